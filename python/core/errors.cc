@@ -66,6 +66,11 @@ SourceLocation user_location() {
   return found;
 }
 
+std::string kind_text(const py::handle& value) {
+  if (value.is_none()) return "None";
+  return "a " + py::str(py::type::of(value).attr("__name__")).cast<std::string>();
+}
+
 void warn(const Diagnostic& d) {
   const py::object category = py::module_::import("texloom.errors").attr("TexloomWarning");
   py::module_::import("warnings")

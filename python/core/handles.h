@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "ir/expr.h"
@@ -62,6 +63,9 @@ std::vector<PyIterVar> wrap(const std::vector<ir::IterVar>& axes);
 
 // Wraps the attributes that a script attaches to an operation; null for None.
 Ref<RefCounted> keep_attributes(const py::object& given);
+
+// Names the kind of a value in a message: "None", "a list".
+std::string kind_text(const py::handle& value);
 
 // Shows a warning at the user's line.
 void warn(const Diagnostic& diagnostic);

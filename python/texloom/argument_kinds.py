@@ -39,4 +39,9 @@ def shown(value: Any) -> str:
     return f"a value of type {type(value).__name__}"
 
 
-__all__ = ["Kind", "instance_of", "shown"]
+def kind_of(value: Any) -> str:
+    """Return the kind of a value as messages name it: ``None``, ``a list``."""
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+__all__ = ["Kind", "instance_of", "kind_of", "shown"]

@@ -247,7 +247,7 @@ def _setitem(self: NDArray, key: Any, value: Any) -> None:
     if key != slice(None):
         refuse(
             "WrongShape",
-            f"an array is assigned as a whole, not at {key!r}",
+            f"cannot assign element {key!r}: arrays are assigned as a whole",
             "write a[:] = value, or a.copyfrom(value)",
             MisuseError,
         )

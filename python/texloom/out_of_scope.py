@@ -24,14 +24,14 @@ class LeftOut:
 
 
 _COMPUTE = "write it as a te.compute with a schedule"
-_OPERATORS = LeftOut("Texloom has no operator library", f"{_COMPUTE}, as those in texloom.ops")
-_GRAPHS = LeftOut("Texloom compiles kernels, not graphs", "build each operator by texloom.build")
+_OPERATORS = LeftOut("it has no operator library", f"{_COMPUTE}, like those in texloom.ops")
+_GRAPHS = LeftOut("it compiles kernels, not graphs", "build each operator by texloom.build")
 _TUNING = LeftOut(
-    "Texloom has no tuner",
+    "it has no tuner",
     "build each candidate, and time it by f.time_evaluator(f.entry_name, dev)",
 )
 _REMOTE = LeftOut(
-    "Texloom does not access remote devices",
+    "it does not access remote devices",
     "write the module by export_library, and run it there by runtime.load_module",
 )
 _TENSORIR = LeftOut("there is no TensorIR: programs are schedules of te", _COMPUTE)
@@ -101,7 +101,7 @@ OUT_OF_SCOPE: dict[str, LeftOut] = {
 
 
 def _refuse(name: str, what: LeftOut, raised_as: type[TVMError]) -> NoReturn:
-    refuse("NotProvided", f"there is no {name} here: {what.reason}", what.way_out, raised_as)
+    refuse("NotProvided", f"there is no {name} in Texloom: {what.reason}", what.way_out, raised_as)
 
 
 def refuse_name(module: str, name: str) -> NoReturn:

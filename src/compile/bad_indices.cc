@@ -28,8 +28,8 @@ void fail_if_bad(std::span<const int64_t> report, std::span<const lower::Checked
     const lower::CheckedIndex& check = checks[i];
     fail(check.location, Code::IndexOutOfRange,
          "correct the index, or guard the access with te.if_then_else",
-         "the index {} of axis {} of '{}' is outside: it has the indices 0 to {}", report[i],
-         check.axis, check.buffer, to_string(check.extent - 1));
+         "index {} is out of bounds for axis {} of '{}' (0 to {})", report[i], check.axis,
+         check.buffer, to_string(check.extent - 1));
   }
 }
 

@@ -59,7 +59,8 @@ class Counter {
 Result<std::int64_t> launches_of(const LaunchPlan& plan) {
   TL_ASSIGN_OR_RETURN(const std::int64_t launches, Counter().count(plan.steps));
   if (launches <= kMaxLaunches) return launches;
-  return make_error(StatusCode::LimitExceeded, "a run has more than {} launches", kMaxLaunches);
+  return make_error(StatusCode::LimitExceeded, "one run would make more than {} launches",
+                    kMaxLaunches);
 }
 
 }  // namespace texloom::runtime

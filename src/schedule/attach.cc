@@ -52,7 +52,7 @@ LoopPath enclosing_loops(const Schedule& schedule, StageId id) {
     const Stage& stage = schedule.stage(at);
     if (chain.size() > schedule.order().size()) {
       fail(stage.attachment.location, Code::AttachCycle, "attach each stage to one that reads it",
-           "'{}' is computed inside itself, by way of '{}'", stage.name(),
+           "'{}' is computed inside itself, via '{}'", stage.name(),
            schedule.stage(stage.attachment.stage).name());
     }
     refuse_inlined_host(schedule, stage);

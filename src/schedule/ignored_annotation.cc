@@ -35,7 +35,7 @@ std::vector<Diagnostic> dropped_annotations(const Stage& stage, const std::vecto
          where,
          fmt::format("the axis '{}' of '{}' was {} and is now {}, which drops the annotation",
                      axis->name(), stage.name(), was, now),
-         "vectorize and unroll the final loops, except those that are bound",
+         "vectorize and unroll after all splits and fuses",
          {}});
   }
   return warnings;
@@ -49,7 +49,7 @@ std::optional<Diagnostic> ignored_annotation(const Stage& stage, const IterVar& 
   return Diagnostic{Severity::Warning,
                     Code::AnnotationIgnored,
                     where,
-                    fmt::format("{} of '{}' of '{}', which is {} and stays so", directive,
+                    fmt::format("{} of '{}' of '{}' has no effect: the axis is {}", directive,
                                 axis->name(), stage.name(), annotation(*attributes)),
                     "split the axis, bind the outer part, annotate the inner one",
                     {}};

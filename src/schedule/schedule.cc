@@ -132,7 +132,7 @@ StageId Schedule::stage_of(const Tensor& tensor, const SourceLocation& where,
   const auto id = find(operation_of(tensor));
   if (!id) {
     fail(where, Code::NotInSchedule, "create the schedule from an output that reads the tensor",
-         "{} of '{}', which is not part of this schedule", directive, tensor->name);
+         "cannot apply {} to '{}': it is not part of this schedule", directive, tensor->name);
   }
   return *id;
 }

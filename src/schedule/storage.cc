@@ -30,7 +30,8 @@ void check_storage(const Storage& storage, const SourceLocation& where) {
   fail(where, Code::BadLayout,
        fmt::format("begin the layout with '{}', or give it another scope",
                    spelling(storage.scope.texture ? MemoryObject::Image2d : MemoryObject::Buffer)),
-       "a layout of kind '{}' in the scope '{}'", spelling(object), to_string(storage.scope));
+       "a layout of kind '{}' does not fit the scope '{}'", spelling(object),
+       to_string(storage.scope));
 }
 
 Storage parse_storage(std::string_view scope, std::string_view layout, const Shape& shape,

@@ -141,7 +141,7 @@ TEST_F(Compiled, ReportsBadIndices) {
     fail_if_bad(bad, module.checks);
     ADD_FAILURE();
   } catch (const UserError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("the index 4 of axis 0 of 'A' is outside"));
+    EXPECT_THAT(error.what(), HasSubstr("index 4 is out of bounds for axis 0 of 'A'"));
     EXPECT_EQ(error.diagnostics().front().code, Code::IndexOutOfRange);
   }
 }

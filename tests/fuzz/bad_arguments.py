@@ -194,7 +194,7 @@ def data_type_of_no_name() -> None:
     tvm.DataType("float33x")  # wrong
 
 
-@case("TL1009", says="more than 64 bits")
+@case("TL1009", says="does not fit in 64 bits")
 def constant_of_70_bits() -> None:
     te.var("n") + 2**70  # wrong
 

@@ -83,7 +83,7 @@ def stages_attached_to_one_another() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL3017", says="compute_at of 'Y', an output of the schedule, inside 'P'")
+@case("TL3017", says="'Y' cannot be computed inside 'P': it is an output of the schedule")
 def output_attached_to_a_loop() -> None:
     x, p, y, s = chain_of()
     s[y].compute_at(s[p], s[p].op.axis[0])  # wrong
@@ -109,19 +109,19 @@ def attached_at_an_axis_that_is_split() -> None:
     s[p].compute_at(s[y], s[y].op.axis[1])  # wrong
 
 
-@case("TL2015", says="compute_at of 'X', which is a placeholder")
+@case("TL2015", says="cannot apply compute_at to 'X': it is a placeholder")
 def placeholder_attached_to_a_loop() -> None:
     x, y, s = copy_of((8, 4))
     s[x].compute_at(s[y], s[y].op.axis[0])  # wrong
 
 
-@case("TL2015", says="compute_at of 'X', which is a placeholder")
+@case("TL2015", says="cannot apply compute_at to 'X': it is a placeholder")
 def attached_to_a_placeholder() -> None:
     x, p, y, s = chain_of()
     s[p].compute_at(s[x], s[y].op.axis[0])  # wrong
 
 
-@case("TL2007", says="compute_at of 'P' at a loop of 'Y', a stage of another schedule")
+@case("TL2007", says="'P' cannot be computed at a loop of 'Y', a stage of another schedule")
 def attached_to_a_stage_of_a_copy_of_the_schedule() -> None:
     _, p, y, s = chain_of()
     s[p].compute_at(s.normalize()[y], y.op.axis[0])  # wrong
@@ -190,7 +190,7 @@ def attached_at_a_loop_that_rfactor_took_away() -> None:
     tvm.lower(s, [x, r])
 
 
-@case("TL3014", says="'P' is computed inside itself, by way of 'Q'")
+@case("TL3014", says="'P' is computed inside itself, via 'Q'")
 def three_stages_attached_in_a_circle() -> None:
     x = te.placeholder((8,), name="X")
     p = te.compute((8,), lambda i: x[i] * 2, name="P")
@@ -257,7 +257,7 @@ def output_inlined() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL2012", says="compute_inline of 'R.rf', a reduction")
+@case("TL2012", says="cannot inline 'R.rf': it is a reduction")
 def inlined_partial_results() -> None:
     _, r, k, s = sum_of_rows()
     _, inner = s[r].split(k, factor=2)
@@ -265,7 +265,7 @@ def inlined_partial_results() -> None:
     s[partial].compute_inline()  # wrong
 
 
-@case("TL3017", says="compute_inline of 'Y', an output of the schedule")
+@case("TL3017", says="cannot inline 'Y': it is an output of the schedule")
 def first_of_two_outputs_inlined() -> None:
     x = te.placeholder((8,), name="X")
     y = te.compute((8,), lambda i: x[i] * 2, name="Y")
@@ -275,7 +275,7 @@ def first_of_two_outputs_inlined() -> None:
     tvm.lower(s, [x, y, z])
 
 
-@case("TL2015", says="compute_root of 'X', which is a placeholder")
+@case("TL2015", says="cannot apply compute_root to 'X': it is a placeholder")
 def placeholder_at_the_root() -> None:
     x, _, s = copy_of((8, 4))
     s[x].compute_root()  # wrong

@@ -180,7 +180,7 @@ def bind_of_an_unrolled_axis() -> None:
     s[y].bind(s[y].op.axis[1], thread())  # wrong
 
 
-@case("TL2015", says="bind of 'X', which is a placeholder")
+@case("TL2015", says="cannot apply bind to 'X': it is a placeholder")
 def bind_of_a_placeholder() -> None:
     x, y, s = copy_of((8, 4))
     s[x].bind(s[y].op.axis[0], block())  # wrong
@@ -250,7 +250,7 @@ def rows_that_are_no_texels_fused() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL3015", says="two axes of 'R' are bound to threadIdx.x, 'l' being the second")
+@case("TL3015", says="two axes of 'R' are bound to threadIdx.x: 'l' is the second")
 def two_reduction_axes_bound_to_one_tag() -> None:
     x = te.placeholder((8, 6, 6), name="X")
     k, l = te.reduce_axis((0, 6), name="k"), te.reduce_axis((0, 6), name="l")  # noqa: E741
@@ -328,20 +328,20 @@ def vectorize_of_an_axis_that_is_split() -> None:
     s[y].vectorize(s[y].op.axis[1])  # wrong
 
 
-@case("TL2010", says="vectorize of the reduction axis 'i.k.fused' of 'R'")
+@case("TL2010", says="cannot vectorize 'i.k.fused' of 'R': it is a reduction axis")
 def vectorize_of_an_axis_of_both_kinds() -> None:
     _, r, k, s = sum_of_rows()
     s[r].vectorize(s[r].fuse(s[r].op.axis[0], k))  # wrong
 
 
-@case("TL3021", says="vectorize of 'i1' of 'Y', which is bound to threadIdx.x and stays so")
+@case("TL3021", says="vectorize of 'i1' of 'Y' has no effect: the axis is bound to threadIdx.x")
 def vectorize_of_a_bound_axis() -> None:
     _, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[1], thread())
     s[y].vectorize(s[y].op.axis[1])  # wrong
 
 
-@case("TL2015", says="vectorize of 'X', which is a placeholder")
+@case("TL2015", says="cannot apply vectorize to 'X': it is a placeholder")
 def vectorize_of_a_placeholder() -> None:
     x, y, s = copy_of((8, 4))
     s[x].vectorize(s[y].op.axis[1])  # wrong
@@ -353,7 +353,7 @@ def vectorize_by_a_width() -> None:
     s[y].vectorize(4)  # wrong
 
 
-@case("TL3002", says="vectorize of 'j.outer' of 'Y', whose extent is not constant")
+@case("TL3002", says="cannot vectorize 'j.outer' of 'Y': its extent is not constant")
 def vectorize_of_the_outer_part_of_a_symbolic_extent() -> None:
     x, y, s = symbolic_copy()
     s[y].bind(s[y].op.axis[0], block())
@@ -362,7 +362,7 @@ def vectorize_of_the_outer_part_of_a_symbolic_extent() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL3021", says="unroll of 'i0' of 'Y', which is bound to blockIdx.x and stays so")
+@case("TL3021", says="unroll of 'i0' of 'Y' has no effect: the axis is bound to blockIdx.x")
 def unroll_of_a_bound_axis() -> None:
     _, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())
@@ -391,7 +391,7 @@ def unroll_of_a_reduction_that_cache_write_moved() -> None:
     s[r].unroll(k)  # wrong
 
 
-@case("TL2015", says="unroll of 'X', which is a placeholder")
+@case("TL2015", says="cannot apply unroll to 'X': it is a placeholder")
 def unroll_of_a_placeholder() -> None:
     x, y, s = copy_of((8, 4))
     s[x].unroll(s[y].op.axis[1])  # wrong
@@ -403,7 +403,7 @@ def unroll_of_a_stage() -> None:
     s[y].unroll(s[y])  # wrong
 
 
-@case("TL3021", says="parallel of 'i0' of 'Y', which is bound to blockIdx.x and stays so")
+@case("TL3021", says="parallel of 'i0' of 'Y' has no effect: the axis is bound to blockIdx.x")
 def parallel_of_a_bound_axis() -> None:
     _, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())
@@ -424,7 +424,7 @@ def parallel_of_an_axis_of_another_stage() -> None:
     s[y].parallel(s[p].op.axis[0])  # wrong
 
 
-@case("TL2015", says="parallel of 'X', which is a placeholder")
+@case("TL2015", says="cannot apply parallel to 'X': it is a placeholder")
 def parallel_of_a_placeholder() -> None:
     x, y, s = copy_of((8, 4))
     s[x].parallel(s[y].op.axis[0])  # wrong
@@ -457,7 +457,7 @@ def pragma_on_an_axis_of_another_stage() -> None:
     s[y].pragma(s[p].op.axis[0], "auto_unroll_max_step", 16)  # wrong
 
 
-@case("TL3021", says="unroll of 'i0' of 'Y', which is bound to blockIdx.x and stays so")
+@case("TL3021", says="unroll of 'i0' of 'Y' has no effect: the axis is bound to blockIdx.x")
 def unroll_pragma_of_a_bound_axis() -> None:
     _, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())

@@ -41,19 +41,19 @@ def alignment_of_the_innermost_axis() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL2032", says="by the factor -8 and the offset 1")
+@case("TL2032", says="with the factor -8 and the offset 1")
 def alignment_by_a_negative_factor() -> None:
     _, p, _, s = chain_of()
     s[p].storage_align(s[p].op.axis[0], -8, 1)  # wrong
 
 
-@case("TL2032", says="by the factor 8 and the offset -1")
+@case("TL2032", says="with the factor 8 and the offset -1")
 def alignment_by_a_negative_offset() -> None:
     _, p, _, s = chain_of()
     s[p].storage_align(s[p].op.axis[0], 8, -1)  # wrong
 
 
-@case("TL2032", says="by the factor 1099511627776 and the offset 1")
+@case("TL2032", says="with the factor 1099511627776 and the offset 1")
 def alignment_by_more_than_any_array() -> None:
     _, p, _, s = chain_of()
     s[p].storage_align(s[p].op.axis[0], 2**40, 1)  # wrong
@@ -77,7 +77,7 @@ def alignment_of_a_reduction_axis() -> None:
     s[r].storage_align(k, 8, 1)  # wrong
 
 
-@case("TL2015", says="storage_align of 'X', which is a placeholder")
+@case("TL2015", says="cannot apply storage_align to 'X': it is a placeholder")
 def alignment_of_a_placeholder() -> None:
     x, y, s = copy_of((8, 4))
     s[x].storage_align(s[y].op.axis[0], 8, 1)  # wrong
@@ -116,7 +116,7 @@ def double_buffer_at_the_root() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL2015", says="double_buffer of 'X', which is a placeholder")
+@case("TL2015", says="cannot apply double_buffer to 'X': it is a placeholder")
 def double_buffer_of_a_placeholder() -> None:
     x, _, s = copy_of((8, 4))
     s[x].double_buffer()  # wrong
@@ -224,13 +224,13 @@ def pipeline_of_what_is_not_one_store() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL2025", says="pipeline of 'P' with 1 stages")
+@case("TL2025", says="cannot pipeline 'P' with stages = 1")
 def pipeline_of_one_stage() -> None:
     _, p, _, s = chain_of()
     s[p].pipeline(stages=1)  # wrong
 
 
-@case("TL2025", says="pipeline of 'P', which has several outputs")
+@case("TL2025", says="cannot pipeline 'P': it has several outputs")
 def pipeline_of_several_outputs() -> None:
     x = te.placeholder((8,), name="X")
     p, _ = te.compute((8,), lambda i: (x[i], x[i] + 1), name="P")

@@ -196,20 +196,20 @@ def cache_write_to_an_unknown_scope() -> None:
     s.cache_write(y, "register")  # wrong
 
 
-@case("TL2015", says="cache_write of 'X', which is a placeholder")
+@case("TL2015", says="cannot apply cache_write to 'X': it is a placeholder")
 def cache_write_of_a_placeholder() -> None:
     x, _, s = copy_of((8, 4))
     s.cache_write(x, "local")  # wrong
 
 
-@case("TL2007", says="cache_write of 'Z', which is not part of this schedule")
+@case("TL2007", says="cannot apply cache_write to 'Z': it is not part of this schedule")
 def cache_write_of_a_tensor_of_another_schedule() -> None:
     x, _, s = copy_of((8, 4))
     z = te.compute((8, 4), lambda i, j: x[i, j] * 2, name="Z")
     s.cache_write(z, "local")  # wrong
 
 
-@case("TL2011", says="cache_write of 0 tensors")
+@case("TL2011", says="cannot apply cache_write to 0 tensors")
 def cache_write_of_an_empty_list() -> None:
     _, _, s = copy_of((8, 4))
     s.cache_write([], "local")  # wrong
@@ -273,7 +273,7 @@ def scope_of_nothing() -> None:
     s[y].set_scope(None)  # wrong
 
 
-@case("TL3009", says="set_scope of the input 'X', which is in the caller's memory, to shared")
+@case("TL3009", says="cannot put the input 'X' in shared memory")
 def input_in_shared_memory() -> None:
     x, _, s = copy_of((8, 4))
     s[x].set_scope("shared")  # wrong

@@ -41,7 +41,7 @@ DIRECTIVES: dict[str, tuple[str, ...]] = {
     "prefetch": ("prefetch", "pragma"),
     "env_threads": ("env_threads",),
     "compute_at": ("compute_at", "computed at", "computed inside"),
-    "compute_inline": ("compute_inline", "inlined"),
+    "compute_inline": ("inline",),
     "compute_root": ("compute_root",),
     "create_group": ("create_group",),
     "layout": ("layout", "axis", "axes", "lanes", "kind", "padding"),

@@ -222,7 +222,7 @@ def tensorize_of_another_stages_axis() -> None:
     s[y].tensorize(te.reduce_axis((0, 4), name="k"), doubled())  # wrong
 
 
-@case("TL2012", says="left to a tensor intrinsic")
+@case("TL2012", says="a tensor intrinsic replaces its loops")
 def inlined_stage_that_an_intrinsic_computes() -> None:
     a = te.placeholder((8, 4), name="A")
     add = doubled()

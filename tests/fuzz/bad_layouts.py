@@ -157,7 +157,7 @@ def transform_layout_across_an_earlier_one() -> None:
     s[y].transform_layout(lambda hc: [hc // 4, hc % 4])  # wrong
 
 
-@case("TL2017", says="transform_layout of 'X', whose loops")
+@case("TL2017", says="cannot apply transform_layout to 'X': its loops")
 def transform_layout_behind_a_binding() -> None:
     x = te.placeholder((8, 4), name="A")
     y = te.compute((8, 4), lambda i, j: x[i, j] + 1, name="X")

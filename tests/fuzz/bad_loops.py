@@ -81,13 +81,13 @@ def split_by_a_word() -> None:
     s[y].split(s[y].op.axis[0], factor="4")  # wrong
 
 
-@case("TL2004", says="split of 'i0' of 'Y' by 2.5")
+@case("TL2004", says="cannot split 'i0' of 'Y' by 2.5")
 def split_by_a_fraction() -> None:
     _, y, s = copy_of((8, 4))
     s[y].split(s[y].op.axis[0], factor=2.5)  # wrong
 
 
-@case("TL2004", says="split of 'i0' of 'Y' by i1")
+@case("TL2004", says="cannot split 'i0' of 'Y' by i1")
 def split_by_an_axis() -> None:
     _, y, s = copy_of((8, 4))
     s[y].split(s[y].op.axis[0], factor=s[y].op.axis[1])  # wrong
@@ -134,13 +134,13 @@ def split_of_a_thread_axis() -> None:
     s[y].split(thread(), factor=2)  # wrong
 
 
-@case("TL2015", says="split of 'X', which is a placeholder")
+@case("TL2015", says="cannot apply split to 'X': it is a placeholder")
 def split_of_a_placeholder() -> None:
     x, y, s = copy_of((8, 4))
     s[x].split(s[y].op.axis[0], factor=2)  # wrong
 
 
-@case("TL2004", says="split of 'i0' of 'Y' by f, which is not an integer constant")
+@case("TL2004", says="cannot split 'i0' of 'Y' by f: it is not an integer constant")
 def split_by_a_variable() -> None:
     _, y, s = copy_of((8, 4))
     s[y].split(s[y].op.axis[0], factor=te.var("f"))  # wrong
@@ -173,7 +173,7 @@ def tile_of_axes_of_two_stages() -> None:
     s[y].tile(s[y].op.axis[0], s[cache].op.axis[1], 2, 2)  # wrong
 
 
-@case("TL2004", says="split of 'i1' of 'Y' by factor = -2")
+@case("TL2004", says="cannot split 'i1' of 'Y': factor = -2 is not positive")
 def tile_by_a_negative_factor() -> None:
     _, y, s = copy_of((8, 4))
     s[y].tile(*s[y].op.axis, 4, -2)  # wrong
@@ -199,7 +199,7 @@ def fuse_of_an_unrolled_axis() -> None:
     s[y].fuse(*s[y].op.axis)  # wrong
 
 
-@case("TL2009", says="fuse of 'i0' with itself")
+@case("TL2009", says="cannot fuse 'i0' with itself")
 def fuse_of_an_axis_with_itself() -> None:
     _, y, s = copy_of((8, 4))
     i, _ = s[y].op.axis
@@ -220,7 +220,7 @@ def fuse_of_an_axis_that_is_split() -> None:
     s[y].fuse(i, j)  # wrong
 
 
-@case("TL2016", says="fuse of 'i0' of 'Y', which is bound to blockIdx.x already")
+@case("TL2016", says="cannot fuse 'i0' of 'Y': it is already bound to blockIdx.x")
 def fuse_of_a_bound_axis() -> None:
     _, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())
@@ -233,7 +233,7 @@ def fuse_of_a_number() -> None:
     s[y].fuse(s[y].op.axis[0], 1)  # wrong
 
 
-@case("TL2015", says="fuse of 'X', which is a placeholder")
+@case("TL2015", says="cannot apply fuse to 'X': it is a placeholder")
 def fuse_on_a_placeholder() -> None:
     x, _, s = copy_of((8, 4))
     s[x].fuse()  # wrong
@@ -273,7 +273,7 @@ def reorder_of_a_tensor() -> None:
     s[y].reorder(s[y].op.axis[1], x)  # wrong
 
 
-@case("TL2015", says="reorder of 'X', which is a placeholder")
+@case("TL2015", says="cannot apply reorder to 'X': it is a placeholder")
 def reorder_of_a_placeholder() -> None:
     x, y, s = copy_of((8, 4))
     s[x].reorder(*s[y].op.axis)  # wrong

@@ -8,7 +8,7 @@ import texloom as tvm
 from texloom import te
 
 
-@case("TL2041", says="create_schedule of no outputs")
+@case("TL2041", says="create_schedule was given no outputs")
 def schedule_of_nothing() -> None:
     te.create_schedule([])  # wrong
 
@@ -196,7 +196,7 @@ def values_read_from_json() -> None:
     tvm.ir.load_json("{}")  # wrong
 
 
-@case("TL3010", says="double_buffer of the argument 'P': it would be computed ahead")
+@case("TL3010", says="cannot apply double_buffer to the argument 'P': it would be computed ahead")
 def argument_with_double_buffers() -> None:
     x, p, y, s = chain_of()
     s[p].compute_at(s[y], s[y].op.axis[0])

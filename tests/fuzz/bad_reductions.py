@@ -60,20 +60,20 @@ def rfactor_to_a_place_before_the_first() -> None:
     s.rfactor(r, k, -3)  # wrong
 
 
-@case("TL2015", says="rfactor of 'X', which is a placeholder")
+@case("TL2015", says="cannot apply rfactor to 'X': it is a placeholder")
 def rfactor_of_a_placeholder() -> None:
     x, _, k, s = sum_of_rows()
     s.rfactor(x, k)  # wrong
 
 
-@case("TL2007", says="rfactor of 'R', which is not part of this schedule")
+@case("TL2007", says="cannot apply rfactor to 'R': it is not part of this schedule")
 def rfactor_of_a_tensor_of_another_schedule() -> None:
     _, _, s = copy_of((8, 4))
     _, r, k, _ = sum_of_rows()
     s.rfactor(r, k)  # wrong
 
 
-@case("TL2030", says="rfactor of 'R', which is not a reduction")
+@case("TL2030", says="cannot rfactor 'R': it is not a reduction")
 def rfactor_of_what_cache_write_left() -> None:
     _, r, k, s = sum_of_rows()
     s.cache_write(r, "local")
@@ -159,7 +159,7 @@ def store_predicate_of_nothing() -> None:
     s[r].set_store_predicate(None)  # wrong
 
 
-@case("TL2015", says="set_store_predicate of 'X', which is a placeholder")
+@case("TL2015", says="cannot apply set_store_predicate to 'X': it is a placeholder")
 def store_predicate_of_a_placeholder() -> None:
     x, _, _, s = sum_of_rows()
     s[x].set_store_predicate(thread().var < 1)  # wrong

@@ -221,7 +221,7 @@ TEST(TeTextErrors, OfTheHead) {
       {"param A: float32[8] in texture, layout=texture[(c) -> cols=(c/4)]",
        "TL2017 2:61 the parts of axis c leave out c%4"},
       {"param A: float32[8] in global, layout=texture[(c) -> cols=(c/4), lanes=(c%4)]",
-       "TL2017 2:39 a layout of kind 'texture' in the scope 'global'"},
+       "TL2017 2:39 a layout of kind 'texture' does not fit the scope 'global'"},
       {"placeholder A: float32[8] placeholder A: float32[8]", "TL6002 2:39 A is a tensor already"},
       {"placeholder A: float32[m]", "TL6002 2:24 there is no variable m here"},
       {"placeholder A: float32[2147483648]", "TL6002 2:24 2147483648 does not fit int32"},
@@ -342,12 +342,12 @@ TEST(TeTextErrors, OfDirectives) {
        "TL6001 5:1 expected a directive, 'placeholder', 'compute', 'extern' or 'scan', found "
        "'tile'"},
       {"scope textures", "TL6002 5:7 unknown memory scope textures"},
-      {"inline", "TL2012 5:1 compute_inline of 'B', a reduction"},
+      {"inline", "TL2012 5:1 cannot inline 'B': it is a reduction"},
       {"tensorize i f", "TL6002 5:13 there is no tensor intrinsic f"},
       {"compute_at D, i", "TL6002 5:12 there is no tensor D here"},
       {"compute_at A, i", "TL6002 5:15 'A' has no axis i"},
       {"compute_at C, k", "TL6002 5:15 'C' has no axis k"},
-      {"compute_at B, i", "TL2013 5:12 compute_at of 'B' at its own loop 'i'"},
+      {"compute_at B, i", "TL2013 5:12 'B' cannot be computed at its own loop 'i'"},
       {"compute_at C, i compute_at C, j", "TL6002 5:17 'B' is attached already"},
       {"compute_at C, i output", "TL6002 5:17 'B' is attached already"},
       {"split x factor=4 -> a, b", "TL6002 5:7 'B' has no axis x"},
@@ -359,21 +359,21 @@ TEST(TeTextErrors, OfDirectives) {
        "TL2005 5:26 split on the stage of 'B': the axis 'i' has already been split into 'a' and "
        "'b'"},
       {"bind i blockIdx.x split i factor=4 -> a, b",
-       "TL2016 5:19 split of 'i' of 'B', which is bound to blockIdx.x already"},
+       "TL2016 5:19 cannot split 'i' of 'B': it is already bound to blockIdx.x"},
       {"unroll i split i factor=4 -> a, b",
        "TL6002 5:10 the axis 'i' of 'B' was unrolled and is now split, which drops the annotation"},
       {"vectorize i fuse i, j -> f",
        "TL6002 5:13 the axis 'i' of 'B' was vectorized and is now fused, which drops the "
        "annotation"},
-      {"fuse i, i -> f", "TL2009 5:1 fuse of 'i' with itself"},
+      {"fuse i, i -> f", "TL2009 5:1 cannot fuse 'i' with itself"},
       {"fuse i -> f", "TL6001 5:8 expected ',', found '->'"},
       {"reorder i, i", "TL2008 5:1 reorder names the axis 'i' twice"},
       {"bind k blockIdx.x",
-       "TL2014 5:1 bind of the reduction axis 'k' to blockIdx.x, across which results cannot be "
-       "combined"},
+       "TL2014 5:1 cannot bind the reduction axis 'k' to blockIdx.x: results cannot be combined "
+       "across it"},
       {"bind i threadIdx",
        "TL6001 5:8 expected a thread index such as 'blockIdx.x', found 'threadIdx'"},
-      {"vectorize k", "TL2010 5:1 vectorize of the reduction axis 'k' of 'B'"},
+      {"vectorize k", "TL2010 5:1 cannot vectorize 'k' of 'B': it is a reduction axis"},
       {"scope local layout buffer[(i, j) -> cols=(j, i)]",
        "TL6001 5:20 expected '=', found 'buffer'"},
       {"scope local layout=buffer[(i, i) -> cols=(i)]", "TL6002 5:31 i is named twice"},
@@ -387,7 +387,7 @@ TEST(TeTextErrors, OfDirectives) {
       {"scope texture layout=image1d_buffer[(i, j) -> cols=(i), lanes=(j)]",
        "TL2017 5:22 no kernel accesses an object of kind 'image1d_buffer'"},
       {"scope shared layout=texture[(i, j) -> rows=(i), lanes=(j)]",
-       "TL2017 5:21 a layout of kind 'texture' in the scope 'shared'"},
+       "TL2017 5:21 a layout of kind 'texture' does not fit the scope 'shared'"},
       {"transform (i) -> (i)", "TL2017 5:11 the transform takes 1 axes, the tensor has 2"},
       {"transform (i, i) -> (i)", "TL6002 5:15 i is named twice"},
       {"transform (i, j) -> (j, k)", "TL6002 5:25 there is no axis k"},
@@ -404,11 +404,11 @@ TEST(TeTextErrors, OfDirectives) {
   for (const Case& c : cases) {
     EXPECT_EQ(error_in(c.text), c.error) << c.text;
   }
+  EXPECT_EQ(error_of("program p stage=te target=\"opencl\"\nplaceholder A: int8[8]\nscope local\n"),
+            "TL3009 3:7 cannot put the input 'A' in local memory: it is in the caller's memory");
   EXPECT_EQ(
-      error_of("program p stage=te target=\"opencl\"\nplaceholder A: int8[8]\nscope local\n"),
-      "TL3009 3:7 set_scope of the input 'A', which is in the caller's memory, to local memory");
-  EXPECT_EQ(error_of("program p stage=te target=\"opencl\"\nplaceholder A: int8[8]\nfuse -> x\n"),
-            "TL2015 3:1 fuse of 'A', which is a placeholder and has no loops to schedule");
+      error_of("program p stage=te target=\"opencl\"\nplaceholder A: int8[8]\nfuse -> x\n"),
+      "TL2015 3:1 cannot apply fuse to 'A': it is a placeholder and has no loops to schedule");
 }
 
 // Layouts need constant extents.

@@ -447,7 +447,7 @@ def test_misuse_is_a_value_error():
     c = placeholder(dtype="int32")
     ib = tvm.tir.ir_builder.create()
     for message, call in {
-        "returns a NoneType": lambda: te.extern((8,), [a], lambda ins, outs: None),
+        "returns None": lambda: te.extern((8,), [a], lambda ins, outs: None),
         "which has no effect": lambda: te.extern((8,), [a], lambda ins, outs: ins[0].vload((0, 0))),
         "different dtypes": lambda: te.extern((8, 16), [a, c], doubled),
         "2 outputs, but 1 dtypes": lambda: te.extern([(8,), (8,)], [a], doubled, dtype=["int8"]),

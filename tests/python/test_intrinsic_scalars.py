@@ -247,5 +247,5 @@ def test_calls_with_wrong_scalars():
     with pytest.raises(ValueError, match=wrong[4][0]):
         g(whole, i, 1.5)
     c = te.compute((6, 4), lambda i: f(a[i, 0:4], 1.0, 2.0), name="C")
-    with pytest.raises(ValueError, match="cache_write of 'C'"):
+    with pytest.raises(ValueError, match="cannot apply cache_write to 'C'"):
         te.create_schedule(c.op).cache_write(c, "local")

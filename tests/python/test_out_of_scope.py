@@ -17,7 +17,7 @@ def test_name_is_refused(name):
         getattr(module, last)
     assert isinstance(caught.value, tvm.TVMError) and not hasattr(module, last)
     (diagnostic,) = caught.value.diagnostics
-    assert f"there is no {name} here" in diagnostic.message and diagnostic.file == __file__
+    assert f"there is no {name} in Texloom" in diagnostic.message and diagnostic.file == __file__
     with pytest.raises(ImportError, match="TL2042") as caught:
         importlib.import_module(f"texloom.{name}.part")
     assert isinstance(caught.value, tvm.TVMError)

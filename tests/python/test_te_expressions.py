@@ -366,8 +366,8 @@ def test_number_of_indices():
     """Too few or too many indices are refused where the slice is used."""
     b = te.placeholder((2, 3), name="B")
     few, many = b[0], b[0, 1, 2]
-    for piece, count in ((few, 1), (many, 3)):
-        with pytest.raises(ValueError, match=f"'B' has 2 axes but is read with {count} indices"):
+    for piece, count in ((few, "1 index"), (many, "3 indices")):
+        with pytest.raises(ValueError, match=f"'B' has 2 axes but is read with {count}"):
             piece + 1
         with pytest.raises(tvm.TVMError, match="TL1002"):
             piece + 1

@@ -303,7 +303,7 @@ def test_threads_whose_number_the_call_tells():
 def test_vectors_whose_length_the_call_tells():
     x, y, s = scaled()
     s[y].vectorize(y.op.axis[0])
-    refused("whose extent is not constant", s, [x, y])
+    refused("its extent is not constant", s, [x, y])
 
 
 def test_pictures_of_what_the_call_tells():

@@ -256,7 +256,7 @@ def test_misuse_is_a_value_error():
     a, _, c = matmul()
     with pytest.raises(TypeError, match="TL2040.*not an operation"):
         te.decl_tensor_intrin(c, lambda ins, outs: None)
-    with pytest.raises(ValueError, match="TL1021.*returns a NoneType"):
+    with pytest.raises(ValueError, match="TL1021.*returns None"):
         te.decl_tensor_intrin(c.op, lambda ins, outs: None)
     with pytest.raises(ValueError, match="which has no effect"):
         te.decl_tensor_intrin(c.op, lambda ins, outs: ins[0].vload([0, 0]))
@@ -345,7 +345,7 @@ def test_calls_that_do_not_fit():
         ("called with 1 and 1", lambda: add(a[0, 0:16], 1.0)),
         ("reduces over nothing", lambda: add(a[0, 0:16], a[1, 0:16], reduce_axis=k)),
         ("has a step", lambda: a[0, 0:16:2]),
-        ("has 2 axes, but 1 indices", lambda: a[0:16]),
+        ("has 2 axes, but 1 index", lambda: a[0:16]),
         ("constant extents", lambda: a[0, 0 : te.var("n")]),
     ]
     for message, call in wrong:
@@ -354,7 +354,7 @@ def test_calls_that_do_not_fit():
     with pytest.raises(ValueError, match=r"computes \[16\]"):
         te.compute((6, 8), lambda i: add(a[i, 0:16], a[i, 0:16]))
     c = te.compute((6, 16), lambda i: add(a[i, 0:16], a[i, 16:32]), name="C")
-    with pytest.raises(ValueError, match="cache_write of 'C'"):
+    with pytest.raises(ValueError, match="cannot apply cache_write to 'C'"):
         te.create_schedule(c.op).cache_write(c, "local")
 
 

@@ -36,7 +36,7 @@ Status status_of_count(Operand n, Operand m = Immediate{0}) {
 
 auto refused(const std::string& part) { return fails_with(StatusCode::InvalidArgument, part); }
 auto too_long() {
-  return fails_with(StatusCode::LimitExceeded, "a run has more than 1000000 launches");
+  return fails_with(StatusCode::LimitExceeded, "one run would make more than 1000000 launches");
 }
 
 TEST(LaunchPlan, PlanWithEveryKindOfStepIsValid) {

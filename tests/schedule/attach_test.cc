@@ -91,9 +91,9 @@ TEST_F(Attach, Cycles) {
   te.compute_at(c, b, te.axis(b, 0), 31);
   te.compute_at(b, c, ci, 32);
   EXPECT_EQ(faults([&] { enclosing(b); }),
-            "TL3014 te.py:31: 'C' is computed inside itself, by way of 'B'");
+            "TL3014 te.py:31: 'C' is computed inside itself, via 'B'");
   EXPECT_EQ(faults([&] { enclosing(c); }),
-            "TL3014 te.py:32: 'B' is computed inside itself, by way of 'C'");
+            "TL3014 te.py:32: 'B' is computed inside itself, via 'C'");
 }
 
 // A chain as deep as the number of computes is not a cycle.

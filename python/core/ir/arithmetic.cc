@@ -31,11 +31,11 @@ void bind_arithmetic(py::module_& m) {
              const Expr node = to_expr(variable);
              if (as<Var>(node) == nullptr) {
                fail(user_location(), Code::BadDirectiveArgument, "bind one made by te.var",
-                    "bind of {}, which is not a variable", to_string(node));
+                    "cannot bind {}: it is not a variable", to_string(node));
              }
              if (extent < 1) {
                fail(user_location(), Code::BadShape, "give a Range of at least one value",
-                    "bind of '{}' to a range of {} values", as<Var>(node)->name, extent);
+                    "cannot bind '{}' to a range of {} values", as<Var>(node)->name, extent);
              }
              a.bind(node, first, extent);
            })

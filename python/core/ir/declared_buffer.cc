@@ -31,7 +31,8 @@ PyBuffer declare_buffer(const py::object& shape, const py::object& dtype, const 
   if (!offset.is_none()) buffer.offset = to_expr(offset);
   if (offset_factor < 0) {
     fail(where, Code::BadBinding, "give a positive number, or leave it out",
-         "the buffer '{}' has the offset_factor {}", name, offset_factor);
+         "{} has offset_factor {}; it must be positive",
+         name.empty() ? "a buffer" : fmt::format("the buffer '{}'", name), offset_factor);
   }
   buffer.offset_factor = std::max<int64_t>(offset_factor, 1);  // te's 0 allows any offset
   buffer.names_scope = !scope.empty() || !layout.empty();

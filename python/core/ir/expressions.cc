@@ -381,7 +381,7 @@ Expr to_expr(const py::handle& value) {
     const int64_t integer = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
     if (overflow != 0) {
       fail(user_location(), Code::BadConstant, "use a float, or an integer of at most 64 bits",
-           "an integer of more than 64 bits");
+           "the integer does not fit in 64 bits");
     }
     const bool small = integer >= INT32_MIN && integer <= INT32_MAX;
     return make_int(integer, small ? kInt32 : kInt64);
@@ -390,8 +390,7 @@ Expr to_expr(const py::handle& value) {
     return to_expr(value.attr("item")());
   fail(user_location(), Code::BadDirectiveArgument,
        "give a number, an expression, an axis, or a tensor with all its indices",
-       "expected an expression, not a {}",
-       py::str(py::type::of(value).attr("__name__")).cast<std::string>());
+       "expected an expression, not {}", kind_text(value));
 }
 
 Exprs to_exprs(const py::handle& values) {

@@ -18,8 +18,10 @@ PyExpr checked(Expr e) {
   const std::string problem = type_problem(e, {.logical = true});
   if (problem.empty()) return {std::move(e)};
   fail(e->location, Code::BadForeignCall,
-       "pass integers, float32 or float64 (convert other types with .astype) and row-major buffers "
-       "of them, and use a valid C name",
+       problem == "the function name is not a C identifier"
+           ? "use a valid C identifier as the function name"
+           : "pass integers, float32 or float64 (convert other types with .astype) and row-major "
+             "buffers of them",
        "{}: {}", to_string(e), problem);
 }
 

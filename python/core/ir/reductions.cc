@@ -15,7 +15,7 @@ namespace {
 IterVar axis_of(const py::handle& value) {
   if (py::isinstance<PyIterVar>(value)) return value.cast<const PyIterVar&>().node;
   fail(user_location(), Code::BadReduction, "make the axis with te.reduce_axis((begin, end))",
-       "a reduction over '{}', which is not a reduction axis", py::str(value).cast<std::string>());
+       "cannot reduce over '{}': it is not a reduction axis", py::str(value).cast<std::string>());
 }
 
 schedule::ReductionDomain domain(const py::list& axes, const py::object& where,

@@ -25,8 +25,9 @@ Exprs to_indices(const BufferNode& buffer, const py::object& given) {
   Exprs indices = several ? to_exprs(given) : Exprs{to_expr(given)};
   if (indices.size() != buffer.rank()) {
     fail(user_location(), Code::BadIndexCount, "give one index for each axis of its shape",
-         "the buffer '{}' has {} axes, but is accessed with {} indices", buffer.name, buffer.rank(),
-         indices.size());
+         "the buffer '{}' has {} {}, but is accessed with {} {}", buffer.name, buffer.rank(),
+         buffer.rank() == 1 ? "axis" : "axes", indices.size(),
+         indices.size() == 1 ? "index" : "indices");
   }
   for (Expr& index : indices) {
     if (!index->type.is_integer()) {

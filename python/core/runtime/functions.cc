@@ -85,8 +85,7 @@ void check_place(const hal::Binding& binding, const BufferNode& param,
   if (there == declared) return;
   fail(where, Code::InexactImage,
        "make the array without image=, or declare the argument without exact_image=True",
-       "the argument '{}' is declared to fill an image of {} texels, but the array is in one of "
-       "{}",
+       "the argument '{}' is declared to fill an image of {}, but the array is in an image of {}",
        param.name, hal::to_string(declared), hal::to_string(there));
 }
 
@@ -94,8 +93,7 @@ const PyArray& array_of(const py::handle& value, const BufferNode& param,
                         const SourceLocation& where) {
   if (py::isinstance<PyArray>(value)) return value.cast<const PyArray&>();
   fail(where, Code::NotAnArray, "make it with tvm.nd.array(value, device)",
-       "the argument '{}' is a {}, not a Texloom array", param.name,
-       py::str(py::type::of(value).attr("__name__")).cast<std::string>());
+       "the argument '{}' is {}, not a Texloom array", param.name, kind_text(value));
 }
 
 using Executor = std::shared_ptr<runtime::PlanExecutor>;

@@ -21,8 +21,7 @@ struct Named {
 [[noreturn]] void refuse_kind(const py::handle& value, const Named& argument,
                               std::string_view wanted) {
   fail(argument.where, Code::WrongElementType, fmt::format("pass {}", wanted),
-       "the argument '{}' is a {}, not {}", argument.name,
-       py::str(py::type::of(value).attr("__name__")).cast<std::string>(), wanted);
+       "the argument '{}' is {}, not {}", argument.name, kind_text(value), wanted);
 }
 
 [[noreturn]] void refuse_value(const py::handle& value, const Named& argument) {

@@ -23,8 +23,7 @@ schedule::Op operation_in(const py::handle& value) {
     return schedule::operation_of(value.cast<const PyTensor&>().node);
   }
   fail(user_location(), Code::BadDirectiveArgument, "name what te.compute returned, or its .op",
-       "expected a tensor or an operation, not a {}",
-       py::str(py::type::of(value).attr("__name__")).cast<std::string>());
+       "expected a tensor or an operation, not {}", kind_text(value));
 }
 
 // Converts a tensor or an operation, or a list of either.
@@ -58,7 +57,7 @@ std::optional<int64_t> constant(const PyStage& s, const PyIterVar& axis, const p
     fail(user_location(), Code::BadSplitFactor,
          "give a number: the number of iterations of a loop is part of the kernel, so each factor "
          "to try needs a separate schedule",
-         "split of '{}' of '{}' by {}, which is not an integer constant", axis.node->name(),
+         "cannot split '{}' of '{}' by {}: it is not an integer constant", axis.node->name(),
          s.get().name(), to_string(e));
   }
   return *number;
@@ -179,8 +178,8 @@ void bind_stage_directives(py::class_<PyStage>& c) {
       [](const PyStage& s, const PyStage& parent, const PyIterVar& scope) {
         if (s.schedule != parent.schedule) {
           fail(user_location(), Code::NotInSchedule, "use stages of one schedule",
-               "compute_at of '{}' at a loop of '{}', a stage of another schedule", s.get().name(),
-               parent.get().name());
+               "'{}' cannot be computed at a loop of '{}', a stage of another schedule",
+               s.get().name(), parent.get().name());
         }
         s.schedule->compute_at(s.id, parent.id, scope.node, user_location());
       },
@@ -279,14 +278,15 @@ py::list cache_outputs(Schedule& s, const std::vector<PyTensor>& tensors, const 
   }
   if (!of_one_operation) {
     fail(where, Code::BadCacheWrite, "call cache_write once for each operation",
-         "cache_write of {} tensors, which are not the outputs of one operation", tensors.size());
+         "cannot apply cache_write to {} tensors: they are not the outputs of one operation",
+         tensors.size());
   }
   const schedule::Op op = schedule::operation_of(tensors.front().node);
   if (outputs.size() != op->types.size() || outputs.size() != tensors.size()) {
     fail(where, Code::BadCacheWrite,
          "name each of its outputs once, in a list: s.cache_write([A, B], scope)",
-         "cache_write of {} of the {} outputs of '{}', which are computed together", tensors.size(),
-         op->types.size(), op->name);
+         "cannot apply cache_write to {} of the {} outputs of '{}': they are computed together",
+         tensors.size(), op->types.size(), op->name);
   }
   const Tensor first = s.cache_write(tensors.front().node, scope, where, layout);
   const schedule::Op cache = schedule::operation_of(first);
@@ -358,8 +358,8 @@ void bind_schedules(py::module_& m) {
   m.def("create_schedule", [](const py::object& ops) {
     const std::vector<schedule::Op> outputs = operations_in(ops);
     if (outputs.empty()) {
-      fail(user_location(), Code::EmptySchedule, "name the operations whose results are wanted",
-           "create_schedule of no outputs");
+      fail(user_location(), Code::EmptySchedule, "pass the operations whose results you need",
+           "create_schedule was given no outputs");
     }
     return std::make_shared<Schedule>(Schedule::create(outputs));
   });

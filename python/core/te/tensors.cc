@@ -49,7 +49,8 @@ bool is_equal(const PyTensor& a, const py::object& b) {
   if (a.node->shape.empty() && other.node->shape.empty()) {
     fail(user_location(), Code::NoTruthValue,
          "compare A() == B() for their elements, or A.same_as(B) for the tensors",
-         "== of two tensors without axes: '{}' and '{}'", a.node->name, other.node->name);
+         "== is ambiguous for the tensors '{}' and '{}' without axes", a.node->name,
+         other.node->name);
   }
   return a.node->same_tensor(*other.node);
 }
@@ -224,9 +225,8 @@ void bind_scan(py::module_& m) {
 Expr value_of(const std::string& name, const py::handle& body) {
   if (is_expr(body)) return to_expr(body);
   fail(user_location(), Code::BadComputeBody,
-       "return an expression over the axes from the function, or a list of them",
-       "the function of '{}' returns a {}, not an expression", name,
-       py::str(py::type::of(body).attr("__name__")).cast<std::string>());
+       "return an expression over the axes from the function, or a list of expressions",
+       "the function of '{}' returns {}, not an expression", name, kind_text(body));
 }
 
 // The body for several values: all values of one reduction, in order, or expressions without
@@ -259,7 +259,7 @@ Exprs checked_shape(const py::handle& shape, const std::string& name, const Sour
     const int64_t* value = int_value(extent);
     if (extent->type.is_integer() && value != nullptr && *value > INT32_MAX) {
       fail(where, Code::IndexTooLarge, "split the axis: an index is a 32-bit integer",
-           "the shape of '{}' has the extent {}", name, *value);
+           "the extent {} of '{}' does not fit a 32-bit index", *value, name);
     }
     if (!extent->type.is_integer() || (value != nullptr && *value < 1)) {
       const bool is_number = value != nullptr && !extent->type.is_bool();

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Buffer, Expr, Stmt, Tensor
+from ..argument_kinds import kind_of
 from ..checked_calls import check_calls
 from ..dtypes import DType
 from ..errors import refuse
@@ -82,7 +83,7 @@ def extern(
         effect = ", which has no effect" if isinstance(body, Expr) else ""
         refuse(
             "BadExtern",
-            f"the function of the extern '{name}' returns a {type(body).__name__}{effect}",
+            f"the function of the extern '{name}' returns {kind_of(body)}{effect}",
             "return a statement, as ib.get() and buffer.vstore() do",
         )
     kept = None if attrs is None else Attributes(attrs)

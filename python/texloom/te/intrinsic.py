@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Buffer, Expr, IterVar, Operation, Stage, Stmt, Tensor, TensorIntrin
+from ..argument_kinds import kind_of
 from ..checked_calls import check_calls
 from ..errors import refuse
 from ..tir.buffer import decl_buffer
@@ -94,7 +95,7 @@ def decl_tensor_intrin(
             effect = ", which has no effect" if isinstance(given, Expr) else ""
             refuse(
                 "BadIntrinsic",
-                f"the function of the intrinsic '{name}' returns a {type(given).__name__}{effect}",
+                f"the function of the intrinsic '{name}' returns {kind_of(given)}{effect}",
                 "return a statement, as ib.get() and buffer.vstore() do, or three",
             )
     if len(statements) > 3:

@@ -51,7 +51,8 @@ def _whole_number(value: Any) -> int:
 def _region(tensor: Tensor, indices: Sequence[Any]) -> TensorRegion:
     if len(indices) != tensor.ndim:
         _refuse(
-            f"'{tensor.name}' has {tensor.ndim} axes, but {len(indices)} indices",
+            f"'{tensor.name}' has {tensor.ndim} axes, but {len(indices)} "
+            f"{'index' if len(indices) == 1 else 'indices'}",
             "give an index, or a range, for each axis",
         )
     first, extents = [], []
@@ -233,7 +234,7 @@ def _refuse_calls(name: str) -> Callable[..., Any]:
         for each in tensor if isinstance(tensor, (list, tuple)) else [tensor]:
             if each.op.attrs.call is not None:
                 _refuse(
-                    f"{name} of '{each.name}', which is a call of a tensor intrinsic",
+                    f"cannot apply {name} to '{each.name}': it is a call of a tensor intrinsic",
                     "write the compute out, and tensorize its cache",
                 )
         return directive(self, tensor, *args, **options)

@@ -81,7 +81,7 @@ def ScanGetBody(op: Operation) -> list[Operation]:  # noqa: N802
     if op._kind != "scan":
         refuse(
             "BadDirectiveArgument",
-            f"ScanGetBody of '{op.name}', which is not a scan",
+            f"cannot apply ScanGetBody to '{op.name}': it is not a scan",
             "give the operation of what te.scan returned",
         )
     graph = CreateReadGraph([op])

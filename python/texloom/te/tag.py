@@ -22,7 +22,7 @@ class TagScope(ContextDecorator):
         if _current.get() is not None:
             refuse(
                 "TwoTags",
-                f"the tag_scope {self.tag!r} is inside the tag_scope {_current.get()!r}",
+                f"tag_scopes do not nest: {self.tag!r} is inside {_current.get()!r}",
                 "remove the inner one, or put it after the outer one",
             )
         self._token = _current.set(self.tag)

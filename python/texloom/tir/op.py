@@ -249,12 +249,17 @@ def likely(condition: Operand) -> Expr:
 
 def _check_conditions(name: str, conditions: tuple[Operand, ...]) -> None:
     if not conditions:
-        refuse("BadCall", f"{name} of no condition", "give at least one condition", MisuseError)
+        refuse(
+            "BadCall",
+            f"te.{name}() was given no conditions",
+            "give at least one condition",
+            MisuseError,
+        )
     for each in conditions:
         if isinstance(each, (list, tuple)):
             refuse(
                 "BadCall",
-                f"{name} is given a list of conditions",
+                f"te.{name}() was given a list of conditions",
                 f"give them one by one: te.{name}(*conditions)",
                 ArgumentKindError,
             )

@@ -121,7 +121,7 @@ std::optional<LayoutProblem> find_problem(const Layout& layout,
   if (layout.lane_count() == kTexelLanes) return std::nullopt;
   return LayoutProblem{
       fmt::format("a texel has {} lanes, not {}", kTexelLanes, layout.lane_count()),
-      "give lanes digits that make four numbers, as in lanes=c%4",
+      "make lanes take exactly four values, as in lanes=c%4",
       {},
       true};
 }

@@ -279,7 +279,7 @@ class BarrierInserter {
   void check_agreement(const Expr& decides, const SourceLocation& where) const {
     if (!uniform_.varies(decides)) return;
     fail(where, Code::BarrierInCondition,
-         "let all threads run the statement, and put the condition around single stores",
+         "let all threads run the statement, and put the condition around individual stores",
          "a barrier is needed inside a branch on '{}', which differs between threads of a block: "
          "the branch writes memory that other threads read",
          to_string(decides));
@@ -288,7 +288,7 @@ class BarrierInserter {
     check_agreement(condition, where);
     if (conditional_) return;
     fail(where, Code::BarrierInCondition,
-         "put the condition around single stores, or build for a target with "
+         "put the condition around individual stores, or build for a target with "
          "-conditional_barriers=1",
          "a barrier is needed inside a branch on '{}': all threads agree on it, but such barriers "
          "are known to fail on CPUs",

@@ -45,7 +45,7 @@ class Separator {
             Code::ScanAcrossBlocks,
             read->location.known() ? read->location : write->location,
             fmt::format("a step of the scan '{}' reads elements of '{}' that other blocks along {} "
-                        "may have computed, but a step is not a separate launch",
+                        "may have computed, but all steps run in one launch",
                         results_.name, read->buffer->name, to_string(tag)),
             "bind axes of all stages of a step, or bind the axes that a step mixes to threads of "
             "one block",

@@ -42,7 +42,7 @@ Layout stated_layout(const Stage& stage, const Shape& shape, const Target& targe
   Layout layout = layout_for(*stage.layout, shape);
   if (const auto problem = find_problem(layout, names)) {
     fail(stage.scope_location, Code::BadLayout, problem->help,
-         "the layout of '{}', a part [{}] of which is computed at once: {}", stage.name(),
+         "the layout of '{}' does not fit the part [{}] that is computed at once: {}", stage.name(),
          fmt::join(shape, ", "), problem->text);
   }
   if (!stage.op->is_placeholder()) check_written_layout(stage, layout);

@@ -63,14 +63,11 @@ class KernelBuilder {
            to_string(known->second->extent), place(*known->second));
     });
     if (first.empty()) {
-      fail(
-          kernel_.location, Code::UnboundStage,
-          "bind at least one of its axes: s[stage].bind(axis, te.thread_axis(\"blockIdx.x\")); for "
-          "a scan, bind axes of its init and of its update; or compute it where it is read, with "
-          "compute_at or compute_inline; put the statement of an extern under "
-          "ib.scope_attr(te.thread_axis(\"blockIdx.x\"), \"thread_extent\", n)",
-          "'{}' is computed at the root but bound to no thread; did you forget to bind it?",
-          nest.result->name);
+      fail(kernel_.location, Code::UnboundStage,
+           "bind one of its axes, as s[stage].bind(axis, te.thread_axis(\"blockIdx.x\")), or "
+           "compute it where it is read, with compute_at",
+           "'{}' is computed at the root but bound to no thread; did you forget to bind it?",
+           nest.result->name);
     }
     // Sorts blockIdx before threadIdx, and x before y.
     for (const bool block : {true, false}) {

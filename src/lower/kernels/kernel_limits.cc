@@ -58,13 +58,13 @@ class Refusal {
          fmt::format("attach the {} stages to inner loops, or split those into smaller tiles",
                      scope),
          "the {} buffers of the kernel '{}' need {} bytes, '{}' most of them; {} the target '{}' "
-         "has {}",
+         "is allowed {}",
          scope, kernel_.name, e.need, e.buffer->name, whose, target_, e.have);
   }
   [[noreturn]] void refuse_images(const Excess& e, Access access) const {
     fail(kernel_.location, Code::TooManyArguments, "keep some of the tensors in buffers",
-         "the kernel '{}' has {} textures to {}; the target '{}' allows {}", kernel_.name, e.need,
-         to_string(access), target_, e.have);
+         "the kernel '{}' {}s {} textures; the target '{}' allows {}", kernel_.name,
+         to_string(access), e.need, target_, e.have);
   }
 
   const Kernel& kernel_;

@@ -37,7 +37,8 @@ void apply_transforms(Lowering& lowering) {
     }
     if (stage.attachment.kind == AttachKind::At) {
       fail(where, Code::BadLayout, "give it a layout=, which describes the part that is computed",
-           "transform_layout of '{}', only a part of which is computed at once, inside '{}'",
+           "cannot apply transform_layout to '{}': only a part of it is computed at once, inside "
+           "'{}'",
            stage.name(), s.stage(stage.attachment.stage).name());
     }
     const StorageScope scope =

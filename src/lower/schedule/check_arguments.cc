@@ -66,9 +66,8 @@ class ArgumentChecker {
       sink_.error(stage.pipeline ? stage.pipeline->location : stage.double_buffer_location,
                   Code::BadArguments,
                   "leave it out of the arguments, or compute it where it is read",
-                  "{} of the argument '{}': it would be computed ahead of its readers, and is not "
-                  "copied out "
-                  "from there",
+                  "cannot apply {} to the argument '{}': it would be computed ahead of its "
+                  "readers, and is not copied out from there",
                   stage.pipeline ? "pipeline" : "double_buffer", stage.name());
     }
   }

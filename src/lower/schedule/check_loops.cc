@@ -38,7 +38,7 @@ class LoopChecker {
       if (has_constant_extent(stage, leaf)) continue;
       sink_.error(attributes->location, Code::VectorizeExtent,
                   "split the axis by a constant and vectorize the inner part",
-                  "vectorize of '{}' of '{}', whose extent is not constant", leaf->name(),
+                  "cannot vectorize '{}' of '{}': its extent is not constant", leaf->name(),
                   stage.name());
     }
   }
@@ -78,7 +78,7 @@ class LoopChecker {
       if (twice) {
         sink_.error(stage.attributes_of(leaf)->location, Code::NestedThread,
                     "bind each thread axis to one axis of a stage, or fuse the axes",
-                    "two axes of '{}' are bound to {}, '{}' being the second", stage.name(),
+                    "two axes of '{}' are bound to {}: '{}' is the second", stage.name(),
                     thread->name(), leaf->name());
       }
       seen.push_back(thread);
@@ -113,12 +113,11 @@ class LoopChecker {
     for (const IterVar& leaf : stage.leaves) {
       inside = inside || leaf->kind == IterKind::Reduction;
       if (!inside || !comes_from_data(stage, leaf)) continue;
-      sink_.error(
-          where, Code::ThreadReductionOrder,
-          "reorder the axes so that all data axes are outside of the reduction",
-          "the reduction axis '{}' of '{}' is bound to {}, but the data axis '{}' is inside the "
-          "reduction",
-          reduction->name(), stage.name(), thread.name(), leaf->name());
+      sink_.error(where, Code::ThreadReductionOrder,
+                  "reorder the axes so that all data axes are outside of the reduction",
+                  "the reduction axis '{}' of '{}' is bound to {}, but the data axis '{}' is "
+                  "nested inside a reduction loop",
+                  reduction->name(), stage.name(), thread.name(), leaf->name());
       return;
     }
   }
@@ -129,18 +128,20 @@ class LoopChecker {
     if (stage.op->is_scan()) {
       sink_.error(stage.predicate_location, Code::BadPredicate,
                   "set it on what the steps compute: s[update].set_store_predicate(condition)",
-                  "a store predicate of the scan '{}', which stores nothing itself", stage.name());
+                  "cannot set a store predicate on the scan '{}': it stores nothing itself",
+                  stage.name());
     } else if (stage.op->is_extern()) {
       sink_.error(
           stage.predicate_location, Code::BadPredicate,
           "put the stores of the statement under ib.if_scope(condition)",
-          "a store predicate of the extern '{}', whose statement decides itself what it stores",
+          "cannot set a store predicate on the extern '{}': its statement decides what it stores",
           stage.name());
     } else if (scope_of(s_, stage.id).memory == MemoryScope::Local) {
-      sink_.error(stage.predicate_location, Code::BadPredicate,
-                  "leave the predicate out, or set it on the stage that writes to global memory",
-                  "a store predicate of '{}', whose result every thread keeps in local memory",
-                  stage.name());
+      sink_.error(
+          stage.predicate_location, Code::BadPredicate,
+          "leave the predicate out, or set it on the stage that writes to global memory",
+          "cannot set a store predicate on '{}': every thread keeps its result in local memory",
+          stage.name());
     }
   }
 

@@ -108,7 +108,8 @@ class Checker {
     if (!outside && !has_exact_bounds(index)) return;
     sink_.error(op_.location, Code::OutOfBounds,
                 "guard the read with te.if_then_else, or shrink the axes",
-                "'{}' reads axis {} of '{}' at indices {} to {}, but it has the indices 0 to {}",
+                "'{}' reads axis {} of '{}' at indices {} to {}, but that axis has only the "
+                "indices 0 to {}",
                 op_.name, i, n.tensor->name, range.min, range.max, *extent - 1);
   }
 

@@ -97,11 +97,11 @@ void check_outputs_at_root(Lowering& lowering) {
     if (at.kind == AttachKind::At) {
       sink.error(at.location, Code::OutputAttached,
                  "attach the stages it reads; an output needs its own loops at the root",
-                 "compute_at of '{}', an output of the schedule, inside '{}'", stage.name(),
-                 s.stage(at.stage).name());
+                 "'{}' cannot be computed inside '{}': it is an output of the schedule",
+                 stage.name(), s.stage(at.stage).name());
     } else if (at.kind == AttachKind::Inline) {
       sink.error(at.location, Code::OutputAttached, "inline the stages it reads instead",
-                 "compute_inline of '{}', an output of the schedule", stage.name());
+                 "cannot inline '{}': it is an output of the schedule", stage.name());
     }
   }
   sink.throw_if_errors();
@@ -147,7 +147,7 @@ void inline_stages(Lowering& lowering) {
       if (source.op->types.size() > 1) {
         fail(source.attachment.location, Code::CannotInline,
              "leave it where it is, or compute each output by a te.compute of its own",
-             "compute_inline of '{}', whose {} outputs are computed together", source.name(),
+             "cannot inline '{}': its {} outputs are computed together", source.name(),
              source.op->types.size());
       }
       return expression_at(*source.op, n.indices);

@@ -30,7 +30,7 @@ Diagnostic fewer_threads(const Stage& stage, const IterVar& axis, const AxisAttr
       fmt::format("the axis '{}' of the texture '{}' is bound to {}: each thread writes a whole "
                   "texel of four elements, so there are a quarter as many threads",
                   axis->name(), stage.name(), bound.thread->name()),
-      "split the axis by 4 and bind the outer part, which means the same",
+      "split the axis by 4 and bind the outer part, which has the same effect",
       {}};
 }
 
@@ -96,7 +96,7 @@ class LaneLoop {
                       "part",
                       loop_->name()),
           fmt::format("in the loop '{}' of the texture '{}' the axis '{}' varies more slowly, so "
-                      "that the lanes of a texel would not be written together",
+                      "the lanes of a texel would not be written together",
                       fuse.fused->name(), stage_.name(), loop_->name()));
     }
     loop_ = fuse.fused;
@@ -139,8 +139,8 @@ void vectorize_lanes(Lowering& lowering, StageId id) {
          fmt::format("leave the axis '{}' to one thread: split it by 4 and bind the outer part, or "
                      "bind other axes",
                      lane_axis->name()),
-         "the axis '{}' of the texture '{}' is bound to {}, so that several threads would write "
-         "lanes of one texel",
+         "the axis '{}' of the texture '{}' is bound to {}, so several threads would write lanes "
+         "of the same texel",
          leaf->name(), s.stage(id).name(), attributes.thread->name());
   }
   if (attributes.thread) {

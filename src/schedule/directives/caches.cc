@@ -65,8 +65,8 @@ CacheAxes axes_of_loops(const Schedule& schedule, const Stage& stage, const Sour
     if (leaf->kind != IterKind::Data) {
       if (!comes_from_data(stage, leaf)) continue;
       fail(where, Code::BadCacheWrite, "call cache_write before fusing axes of both kinds",
-           "cache_write of '{}', whose loop '{}' is over data and over the reduction", stage.name(),
-           leaf->name());
+           "cannot apply cache_write to '{}': its loop '{}' is over both data and the reduction",
+           stage.name(), leaf->name());
     }
     const Expr var = make_var(leaf->name() + ".c", kInt32, where);
     result.axes.push_back(make_iter_var(var, make_int(0), extents.at(leaf), IterKind::Data, where));
@@ -144,7 +144,7 @@ void Schedule::set_storage(StageId id, Storage storage, const SourceLocation& wh
   Stage& own = stage(id);
   if (own.op->is_placeholder() && storage.scope.memory != MemoryScope::Global) {
     fail(where, Code::ScopeTooNarrow, "copy it there with cache_read",
-         "set_scope of the input '{}', which is in the caller's memory, to {} memory", own.name(),
+         "cannot put the input '{}' in {} memory: it is in the caller's memory", own.name(),
          to_string(storage.scope.memory));
   }
   refuse_part_of_scan(own, "set_scope", where);
@@ -165,8 +165,8 @@ void Schedule::storage_align(StageId id, const IterVar& axis, int64_t factor, in
   if (factor < 1 || offset < 0 || factor > kLargest || offset > kLargest) {
     fail(where, Code::BadAlignment,
          "give a positive factor and an offset of at least 0, both below 2^31",
-         "storage_align of '{}' of '{}' by the factor {} and the offset {}", axis->name(),
-         own.name(), factor, offset);
+         "cannot apply storage_align to '{}' of '{}' with the factor {} and the offset {}",
+         axis->name(), own.name(), factor, offset);
   }
   std::erase_if(own.alignments, [&](const Alignment& a) { return is_axis(a.axis); });
   own.alignments.push_back({axis, factor, offset, where});
@@ -176,11 +176,12 @@ void Schedule::double_buffer(StageId id, const SourceLocation& where) {
   Stage& own = stage_for(id, where, "double_buffer");
   if (own.is_output) {
     fail(where, Code::BadDoubleBuffer, "call it on a cache that is attached to a loop",
-         "double_buffer of '{}', which is an output of the schedule", own.name());
+         "cannot apply double_buffer to '{}': it is an output of the schedule", own.name());
   }
   if (own.pipeline) {
     fail(where, Code::BadDoubleBuffer, "leave out one of them",
-         "double_buffer of '{}', which pipeline gives as many buffers as it needs", own.name());
+         "cannot apply double_buffer to '{}': pipeline gives it as many buffers as it needs",
+         own.name());
   }
   own.double_buffered = true;
   own.double_buffer_location = where;
@@ -203,11 +204,11 @@ Tensor Schedule::cache_read(const Tensor& tensor, std::string_view scope,
       fail(where, Code::NotAReader, help, "cache_read of '{}': '{}' does not read it", tensor->name,
            reader->name);
     }
-    refuse_scan(stage(*id), "cache_read for the stage", where);
+    refuse_scan(stage(*id), "cache_read for its own stage", where);
     targets.push_back(*id);
   }
   if (targets.empty()) {
-    fail(where, Code::NotAReader, help, "cache_read of '{}' names no reader", tensor->name);
+    fail(where, Code::NotAReader, help, "cache_read of '{}' was given no readers", tensor->name);
   }
 
   std::vector<IterVar> axes;
@@ -252,7 +253,7 @@ Tensor Schedule::cache_write(const Tensor& tensor, std::string_view scope,
   const Op old = stage(id).op;
   if (old->is_extern()) {
     fail(where, Code::BadCacheWrite, "let the statement write to memory that it allocates",
-         "cache_write of '{}', which a statement writes", old->name);
+         "cannot apply cache_write to '{}': a statement writes it", old->name);
   }
   refuse_scan(stage(id), "cache_write", where);
   const CacheAxes loops = cache_axes(*this, stage(id), where);

@@ -37,7 +37,7 @@ void refuse_bound(const Stage& stage, const IterVar& axis, const SourceLocation&
        attributes->intrinsic
            ? std::string(kTensorizeLast)
            : fmt::format("{} first, then bind, vectorize or unroll the axes it makes", directive),
-       "{} of '{}' of '{}', which is {} already", directive, axis->name(), stage.name(),
+       "cannot {} '{}' of '{}': it is already {}", directive, axis->name(), stage.name(),
        annotation(*attributes));
 }
 
@@ -47,7 +47,7 @@ void refuse_tensorized(const Stage& stage, const IterVar& axis, const SourceLoca
   const AxisAttributes* attributes = stage.attributes_of(axis);
   if (attributes == nullptr || !attributes->intrinsic) return;
   fail(where, Code::BadAnnotation, std::string(kTensorizeLast),
-       "{} of '{}' of '{}', which is tensorized already", directive, axis->name(), stage.name());
+       "cannot {} '{}' of '{}': it is already tensorized", directive, axis->name(), stage.name());
 }
 
 // Threads of a block can combine their partial results; blocks and virtual threads cannot.
@@ -55,19 +55,19 @@ void check_reduction_bound(const Stage& stage, const IterVar& axis, const IterVa
                            const SourceLocation& where) {
   if (comes_from_data(stage, axis)) {
     fail(where, Code::ReductionBound, "bind the data axis and the reduction axis separately",
-         "bind of '{}', in which a data axis is fused with a reduction axis, to {}", axis->name(),
+         "cannot bind '{}' to {}: it fuses a data axis with a reduction axis", axis->name(),
          thread->name());
   }
   if (thread->kind == IterKind::Thread && !thread->tag.block) return;
   fail(where, Code::ReductionBound,
        "bind it to threadIdx.x, threadIdx.y or threadIdx.z, or make partial results with rfactor",
-       "bind of the reduction axis '{}' to {}, across which results cannot be combined",
+       "cannot bind the reduction axis '{}' to {}: results cannot be combined across it",
        axis->name(), thread->name());
 }
 
 void check_apart(const IterVar& outer, const IterVar& inner, const SourceLocation& where) {
   if (!outer.same_as(inner)) return;
-  fail(where, Code::BadFuse, "name two axes", "fuse of '{}' with itself", outer->name());
+  fail(where, Code::BadFuse, "name two axes", "cannot fuse '{}' with itself", outer->name());
 }
 
 IterVar derived_axis(IterKind kind, const std::string& name, const SourceLocation& where) {
@@ -86,7 +86,8 @@ Stage& Schedule::stage_for(StageId id, const SourceLocation& where, std::string_
   if (own.op->is_placeholder()) {
     fail(where, Code::PlaceholderDirective,
          "call it on the stage of a te.compute, or of a cache_read of the placeholder",
-         "{} of '{}', which is a placeholder and has no loops to schedule", directive, own.name());
+         "cannot apply {} to '{}': it is a placeholder and has no loops to schedule", directive,
+         own.name());
   }
   return own;
 }
@@ -133,7 +134,7 @@ Schedule::Pair Schedule::split(StageId id, const IterVar& parent, std::optional<
   const int64_t value = factor ? *factor : *nparts;
   if (value < 1) {
     fail(where, Code::BadSplitFactor, "give a positive constant",
-         "split of '{}' of '{}' by {} = {}, which is not positive", parent->name(), own.name(),
+         "cannot split '{}' of '{}': {} = {} is not positive", parent->name(), own.name(),
          factor ? "factor" : "nparts", value);
   }
   const Pair parts = parts_of(parent);
@@ -185,8 +186,8 @@ void Schedule::add_relation(StageId id, const Relation& relation, const SourceLo
 void Schedule::add_unit_axis(StageId id, const IterVar& axis, const SourceLocation& where) {
   Stage& own = stage_for(id, where, "fuse");
   if (own.op->is_extern()) {
-    fail(where, Code::ExternPlace, "bind threads in the statement, by ib.scope_attr",
-         "fuse of '{}', which is an extern: it has no loops of its own", own.name());
+    fail(where, Code::ExternPlace, "bind threads in the statement, with ib.scope_attr",
+         "cannot fuse '{}': it is an extern and has no loops of its own", own.name());
   }
   refuse_scan(own, "fuse", where);
   own.leaves.insert(own.leaves.begin(), axis);
@@ -210,7 +211,8 @@ IterVar Schedule::fuse(StageId id, const std::vector<IterVar>& axes, const Sourc
     is_outer.push_back(at + 1 == first);
     if (at + 1 != first && at != last + 1) {
       fail(where, Code::BadFuse, "reorder the axes so that they are adjacent",
-           "fuse of '{}' and '{}', which are not adjacent", axes[i - 1]->name(), axes[i]->name());
+           "cannot fuse '{}' and '{}': they are not adjacent", axes[i - 1]->name(),
+           axes[i]->name());
     }
     (is_outer.back() ? first : last) = at;
   }
@@ -249,7 +251,7 @@ std::optional<Diagnostic> Schedule::bind(StageId id, const IterVar& axis, const 
   const bool is_virtual = thread->kind == IterKind::VirtualThread;
   if (thread->kind != IterKind::Thread && !is_virtual) {
     fail(where, Code::BadThreadAxis, "bind to te.thread_axis(\"blockIdx.x\") or its like",
-         "bind of '{}' to '{}', which is not a thread axis", axis->name(), thread->name());
+         "cannot bind '{0}' to '{1}': '{1}' is not a thread axis", axis->name(), thread->name());
   }
   if (axis->kind == IterKind::Reduction) check_reduction_bound(own, axis, thread, where);
   const AxisAttributes* old = own.attributes_of(axis);
@@ -262,7 +264,7 @@ std::optional<Diagnostic> Schedule::bind(StageId id, const IterVar& axis, const 
                         where,
                         fmt::format("the axis '{}' of '{}' was bound to {} and is now bound to {}",
                                     axis->name(), own.name(), old->thread->name(), thread->name()),
-                        "bind each axis once; the last binding holds",
+                        "bind each axis once; the last binding takes effect",
                         {}});
   }
   own.attributes[axis] = {is_virtual ? LoopKind::Virtual : LoopKind::Thread, thread, where};
@@ -277,7 +279,7 @@ void Schedule::annotate(StageId id, const IterVar& axis, LoopKind loop,
   leaf_position(own, axis, where, directive);
   if (loop == LoopKind::Vectorized && axis->kind == IterKind::Reduction) {
     fail(where, Code::VectorizedReduction, "vectorize a data axis; unroll the reduction",
-         "vectorize of the reduction axis '{}' of '{}'", axis->name(), own.name());
+         "cannot vectorize '{}' of '{}': it is a reduction axis", axis->name(), own.name());
   }
   refuse_tensorized(own, axis, where, directive);
   const AxisAttributes* old = own.attributes_of(axis);
@@ -294,7 +296,7 @@ void Schedule::tensorize(StageId id, const IterVar& axis, const TensorIntrinsic&
       old == nullptr || old->loop == LoopKind::Serial || old->loop == LoopKind::Parallel;
   if (!in_turn) {
     fail(where, Code::BadAnnotation, "split the axis, and tensorize the inner part",
-         "tensorize of '{}' of '{}', which is {} already", axis->name(), own.name(),
+         "cannot tensorize '{}' of '{}': it is already {}", axis->name(), own.name(),
          annotation(*old));
   }
   own.attributes[axis] = {LoopKind::Serial, {}, where, intrinsic};
@@ -312,7 +314,7 @@ void Schedule::attach(StageId id, StageId parent, const IterVar& axis,
   const Stage& host = stage_for(parent, where, "compute_at");
   if (id == parent) {
     fail(where, Code::CannotAttach, "attach the stage to a loop of one that reads it",
-         "compute_at of '{}' at its own loop '{}'", own.name(), axis->name());
+         "'{}' cannot be computed at its own loop '{}'", own.name(), axis->name());
   }
   refuse_scan(own, "compute_at", where);
   refuse_part_of_scan(own, "compute_at", where);
@@ -324,21 +326,21 @@ void Schedule::pipeline(StageId id, int64_t stages, const SourceLocation& where)
   Stage& own = stage_for(id, where, "pipeline");
   if (stages < kMinPipelineStages || stages > kMaxPipelineStages) {
     fail(where, Code::BadPipeline, "use 2 to compute one iteration ahead, 3 for two",
-         "pipeline of '{}' with {} stages, where {} or {} are possible", own.name(), stages,
+         "cannot pipeline '{}' with stages = {}: it must be {} or {}", own.name(), stages,
          kMinPipelineStages, kMaxPipelineStages);
   }
   if (own.is_output) {
     fail(where, Code::BadPipeline, "pipeline a cache that the output's loops read",
-         "pipeline of '{}', an output of the schedule: no loop reads it", own.name());
+         "cannot pipeline '{}': it is an output of the schedule, which no loop reads", own.name());
   }
   if (!own.op->reduce_axes.empty()) {
     fail(where, Code::BadPipeline, "pipeline the caches that the reduction reads",
-         "pipeline of '{}', a reduction, which is not computed in one step", own.name());
+         "cannot pipeline '{}': it is a reduction, which is not computed in one step", own.name());
   }
   if (own.op->types.size() > 1 || own.double_buffered) {
     fail(where, Code::BadPipeline, "pipeline copies of one output, without double_buffer",
-         "pipeline of '{}', which has {}", own.name(),
-         own.double_buffered ? "two buffers by double_buffer" : "several outputs");
+         "cannot pipeline '{}': it has {}", own.name(),
+         own.double_buffered ? "two buffers from double_buffer" : "several outputs");
   }
   own.pipeline = Pipeline{static_cast<int>(stages), where};
 }
@@ -347,12 +349,12 @@ void Schedule::compute_inline(StageId id, const SourceLocation& where) {
   Stage& own = stage_for(id, where, "compute_inline");
   if (!own.op->reduce_axes.empty()) {
     fail(where, Code::CannotInline, "compute it at a loop of its reader with compute_at",
-         "compute_inline of '{}', a reduction", own.name());
+         "cannot inline '{}': it is a reduction", own.name());
   }
   refuse_part_of_scan(own, "compute_inline", where);
   if (own.is_tensorized()) {
     fail(where, Code::CannotInline, "leave it where it is, or compute it at a loop of its reader",
-         "compute_inline of '{}', whose loops are left to a tensor intrinsic", own.name());
+         "cannot inline '{}': a tensor intrinsic replaces its loops", own.name());
   }
   own.attachment = {AttachKind::Inline, -1, {}, where};
 }
@@ -382,8 +384,9 @@ void Schedule::set_store_predicate(StageId id, const Expr& predicate, const Sour
          "the store predicate of '{}' is {}, not bool", own.name(), to_string(predicate->type));
   }
   walk(predicate, [&](const TensorRead& n) {
-    fail(where, Code::BadPredicate, "compare only thread axes, as in tx.var.equal(0)",
-         "the store predicate of '{}' reads '{}'", own.name(), n.tensor->name);
+    fail(where, Code::BadPredicate, "give a comparison such as tx.var.equal(0)",
+         "the store predicate of '{}' reads '{}'; it may only compare thread axes", own.name(),
+         n.tensor->name);
   });
   // Axes of one tag are one index, so the tag in the variable's name stands for all of them.
   walk(predicate, [&](const Var& v) {

@@ -56,7 +56,7 @@ class PartialResults {
       extents_[data] = make_int(1);
       if (!touched_.contains(data.get())) continue;
       fail(where, Code::BadRfactor, "call rfactor before fusing axes of both kinds",
-           "rfactor of '{}' along '{}': part of its reduction is fused with the data axis '{}'",
+           "cannot rfactor '{}' along '{}': part of its reduction is fused with the data axis '{}'",
            stage.name(), axis->name(), data->name());
     }
     for (const IterVar& root : stage.op->reduce_axes) {
@@ -125,12 +125,12 @@ void Schedule::check_rfactor(const Stage& own, const IterVar& axis, int factor_a
                              const SourceLocation& where) const {
   if (own.op->reduce_axes.empty()) {
     fail(where, Code::BadRfactor, "call it on a tensor that te.sum or another reduction computes",
-         "rfactor of '{}', which is not a reduction", own.name());
+         "cannot rfactor '{}': it is not a reduction", own.name());
   }
   leaf_position(own, axis, where, "rfactor");
   if (axis->kind != IterKind::Reduction || comes_from_data(own, axis)) {
     fail(where, Code::BadRfactor, std::string(kUse),
-         "rfactor of '{}' along the axis '{}', which is not purely a reduction axis", own.name(),
+         "cannot rfactor '{0}' along '{1}': '{1}' is not purely a reduction axis", own.name(),
          axis->name());
   }
   const auto rank = static_cast<int>(own.op->axes.size());

@@ -81,11 +81,11 @@ void Schedule::refuse_part_of_scan(const Stage& own, std::string_view directive,
   const std::optional<StageId> scan = state ? own.scan : scan_written_by(own.id);
   if (!scan) return;
   const std::string& name = stage(*scan).name();
-  fail(
-      where, Code::ScanPlace,
-      "schedule its loops; its inputs and the readers of the scan may be placed freely",
-      "{} of '{}', which computes elements of the scan '{}' and has no place or storage of its own",
-      directive, own.name(), name);
+  fail(where, Code::ScanPlace,
+       "schedule its loops; its inputs and the readers of the scan may be placed freely",
+       "cannot apply {} to '{}': it computes elements of the scan '{}' and has no place or storage "
+       "of its own",
+       directive, own.name(), name);
 }
 
 void Schedule::refuse_scan(const Stage& own, std::string_view directive,
@@ -93,10 +93,9 @@ void Schedule::refuse_scan(const Stage& own, std::string_view directive,
   if (!own.op->is_scan()) return;
   fail(where, Code::ScanPlace,
        "schedule the stages of its init and its update, and the readers of its result",
-       "{} of '{}', which is a scan: its steps run one after another, at the root, and continue "
-       "from "
-       "its result",
-       directive, own.name());
+       "the scan '{}' does not allow {}: its steps run one after another, at the root, and "
+       "continue from its result",
+       own.name(), directive);
 }
 
 void Schedule::check_step(const Stage& own, const Stage& host, const SourceLocation& where) const {

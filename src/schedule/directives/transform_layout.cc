@@ -53,7 +53,8 @@ std::vector<IterVar> Schedule::transform_layout(StageId id, const Exprs& axes, c
   Stage& own = stage(id);
   if (own.op->is_extern()) {
     fail(where, Code::BadLayout, "copy it into the other layout by a te.compute",
-         "transform_layout of '{}', whose statement writes to a row-major buffer", own.name());
+         "cannot apply transform_layout to '{}': its statement writes to a row-major buffer",
+         own.name());
   }
   refuse_scan(own, "transform_layout", where);
   refuse_part_of_scan(own, "transform_layout", where);
@@ -85,7 +86,7 @@ std::vector<IterVar> Schedule::transform_loops(StageId id, size_t earlier,
   const IndexMap& map = own.transform->map;
   if (own.relations.size() != earlier || !own.attributes.empty()) {
     fail(where, Code::BadLayout, "call transform_layout before any directive on the stage's loops",
-         "transform_layout of '{}', whose loops are scheduled already", own.name());
+         "cannot apply transform_layout to '{}': its loops are already scheduled", own.name());
   }
   own.reset_loops();
   const DigitLoops digits(*this, id, map);

@@ -77,7 +77,9 @@ std::optional<StatementProblem> find_problem(const Program& program,
   const Violation& v = found.front();
   return StatementProblem{
       v.location,
-      "use the shapes and dtypes of the buffers, and only names that the statement defines",
+      v.rule == Rule::Nodes && contains<TensorRead>(program.body)
+          ? "read inputs through `ins`: ins[0].vload(0)"
+          : "use the shapes and dtypes of the buffers, and only names that the statement defines",
       fmt::format("{}: {}", v.node, v.problem)};
 }
 

@@ -197,8 +197,9 @@ Expr read(const Tensor& tensor, Exprs indices, const SourceLocation& location) {
                            tensor->name)
              : fmt::format("give '{}' one index for each of its {} axes", tensor->name,
                            tensor->shape.size()),
-         "'{}' has {} axes but is read with {} indices", tensor->name, tensor->shape.size(),
-         indices.size());
+         "'{}' has {} {} but is read with {} {}", tensor->name, tensor->shape.size(),
+         tensor->shape.size() == 1 ? "axis" : "axes", indices.size(),
+         indices.size() == 1 ? "index" : "indices");
   }
   for (const Expr& index : indices) {
     if (index->type.is_integer()) continue;

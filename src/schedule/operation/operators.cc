@@ -31,7 +31,7 @@ bool wants_integers(BinaryOp op) {
 
 void refuse_zero(BinaryOp op, const Expr& divisor, const SourceLocation& where) {
   if (!is_division(op) || !divisor->type.is_integer() || !is_int(divisor, 0)) return;
-  fail(where, Code::DivisionByZero, "divide by another number", "operator {} divides by zero",
+  fail(where, Code::DivisionByZero, "divide by a nonzero number", "operator {} divides by zero",
        spelling(op));
 }
 
@@ -80,7 +80,7 @@ std::pair<Expr, Expr> match_types(Expr a, Expr b, const SourceLocation& where) {
   for (Expr* operand : {&a, &b}) {
     if ((*operand)->type.lanes == lanes) continue;
     if (!(*operand)->type.is_scalar()) {
-      fail(where, Code::BadOperandType, "load vectors of equal lanes",
+      fail(where, Code::BadOperandType, "load vectors with the same number of lanes",
            "operands of types {} and {} have no common type", to_string(a->type),
            to_string(b->type));
     }
@@ -271,7 +271,7 @@ void check_axes(const std::vector<IterVar>& axes, const SourceLocation& where) {
   for (const IterVar& axis : axes) {
     if (axis->kind == IterKind::Reduction) continue;
     fail(where, Code::BadReduction, "make the axis with te.reduce_axis((begin, end))",
-         "a reduction over '{}', which is not a reduction axis", axis->name());
+         "cannot reduce over '{}': it is not a reduction axis", axis->name());
   }
   for (auto axis = axes.begin(); axis != axes.end(); ++axis) {
     const auto same = [&](const IterVar& other) { return other.same_as(*axis); };

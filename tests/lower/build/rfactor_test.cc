@@ -92,8 +92,7 @@ TEST_F(Rfactor, OfAllThereIs) {
 
 TEST_F(Rfactor, Refused) {
   EXPECT_EQ(faults([&] { factor(te.axis(c, 0)); }),
-            "TL2030 te.py:30: rfactor of 'C' along the axis 'i', which is not purely a "
-            "reduction axis");
+            "TL2030 te.py:30: cannot rfactor 'C' along 'i': 'i' is not purely a reduction axis");
   EXPECT_EQ(faults([&] { factor(rj, 2); }),
             "TL2030 te.py:30: rfactor of 'C' puts the new axis at 2, but there are 1 axes");
 }

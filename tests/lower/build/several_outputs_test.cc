@@ -117,7 +117,7 @@ TEST(SeveralOutputs, AreNotInlined) {
   Te te({y});
   te.compute_inline(output_of(pair));
   EXPECT_EQ(faults([&] { lower(lowering_of(te, {t.a, y})); }),
-            "TL2012 te.py:19: compute_inline of 'P', whose 2 outputs are computed together");
+            "TL2012 te.py:19: cannot inline 'P': its 2 outputs are computed together");
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ TEST_F(KernelParams, SharedMemory) {
   target.limits.local_memory_bytes = 75;
   EXPECT_EQ(refused(body),
             "TL4004 te.py:4: the shared buffers of the kernel 'k' need 76 bytes, 's' most of them; "
-            "a block on the target 'opencl -max_local_memory=75' has 75");
+            "a block on the target 'opencl -max_local_memory=75' is allowed 75");
 }
 
 // The arrays of one thread, and of all eight threads together: 2 MiB.
@@ -134,7 +134,7 @@ TEST_F(KernelParams, PrivateMemory) {
   EXPECT_EQ(with(65536), "");
   EXPECT_EQ(with(65537),
             "TL4004 te.py:4: the local buffers of the kernel 'k' need 262148 bytes, 'p' most of "
-            "them; each of the block's 8 threads on the target 'opencl' has 262144");
+            "them; each of the block's 8 threads on the target 'opencl' is allowed 262144");
   target.limits.private_memory_bytes = 1 << 30;
   EXPECT_EQ(with(65536), "");
   EXPECT_EQ(with(65537).substr(0, 16), "TL4004 te.py:4: ");
@@ -163,12 +163,11 @@ TEST_F(KernelParams, Images) {
   target.limits.max_image_writes = 1;
   EXPECT_EQ(refused(reads_two), "");
   target.limits.max_image_reads = 1;
-  EXPECT_EQ(refused(reads_two).substr(0, 53),
-            "TL4006 te.py:4: the kernel 'k' has 2 textures to read");
+  EXPECT_EQ(refused(reads_two).substr(0, 50), "TL4006 te.py:4: the kernel 'k' reads 2 textures; t");
   const Stmt writes_two =
       make_seq({make_texture_store(u, i, i, texel(t, i, i)), make_texture_store(v, i, i, ones)});
-  EXPECT_EQ(refused(writes_two).substr(0, 54),
-            "TL4006 te.py:4: the kernel 'k' has 2 textures to write");
+  EXPECT_EQ(refused(writes_two).substr(0, 51),
+            "TL4006 te.py:4: the kernel 'k' writes 2 textures; t");
   target.limits.max_image_writes = 2;
   EXPECT_EQ(refused(writes_two), "");
   // Only textures count, not buffers.

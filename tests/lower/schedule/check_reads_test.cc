@@ -28,8 +28,8 @@ class CheckReads : public ::testing::Test {
   }
   static std::string outside(int64_t first, int64_t last) {
     return fmt::format(
-        "TL3020 te.py:4: 'B' reads axis 0 of 'A' at indices {} to {}, but it has the indices 0 to "
-        "9",
+        "TL3020 te.py:4: 'B' reads axis 0 of 'A' at indices {} to {}, but that axis has only the "
+        "indices 0 to 9",
         first, last);
   }
   std::string reading_at(int64_t factor, int64_t offset) const {
@@ -123,8 +123,8 @@ TEST_F(CheckReads, Conjunctions) {
   };
   EXPECT_EQ(guarded_by([](const Expr& x, const Expr& y) { return x && y; }), "");
   EXPECT_EQ(guarded_by([](const Expr& x, const Expr& y) { return y && x; }),
-            "TL3020 te.py:4: 'B' reads axis 0 of 'N' at indices -1 to 6, but it has the indices 0 "
-            "to 7");
+            "TL3020 te.py:4: 'B' reads axis 0 of 'N' at indices -1 to 6, but that axis has only "
+            "the indices 0 to 7");
 }
 
 // Lowering treats index arithmetic as unbounded, so overflow is an error.
@@ -175,10 +175,10 @@ TEST_F(CheckReads, EachAxis) {
   const Tensor b = compute("B", {8}, [&](const Exprs& i) { return at(m, {at(x, i), i[0] + 1}); });
   Lowering lowering = lowering_of(Te({b}), {m, x});
   EXPECT_EQ(faults([&] { check_schedule(lowering); }),
-            "TL3020 te.py:4: 'B' reads axis 1 of 'M' at indices 1 to 8, but it has the indices 0 "
-            "to 7\n"
-            "TL3020 te.py:4: 'B' reads axis 0 of 'X' at indices 0 to 7, but it has the indices 0 "
-            "to 3");
+            "TL3020 te.py:4: 'B' reads axis 1 of 'M' at indices 1 to 8, but that axis has only the "
+            "indices 0 to 7\n"
+            "TL3020 te.py:4: 'B' reads axis 0 of 'X' at indices 0 to 7, but that axis has only the "
+            "indices 0 to 3");
 }
 
 // Symbolic extents have no known value.

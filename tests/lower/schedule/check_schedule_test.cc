@@ -69,8 +69,8 @@ TEST_F(CheckSchedule, ArgumentsMayBeInlinedOrAttached) {
   EXPECT_EQ(checked(te, {a, b, c}), "");
   te.s.double_buffer(te.id(b), line(44));
   EXPECT_EQ(checked(te, {a, b, c}),
-            "TL3010 te.py:44: double_buffer of the argument 'B': it would be computed ahead of its "
-            "readers, and is not copied out from there");
+            "TL3010 te.py:44: cannot apply double_buffer to the argument 'B': it would be computed "
+            "ahead of its readers, and is not copied out from there");
 }
 
 // All errors are reported at once.
@@ -188,8 +188,7 @@ TEST_F(CheckSchedule, InlinedStages) {
 TEST_F(CheckSchedule, EachTagOnce) {
   te.bind(c, ci, "threadIdx.x", 31);
   te.bind(c, cj, "threadIdx.x", 32);
-  EXPECT_EQ(all(),
-            "TL3015 te.py:32: two axes of 'C' are bound to threadIdx.x, 'j' being the second");
+  EXPECT_EQ(all(), "TL3015 te.py:32: two axes of 'C' are bound to threadIdx.x: 'j' is the second");
   te.bind(c, cj, "threadIdx.y");
   EXPECT_EQ(all(), "");
 }
@@ -231,7 +230,7 @@ class CheckVectorized : public ::testing::Test {
   Tensor b = output_of(make_compute("B", "", {i, j}, make_int(0), line(4)));
   Te te{{b}};
   static std::string refused(std::string_view axis) {
-    return fmt::format("TL3002 te.py:16: vectorize of '{}' of 'B', whose extent is not constant",
+    return fmt::format("TL3002 te.py:16: cannot vectorize '{}' of 'B': its extent is not constant",
                        axis);
   }
 };

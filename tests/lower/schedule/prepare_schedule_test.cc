@@ -50,8 +50,8 @@ TEST(PrepareSchedule, OutputsAreAtTheRoot) {
   te.compute_at(c, b, te.axis(b, 0));
   te.compute_inline(b);
   EXPECT_EQ(faults([&] { prepared(te); }),
-            "TL3017 te.py:19: compute_inline of 'B', an output of the schedule\n"
-            "TL3017 te.py:18: compute_at of 'C', an output of the schedule, inside 'B'");
+            "TL3017 te.py:19: cannot inline 'B': it is an output of the schedule\n"
+            "TL3017 te.py:18: 'C' cannot be computed inside 'B': it is an output of the schedule");
   te.compute_root(b);
   te.compute_root(c);
   EXPECT_EQ(faults([&] { prepared(te); }), "");
@@ -192,14 +192,14 @@ TEST_F(PrepareTexture, LanesOfOneTexelAreOneThreads) {
   te->bind(b, parts.inner, "threadIdx.x");
   EXPECT_EQ(faults([&] { prepared(*te); }),
             "TL3007 te.py:15: the axis 'j.inner' of the texture 'B' is bound to threadIdx.x, so "
-            "that several threads would write lanes of one texel");
+            "several threads would write lanes of the same texel");
 }
 
 TEST_F(PrepareTextureOfFour, LanesOfOneTexelAreOneThreads) {
   te->bind(b, j, "threadIdx.x");
   EXPECT_EQ(faults([&] { prepared(*te); }),
-            "TL3007 te.py:15: the axis 'j' of the texture 'B' is bound to threadIdx.x, so that "
-            "several threads would write lanes of one texel");
+            "TL3007 te.py:15: the axis 'j' of the texture 'B' is bound to threadIdx.x, so several "
+            "threads would write lanes of the same texel");
 }
 
 TEST_F(PrepareTextureOfFour, OtherLoopsMayBeAnything) {

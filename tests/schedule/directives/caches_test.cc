@@ -41,9 +41,9 @@ TEST_F(Caches, BadScopes) {
             "TL2001 te.py:22: cache_read of 'A': unknown memory scope 'l2'");
   EXPECT_EQ(faults([&] { te.cache_write(b, "l3"); }),
             "TL2001 te.py:23: cache_write of 'B': unknown memory scope 'l3'");
-  EXPECT_EQ(faults([&] { te.set_scope(a, "shared"); }),
-            "TL3009 te.py:21: set_scope of the input 'A', which is in the caller's memory, to "
-            "shared memory");
+  EXPECT_EQ(
+      faults([&] { te.set_scope(a, "shared"); }),
+      "TL3009 te.py:21: cannot put the input 'A' in shared memory: it is in the caller's memory");
   EXPECT_FALSE(te.stage(a).scope.has_value());
   EXPECT_EQ(faults([&] { te.set_scope(b, "shared"); }), "");
   try {
@@ -66,11 +66,13 @@ TEST_F(Caches, Layouts) {
   te.set_scope(b, "texture");
   EXPECT_FALSE(te.stage(b).layout.has_value());
   EXPECT_EQ(faults([&] { te.s.set_scope(te.id(b), "shared", line(42), packed); }),
-            "TL2017 te.py:42: set_scope of 'B': a layout of kind 'texture' in the scope 'shared'");
+            "TL2017 te.py:42: set_scope of 'B': a layout of kind 'texture' does not fit the scope "
+            "'shared'");
   EXPECT_EQ(faults([&] {
               te.s.set_scope(te.id(b), "texture", line(42), "buffer[(h, c) -> cols=(c, h)]");
             }),
-            "TL2017 te.py:42: set_scope of 'B': a layout of kind 'buffer' in the scope 'texture'");
+            "TL2017 te.py:42: set_scope of 'B': a layout of kind 'buffer' does not fit the scope "
+            "'texture'");
   EXPECT_EQ(faults([&] { te.s.cache_write(d, "global", line(43), "buffer[(h) -> cols=h]"); }),
             "TL2017 te.py:43: cache_write of 'D': the layout has 1 axes, the shape 2");
 }
@@ -122,9 +124,9 @@ TEST_F(Caches, CacheReadWantsReaders) {
   EXPECT_EQ(faults([&] { te.cache_read(a, "shared", {plus_one(a, "F")}); }),
             "TL2002 te.py:22: cache_read of 'A': 'F' does not read it");
   EXPECT_EQ(faults([&] { te.cache_read(a, "shared", {}); }),
-            "TL2002 te.py:22: cache_read of 'A' names no reader");
+            "TL2002 te.py:22: cache_read of 'A' was given no readers");
   EXPECT_EQ(faults([&] { te.cache_read(plus_one(a, "F"), "shared", {b}); }),
-            "TL2007 te.py:22: cache_read of 'F', which is not part of this schedule");
+            "TL2007 te.py:22: cannot apply cache_read to 'F': it is not part of this schedule");
   EXPECT_EQ(order(), "A, B, C, D, E");
   const auto help = [&](const Tensor& t) -> std::string {
     try {
@@ -176,11 +178,11 @@ TEST_F(Caches, CacheWriteOfAReduction) {
 }
 
 TEST_F(Caches, BadCacheWrites) {
-  EXPECT_EQ(
-      faults([&] { te.cache_write(a, "local"); }),
-      "TL2015 te.py:23: cache_write of 'A', which is a placeholder and has no loops to schedule");
+  EXPECT_EQ(faults([&] { te.cache_write(a, "local"); }),
+            "TL2015 te.py:23: cannot apply cache_write to 'A': it is a placeholder and has no "
+            "loops to schedule");
   EXPECT_EQ(faults([&] { te.cache_write(plus_one(a, "F"), "local"); }),
-            "TL2007 te.py:23: cache_write of 'F', which is not part of this schedule");
+            "TL2007 te.py:23: cannot apply cache_write to 'F': it is not part of this schedule");
 }
 
 // The loops become axes of the cache; the relations of the original stage are removed.

@@ -64,7 +64,8 @@ TEST_F(Directives, BindOfAnAnnotatedAxis) {
   ASSERT_TRUE(ignored.has_value());
   EXPECT_EQ(ignored->code, Code::AnnotationIgnored);
   EXPECT_EQ(ignored->location.line, 17);
-  EXPECT_EQ(ignored->message, "unroll of 'i' of 'C', which is bound to blockIdx.x and stays so");
+  EXPECT_EQ(ignored->message,
+            "unroll of 'i' of 'C' has no effect: the axis is bound to blockIdx.x");
   te.unroll(c, i);
   EXPECT_EQ(attributes(i).loop, LoopKind::Thread);
   te.s.annotate(te.id(c), i, LoopKind::Parallel, line(18));
@@ -78,15 +79,16 @@ TEST_F(Directives, BindOfAnAnnotatedAxis) {
 
 TEST_F(Directives, BadBinds) {
   EXPECT_EQ(faults([&] { te.s.bind(te.id(c), i, j, line(15)); }),
-            "TL2006 te.py:15: bind of 'i' to 'j', which is not a thread axis");
+            "TL2006 te.py:15: cannot bind 'i' to 'j': 'j' is not a thread axis");
   EXPECT_EQ(faults([&] { te.bind(c, k, "blockIdx.x"); }),
-            "TL2014 te.py:15: bind of the reduction axis 'k' to blockIdx.x, across which results "
-            "cannot be combined");
+            "TL2014 te.py:15: cannot bind the reduction axis 'k' to blockIdx.x: results cannot be "
+            "combined across it");
   EXPECT_EQ(faults([&] { te.bind(c, te.axis(b, 0), "threadIdx.x"); }),
             "TL2005 te.py:15: bind on the stage of 'C': the axis 'i' is not an axis of this stage, "
             "but of 'B'");
   EXPECT_EQ(faults([&] { te.bind(a, i, "threadIdx.x"); }),
-            "TL2015 te.py:15: bind of 'A', which is a placeholder and has no loops to schedule");
+            "TL2015 te.py:15: cannot apply bind to 'A': it is a placeholder and has no loops to "
+            "schedule");
 }
 
 TEST_F(Directives, Annotate) {
@@ -102,7 +104,7 @@ TEST_F(Directives, Annotate) {
 
 TEST_F(Directives, BadAnnotations) {
   EXPECT_EQ(faults([&] { te.vectorize(c, k); }),
-            "TL2010 te.py:16: vectorize of the reduction axis 'k' of 'C'");
+            "TL2010 te.py:16: cannot vectorize 'k' of 'C': it is a reduction axis");
   EXPECT_EQ(faults([&] { te.vectorize(c, te.axis(b, 0)); }),
             "TL2005 te.py:16: vectorize on the stage of 'C': the axis 'i' is not an axis of this "
             "stage, but of 'B'");
@@ -110,7 +112,8 @@ TEST_F(Directives, BadAnnotations) {
             "TL2005 te.py:17: unroll on the stage of 'C': the axis 'i' is not an axis of this "
             "stage, but of 'B'");
   EXPECT_EQ(faults([&] { te.unroll(a, i); }),
-            "TL2015 te.py:17: unroll of 'A', which is a placeholder and has no loops to schedule");
+            "TL2015 te.py:17: cannot apply unroll to 'A': it is a placeholder and has no loops to "
+            "schedule");
 }
 
 TEST_F(Directives, ComputeAt) {
@@ -139,25 +142,28 @@ TEST_F(Directives, ComputeElsewhere) {
 
 TEST_F(Directives, BadAttachments) {
   EXPECT_EQ(faults([&] { te.compute_at(b, b, te.axis(b, 0)); }),
-            "TL2013 te.py:18: compute_at of 'B' at its own loop 'i'");
+            "TL2013 te.py:18: 'B' cannot be computed at its own loop 'i'");
   EXPECT_EQ(faults([&] { te.compute_at(b, c, te.axis(b, 0)); }),
             "TL2005 te.py:18: compute_at on the stage of 'C': the axis 'i' is not an axis of this "
             "stage, but of 'B'");
-  const std::string placeholder = " of 'A', which is a placeholder and has no loops to schedule";
-  EXPECT_EQ(faults([&] { te.compute_at(a, c, i); }), "TL2015 te.py:18: compute_at" + placeholder);
-  EXPECT_EQ(faults([&] { te.compute_at(b, a, i); }), "TL2015 te.py:18: compute_at" + placeholder);
-  EXPECT_EQ(faults([&] { te.compute_root(a); }), "TL2015 te.py:20: compute_root" + placeholder);
+  const std::string placeholder = " to 'A': it is a placeholder and has no loops to schedule";
+  EXPECT_EQ(faults([&] { te.compute_at(a, c, i); }),
+            "TL2015 te.py:18: cannot apply compute_at" + placeholder);
+  EXPECT_EQ(faults([&] { te.compute_at(b, a, i); }),
+            "TL2015 te.py:18: cannot apply compute_at" + placeholder);
+  EXPECT_EQ(faults([&] { te.compute_root(a); }),
+            "TL2015 te.py:20: cannot apply compute_root" + placeholder);
   EXPECT_EQ(te.stage(b).attachment.kind, AttachKind::Root);
 }
 
 TEST_F(Directives, BadInlines) {
   EXPECT_EQ(faults([&] { te.compute_inline(a); }),
-            "TL2015 te.py:19: compute_inline of 'A', which is a placeholder and has no loops to "
-            "schedule");
+            "TL2015 te.py:19: cannot apply compute_inline to 'A': it is a placeholder and has no "
+            "loops to schedule");
   const Tensor d = plus_one(c, "D");
   Te reader({d});
   EXPECT_EQ(faults([&] { reader.compute_inline(c); }),
-            "TL2012 te.py:19: compute_inline of 'C', a reduction");
+            "TL2012 te.py:19: cannot inline 'C': it is a reduction");
   EXPECT_EQ(faults([&] { reader.compute_inline(b); }), "");
 }
 

@@ -76,18 +76,18 @@ TEST_F(LoopDirectives, BadSplits) {
   EXPECT_EQ(faults([&] { te.s.split(te.id(b), i, {}, {}, line(11)); }),
             "TL2004 te.py:11: split of 'i' of 'B' is given neither a factor nor nparts");
   EXPECT_EQ(faults([&] { te.split(b, i, 0); }),
-            "TL2004 te.py:11: split of 'i' of 'B' by factor = 0, which is not positive");
+            "TL2004 te.py:11: cannot split 'i' of 'B': factor = 0 is not positive");
   EXPECT_EQ(faults([&] { te.split_nparts(b, i, -3); }),
-            "TL2004 te.py:12: split of 'i' of 'B' by nparts = -3, which is not positive");
+            "TL2004 te.py:12: cannot split 'i' of 'B': nparts = -3 is not positive");
   EXPECT_EQ(leaves(), "i, j, k, r, s");
 }
 
 TEST_F(LoopDirectives, BoundAxesAreNeitherSplitNorFused) {
   te.bind(b, i, "blockIdx.x");
   EXPECT_EQ(faults([&] { te.split(b, i, 2); }),
-            "TL2016 te.py:11: split of 'i' of 'B', which is bound to blockIdx.x already");
+            "TL2016 te.py:11: cannot split 'i' of 'B': it is already bound to blockIdx.x");
   EXPECT_EQ(faults([&] { te.fuse(b, {i, j}); }),
-            "TL2016 te.py:13: fuse of 'i' of 'B', which is bound to blockIdx.x already");
+            "TL2016 te.py:13: cannot fuse 'i' of 'B': it is already bound to blockIdx.x");
   EXPECT_EQ(leaves(), "i, j, k, r, s");
 }
 
@@ -138,10 +138,10 @@ TEST_F(LoopDirectives, OnlyLeaves) {
 }
 
 TEST_F(LoopDirectives, PlaceholdersHaveNoLoops) {
-  const std::string problem = " of 'A', which is a placeholder and has no loops to schedule";
-  EXPECT_EQ(faults([&] { te.split(a, i, 2); }), "TL2015 te.py:11: split" + problem);
-  EXPECT_EQ(faults([&] { te.fuse(a, {i, j}); }), "TL2015 te.py:13: fuse" + problem);
-  EXPECT_EQ(faults([&] { te.reorder(a, {}); }), "TL2015 te.py:14: reorder" + problem);
+  const std::string problem = " to 'A': it is a placeholder and has no loops to schedule";
+  EXPECT_EQ(faults([&] { te.split(a, i, 2); }), "TL2015 te.py:11: cannot apply split" + problem);
+  EXPECT_EQ(faults([&] { te.fuse(a, {i, j}); }), "TL2015 te.py:13: cannot apply fuse" + problem);
+  EXPECT_EQ(faults([&] { te.reorder(a, {}); }), "TL2015 te.py:14: cannot apply reorder" + problem);
 }
 
 TEST_F(LoopDirectives, Fuse) {
@@ -207,10 +207,10 @@ TEST_F(LoopDirectives, FuseOfNone) {
 
 TEST_F(LoopDirectives, BadFuses) {
   EXPECT_EQ(faults([&] { te.fuse(b, {i, k}); }),
-            "TL2009 te.py:13: fuse of 'i' and 'k', which are not adjacent");
+            "TL2009 te.py:13: cannot fuse 'i' and 'k': they are not adjacent");
   EXPECT_EQ(faults([&] { te.fuse(b, {k, i}); }),
-            "TL2009 te.py:13: fuse of 'k' and 'i', which are not adjacent");
-  EXPECT_EQ(faults([&] { te.fuse(b, {j, j}); }), "TL2009 te.py:13: fuse of 'j' with itself");
+            "TL2009 te.py:13: cannot fuse 'k' and 'i': they are not adjacent");
+  EXPECT_EQ(faults([&] { te.fuse(b, {j, j}); }), "TL2009 te.py:13: cannot fuse 'j' with itself");
 }
 
 // A data axis fused with a reduction axis gives a reduction axis.

@@ -82,9 +82,9 @@ TEST_F(TransformLayout, Refusals) {
             "TL2017 te.py:30: transform_layout: the parts of axis a2 overlap: a2 "
             "and a2");
   te.split(b, te.axis(b, 0), 2);
-  EXPECT_EQ(refused(packed),
-            "TL2017 te.py:30: transform_layout of 'B', whose loops are scheduled "
-            "already");
+  EXPECT_EQ(
+      refused(packed),
+      "TL2017 te.py:30: cannot apply transform_layout to 'B': its loops are already scheduled");
 }
 
 // -- Layouts.

@@ -116,7 +116,7 @@ TEST(Operation, Reads) {
   EXPECT_EQ(element->type, kFloat32);
   EXPECT_EQ(element->location.line, 5);
   EXPECT_EQ(faults([&] { read(a, {i}, line(5)); }),
-            "TL1002 te.py:5: 'A' has 2 axes but is read with 1 indices");
+            "TL1002 te.py:5: 'A' has 2 axes but is read with 1 index");
   EXPECT_EQ(faults([&] { read(a, {i, i, i}, line(5)); }),
             "TL1002 te.py:5: 'A' has 2 axes but is read with 3 indices");
   EXPECT_EQ(faults([&] { read(a, {i, x}, line(5)); }),

@@ -329,7 +329,7 @@ TEST(Operators, BadReductions) {
   const Expr x = make_var("x", kFloat32);
   EXPECT_EQ(faults([&] { sum(x, {}); }), "TL1004 te.py:4: a reduction needs at least one axis");
   EXPECT_EQ(faults([&] { sum(x, {k, i}); }),
-            "TL1004 te.py:4: a reduction over 'i', which is not a reduction axis");
+            "TL1004 te.py:4: cannot reduce over 'i': it is not a reduction axis");
   EXPECT_EQ(faults([&] { sum(x, {k}, make_var("n")); }),
             "TL1003 te.py:4: the condition of a reduction has type int32, not bool");
 }
