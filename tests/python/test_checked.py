@@ -64,7 +64,7 @@ def test_index_from_memory(dev, bad, scope):
 def test_index_that_is_cut_to_32_bits(dev):
     z = np.zeros(16, "int64")
     z[3] = 2**32 + 1
-    with pytest.raises(tvm.TVMError, match=f"the index {2**32 + 1} of axis 1 of 'X'"):
+    with pytest.raises(tvm.TVMError, match=f"index {2**32 + 1} is out of bounds for axis 1 of 'X'"):
         call(dev, *gather(dtype="int64"), X, z)
 
 
@@ -200,7 +200,7 @@ def test_an_extent_that_each_call_gives(dev):
     values, result = tvm.nd.array(X[0, :6], dev), tvm.nd.empty((6,), "float32", dev)
     function(values, tvm.nd.array(np.int32([5, 4, 3, 2, 1, 0]), dev), result)
     np.testing.assert_array_equal(result.numpy(), X[0, 5::-1] + 1)
-    with pytest.raises(tvm.TVMError, match="index 6 is out of bounds for axis 0 of 'X' .0 to n - 1"):
+    with pytest.raises(tvm.TVMError, match="index 6 .* axis 0 of 'X' .0 to n - 1"):
         function(values, tvm.nd.array(np.int32([5, 4, 6, 2, 1, 0]), dev), result)
 
 
