@@ -13,15 +13,28 @@ using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-bool has_values(const Program& program, Type type) {
-  bool found = false;
-  const auto see = [&](Type each) { found |= each.element() == type; };
+// The types of the parameters and of all values, without lanes.
+struct UsedTypes {
+  bool float16 = false, float64 = false;
+};
+
+UsedTypes used_types(const Program& program) {
+  UsedTypes used;
+  const auto see = [&](Type type) {
+    used.float16 |= type.is_half();
+    used.float64 |= type.element() == Type::f(64);
+  };
   for (const Kernel& kernel : program.kernels) {
-    for (const KernelParam& param : kernel.params)
+    for (const KernelParam& param : kernel.params) {
       see(param.buffer ? param.buffer->type : param.scalar->type);
-    walk(kernel.body, [&](const ExprNode& n) { see(n.type); });
+    }
+    // All other values come from these.
+    walk(
+        kernel.body, [&](const Load& n) { see(n.type); },
+        [&](const TextureLoad& n) { see(n.type); }, [&](const Cast& n) { see(n.type); },
+        [&](const FloatImm& n) { see(n.type); });
   }
-  return found;
+  return used;
 }
 
 bool has_textures(const Program& program) {
@@ -36,10 +49,10 @@ bool has_textures(const Program& program) {
 
 // Where half is only a type of memory, conversions to it round values, which are no half values.
 Requirements requirements_of(const Program& program, const Target& target) {
-  const bool half = target.features.float16_arithmetic;
+  const UsedTypes used = used_types(program);
   return {.images = has_textures(program),
-          .float64 = has_values(program, Type::f(64)),
-          .float16_arithmetic = half && has_values(program, Type::f(16))};
+          .float64 = used.float64,
+          .float16_arithmetic = used.float16 && target.features.float16_arithmetic};
 }
 
 void check_requirements(const CompiledModule& module, const hal::DeviceInfo& device,

@@ -57,7 +57,13 @@ class PassRunner {
   void run(std::span<const Pass> passes) {
     const Lowering first = printable(lowering_);
     if (lowering_.verify_each && is_schedule()) check_text(lowering_);
-    for (const Pass& pass : passes) run(pass);
+    for (const Pass& pass : passes) {
+      if (lowering_.verify_each) {
+        run(pass);
+      } else {
+        keeping_input(pass, [&] { return run(pass); });
+      }
+    }
     if (lowering_.verify_each || is_schedule()) return;
     try {
       verify_program();
@@ -84,15 +90,30 @@ class PassRunner {
   }
 
   Duration run_alone(const Pass& pass) {
+    if (!lowering_.verify_each) return run_function(pass);
+    return keeping_input(pass, [&] {
+      const Duration took = run_function(pass);
+      verify(lowering_, is_schedule() || leaves_accesses_proven());
+      return took;
+    });
+  }
+
+  Duration run_function(const Pass& pass) {
     const bool was_schedule = is_schedule();
+    const auto begin = std::chrono::steady_clock::now();
+    run_pass(pass, lowering_);
+    const Duration took = std::chrono::steady_clock::now() - begin;
+    if (was_schedule && !is_schedule()) note_first_program();
+    return took;
+  }
+
+  // Returns what `run` returns. If it fails, the error names a file with the program before it.
+  // Copying a schedule takes as long as a short pass, so only verify_each copies before each step.
+  template <class Run>
+  Duration keeping_input(const Pass& pass, const Run& run) {
     const Lowering input = printable(lowering_);
     try {
-      const auto begin = std::chrono::steady_clock::now();
-      run_pass(pass, lowering_);
-      const Duration took = std::chrono::steady_clock::now() - begin;
-      if (was_schedule && !is_schedule()) note_first_program();
-      if (lowering_.verify_each) verify(lowering_, is_schedule() || leaves_accesses_proven());
-      return took;
+      return run();
     } catch (const std::logic_error& error) {  // an InternalError, or one of the library's
       throw with_input(error, {&pass, 1}, input);
     }

@@ -158,8 +158,8 @@ TEST(Dump, OfCodeGeneration) {
   const char* const text = "program p stage=legalized\n";
   const Dump dump = dump_of([&] { compile::generate(ir::parse_program(text, "p.tl"), {}); });
   EXPECT_EQ(program_in(dump), text);
-  EXPECT_EQ(dump.options, (std::vector<std::string>{"--pass=legalize.unique_definitions",
-                                                    "--verify-each", "--target=opencl"}));
+  EXPECT_EQ(dump.options,
+            (std::vector<std::string>{"--pass=legalize", "--verify-each", "--target=opencl"}));
 }
 
 }  // namespace

@@ -40,22 +40,6 @@ TypeProblem same_type_problem(const Exprs& operands) {
   return kNone;
 }
 
-TypeProblem binary_problem(BinaryOp op, Type a, Type b) {
-  if (a != b) return same_type_problem(a, b);
-  if (is_logical(op) && !a.element().is_bool()) {
-    return {.format = "the operands are {a}, not bool", .a = a};
-  }
-  const bool takes_integers = op == BinaryOp::Mod || op >= BinaryOp::Shl;
-  if (takes_integers && a.is_float()) {
-    return {.format = "the operands are {a}, not integers", .a = a};
-  }
-  return kNone;
-}
-
-Type binary_type(BinaryOp op, Type operand) {
-  return is_comparison(op) || is_logical(op) ? kBool.with_lanes(operand.lanes) : operand;
-}
-
 TypeProblem not_problem(Type operand) {
   if (operand.element().is_bool()) return kNone;
   return {.format = "the operand is {a}, not bool", .a = operand};

@@ -26,8 +26,22 @@ inline bool is_scalar_index(Type type) { return is_index(type) && type.is_scalar
 TypeProblem same_type_problem(Type a, Type b);
 TypeProblem same_type_problem(const Exprs& operands);
 
-TypeProblem binary_problem(BinaryOp op, Type a, Type b);
-Type binary_type(BinaryOp op, Type operand);
+// Inline, since most expressions that passes build are binary.
+inline TypeProblem binary_problem(BinaryOp op, Type a, Type b) {
+  if (a != b) return same_type_problem(a, b);
+  if (is_logical(op) && !a.element().is_bool()) {
+    return {.format = "the operands are {a}, not bool", .a = a};
+  }
+  const bool takes_integers = op == BinaryOp::Mod || op >= BinaryOp::Shl;
+  if (takes_integers && a.is_float()) {
+    return {.format = "the operands are {a}, not integers", .a = a};
+  }
+  return {};
+}
+
+inline Type binary_type(BinaryOp op, Type operand) {
+  return is_comparison(op) || is_logical(op) ? kBool.with_lanes(operand.lanes) : operand;
+}
 TypeProblem not_problem(Type operand);
 TypeProblem select_problem(Type condition, Type if_true, Type if_false);
 TypeProblem cast_problem(Type from, Type to);
