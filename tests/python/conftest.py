@@ -16,6 +16,25 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 os.environ["TEXLOOM_DEBUG"] = "1"  # check the program after every pass, not only at the end
 
 
+# Files and folders whose tests take over half of the time of all tests together: ./dev check leaves
+# them to ./dev test, as if each test were marked `slow`.
+SLOW = (
+    "te_scripts test_checked.py test_conv2d_nhwc.py test_demo.py test_docs.py test_dtypes.py "
+    "test_fuzz.py test_half_arithmetic.py test_host_loops.py test_matmul.py test_misuse.py "
+    "test_opencl_sources.py test_ops.py test_pipeline.py test_te_scan_random.py "
+    "test_te_symbols.py test_texture_layouts.py test_trace.py workloads"
+).split()
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m selects
+def pytest_collection_modifyitems(items):
+    """Mark the tests of SLOW."""
+    folder = Path(__file__).parent
+    for item in items:
+        if item.path.relative_to(folder).parts[0] in SLOW:
+            item.add_marker(pytest.mark.slow)
+
+
 def pytest_addoption(parser):
     parser.addoption("--one-device", action="store_true", help="run on the first device alone")
 
