@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "ir/visit.h"
 #include "support/diagnostic.h"
 
@@ -11,22 +9,17 @@ namespace texloom::compile {
 
 using namespace ir;  // the whole file works on IR nodes
 
-namespace {
-
-// The types of the parameters and of all values, without lanes.
-struct UsedTypes {
-  bool float16 = false, float64 = false;
-};
-
-UsedTypes used_types(const Program& program) {
-  UsedTypes used;
+Requirements requirements_of(const Program& program, const Target& target) {
+  Requirements needed;
   const auto see = [&](Type type) {
-    used.float16 |= type.is_half();
-    used.float64 |= type.element() == Type::f(64);
+    needed.float64 |= type.element() == Type::f(64);
+    // Otherwise half is only a type of memory, and conversions to it round float32 values.
+    needed.float16_arithmetic |= type.is_half() && target.features.float16_arithmetic;
   };
   for (const Kernel& kernel : program.kernels) {
     for (const KernelParam& param : kernel.params) {
       see(param.buffer ? param.buffer->type : param.scalar->type);
+      needed.images |= param.buffer && param.buffer->is_texture();
     }
     // All other values come from these.
     walk(
@@ -34,25 +27,7 @@ UsedTypes used_types(const Program& program) {
         [&](const TextureLoad& n) { see(n.type); }, [&](const Cast& n) { see(n.type); },
         [&](const FloatImm& n) { see(n.type); });
   }
-  return used;
-}
-
-bool has_textures(const Program& program) {
-  return std::any_of(program.kernels.begin(), program.kernels.end(), [](const Kernel& kernel) {
-    return std::any_of(kernel.params.begin(), kernel.params.end(), [](const KernelParam& param) {
-      return param.buffer && param.buffer->is_texture();
-    });
-  });
-}
-
-}  // namespace
-
-// Where half is only a type of memory, conversions to it round values, which are no half values.
-Requirements requirements_of(const Program& program, const Target& target) {
-  const UsedTypes used = used_types(program);
-  return {.images = has_textures(program),
-          .float64 = used.float64,
-          .float16_arithmetic = used.float16 && target.features.float16_arithmetic};
+  return needed;
 }
 
 void check_requirements(const CompiledModule& module, const hal::DeviceInfo& device,
