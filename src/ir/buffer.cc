@@ -1,6 +1,6 @@
 #include "ir/buffer.h"
 
-#include "ir/expr.h"
+#include "ir/leaf_expr.h"
 #include "support/check.h"
 
 namespace texloom::ir {

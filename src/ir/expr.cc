@@ -45,9 +45,6 @@ constexpr std::array kIntrinsics = {
 
 }  // namespace
 
-bool is_comparison(BinaryOp op) { return op >= BinaryOp::Eq && op <= BinaryOp::Ge; }
-bool is_logical(BinaryOp op) { return op == BinaryOp::And || op == BinaryOp::Or; }
-bool is_division(BinaryOp op) { return op >= BinaryOp::Div && op <= BinaryOp::FloorMod; }
 std::string_view spelling(BinaryOp op) { return kOps[static_cast<size_t>(op)].spelling; }
 int precedence(BinaryOp op) { return kOps[static_cast<size_t>(op)].precedence; }
 bool is_infix(BinaryOp op) { return precedence(op) > 0; }
@@ -93,14 +90,6 @@ Expr operator*(const Expr& a, int64_t b) { return a * make_int(b, a->type); }
 Expr floordiv(const Expr& a, int64_t b) { return floordiv(a, make_int(b, a->type)); }
 Expr floormod(const Expr& a, int64_t b) { return floormod(a, make_int(b, a->type)); }
 
-const int64_t* int_value(const Expr& e) {
-  const auto* imm = as<IntImm>(e);
-  return imm == nullptr ? nullptr : &imm->value;
-}
-bool is_int(const Expr& e, int64_t value) {
-  const int64_t* v = int_value(e);
-  return v != nullptr && *v == value;
-}
 bool is_true(const Expr& e) {
   if (const auto* b = as<Broadcast>(e)) return is_true(b->value);
   return e->type.element().is_bool() && is_int(e, 1);

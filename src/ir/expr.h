@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "ir/buffer.h"
-#include "ir/node.h"
+#include "ir/leaf_expr.h"
 #include "ir/tensor.h"
 
 namespace texloom::ir {
@@ -39,9 +39,10 @@ enum class BinaryOp : uint8_t {
   BitOr,
   BitXor,
 };
-bool is_comparison(BinaryOp op);
-bool is_logical(BinaryOp op);
-bool is_division(BinaryOp op);  // a quotient or a remainder
+inline bool is_comparison(BinaryOp op) { return op >= BinaryOp::Eq && op <= BinaryOp::Ge; }
+inline bool is_logical(BinaryOp op) { return op == BinaryOp::And || op == BinaryOp::Or; }
+// Whether it computes a quotient or a remainder.
+inline bool is_division(BinaryOp op) { return op >= BinaryOp::Div && op <= BinaryOp::FloorMod; }
 // How the text form spells it: "+", "floordiv", ...; infix or as a call.
 std::string_view spelling(BinaryOp op);
 bool is_infix(BinaryOp op);
@@ -64,30 +65,6 @@ const IntrinsicInfo* find_intrinsic(std::string_view te_name);
 // Whether the function accepts this type, a vector or a scalar.
 bool takes(Intrinsic function, Type type);
 
-template <class Node>
-struct ExprBase : ExprNode {
-  explicit ExprBase(Type node_type) : ExprNode(Node::kKind, node_type) {}
-};
-
-struct IntImm : ExprBase<IntImm> {
-  static constexpr ExprKind kKind = ExprKind::IntImm;
-  IntImm(Type t, int64_t v) : ExprBase(t), value(v) {}
-  int64_t value;
-  auto fields() const { return field_list(value); }
-};
-struct FloatImm : ExprBase<FloatImm> {
-  static constexpr ExprKind kKind = ExprKind::FloatImm;
-  FloatImm(Type t, double v) : ExprBase(t), value(v) {}
-  double value;
-  auto fields() const { return field_list(value); }
-};
-// Compared by address: several variables may have the same name.
-struct Var : ExprBase<Var> {
-  static constexpr ExprKind kKind = ExprKind::Var;
-  Var(Type t, std::string n) : ExprBase(t), name(std::move(n)) {}
-  std::string name;
-  auto fields() const { return field_list(name); }
-};
 struct Binary : ExprBase<Binary> {
   static constexpr ExprKind kKind = ExprKind::Binary;
   Binary(Type t, BinaryOp o, Expr l, Expr r)
@@ -246,20 +223,10 @@ struct Pointer : ExprBase<Pointer> {
   auto fields() const { return field_list(access, buffer, indices, extents, offset); }
 };
 
-// The node if it is of this kind, else null.
-template <class Node>
-const Node* as(const Expr& e) {
-  return e->kind == Node::kKind ? static_cast<const Node*>(e.get()) : nullptr;
-}
-
 // -- Building. The operands of a binary operator have the same type; match_types in
 // schedule/operation/operators.h converts them.
-Expr make_int(int64_t value, Type type = kInt32);
-Expr make_float(double value, Type type = kFloat32);
-Expr make_bool(bool value);
 // A constant of any scalar or vector type. `value` is converted, which is exact up to 2^53.
 Expr make_const(double value, Type type);
-Expr make_var(std::string name, Type type = kInt32, SourceLocation location = {});
 Expr make_binary(BinaryOp op, Expr a, Expr b, SourceLocation location = {});
 Expr make_not(Expr value, SourceLocation location = {});
 Expr make_select(Expr condition, Expr if_true, Expr if_false, SourceLocation location = {});
@@ -302,9 +269,7 @@ Expr operator*(const Expr& a, int64_t b);
 Expr floordiv(const Expr& a, int64_t b);
 Expr floormod(const Expr& a, int64_t b);
 
-// The value of an integer or bool constant; null for anything else.
-const int64_t* int_value(const Expr& e);
-bool is_int(const Expr& e, int64_t value);
+// Whether it is a constant, or a vector of it.
 bool is_true(const Expr& e);
 bool is_false(const Expr& e);
 

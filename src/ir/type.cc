@@ -57,12 +57,4 @@ std::optional<Type> parse_type(std::string_view text) {
   return std::nullopt;
 }
 
-int64_t wrapped(int64_t value, Type type) {
-  if (type.bits >= 64) return value;
-  const uint64_t mask = (uint64_t{1} << type.bits) - 1;
-  uint64_t bits = static_cast<uint64_t>(value) & mask;
-  if (type.is_int() && (bits >> (type.bits - 1)) != 0) bits |= ~mask;
-  return static_cast<int64_t>(bits);
-}
-
 }  // namespace texloom::ir

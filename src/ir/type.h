@@ -49,7 +49,13 @@ inline constexpr Type kBool = Type::boolean();
 // "float32", "int8x4", "bool"
 std::string to_string(Type type);
 // The integer reduced modulo 2^bits, as the type represents it. `type` is an integer type or bool.
-int64_t wrapped(int64_t value, Type type);
+inline int64_t wrapped(int64_t value, Type type) {
+  if (type.bits >= 64) return value;
+  const uint64_t mask = (uint64_t{1} << type.bits) - 1;
+  uint64_t bits = static_cast<uint64_t>(value) & mask;
+  if (type.is_int() && (bits >> (type.bits - 1)) != 0) bits |= ~mask;
+  return static_cast<int64_t>(bits);
+}
 // The inverse of to_string; nullopt if the text does not name a type.
 std::optional<Type> parse_type(std::string_view text);
 

@@ -55,14 +55,16 @@ class PassRunner {
   }
 
   void run(std::span<const Pass> passes) {
-    const Lowering first = printable(lowering_);
+    Lowering first;  // what the first pass got
     if (lowering_.verify_each && is_schedule()) check_text(lowering_);
     for (const Pass& pass : passes) {
       if (lowering_.verify_each) {
         run(pass);
-      } else {
-        keeping_input(pass, [&] { return run(pass); });
+        continue;
       }
+      Lowering input = printable(lowering_);
+      naming_dump(pass, input, [&] { return run(pass); });
+      if (&pass == passes.data()) first = std::move(input);
     }
     if (lowering_.verify_each || is_schedule()) return;
     try {
@@ -91,7 +93,7 @@ class PassRunner {
 
   Duration run_alone(const Pass& pass) {
     if (!lowering_.verify_each) return run_function(pass);
-    return keeping_input(pass, [&] {
+    return naming_dump(pass, printable(lowering_), [&] {
       const Duration took = run_function(pass);
       verify(lowering_, is_schedule() || leaves_accesses_proven());
       return took;
@@ -107,11 +109,11 @@ class PassRunner {
     return took;
   }
 
-  // Returns what `run` returns. If it fails, the error names a file with the program before it.
-  // Copying a schedule takes as long as a short pass, so only verify_each copies before each step.
+  // Returns what `run` returns. If it fails, the error names a file with `input`, the program
+  // before the pass. Copying a schedule takes as long as a short pass, so only verify_each copies
+  // it before each step.
   template <class Run>
-  Duration keeping_input(const Pass& pass, const Run& run) {
-    const Lowering input = printable(lowering_);
+  static Duration naming_dump(const Pass& pass, const Lowering& input, const Run& run) {
     try {
       return run();
     } catch (const std::logic_error& error) {  // an InternalError, or one of the library's

@@ -9,13 +9,6 @@ namespace texloom::schedule {
 
 using namespace ir;  // the whole file works on IR nodes
 
-std::vector<IterVar> loops_of(const Operation& op) {
-  if (op.is_scan()) return {op.scan_axis};
-  std::vector<IterVar> loops = op.axes;
-  loops.insert(loops.end(), op.reduce_axes.begin(), op.reduce_axes.end());
-  return loops;
-}
-
 std::vector<IterVar> operands_of(const Relation& relation) {
   if (const auto* fuse = std::get_if<FuseRelation>(&relation)) return {fuse->outer, fuse->inner};
   return {std::get<SplitRelation>(relation).parent};

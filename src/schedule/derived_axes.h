@@ -3,13 +3,9 @@
 
 #include <vector>
 
-#include "schedule/schedule.h"
+#include "schedule/stage.h"
 
 namespace texloom::schedule {
-
-// The loops of an operation without directives: its data axes, then its reduction axes; for a scan
-// the axis of its steps.
-std::vector<ir::IterVar> loops_of(const Operation& op);
 
 std::vector<ir::IterVar> operands_of(const Relation& relation);
 std::vector<ir::IterVar> results_of(const Relation& relation);

@@ -64,26 +64,11 @@ Expr finish(ExprNode* node, SourceLocation location, const Exprs& children) {
 
 }  // namespace
 
-Expr make_int(int64_t value, Type type) {
-  TL_CHECK(!type.is_float() && type.is_scalar());
-  return Expr(new IntImm(type, wrapped(value, type)));
-}
-Expr make_float(double value, Type type) {
-  TL_CHECK(type.is_float() && type.is_scalar());
-  if (type.bits == 32) value = static_cast<float>(value);
-  return Expr(new FloatImm(type, value));
-}
-Expr make_bool(bool value) { return make_int(value ? 1 : 0, kBool); }
-
 Expr make_const(double value, Type type) {
   const Type element = type.element();
   const Expr scalar = element.is_float() ? make_float(value, element)
                                          : make_int(static_cast<int64_t>(value), element);
   return make_broadcast(scalar, type.lanes);
-}
-
-Expr make_var(std::string name, Type type, SourceLocation location) {
-  return finish(new Var(type, std::move(name)), std::move(location), {});
 }
 
 Expr make_binary(BinaryOp op, Expr a, Expr b, SourceLocation location) {

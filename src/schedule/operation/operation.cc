@@ -161,6 +161,13 @@ Op with_body(const Operation& op, Expr body) {
   return Op(new Operation(std::move(other)));
 }
 
+std::vector<IterVar> loops_of(const Operation& op) {
+  if (op.is_scan()) return {op.scan_axis};
+  std::vector<IterVar> loops = op.axes;
+  loops.insert(loops.end(), op.reduce_axes.begin(), op.reduce_axes.end());
+  return loops;
+}
+
 Exprs output_shape(const Operation& op, size_t output) {
   if (op.is_scan()) return op.states[output].update->shape;
   if (!op.is_extern()) return op.shape;

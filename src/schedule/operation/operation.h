@@ -85,6 +85,10 @@ ir::Exprs scalars_in(const Operation& op);
 // The values of a body, one for each output of the compute; the sources of a reduction.
 ir::Exprs values_of(const ir::Expr& body);
 
+// The loops of an operation without directives: its data axes, then its reduction axes; for a scan
+// the axis of its steps.
+std::vector<ir::IterVar> loops_of(const Operation& op);
+
 // The shape of one of its outputs.
 ir::Exprs output_shape(const Operation& op, size_t output);
 // One of the tensors that the operation computes, and all of them.

@@ -1,0 +1,119 @@
+// A stage of a schedule: an operation, the loops over its index space, and the directives on them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "ir/layout/layout_pattern.h"
+#include "ir/scope.h"
+#include "ir/stmt.h"
+#include "schedule/operation/axis_transform.h"
+#include "schedule/operation/operation.h"
+#include "schedule/operation/tensor_intrinsic.h"
+
+namespace texloom::schedule {
+
+using StageId = int;
+
+// parent = outer * factor + inner
+struct SplitRelation {
+  ir::IterVar parent, outer, inner;
+  int64_t factor = 0;  // the inner extent; or 0, then
+  int64_t nparts = 0;  // the outer extent
+  // The inner extent is `factor` even if the parent is shorter; otherwise it shrinks to the parent.
+  bool exact = false;
+};
+// fused = outer * extent(inner) + inner
+struct FuseRelation {
+  ir::IterVar outer, inner, fused;
+
+  bool joins(const ir::IterVar& axis) const { return outer.same_as(axis) || inner.same_as(axis); }
+};
+using Relation = std::variant<SplitRelation, FuseRelation>;
+
+// The directives on one leaf axis.
+struct AxisAttributes {
+  ir::LoopKind loop = ir::LoopKind::Serial;
+  ir::IterVar thread;       // bound to, when loop is Thread or Virtual
+  SourceLocation location;  // of the directive
+  // Replaces this loop, which is then Serial, and those inside it.
+  TensorIntrinsic intrinsic = {};
+};
+
+// A remark on the body of a loop. Unknown keys are kept and shown.
+struct Pragma {
+  ir::IterVar axis;
+  std::string key;
+  std::string value;  // as the user wrote it: a number or a word
+  SourceLocation location;
+
+  // C text that defines functions for the kernels: part of the program, whatever its axis.
+  static bool is_foreign_text(std::string_view key) { return key == "import_c"; }
+};
+
+// Makes the stride of the axis k * factor + offset elements, with the smallest k that fits.
+struct Alignment {
+  ir::IterVar axis;
+  int64_t factor = 1, offset = 0;
+  SourceLocation location;
+};
+
+// Computes the stage ahead of the loop that it is attached to.
+struct Pipeline {
+  int stages = ir::kMinPipelineStages;  // iterations in flight
+  SourceLocation location;
+};
+
+enum class AttachKind : uint8_t { Root, Inline, At };
+
+struct Attachment {
+  AttachKind kind = AttachKind::Root;
+  StageId stage = -1;  // At: whose loop
+  ir::IterVar axis;    // At: which loop; the stage runs at the start of its body
+  SourceLocation location;
+};
+
+struct Stage {
+  StageId id = -1;
+  Op op;      // as it is now: caches change it
+  Op origin;  // as the user wrote it
+  bool is_output = false;
+  std::vector<ir::IterVar> leaves;  // outermost first
+  std::vector<Relation> relations;  // in the order they were made
+  std::unordered_map<ir::IterVar, AxisAttributes, RefHash, RefSame> attributes;
+  Attachment attachment;
+  // The scan whose steps compute it, or whose state it is a placeholder of; -1: none.
+  StageId scan = -1;
+  std::optional<Pipeline> pipeline;
+  // Unset: inferred from where the stage is attached.
+  std::optional<ir::StorageScope> scope;
+  std::optional<ir::LayoutPattern> layout;  // instead of the scope's own rule
+  SourceLocation scope_location;
+  std::optional<AxisTransform> transform;  // instead of a layout
+  std::vector<Pragma> pragmas;
+  std::vector<Alignment> alignments;  // one for an axis
+  // The values of the next iteration are computed while those of this one are read.
+  bool double_buffered = false;
+  SourceLocation double_buffer_location;
+  // Chooses one of several threads with the same result to store it: the first for which this
+  // condition over thread tags is true, or the first of all if it is null.
+  ir::Expr predicate;
+  SourceLocation predicate_location;
+
+  const std::string& name() const { return op->name; }
+  // Null when the axis has none.
+  const AxisAttributes* attributes_of(const ir::IterVar& axis) const;
+  bool is_leaf(const ir::IterVar& axis) const;
+  // Whether a tensor intrinsic replaces some of its loops.
+  bool is_tensorized() const;
+  // Separated by commas; "none" if it has no loops.
+  std::string leaf_names() const;
+  // Restores the loops of the operation and drops the directives on other axes.
+  void reset_loops();
+};
+
+}  // namespace texloom::schedule
