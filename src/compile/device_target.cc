@@ -9,19 +9,22 @@ namespace {
 
 // Matches a word in the name of the device, the vendor or the platform.
 struct Family {
+  hal::DeviceType type;
   std::string_view word;
   std::string_view preset;
 };
+using enum hal::DeviceType;
 constexpr std::array kFamilies = {
-    Family{"Portable Computing Language", "opencl -device=pocl"},
-    Family{"Adreno", "opencl -device=adreno"},
-    Family{"Mali", "opencl -device=mali"},
-    Family{"NVIDIA", "opencl -device=nvidia"},
-    Family{"Intel", "opencl -device=intel_graphics"},
+    Family{Cpu, "Portable Computing Language", "opencl -device=pocl"},
+    Family{Gpu, "Adreno", "opencl -device=adreno"},
+    Family{Gpu, "Mali", "opencl -device=mali"},
+    Family{Gpu, "NVIDIA", "opencl -device=nvidia"},
+    Family{Gpu, "Intel", "opencl -device=intel_graphics"},
 };
 
 std::string_view preset_of(const hal::DeviceInfo& info) {
   for (const Family& family : kFamilies) {
+    if (family.type != info.type) continue;
     for (const std::string* name : {&info.platform, &info.name, &info.vendor}) {
       if (name->find(family.word) != std::string::npos) return family.preset;
     }

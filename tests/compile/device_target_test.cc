@@ -30,22 +30,34 @@ TEST(DeviceTarget, IsThePresetWithTheDevicesLimits) {
 }
 
 TEST(DeviceTarget, Families) {
-  const auto preset_of = [](std::string name, std::string vendor, std::string platform) {
+  using enum hal::DeviceType;
+  const auto preset_of = [](hal::DeviceType type, std::string name, std::string vendor,
+                            std::string platform) {
     hal::DeviceInfo info;
+    info.type = type;
     info.name = std::move(name);
     info.vendor = std::move(vendor);
     info.platform = std::move(platform);
     return target_of(info).device;
   };
-  EXPECT_EQ(preset_of("Mali-G710", "ARM", "ARM Platform"), "mali");
-  EXPECT_EQ(preset_of("NVIDIA H200", "NVIDIA Corporation", "NVIDIA CUDA"), "nvidia");
-  EXPECT_EQ(preset_of("Intel(R) UHD Graphics", "Intel(R) Corporation", "Intel(R) OpenCL"),
+  EXPECT_EQ(preset_of(Gpu, "Mali-G710", "ARM", "ARM Platform"), "mali");
+  EXPECT_EQ(preset_of(Gpu, "NVIDIA H200", "NVIDIA Corporation", "NVIDIA CUDA"), "nvidia");
+  EXPECT_EQ(preset_of(Gpu, "Intel(R) UHD Graphics", "Intel(R) Corporation", "Intel(R) OpenCL"),
             "intel_graphics");
+  EXPECT_EQ(preset_of(Cpu, "Intel(R) Xeon(R)", "Intel(R) Corporation", "Intel(R) OpenCL"), "");
   // PoCL on an Intel processor.
   EXPECT_EQ(
-      preset_of("cpu-haswell-Intel(R) Xeon(R)", "GenuineIntel", "Portable Computing Language"),
+      preset_of(Cpu, "cpu-haswell-Intel(R) Xeon(R)", "GenuineIntel", "Portable Computing Language"),
       "pocl");
-  EXPECT_EQ(preset_of("llvmpipe", "Mesa", "rusticl"), "");
+  EXPECT_EQ(preset_of(Gpu, "llvmpipe", "Mesa", "rusticl"), "");
+}
+
+TEST(DeviceTarget, ProcessorsShareTheStackOfABlock) {
+  hal::DeviceInfo info;
+  for (const auto type : {hal::DeviceType::Gpu, hal::DeviceType::Cpu}) {
+    info.type = type;
+    EXPECT_EQ(target_of(info).quirks.block_stack, type == hal::DeviceType::Cpu);
+  }
 }
 
 // Limits that a device does not state come from the preset; without images, image sizes are
@@ -55,13 +67,11 @@ TEST(DeviceTarget, UnstatedLimits) {
   info.limits = {};
   info.limits.local_memory_bytes = UINT64_MAX;
   info.features = {};
-  info.type = hal::DeviceType::Cpu;
   const ir::Target target = target_of(info);
   EXPECT_EQ(target.limits.max_image_size, 16384);
   EXPECT_EQ(target.limits.max_threads, 1024);
   EXPECT_EQ(target.limits.local_memory_bytes, INT64_MAX);
   EXPECT_FALSE(target.features.images);
-  EXPECT_TRUE(target.quirks.block_stack);
   EXPECT_EQ(ir::parse_target(to_string(target), {}), target);
 }
 
