@@ -351,6 +351,7 @@ bool prove_equal(const Expr& a, const Expr& b, const Ranges& ranges) {
 }
 
 std::optional<int64_t> constant_difference(const Expr& a, const Expr& b, const Ranges& ranges) {
+  if (a.same_as(b)) return 0;
   Simplifier simplifier(ranges, default_rules());
   const LinearSum difference = simplifier.sum_of(a).plus(simplifier.sum_of(b), -1);
   if (!difference.is_constant()) return std::nullopt;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ir/arith/simplify.h"
+#include "ir/build/type_rules.h"
 #include "ir/layout/strides.h"
 #include "ir/visit.h"
 #include "lower/analysis/loop_ranges.h"
@@ -96,22 +97,31 @@ class Flattener {
 
   Expr simple(const Expr& e) const { return arith::simplify(e, ranges_); }
 
-  // The positions of all lanes of the access.
+  // The positions of all lanes of the access. Lanes share what does not differ between them.
   std::vector<ElementPosition> positions_of(const BufferNode& buffer, const Exprs& indices) const {
-    int lanes = 1;
-    for (const Expr& index : indices) lanes = std::max<int>(lanes, index->type.lanes);
+    const int lanes = access_lanes(indices);
     std::vector<ElementPosition> positions;
+    Exprs scalars(indices.size());
     for (int lane = 0; lane < lanes; ++lane) {
-      Exprs scalars;
-      for (const Expr& index : indices) scalars.push_back(simple(lane_of(index, lane)));
+      for (size_t i = 0; i < indices.size(); ++i) {
+        if (lane == 0 || !indices[i]->type.is_scalar()) {
+          scalars[i] = simple(lane_of(indices[i], lane));
+        }
+      }
       if (buffer.is_symbolic()) {
         positions.push_back({make_int(0), row_major(buffer.extents, scalars), make_int(0)});
         continue;
       }
-      const Layout& layout = buffer.layout;
-      positions.push_back({number(layout, layout.rows, scalars),
-                           number(layout, layout.cols, scalars),
-                           number(layout, layout.lanes, scalars)});
+      const auto differs = [&](const LayoutPart& part) {
+        return !indices[static_cast<size_t>(part.axis)]->type.is_scalar();
+      };
+      const auto number_in_lane = [&](const LayoutParts& parts, Expr ElementPosition::*member) {
+        const bool shared = lane > 0 && std::none_of(parts.begin(), parts.end(), differs);
+        return shared ? positions.front().*member : number(buffer.layout, parts, scalars);
+      };
+      positions.push_back({number_in_lane(buffer.layout.rows, &ElementPosition::row),
+                           number_in_lane(buffer.layout.cols, &ElementPosition::col),
+                           number_in_lane(buffer.layout.lanes, &ElementPosition::lane)});
     }
     return positions;
   }
@@ -127,8 +137,7 @@ class Flattener {
 
   // The mixed-radix number of the parts (ir/layout/layout.h), in 32 bits if that is known to
   // suffice: for all elements of the buffer, or at least for this access.
-  Expr number(const Layout& layout, const std::vector<LayoutPart>& parts,
-              const Exprs& indices) const {
+  Expr number(const Layout& layout, const LayoutParts& parts, const Exprs& indices) const {
     Exprs digits;
     int128 numbers = 1;
     for (const LayoutPart& part : parts) {
@@ -148,7 +157,7 @@ class Flattener {
     return narrow ? combined(parts, digits, kInt32) : wide;
   }
 
-  Expr combined(const std::vector<LayoutPart>& parts, const Exprs& digits, Type type) const {
+  Expr combined(const LayoutParts& parts, const Exprs& digits, Type type) const {
     Expr result = make_int(0, type);
     for (size_t i = 0; i < parts.size(); ++i) {
       result = result * parts[i].extent + as_index(digits[i], type);
@@ -168,7 +177,7 @@ class Flattener {
     const Expr& first = offsets.front();
     const auto stride = arith::constant_difference(offsets[1], first, ranges_);
     bool regular = stride.has_value();
-    for (size_t i = 0; i < offsets.size(); ++i) {
+    for (size_t i = 2; i < offsets.size(); ++i) {
       const auto distance = arith::constant_difference(offsets[i], first, ranges_);
       regular = regular && distance == static_cast<int64_t>(i) * *stride;
     }
