@@ -15,7 +15,7 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 def programs(text: str) -> list[list[Any]]:
     """The Python blocks as [source with its lines in place, output or None].
 
-    A block ```text directly behind one is its output.
+    A block ```text directly after one is its output.
     """
     result: list[list[Any]] = []
     last_end = None

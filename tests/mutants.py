@@ -127,7 +127,7 @@ class Copy:
     def run(self, *command: str, limit: float = BUILD_LIMIT) -> tuple[int, str]:
         return self._processes.run(list(command), self.folder, self._env, limit)
 
-    def synchronise(self) -> None:
+    def synchronize(self) -> None:
         """Copy the checkout's files to the copy; equal files keep their modification time."""
         listing = subprocess.run(
             ["git", "ls-files", "-co", "--exclude-standard", "-z"],
@@ -150,7 +150,7 @@ class Copy:
 
     def prepare(self) -> None:
         """Configure and build everything; raise RuntimeError with the log if that fails."""
-        self.synchronise()
+        self.synchronize()
         for command in (
             ["cmake", "--preset", "debug-fast", "-B", str(self.build)]
             + [f"-DPython_EXECUTABLE={sys.executable}"]
@@ -307,7 +307,7 @@ class Campaign:
         )
 
 
-def summarise(results: list[Result], args: argparse.Namespace) -> int:
+def summarize(results: list[Result], args: argparse.Namespace) -> int:
     """Print the survivors and the share of noticed mutants; write the report."""
     counted = [result for result in results if result.counts]
     survivors = [result for result in counted if result.verdict == SURVIVED]
@@ -384,9 +384,9 @@ def main() -> int:
     except (KeyboardInterrupt, Interrupted):
         processes.stop()
         print("\ninterrupted; so far:")
-        summarise(campaign.results, args)
+        summarize(campaign.results, args)
         return 130
-    return summarise(campaign.results, args)
+    return summarize(campaign.results, args)
 
 
 if __name__ == "__main__":

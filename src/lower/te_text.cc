@@ -211,8 +211,8 @@ class Parser {
     const Exprs& symbols = lowering_.program.symbols;
     std::vector<SymbolArgument>& known = lowering_.symbol_arguments;
     const size_t count = lowering_.program.params.size() + known.size();
-    const bool behind = known.empty() || known.back().position < line.position;
-    if (line.symbol >= symbols.size() || line.position > count || !behind) {
+    const bool in_order = known.empty() || known.back().position < line.position;
+    if (line.symbol >= symbols.size() || line.position > count || !in_order) {
       reader_.wrong(line.at, "number symbols and arguments from 0, the arguments in their order",
                     "there is no such symbol or argument");
     }

@@ -15,12 +15,12 @@ Status check_argument(const TensorSpec& tensor, const TensorBinding& binding) {
   if (const auto* wanted = std::get_if<TextureStorage>(&tensor.storage)) {
     const auto* bound = std::get_if<hal::TextureBinding>(&binding);
     if (bound == nullptr)
-      return invalid_argument("wants {}, got a buffer", describe(tensor.storage));
+      return invalid_argument("expected {}, got a buffer", describe(tensor.storage));
     if (bound->texture == nullptr) return invalid_argument("the texture is null");
     if (bound->texture->format() != wanted->format ||
         !hal::region_fits(bound->origin, wanted->extent, bound->texture->extent()) ||
         (wanted->exact_extent && bound->texture->extent() != wanted->extent))
-      return invalid_argument("wants {}, got one of {} with {}, at origin {}",
+      return invalid_argument("expected {}, got one of {} with {}, at origin {}",
                               describe(tensor.storage), hal::to_string(bound->texture->format()),
                               hal::to_string(bound->texture->extent()),
                               hal::to_string(bound->origin));
@@ -29,11 +29,11 @@ Status check_argument(const TensorSpec& tensor, const TensorBinding& binding) {
   const std::uint64_t wanted = std::get<BufferStorage>(tensor.storage).bytes;
   const auto* bound = std::get_if<hal::BufferBinding>(&binding);
   if (bound == nullptr)
-    return invalid_argument("wants {}, got a texture", describe(tensor.storage));
+    return invalid_argument("expected {}, got a texture", describe(tensor.storage));
   if (bound->buffer == nullptr) return invalid_argument("the buffer is null");
   if (!hal::range_fits(bound->offset, wanted, bound->buffer->bytes()))
-    return invalid_argument("wants {}, got one of {} bytes, at offset {}", describe(tensor.storage),
-                            bound->buffer->bytes(), bound->offset);
+    return invalid_argument("expected {}, got one of {} bytes, at offset {}",
+                            describe(tensor.storage), bound->buffer->bytes(), bound->offset);
   return {};
 }
 

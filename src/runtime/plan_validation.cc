@@ -147,7 +147,7 @@ class Validator {
     if (!hal::is_bound(param))
       return invalid_argument("is {}, which a plan cannot pass", hal::describe(param));
     const auto* ref = std::get_if<TensorRef>(&operand);
-    if (ref == nullptr) return invalid_argument("wants {}, got a number", hal::describe(param));
+    if (ref == nullptr) return invalid_argument("expected {}, got a number", hal::describe(param));
     TL_ASSIGN_OR_RETURN(const TensorSpec* tensor, find(*ref));
     if (matches(param, tensor->storage)) return {};
     std::string wanted = hal::describe(param);
@@ -155,7 +155,7 @@ class Validator {
       wanted += " of " + hal::to_string(texture->min_extent);
     if (const auto* buffer = std::get_if<hal::BufferParam>(&param))
       wanted += fmt::format(" of {} bytes", buffer->min_bytes);
-    return invalid_argument("wants {}, \"{}\" is {}", wanted, tensor->name,
+    return invalid_argument("expected {}, but \"{}\" is {}", wanted, tensor->name,
                             describe(tensor->storage));
   }
 
@@ -174,8 +174,8 @@ class Validator {
       return invalid_argument("scalar {} of {}", value.scalar, plan_.scalars.size());
     const ScalarSpec& scalar = plan_.scalars[value.scalar];
     if (scalar.element == param.type) return {};
-    return invalid_argument("wants {}, the scalar \"{}\" is {}", hal::describe(param), scalar.name,
-                            hal::to_string(scalar.element));
+    return invalid_argument("expected {}, but the scalar \"{}\" is {}", hal::describe(param),
+                            scalar.name, hal::to_string(scalar.element));
   }
 
   Status check_number(const hal::ConstantParam& param, const Operand& operand) const {
@@ -198,7 +198,7 @@ class Validator {
       if (!std::holds_alternative<TextureStorage>(tensor->storage))
         return invalid_argument("\"{}\" has no origin: it is a buffer", tensor->name);
     } else {
-      return invalid_argument("wants {}, got a tensor", hal::describe(param));
+      return invalid_argument("expected {}, got a tensor", hal::describe(param));
     }
     if (holds(param.type, largest)) return {};
     return invalid_argument("a constant {} cannot hold {}", hal::to_string(param.type), largest);

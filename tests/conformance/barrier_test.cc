@@ -112,19 +112,19 @@ TEST_P(BarrierModes, AutomaticBarriersNameWhatTheyOrder) {
   EXPECT_EQ(barriers[0].resources[0].extent, (Extent2D{2, 2}));
   EXPECT_TRUE(barriers[0].resources[1].is_written);
 }
-TEST_P(BarrierModes, CheckedReadBehindAWriteIsAnError) {
+TEST_P(BarrierModes, CheckedReadAfterAWriteIsAnError) {
   const auto commands = begin_with(Barriers::Checked);
   TL_ASSERT_OK(copy(*commands, a_, b_));
   TL_ASSERT_OK(copy(*commands, b_, c_));
   EXPECT_THAT(commands->finish(), fails_with(StatusCode::InvalidArgument, "barrier"));
 }
-TEST_P(BarrierModes, CheckedWriteBehindAReadIsAnError) {
+TEST_P(BarrierModes, CheckedWriteAfterAReadIsAnError) {
   const auto commands = begin_with(Barriers::Checked);
   TL_ASSERT_OK(copy(*commands, a_, b_));
   TL_ASSERT_OK(commands->update(a_, 0, Bytes(4)));
   EXPECT_THAT(commands->finish(), fails_with(StatusCode::InvalidArgument, "barrier"));
 }
-TEST_P(BarrierModes, CheckedWriteBehindAWriteIsAnError) {
+TEST_P(BarrierModes, CheckedWriteAfterAWriteIsAnError) {
   const auto commands = begin_with(Barriers::Checked);
   TL_ASSERT_OK(commands->update(a_, 0, Bytes(8)));
   TL_ASSERT_OK(commands->update(a_, 4, Bytes(8)));
@@ -232,7 +232,7 @@ TEST_P(HostCalls, SeeWhatIsBeforeThemComplete) {
   TL_ASSERT_OK(commands->readback(x_, 0, read));
   TL_ASSERT_OK(run(commands));
   expect_bytes(seen, Bytes(8, std::byte{1}), "in the call");
-  expect_bytes(read, Bytes(8, std::byte{2}), "behind it");
+  expect_bytes(read, Bytes(8, std::byte{2}), "after it");
 }
 // This includes commands of other submissions, which may take long.
 TEST_P(HostCalls, SeeEarlierSubmissionsComplete) {

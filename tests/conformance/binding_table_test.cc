@@ -179,7 +179,7 @@ TEST_P(BindingTables, OfAnotherKindAreRefused) {
   if (!info().features.images) GTEST_SKIP() << "no images";
   EXPECT_THAT(submit(slots_0_to_1(),
                      {TextureBinding{make_texture({4, 4})}, BufferBinding{make_buffer(32)}}),
-              refused("wants a buffer, got a texture"));
+              refused("expected a buffer, got a texture"));
 }
 // The check includes the slot's offset.
 TEST_P(BindingTables, PastTheEndOfTheirMemoryAreRefused) {

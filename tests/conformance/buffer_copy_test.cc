@@ -81,7 +81,7 @@ TEST_P(BufferCopies, WithinOneBuffer) {
   expect_content(buffer, expected);
 }
 
-TEST_P(BufferCopies, BetweenNeighboursInOneBuffer) {
+TEST_P(BufferCopies, BetweenNeighborsInOneBuffer) {
   Bytes data = random_bytes(64, 2);
   const auto buffer = make_buffer(data);
   const auto commands = begin();
@@ -186,7 +186,7 @@ TEST_P(Updates, SmallOnesWithGapsBetween) {
   expect_content(buffer, expected);
 }
 
-TEST_P(Updates, AreSeenByTheReadbackBehindThem) {
+TEST_P(Updates, AreSeenByTheReadbackAfterThem) {
   const Bytes data = random_bytes(33, 8);
   Bytes read(33);
   const auto buffer = make_buffer(64);
@@ -198,7 +198,7 @@ TEST_P(Updates, AreSeenByTheReadbackBehindThem) {
 }
 
 // A later update does not change what an earlier readback sees.
-TEST_P(Updates, BehindAReadbackAreNotSeenByIt) {
+TEST_P(Updates, AfterAReadbackAreNotSeenByIt) {
   Bytes read(16);
   const auto buffer = make_buffer(Bytes(16, std::byte{1}));
   const auto commands = begin();

@@ -97,7 +97,7 @@ TEST_P(Recording, EndsOnce) {
   EXPECT_TRUE(commands_->finished());
   EXPECT_THAT(commands_->finish(), refused("finished"));
 }
-TEST_P(Recording, RefusesCommandsBehindTheEnd) {
+TEST_P(Recording, RefusesCommandsAfterTheEnd) {
   TL_ASSERT_OK(commands_->finish());
   EXPECT_THAT(commands_->update(buffer_, 0, data_),
               refused("update: the command buffer is finished"));

@@ -47,7 +47,7 @@ TEST_P(BufferArguments, OfTooFewOrTooManyConstantsAreRefused) {
 }
 TEST_P(BufferArguments, OfConstantsOfAnotherTypeAreRefused) {
   EXPECT_THAT(attempt(advance_, {1, 1, 1}, {BufferBinding{buffer_}}, {Constant(1.0F)}),
-              refused("argument 1 \"k\": wants a constant int32, got one of float32"));
+              refused("argument 1 \"k\": expected a constant int32, got one of float32"));
   EXPECT_THAT(attempt(advance_, {1, 1, 1}, {BufferBinding{buffer_}}, {Constant(1U)}),
               refused("got one of uint32"));
 }
@@ -61,13 +61,13 @@ TEST_P(BufferArguments, WithoutTheUsageAreRefused) {
 TEST_P(BufferArguments, ThatAreTexturesAreRefused) {
   if (!info().features.images) GTEST_SKIP() << "no images";
   EXPECT_THAT(bind(TextureBinding{make_texture({4, 4})}),
-              refused("argument 0 \"x\": wants a buffer, got a texture"));
+              refused("argument 0 \"x\": expected a buffer, got a texture"));
 }
 TEST_P(BufferArguments, ThatAreTooSmallAreRefused) {
   TL_EXPECT_OK(bind(BufferBinding{make_buffer(64)}));
   EXPECT_THAT(bind(BufferBinding{make_buffer(63)}), refused("63 bytes, wanted 64 at offset 0"));
 }
-TEST_P(BufferArguments, ThatEndTooSoonBehindTheirOffsetAreRefused) {
+TEST_P(BufferArguments, ThatEndTooSoonAfterTheirOffsetAreRefused) {
   const std::uint64_t alignment = limits().buffer_offset_alignment;
   const auto buffer = make_buffer(4 * alignment + 63);
   EXPECT_THAT(bind(BufferBinding{buffer, 4 * alignment}),
@@ -110,10 +110,10 @@ TEST_P(BufferArguments, ThatArePartsOfOneBufferAreTaken) {
 TEST_P(BufferArguments, OfOneBufferThatTheKernelReachesTwiceAreRefused) {
   const auto add_one = executable(kernels::add_one());
   const std::uint64_t step = limits().buffer_offset_alignment;
-  const BufferBinding whole{buffer_}, behind{buffer_, step};
+  const BufferBinding whole{buffer_}, after{buffer_, step};
   EXPECT_THAT(attempt(add_one, {1, 1, 1}, {whole, whole}), refused("are the same memory"));
-  EXPECT_THAT(attempt(add_one, {1, 1, 1}, {whole, behind}), refused("are the same memory"));
-  EXPECT_THAT(attempt(add_one, {1, 1, 1}, {behind, whole}), refused("are the same memory"));
+  EXPECT_THAT(attempt(add_one, {1, 1, 1}, {whole, after}), refused("are the same memory"));
+  EXPECT_THAT(attempt(add_one, {1, 1, 1}, {after, whole}), refused("are the same memory"));
   const auto memory = make_buffer(Bytes(2 * std::max<std::uint64_t>(step, 4)));
   const std::uint64_t half = memory->bytes() / 2;
   const BufferBinding left{*memory->subspan(0, half)}, right{*memory->subspan(half, half)};
@@ -139,7 +139,7 @@ TEST_P(BufferArguments, ThatWereRefusedLeaveTheCommandBufferUsable) {
   expected[0] = 16;
   expect_values(x, expected);
 }
-TEST_P(BufferArguments, BehindTheEndOfRecordingAreRefused) {
+TEST_P(BufferArguments, AfterTheEndOfRecordingAreRefused) {
   const auto commands = begin();
   TL_ASSERT_OK(commands->finish());
   EXPECT_THAT(dispatch(*commands, advance_, {1, 1, 1}, {BufferBinding{buffer_}}, {Constant(1)}),
@@ -178,11 +178,11 @@ TEST_P(TextureArguments, ThatAreNullAreRefused) {
 }
 TEST_P(TextureArguments, ThatAreBuffersAreRefused) {
   EXPECT_THAT(copy(BufferBinding{make_buffer(64)}, texture({4, 4})),
-              refused("argument 0 \"in\": wants a texture rgba32float, got a buffer"));
+              refused("argument 0 \"in\": expected a texture rgba32float, got a buffer"));
 }
 TEST_P(TextureArguments, OfAnotherFormatAreRefused) {
   EXPECT_THAT(copy(TextureBinding{make_texture({4, 4}, TexelFormat::Rgba16Float)}, texture({4, 4})),
-              refused("argument 0 \"in\": wants a texture rgba32float, got one of rgba16float"));
+              refused("argument 0 \"in\": expected a texture rgba32float, got one of rgba16float"));
 }
 TEST_P(TextureArguments, WithoutTheUsageAreRefused) {
   EXPECT_THAT(copy(texture({4, 4}, TextureUsage::Storage), texture({4, 4})), refused("argument 0"));
@@ -195,7 +195,7 @@ TEST_P(TextureArguments, ThatAreTooSmallAreRefused) {
               refused("argument 0 \"in\": the texture has 3x3 texels, wanted 4x3 texels"));
   EXPECT_THAT(twice(texture({4, 3}), texture({4, 2})), refused("4x2 texels, wanted 4x3 texels"));
 }
-TEST_P(TextureArguments, ThatEndTooSoonBehindTheirOriginAreRefused) {
+TEST_P(TextureArguments, ThatEndTooSoonAfterTheirOriginAreRefused) {
   const TextureBinding right = texture({8, 8});
   TL_EXPECT_OK(twice({TextureBinding{right.texture, {4, 5}}}, texture({4, 3})));
   EXPECT_THAT(twice(TextureBinding{right.texture, {5, 5}}, texture({4, 3})),

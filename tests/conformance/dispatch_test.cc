@@ -182,7 +182,7 @@ TEST_P(Dispatches, OfOneBufferReadEightTimes) {
   expect_values<std::int32_t>(out, {0, 8, 16, 24, 32});
 }
 
-TEST_P(Dispatches, ReachWhatLiesBehindAnOffset) {
+TEST_P(Dispatches, ReachWhatLiesPastAnOffset) {
   const std::size_t step = alignment() / 4;
   const auto a = make_buffer(bytes_of(counting(4 * step))), b = make_buffer(16);
   const auto commands = begin();

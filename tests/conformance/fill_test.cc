@@ -128,7 +128,7 @@ TEST_P(FillCommands, OfPatternsOfOtherSizesAreRefused) {
                 refused("1, 2 or 4 bytes, not " + std::to_string(bytes)));
   EXPECT_THAT(begin()->fill(buffer, 0, 12, Bytes(8)), refused("not 8"));
 }
-TEST_P(FillCommands, BehindTheEndOfRecordingAreRefused) {
+TEST_P(FillCommands, AfterTheEndOfRecordingAreRefused) {
   const auto buffer = make_buffer(16);
   const auto commands = begin();
   TL_ASSERT_OK(commands->finish());

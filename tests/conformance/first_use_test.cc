@@ -62,7 +62,7 @@ TEST_P(FirstUse, IsACallOfPrepare) {
   expect_number(x, 16);
 }
 
-TEST_P(FirstUse, IsBehindWhatIsPreparedAtOnce) {
+TEST_P(FirstUse, IsAfterWhatIsPreparedAtOnce) {
   const auto made = device().create_executable(tested().kernels({kernels::advance()}));
   TL_ASSERT_OK(made.status());
   TL_EXPECT_OK((*made)->prepare());
@@ -207,7 +207,7 @@ TEST_P(FailedFirstUse, IsToldByEachSubmission) {
   EXPECT_THAT(submit_and_wait(record()), is_failure());
 }
 
-TEST_P(FailedFirstUse, IsToldByASubmissionBehindPrepare) {
+TEST_P(FailedFirstUse, IsToldByASubmissionAfterPrepare) {
   EXPECT_THAT(failing_->prepare(), is_failure());
   EXPECT_THAT(submit_and_wait(record()), is_failure());
 }
@@ -215,10 +215,10 @@ TEST_P(FailedFirstUse, IsToldByASubmissionBehindPrepare) {
 TEST_P(FailedFirstUse, SpreadsToWhatWaits) {
   const auto first = make_semaphore(), second = make_semaphore();
   const auto x = number(5);
-  const auto behind = advance(make_advance(), x);
+  const auto after = advance(make_advance(), x);
   TL_ASSERT_OK(queue().submit({.commands = {with_table(record())}, .signals = {{first, 1}}}));
   TL_ASSERT_OK(queue().submit(
-      {.waits = {{first, 1}}, .commands = {with_table(behind)}, .signals = {{second, 1}}}));
+      {.waits = {{first, 1}}, .commands = {with_table(after)}, .signals = {{second, 1}}}));
   EXPECT_THAT(second->wait(1), is_failure());
   EXPECT_THAT(queue().wait_idle(), is_failure());
 }

@@ -74,7 +74,7 @@ TEST_P(Imports, AreKeptByTheirParts) {
   part.reset();
   EXPECT_EQ(releases, 1);
 }
-TEST_P(Imports, AreReleasedOnceBehindTheirLastUse) {
+TEST_P(Imports, AreReleasedOnceAfterTheirLastUse) {
   const Memory memory = make_memory();
   int releases = 0;
   const auto go = make_semaphore();
@@ -106,7 +106,7 @@ TEST_P(Imports, BetweenTheAlignmentAreRefused) {
   if (limits().import_address_alignment == 1) GTEST_SKIP() << "any address will do";
   const Memory memory = make_memory();
   EXPECT_THAT(device().allocator()->import({.memory = {memory.get() + 1, size()}}).status(),
-              fails_with(StatusCode::InvalidArgument, "wants a multiple of"));
+              fails_with(StatusCode::InvalidArgument, "requires a multiple of"));
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ TEST_P(Lifetimes, OfAQueueWithSubmissionsThatWait) {
   TL_ASSERT_OK(go_->signal(1));
 }
 
-TEST_P(Lifetimes, OfObjectsBehindTheirDevice) {
+TEST_P(Lifetimes, OfObjectsAfterTheirDevice) {
   const auto commands = advance(1);
   auto queue = device().queue();
   use(nullptr);

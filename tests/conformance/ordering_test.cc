@@ -152,7 +152,7 @@ TEST_P(Ordering, OfDispatchesAndCopiesInTurns) {
   expect_values(saved, expected);
 }
 
-TEST_P(Ordering, OfWritesBehindReads) {
+TEST_P(Ordering, OfWritesAfterReads) {
   const auto b = make_buffer(32);
   const auto commands = begin();
   TL_ASSERT_OK(dispatch(*commands, executable(kernels::add_one()), {8, 1, 1},

@@ -194,7 +194,7 @@ TEST_P(Submissions, FailAlongAChain) {
   expect_x(0);
 }
 
-TEST_P(Submissions, RunBehindOneThatFailed) {
+TEST_P(Submissions, RunAfterOneThatFailed) {
   const auto failed = semaphore();
   TL_ASSERT_OK(failed->fail(lost()));
   TL_ASSERT_OK(queue().submit({.waits = {{failed, 1}}, .commands = {advance(1)}, .signals = {}}));

@@ -242,7 +242,7 @@ TEST_P(Grids, OfNoEntryPointAreRefused) {
               fails_with(StatusCode::InvalidArgument, "entry point 1 of 1"));
 }
 
-TEST_P(Grids, BehindTheEndOfRecordingAreRefused) {
+TEST_P(Grids, AfterTheEndOfRecordingAreRefused) {
   EntryPoint entry = kernels::nothing();
   entry.grid = Grid{Size::symbol(0), 1, 1};
   const auto made = device().create_executable(tested().kernels({entry}));

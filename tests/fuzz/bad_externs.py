@@ -9,7 +9,7 @@ from texloom import te
 
 
 @case("TL1020")
-def extern_that_writes_behind_its_output() -> None:
+def extern_that_writes_past_its_output() -> None:
     x = te.placeholder((8,), name="X")
     te.extern((8,), [x], lambda ins, outs: outs[0].vstore(8, ins[0].vload(0)))  # wrong
 

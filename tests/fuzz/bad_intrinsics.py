@@ -132,7 +132,7 @@ def intrinsic_that_binds_threads() -> None:
 
 
 @case("TL1021")
-def intrinsic_that_writes_behind_its_output() -> None:
+def intrinsic_that_writes_past_its_output() -> None:
     x = te.placeholder((4,), name="x")
     y = te.compute((4,), lambda i: x[i] * 2, name="y")
     te.decl_tensor_intrin(y.op, statement(lambda a, b: b.vstore(4, a.vload(0))))  # wrong

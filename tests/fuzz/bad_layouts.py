@@ -158,7 +158,7 @@ def transform_layout_across_an_earlier_one() -> None:
 
 
 @case("TL2017", says="cannot apply transform_layout to 'X': its loops")
-def transform_layout_behind_a_binding() -> None:
+def transform_layout_after_a_binding() -> None:
     x = te.placeholder((8, 4), name="A")
     y = te.compute((8, 4), lambda i, j: x[i, j] + 1, name="X")
     s = te.create_schedule(y.op)

@@ -157,7 +157,7 @@ def test_filters_are_what_their_names_say():
     responses = {name: float((kernel * ramp).sum()) for name, kernel in bank.items()}
     assert responses["Sobel 0° (rightwards)"] == 80
     assert responses["Sobel 90° (upwards)"] == 8
-    assert responses["Laplacian"] == responses["Laplacian, 8 neighbours"] == 0
+    assert responses["Laplacian"] == responses["Laplacian, 8 neighbors"] == 0
     for f in filters.FILTERS:
         total = float(f.coefficients().sum())
         assert total == pytest.approx(1 if f.shows == "brightness" else 0, abs=1e-6)
@@ -165,7 +165,7 @@ def test_filters_are_what_their_names_say():
     np.testing.assert_allclose(filters.weights(3).sum(axis=1), filters.weights(1)[:, 0], rtol=1e-6)
 
 
-def test_zero_is_grey_and_the_border_has_no_say():
+def test_zero_is_gray_and_the_border_has_no_say():
     response = np.zeros((9, 9), dtype=np.float32)
     response[4, 4], response[0] = -2, 100
     low, high = pictures.change_range(response)

@@ -104,18 +104,18 @@ def at_exit():
     assert sys.modules["__main__"].double is double and sys.argv == ["script.py"]
     double(a, b)
 
-def behind():
+def later():
     threading.main_thread().join()
     time.sleep(0.1)
     double(a, b)
 
 atexit.register(at_exit)
-threading.Thread(target=behind).start()
+threading.Thread(target=later).start()
 """
 
 
 @pytest.mark.parametrize("ending", ["", "sys.exit(7)", "raise ValueError('too bad')"])
-def test_what_comes_behind_the_main_code(tmp_path, ending):
+def test_what_comes_after_the_main_code(tmp_path, ending):
     """Non-daemon threads run, then atexit handlers; they find their globals unchanged."""
     done, events = traced(tmp_path, SCRIPT + LATER + ending, "script.py")
     assert done.returncode == (7 if "7" in ending else int(bool(ending)))

@@ -33,7 +33,7 @@ def layout_of(s, args, number=0, **options):
     return layout
 
 
-def test_rows_before_the_separator_columns_behind_it(run):
+def test_rows_before_the_separator_columns_after_it(run):
     """A cache of NCHW is stored in textures as NCHW4c."""
     shape = (2, 6, 5, 7)
     x, y, s = doubled(shape)

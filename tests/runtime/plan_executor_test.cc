@@ -246,7 +246,7 @@ TEST_F(PlanExecutorTest, TextureArgumentsAtOrigins) {
 
   EXPECT_THAT(executor->run(
                   {{TextureBinding{source_image, {12, 3}}, TextureBinding{target_image, {9, 5}}}}),
-              refused("argument 1 \"Y\": wants a texture rgba32float of 8x6 texels, got one of "
+              refused("argument 1 \"Y\": expected a texture rgba32float of 8x6 texels, got one of "
                       "rgba32float with 16x11 texels, at origin (9, 5)"));
   EXPECT_THAT(executor->run({{TextureBinding{source_image}, TextureBinding{source_image, {8, 0}}}}),
               refused("are the same texture"));
@@ -301,7 +301,7 @@ TEST_F(PlanExecutorTest, ExactImages) {
   TL_ASSERT_OK(executor->run({{TextureBinding{image_of(kExtent)}, BufferBinding{buffer}}}));
   EXPECT_THAT(
       executor->run({{TextureBinding{image_of({9, 6})}, BufferBinding{buffer}}}),
-      refused("argument 0 \"X\": wants a texture rgba32float of exactly 8x6 texels, got one "
+      refused("argument 0 \"X\": expected a texture rgba32float of exactly 8x6 texels, got one "
               "of rgba32float with 9x6 texels, at origin (0, 0)"));
 }
 
@@ -314,12 +314,12 @@ TEST_F(PlanExecutorTest, ArgumentsThatDoNotFitAreNamed) {
   EXPECT_THAT(executor->run({}), refused("takes 2 arguments, got 0"));
   EXPECT_THAT(executor->run({{good, good, good}}), refused("takes 2 arguments, got 3"));
   EXPECT_THAT(executor->run({{good, small}}),
-              refused("argument 1 \"Y\": wants a buffer of 768 bytes, got one of 767 bytes"));
+              refused("argument 1 \"Y\": expected a buffer of 768 bytes, got one of 767 bytes"));
   EXPECT_THAT(executor->run({{BufferBinding{good.buffer, 1}, good}}),
-              refused("argument 0 \"X\": wants a buffer of 768 bytes, got one of 768 bytes, at "
+              refused("argument 0 \"X\": expected a buffer of 768 bytes, got one of 768 bytes, at "
                       "offset 1"));
   EXPECT_THAT(executor->run({{texture, good}}),
-              refused("argument 0 \"X\": wants a buffer of 768 bytes, got a texture"));
+              refused("argument 0 \"X\": expected a buffer of 768 bytes, got a texture"));
   EXPECT_THAT(executor->run({{BufferBinding{}, good}}), refused("argument 0 \"X\": the buffer is"));
   const Result<std::shared_ptr<hal::Device>> other = driver_->open(0);
   ASSERT_TRUE(other.ok());
@@ -339,7 +339,7 @@ TEST_F(PlanExecutorTest, TextureArgumentsThatDoNotFitAreNamed) {
   ASSERT_NE(executor, nullptr);
   const BufferBinding out{make_buffer(kCount * 4)};
   EXPECT_THAT(executor->run({{out, out}}),
-              refused("wants a texture rgba32float of 8x6 texels, got a buffer"));
+              refused("expected a texture rgba32float of 8x6 texels, got a buffer"));
   EXPECT_THAT(executor->run({{TextureBinding{}, out}}), refused("the texture is null"));
   EXPECT_THAT(
       executor->run({{TextureBinding{make_texture(kExtent, TexelFormat::Rgba16Float)}, out}}),

@@ -137,10 +137,11 @@ TEST(LaunchPlan, OperandsOfTensorParameters) {
         {AllocateStep{0}, AllocateStep{1}, launch(0, {1, 1, 1}, {std::move(in), std::move(out)})});
   };
   TL_ASSERT_OK(copy(temporary(0), argument(1)));  // a larger texture is allowed
-  EXPECT_THAT(copy(argument(1), argument(1)),
-              refused("wants a texture rgba32float of 4x4 texels, \"Y\" is a buffer of 256 bytes"));
+  EXPECT_THAT(
+      copy(argument(1), argument(1)),
+      refused("expected a texture rgba32float of 4x4 texels, but \"Y\" is a buffer of 256 bytes"));
   EXPECT_THAT(copy(argument(0), argument(0)),
-              refused("operand 1 \"out\": wants a buffer of 256 bytes, \"X\" is a texture"));
+              refused("operand 1 \"out\": expected a buffer of 256 bytes, but \"X\" is a texture"));
   EXPECT_THAT(copy(argument(0), temporary(1)), refused("\"U\" is a buffer of 128 bytes"));
   EXPECT_THAT(copy(Immediate{1}, argument(1)), refused("got a number"));
   EXPECT_THAT(status_of({launch(0, {1, 1, 1}, {argument(0)})}),
@@ -161,7 +162,7 @@ TEST(LaunchPlan, OperandsOfConstants) {
               refused("operand 0 \"n\": a constant int32 cannot hold 2147483648"));
   EXPECT_THAT(status_of_count(Immediate{-kInt32Max - 2}), refused("cannot hold"));
   EXPECT_THAT(status_of_count(Immediate{0}, Immediate{-1}), refused("uint64 cannot hold -1"));
-  EXPECT_THAT(status_of_count(argument(0)), refused("wants a constant int32, got a tensor"));
+  EXPECT_THAT(status_of_count(argument(0)), refused("expected a constant int32, got a tensor"));
   EXPECT_THAT(status_of_count(LoopVariable{0}), refused("loop variable 0 has no loop"));
   EXPECT_THAT(status_of_count(origin_x(argument(1))), refused("\"Y\" has no origin"));
   EXPECT_THAT(status_of_count(origin_x(temporary(0))), refused("used while not allocated"));
@@ -190,8 +191,9 @@ TEST(LaunchPlan, ScalarsAsConstants) {
     return validate(plan);
   };
   TL_ASSERT_OK(with_types(ElementType::Float32, ElementType::Int32));
-  EXPECT_THAT(with_types(ElementType::Int32, ElementType::Float32),
-              refused("operand 0 \"n\": wants a constant int32, the scalar \"beta\" is float32"));
+  EXPECT_THAT(
+      with_types(ElementType::Int32, ElementType::Float32),
+      refused("operand 0 \"n\": expected a constant int32, but the scalar \"beta\" is float32"));
   EXPECT_THAT(with_types(ElementType::Int32, ElementType::Int64), refused("\"beta\" is int64"));
   plan.kernels[1].entry.params[0] = hal::ConstantParam{.name = "n", .type = ElementType::Float32};
   TL_ASSERT_OK(with_types(ElementType::Int32, ElementType::Float32));

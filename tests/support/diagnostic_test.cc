@@ -84,7 +84,7 @@ TEST(Render, LeavesOutALineItCannotShow) {
 }
 
 // A column past the end of the line, as a carriage return inside it gives, is shown at its end.
-TEST(Render, ShowsAColumnBehindTheLine) {
+TEST(Render, ShowsAColumnAfterTheLine) {
   const std::string line(200, 'x');
   for (const int column : {1, 150, 200, 201, 260, 100'000}) {
     Diagnostic d = unknown_scope(SourceLocation::make("t.tl", 3));

@@ -73,7 +73,7 @@ TEST(RoundingBound, IsUnknownOfAFunctionOfInexactValues) {
 }
 
 // The error of exp(x) in a further operation is unknown.
-TEST(RoundingBound, IsUnknownBehindAFunction) {
+TEST(RoundingBound, IsUnknownAfterAFunction) {
   EXPECT_EQ(bound("compute Y(i < 4): float32 = exp(X[i]) + 0.5", {1, 2, 3, 4}), std::nullopt);
 }
 

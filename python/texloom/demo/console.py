@@ -60,8 +60,8 @@ class TerminalOutput:
 
         self._console.print(f"\n[bold cyan]{title}[/]")
         # Highlighted text, not a Syntax block: the terminal folds long lines and copies them whole.
-        coloured = Syntax("", language or "text", theme="ansi_dark").highlight(text.rstrip())
-        self._console.print(coloured, soft_wrap=True)
+        colored = Syntax("", language or "text", theme="ansi_dark").highlight(text.rstrip())
+        self._console.print(colored, soft_wrap=True)
 
 
 def standard_output() -> Output:

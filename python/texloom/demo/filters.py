@@ -47,7 +47,7 @@ FILTERS = (
     Filter("sharpen", ((0, -1, 0), (-1, 5, -1), (0, -1, 0)), "brightness"),
     Filter("emboss", ((-2, -1, 0), (-1, 1, 1), (0, 1, 2)), "brightness"),
     Filter("Laplacian", ((0, 1, 0), (1, -4, 1), (0, 1, 0))),
-    Filter("Laplacian, 8 neighbours", ((1, 1, 1), (1, -8, 1), (1, 1, 1))),
+    Filter("Laplacian, 8 neighbors", ((1, 1, 1), (1, -8, 1), (1, 1, 1))),
     Filter("Sobel 0° (rightwards)", ((-1, 0, 1), (-2, 0, 2), (-1, 0, 1))),
     Filter("Sobel 45°", ((0, 1, 2), (-1, 0, 1), (-2, -1, 0))),
     Filter("Sobel 90° (upwards)", ((1, 2, 1), (0, 0, 0), (-1, -2, -1))),

@@ -57,16 +57,16 @@ def cells(pixels: NDArray[np.float32], responses: NDArray[Any]) -> list[tuple[st
 
 def sheet(title: str, pixels: NDArray[np.float32], responses: NDArray[Any]) -> Image.Image:
     """Draw the input ``[channels, H, W]`` and the responses ``[filters, H, W]``, with labels."""
-    labelled = cells(pixels, responses)
+    labeled = cells(pixels, responses)
     height, width = pixels.shape[1:]
-    rows = -(-len(labelled) // COLUMNS)
+    rows = -(-len(labeled) // COLUMNS)
     step_x, step_y = width + GAP, height + LABEL_SIZE + GAP + 8
     top = TITLE_SIZE + 2 * GAP
     result = Image.new("RGB", (COLUMNS * step_x + GAP, top + rows * step_y + GAP), BACKGROUND)
     draw = ImageDraw.Draw(result)
     draw.text((GAP, GAP), title, INK, ImageFont.load_default(TITLE_SIZE))
     label_font = ImageFont.load_default(LABEL_SIZE)
-    for number, (label, picture) in enumerate(labelled):
+    for number, (label, picture) in enumerate(labeled):
         x = GAP + number % COLUMNS * step_x
         y = top + number // COLUMNS * step_y
         draw.text((x, y), label, INK, label_font)

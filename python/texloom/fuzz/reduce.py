@@ -138,15 +138,15 @@ def without_stages(text: str) -> Iterator[str]:
     """Yield texts with an input in place of a computation, without stages that nothing reads."""
     head, operations = parts_of(text)
     for n, lines in enumerate(operations):
-        before, behind = operations[:n], operations[n + 1 :]
+        before, after = operations[:n], operations[n + 1 :]
         found = COMPUTE.match(lines[0])
         name = found[1] if found else lines[0].split(" ")[1].rstrip(":")
         if found:
             extents = ", ".join(re.findall(r"< (\d+)", found[2]))
             placeholder = [f"placeholder {name}: {found[3]}[{extents}]"]
-            yield text_of(with_param(head, name), [*before, placeholder, *behind])
+            yield text_of(with_param(head, name), [*before, placeholder, *after])
         others = [line for line in head if not re.match(rf"  param {re.escape(name)}(?::|$)", line)]
-        yield text_of(others, before + behind)
+        yield text_of(others, before + after)
         if "  output" not in lines:
             continue
         # A tensor that it reads may become the output in its place.
@@ -154,7 +154,7 @@ def without_stages(text: str) -> Iterator[str]:
             reads = COMPUTE.match(source[0])
             if reads:
                 output = [source[0], "  output", *source[1:]]
-                handed = [*before[:at], output, *before[at + 1 :], *behind]
+                handed = [*before[:at], output, *before[at + 1 :], *after]
                 yield text_of(with_param(others, reads[1]), handed)
 
 
@@ -183,7 +183,7 @@ def simpler(text: str) -> Iterator[str]:
             for argument in inside:
                 yield text[: found.start()] + argument.strip() + text[end:]
     for found in re.finditer(r" (?:[-+*/|&^]|<<|>>|&&|\|\||[<>=!]=|[<>]) ", text):
-        left, right = operand_before(text, found.start()), operand_behind(text, found.end())
+        left, right = operand_before(text, found.start()), operand_after(text, found.end())
         yield text[: found.start()] + text[right:]
         yield text[:left] + text[found.end() :]
 
@@ -222,7 +222,7 @@ def operand_before(text: str, end: int) -> int:
     return next((at + 1 for at in places if text[at] in " \n(["), 0)
 
 
-def operand_behind(text: str, begin: int) -> int:
+def operand_after(text: str, begin: int) -> int:
     """Return the end of the operand that begins here."""
     places = outside_brackets(text, begin, 1)
     return next((at for at in places if text[at] in " \n,)]"), len(text))

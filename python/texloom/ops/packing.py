@@ -14,7 +14,7 @@ LANES = 4
 """Channels of one texel."""
 
 
-def _zeros_behind(array: NDArray[Any], axis: int) -> NDArray[Any]:
+def _padded_with_zeros(array: NDArray[Any], axis: int) -> NDArray[Any]:
     """Pad `axis` of `array` with zeros to a multiple of four."""
     missing = -array.shape[axis] % LANES
     widths = [(0, 0)] * array.ndim
@@ -25,7 +25,7 @@ def _zeros_behind(array: NDArray[Any], axis: int) -> NDArray[Any]:
 def pack_nchw4c(array: NDArray[Any]) -> NDArray[Any]:
     """Activations ``[N, C, H, W]`` as ``[N, ceil(C / 4), H, W, 4]``, same dtype."""
     n, _, h, w = array.shape
-    padded = _zeros_behind(array, axis=1)
+    padded = _padded_with_zeros(array, axis=1)
     split = padded.reshape(n, padded.shape[1] // LANES, LANES, h, w)
     return np.ascontiguousarray(split.transpose(0, 1, 3, 4, 2))
 
@@ -42,7 +42,7 @@ def pack_oihw4o(array: NDArray[Any]) -> NDArray[Any]:
     The four lanes are output channels. The input channels are padded with zeros to match
     :func:`pack_nchw4c`.
     """
-    padded = _zeros_behind(_zeros_behind(array, axis=0), axis=1)
+    padded = _padded_with_zeros(_padded_with_zeros(array, axis=0), axis=1)
     o, i, kh, kw = padded.shape
     split = padded.reshape(o // LANES, LANES, i, kh, kw)
     return np.ascontiguousarray(split.transpose(0, 2, 3, 4, 1))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import Any
 
-from .svg import FAINT, INK, LINE, SIZE, Canvas, Colours, elided, text_width
+from .svg import FAINT, INK, LINE, SIZE, Canvas, Colors, elided, text_width
 from .traffic import Traffic, buffer_bytes, rows_of
 from .units import extents_text, shape_text, size_text
 
@@ -16,14 +16,14 @@ CHIP = 20.0
 """Height of a loop's label."""
 
 LOOPS = {
-    "blockIdx": Colours("#d6ebff", "#58a6ff"),
-    "threadIdx": Colours("#d4f5dc", "#3fb257"),
-    "virtual": Colours("#d2f3f2", "#35a7a3"),
-    "for": Colours("#eef0f2", "#adb5bd"),
-    "unrolled": Colours("#fff3bf", "#d4a72c"),
-    "vectorized": Colours("#f1e4ff", "#b083f0"),
-    "guard": Colours("#ffffff", "#e08a4a"),
-    "pipelined": Colours("#ffe3ec", "#e2739b"),
+    "blockIdx": Colors("#d6ebff", "#58a6ff"),
+    "threadIdx": Colors("#d4f5dc", "#3fb257"),
+    "virtual": Colors("#d2f3f2", "#35a7a3"),
+    "for": Colors("#eef0f2", "#adb5bd"),
+    "unrolled": Colors("#fff3bf", "#d4a72c"),
+    "vectorized": Colors("#f1e4ff", "#b083f0"),
+    "guard": Colors("#ffffff", "#e08a4a"),
+    "pipelined": Colors("#ffe3ec", "#e2739b"),
 }
 LEGEND = {
     "blockIdx": "blocks of the grid",
@@ -36,14 +36,14 @@ LEGEND = {
     "pipelined": "runs ahead",
 }
 SCOPES = {
-    "global": Colours("#eef0f2", "#adb5bd"),
-    "texture": Colours("#ffe3ec", "#e2739b"),
-    "shared": Colours("#d4f5dc", "#3fb257"),
-    "local": Colours("#fff3bf", "#d4a72c"),
+    "global": Colors("#eef0f2", "#adb5bd"),
+    "texture": Colors("#ffe3ec", "#e2739b"),
+    "shared": Colors("#d4f5dc", "#3fb257"),
+    "local": Colors("#fff3bf", "#d4a72c"),
 }
 SHARERS = {"shared": ["for each block"], "local": ["for each thread"]}
-CARD = Colours("#ffffff", "#d0d7de")
-BODY = Colours("#fbfcfd", "#d8dee4")
+CARD = Colors("#ffffff", "#d0d7de")
+BODY = Colors("#fbfcfd", "#d8dee4")
 
 Node = dict[str, Any]
 
@@ -79,7 +79,7 @@ def _heading(canvas: Canvas, kernel: Node, y: float) -> float:
         f"grid {extents_text(grid)}, block {extents_text(block)}: {prod(grid) * prod(block):,} "
         "threads"
     )
-    canvas.text(PAD + text_width(kernel["name"], 15) + 20, y, words, colour=FAINT)
+    canvas.text(PAD + text_width(kernel["name"], 15) + 20, y, words, color=FAINT)
     return y + PAD
 
 
@@ -91,7 +91,7 @@ def _traffic(canvas: Canvas, rows: list[Traffic], y: float) -> float:
     """Draw a line for the reads and one for the writes of each buffer."""
     header = ("buffer", "scope", "size", "accesses", "bytes", "of its size")
     for x, words in zip(COLUMNS[1:], header, strict=True):
-        canvas.text(PAD + x, y + LINE - 4, words, size=11, colour=FAINT)
+        canvas.text(PAD + x, y + LINE - 4, words, size=11, color=FAINT)
     for row in rows:
         y += LINE
         _traffic_line(canvas, row, y + LINE - 4)
@@ -117,7 +117,7 @@ def _traffic_line(canvas: Canvas, row: Traffic, y: float) -> None:
     data = {"traffic": f"{row.verb} {buffer.name} {row.accesses} {row.bytes}"}
     for x, words in zip(COLUMNS, cells, strict=False):
         faint = FAINT if words == row.verb else INK
-        canvas.text(PAD + x, y, words, colour=faint, **(data if x == COLUMNS[5] else {}))
+        canvas.text(PAD + x, y, words, color=faint, **(data if x == COLUMNS[5] else {}))
     if times is not None:
         canvas.text(PAD + COLUMNS[6], y, f"{most}{times:,.2f} ×")
 
@@ -149,7 +149,7 @@ def _statements(canvas: Canvas, nodes: list[Node], x: float, y: float, width: fl
         elif node["kind"] == "allocate":
             y = _allocation(canvas, node["buffer"], x, y)
         elif node["kind"] == "barrier":
-            canvas.text(x + 4, y + LINE - 5, "barrier", colour="#b35900")
+            canvas.text(x + 4, y + LINE - 5, "barrier", color="#b35900")
             y += LINE
         else:
             text = node["text"].strip()
@@ -230,5 +230,5 @@ def _allocation(canvas: Canvas, buffer: Any, x: float, y: float) -> float:
     canvas.box(x, y + 2, wide, CHIP, SCOPES[buffer.scope], radius=10)
     canvas.text(x + 6, y + 16, words)
     shared = " ".join([size, *SHARERS.get(buffer.scope, [])])
-    canvas.text(x + wide + 8, y + 16, shared, colour=FAINT, size=SIZE - 1)
+    canvas.text(x + wide + 8, y + 16, shared, color=FAINT, size=SIZE - 1)
     return y + CHIP + 6

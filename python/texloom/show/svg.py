@@ -25,7 +25,7 @@ def elided(text: str, width: float, size: int = SIZE) -> str:
 
 
 @dataclass(frozen=True)
-class Colours:
+class Colors:
     """Colors of a box: fill and edge."""
 
     fill: str
@@ -47,21 +47,21 @@ class Canvas:
         words: str,
         *,
         size: int = SIZE,
-        colour: str = INK,
+        color: str = INK,
         bold: bool = False,
-        centred: bool = False,
+        centered: bool = False,
         hint: str = "",
         **attributes: str,
     ) -> None:
         """Words on the line at y; `hint` shows under the mouse, `attributes` become data-*."""
         wide = text_width(words, size)
-        self._grow(x + (wide / 2 if centred else wide), y + 4)
+        self._grow(x + (wide / 2 if centered else wide), y + 4)
         style = ' font-weight="bold"' if bold else ""
-        style += ' text-anchor="middle"' if centred else ""
+        style += ' text-anchor="middle"' if centered else ""
         data = "".join(f" data-{key}={quoteattr(value)}" for key, value in attributes.items())
         title = f"<title>{escape(hint)}</title>" if hint else ""
         self._parts.append(
-            f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{colour}"{style}{data}>'
+            f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{color}"{style}{data}>'
             f"{escape(words)}{title}</text>"
         )
 
@@ -71,7 +71,7 @@ class Canvas:
         y: float,
         width: float,
         height: float,
-        colours: Colours,
+        colors: Colors,
         *,
         radius: float = 4,
         dashed: bool = False,
@@ -82,7 +82,7 @@ class Canvas:
         dash = ' stroke-dasharray="4 3"' if dashed else ""
         part = (
             f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius:g}" '
-            f'fill="{colours.fill}" stroke="{colours.edge}"{dash}/>'
+            f'fill="{colors.fill}" stroke="{colors.edge}"{dash}/>'
         )
         self._parts.insert(len(self._parts) if at is None else at, part)
 

@@ -6,7 +6,7 @@ from math import prod
 from typing import NamedTuple
 
 from .._core import PlacedBuffer
-from .svg import FAINT, LINE, Canvas, Colours, elided, text_width
+from .svg import FAINT, LINE, Canvas, Colors, elided, text_width
 from .units import shape_text, size_text
 
 LABEL = 11
@@ -16,9 +16,9 @@ MAX_ROWS, MAX_COLUMNS = 6, 8
 """Maximum number of texels drawn; the others are elided."""
 MAX_WIDTH = 900.0
 
-TINTS = (Colours("#eaf5ff", "#8ec1ee"), Colours("#fff4e0", "#e3b866"))
+TINTS = (Colors("#eaf5ff", "#8ec1ee"), Colors("#fff4e0", "#e3b866"))
 """Colors of consecutive values of the most significant digit."""
-PADDING = Colours("#f0f0f0", "#c4c4c4")
+PADDING = Colors("#f0f0f0", "#c4c4c4")
 
 Digit = tuple[str, int]  # its text, its number of values
 
@@ -87,20 +87,20 @@ def draw_texture(canvas: Canvas, texture: PlacedBuffer, y: float) -> float:
         at_column.append((x, column))
         name = "⋯" if column is None else f"{column}"
         wide = gap if column is None else lane
-        canvas.text(x + wide / 2, y + 12, name, size=LABEL, colour=FAINT, centred=True)
+        canvas.text(x + wide / 2, y + 12, name, size=LABEL, color=FAINT, centered=True)
         x += wide
-    canvas.text(0, y + 12, "column", size=LABEL, colour=FAINT)
+    canvas.text(0, y + 12, "column", size=LABEL, color=FAINT)
     y += LINE
     for row in shown_rows:
         if row is None:
-            canvas.text(left + lane / 2, y + 17, "⋮", centred=True, colour=FAINT)
+            canvas.text(left + lane / 2, y + 17, "⋮", centered=True, color=FAINT)
             y += gap
             continue
         middle = y + 2 * LANE_HEIGHT + 4
-        canvas.text(0, middle, f"row {row}", size=LABEL, colour=FAINT)
+        canvas.text(0, middle, f"row {row}", size=LABEL, color=FAINT)
         for x, column in at_column:
             if column is None:
-                canvas.text(x + gap / 2, middle, "⋯", centred=True, colour=FAINT)
+                canvas.text(x + gap / 2, middle, "⋯", centered=True, color=FAINT)
             else:
                 parity = row // rows.stride + column // columns.stride
                 _texel(canvas, texture, (row, column), (x, y, lane), TINTS[parity % 2])
@@ -114,7 +114,7 @@ def _heading(canvas: Canvas, texture: PlacedBuffer, y: float) -> float:
     held = prod(shape)
     canvas.text(0, y + 12, texture.name, size=15, bold=True)
     canvas.text(
-        text_width(texture.name, 15) + 16, y + 12, shape_text(texture.dtype, shape), colour=FAINT
+        text_width(texture.name, 15) + 16, y + 12, shape_text(texture.dtype, shape), color=FAINT
     )
     lines = [
         f"row = {number_text(texture.row_digits)},  "
@@ -136,25 +136,25 @@ def _texel(
     texture: PlacedBuffer,
     place: tuple[int, int],
     where: tuple[float, float, float],
-    tint: Colours,
+    tint: Colors,
 ) -> None:
     """Draw a texel at x, y: its lanes from top to bottom."""
     row, column = place
     x, y, width = where
     indices = [texture.index_at(row, column, lane) for lane in range(texture.lanes)]
-    colours = tint if any(index is not None for index in indices) else PADDING
-    canvas.box(x + 1, y, width - 2, texture.lanes * LANE_HEIGHT + 2, colours, radius=3)
+    colors = tint if any(index is not None for index in indices) else PADDING
+    canvas.box(x + 1, y, width - 2, texture.lanes * LANE_HEIGHT + 2, colors, radius=3)
     for lane, index in enumerate(indices):
         label = "padding" if index is None else ",".join(map(str, index))
-        if index is None and colours is not PADDING:
+        if index is None and colors is not PADDING:
             top = y + lane * LANE_HEIGHT + 1
-            canvas.box(x + 2, top, width - 4, LANE_HEIGHT, Colours(PADDING.fill, "none"), radius=2)
+            canvas.box(x + 2, top, width - 4, LANE_HEIGHT, Colors(PADDING.fill, "none"), radius=2)
         canvas.text(
             x + width / 2,
             y + (lane + 1) * LANE_HEIGHT - 3,
             label,
             size=LABEL,
-            colour=FAINT if index is None else "#24292f",
-            centred=True,
+            color=FAINT if index is None else "#24292f",
+            centered=True,
             texel=f"{texture.name} {row} {column} {lane}",
         )

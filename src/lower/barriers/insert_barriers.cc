@@ -215,14 +215,14 @@ class BarrierInserter {
     }
     if (known->second.separated) separate();
     pending_.add(known->second.pending);
-    return behind_barrier(conflict, known->first);
+    return after_barrier(conflict, known->first);
   }
 
   Stmt run(const Let& let) {
     const Accesses value = AccessCollector(buffers_, ranges_, uniform_.varying()).of(let.value);
     const bool conflict = meets(value);
     pending_.add(value);
-    return behind_barrier(conflict, make_let(let.var, let.value, run(let.body), let.location));
+    return after_barrier(conflict, make_let(let.var, let.value, run(let.body), let.location));
   }
 
   // Puts barriers inside an If whose body needs them regardless of what precedes it. Requires that
@@ -311,10 +311,10 @@ class BarrierInserter {
     const Accesses accesses = AccessCollector(buffers_, ranges_, uniform_.varying()).of(s);
     const bool conflict = meets(accesses);
     pending_.add(accesses);
-    return behind_barrier(conflict, s);
+    return after_barrier(conflict, s);
   }
 
-  static Stmt behind_barrier(bool needed, const Stmt& s) {
+  static Stmt after_barrier(bool needed, const Stmt& s) {
     return needed ? make_seq({make_barrier(s->location), s}) : s;
   }
 

@@ -81,8 +81,8 @@ Expr without_guards(const Select& n, const Expr& self, const Ranges& known) {
   // result. A part also guards the parts after it, which may read memory that exists only if it
   // holds.
   for (size_t i = 0; i < parts.size();) {
-    const auto behind = parts.begin() + static_cast<ptrdiff_t>(i) + 1;
-    if (!std::all_of(behind, parts.end(), is_plain)) {
+    const auto after = parts.begin() + static_cast<ptrdiff_t>(i) + 1;
+    if (!std::all_of(after, parts.end(), is_plain)) {
       ++i;
       continue;
     }
@@ -92,7 +92,7 @@ Expr without_guards(const Select& n, const Expr& self, const Ranges& known) {
     }
     if (std::all_of(texels.begin(), texels.end(),
                     [&](const TextureLoad* load) { return is_outside(*load, outside); })) {
-      parts.erase(behind - 1);
+      parts.erase(after - 1);
     } else {
       ++i;
     }

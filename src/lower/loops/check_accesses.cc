@@ -116,7 +116,7 @@ class AccessChecker {
   // The statement, preceded by the tests of the expressions that it evaluates itself.
   Stmt stmt(const Stmt& s, const arith::Ranges& ranges) {
     Stmts tests;
-    Stmt tested = behind_tests(s, ranges, tests);
+    Stmt tested = after_tests(s, ranges, tests);
     tests.push_back(std::move(tested));
     return make_seq(std::move(tests));
   }
@@ -125,7 +125,7 @@ class AccessChecker {
 
  private:
   // Rewrites the statement; adds the tests that have to precede the result to `tests`.
-  Stmt behind_tests(const Stmt& s, const arith::Ranges& ranges, Stmts& tests) {
+  Stmt after_tests(const Stmt& s, const arith::Ranges& ranges, Stmts& tests) {
     const SourceLocation outer = location_;
     if (s->location.known()) location_ = s->location;
     const Path path{ranges, {}};
@@ -155,7 +155,7 @@ class AccessChecker {
     const auto* stored = as<Seq>(n.body);
     Stmt body = stored != nullptr && are_stores(*stored)
                     ? stores(*stored, further, of_body)
-                    : behind_tests(n.body, further.ranges, of_body);
+                    : after_tests(n.body, further.ranges, of_body);
     const auto inner = std::stable_partition(
         of_body.begin(), of_body.end(), [&](const Stmt& test) { return !uses_var(test, n.var); });
     std::move(of_body.begin(), inner, std::back_inserter(tests));
@@ -178,7 +178,7 @@ class AccessChecker {
     Expr all = make_bool(true);
     Stmts stored;
     for (const Stmt& s : seq.statements) {
-      const Stmt tested = behind_tests(s, path.ranges, tests);
+      const Stmt tested = after_tests(s, path.ranges, tests);
       const auto* guard = as<If>(tested);
       if (guard != nullptr) all = all && guard->condition;
       stored.push_back(guard != nullptr ? guard->then : tested);

@@ -187,7 +187,7 @@ class CommandBuffer {
   template <typename Kind>
   void append_as_is(const Kind& segment);
   void append_barrier();
-  void keep_behind_hazards(const Segment& segment);
+  void resolve_hazard(const Segment& segment);
 
   std::shared_ptr<const DeviceInfo> device_info_;
   CommandBufferDesc desc_;

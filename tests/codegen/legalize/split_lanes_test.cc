@@ -237,7 +237,7 @@ TEST_F(SplitLanes, OtherConditionsStayVectors) {
   EXPECT_EQ(split(scalar), to_string(scalar));
 }
 
-TEST_F(SplitLanes, LoadsBehindVectorAndsAreLazy) {
+TEST_F(SplitLanes, LoadsRightOfVectorAndsAreLazy) {
   const Expr left = vector_at(x, i, 2) < number(0, 2), right = number(1, 2) < vector_at(y, i, 2);
   const auto select = [&](const Expr& condition) {
     return put_vector(y, i, make_select(condition, number(0, 2), number(1, 2)));

@@ -39,13 +39,13 @@ Bytes small_numbers(World& world, std::uint64_t bytes) {
   return drawn;
 }
 
-void initialise(World& world, BufferModel& buffer) {
+void initialize(World& world, BufferModel& buffer) {
   Memory& memory = *buffer.info.memory;
   memory.bytes = buffer.holds_groups ? small_numbers(world, buffer.info.bytes)
                                      : world.random.bytes(buffer.info.bytes);
   memory.defined = world.info.memory(buffer.info.kind).mappable;
   if (!memory.defined) return;
-  world.call("map({}) to initialise it", buffer.name);
+  world.call("map({}) to initialize it", buffer.name);
   auto mapping = buffer.handle->map(Access::Write);
   world.expect(mapping.status(), true);
   if (world.device.options().debug)
@@ -108,7 +108,7 @@ void draw_create_buffer(World& world) {
   buffer.info.bytes = desc.bytes;
   buffer.info.usage = desc.usage;
   buffer.info.kind = desc.memory;
-  initialise(world, buffer);
+  initialize(world, buffer);
   world.made.push_back({buffer.handle, {desc.memory, desc.bytes}});
   world.buffers.push_back(std::move(buffer));
 }

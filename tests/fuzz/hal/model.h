@@ -170,7 +170,7 @@ struct QueueModel {
   std::shared_ptr<Queue> handle = {};
   std::uint64_t number = 0;
   std::deque<SubmissionModel> waiting = {};  // submissions that the model has not run yet
-  std::uint64_t submitted = 0, synchronised = 0;
+  std::uint64_t submitted = 0, synchronized = 0;
   bool has_error = false;  // to be returned by wait_idle
   bool crosses = false;    // may wait for another queue's signals
   // Signals of submissions by number, for other queues to wait for.

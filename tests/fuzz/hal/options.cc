@@ -79,7 +79,7 @@ std::string parse(int argc, char** argv, Options& options) {
       continue;
     }
     if (!name.starts_with("--")) return fmt::format("unknown argument \"{}\"", name);
-    if (i + 1 == argc) return fmt::format("{} wants a value, or is unknown", name);
+    if (i + 1 == argc) return fmt::format("{} needs a value, or is unknown", name);
     if (std::string fault = parse_value(name, argv[++i], options); !fault.empty()) return fault;
   }
   if (!options.count && !options.minutes) options.count = 200;

@@ -61,8 +61,8 @@ void wait_idle(World& world, QueueModel& queue) {
   world.check(status.code() != StatusCode::DeadlineExceeded,
               "a queue is not idle though nothing is left to wait for: a signal was lost");
   world.expect(status, !std::exchange(queue.has_error, false), status.code());
-  world.check(queue.handle->is_idle(), "a queue is not idle behind wait_idle");
-  queue.synchronised = queue.submitted;
+  world.check(queue.handle->is_idle(), "a queue is not idle after wait_idle");
+  queue.synchronized = queue.submitted;
   queue.crosses = false;
   queue.completions.clear();
 }

@@ -152,7 +152,7 @@ void draw_waits(World& world, const QueueModel& queue, SubmissionDraw& draw, std
 // A submission that waits for earlier work of its own queue may run even if that work fails: then
 // the contents of memory are unknown.
 void settle_own_waits(World& world, const QueueModel& queue, const SubmissionDraw& draw) {
-  if (draw.model.commands.empty() || queue.synchronised == queue.submitted) return;
+  if (draw.model.commands.empty() || queue.synchronized == queue.submitted) return;
   for (const PointModel& wait : draw.model.waits) {
     if (wait.semaphore->queue != queue.number) continue;
     if (wait.semaphore->state(wait.value) != SemaphoreModel::State::Reached) return world.settle();
@@ -175,7 +175,7 @@ void order(World& world, const QueueModel& queue, SubmissionDraw& draw, std::str
   for (const std::shared_ptr<Memory>& memory : draw.memories) {
     for (const auto& [number, submission] : memory->uses) {
       const QueueModel* other = world.find_queue(number);
-      if (number == queue.number || other == nullptr || submission <= other->synchronised) continue;
+      if (number == queue.number || other == nullptr || submission <= other->synchronized) continue;
       const auto completion = other->completions.lower_bound(submission);
       if (completion == other->completions.end() || world.random.chance(20)) return world.settle();
       const PointModel& point = completion->second;

@@ -45,12 +45,12 @@ std::string describe(const TextureDesc& desc) {
 }
 
 // If the memory cannot be written, it stays undefined and nothing is expected of it.
-void initialise(World& world, TextureModel& texture, Memory& memory) {
+void initialize(World& world, TextureModel& texture, Memory& memory) {
   memory.bytes = world.random.bytes(texture.info.pitch * texture.info.extent.height);
   memory.defined = world.devices.computes && allows(texture.info.usage, TextureUsage::CopyTarget);
   if (!memory.defined) return;
   world.settle();
-  world.call("write_texture({}) to initialise it", texture.name);
+  world.call("write_texture({}) to initialize it", texture.name);
   world.expect(write_texture(world.device, texture.handle, {{}, texture.info.extent}, memory.bytes),
                true);
 }
@@ -73,7 +73,7 @@ void draw_create_texture(World& world) {
                   .extent = desc.extent,
                   .format = desc.format,
                   .usage = desc.usage};
-  initialise(world, texture, *texture.info.memory);
+  initialize(world, texture, *texture.info.memory);
   world.made.push_back(
       {texture.handle, {MemoryKind::Device, texture.info.pitch * desc.extent.height}});
   world.textures.push_back(std::move(texture));

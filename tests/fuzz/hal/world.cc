@@ -157,7 +157,7 @@ void World::settle() {
 void World::settle_for(const Memory& memory) {
   for (const auto& [number, submission] : memory.uses) {
     const QueueModel* queue = find_queue(number);
-    if (queue != nullptr && submission > queue->synchronised) return settle();
+    if (queue != nullptr && submission > queue->synchronized) return settle();
   }
 }
 

@@ -85,12 +85,12 @@ TEST(Target, NumbersByName) {
 
 // An attribute overrides the preset in any order.
 TEST(Target, AttributesOverrideThePreset) {
-  const Target behind = parse("opencl -device=mali -max_num_threads=64");
-  EXPECT_EQ(behind.limits.max_threads, 64);
-  EXPECT_EQ(behind.device, "mali");
-  EXPECT_EQ(parse("opencl -max_num_threads=64 -device=mali"), behind);
-  EXPECT_EQ(parse("  opencl\t-device=mali   -max_num_threads=64 "), behind);
-  EXPECT_EQ(parse("opencl -device=nvidia -device=mali -max_num_threads=64"), behind);
+  const Target expected = parse("opencl -device=mali -max_num_threads=64");
+  EXPECT_EQ(expected.limits.max_threads, 64);
+  EXPECT_EQ(expected.device, "mali");
+  EXPECT_EQ(parse("opencl -max_num_threads=64 -device=mali"), expected);
+  EXPECT_EQ(parse("  opencl\t-device=mali   -max_num_threads=64 "), expected);
+  EXPECT_EQ(parse("opencl -device=nvidia -device=mali -max_num_threads=64"), expected);
 }
 
 TEST(Target, RoundTrip) {

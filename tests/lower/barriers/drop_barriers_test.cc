@@ -107,7 +107,7 @@ TEST_F(DropBarriers, BeforeLoopsThatBeginWithOne) {
 }
 
 // A barrier after a loop is redundant if the loop runs at least once and ends with a barrier.
-TEST_F(DropBarriers, BehindLoopsThatEndWithOne) {
+TEST_F(DropBarriers, AfterLoopsThatEndWithOne) {
   EXPECT_EQ(left({write, loop({read, barrier, write, barrier}), barrier, read}),
             text({write, loop({read, barrier, write, barrier}), read}));
 }

@@ -157,7 +157,7 @@ TEST_F(InsertBarriers, NestedLoops) {
 }
 
 // A loop that may not run at all separates nothing, whatever it contains.
-TEST_F(InsertBarriers, BehindLoopsThatMayNotRun) {
+TEST_F(InsertBarriers, AfterLoopsThatMayNotRun) {
   const Expr n = make_var("n");
   const Stmt both = make_seq({put(r, tx, make_float(0)), put(y, tx, at(r, 0))});
   const auto barriers = [&](const Expr& extent) {

@@ -87,7 +87,7 @@ TEST_F(SharedAccesses, ElementsOfRows) {
 }
 
 // A guard excludes threads.
-TEST_F(SharedAccesses, ElementsBehindGuards) {
+TEST_F(SharedAccesses, ElementsUnderGuards) {
   EXPECT_FALSE(apart(tx + 2, tx));
   ranges.assume(tx < make_int(2));
   EXPECT_TRUE(apart(tx + 2, tx));

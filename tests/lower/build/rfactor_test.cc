@@ -60,7 +60,7 @@ TEST_F(Rfactor, OfAnInnerPart) {
   EXPECT_EQ(wrong(), "");
 }
 
-TEST_F(Rfactor, OfAnOuterPartBehindTheRows) {
+TEST_F(Rfactor, OfAnOuterPartAfterTheRows) {
   const IterVar outer = te.split(c, rk, 4).outer;
   EXPECT_EQ(shape(factor(outer, -1)), "3 3 ");
   EXPECT_EQ(wrong(), "");

@@ -80,7 +80,7 @@ TEST(Scans, EachThreadGoesOnFromItsOwnColumn) {
   EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("barrier")));
 }
 
-TEST(Scans, ThreadsOfOneBlockMeetBehindEachStep) {
+TEST(Scans, ThreadsOfOneBlockMeetAfterEachStep) {
   const Products p;
   Te te({p.scan});
   te.bind(p.init, te.axis(p.init, 1), "threadIdx.x");

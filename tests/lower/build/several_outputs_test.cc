@@ -85,7 +85,7 @@ TEST(SeveralOutputs, Values) {
   EXPECT_EQ(problems(lowering_of(te, {t.a, t.place}), {kInput}, places()), "");
 }
 
-TEST(SeveralOutputs, ValuesUnderAVectorisedLoop) {
+TEST(SeveralOutputs, ValuesUnderAVectorizedLoop) {
   const Argmax t;
   Te te({t.place});
   const auto i = te.split(t.place, te.axis(t.place, 0), 2);

@@ -466,7 +466,7 @@ TEST_F(CommandBufferTest, EachCommandKeepsWhatItNames) {
 }
 
 // The null driver sees neighboring commands as a run.
-TEST_F(CommandBufferTest, NeighboursAreSeenTogether) {
+TEST_F(CommandBufferTest, NeighborsAreSeenTogether) {
   const auto commands = make_commands(Barriers::Explicit);
   const Bytes four(4);
   TL_ASSERT_OK(commands->barrier());  // nothing before it

@@ -82,7 +82,7 @@ TEST_F(Queues, ADriverIsGivenWhatIsBetweenHostCalls) {
 }
 
 // This also holds if the work before the call fails on the device.
-TEST_F(Queues, NoHostCallIsMadeBehindAnError) {
+TEST_F(Queues, NoHostCallIsMadeAfterAnError) {
   std::atomic<int> calls = 0;
   const auto count = [&] {
     ++calls;

@@ -40,7 +40,7 @@ TEST_F(Queues, WhatIsReachedIsNotWaitedFor) {
   EXPECT_EQ(script_->seen().size(), 1U);
 }
 
-TEST_F(Queues, SubmissionsStayInOrderBehindOneThatWaits) {
+TEST_F(Queues, SubmissionsStayInOrderAfterOneThatWaits) {
   EXPECT_TRUE(queue_->submit({{{a_, 1}}, {commands()}, {{b_, 1}}}).ok());
   EXPECT_TRUE(queue_->submit({{}, {commands(), commands(), commands()}, {{b_, 2}}}).ok());
   EXPECT_FALSE(b_->wait(1, after(milliseconds(10))).ok());
@@ -85,7 +85,7 @@ TEST_F(Queues, TheFirstSignalThatSufficesIsWaitedFor) {
 }
 
 // One signal of a submission may be refused after another one succeeded.
-TEST_F(Queues, ASignalThatCameIsNoErrorWhateverFailsBehindIt) {
+TEST_F(Queues, ASignalThatCameIsNoErrorWhateverFailsAfterIt) {
   for (const bool early : {true, false}) {
     const auto a = Semaphore::create(), high = Semaphore::create({.value = 5});
     const auto c = Semaphore::create();
@@ -115,7 +115,7 @@ TEST_F(Queues, AWaitForAnEarlierSubmissionThatFailsDoesNotWaitForTheOthers) {
   EXPECT_EQ(script_->start_count(), 1);
 }
 
-TEST_F(Queues, WaitsAloneHoldUpWhatComesBehind) {
+TEST_F(Queues, WaitsAloneHoldUpWhatComesAfter) {
   EXPECT_TRUE(queue_->submit({{{a_, 1}}, {}, {}}).ok());
   EXPECT_TRUE(queue_->submit({{}, {commands()}, {{b_, 1}}}).ok());
   EXPECT_FALSE(b_->wait(1, after(milliseconds(10))).ok());
@@ -206,7 +206,7 @@ TEST_F(Queues, AnErrorSpreadsAlongTheOrder) {
 }
 
 // Work that failed to start signals nothing, so later work in the order is not started either.
-TEST_F(Queues, NothingIsStartedBehindWhatDidNotStart) {
+TEST_F(Queues, NothingIsStartedAfterWhatDidNotStart) {
   script_->start_error = lost();
   EXPECT_TRUE(queue_->submit({{{b_, 1}}, {}, {{a_, 1}}}).ok());
   EXPECT_TRUE(queue_->submit({{{a_, 1}}, {commands()}, {}}).ok());

@@ -179,7 +179,7 @@ TEST(Semaphore, ACallbackMayUseTheSemaphore) {
   EXPECT_EQ(seen, 2U);
 }
 
-TEST(Semaphore, CancelledCallbacksAreNotCalled) {
+TEST(Semaphore, CanceledCallbacksAreNotCalled) {
   const auto owner = Semaphore::create();
   Semaphore& s = *owner;
   int calls = 0;
@@ -258,7 +258,7 @@ TEST(WaitAny, TimesOutOrFails) {
 }
 
 // After a timed-out wait, its callback must not be called: its stack frame is gone.
-TEST(WaitAny, NothingIsLeftBehind) {
+TEST(WaitAny, NothingIsLeft) {
   const auto s = semaphore();
   for (int i = 0; i < 100; ++i) {
     const std::vector<TimelinePoint> points = {{s, 1}};

@@ -122,7 +122,7 @@ TEST_P(HostMemoryTest, OddAddressesAreNotImported) {
   const std::span<std::byte> memory = own;
   for (const std::size_t offset : {1U, 4U, 8U})
     EXPECT_THAT(device_->allocator()->import({.memory = memory.subspan(offset)}).status(),
-                fails_with(StatusCode::InvalidArgument, "wants a multiple of 16 bytes"));
+                fails_with(StatusCode::InvalidArgument, "requires a multiple of 16 bytes"));
   TL_EXPECT_OK(device_->allocator()->import({.memory = memory.subspan(16, 3)}).status());
 }
 

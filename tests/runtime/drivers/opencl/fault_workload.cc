@@ -293,8 +293,8 @@ Status FaultWorkload::two_queues() {
   TL_RETURN_IF_ERROR(start->signal(1));
   const Status status = ping->wait(2, after(std::chrono::seconds(10)));
   const Status first = device_->queue()->wait_idle();
-  const Status behind = second->wait_idle();
-  if (status.ok() != behind.ok() || (behind.ok() && !first.ok()))
+  const Status after = second->wait_idle();
+  if (status.ok() != after.ok() || (after.ok() && !first.ok()))
     return wrong("an error did not reach what waits for it: " + first.to_string());
   TL_RETURN_IF_ERROR(status);
   return read == Bytes(16, std::byte{5}) ? Status() : wrong("the second queue");

@@ -133,7 +133,7 @@ TEST_F(ReplacedCallTest, WorkgroupAndLocalMemoryOfTheCompiledKernel) {
 }
 
 // An in-order queue needs no barriers, and adjacent small updates are merged into one write.
-TEST_F(ReplacedCallTest, NeighbouringUpdatesAreOneWrite) {
+TEST_F(ReplacedCallTest, NeighboringUpdatesAreOneWrite) {
   open_with([](Api& api) {
     count_calls<&Api::clEnqueueWriteBuffer>(real, api);
     count_calls<&Api::clWaitForEvents>(real, api);

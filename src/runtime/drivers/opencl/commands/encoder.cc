@@ -125,7 +125,7 @@ Status Encoder::encode(std::span<const CommandRange> commands, Enqueued& enqueue
   const bool is_profiled = context_.profile() != nullptr;
   for (Cursor next(commands); !next.at_end();) {
     const Cursor first = next;
-    const std::size_t count = advance_behind_joined(next);
+    const std::size_t count = skip_joined(next);
     EnqueuedCommand command;
     if (is_profiled) {
       command.name = label_of(first.segment());
@@ -152,7 +152,7 @@ Status Encoder::encode(std::span<const CommandRange> commands, Enqueued& enqueue
 }
 
 // Moves past the segments that are encoded as one call, and counts them (at least one).
-std::size_t Encoder::advance_behind_joined(Cursor& cursor) {
+std::size_t Encoder::skip_joined(Cursor& cursor) {
   const auto* first = std::get_if<UpdateSegment>(&cursor.segment());
   cursor.advance();
   if (first == nullptr || first->data.size() > kLargestJoinedUpdate) return 1;

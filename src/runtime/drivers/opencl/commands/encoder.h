@@ -44,7 +44,7 @@ class Encoder {
  private:
   class Cursor;
 
-  static std::size_t advance_behind_joined(Cursor& cursor);
+  static std::size_t skip_joined(Cursor& cursor);
   Status encode_joined(const Cursor& first, std::size_t count, Enqueued& enqueued, cl_event* done);
   // `done`, if not null, receives the event of the last call, which completes after the others.
   Status encode(const Segment& any, std::span<const Binding> table, cl_event* done);

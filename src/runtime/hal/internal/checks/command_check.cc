@@ -19,7 +19,7 @@ Status check_object(const DeviceInfo& device, std::string_view what, const Objec
 Status check_buffer_argument(const DeviceInfo& device, const BufferParam& param,
                              const SegmentBinding& binding) {
   const auto* bound = std::get_if<BoundBuffer>(&binding);
-  if (bound == nullptr) return invalid_argument("wants a buffer, got a texture");
+  if (bound == nullptr) return invalid_argument("expected a buffer, got a texture");
   TL_RETURN_IF_ERROR(check_buffer_range(device, "the buffer", bound->buffer, BufferUsage::Storage,
                                         bound->offset, param.min_bytes));
   // Drivers cannot express a binding of zero bytes.
@@ -36,12 +36,12 @@ Status check_texture_argument(const DeviceInfo& device, const TextureParam& para
                               const SegmentBinding& binding) {
   const auto* bound = std::get_if<BoundTexture>(&binding);
   if (bound == nullptr)
-    return invalid_argument("wants a texture {}, got a buffer", to_string(param.format));
+    return invalid_argument("expected a texture {}, got a buffer", to_string(param.format));
   const TextureUsage usage = reads(param.access) ? TextureUsage::Sampled : TextureUsage::Storage;
   TL_RETURN_IF_ERROR(check_texture_region(device, "the texture", bound->texture, usage,
                                           bound->origin, param.min_extent));
   if (bound->texture->format() != param.format)
-    return invalid_argument("wants a texture {}, got one of {}", to_string(param.format),
+    return invalid_argument("expected a texture {}, got one of {}", to_string(param.format),
                             to_string(bound->texture->format()));
   if (param.origin == TextureOrigin::Zero && bound->origin != Offset2D{})
     return invalid_argument("is specialized for origin (0, 0), got origin {}",
@@ -51,7 +51,7 @@ Status check_texture_argument(const DeviceInfo& device, const TextureParam& para
 
 Status check_constant_argument(const ConstantParam& param, const Constant& constant) {
   if (constant.type() == param.type) return {};
-  return invalid_argument("wants a constant {}, got one of {}", to_string(param.type),
+  return invalid_argument("expected a constant {}, got one of {}", to_string(param.type),
                           to_string(constant.type()));
 }
 

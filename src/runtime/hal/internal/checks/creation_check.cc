@@ -165,12 +165,14 @@ Status check_creation(const DeviceInfo& device, const ImportDesc& desc) {
   const auto address = reinterpret_cast<std::uintptr_t>(desc.memory.data());
   if (address % limits.import_address_alignment != 0)
     return invalid_argument(
-        "an import from address {:#x}: device {} wants a multiple of {} bytes: allocate the memory "
+        "an import from address {:#x}: device {} requires a multiple of {} bytes: allocate the "
+        "memory "
         "so (std::aligned_alloc), or copy it into a buffer",
         address, device.name, limits.import_address_alignment);
   if (bytes % limits.import_size_alignment != 0)
     return invalid_argument(
-        "an import of {} bytes: device {} wants a multiple of {}: allocate that much, or copy it "
+        "an import of {} bytes: device {} requires a multiple of {}: allocate that much, or copy "
+        "it "
         "into a buffer",
         bytes, device.name, limits.import_size_alignment);
   return check_allocation(device, "an import", bytes);
@@ -216,7 +218,7 @@ Result<TextureBacking> check_view(const DeviceInfo& device, const std::shared_pt
   if (backing.offset % base_step != 0 ||
       backing.offset % device.limits.buffer_offset_alignment != 0)
     return invalid_argument(
-        "view: it begins {} bytes into the memory: device {} wants a multiple of {} and of {} "
+        "view: it begins {} bytes into the memory: device {} requires a multiple of {} and of {} "
         "bytes",
         backing.offset, device.name, base_step, device.limits.buffer_offset_alignment);
   return backing;

@@ -66,7 +66,7 @@ Status CommandBuffer::check_recording(const char* command) const {
 }
 
 // Inserts the barrier that a segment needs, or remembers that it is missing.
-void CommandBuffer::keep_behind_hazards(const Segment& segment) {
+void CommandBuffer::resolve_hazard(const Segment& segment) {
   const auto hazard = recording_->hazards->find(segment);
   if (!hazard) return;
   if (desc_.barriers == Barriers::Automatic) {
@@ -78,7 +78,7 @@ void CommandBuffer::keep_behind_hazards(const Segment& segment) {
 
 template <typename Kind>
 void CommandBuffer::append(const Kind& segment) {
-  if (recording_->hazards) keep_behind_hazards(segment);
+  if (recording_->hazards) resolve_hazard(segment);
   append_as_is(segment);
 }
 

@@ -71,8 +71,8 @@ TEST(CreationCheck, ImportsAreAlignedAndWithinTheLimit) {
   device.limits.max_allocation_bytes = 96;
   EXPECT_TRUE(check(0, 96).ok());
   EXPECT_TRUE(check(64, 64).ok());
-  EXPECT_THAT(check(32, 32), fails_with(StatusCode::InvalidArgument, "wants a multiple of 64"));
-  EXPECT_THAT(check(0, 33), fails_with(StatusCode::InvalidArgument, "wants a multiple of 32"));
+  EXPECT_THAT(check(32, 32), fails_with(StatusCode::InvalidArgument, "requires a multiple of 64"));
+  EXPECT_THAT(check(0, 33), fails_with(StatusCode::InvalidArgument, "requires a multiple of 32"));
   EXPECT_THAT(check(0, 0), fails_with(StatusCode::InvalidArgument, "zero bytes"));
   EXPECT_THAT(check(0, 128), fails_with(StatusCode::InvalidArgument, "over the limit"));
 }
