@@ -36,7 +36,11 @@ MAY_INCLUDE["compile"] = (*PIPELINE, "runtime", "compile")
 ROOMS = {
     "src/codegen/c": ("src/codegen/legalize",),
     "src/codegen/legalize": (),
-    "src/codegen/backend": ("src/codegen/c", "src/codegen/opencl"),  # the table
+    "src/codegen/backend": (
+        "src/codegen/legalize",
+        "src/codegen/c",
+        "src/codegen/opencl",
+    ),  # the table
     "src/codegen/*": ("src/codegen/legalize", "src/codegen/c"),
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -13,9 +14,25 @@
 
 namespace texloom::command_line {
 
-ExitCode report_errors(std::string_view tool, FunctionRef<ExitCode()> run, std::ostream& err) {
+namespace {
+
+// Throws a UsageError where the file cannot be written.
+void write_in_place(const std::string& file, std::string_view text) {
+  std::ofstream stream(file, std::ios::binary);
+  stream << text;
+  stream.close();
+  if (!stream) throw UsageError{fmt::format("cannot write '{}'", file)};
+}
+
+}  // namespace
+
+ExitCode report_errors(std::string_view tool, FunctionRef<ExitCode()> run, std::ostream& out,
+                       std::ostream& err) {
   try {
-    return run();
+    const ExitCode code = run();
+    out.flush();
+    if (!out) throw UsageError{"cannot write to standard output"};
+    return code;
   } catch (const UsageError& error) {
     err << fmt::format("{0}: {1}\n{0} --help lists the options\n", tool, error.message);
     return kUsage;
@@ -31,8 +48,34 @@ ExitCode report_errors(std::string_view tool, FunctionRef<ExitCode()> run, std::
 std::string read_text(const std::string& file, std::istream& in) {
   if (file == "-") return {std::istreambuf_iterator<char>(in), {}};
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw UsageError{fmt::format("cannot read '{}'", file)};
+  if (!stream || std::filesystem::is_directory(file)) {
+    throw UsageError{fmt::format("cannot read '{}'", file)};
+  }
   return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void write_text(const std::string& file, std::string_view text, std::ostream& out) {
+  namespace fs = std::filesystem;
+  if (file == "-") {
+    out << text;
+    return;
+  }
+  std::error_code error;
+  // A pipe or a device is not replaced.
+  const fs::file_type type = fs::status(file, error).type();
+  if (type != fs::file_type::not_found && type != fs::file_type::regular) {
+    return write_in_place(file, text);
+  }
+  const fs::path target = fs::weakly_canonical(file, error);  // not a link to it
+  const std::string part = target.string() + ".part";
+  try {
+    write_in_place(part, text);
+  } catch (const UsageError&) {
+    fs::remove(part, error);
+    throw UsageError{fmt::format("cannot write '{}'", file)};
+  }
+  fs::rename(part, target, error);
+  if (error) throw UsageError{fmt::format("cannot write '{}': {}", file, error.message())};
 }
 
 std::string shown_name(const std::string& file) { return file == "-" ? "<stdin>" : file; }

@@ -24,11 +24,17 @@ struct UsageError {
   std::string message;
 };
 
-// Returns what `run` returns. Prints what it throws on `err`, and returns the exit code for it.
-ExitCode report_errors(std::string_view tool, FunctionRef<ExitCode()> run, std::ostream& err);
+// Returns what `run` returns, if all that it wrote to `out` has arrived there. Otherwise, and if it
+// throws, prints the error on `err` and returns the exit code for it.
+ExitCode report_errors(std::string_view tool, FunctionRef<ExitCode()> run, std::ostream& out,
+                       std::ostream& err);
 
 // The text of a file, or of `in` where the name is "-". Throws a UsageError.
 std::string read_text(const std::string& file, std::istream& in);
+
+// Writes a file, or to `out` where the name is "-". An earlier file of that name is replaced only
+// by the whole text. Throws a UsageError.
+void write_text(const std::string& file, std::string_view text, std::ostream& out);
 
 // The file's name in diagnostics.
 std::string shown_name(const std::string& file);

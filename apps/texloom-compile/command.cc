@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include "apps/command_line/command_line.h"
 #include "compile/compile.h"
+#include "ir/text/lexer.h"
 #include "support/diagnostic.h"
 
 namespace texloom::compile_command {
@@ -70,17 +70,6 @@ Options parse_options(const std::vector<std::string>& arguments) {
   return options;
 }
 
-void write(const std::string& file, const std::string& text, std::ostream& out) {
-  if (file == "-") {
-    out << text;
-    return;
-  }
-  std::ofstream stream(file, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (!stream) throw UsageError{fmt::format("cannot write '{}'", file)};
-}
-
 compile::SourceProgram parse(const Options& options, std::istream& in) {
   return {std::make_shared<const lower::Lowering>(
       parse_program(read_text(options.input, in), options.input, options.target))};
@@ -93,8 +82,8 @@ std::string listing(const compile::CompiledModule& module) {
   for (std::string line; std::getline(lines, line) && !line.empty();) text += "// " + line + "\n";
   for (size_t i = 0; i < module.kernels.size(); ++i) {
     const compile::CompiledKernel& kernel = module.kernels[i];
-    text += fmt::format("\n// kernel {}, function {}\n{}", module.program.kernels[i].name,
-                        kernel.name, kernel.source);
+    text += fmt::format("\n// kernel {}, function {}\n{}",
+                        ir::spell_name(module.program.kernels[i].name), kernel.name, kernel.source);
   }
   return text;
 }
@@ -103,7 +92,7 @@ void compile_file(const Options& options, std::istream& in, std::ostream& out, s
   const compile::CompiledModule module = compile::compile(
       parse(options, in), {.checked = options.checked, .verify_each = options.verify_each});
   for (const Diagnostic& warning : module.warnings) err << render(warning) << "\n";
-  write(options.output, listing(module), out);
+  write_text(options.output, listing(module), out);
 }
 
 }  // namespace
@@ -119,7 +108,7 @@ int run(const std::vector<std::string>& arguments, std::istream& in, std::ostrea
     }
     return kOk;
   };
-  return report_errors("texloom-compile", run_command, err);
+  return report_errors("texloom-compile", run_command, out, err);
 }
 
 }  // namespace texloom::compile_command

@@ -10,9 +10,11 @@
 #include "apps/texloom-opt/interpretation.h"
 #include "apps/texloom-opt/options.h"
 #include "codegen/backend.h"
+#include "codegen/legalize/verify_dialect.h"
 #include "ir/target/target.h"
 #include "lower/pipeline.h"
 #include "lower/te_text.h"
+#include "support/check.h"
 #include "validation/unscheduled.h"
 
 namespace texloom::opt {
@@ -74,7 +76,16 @@ class Runner {
     const auto print = [this](const lower::Pass& pass, const lower::Lowering&) {
       if (prints(pass)) err_ << fmt::format("// after {}\n{}", pass.name, text_of_program());
     };
-    lower::run_passes(options_.passes, lowering_, print, &times_);
+    const ir::ProgramStage begin = lowering_.program.stage;
+    try {
+      lower::run_passes(options_.passes, lowering_, print, &times_);
+    } catch (const std::logic_error& error) {
+      if (is_run_of_pipeline(options_.passes, begin)) throw;
+      throw InternalError(fmt::format(
+          "{}\nnote: the pipeline runs other passes before these, or between them; it is a bug if "
+          "this happens with all passes from stage {} on (--list-passes)",
+          error.what(), to_string(begin)));
+    }
     lower::verify(lowering_, !options_.interpret);
     if (const ExitCode code = show_result(); code != kOk) return code;
     if (options_.time_passes) print_times();
@@ -120,6 +131,7 @@ class Runner {
       interpret();
     } else if (options_.emit) {
       const codegen::Backend& backend = codegen::backend_of(lowering_.target.kind);
+      check_dialect(backend);
       for (const ir::Kernel& kernel : lowering_.program.kernels) {
         out_ << backend.print(kernel, lowering_.program.foreign, lowering_.target).source;
       }
@@ -127,6 +139,19 @@ class Runner {
       out_ << text_of_program();
     }
     return kOk;
+  }
+
+  // Refuses what printers rely on not to occur: the user may have written the program, or left out
+  // steps of legalize.
+  void check_dialect(const codegen::Backend& backend) const {
+    const codegen::Dialect dialect = backend.dialect(lowering_.target);
+    DiagnosticSink sink;
+    for (const codegen::DialectViolation& v : find_violations(lowering_.program, dialect)) {
+      sink.error(v.location, Code::BadProgram,
+                 "run all steps of --pass=legalize on a program at stage kernels",
+                 "{} cannot express {}: {}", dialect.name, v.node, v.problem);
+    }
+    sink.throw_if_errors();
   }
 
   void interpret() {
@@ -223,7 +248,7 @@ int run(const std::vector<std::string>& arguments, std::istream& in, std::ostrea
     if (options.help || options.list_passes) return kOk;
     return run_file(options, in, out, err);
   };
-  return report_errors("texloom-opt", run_command, err);
+  return report_errors("texloom-opt", run_command, out, err);
 }
 
 }  // namespace texloom::opt

@@ -17,11 +17,13 @@ Loading does not run the Texloom compiler: the kernels are the stored sources.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import zipfile
 import zlib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NoReturn
 
 from . import _core
@@ -78,26 +80,43 @@ def export(functions: Iterable[Function], file_name: str | os.PathLike[str]) -> 
         members = {_MANIFEST: _text_of(manifest)}
         for folder, own in zip(folders, each, strict=True):
             members |= {folder + name: text for name, text in own.items()}
-    try:
-        _write(file_name, members)
-    except OSError as error:
-        _refuse(f"'{os.fspath(file_name)}'", f"cannot be written: {error.strerror}")
+    _write(file_name, _zipped(members))
 
 
-def _write(file_name: str | os.PathLike[str], members: dict[str, str]) -> None:
-    with zipfile.ZipFile(file_name, "w", zipfile.ZIP_DEFLATED) as archive:
+def _zipped(members: dict[str, str]) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in members.items():
             # All members have the same fixed date, so that a function always gives the same bytes.
             info = zipfile.ZipInfo(name)
             info.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(info, text)
+    return content.getvalue()
+
+
+def _write(file_name: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file; an earlier one of that name is replaced only by the whole content."""
+    try:
+        target = Path(os.path.realpath(file_name))
+        if target.exists() and not target.is_file():  # a pipe or a device
+            target.write_bytes(content)
+            return
+        part = target.with_name(f"{target.name}.part")
+        try:
+            part.write_bytes(content)
+            part.replace(target)
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
+    except (OSError, ValueError) as error:  # ValueError: a name with a null byte
+        problem = error.strerror if isinstance(error, OSError) else error
+        _core.refuse_output_file(f"'{os.fspath(file_name)}' cannot be written: {problem}")
 
 
 def save(module: Any, file_name: str | os.PathLike[str], fmt: str = "") -> None:
     """Write a module file or, for ``fmt="cl"`` or a name in ``*.cl``, the kernels' source."""
     if fmt == "cl" or (not fmt and os.fspath(file_name).endswith(".cl")):
-        with open(file_name, "w", encoding="utf-8") as file:
-            file.write(module.get_source())
+        _write(file_name, module.get_source().encode())
     else:
         module.export_library(file_name)
 

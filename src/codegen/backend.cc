@@ -1,6 +1,7 @@
 #include "codegen/backend.h"
 
 #include "codegen/opencl/legalize.h"
+#include "codegen/opencl/opencl_dialect.h"
 #include "codegen/opencl/print.h"
 #include "lower/pipeline.h"
 #include "support/check.h"
@@ -9,7 +10,7 @@ namespace texloom::codegen {
 
 const Backend& backend_of(ir::TargetKind kind) {
   static const Backend kBackends[] = {
-      {ir::TargetKind::OpenCL, opencl::legalize_pass(), opencl::print},
+      {ir::TargetKind::OpenCL, opencl::opencl_dialect, opencl::legalize_pass(), opencl::print},
   };
   for (const Backend& row : kBackends) {
     if (row.kind == kind) return row;

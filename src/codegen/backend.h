@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codegen/c/printed_kernel.h"
+#include "codegen/legalize/dialect.h"
 #include "ir/program.h"
 #include "ir/target/target.h"
 #include "lower/pass.h"
@@ -14,6 +15,8 @@ namespace texloom::codegen {
 // A new backend is a new row in backend.cc, and one in compile/source_format.cc for the runtime.
 struct Backend {
   ir::TargetKind kind;
+  // What the kernel language can express on a target of this kind.
+  Dialect (*dialect)(const ir::Target& target);
   // From stage Kernels to stage Legalized, for targets of this kind. Fails with UnsupportedType.
   const lower::Pass& legalize;
   // Spells a kernel of a legalized program, with the program's foreign text before it.

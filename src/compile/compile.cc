@@ -23,12 +23,21 @@ std::optional<SourceProgram> for_target(const SourceProgram& program, ir::Target
   return SourceProgram{std::make_shared<const lower::Lowering>(std::move(lowering))};
 }
 
+namespace {
+
+bool checks_indices(const SourceProgram& program, const CompileOptions& options) {
+  return options.checked || program.state->target.checked;
+}
+
+}  // namespace
+
 lower::Lowering schedule_of(const SourceProgram& program, const CompileOptions& options) {
   lower::Lowering lowering = *program.state;
   if (lowering.program.stage != ProgramStage::Te) {
-    fail(options.location, Code::BadArguments, "lower a schedule, or the program that was parsed",
-         "the program '{}' is at stage {}, but only a program at stage te can be lowered",
-         lowering.program.name, to_string(lowering.program.stage));
+    fail(options.location, Code::BadArguments, "use the schedule that the program was made from",
+         "the program '{}' is at stage {}, but only a schedule, at stage te, can be {}",
+         lowering.program.name, to_string(lowering.program.stage),
+         checks_indices(program, options) ? "compiled with tests of indices" : "lowered");
   }
   lowering.verify_each = options.verify_each;
   return lowering;
@@ -37,9 +46,18 @@ lower::Lowering schedule_of(const SourceProgram& program, const CompileOptions& 
 lower::Lowering lower_to_kernels(const SourceProgram& program, const CompileOptions& options,
                                  Interruption interruption) {
   const auto after_pass = [&](const lower::Pass&, const lower::Lowering&) { interruption(); };
+  const ProgramStage stage = program.state->program.stage;
   // Index tests can no longer be added to loops over flat storage.
-  if (program.state->program.stage == ProgramStage::Flattened && !options.checked) {
+  if (stage == ProgramStage::Flattened && !checks_indices(program, options)) {
     return lower::make_kernels(*program.state, after_pass);
+  }
+  if (stage == ProgramStage::Loops || stage == ProgramStage::Legalized) {
+    fail(
+        options.location, Code::BadArguments,
+        "use the schedule that the program was made from, or texloom-opt, which runs single passes",
+        "the program '{}' is at stage {}, but programs are compiled from stage te, flattened or "
+        "kernels",
+        program.state->program.name, to_string(stage));
   }
   lower::Lowering lowering = schedule_of(program, options);
   lowering.target.checked |= options.checked;
@@ -47,6 +65,19 @@ lower::Lowering lower_to_kernels(const SourceProgram& program, const CompileOpti
 }
 
 namespace {
+
+// A schedule with textures is refused at its line; a program of kernels was not lowered here.
+void check_images(const lower::Lowering& kernels) {
+  if (kernels.target.features.images) return;
+  for (const ir::Kernel& kernel : kernels.program.kernels) {
+    for (const ir::KernelParam& param : kernel.params) {
+      if (!param.buffer || !param.buffer->is_texture()) continue;
+      fail(kernel.location, Code::NoImages, "compile for a target with -images=1, or use a buffer",
+           "the kernel '{}' accesses the texture '{}', but the target has no images", kernel.name,
+           param.buffer->name);
+    }
+  }
+}
 
 CompiledModule print_kernels(lower::Lowering legalized, Interruption interruption) {
   CompiledModule module;
@@ -72,7 +103,7 @@ CompiledModule print_kernels(lower::Lowering legalized, Interruption interruptio
 // to a schedule.
 lower::Lowering kernels_of(const SourceProgram& program, const CompileOptions& options,
                            Interruption interruption) {
-  if (program.state->program.stage == ProgramStage::Kernels && !options.checked) {
+  if (program.state->program.stage == ProgramStage::Kernels && !checks_indices(program, options)) {
     lower::Lowering lowering = *program.state;
     lowering.warnings.clear();  // already reported when it was lowered
     lowering.verify_each = options.verify_each;
@@ -85,6 +116,7 @@ lower::Lowering kernels_of(const SourceProgram& program, const CompileOptions& o
 }  // namespace
 
 CompiledModule generate(lower::Lowering kernels, Interruption interruption) {
+  check_images(kernels);
   const ir::Program program = kernels.program;
   const ir::Target target = kernels.target;
   lower::run_passes({&codegen::backend_of(target.kind).legalize, 1}, kernels,

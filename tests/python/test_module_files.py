@@ -148,7 +148,18 @@ def test_bytes_that_are_wrong_are_noticed(tmp_path):
 def test_files_that_cannot_be_read_or_written(tmp_path):
     f = doubled()
     for path in ("", tmp_path, tmp_path / "nothing" / "f"):
-        with pytest.raises(tvm.TVMError, match="TL5012.*cannot be written"):
-            f.export_library(path)
+        for write in (f.export_library, f.save, lambda path: f.save(path, "cl")):
+            with pytest.raises(tvm.TVMError, match="TL5012.*cannot be written"):
+                write(path)
         with pytest.raises(tvm.TVMError, match="TL5012.*cannot be read"):
             tvm.runtime.load_module(path)
+
+
+def test_earlier_file_stays_until_the_new_one_is_complete(tmp_path):
+    f = doubled()
+    f.export_library(tmp_path / "f")
+    before = (tmp_path / "f").read_bytes()
+    (tmp_path / "f.part").mkdir()
+    with pytest.raises(tvm.TVMError, match="TL5012.*cannot be written"):
+        f.export_library(tmp_path / "f")
+    assert (tmp_path / "f").read_bytes() == before

@@ -20,9 +20,8 @@ using ValueTuple = std::tuple<size_t, size_t, std::string>;
 
 py::dict store_function(const PyFunction& f) {
   if (!f.module.checks.empty()) {
-    throw py::value_error(
-        "a checked function cannot be saved, because a file does not store the lines that it "
-        "reports: build it without checked=True");
+    fail(user_location(), Code::BadModuleFile, "build it without checked=True",
+         "a checked function cannot be saved: a file does not store the lines that it reports");
   }
   const compile::StoredModule stored = compile::store(f.module);
   std::vector<KernelTuple> kernels;
@@ -64,6 +63,10 @@ void bind_module_files(py::module_& m) {
         py::arg("kernels"), py::arg("arrays"), py::arg("values"));
   m.def("refuse_module_file",
         [](const std::string& problem) { compile::refuse_module_file(problem, user_location()); });
+  m.def("refuse_output_file", [](const std::string& problem) {
+    fail(user_location(), Code::BadModuleFile, "choose another file, or make room for it", "{}",
+         problem);
+  });
 }
 
 }  // namespace texloom::python

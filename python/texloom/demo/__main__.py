@@ -62,7 +62,7 @@ def run(out: Output, device: Device, description: str, folder: Path) -> bool:
     out.text("\nwritten:")
     for name in photographs.TITLES:
         out.text(f"  {folder / name}.png  the input and all responses")
-        out.text(f"  {folder / name}_*.cl, .tl  kernels; schedules and lowered programs")
+        out.text(f"  {folder / name}_*.cl, .tl  kernels; schedules, as texloom-compile reads them")
     return right
 
 

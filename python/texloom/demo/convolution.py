@@ -102,6 +102,6 @@ def show(
     for storage, layer in layers.items():
         source = "\n".join(kernel.source for kernel in layer.function.kernels)
         (folder / f"{photograph.name}_{storage}.cl").write_text(source, encoding="utf-8")
-        lowered = f"{layer.schedule}\n{layer.function}"
-        (folder / f"{photograph.name}_{storage}.tl").write_text(lowered, encoding="utf-8")
+        program = str(layer.program)
+        (folder / f"{photograph.name}_{storage}.tl").write_text(program, encoding="utf-8")
     return holds

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import driver, nd, te
-from .._core import Device, Function, Schedule
+from .._core import Device, Function, Program
 from .conv2d import Storage, conv2d_nchw4c, schedule_conv2d_nchw4c
 from .packing import pack_nchw4c, pack_oihw4o, unpack_nchw4c
 
@@ -30,15 +30,15 @@ class Conv2dLayer:
 
     Attributes
     ----------
-    schedule : Schedule
-        The schedule of the layer.
+    program : Program
+        The schedule of the layer with its arguments.
     function : Function
         The compiled kernels.
     build_seconds : float
         Build time, from tensor expressions to OpenCL C.
     """
 
-    schedule: Schedule
+    program: Program
     function: Function
     build_seconds: float
 
@@ -59,11 +59,12 @@ class Conv2dLayer:
         begin = time.perf_counter()
         inputs = [te.placeholder(s, data.dtype.name, name=name) for name, s in shapes.items()]
         output = conv2d_nchw4c(*inputs, stride=stride, padding=padding)
-        self.schedule = s = schedule_conv2d_nchw4c(output, storage, tile=tile)
-        self.function = driver.build(s, [*inputs, output], name=f"conv2d_{storage}")
+        schedule = schedule_conv2d_nchw4c(output, storage, tile=tile)
+        self.program = driver.program(schedule, [*inputs, output], name=f"conv2d_{storage}")
+        self.function = driver.build(self.program)
         self.build_seconds = time.perf_counter() - begin
         *self._inputs, self._output = (
-            nd.empty([int(n) for n in tensor.shape], tensor.dtype, device, s[tensor].scope)
+            nd.empty([int(n) for n in tensor.shape], tensor.dtype, device, schedule[tensor].scope)
             for tensor in (*inputs, output)
         )
         self.write(data, weight)

@@ -38,7 +38,12 @@ class Verifier {
     enter_place(has_kernels                                 ? Place::Plan
                 : program_.stage == ProgramStage::Flattened ? Place::Flattened
                                                             : Place::Loops);
-    for (const Expr& symbol : program_.symbols) define(symbol);
+    for (const Expr& symbol : program_.symbols) {
+      if (program_.stage >= ProgramStage::Flattened && !is_kernel_scalar(symbol->type)) {
+        found_.add(Rule::Types, symbol, "a symbol is not a variable of 32 or 64 bits");
+      }
+      define(symbol);
+    }
     for (const Buffer& param : program_.params) {
       check_global(param, "parameter");
       define_with_origin(param);
