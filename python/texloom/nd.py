@@ -17,7 +17,7 @@ from .device_kinds import refuse as refuse_device
 from .dtypes import DType
 from .errors import MisuseError, refuse
 from .host_array import HostArray
-from .target import Target, resolve
+from .target import Target, resolve_for_arrays
 
 _KIND = "BadDirectiveArgument"
 
@@ -88,14 +88,14 @@ def empty(
                 f"an array of {on} cannot be in {(mem_scope or layout)!r}",
                 "leave mem_scope and layout out, or give a device that has textures",
             )
-        _core.check_host_array(extents(shape), dtype, resolve(target), origin, image)
+        _core.check_host_array(extents(shape), dtype, resolve_for_arrays(target), origin, image)
         return HostArray(extents(shape), dtype, on)
     return _core.empty(
         extents(shape),
         dtype,
         on,
         mem_scope or "",
-        resolve(target),
+        resolve_for_arrays(target),
         origin,
         image,
         layout,

@@ -11,12 +11,24 @@ from . import _core
 from ._core import Device
 from .argument_kinds import shown
 from .checked_calls import check_calls
+from .device_kinds import AbsentDevice
+from .device_kinds import refuse as refuse_device
 from .errors import MisuseError, refuse
 from .target_words import as_mapping, is_remark, is_unknown_device, option, words_of
 
 _current: ContextVar[Target | None] = ContextVar("texloom_target", default=None)
 
 DEFAULT = "opencl"
+
+# The threads of a block and of a warp that TVM 0.9's schedules count on if the target's text has no
+# numbers (src/target/target_kind.cc there).
+_THREADS = {
+    "opencl": (256, 1),
+    **dict.fromkeys(("cuda", "nvptx"), (1024, 32)),
+    "rocm": (256, 64),
+    "metal": (256, 16),
+    "vulkan": (256, 1),
+}
 
 # Kinds whose targets can be created and queried but not built for, with their schedule keys.
 _OTHER_KINDS: dict[str, list[str]] = {
@@ -53,6 +65,8 @@ class Target:
             _check_has_kind(given)
         words = words_of(given)
         remarks = [word for word in words if is_remark(word)]
+        # The options that somebody chose.
+        self._given = target._given if isinstance(target, Target) else dict(map(option, words[1:]))
         self._kernel_text = " ".join(word for word in words if word not in remarks)
         if words[:1] and words[0] in _OTHER_KINDS:
             self._text, self._options = " ".join(words), dict(map(option, words[1:]))
@@ -75,7 +89,17 @@ class Target:
     @classmethod
     def from_device(cls, device: Device) -> Target:
         """Return the target of a device on this machine, with its own limits and features."""
-        return cls(device._target)
+        if isinstance(device, AbsentDevice):
+            refuse_device(device)
+        if not isinstance(device, Device):
+            refuse(
+                "BadDirectiveArgument",
+                f"Target.from_device is given {shown(device)}, not a device",
+                'give a device, as texloom.device("opencl:0")',
+            )
+        target = cls(device._target)
+        target._given = target._options
+        return target
 
     def __str__(self) -> str:
         return self._text
@@ -127,13 +151,21 @@ class Target:
 
     @property
     def max_num_threads(self) -> int:
-        """The maximum number of threads per block."""
-        return int(self._options.get("max_num_threads", 1))
+        """The number of threads per block that schedules should use at most.
+
+        That of the text or of its device; otherwise a number that suits most devices of the kind,
+        for ``"opencl"`` 256. ``attrs["max_num_threads"]`` is the limit that ``build`` enforces.
+        """
+        usual = _THREADS.get(self.kind.name, (1, 1))[0]
+        if "max_num_threads" not in self._given and not self.device_name:
+            return usual
+        return int(self._options.get("max_num_threads", usual))
 
     @property
     def thread_warp_size(self) -> int:
-        """The value of ``-thread_warp_size=``, or 1."""
-        return int(self._options.get("thread_warp_size", 1))
+        """The value of ``-thread_warp_size=``, or the usual one: for ``"cuda"`` 32."""
+        usual = _THREADS.get(self.kind.name, (1, 1))[1]
+        return int(self._options.get("thread_warp_size", usual))
 
     def __enter__(self) -> Target:
         self._tokens.append(_current.set(self))
@@ -215,6 +247,14 @@ def resolve(target: str | Target | None) -> str:
     return (target if isinstance(target, Target) else Target(target))._kernel_text
 
 
+def resolve_for_arrays(target: str | Target | None) -> str:
+    """Like :func:`resolve`, but with the default for a current target without kernels."""
+    current = Target.current()
+    if target is None and current is not None and current.kind.name in _OTHER_KINDS:
+        return DEFAULT
+    return resolve(target)
+
+
 __all__ = [
     "Target",
     "adreno",
@@ -223,5 +263,6 @@ __all__ = [
     "intel_graphics",
     "mali",
     "resolve",
+    "resolve_for_arrays",
 ]
 check_calls(globals())

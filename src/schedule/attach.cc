@@ -111,9 +111,23 @@ bool threads_share_reduction(const Schedule& schedule, StageId id) {
   });
 }
 
+namespace {
+
+// Whether threads along this axis share the iterations of a reduction axis of the stage.
+bool shares_reduction(const Stage& stage, const IterVar& thread) {
+  return std::any_of(stage.leaves.begin(), stage.leaves.end(), [&](const IterVar& leaf) {
+    const AxisAttributes* own = stage.attributes_of(leaf);
+    return leaf->kind == IterKind::Reduction && own != nullptr && own->thread &&
+           is_one_thread_axis(own->thread, thread);
+  });
+}
+
+}  // namespace
+
 // From the outermost loop inwards, so that each host's own scope is known before its loops.
 StorageScope scope_of(const Schedule& schedule, StageId id) {
-  if (schedule.stage(id).scope) return *schedule.stage(id).scope;
+  const Stage& own = schedule.stage(id);
+  if (own.scope) return *own.scope;
   MemoryScope inferred = MemoryScope::Global;
   StageId host = -1;
   MemoryScope of_host = MemoryScope::Global;
@@ -126,8 +140,11 @@ StorageScope scope_of(const Schedule& schedule, StageId id) {
     if (attributes == nullptr || !attributes->thread) continue;
     const IterVar& thread = attributes->thread;
     if (loop.leaf->kind != IterKind::Reduction && !share_buffer(of_host, thread)) continue;
-    if (!thread->tag.block) return {MemoryScope::Local, {}};
-    inferred = MemoryScope::Shared;
+    if (inferred != MemoryScope::Local) {
+      inferred = thread->tag.block ? MemoryScope::Shared : MemoryScope::Local;
+    }
+    // Threads that share a reduction do not have elements of their own.
+    if (!thread->tag.block && shares_reduction(own, thread)) return {MemoryScope::Shared, {}};
   }
   return {inferred, {}};
 }

@@ -47,7 +47,8 @@ ir::IterVar thread_of(const Schedule& schedule, const LoopRef& loop);
 bool threads_share_reduction(const Schedule& schedule, StageId id);
 
 // The scope that the user set, or else the one inferred from the enclosing loops: `local` inside
-// threadIdx or virtual threads, `shared` inside blockIdx only, otherwise `global`.
+// threadIdx or virtual threads, `shared` inside blockIdx only, otherwise `global`. A reduction that
+// threads share inside a loop over the same threads is `shared`.
 ir::StorageScope scope_of(const Schedule& schedule, StageId id);
 
 }  // namespace texloom::schedule

@@ -138,6 +138,7 @@ def reduction_of_threads_inside_their_own_loop() -> None:
     s = te.create_schedule(y.op)
     s[y].bind(s[y].op.axis[0], thread())
     s[r].compute_at(s[y], s[y].op.axis[0])
+    s[r].set_scope("local")
     s[r].bind(k, thread())  # wrong
     tvm.lower(s, [x, y])
 

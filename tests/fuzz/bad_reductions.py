@@ -100,8 +100,10 @@ def store_predicate_that_is_a_number() -> None:
 
 @case("TL2031")
 def store_predicate_on_blocks() -> None:
-    _, r, _, s = sum_of_rows()
+    x, r, _, s = sum_of_rows()
+    s[r].bind(s[r].op.axis[0], block())
     s[r].set_store_predicate(block().var < 1)  # wrong
+    tvm.lower(s, [x, r])
 
 
 @case("TL2031")
@@ -132,11 +134,10 @@ def store_predicate_on_other_threads() -> None:
 
 @case("TL2031")
 def store_predicate_in_local_memory() -> None:
-    x, r, k, s = sum_of_rows()
+    x, r, _, s = sum_of_rows()
     cache = s.cache_write(r, "local")
     s[r].bind(s[r].op.axis[0], block())
     s[cache].compute_at(s[r], s[r].op.axis[0])
-    s[cache].bind(k, thread())
     s[cache].set_store_predicate(thread().var < 1)  # wrong
     tvm.lower(s, [x, r])
 

@@ -36,6 +36,14 @@ def test_scalar_params_of_the_intrinsic():
     assert [p.dtype for p in intrinsic.scalar_params] == ["float32", "float32"]
 
 
+def test_inputs_and_buffers_of_the_intrinsic():
+    intrinsic = scaled()
+    assert [t.name for t in intrinsic.inputs] == ["x"]
+    assert intrinsic.inputs[0] == intrinsic.op.input_tensors[0]
+    assert [(b.name, b.dtype) for b in intrinsic.buffers] == [("x", "float32"), ("y", "float32")]
+    assert list(intrinsic.buffers[0].shape) == list(intrinsic.inputs[0].shape)
+
+
 VALUES = {
     "constants": (lambda i, r: 2.5, lambda i, r: -1, lambda n, rows: (2.5, -1)),
     "one and zero": (lambda i, r: 1, lambda i, r: 0.0, lambda n, rows: (1, 0)),

@@ -106,6 +106,29 @@ def test_targets():
         tvm.target.Target.current(allow_none=False)
 
 
+def test_threads_that_schedules_count_on():
+    """They are TVM's where the text says nothing; the limit that build enforces is higher."""
+    opencl, cuda = tvm.target.Target("opencl"), tvm.target.Target("cuda")
+    assert (opencl.max_num_threads, cuda.max_num_threads) == (256, 1024)
+    assert opencl.attrs["max_num_threads"] == 1024
+    given = tvm.target.Target("opencl -max_num_threads=1024")
+    assert given.max_num_threads == tvm.target.Target(given).max_num_threads == 1024
+
+
+@pytest.mark.parametrize(
+    ("given", "code"), [("opencl:0", "TL2040"), (None, "TL2040"), (tvm.cuda(), "TL5006")]
+)
+def test_targets_of_what_is_no_device(given, code):
+    with pytest.raises(tvm.TVMError, match=code):
+        tvm.target.Target.from_device(given)
+
+
+@pytest.mark.parametrize("kind", ["llvm", "cuda"])
+def test_arrays_under_a_target_without_kernels(kind):
+    with tvm.target.Target(kind):
+        np.testing.assert_array_equal(tvm.nd.array(np.arange(3.0)).numpy(), np.arange(3.0))
+
+
 def test_remarks_of_targets():
     """They are kept and can be queried, but change no kernel."""
     target = tvm.target.Target("opencl -model=sd855 -device=adreno -thread_warp_size=64")
@@ -113,6 +136,7 @@ def test_remarks_of_targets():
     assert target.device_name == "adreno" and tvm.target.Target(str(target)) == target
     assert tvm.target.Target("opencl").model == "unknown"
     assert tvm.target.Target("opencl").thread_warp_size == 1
+    assert tvm.target.Target("cuda").thread_warp_size == 32
     assert tvm.target.Target("opencl -keys=mali,gpu").keys == ["mali", "gpu"]
     with target:
         assert doubled().target == "opencl"
@@ -142,7 +166,7 @@ def test_spellings_of_targets(text):
         assert target.host.kind.name == "llvm"
 
 
-def test_values_of_targets_behind_a_space():
+def test_values_of_targets_after_a_space():
     for text in (
         "opencl -max_num_threads 128 -libs clml",
         '{"kind":"opencl","max_num_threads":128}',

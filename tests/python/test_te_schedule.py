@@ -135,8 +135,18 @@ def test_bounds_of_every_axis(infer):
     pi, pj = p.op.axis
     assert int(bounds[pi].extent) == 1 and int(bounds[pj].extent) == 5
     assert str(bounds[pj].min) == "j.outer * 4" and str(bounds[pi].min) == "i"
+    assert tvm.ir.structural_equal(bounds[pj].min, jo.var * 4)
     assert pj in bounds and x.op not in bounds
     assert len(bounds.items()) == len(bounds) == 6
+
+
+def test_broadcasts_are_inlined_by_their_tag():
+    x = te.placeholder((1,), name="X")
+    a = te.compute((6,), lambda i: x[0] + i, name="A", tag="broadcast")
+    b = te.compute((6,), lambda i: a[i] + 1, name="B")
+    s = te.create_schedule(b.op)
+    te.schedule.AutoInlineBroadcast(s)
+    assert s[a].attach_type == 2
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,69 @@ def test_store_predicate_of_the_reader(run):
     np.testing.assert_array_equal(run(s, [x, y], VALUES), VALUES.sum(1) + 1)
 
 
+@pytest.mark.parametrize("factor", [4, 5])
+def test_store_predicate_that_repeats_the_guard_of_a_loop(run, factor):
+    """The schedule of every reduction in topi that keeps axes."""
+    x, b, s = row_sums()
+    _, ki = s[b].split(s[b].op.reduce_axis[0], factor=8)
+    bf = s.rfactor(b, ki)
+    tx, ty, bx = thread(), thread("y"), block()
+    s[b].bind(s[b].op.reduce_axis[0], tx)
+    s[bf].compute_at(s[b], s[b].op.reduce_axis[0])
+    outer, inner = s[b].split(s[b].op.axis[0], factor=factor)
+    s[b].bind(inner, ty)
+    s[b].bind(outer, bx)
+    s[b].set_store_predicate(tvm.tir.all(tx.equal(0), bx * factor + ty < 12))
+    np.testing.assert_array_equal(run(s, [x, b], VALUES), VALUES.sum(1))
+
+
+def test_store_predicate_that_leaves_out_elements():
+    x, b, s = row_sums()
+    tx, bx = thread(), block()
+    s[b].bind(s[b].op.reduce_axis[0], tx)
+    s[b].bind(s[b].op.axis[0], bx)
+    s[b].set_store_predicate(tvm.tir.all(tx.equal(0), bx < 11))
+    with pytest.raises(tvm.TVMError, match="TL2031.*blockIdx.x, but threads along it compute"):
+        tvm.lower(s, [x, b])
+
+
+@pytest.mark.parametrize("of_reader", [False, True])
+@pytest.mark.parametrize("of_reduction", [False, True])
+def test_store_predicates_of_a_reduction_inside_its_reader(run, of_reduction, of_reader):
+    """Every thread keeps the result of the reduction, whatever the predicate says."""
+    x, b, y, s = row_sums_plus_one()
+    _, ki = s[b].split(s[b].op.reduce_axis[0], factor=8)
+    bf = s.rfactor(b, ki)
+    outer, inner = s[y].split(s[y].op.axis[0], factor=4)
+    s[b].compute_at(s[y], inner)
+    s[y].bind(outer, block())
+    s[y].bind(inner, thread("y"))
+    s[b].bind(s[b].op.reduce_axis[0], tx := thread())
+    s[bf].compute_at(s[b], s[b].op.reduce_axis[0])
+    if of_reduction:
+        s[b].set_store_predicate(tx.var.equal(0))
+    if of_reader:
+        s[y].set_store_predicate(tx.var.equal(0))
+    np.testing.assert_array_equal(run(s, [x, y], VALUES), VALUES.sum(1) + 1)
+
+
+@pytest.mark.parametrize("same_row", [True, False])
+def test_reduction_inside_a_loop_over_its_own_threads(run, same_row):
+    """The threads need one result, or each thread needs its own; all of them compute each."""
+    x, b, _ = row_sums()
+    row = (lambda i, j: i) if same_row else (lambda i, j: j)
+    y = te.compute((12, 12), lambda i, j: b[row(i, j)] + j, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    s[y].bind(s[y].op.axis[1], thread())
+    outer, _ = s[b].split(s[b].op.reduce_axis[0], nparts=12)
+    s[b].bind(outer, thread())
+    s[b].compute_at(s[y], s[y].op.axis[1])
+    sums = VALUES.sum(1)
+    expected = (sums[:, None] if same_row else sums[None, :]) + np.arange(12)
+    np.testing.assert_array_equal(run(s, [x, y], VALUES), np.broadcast_to(expected, (12, 12)))
+
+
 @pytest.mark.parametrize(
     ("condition", "message"),
     [

@@ -132,7 +132,9 @@ def test_schedule_finds_stages():
     cache = s.cache_read(x, "local", [y])
     assert s[y] == s[y.op] == s[s[y].op]
     assert s[y].op != s[y].origin_op
-    assert [st.op.name for st in s.stages] == ["X", "X.local", "Y"]
+    s.cache_write(y, "local")
+    assert s.outputs == [y.op]  # what the schedule was created from
+    assert [st.op.name for st in s.stages] == ["X", "X.local", "Y.local", "Y"]
     assert s[cache] in s.stages
     assert s[y].is_output and not s[cache].is_output
 

@@ -140,6 +140,22 @@ py::tuple applied(const PyIntrinsic& intrinsic, const std::vector<PyTensor>& ten
   return py::make_tuple(PyIntrinsic{called}, results, wrap(own));
 }
 
+// The buffer that the statements access as this view.
+PyBuffer declared_view(const schedule::TensorView& view) {
+  const BufferNode& node = *view.buffer;
+  PyBuffer buffer({.name = node.name,
+                   .type = node.type,
+                   .shape = schedule::shape_of(node),
+                   .scope = view.scope.value_or(StorageScope()),
+                   .location = node.location});
+  buffer.node = view.buffer;
+  buffer.strides = view.strides;
+  buffer.offset = view.offset;
+  buffer.offset_factor = view.offset_factor;
+  buffer.names_scope = view.scope.has_value();
+  return buffer;
+}
+
 }  // namespace
 
 void bind_intrinsics(py::module_& m) {
@@ -164,6 +180,25 @@ void bind_intrinsics(py::module_& m) {
       .def_property_readonly("reduce_update", statement(&Statements::update))
       .def_property_readonly("scalar_params",
                              [](const PyIntrinsic& i) { return wrap(i.node->scalars); })
+      .def_property_readonly(
+          "inputs",
+          [](const PyIntrinsic& i) {
+            std::vector<PyTensor> tensors;
+            for (const Tensor& t : i.node->computation->inputs) tensors.push_back({t});
+            return tensors;
+          },
+          "The tensors that its computation reads.")
+      .def_property_readonly(
+          "buffers",
+          [](const PyIntrinsic& i) {
+            std::vector<PyBuffer> buffers;
+            for (const auto* views : {&i.node->inputs, &i.node->outputs}) {
+              for (const schedule::TensorView& view : *views)
+                buffers.push_back(declared_view(view));
+            }
+            return buffers;
+          },
+          "What its statements access: a buffer for each input, then one for each output.")
       .def_property_readonly("name", [](const PyIntrinsic& i) { return i.node->name; })
       .def_property_readonly("op",
                              [](const PyIntrinsic& i) { return PyOperation{i.node->computation}; });

@@ -311,14 +311,16 @@ void bind_schedules(py::module_& m) {
                                for (const int id : s->order()) stages.push_back({s, id});
                                return stages;
                              })
-      .def_property_readonly("outputs",
-                             [](const SharedSchedule& s) {
-                               std::vector<PyOperation> ops;
-                               for (const int id : s->order()) {
-                                 if (s->stage(id).is_output) ops.push_back({s->stage(id).op});
-                               }
-                               return ops;
-                             })
+      .def_property_readonly(
+          "outputs",
+          [](const SharedSchedule& s) {
+            std::vector<PyOperation> ops;
+            for (const int id : s->order()) {
+              if (s->stage(id).is_output) ops.push_back({s->stage(id).origin});
+            }
+            return ops;
+          },
+          "The operations that the schedule was created from, whatever caches changed since.")
       .def(
           "cache_read",
           [](Schedule& s, const PyTensor& tensor, const std::string& scope,

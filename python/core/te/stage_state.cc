@@ -79,6 +79,18 @@ py::list loop_attributes(const schedule::Stage& stage) {
   return rows;
 }
 
+// The value of each loop variable, which counts from 0, by the variable of the loop's axis.
+Substitution by_axis_variables(const schedule::Bounds& bounds) {
+  Substitution values;
+  for (const schedule::StageBounds& stage : bounds.stages) {
+    for (const schedule::LeafLoop& loop : stage.loops) {
+      const Expr& min = loop.axis->min;
+      values.emplace(loop.var, min && !is_int(min, 0) ? loop.axis->var - min : loop.axis->var);
+    }
+  }
+  return values;
+}
+
 // (axis, first value, extent) of every axis of every stage that is computed in loops.
 py::list inferred_ranges(const SharedSchedule& s) {
   lower::Lowering lowering;
@@ -86,6 +98,7 @@ py::list inferred_ranges(const SharedSchedule& s) {
   lower::prepare_schedule(lowering);
   const Schedule& prepared = lowering.schedule;
   const schedule::Bounds bounds = infer_bounds(prepared);
+  const Substitution axis_variables = by_axis_variables(bounds);
   py::list rows;
   for (const schedule::StageId id : prepared.order()) {
     const schedule::Stage& stage = prepared.stage(id);
@@ -98,7 +111,8 @@ py::list inferred_ranges(const SharedSchedule& s) {
     schedule::AxisExtents extents;
     const auto add = [&](const IterVar& axis, const Expr& min, const Expr& extent) {
       extents[axis] = extent;
-      rows.append(py::make_tuple(PyIterVar{axis}, PyExpr{min}, PyExpr{extent}));
+      rows.append(
+          py::make_tuple(PyIterVar{axis}, PyExpr{substitute(min, axis_variables)}, PyExpr{extent}));
     };
     for (size_t i = 0; i < stage.op->axes.size(); ++i) {
       add(stage.op->axes[i], own.min[i], own.extent[i]);

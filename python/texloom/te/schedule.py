@@ -178,7 +178,10 @@ def AutoInlineElemWise(s: Schedule) -> None:  # noqa: N802 (the name that script
 
 
 def AutoInlineBroadcast(s: Schedule) -> None:  # noqa: N802 (the name that scripts use)
-    """Inline every stage that reads its inputs at some of its own indices, in order."""
+    """Inline every stage that reads its inputs at some of its own indices, in order.
+
+    A stage with the tag ``broadcast`` is inlined whatever it reads.
+    """
     _auto_inline(s, "broadcast")
 
 

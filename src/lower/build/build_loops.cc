@@ -21,6 +21,7 @@
 #include "lower/build/store_predicate.h"
 #include "lower/build/tensorize.h"
 #include "lower/build/thread_reduction.h"
+#include "lower/schedule/check_reads.h"
 #include "lower/schedule/check_symbols.h"
 #include "lower/schedule/double_buffers.h"
 #include "lower/schedule/vectorize_texels.h"
@@ -216,7 +217,10 @@ class Builder {
     if (!may_run_anywhere(id, result)) store = guarded(b.guards, store);
     const Stmt start =
         stores(reduction.part, reduction.reducer.identities, false, stage.op->location);
-    Stmt body = make_seq({start, steps, reduction.combination(), reduction.stored(stage, store)});
+    // Every thread keeps its own copy of a result in private memory.
+    const bool own_copy = scope_of(s_, id).memory == MemoryScope::Local;
+    if (!own_copy) store = reduction.stored(stage, store);
+    Stmt body = make_seq({start, steps, reduction.combination(), store});
     for (const Buffer& part : reduction.part.buffers) {
       body = make_allocate(part, std::move(body), stage.op->location);
     }
@@ -471,6 +475,7 @@ class Builder {
 
 void build_nests(Lowering& lowering) {
   Bounds bounds = infer_bounds(lowering.schedule);
+  check_computed_reads(lowering.schedule, bounds);
   index_whole_arrays(lowering, bounds);
   check_computed_lanes(lowering.schedule, bounds);
   for (const StageId id : lowering.schedule.order()) {

@@ -5,11 +5,12 @@
 namespace texloom::lower {
 
 // Purpose: turns a schedule into a program of loops.
-//   Infers bounds; gives each stage a buffer or a texture for its region; builds the loops of each
-//   root stage, with attached stages at the start of the loop they are attached to, an
-//   initialization before the first reduction loop, and a guard around each store that some points
-//   of the loops must not make; copies the statements of externs; marks where kernels begin. Loops
-//   outside all thread loops belong to the launch plan.
+//   Infers bounds; refuses reads outside of tensors at points that are computed; gives each stage a
+//   buffer or a texture for its region; builds the loops of each root stage, with attached stages
+//   at the start of the loop they are attached to, an initialization before the first reduction
+//   loop, and a guard around each store that some points of the loops must not make; copies the
+//   statements of externs; marks where kernels begin. Loops outside all thread loops belong to the
+//   launch plan.
 // Requires: stage te, checked by check_schedule.
 // Ensures: stage loops: N-d loads and stores, thread axes as loops. Fails with the codes of the
 //   parts below.
@@ -17,8 +18,8 @@ namespace texloom::lower {
 // This is one row of the table of passes although it has many parts, because none of them maps a
 // program to a program. Each works on one stage, with the bounds and the buffers of all stages,
 // which the text form cannot express: stage_buffers.h, leaf_loops.h, argument_copies.h,
-// auto_unroll.h, scan_barriers.h,
-// store_predicate.h, thread_reduction.h, tensorize.h, stage_kernels.h, foreign_text.h.
+// auto_unroll.h, scan_barriers.h, store_predicate.h, thread_reduction.h, tensorize.h,
+// stage_kernels.h, foreign_text.h.
 // Example:
 //   compute X.texture(i < 32, j < 8): ...            texture2d.alloca X.texture: ...
 //     scope texture                                  nest X.texture {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/arith/simplify.h"
 #include "ir/visit.h"
 #include "schedule/attach.h"
 #include "support/diagnostic.h"
@@ -15,11 +16,54 @@ namespace {
 
 constexpr int64_t kMostThreads = 1 << 16;  // no block has more: split_kernels refuses it
 
-// Maps the variables of a predicate to these threads; fails if it names other threads.
-Substitution values_of_tags(const Stage& stage, const std::vector<ThreadLoop>& threads,
-                            int64_t thread) {
+void add_conjuncts(const Expr& condition, Exprs& found) {
+  const auto* both = as<Binary>(condition);
+  if (both == nullptr || both->op != BinaryOp::And) return found.push_back(condition);
+  add_conjuncts(both->a, found);
+  add_conjuncts(both->b, found);
+}
+
+using ThreadTags = std::vector<ThreadTag>;
+
+bool names_one(const Expr& condition, const ThreadTags& tags) {
+  bool named = false;
+  walk(condition, [&](const Var& v) {
+    named = named || std::any_of(tags.begin(), tags.end(),
+                                 [&](ThreadTag tag) { return to_string(tag) == v.name; });
+  });
+  return named;
+}
+
+// The predicate's parts that name one of the tags, or those that name none.
+Expr parts_of_predicate(const Stage& stage, const ThreadTags& tags, bool naming) {
+  Exprs parts;
+  add_conjuncts(stage.predicate, parts);
+  Expr all = make_bool(true);
+  for (const Expr& part : parts) {
+    if (names_one(part, tags) == naming) all = all && part;
+  }
+  return all;
+}
+
+ThreadTags tags_of(const std::vector<ThreadLoop>& threads) {
+  ThreadTags tags;
+  for (const ThreadLoop& t : threads) tags.push_back(t.tag);
+  return tags;
+}
+
+[[noreturn]] void fail_for_thread(const Stage& stage, const Var& v) {
+  fail(stage.predicate_location, Code::BadPredicate,
+       "use thread axes to which its reduction axes are bound, or thread axes of stages inside "
+       "it to which none of its own loops is bound",
+       "the store predicate of '{}' names {}, but threads along it compute different elements",
+       stage.name(), v.name);
+}
+
+// Maps the variables of a condition to these threads; fails if it names other threads.
+Substitution values_of_tags(const Stage& stage, const Expr& condition,
+                            const std::vector<ThreadLoop>& threads, int64_t thread) {
   Substitution values;
-  walk(stage.predicate, [&](const Var& v) {
+  walk(condition, [&](const Var& v) {
     int64_t stride = 1;
     for (auto t = threads.rbegin(); t != threads.rend(); ++t) {
       if (to_string(t->tag) == v.name) {
@@ -28,11 +72,7 @@ Substitution values_of_tags(const Stage& stage, const std::vector<ThreadLoop>& t
       }
       stride *= t->extent;
     }
-    fail(stage.predicate_location, Code::BadPredicate,
-         "use thread axes to which its reduction axes are bound, or thread axes of stages inside "
-         "it to which none of its own loops is bound",
-         "the store predicate of '{}' names {}, but threads along it compute different elements",
-         stage.name(), v.name);
+    fail_for_thread(stage, v);
   });
   return values;
 }
@@ -45,8 +85,8 @@ StageId root_of(const Schedule& schedule, StageId id) {
 }
 
 // The tags of the stage's loops and of the enclosing loops.
-std::vector<ThreadTag> tags_around(const Schedule& schedule, StageId id) {
-  std::vector<ThreadTag> tags;
+ThreadTags tags_around(const Schedule& schedule, StageId id) {
+  ThreadTags tags;
   for (const LoopRef& loop : all_loops(schedule, id)) {
     const IterVar thread = thread_of(schedule, loop);
     if (thread && thread->kind == IterKind::Thread) tags.push_back(thread->tag);
@@ -57,7 +97,7 @@ std::vector<ThreadTag> tags_around(const Schedule& schedule, StageId id) {
 // The loops over threads of the stage's kernel that compute the same elements, once per tag.
 std::vector<ThreadLoop> repeating_threads(const Schedule& schedule, const Bounds& bounds,
                                           StageId id) {
-  std::vector<ThreadTag> known = tags_around(schedule, id);
+  ThreadTags known = tags_around(schedule, id);
   std::vector<ThreadLoop> found;
   for (const StageId other : schedule.order()) {
     if (root_of(schedule, other) != root_of(schedule, id)) continue;
@@ -73,13 +113,48 @@ std::vector<ThreadLoop> repeating_threads(const Schedule& schedule, const Bounds
   return found;
 }
 
+// The tags of the threads that share the results of the stage's reduction.
+ThreadTags sharing_tags(const Schedule& schedule, StageId id) {
+  ThreadTags tags;
+  for (const IterVar& leaf : schedule.stage(id).leaves) {
+    const IterVar thread = thread_of(schedule, {id, leaf});
+    if (leaf->kind == IterKind::Reduction && thread) tags.push_back(thread->tag);
+  }
+  return tags;
+}
+
+// Checks that a condition on threads with different elements holds for all elements: schedules
+// repeat the guards of loops that end in the middle of a block.
+void check_holds(const Schedule& schedule, const Bounds& bounds, const Stage& stage,
+                 const Expr& condition) {
+  const StageBounds& own = bounds.of(stage.id);
+  Substitution threads;
+  for (const LoopRef& loop : all_loops(schedule, stage.id)) {
+    const IterVar thread = thread_of(schedule, loop);
+    if (!thread || thread->kind != IterKind::Thread) continue;
+    walk(condition, [&](const Var& v) {
+      if (v.name == to_string(thread->tag)) {
+        threads.emplace(Expr(&v), bounds.of(loop.stage).loop_of(loop.leaf).var);
+      }
+    });
+  }
+  arith::Ranges inside = bounds.ranges;
+  for (const Exprs* conditions : {&own.guards, &own.clamps}) {
+    for (const Expr& each : *conditions) inside.assume(each);
+  }
+  if (arith::prove(substitute(condition, threads), inside)) return;
+  walk(condition, [&](const Var& v) { fail_for_thread(stage, v); });
+}
+
 }  // namespace
 
 int64_t first_storing(const Stage& stage, const std::vector<ThreadLoop>& threads) {
   int64_t count = 1;
   for (const ThreadLoop& t : threads) count = std::min(count * t.extent, kMostThreads);
+  const Expr condition = parts_of_predicate(stage, tags_of(threads), true);
   for (int64_t thread = 0; thread < count; ++thread) {
-    if (is_true(substitute(stage.predicate, values_of_tags(stage, threads, thread)))) return thread;
+    const Substitution tags = values_of_tags(stage, condition, threads, thread);
+    if (is_true(substitute(condition, tags))) return thread;
   }
   fail(stage.predicate_location, Code::BadPredicate,
        "give a condition that holds for one of the threads, such as tx.var.equal(0)",
@@ -88,8 +163,14 @@ int64_t first_storing(const Stage& stage, const std::vector<ThreadLoop>& threads
 
 void check_store_predicate(const Schedule& schedule, const Bounds& bounds, StageId id) {
   const Stage& stage = schedule.stage(id);
-  if (!stage.predicate || threads_share_reduction(schedule, id)) return;
-  first_storing(stage, repeating_threads(schedule, bounds, id));
+  if (!stage.predicate) return;
+  ThreadTags tags = sharing_tags(schedule, id);
+  if (tags.empty()) {
+    const std::vector<ThreadLoop> threads = repeating_threads(schedule, bounds, id);
+    first_storing(stage, threads);
+    tags = tags_of(threads);
+  }
+  check_holds(schedule, bounds, stage, parts_of_predicate(stage, tags, false));
 }
 
 }  // namespace texloom::lower

@@ -136,7 +136,8 @@ class LoopChecker {
           "put the stores of the statement under ib.if_scope(condition)",
           "cannot set a store predicate on the extern '{}': its statement decides what it stores",
           stage.name());
-    } else if (scope_of(s_, stage.id).memory == MemoryScope::Local) {
+    } else if (scope_of(s_, stage.id).memory == MemoryScope::Local &&
+               !threads_share_reduction(s_, stage.id)) {
       sink_.error(
           stage.predicate_location, Code::BadPredicate,
           "leave the predicate out, or set it on the stage that writes to global memory",

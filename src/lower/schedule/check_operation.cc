@@ -23,9 +23,6 @@ class OperationChecker {
     check_step(stage);
     if (stage.op->is_extern()) check_extern(stage);
     if (stage.op->is_scan()) check_scan(stage);
-    const bool own_indices = stage.op->is_compute() && stage.scan < 0;
-    if (own_indices && stage.attachment.kind != AttachKind::Inline)
-      check_reads(*stage.op, {}, sink_);
   }
 
  private:

@@ -8,7 +8,7 @@
 namespace texloom::lower {
 
 // Reports externs that are attached, scans whose steps are visible outside, externs and scans whose
-// result is not in a row-major buffer, and reads outside of tensors.
+// result is not in a row-major buffer, and reads outside of tensors in the steps of scans.
 void check_operation(const Lowering& lowering, const schedule::StageLinks& links,
                      const schedule::Stage& stage, DiagnosticSink& sink);
 

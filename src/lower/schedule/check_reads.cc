@@ -119,7 +119,36 @@ class Checker {
   bool overflowed_ = false;  // one report is enough
 };
 
+// The values of the stage's data axes at the points that are computed. A region may exceed the
+// shape; its points there are not computed.
+arith::Ranges computed_indices(const Stage& stage, const Bounds& bounds) {
+  const StageBounds& own = bounds.of(stage.id);
+  const Exprs& mins = own.clamps.empty() ? own.min : own.clamped_min;
+  arith::Ranges indices;
+  for (size_t i = 0; i < stage.op->axes.size(); ++i) {
+    const int64_t* extent = int_value(own.extent[i]);
+    const arith::Interval first = arith::bounds(mins[i], bounds.ranges);
+    if (extent == nullptr || !first.bounded()) continue;
+    const IterVar& axis = stage.op->axes[i];
+    const int64_t last = first.max + *int_value(own.strides[i].offset_of(make_int(*extent - 1)));
+    const int64_t* whole = int_value(axis->extent);
+    indices.set(axis->var, {std::max<int64_t>(first.min, 0),
+                            whole == nullptr ? last : std::min(last, *whole - 1)});
+  }
+  return indices;
+}
+
 }  // namespace
+
+void check_computed_reads(const Schedule& s, const Bounds& bounds) {
+  DiagnosticSink sink;
+  for (const StageId id : s.order()) {
+    const Stage& stage = s.stage(id);
+    const bool computed = stage.op->is_compute() && stage.attachment.kind != AttachKind::Inline;
+    if (computed && stage.scan < 0) check_reads(*stage.op, computed_indices(stage, bounds), sink);
+  }
+  sink.throw_if_errors();
+}
 
 void check_reads(const Operation& op, arith::Ranges known, DiagnosticSink& sink) {
   const auto* reduce = as<Reduce>(op.body);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/arith/ranges.h"
+#include "schedule/bounds/bounds.h"
 #include "schedule/operation/operation.h"
 #include "support/diagnostic.h"
 
@@ -11,5 +12,9 @@ namespace texloom::lower {
 // exceed int32 (IndexTooLarge). An axis that is not in `known` runs over its whole domain; a read
 // under a condition is assumed to be guarded.
 void check_reads(const schedule::Operation& op, ir::arith::Ranges known, DiagnosticSink& sink);
+
+// Checks the reads of all computes, except those in the steps of scans, at the points that the
+// bounds say are computed: other points of an operation may read outside. Fails like check_reads.
+void check_computed_reads(const schedule::Schedule& s, const schedule::Bounds& bounds);
 
 }  // namespace texloom::lower

@@ -27,6 +27,7 @@ bool reads_own_axes(const Operation& op, const TensorRead& n, InlinePattern patt
 bool has_pattern(const Operation& op, InlinePattern pattern) {
   if (!op.is_compute() || !op.reduce_axes.empty()) return false;
   if (pattern == InlinePattern::Injective) return true;
+  if (pattern == InlinePattern::Broadcast && op.tag == "broadcast") return true;
   bool holds = true;
   walk(op.body, [&](const TensorRead& n) { holds = holds && reads_own_axes(op, n, pattern); });
   return holds;

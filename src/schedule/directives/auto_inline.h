@@ -7,7 +7,7 @@ namespace texloom::schedule {
 
 enum class InlinePattern : uint8_t {
   ElementWise,  // reads each input at the stage's own indices
-  Broadcast,    // at some of them, in their order
+  Broadcast,    // at some of them, in their order, or has the tag "broadcast"
   Injective,    // at any indices: all stages but reductions
 };
 

@@ -390,13 +390,12 @@ void Schedule::set_store_predicate(StageId id, const Expr& predicate, const Sour
   });
   // Axes of one tag are one index, so the tag in the variable's name stands for all of them.
   walk(predicate, [&](const Var& v) {
-    const auto tag = parse_thread_tag(v.name);
-    if (!tag || tag->block) {
+    if (!parse_thread_tag(v.name)) {
       fail(where, Code::BadPredicate,
            "use thread axes along which its elements are repeated, such as those that its "
            "reduction axes are bound to: tx.var",
-           "the store predicate of '{}' uses '{}', which is not a thread index of a block",
-           own.name(), v.name);
+           "the store predicate of '{}' uses '{}', which is not a thread index", own.name(),
+           v.name);
     }
   });
   own.predicate = predicate;

@@ -133,8 +133,10 @@ void ScheduleParser::pipeline(const Token& word) {
 
 void ScheduleParser::predicate(const Token& word) {
   Scope scope(reader_);
-  for (const char* name : {"threadIdx.x", "threadIdx.y", "threadIdx.z"}) {
-    scope.names.bind(reader_, {word, name}, kInt32);
+  for (const bool block : {true, false}) {
+    for (uint8_t dim = 0; dim < 3; ++dim) {
+      scope.names.bind(reader_, {word, to_string(ThreadTag{block, dim})}, kInt32);
+    }
   }
   const Expr e = scope.exprs.expr();
   const SourceLocation location = place(word);

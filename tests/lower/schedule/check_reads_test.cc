@@ -1,6 +1,7 @@
 // Tests finding reads outside tensors.
 #include <gtest/gtest.h>
 
+#include "lower/build/build_loops.h"
 #include "lower/schedule/check_schedule.h"
 #include "tests/lower/passes.h"
 
@@ -17,14 +18,20 @@ using ir::make_int;
 using ir::Tensor;
 using schedule::output_of;
 
+std::string faults_of(Lowering lowering) {
+  return faults([&] {
+    check_schedule(lowering);
+    build_nests(lowering);
+  });
+}
+
 // B over 8 reads A of 10 elements.
 class CheckReads : public ::testing::Test {
  protected:
   template <class F>
   std::string reading(F body) const {
     const Tensor b = compute("B", {8}, [&](const Exprs& i) { return body(i[0]); });
-    Lowering lowering = lowering_of(Te({b}), {a, n});
-    return faults([&] { check_schedule(lowering); });
+    return faults_of(lowering_of(Te({b}), {a, n}));
   }
   static std::string outside(int64_t first, int64_t last) {
     return fmt::format(
@@ -70,8 +77,7 @@ TEST_F(CheckReads, Inexact) {
 TEST_F(CheckReads, UnknownIndices) {
   const Tensor x = placeholder("X", {8}, ir::kInt32);
   const Tensor b = compute("B", {8}, [&](const Exprs& i) { return at(a, {at(x, i)}); });
-  Lowering lowering = lowering_of(Te({b}), {a, x});
-  EXPECT_EQ(faults([&] { check_schedule(lowering); }), "");
+  EXPECT_EQ(faults_of(lowering_of(Te({b}), {a, x})), "");
 }
 
 // An index may not reach every value of its interval: values from memory, conversions, and
@@ -83,8 +89,7 @@ TEST_F(CheckReads, IntervalsThatAreTooWide) {
       const Expr index = at(x, i);
       return at(a, {type.is_float() ? make_cast(ir::kInt32, index) : index});
     });
-    const Lowering lowering = lowering_of(Te({b}), {a, x});
-    return faults([&] { check_schedule(const_cast<Lowering&>(lowering)); });
+    return faults_of(lowering_of(Te({b}), {a, x}));
   };
   EXPECT_EQ(by(ir::kFloat32), "");
   EXPECT_EQ(by(ir::Type::u(8)), "");
@@ -149,8 +154,7 @@ TEST_F(CheckReads, IndicesThatOverflow) {
   // Values from memory may wrap, and so may expressions that are not evaluated.
   const Tensor x = placeholder("X", {8}, ir::kInt32);
   const Tensor b = compute("B", {8}, [&](const Exprs& i) { return at(x, i) * 2000000000 + i[0]; });
-  Lowering lowering = lowering_of(Te({b}), {x});
-  EXPECT_EQ(faults([&] { check_schedule(lowering); }), "");
+  EXPECT_EQ(faults_of(lowering_of(Te({b}), {x})), "");
   EXPECT_EQ(reading([&](const Expr& i) {
               return make_select(i < make_int(1), at(a, {i * 2000000000}), at(n, {i}));
             }),
@@ -173,12 +177,29 @@ TEST_F(CheckReads, Reductions) {
 TEST_F(CheckReads, EachAxis) {
   const Tensor m = placeholder("M", {4, 8}), x = placeholder("X", {4}, ir::kInt32);
   const Tensor b = compute("B", {8}, [&](const Exprs& i) { return at(m, {at(x, i), i[0] + 1}); });
-  Lowering lowering = lowering_of(Te({b}), {m, x});
-  EXPECT_EQ(faults([&] { check_schedule(lowering); }),
+  EXPECT_EQ(faults_of(lowering_of(Te({b}), {m, x})),
             "TL3020 te.py:4: 'B' reads axis 1 of 'M' at indices 1 to 8, but that axis has only the "
             "indices 0 to 7\n"
             "TL3020 te.py:4: 'B' reads axis 0 of 'X' at indices 0 to 7, but that axis has only the "
             "indices 0 to 3");
+}
+
+// Points that no reader needs are not computed and may read outside.
+TEST_F(CheckReads, PointsThatAreNotComputed) {
+  const auto read_at = [&](int64_t offset, bool attached) {
+    const Tensor b = compute("B", {11}, [&](const Exprs& i) { return at(a, {i[0] - 1}); });
+    const Tensor c = compute("C", {10}, [&](const Exprs& i) { return at(b, {i[0] + offset}); });
+    Te te({c});
+    if (attached) te.s.compute_at(te.id(b), te.id(c), te.axis(c, 0), line(7));
+    return faults_of(lowering_of(te, {a}));
+  };
+  const std::string below =
+      "TL3020 te.py:4: 'B' reads axis 0 of 'A' at indices -1 to 8, but that axis has only the "
+      "indices 0 to 9";
+  for (const bool attached : {false, true}) {
+    EXPECT_EQ(read_at(1, attached), "");
+    EXPECT_EQ(read_at(0, attached), below);
+  }
 }
 
 // Symbolic extents have no known value.
@@ -189,9 +210,8 @@ TEST_F(CheckReads, SymbolicExtents) {
                                   ir::IterKind::Reduction, line(3));
   const Tensor b = compute(
       "B", {8}, [&](const Exprs& i) { return sum(at(s, {i[0] - 1}) + at(a, {k->var}), {k}); });
-  Lowering lowering = lowering_of(Te({b}), {s, a});
   EXPECT_EQ(
-      faults([&] { check_schedule(lowering); }),
+      faults_of(lowering_of(Te({b}), {s, a})),
       "TL1001 te.py:90: extents depend on 'm', which is neither an argument nor known from an "
       "argument's shape");
 }
