@@ -142,6 +142,32 @@ def read_below_zero() -> None:
     tvm.lower(s, [x, y])
 
 
+@case("TL3020", says="reads axis 0 of 'X' at indices 1 to 8")
+def read_that_its_condition_does_not_guard() -> None:
+    x = te.placeholder((8,), name="X")
+    y = te.compute((8,), lambda i: te.if_then_else(i < 8, x[i + 1], 0.0), name="Y")  # wrong
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    tvm.lower(s, [x, y])
+
+
+@case("TL4007")
+def square_of_an_axis_that_overflows() -> None:
+    y = te.compute((70000,), lambda i: i * i, name="Y")  # wrong
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    tvm.lower(s, [y])
+
+
+@case("TL4007")
+def array_of_too_many_elements() -> None:
+    x = te.placeholder((1 << 30, 1 << 20), "int8", name="X")  # wrong
+    y = te.compute((8,), lambda i: x[i, i], name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    tvm.lower(s, [x, y])
+
+
 @case("TL4007")
 def arithmetic_of_axes_that_overflows() -> None:
     n = 1 << 16

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from bad_input import block, case, copy_of
 
 import texloom as tvm
@@ -219,6 +220,22 @@ def integer_division_that_does_not_say_how_it_rounds() -> None:
 @case("TL1007")
 def compute_that_returns_nothing() -> None:
     te.compute((4,), lambda i: None, name="Y")  # wrong
+
+
+@case("TL1007", says="returns a NumPy array")
+def compute_that_returns_an_array() -> None:
+    te.compute((4,), lambda i: np.zeros(3), name="Y")  # wrong
+
+
+@case("TL1007", says="has parameters that Python does not tell")
+def compute_by_a_builtin() -> None:
+    te.compute((4,), max, name="Y")  # wrong
+
+
+@case("TL2040", says="const is given the tensor 'X', not a number")
+def constant_of_a_tensor() -> None:
+    x = te.placeholder((4,), name="X")
+    te.const(x)  # wrong
 
 
 @case("TL1007")

@@ -146,6 +146,33 @@ def test_integer_division_rounds_as_said(run, divisor):
     np.testing.assert_array_equal(elementwise(run, every, SIGNED), expected.astype("int32"))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_remainders_by_minus_one(run, dtype, lanes):
+    """They are 0, also of the least number."""
+    least = np.iinfo(dtype).min
+    x = te.placeholder((4,), dtype, name="X")
+    d = te.placeholder((4,), dtype, name="D")
+    y = te.compute((4,), lambda i: te.floormod(x[i], d[i]) * 16 + te.truncmod(x[i], d[i]), name="Y")
+    s = te.create_schedule(y.op)
+    outer, inner = s[y].split(y.op.axis[0], factor=lanes)
+    s[y].bind(outer, te.thread_axis("threadIdx.x"))
+    s[y].vectorize(inner)
+    values = np.array([least, least + 1, -7, 7], dtype)
+    got = run(s, [x, d, y], values, np.array([-1, -1, -1, 4], dtype))
+    np.testing.assert_array_equal(got, [0, 0, 0, 3 * 16 + 3])
+
+
+def test_constants_without_a_representation_are_written(run):
+    x = te.placeholder((4,), "int32", name="X")
+    for constant in (float("nan"), float("inf"), -1e30):
+        number = te.const(constant, "float32").astype("int32")
+        y = te.compute((4,), partial(lambda n, i: n + x[i], number), name="Y")
+        s = te.create_schedule(y.op)
+        s[y].bind(y.op.axis[0], te.thread_axis("threadIdx.x"))
+        np.testing.assert_array_equal(run(s, [x, y], np.arange(4)), np.arange(4))
+
+
 def test_bits_and_shifts(run):
     x, y = SIGNED, np.arange(len(SIGNED), dtype="int32") + 3
     got = elementwise(run, lambda a, b: ((a & b) ^ (a | 12)) + (a >> 2) + (b << 3), x, y)

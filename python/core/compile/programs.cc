@@ -46,10 +46,10 @@ compile::ProgramArgument argument_of(const py::handle& value, size_t position,
        py::repr(value).cast<std::string>());
 }
 
-PyProgram make_program(const SharedSchedule& schedule, const py::list& args, const py::dict& binds,
-                       const std::string& name, const std::string& target) {
+PyProgram make_program(const schedule::Schedule& schedule, const py::list& args,
+                       const py::dict& binds, const std::string& name, const std::string& target) {
   compile::TeProgramDesc desc;
-  desc.schedule = *schedule;
+  desc.schedule = schedule;
   desc.name = name;
   desc.location = user_location();
   desc.target = parse_target(target, desc.location);

@@ -92,9 +92,9 @@ Substitution by_axis_variables(const schedule::Bounds& bounds) {
 }
 
 // (axis, first value, extent) of every axis of every stage that is computed in loops.
-py::list inferred_ranges(const SharedSchedule& s) {
+py::list inferred_ranges(const Schedule& s) {
   lower::Lowering lowering;
-  lowering.schedule = *s;
+  lowering.schedule = s;
   lower::prepare_schedule(lowering);
   const Schedule& prepared = lowering.schedule;
   const schedule::Bounds bounds = infer_bounds(prepared);
@@ -179,7 +179,7 @@ void bind_stage_state(py::module_& m) {
         return py::cast(PyStage{s.schedule, at.stage});
       });
   m.def("inferred_ranges", inferred_ranges);
-  m.def("copy_schedule", [](const SharedSchedule& s) { return std::make_shared<Schedule>(*s); });
+  m.def("copy_schedule", [](const Schedule& s) { return std::make_shared<Schedule>(s); });
   m.def("auto_inline", [](Schedule& s, const std::string& pattern) {
     auto_inline(s, pattern_named(pattern), user_location());
   });

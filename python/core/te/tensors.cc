@@ -316,8 +316,9 @@ void bind_tensors(py::module_& m) {
       "bad_compute_function",
       [](const std::string& tensor, const std::string& problem, size_t axes) {
         fail(user_location(), Code::BadComputeBody,
-             fmt::format("give it one parameter for each of the {} axes of the shape", axes),
-             "the function of '{}' {}, but is called with {} axes", tensor, problem, axes);
+             "give it one parameter for each axis of the shape",
+             "the function of '{}' {}, but is called with {} {}", tensor, problem, axes,
+             axes == 1 ? "axis" : "axes");
       },
       "Raises the diagnostic for a function that cannot be called with the axes.");
   m.def("compute",

@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
+import numpy as np
+
 from .. import _core
 from .._core import IterVar, Operation, Schedule, Tensor
 from ..argument_kinds import shown
@@ -25,6 +27,8 @@ def _extents(shape: Any) -> tuple[Any, ...]:
             f"the shape of a tensor is {shape!r}, not a list of extents",
             'write the extents first: te.placeholder((4, 4), "float32", "A")',
         )
+    if isinstance(shape, np.ndarray) and shape.ndim == 1:
+        return tuple(shape.tolist())
     return tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
 
 
@@ -97,6 +101,12 @@ def compute(
     ]
     body = fcompute(*(axis.var for axis in axes))
     values = list(body) if isinstance(body, (list, tuple)) else [body]
+    if any(isinstance(value, np.ndarray) for value in values):
+        refuse(
+            "BadComputeBody",
+            f"the function of '{name}' returns a NumPy array, not an expression",
+            "pass the array to the kernel: read a te.placeholder in the function",
+        )
     kept = None if attrs is None else Attributes(attrs)
     if isinstance(body, IntrinsicCall):
         kept = Attributes({}) if kept is None else kept
@@ -111,7 +121,11 @@ def _axis_names(
 ) -> list[str]:
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     names: list[str] = []
-    for parameter in inspect.signature(fcompute).parameters.values():
+    try:
+        parameters = inspect.signature(fcompute).parameters
+    except (TypeError, ValueError):  # of a built-in function
+        _refuse_function(tensor, "has parameters that Python does not tell", count)
+    for parameter in parameters.values():
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             left = count - len(names)
             if varargs_names is not None and len(varargs_names) != left:

@@ -14,6 +14,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Expr
+from ..argument_kinds import shown
 from ..checked_calls import check_calls
 from ..dtypes import DType
 from ..errors import ArgumentKindError, MisuseError, refuse
@@ -160,6 +161,12 @@ def const(value: float, dtype: DType | None = None) -> Expr:
         own = getattr(value, "dtype", None)
         if own is None or isinstance(value, Expr):
             return _core.to_expr(value)
+        if not hasattr(value, "item"):
+            refuse(
+                "BadDirectiveArgument",
+                f"const is given {shown(value)}, not a number",
+                "use the tensor's elements as operands as they are, such as X[i]",
+            )
         dtype = str(own)
         value = value.item()
     if isinstance(value, int):

@@ -101,6 +101,10 @@ class IntegerArithmetic {
   }
 
   Expr floored(const ir::Binary& n, const Expr& self) {
+    const bool remainder = n.op == BinaryOp::Mod || n.op == BinaryOp::FloorMod;
+    if (const Expr divisor = remainder ? defined_divisor(n) : n.b; !divisor.same_as(n.b)) {
+      return make_binary(n.op, n.a, divisor, n.location);
+    }
     if (n.op == BinaryOp::Div || n.op == BinaryOp::Mod) return self;
     const bool quotient = n.op == BinaryOp::FloorDiv;
     if (n.type.is_uint() || (is_natural(n.a) && is_natural(n.b))) {
@@ -114,6 +118,16 @@ class IntegerArithmetic {
     const int64_t operand = quotient ? std::countr_zero(uint64_t(*divisor)) : *divisor - 1;
     const Expr constant = make_broadcast(ir::make_int(operand, n.type.element()), n.type.lanes);
     return make_binary(quotient ? BinaryOp::Shr : BinaryOp::BitAnd, n.a, constant, n.location);
+  }
+
+  // The divisor, or 1 instead of -1: the remainder is 0, but C does not define that of the least
+  // number by -1.
+  Expr defined_divisor(const ir::Binary& n) const {
+    if (n.type.is_uint()) return n.b;
+    const Interval a = bounds(n.a, ranges_), b = bounds(n.b, ranges_);
+    if (b.min > -1 || b.max < -1 || (n.type.bits == 32 && a.min > INT32_MIN)) return n.b;
+    const Expr is_minus_one = make_binary(BinaryOp::Eq, n.b, ir::make_const(-1, n.type));
+    return make_select(is_minus_one, ir::make_const(1, n.type), n.b);
   }
 
   // Whether the value is known not to be negative, without relying on overflow.

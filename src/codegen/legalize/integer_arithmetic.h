@@ -16,6 +16,8 @@ namespace texloom::codegen {
 //   * Arithmetic on bools is one-bit arithmetic.
 //   * floordiv and floormod become / and % if both operands are known not to be negative, a shift
 //     and a mask if the divisor is a power of two, and calls of a function otherwise.
+//   * C leaves the remainder of the least number by -1 undefined, so a divisor that may be -1 is
+//     replaced by 1 where it is: both remainders are 0.
 //   * A cast to bool becomes a comparison with 0.
 // Requires: stage legalized; operations of any integer type.
 // Ensures: stage legalized; C and the IR agree on all operations; FloorDiv and FloorMod are only of

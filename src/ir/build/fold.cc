@@ -1,6 +1,7 @@
 #include "ir/build/fold.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -84,6 +85,13 @@ Expr neutral(BinaryOp op, const Expr& a, const Expr& b) {
   return nullptr;
 }
 
+// Whether the number without its fraction is one of the integer type's.
+bool is_representable(double value, Type type) {
+  const double whole = std::trunc(value);
+  const double range = std::ldexp(1.0, type.is_int() ? type.bits - 1 : type.bits);
+  return whole >= (type.is_int() ? -range : 0.0) && whole < range;
+}
+
 }  // namespace
 
 Expr fold_binary(BinaryOp op, const Expr& a, const Expr& b) {
@@ -111,6 +119,11 @@ Expr fold_cast(Type type, const Expr& value) {
     if (!type.is_float()) return make_int(*v, type);
     if (exact && type.bits == 32) return make_float(static_cast<float>(*v), type);
     if (exact && type.bits == 64) return make_float(static_cast<double>(*v), type);
+  }
+  // A number without a representation, as NaN, is undefined, but it must be written.
+  if (const auto* v = as<FloatImm>(value); v != nullptr && type.is_scalar() && !type.is_float() &&
+                                           !type.is_bool() && !is_representable(v->value, type)) {
+    return make_int(0, type);
   }
   // Constants of 16 bits keep their written value, without rounding, so they are not converted.
   const auto* v = as<FloatImm>(value);

@@ -67,17 +67,14 @@ Layout rule_layout(const Stage& stage, const Shape& shape, TextureRule rule, con
 }
 
 // Indices along an axis have 32 bits, offsets in the whole buffer 64 bits.
-void check_size(const Stage& stage, Type type, const Shape& extents) {
-  int128 bytes = type.bytes();
+void check_size(const Stage& stage, const Shape& extents) {
+  int128 elements = 1;
   for (const int64_t extent : extents) {
-    bytes *= extent;
-    if (extent <= std::numeric_limits<int32_t>::max() &&
-        bytes <= std::numeric_limits<int64_t>::max()) {
-      continue;
-    }
+    elements *= extent;
+    if (extent <= std::numeric_limits<int32_t>::max() && elements <= kMaxElements) continue;
     fail(stage.op->location, Code::IndexTooLarge,
-         "split the tensor: an axis has fewer than 2^31 indices, a buffer fewer than 2^63 bytes",
-         "'{}' has too many elements for the target's integers", stage.name());
+         "split the tensor: an axis has fewer than 2^31 indices, a buffer at most 2^48 elements",
+         "'{}' has too many elements", stage.name());
   }
 }
 
@@ -185,12 +182,12 @@ Buffer make_stage_buffer(const Stage& stage, const Contents& contents, const Sto
   const std::optional<Shape> constant = constant_extents(extents);
   if (!constant) return make_symbolic_array(stage, name, type, scope, extents);
   const Shape& shape = *constant;
-  check_size(stage, type, shape);
+  check_size(stage, shape);
   const Layout layout = stage.layout    ? stated_layout(stage, shape, target)
                         : scope.texture ? rule_layout(stage, shape, *scope.texture, target)
                         : argument      ? linear_layout(shape)
                                         : aligned_layout(stage, shape);
-  if (scope.texture) check_size(stage, type, {layout.row_count(), layout.col_count()});
+  if (scope.texture) check_size(stage, {layout.row_count(), layout.col_count()});
   if (!scope.texture) {
     return make_buffer_with_layout(name, type, layout, scope.memory, stage.op->location);
   }

@@ -1,5 +1,7 @@
 #include "lower/loops/simplify_program.h"
 
+#include <algorithm>
+
 #include "ir/analysis/symbolic_extents.h"
 #include "ir/arith/simplify.h"
 #include "ir/visit.h"
@@ -39,6 +41,38 @@ Expr simplified_condition(const Expr& condition, arith::Ranges& ranges) {
   return result;
 }
 
+// The condition without the conjuncts `var < end` and `var + k < end + k`; null if nothing is left.
+// Sets `end` to the least of the ends.
+Expr without_end(const Expr& condition, const Expr& var, int64_t& end) {
+  const auto* n = as<Binary>(condition);
+  if (n == nullptr) return condition;
+  if (n->op == BinaryOp::And) {
+    const Expr left = without_end(n->a, var, end), right = without_end(n->b, var, end);
+    if (!left || !right) return left ? left : right;
+    return left && right;
+  }
+  if (n->op != BinaryOp::Lt || int_value(n->b) == nullptr) return condition;
+  const auto* moved = as<Binary>(n->a);  // var + constant
+  const bool sum = moved != nullptr && moved->op == BinaryOp::Add && int_value(moved->b) != nullptr;
+  if (!var.same_as(sum ? moved->a : n->a)) return condition;
+  const int64_t own = *int_value(n->b) - (sum ? *int_value(moved->b) : 0);
+  if (own < 1) return condition;
+  end = std::min(end, own);
+  return {};
+}
+
+// Ends a loop where the guard around its whole body ends to hold.
+Stmt ended(const For& loop, const Stmt& self) {
+  const auto* guard = as<If>(loop.body);
+  const int64_t* extent = int_value(loop.extent);
+  if (guard == nullptr || extent == nullptr) return self;
+  int64_t end = *extent;
+  const Expr rest = without_end(guard->condition, loop.var, end);
+  if (end == *extent) return self;
+  const Stmt body = rest ? make_if(rest, guard->then, guard->location) : guard->then;
+  return make_for(loop.var, make_int(end, loop.extent->type), loop.loop, body, self->location);
+}
+
 }  // namespace
 
 Stmt simplified(const Stmt& s, const arith::Ranges& ranges) {
@@ -57,7 +91,8 @@ Stmt simplified(const Stmt& s, const arith::Ranges& ranges) {
   if (loop == nullptr || loop->loop == LoopKind::Thread) return result;
   const int64_t* extent = int_value(loop->extent);
   if (extent != nullptr && *extent <= 0) return make_empty();
-  return is_int(loop->extent, 1) || is_empty(loop->body) ? loop->body : result;
+  if (is_int(loop->extent, 1) || is_empty(loop->body)) return loop->body;
+  return ended(*loop, result);
 }
 
 void simplify_program(Lowering& lowering) {

@@ -1,12 +1,16 @@
 #include "lower/schedule/check_reads.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
 
 #include "ir/arith/linear.h"
 #include "ir/arith/simplify.h"
 #include "ir/evaluation.h"
 #include "ir/program.h"
 #include "ir/visit.h"
+#include "support/int128.h"
 
 namespace texloom::lower {
 
@@ -56,6 +60,23 @@ bool has_exact_bounds(const Expr& index) {
   return once && has_exact_operations(index);
 }
 
+// Whether a variable is compared with a constant, by anything but !=.
+bool limits_one_variable(const Expr& condition, bool holds) {
+  const auto* n = as<Binary>(condition);
+  if (n == nullptr || !is_comparison(n->op) || !arith::is_index_type(n->a->type)) return false;
+  if (n->op == (holds ? BinaryOp::Ne : BinaryOp::Eq)) return false;
+  return (n->a->kind == ExprKind::Var && int_value(n->b) != nullptr) ||
+         (n->b->kind == ExprKind::Var && int_value(n->a) != nullptr);
+}
+
+// Whether exactly the values remain that Ranges::assume() leaves of the variables.
+bool is_box(const Expr& condition, bool holds) {
+  if (const auto* n = as<Not>(condition)) return is_box(n->value, !holds);
+  const auto* n = as<Binary>(condition);
+  if (n == nullptr || !is_logical(n->op)) return limits_one_variable(condition, holds);
+  return (n->op == BinaryOp::And) == holds && is_box(n->a, holds) && is_box(n->b, holds);
+}
+
 class Checker {
  public:
   Checker(const Operation& op, arith::Ranges ranges, DiagnosticSink& sink)
@@ -70,33 +91,97 @@ class Checker {
     }
   }
 
-  // Visits the parts that are evaluated at every point.
+  // Visits the parts that are evaluated at every point, and those under conditions that leave a box
+  // of points.
   void check(const Expr& e) {
     if (const auto* n = as<TensorRead>(e)) {
       for (size_t i = 0; i < n->indices.size(); ++i) check_index(*n, i);
     }
-    if (const auto* n = as<Binary>(e)) check_overflow(*n, e);
+    if (const auto* n = as<Binary>(e); n != nullptr && !guarded_) check_overflow(*n, e);
     int operand = 0;
     for_each_child(e, [&](const Expr& child) {
       if (always_evaluates(e, operand++)) check(child);
     });
+    if (const auto* n = as<Select>(e)) {
+      check_under(n->condition, true, n->if_true);
+      check_under(n->condition, false, n->if_false);
+    }
+  }
+
+  void check_under(const Expr& condition, bool holds, const Expr& e) {
+    if (!is_box(condition, holds)) return;
+    arith::Ranges outside = ranges_;
+    ranges_.assume(condition, holds);
+    bool runs = true;
+    walk(condition, [&](const Var& v) {
+      const arith::Interval values = ranges_.of(&v);
+      runs = runs && values.min <= values.max;
+    });
+    const bool guarded = std::exchange(guarded_, true);
+    if (runs) check(e);
+    guarded_ = guarded;
+    ranges_ = std::move(outside);
   }
 
  private:
   // Arithmetic on axes must not wrap, because lowering reasons about it. Arithmetic on values from
   // memory may wrap.
   void check_overflow(const Binary& n, const Expr& self) {
-    const bool grows = n.op == BinaryOp::Add || n.op == BinaryOp::Sub || n.op == BinaryOp::Mul;
-    if (!grows || n.type != kInt32 || overflowed_) return;
-    const arith::LinearSum sum = arith::linear_sum(self, ranges_);
-    const arith::Interval range = sum.bounds(ranges_);
-    if (arith::reads_memory(sum) || !range.bounded() || range.within(INT32_MIN, INT32_MAX)) return;
+    if (n.type != kInt32 || overflowed_ || arith::reads_memory(self, ranges_)) return;
+    const arith::Interval range = exact_values(n, self);
+    if (!range.bounded() || range.within(INT32_MIN, INT32_MAX)) return;
     overflowed_ = true;
     sink_.error(n.location.known() ? n.location : op_.location, Code::IndexTooLarge,
                 "cast an axis to int64 first: .astype(\"int64\"), or to uint32 if it should wrap",
                 "'{}' computes values between {} and {} from its axes, which int32 cannot "
                 "represent",
                 op_.name, range.min, range.max);
+  }
+
+  // The values of a sum, a product or a left shift that does not wrap; everything for another
+  // operation.
+  arith::Interval exact_values(const Binary& n, const Expr& self) const {
+    const arith::Interval a = arith::bounds(n.a, ranges_), b = arith::bounds(n.b, ranges_);
+    switch (n.op) {
+      case BinaryOp::Add:
+      case BinaryOp::Sub:
+        return arith::linear_sum(self, ranges_).bounds(ranges_);
+      case BinaryOp::Mul:
+        return of_one_variable(n).value_or(a * b);
+      case BinaryOp::Shl:
+        if (b.is_point() && b.min >= 0 && b.min < 32) {
+          return a * arith::Interval::point(int64_t{1} << b.min);
+        }
+        return arith::Interval::everything();
+      default:
+        return arith::Interval::everything();
+    }
+  }
+
+  // The exact values of a product whose factors are linear in the same variable: a parabola.
+  std::optional<arith::Interval> of_one_variable(const Binary& n) const {
+    const arith::LinearSum a = arith::linear_sum(n.a, ranges_), b = arith::linear_sum(n.b, ranges_);
+    if (a.terms.size() != 1 || b.terms.size() != 1) return std::nullopt;
+    const arith::LinearTerm &x = a.terms.front(), &y = b.terms.front();
+    const arith::Interval values = ranges_.of(x.atom.get());
+    if (!x.atom.same_as(y.atom) || !values.within(INT32_MIN, INT32_MAX)) return std::nullopt;
+    const auto at = [&](int64_t v) {
+      const int128 product = (static_cast<int128>(x.coefficient) * v + a.constant) *
+                             (static_cast<int128>(y.coefficient) * v + b.constant);
+      return static_cast<int64_t>(std::clamp<int128>(product, INT64_MIN / 8, INT64_MAX / 8));
+    };
+    // The vertex is in the middle between the zeros of the factors.
+    const double vertex = -(static_cast<double>(a.constant) / static_cast<double>(x.coefficient) +
+                            static_cast<double>(b.constant) / static_cast<double>(y.coefficient)) /
+                          2;
+    arith::Interval exact =
+        join(arith::Interval::point(at(values.min)), arith::Interval::point(at(values.max)));
+    for (const double near : {std::floor(vertex), std::ceil(vertex)}) {
+      if (near < static_cast<double>(values.min) || near > static_cast<double>(values.max))
+        continue;
+      exact = join(exact, arith::Interval::point(at(static_cast<int64_t>(near))));
+    }
+    return exact;
   }
 
   void check_index(const TensorRead& n, size_t i) {
@@ -107,7 +192,8 @@ class Checker {
     const bool outside = range.max < 0 || range.min >= *extent;
     if (!outside && !has_exact_bounds(index)) return;
     sink_.error(op_.location, Code::OutOfBounds,
-                "guard the read with te.if_then_else, or shrink the axes",
+                guarded_ ? "narrow the condition of the read, or shrink the axes"
+                         : "guard the read with te.if_then_else, or shrink the axes",
                 "'{}' reads axis {} of '{}' at indices {} to {}, but that axis has only the "
                 "indices 0 to {}",
                 op_.name, i, n.tensor->name, range.min, range.max, *extent - 1);
@@ -117,6 +203,7 @@ class Checker {
   arith::Ranges ranges_;
   DiagnosticSink& sink_;
   bool overflowed_ = false;  // one report is enough
+  bool guarded_ = false;     // inside a condition
 };
 
 // The values of the stage's data axes at the points that are computed. A region may exceed the
@@ -151,9 +238,11 @@ void check_computed_reads(const Schedule& s, const Bounds& bounds) {
 }
 
 void check_reads(const Operation& op, arith::Ranges known, DiagnosticSink& sink) {
+  Checker checker(op, std::move(known), sink);
   const auto* reduce = as<Reduce>(op.body);
-  if (reduce != nullptr && reduce->condition) return;
-  Checker(op, std::move(known), sink).check(op.body);
+  if (reduce == nullptr || !reduce->condition) return checker.check(op.body);
+  checker.check(reduce->condition);
+  for (const Expr& source : reduce->sources) checker.check_under(reduce->condition, true, source);
 }
 
 }  // namespace texloom::lower

@@ -9,8 +9,9 @@
 namespace texloom::lower {
 
 // Reports reads of a compute that are outside the tensor (OutOfBounds), and sums of axes that
-// exceed int32 (IndexTooLarge). An axis that is not in `known` runs over its whole domain; a read
-// under a condition is assumed to be guarded.
+// exceed int32 (IndexTooLarge). An axis that is not in `known` runs over its whole domain. A
+// condition that compares axes with constants leaves a box of points, at which reads are checked; a
+// read under another condition is assumed to be guarded, whatever the storage scope.
 void check_reads(const schedule::Operation& op, ir::arith::Ranges known, DiagnosticSink& sink);
 
 // Checks the reads of all computes, except those in the steps of scans, at the points that the

@@ -73,7 +73,7 @@ TEST(Prelude, InASource) {
   });
   EXPECT_EQ(code(TestKernel(), body),
             "y[0] = tl_floordiv_int(x[0], x[1]);\n"
-            "y[1] = tl_floormod_int(x[0], x[1]);\n"
+            "y[1] = tl_floormod_int(x[0], x[1] == -1 ? 1 : x[1]);\n"
             "vstore_half_rte(tl_round_half_float(tl_round_half_float(vload_half(0, h) * "
             "vload_half(1, h)) + vload_half(2, h)), 2, h);\n");
   const std::string preamble = head(TestKernel(), body);

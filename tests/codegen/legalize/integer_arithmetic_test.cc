@@ -172,13 +172,23 @@ TEST_F(IntegerArithmetic, FloorOperationsByPowersOfTwo) {
             "a & x4(7)");
 }
 
+// C does not define the remainder of the least number by -1, which is 0.
+TEST_F(IntegerArithmetic, RemaindersByMinusOne) {
+  EXPECT_EQ(value(kInt64, TL_OP(FloorMod)),
+            "floormod(x[0], select(x[1] == int64(-1), int64(1), x[1]))");
+  EXPECT_EQ(value(kInt32, TL_OP(Mod)), "truncmod(x[0], select(x[1] == -1, 1, x[1]))");
+  EXPECT_EQ(vector_value(kInt32, TL_OP(Mod)), "truncmod(a, select(b == x4(-1), x4(1), b))");
+  EXPECT_EQ(value(Type::u(32), TL_OP(Mod)), "truncmod(x[0], x[1])");
+  EXPECT_EQ(value(kInt32, [](Expr a, const Expr&) { return op(BinaryOp::Mod, a, make_int(-3)); }),
+            "truncmod(x[0], -3)");
+}
+
 TEST_F(IntegerArithmetic, OtherFloorOperationsAreFunctions) {
   EXPECT_EQ(index_value(floordiv(k, 3)), "floordiv(k, 3)");
   EXPECT_EQ(index_value(floormod(n, 3)), "floormod(n, 3)");
   EXPECT_EQ(index_value(floordiv(k, make_int(-4))), "floordiv(k, -4)");
   EXPECT_EQ(index_value(floordiv(i, k)), "floordiv(i, k)");
   EXPECT_EQ(index_value(floordiv(k, i)), "floordiv(k, i)");
-  EXPECT_EQ(value(kInt64, TL_OP(FloorMod)), "floormod(x[0], x[1])");
   EXPECT_EQ(value(Type::i(8), TL_OP(FloorDiv)), "int8(floordiv(int32(x[0]), int32(x[1])))");
   EXPECT_EQ(value(Type::i(16), TL_OP(FloorMod)), "int16(floormod(int32(x[0]), int32(x[1])))");
   EXPECT_EQ(vector_value(Type::i(8), TL_OP(FloorMod)), "int8x4(floormod(int32x4(a), int32x4(b)))");

@@ -47,7 +47,16 @@ TEST_F(SimplifyProgram, Guards) {
   EXPECT_EQ(simple(loop(4, make_if(i < make_int(4), put(y, i, n)))),
             "for i < 4 {\n  y[i] = n\n}\n");
   EXPECT_EQ(simple(loop(4, make_if(i < make_int(3), put(y, i, n)))),
-            "for i < 4 {\n  if i < 3 {\n    y[i] = n\n  }\n}\n");
+            "for i < 3 {\n  y[i] = n\n}\n");
+  EXPECT_EQ(simple(loop(4, make_if(i + 5 < make_int(8), put(y, i, n)))),
+            "for i < 3 {\n  y[i] = n\n}\n");
+  EXPECT_EQ(simple(loop(4, make_if(i < n, put(y, i, n)))),
+            "for i < 4 {\n  if i < n {\n    y[i] = n\n  }\n}\n");
+  EXPECT_EQ(simple(loop(4, make_seq({make_if(i < make_int(3), put(y, i, n)), put(y, n, n)}))),
+            "for i < 4 {\n  if i < 3 {\n    y[i] = n\n  }\n  y[n] = n\n}\n");
+  const Stmt thread =
+      make_thread_for(i, make_int(4), {true, 0}, make_if(i < make_int(3), put(y, i, n)));
+  EXPECT_EQ(simple(thread), to_string(thread));
 }
 
 // The right side of a conjunction is evaluated only if the left side holds.
@@ -56,9 +65,9 @@ TEST_F(SimplifyProgram, RightSidesOfGuards) {
     return simple(loop(64, make_if(condition, put(y, i, n))));
   };
   EXPECT_EQ(guarded(i < make_int(16) && n + floordiv(i, 16) < make_int(3)),
-            "for i < 64 {\n  if i < 16 && n < 3 {\n    y[i] = n\n  }\n}\n");
+            "for i < 16 {\n  if n < 3 {\n    y[i] = n\n  }\n}\n");
   EXPECT_EQ(guarded(i < make_int(16) && i < make_int(20) && i >= make_int(3)),
-            "for i < 64 {\n  if i < 16 && i >= 3 {\n    y[i] = n\n  }\n}\n");
+            "for i < 16 {\n  if i >= 3 {\n    y[i] = n\n  }\n}\n");
   EXPECT_EQ(guarded(i < make_int(16) && i >= make_int(16)), "");
 }
 

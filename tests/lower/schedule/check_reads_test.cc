@@ -111,11 +111,32 @@ TEST_F(CheckReads, Conditions) {
   EXPECT_EQ(reading([&](const Expr& i) {
               return make_select(i < make_int(7), at(n, {i}), at(a, {i + 3}));
             }),
-            "");
+            outside(10, 10));
   EXPECT_EQ(reading([&](const Expr& i) {
               return make_select(at(a, {i + 3}) < make_float(0), at(n, {i}), make_float(0));
             }),
             outside(3, 10));
+}
+
+// Reads are checked at the points that a condition on axes leaves.
+TEST_F(CheckReads, ConditionsThatDoNotGuard) {
+  const auto guarded = [&](const auto& condition, int64_t offset) {
+    return reading(
+        [&](const Expr& i) { return make_select(condition(i), at(a, {i + offset}), at(n, {i})); });
+  };
+  const auto always = [](const Expr& i) { return i >= make_int(0); };
+  EXPECT_EQ(guarded(always, 2), "");
+  EXPECT_EQ(guarded(always, 3), outside(3, 10));
+  EXPECT_EQ(guarded(always, 100), outside(100, 107));
+  const auto middle = [](const Expr& i) { return i >= make_int(2) && i < make_int(6); };
+  EXPECT_EQ(guarded(middle, -2), "");
+  EXPECT_EQ(guarded(middle, 4), "");
+  EXPECT_EQ(guarded(middle, -3), outside(-1, 2));
+  EXPECT_EQ(guarded(middle, 5), outside(7, 10));
+  EXPECT_EQ(guarded([&](const Expr& i) { return make_not(middle(i)); }, 5), "");
+  EXPECT_EQ(guarded([](const Expr& i) { return i >= make_int(9); }, 5), "");  // never
+  EXPECT_EQ(guarded([](const Expr& i) { return i * 2 < make_int(8); }, 5), "");
+  EXPECT_EQ(guarded([&](const Expr& i) { return at(n, {i}) < make_float(0); }, 5), "");
 }
 
 // The right side of a conjunction is evaluated only if the left side holds.
@@ -144,6 +165,21 @@ TEST_F(CheckReads, IndicesThatOverflow) {
       scaled(306783379),
       "TL4007 te.py:4: 'B' computes values between 0 and 2147483653 from its axes, which int32 "
       "cannot represent");
+  const auto computed = [&](const auto& value) {
+    return reading(
+        [&](const Expr& i) { return make_select(value(i) < make_int(0), at(n, {i}), at(a, {i})); });
+  };
+  EXPECT_EQ(computed([](const Expr& i) { return (i + 46333) * (i + 46333); }), "");
+  EXPECT_EQ(computed([](const Expr& i) { return (i + 46334) * (i + 46334); }).substr(0, 6),
+            "TL4007");
+  EXPECT_EQ(computed([](const Expr& i) { return (i - 4) * (i * 100000000); }), "");
+  EXPECT_EQ(computed([](const Expr& i) { return i * (i * 100000000); }).substr(0, 6), "TL4007");
+  const auto shifted = [&](int64_t by) {
+    return computed(
+        [&](const Expr& i) { return make_binary(ir::BinaryOp::Shl, i * i, make_int(by)); });
+  };
+  EXPECT_EQ(shifted(25), "");
+  EXPECT_EQ(shifted(26).substr(0, 6), "TL4007");
   EXPECT_EQ(scaled(-306783378), "");
   EXPECT_EQ(scaled(-306783379).substr(0, 6), "TL4007");
   // Each intermediate value counts, but two uses of an axis are not treated as independent.
