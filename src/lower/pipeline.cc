@@ -9,6 +9,7 @@
 #include "lower/kernels/contract_fma.h"
 #include "lower/kernels/drop_border_guards.h"
 #include "lower/kernels/hoist_divisions.h"
+#include "lower/kernels/join_guards.h"
 #include "lower/kernels/partition_loops.h"
 #include "lower/kernels/share_texels.h"
 #include "lower/kernels/split_kernels.h"
@@ -121,6 +122,8 @@ constexpr std::array kPipeline = {
          "leave zero padding to the border of exact images"},
     Pass{"partition_loops", partition_loops, Kernels, Kernels,
          "remove bounds tests from interior tiles"},
+    Pass{"join_guards", join_guards, Kernels, Kernels,
+         "put neighbors under equal guards under one"},
     Pass{"hoist_divisions", hoist_divisions, Kernels, Kernels,
          "move divisions out of loops that do not change them"},
     // After unrolling, which puts the copies side by side.

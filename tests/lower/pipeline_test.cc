@@ -69,7 +69,7 @@ TEST_F(Pipeline, RunsAllPassesInOrder) {
             "prepare_schedule\ncheck_schedule\nbuild_loops\npipeline_loops\nvectorize_loops\n"
             "inject_virtual_threads\nunroll_loops\ncheck_accesses\nflatten_storage\n"
             "simplify_program\nsplit_kernels\ninsert_barriers\ndrop_border_guards\n"
-            "partition_loops\nhoist_divisions\nshare_texels\ncontract_fma\n");
+            "partition_loops\njoin_guards\nhoist_divisions\nshare_texels\ncontract_fma\n");
   EXPECT_EQ(of_split_kernels,
             "split_kernels.launch_nests\nsplit_kernels.free_temporaries\nsplit_kernels\n");
   EXPECT_EQ(result.program.stage, ProgramStage::Kernels);

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "lower/lowering.h"
+
+namespace texloom::lower {
+
+// Purpose: puts neighbors under equal guards under one guard.
+//   Copies of an unrolled loop leave a guard around each statement. With one guard, devices branch
+//   once, and share_texels sees all reads together.
+// Requires: stage kernels.
+// Ensures: stage kernels. A guard that reads memory stays, since a statement under it may change
+// the
+//   value.
+// Order: after insert_barriers, whose barriers separate statements, because a guard that differs
+//   between threads must not get around a barrier; after partition_loops, which drops guards.
+// Example:
+//   if i < n { Y[i] = 1.0 } if i < n { Z[i] = 2.0 }   ->   if i < n { Y[i] = 1.0 Z[i] = 2.0 }
+void join_guards(Lowering& lowering);
+
+}  // namespace texloom::lower
