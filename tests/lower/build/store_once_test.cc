@@ -65,6 +65,13 @@ TEST_F(ElementOwner, StoresWhatItsSerialLoopComputes) {
   EXPECT_EQ(of(t.var * 7 + k.var, {t, k}), "!(t + 1 < 4 && t * 7 + k + i >= t * 7 + 7)");
 }
 
+// A thread and its serial loop move the region by the same stride.
+TEST_F(ElementOwner, CountsTheSerialLoopToTheThread) {
+  const LoopAround t = loop("t", 2), k = loop("k", 2, false);
+  EXPECT_EQ(of(t.var * 4 + k.var * 4, {t, k}), "!(t + 1 < 2 && t * 4 + k * 4 + i >= t * 4 + 4)");
+  EXPECT_EQ(of(k.var * 4 + t.var * 4, {k, t}), "!(t + 1 < 2 && k * 4 + t * 4 + i >= t * 4 + 4)");
+}
+
 // A thread's regions have gaps in which regions of other threads begin.
 TEST_F(ElementOwner, IsUnknownOfInterleavedRegions) {
   const LoopAround t = loop("t", 9), k = loop("k", 3, false);

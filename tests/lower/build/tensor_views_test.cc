@@ -23,9 +23,9 @@ Buffer array(std::vector<int64_t> shape, MemoryScope memory = MemoryScope::Globa
 
 class TensorViews : public ::testing::Test {
  protected:
-  // The problem if a view of four elements is bound to the buffer at `first`, or "".
+  // The problem if a view, by default of four elements, is bound to the buffer at `first`, or "".
   std::string problem(TensorView view, const Buffer& buffer, Exprs first) {
-    view.buffer = array({4});
+    if (!view.buffer) view.buffer = array({4});
     const TensorIntrinsicNode intrinsic({"f", {}, {view}, {}, {}, {}, {}});
     const ViewParts parts{{view.buffer.get(), {buffer, std::move(first)}}};
     try {
@@ -98,6 +98,9 @@ TEST_F(TensorViews, StridesAndOffsetsHaveValues) {
   EXPECT_EQ(to_string(values_.at(offset)), "i * 16 + 4");
   EXPECT_EQ(problem({.strides = {make_int(2)}}, array({8, 16}), {i_, make_int(4)}),
             "axis 1 of 'A' has the stride 1, but that of the view is 2");
+  EXPECT_EQ(problem({.buffer = array({2, 4}), .strides = {make_int(16), make_int(2)}},
+                    array({3, 8, 16}), {i_, j_, make_int(4)}),
+            "axis 2 of 'A' has the stride 1, but that of the view is 2");
   EXPECT_EQ(problem({.offset = offset}, array({1 << 16, 1 << 16}), {i_, j_}),
             "the view 'A' may begin anywhere in 'A', which has more elements than int32 can count");
 }
