@@ -156,6 +156,8 @@ def _loaded(name: str, stored: _Stored) -> Function:
 
 
 def _read(name: str) -> list[_Stored]:
+    if os.path.exists(name) and not os.path.isfile(name):  # a device or a pipe may never end
+        _refuse(f"'{name}'", "cannot be read: it is not a file")
     try:
         with zipfile.ZipFile(name) as archive:
 

@@ -1,6 +1,7 @@
 """Compiled functions in files: a loaded function computes the same, other files are refused."""
 
 import json
+import os
 import zipfile
 
 import numpy as np
@@ -163,3 +164,11 @@ def test_earlier_file_stays_until_the_new_one_is_complete(tmp_path):
     with pytest.raises(tvm.TVMError, match="TL5012.*cannot be written"):
         f.export_library(tmp_path / "f")
     assert (tmp_path / "f").read_bytes() == before
+
+
+def test_devices_and_pipes_are_not_read(tmp_path):
+    """They may never end."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in ("/dev/zero", tmp_path / "pipe"):
+        with pytest.raises(tvm.TVMError, match="TL5012.*cannot be read: it is not a file"):
+            tvm.runtime.load_module(path)

@@ -349,3 +349,16 @@ def test_declared_buffers():
         _ = declared.data
     with pytest.raises(tvm.TVMError, match="TL3034.*cannot take a pointer to this element type"):
         declared.access_ptr("r")
+
+
+def test_arrays_of_the_host_are_no_arguments():
+    x, y, s = scheduled(8)
+    function = tvm.build(s, [x, y])
+    on_host = tvm.nd.array(np.zeros(8, "float32"), tvm.cpu())
+    with pytest.raises(tvm.TVMError, match=r"'X' is an array of cpu\(0\), which runs no kernels"):
+        function(on_host, tvm.nd.empty((8,)))
+
+
+def test_shape_of_an_array_that_cannot_be():
+    with pytest.raises(tvm.TVMError, match=r"an array of shape \(-1\) cannot be in 'global'"):
+        tvm.nd.empty((-1,))

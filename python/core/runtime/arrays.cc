@@ -132,7 +132,8 @@ void check_shape(const Shape& shape, const schedule::Storage& storage, Type type
   if (bad_shape || (by_rule && (shape.empty() || shape.size() > kMaxTextureRank))) {
     fail(where, Code::BadShape,
          fmt::format("give positive extents; a texture holds 1 to {} axes", kMaxTextureRank),
-         "an array cannot have this shape in '{}'", to_string(storage.scope));
+         "an array of shape ({}) cannot be in '{}'", fmt::join(shape, ", "),
+         to_string(storage.scope));
   }
   int128 bytes = type.bytes();
   for (const int64_t extent : shape) {

@@ -14,18 +14,26 @@ using ir::Type;
 
 namespace {
 
-// A true comparison yields 1 for scalars, but -1 in the lanes of a vector.
-std::string floor_div_body(const std::string& type, bool scalar) {
-  const char* correction =
-      scalar ? "- (q * b != a && (a ^ b) < 0)" : "+ ((q * b != a) & ((a ^ b) < 0))";
-  return fmt::format("  const {} q = a / b;\n  return q {};\n", type, correction);
+// All bits, in the lanes of a vector, where the remainder is not 0 and has another sign than the
+// divisor. Languages differ in what comparisons of vectors give, so this uses sign bits; a
+// remainder is never the least number, so -r does not overflow.
+std::string needs_correction(Type type) {
+  return fmt::format("(((r | -r) & (r ^ b)) >> {})", type.bits - 1);
+}
+
+std::string floor_div_body(const std::string& name, Type type) {
+  if (type.is_scalar()) {
+    return fmt::format("  const {} q = a / b;\n  return q - (q * b != a && (a ^ b) < 0);\n", name);
+  }
+  return fmt::format("  const {0} q = a / b;\n  const {0} r = a - q * b;\n  return q + {1};\n",
+                     name, needs_correction(type));
 }
 
 // A remainder has the sign of the divisor.
-std::string floor_mod_body(const std::string& type, bool scalar) {
-  const char* result =
-      scalar ? "r != 0 && (r ^ b) < 0 ? r + b : r" : "r + (((r != 0) & ((r ^ b) < 0)) & b)";
-  return fmt::format("  const {} r = a % b;\n  return {};\n", type, result);
+std::string floor_mod_body(const std::string& name, Type type) {
+  const std::string result = type.is_scalar() ? "r != 0 && (r ^ b) < 0 ? r + b : r"
+                                              : fmt::format("r + ({} & b)", needs_correction(type));
+  return fmt::format("  const {} r = a % b;\n  return {};\n", name, result);
 }
 
 }  // namespace
@@ -35,8 +43,7 @@ const std::string& Prelude::floor_operation(BinaryOp op, Type type) {
   const bool division = op == BinaryOp::FloorDiv;
   const std::string value = value_type_name(type);
   const std::string name = fmt::format("tl_{}_{}", division ? "floordiv" : "floormod", value);
-  const std::string body =
-      division ? floor_div_body(value, type.is_scalar()) : floor_mod_body(value, type.is_scalar());
+  const std::string body = division ? floor_div_body(value, type) : floor_mod_body(value, type);
   return use(name, fmt::format("{0} {1}({0} a, {0} b) {{\n{2}}}\n", value, name, body));
 }
 

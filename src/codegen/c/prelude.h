@@ -12,7 +12,7 @@ namespace texloom::codegen {
 class Prelude {
  public:
   // The name of the function for FloorDiv or FloorMod of int32 or int64 values or vectors of them.
-  // Assumes that comparisons of vectors give masks: 0 or -1 (VectorConditions::Masks).
+  // Assumes that right shifts of negative numbers are arithmetic, as OpenCL C and MSL say.
   const std::string& floor_operation(ir::BinaryOp op, ir::Type type);
   // Adds a function once; returns its name.
   const std::string& use(const std::string& name, std::string definition);

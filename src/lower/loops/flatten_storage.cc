@@ -115,7 +115,7 @@ class Flattener {
       const auto differs = [&](const LayoutPart& part) {
         return !indices[static_cast<size_t>(part.axis)]->type.is_scalar();
       };
-      const auto number_in_lane = [&](const LayoutParts& parts, Expr ElementPosition::*member) {
+      const auto number_in_lane = [&](const LayoutParts& parts, Expr ElementPosition::* member) {
         const bool shared = lane > 0 && std::none_of(parts.begin(), parts.end(), differs);
         return shared ? positions.front().*member : number(buffer.layout, parts, scalars);
       };

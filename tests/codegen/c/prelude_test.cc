@@ -33,7 +33,7 @@ TEST(Prelude, FloorOperations) {
             "}\n\n"
             "long2 tl_floormod_long2(long2 a, long2 b) {\n"
             "  const long2 r = a % b;\n"
-            "  return r + (((r != 0) & ((r ^ b) < 0)) & b);\n"
+            "  return r + ((((r | -r) & (r ^ b)) >> 63) & b);\n"
             "}\n\n");
   EXPECT_EQ(build_log(prelude.text()), "");
 }
@@ -45,7 +45,8 @@ TEST(Prelude, FloorOperationsOfOtherForms) {
   EXPECT_EQ(prelude.text(),
             "int4 tl_floordiv_int4(int4 a, int4 b) {\n"
             "  const int4 q = a / b;\n"
-            "  return q + ((q * b != a) & ((a ^ b) < 0));\n"
+            "  const int4 r = a - q * b;\n"
+            "  return q + (((r | -r) & (r ^ b)) >> 31);\n"
             "}\n\n"
             "int tl_floormod_int(int a, int b) {\n"
             "  const int r = a % b;\n"
