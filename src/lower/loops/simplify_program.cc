@@ -55,8 +55,9 @@ Expr without_end(const Expr& condition, const Expr& var, int64_t& end) {
   const auto* moved = as<Binary>(n->a);  // var + constant
   const bool sum = moved != nullptr && moved->op == BinaryOp::Add && int_value(moved->b) != nullptr;
   if (!var.same_as(sum ? moved->a : n->a)) return condition;
-  const int64_t own = *int_value(n->b) - (sum ? *int_value(moved->b) : 0);
-  if (own < 1) return condition;
+  const int64_t moved_by = sum ? *int_value(moved->b) : 0;
+  int64_t own = 0;
+  if (__builtin_sub_overflow(*int_value(n->b), moved_by, &own) || own < 1) return condition;
   end = std::min(end, own);
   return {};
 }
