@@ -9,10 +9,10 @@
 namespace texloom::codegen {
 
 const Backend& backend_of(ir::TargetKind kind) {
-  static const Backend kBackends[] = {
+  static const Backend backends[] = {
       {ir::TargetKind::OpenCL, opencl::opencl_dialect, opencl::legalize_pass(), opencl::print},
   };
-  for (const Backend& row : kBackends) {
+  for (const Backend& row : backends) {
     if (row.kind == kind) return row;
   }
   TL_UNREACHABLE("a kind of target without a backend");

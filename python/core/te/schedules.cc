@@ -143,9 +143,9 @@ void bind_loop_directives(py::class_<PyStage>& c) {
       },
       py::arg("ivar"), py::arg("thread_ivar"), "Bind a loop to a thread axis.");
   const auto annotation = [&c](LoopKind kind, const char* doc) {
+    const std::string name(directive_for(kind));
     c.def(
-        directive_for(kind).data(),
-        [kind](const PyStage& s, const PyIterVar& axis) { annotate(s, axis, kind); },
+        name.c_str(), [kind](const PyStage& s, const PyIterVar& axis) { annotate(s, axis, kind); },
         py::arg("var"), doc);
   };
   annotation(LoopKind::Vectorized, "Compute all iterations of a loop as one vector.");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace texloom::ir {
@@ -11,7 +12,7 @@ namespace texloom::ir {
 template <class Stride, class Extent, class Times>
 Stride row_major_stride(const std::vector<Extent>& extents, size_t axis, Stride one,
                         const Times& times) {
-  Stride stride = one;
+  Stride stride = std::move(one);
   for (size_t i = axis + 1; i < extents.size(); ++i) stride = times(stride, extents[i]);
   return stride;
 }
