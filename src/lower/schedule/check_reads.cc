@@ -109,7 +109,9 @@ class Checker {
   }
 
   void check_under(const Expr& condition, bool holds, const Expr& e) {
-    if (!is_box(condition, holds)) return;
+    if (!is_box(condition, holds) || !takes_known_values(condition)) return;
+    const Expr known = arith::simplify(condition, ranges_);
+    if (holds ? is_false(known) : is_true(known)) return;
     arith::Ranges outside = ranges_;
     ranges_.assume(condition, holds);
     bool runs = true;
@@ -124,6 +126,13 @@ class Checker {
   }
 
  private:
+  // Whether the variables take all values of their ranges: a symbolic axis may end earlier.
+  bool takes_known_values(const Expr& condition) const {
+    bool known = true;
+    walk(condition, [&](const Var& v) { known = known && ranges_.of(&v).bounded(); });
+    return known;
+  }
+
   // Arithmetic on axes must not wrap, because lowering reasons about it. Arithmetic on values from
   // memory may wrap.
   void check_overflow(const Binary& n, const Expr& self) {
