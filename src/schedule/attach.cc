@@ -104,25 +104,18 @@ IterVar thread_of(const Schedule& schedule, const LoopRef& loop) {
   return dealt_out ? attributes->thread : IterVar();
 }
 
+std::vector<IterVar> reduction_threads(const Schedule& schedule, StageId id) {
+  std::vector<IterVar> threads;
+  for (const IterVar& leaf : schedule.stage(id).leaves) {
+    if (leaf->kind != IterKind::Reduction) continue;
+    if (IterVar thread = thread_of(schedule, {id, leaf})) threads.push_back(std::move(thread));
+  }
+  return threads;
+}
+
 bool threads_share_reduction(const Schedule& schedule, StageId id) {
-  const std::vector<IterVar>& leaves = schedule.stage(id).leaves;
-  return std::any_of(leaves.begin(), leaves.end(), [&](const IterVar& leaf) {
-    return leaf->kind == IterKind::Reduction && thread_of(schedule, {id, leaf});
-  });
+  return !reduction_threads(schedule, id).empty();
 }
-
-namespace {
-
-// Whether threads along this axis share the iterations of a reduction axis of the stage.
-bool shares_reduction(const Stage& stage, const IterVar& thread) {
-  return std::any_of(stage.leaves.begin(), stage.leaves.end(), [&](const IterVar& leaf) {
-    const AxisAttributes* own = stage.attributes_of(leaf);
-    return leaf->kind == IterKind::Reduction && own != nullptr && own->thread &&
-           is_one_thread_axis(own->thread, thread);
-  });
-}
-
-}  // namespace
 
 // From the outermost loop inwards, so that each host's own scope is known before its loops.
 StorageScope scope_of(const Schedule& schedule, StageId id) {
@@ -143,8 +136,11 @@ StorageScope scope_of(const Schedule& schedule, StageId id) {
     if (inferred != MemoryScope::Local) {
       inferred = thread->tag.block ? MemoryScope::Shared : MemoryScope::Local;
     }
+    if (thread->tag.block) continue;
     // Threads that share a reduction do not have elements of their own.
-    if (!thread->tag.block && shares_reduction(own, thread)) return {MemoryScope::Shared, {}};
+    for (const IterVar& sharing : reduction_threads(schedule, id)) {
+      if (is_one_thread_axis(sharing, thread)) return {MemoryScope::Shared, {}};
+    }
   }
   return {inferred, {}};
 }

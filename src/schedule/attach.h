@@ -43,7 +43,8 @@ bool share_buffer(ir::MemoryScope memory, const ir::IterVar& thread);
 // bound to threads with private buffers of the stage is serial: each thread runs all of it.
 ir::IterVar thread_of(const Schedule& schedule, const LoopRef& loop);
 
-// Whether threads share the iterations of a reduction axis of the stage.
+// The thread axes whose threads share the iterations of the stage's reduction axes.
+std::vector<ir::IterVar> reduction_threads(const Schedule& schedule, StageId id);
 bool threads_share_reduction(const Schedule& schedule, StageId id);
 
 // The scope that the user set, or else the one inferred from the enclosing loops: `local` inside

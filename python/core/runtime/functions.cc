@@ -92,15 +92,13 @@ void check_place(const hal::Binding& binding, const BufferNode& param,
 const PyArray& array_of(const py::handle& value, const BufferNode& param,
                         const SourceLocation& where) {
   if (py::isinstance<PyArray>(value)) return value.cast<const PyArray&>();
-  const std::string_view way_out = "make it with texloom.nd.array(value, texloom.opencl(0))";
   const auto type = py::str(py::type::of(value).attr("__name__")).cast<std::string>();
-  if (type == "HostArray") {
-    fail(where, Code::NotAnArray, std::string(way_out),
-         "the argument '{}' is an array of {}, which runs no kernels", param.name,
-         py::str(value.attr("device")).cast<std::string>());
-  }
-  fail(where, Code::NotAnArray, std::string(way_out),
-       "the argument '{}' is {}, not a Texloom array", param.name, kind_text(value));
+  const std::string what = type == "HostArray"
+                               ? fmt::format("an array of {}, which runs no kernels",
+                                             py::str(value.attr("device")).cast<std::string>())
+                               : fmt::format("{}, not a Texloom array", kind_text(value));
+  fail(where, Code::NotAnArray, "make it with texloom.nd.array(value, texloom.opencl(0))",
+       "the argument '{}' is {}", param.name, what);
 }
 
 using Executor = std::shared_ptr<runtime::PlanExecutor>;

@@ -243,16 +243,13 @@ class Builder {
   // The enclosing loops over other threads of the block, including virtual ones, without
   // duplicates.
   std::vector<ThreadLoop> groups(StageId id) const {
-    std::vector<IterVar> seen;
-    for (const LeafLoop& loop : bounds_.of(id).loops) {
-      if (loop.axis->kind == IterKind::Reduction) seen.push_back(thread_of(s_, {id, loop.axis}));
-    }
+    std::vector<IterVar> seen = reduction_threads(s_, id);
     std::vector<ThreadLoop> found;
     for (const LoopRef& ref : all_loops(s_, id)) {
       const IterVar thread = thread_of(s_, ref);
       if (!thread || thread->tag.block) continue;
       const bool known = std::any_of(seen.begin(), seen.end(), [&](const IterVar& other) {
-        return other && is_one_thread_axis(thread, other);
+        return is_one_thread_axis(thread, other);
       });
       if (known) continue;
       seen.push_back(thread);

@@ -113,16 +113,6 @@ std::vector<ThreadLoop> repeating_threads(const Schedule& schedule, const Bounds
   return found;
 }
 
-// The tags of the threads that share the results of the stage's reduction.
-ThreadTags sharing_tags(const Schedule& schedule, StageId id) {
-  ThreadTags tags;
-  for (const IterVar& leaf : schedule.stage(id).leaves) {
-    const IterVar thread = thread_of(schedule, {id, leaf});
-    if (leaf->kind == IterKind::Reduction && thread) tags.push_back(thread->tag);
-  }
-  return tags;
-}
-
 // Checks that a condition on threads with different elements holds for all elements: schedules
 // repeat the guards of loops that end in the middle of a block.
 void check_holds(const Schedule& schedule, const Bounds& bounds, const Stage& stage,
@@ -164,7 +154,8 @@ int64_t first_storing(const Stage& stage, const std::vector<ThreadLoop>& threads
 void check_store_predicate(const Schedule& schedule, const Bounds& bounds, StageId id) {
   const Stage& stage = schedule.stage(id);
   if (!stage.predicate) return;
-  ThreadTags tags = sharing_tags(schedule, id);
+  ThreadTags tags;
+  for (const IterVar& thread : reduction_threads(schedule, id)) tags.push_back(thread->tag);
   if (tags.empty()) {
     const std::vector<ThreadLoop> threads = repeating_threads(schedule, bounds, id);
     first_storing(stage, threads);

@@ -8,9 +8,8 @@ namespace texloom::lower {
 //   Copies of an unrolled loop leave a guard around each statement. With one guard, devices branch
 //   once, and share_texels sees all reads together.
 // Requires: stage kernels.
-// Ensures: stage kernels. A guard that reads memory stays, since a statement under it may change
-// the
-//   value.
+// Ensures: stage kernels. Guards that read memory stay, since statements under them may change what
+//   they read.
 // Order: after insert_barriers, whose barriers separate statements, because a guard that differs
 //   between threads must not get around a barrier; after partition_loops, which drops guards.
 // Example:
