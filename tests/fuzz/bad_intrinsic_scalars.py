@@ -191,3 +191,18 @@ def reset_that_reads_what_a_step_computes() -> None:
     s[s.cache_read(a, "local", [c])].compute_at(s[c], ko)
     s[c].tensorize(ki, largest_of_four)  # wrong
     tvm.lower(s, [a, c])
+
+
+@case("TL3033", says="uses the axis 'j' of the schedule")
+def axis_of_the_schedule_in_a_computation() -> None:
+    x = te.placeholder((3, 4), "int32", name="x")
+    y = te.compute((3, 4), lambda j, i: x[j, i] * j, name="y")
+    j, i = y.op.axis
+    a = te.placeholder((4,), "int32", name="a")
+    b = te.compute((4,), lambda i: a[i] * j, name="b")
+    s = te.create_schedule(y.op)
+    intrinsic = te.decl_tensor_intrin(
+        b.op, lambda ins, outs: outs[0].vstore(0, ins[0].vload(0, "int32x4"))
+    )
+    s[y].tensorize(i, intrinsic)  # wrong
+    tvm.lower(s, [x, y])

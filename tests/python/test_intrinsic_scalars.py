@@ -257,3 +257,39 @@ def test_calls_with_wrong_scalars():
     c = te.compute((6, 4), lambda i: f(a[i, 0:4], 1.0, 2.0), name="C")
     with pytest.raises(ValueError, match="cannot apply cache_write to 'C'"):
         te.create_schedule(c.op).cache_write(c, "local")
+
+
+def sum_of_tile(tile, end, n=16):
+    """Declare the sum of a tile, 0 from `end` on, where `tile` is the variable of an axis."""
+    a = te.placeholder((n,), name="a")
+    b = te.placeholder((n,), name="b")
+    c = te.compute((n,), lambda i: tvm.tir.Select(tile * n + i < end, a[i] + b[i], 0.0), name="c")
+
+    def body(ins, outs, scalars):
+        ib = tvm.tir.ir_builder.create()
+        with ib.for_range(0, n) as i, ib.if_scope(scalars[0] * n + i < end):
+            ib.emit(outs[0].vstore(i, ins[0].vload(i) + ins[1].vload(i)))
+        return ib.get()
+
+    params = {"offset_factor": n}
+    return te.decl_tensor_intrin(
+        c.op, body, "sum_of_tile", scalar_params=[tile], default_buffer_params=params
+    )
+
+
+def test_axis_of_the_schedule(run):
+    """The condition that cache_write adds for a last tile that is not full is the intrinsic's."""
+    m, n = 129, 16
+    x = te.placeholder((m,), name="x")
+    y = te.placeholder((m,), name="y")
+    z = te.compute((m,), lambda i: x[i] + y[i], name="z")
+    s = te.create_schedule(z.op)
+    s[z].split(z.op.axis[0], factor=n)
+    tiles = s.cache_write(z, "global")  # takes over both loops as axes
+    tile, inner = tiles.op.axis
+    for stage, axis in ((z, s[z].op.axis[0]), (tiles, tile)):
+        s[stage].bind(axis, te.thread_axis("blockIdx.x"))
+    s[tiles].tensorize(inner, sum_of_tile(tile.var, m))
+    lowered_text(s, [x, y, z])
+    values = integers(m), integers(m)
+    np.testing.assert_array_equal(run(s, [x, y, z], *values), sum(values))

@@ -471,8 +471,7 @@ class Builder {
 }  // namespace
 
 void build_nests(Lowering& lowering) {
-  Bounds bounds = infer_bounds(lowering.schedule);
-  check_computed_reads(lowering.schedule, bounds);
+  Bounds bounds = infer_checked_bounds(lowering.schedule);
   index_whole_arrays(lowering, bounds);
   check_computed_lanes(lowering.schedule, bounds);
   for (const StageId id : lowering.schedule.order()) {

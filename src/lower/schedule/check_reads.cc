@@ -227,23 +227,39 @@ arith::Ranges computed_indices(const Stage& stage, const Bounds& bounds) {
     if (extent == nullptr || !first.bounded()) continue;
     const IterVar& axis = stage.op->axes[i];
     const int64_t last = first.max + *int_value(own.strides[i].offset_of(make_int(*extent - 1)));
-    const int64_t* whole = int_value(axis->extent);
-    indices.set(axis->var, {std::max<int64_t>(first.min, 0),
-                            whole == nullptr ? last : std::min(last, *whole - 1)});
+    const int64_t* end = int_value(own.end[i]);
+    indices.set(axis->var, {std::max(first.min, *int_value(own.first[i])),
+                            end == nullptr ? last : std::min(last, *end - 1)});
   }
   return indices;
 }
 
 }  // namespace
 
-void check_computed_reads(const Schedule& s, const Bounds& bounds) {
-  DiagnosticSink sink;
+namespace {
+
+// Reports what check_reads reports, for all computes except those in the steps of scans, at the
+// points that the bounds say are computed: other points of an operation may read outside.
+void check_computed_reads(const Schedule& s, const Bounds& bounds, DiagnosticSink& sink) {
   for (const StageId id : s.order()) {
     const Stage& stage = s.stage(id);
     const bool computed = stage.op->is_compute() && stage.attachment.kind != AttachKind::Inline;
     if (computed && stage.scan < 0) check_reads(*stage.op, computed_indices(stage, bounds), sink);
   }
-  sink.throw_if_errors();
+}
+
+}  // namespace
+
+Bounds infer_checked_bounds(const Schedule& s) {
+  Bounds bounds = infer_bounds(s);
+  DiagnosticSink wide;
+  check_computed_reads(s, bounds, wide);
+  if (wide.diagnostics().empty()) return bounds;
+  bounds = infer_bounds(s, Points::Needed);
+  DiagnosticSink narrow;
+  check_computed_reads(s, bounds, narrow);
+  narrow.throw_if_errors();
+  return bounds;
 }
 
 void check_reads(const Operation& op, arith::Ranges known, DiagnosticSink& sink) {

@@ -14,8 +14,9 @@ namespace texloom::lower {
 // read under another condition is assumed to be guarded, whatever the storage scope.
 void check_reads(const schedule::Operation& op, ir::arith::Ranges known, DiagnosticSink& sink);
 
-// Checks the reads of all computes, except those in the steps of scans, at the points that the
-// bounds say are computed: other points of an operation may read outside. Fails like check_reads.
-void check_computed_reads(const schedule::Schedule& s, const schedule::Bounds& bounds);
+// Infers bounds whose computed points read nothing outside of tensors: those of all points in the
+// shapes or, if these read outside, of the points that are needed. Reads in the steps of scans are
+// not checked here. Fails with what check_reads reports if even the needed points read outside.
+schedule::Bounds infer_checked_bounds(const schedule::Schedule& s);
 
 }  // namespace texloom::lower

@@ -67,7 +67,8 @@ struct AxisReads {
 
 class Inference {
  public:
-  explicit Inference(const Schedule& schedule) : schedule_(schedule), links_(links_of(schedule)) {
+  Inference(const Schedule& schedule, Points points)
+      : schedule_(schedule), points_(points), links_(links_of(schedule)) {
     bounds_.stages.resize(schedule.order().size());
     bounds_.ranges = ranges_of_symbols(array_extents(schedule));
   }
@@ -88,6 +89,7 @@ class Inference {
     const Stage& stage = schedule_.stage(id);
     StageBounds& own = bounds_.of(id);
     const Exprs shape = extents_of(stage.op->shape, stage.name(), stage.op->location);
+    limit_points(stage, shape, own);
     demand(stage, shape, own);
     const bool whole = schedule_.is_update(id);
     own.buffer_min = whole ? Exprs(shape.size(), make_int(0)) : own.min;
@@ -106,6 +108,61 @@ class Inference {
     bounds_.ranges.enter(loop.var, loop.extent);
     own.loops.push_back(loop);
     own.index.emplace(axis->var, axis->min + loop.var);
+  }
+
+  // -- Which points are computed at all.
+
+  void limit_points(const Stage& stage, const Exprs& shape, StageBounds& own) const {
+    own.first.assign(shape.size(), make_int(0));
+    own.end = shape;
+    const std::vector<StageId>& readers = links_.readers_of(stage.id);
+    const bool whole = stage.is_output || stage.scan >= 0 || readers.empty() ||
+                       schedule_.is_init(stage.id) || schedule_.is_update(stage.id);
+    if (points_ == Points::InShape || whole) return;
+    std::vector<std::optional<arith::Interval>> needed(shape.size());
+    for (const StageId reader : readers) join_needed(stage, reader, needed);
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const int64_t* extent = int_value(shape[i]);
+      if (extent == nullptr || !needed[i] || !needed[i]->bounded()) continue;
+      own.first[i] = make_int(std::clamp<int64_t>(needed[i]->min, 0, *extent - 1));
+      own.end[i] = make_int(std::clamp<int64_t>(needed[i]->max + 1, 1, *extent));
+    }
+  }
+
+  // Adds what a reader reads of the stage at the points that the reader computes.
+  void join_needed(const Stage& stage, StageId reader,
+                   std::vector<std::optional<arith::Interval>>& needed) const {
+    const Stage& of = schedule_.stage(reader);
+    if (of.attachment.kind == AttachKind::Inline) return;
+    const auto join = [](std::optional<arith::Interval>& all, arith::Interval more) {
+      all = all ? arith::join(*all, more) : more;
+    };
+    if (!of.op->is_compute()) {
+      for (auto& axis : needed) join(axis, arith::Interval::everything());
+      return;
+    }
+    const arith::Ranges points = ranges_of_points(of);
+    walk(of.op->body, [&](const TensorRead& n) {
+      if (schedule_.producer(n.tensor) != stage.id) return;
+      for (size_t i = 0; i < needed.size(); ++i) {
+        join(needed[i], arith::bounds(n.indices[i], points));
+      }
+    });
+  }
+
+  // The values of a stage's axes at the points that it computes.
+  arith::Ranges ranges_of_points(const Stage& stage) const {
+    const StageBounds& own = bounds_.of(stage.id);
+    arith::Ranges points = bounds_.ranges;
+    for (size_t i = 0; i < stage.op->axes.size(); ++i) {
+      const int64_t *first = int_value(own.first[i]), *end = int_value(own.end[i]);
+      if (first && end) points.set(stage.op->axes[i]->var, {*first, *end - 1});
+    }
+    for (const IterVar& axis : stage.op->reduce_axes) {
+      const int64_t *min = int_value(axis->min), *extent = int_value(axis->extent);
+      if (min && extent) points.set(axis->var, {*min, *min + *extent - 1});
+    }
+    return points;
   }
 
   // -- What readers demand.
@@ -295,8 +352,8 @@ class Inference {
           arith::simplify(own.min[i] + own.strides[i].offset_of(offset), bounds_.ranges);
       own.position.push_back(own.buffer_min[i].same_as(own.min[i]) ? offset : index);
       own.index.emplace(axis->var, index);
-      guard(IterKind::Data, index >= make_int(0), own);
-      guard(IterKind::Data, index < shape[i], own);
+      guard(IterKind::Data, index >= own.first[i], own);
+      guard(IterKind::Data, index < own.end[i], own);
     }
     guard_rows_of_init(stage, own);
     guard_rows_of_state(stage, own);
@@ -352,12 +409,15 @@ class Inference {
   }
 
   const Schedule& schedule_;
+  const Points points_;
   const StageLinks links_;
   Bounds bounds_;
 };
 
 }  // namespace
 
-Bounds infer_bounds(const Schedule& schedule) { return Inference(schedule).run(); }
+Bounds infer_bounds(const Schedule& schedule, Points points) {
+  return Inference(schedule, points).run();
+}
 
 }  // namespace texloom::schedule

@@ -9,6 +9,7 @@
 // symbolic extent, a region has a constant size if one is known; otherwise it is the whole axis.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "ir/arith/ranges.h"
@@ -49,6 +50,9 @@ struct StageBounds {
   std::vector<ir::Expr> clamped_min;
   ir::Substitution clamped_index;  // empty if there are no clamps: then it would be `index`
   std::vector<ir::Expr> clamps;
+  // For each data axis: the logical indices that are computed at all, from `first` to before `end`.
+  // They are those of the whole tensor or, if the bounds are narrow, those that readers need.
+  std::vector<ir::Expr> first, end;
   // The conditions for a point to be computed: over data axes only, and over reduction axes.
   std::vector<ir::Expr> guards, reduction_guards;
 
@@ -65,8 +69,14 @@ struct Bounds {
   ir::arith::Ranges ranges;  // of symbols and of all loop variables
 };
 
+// Whether a stage computes all points of its region that the tensor has, or only those that a
+// reader needs. The two differ where the reader's last tile exceeds its tensor, but not the tensor
+// of the stage, which has been lengthened: narrow bounds cost a guard, but read nothing for such
+// points.
+enum class Points : std::uint8_t { InShape, Needed };
+
 // Requires that inlined stages have been substituted into their readers. Fails with BadShape (an
 // extent below 1), AttachNotFound or AttachCycle.
-Bounds infer_bounds(const Schedule& schedule);
+Bounds infer_bounds(const Schedule& schedule, Points points = Points::InShape);
 
 }  // namespace texloom::schedule

@@ -1,4 +1,6 @@
 // Tests finding reads outside tensors.
+#include "lower/schedule/check_reads.h"
+
 #include <gtest/gtest.h>
 
 #include "lower/build/build_loops.h"
@@ -248,6 +250,29 @@ TEST_F(CheckReads, PointsThatAreNotComputed) {
     EXPECT_EQ(read_at(1, attached), "");
     EXPECT_EQ(read_at(0, attached), below);
   }
+}
+
+// A tile that exceeds the reader's shape is computed as a whole, which costs no guard, unless its
+// last points would read outside.
+TEST_F(CheckReads, GuardsOfLengthenedStages) {
+  const auto guards_of = [](int64_t extent) {
+    const Tensor x = placeholder("X", {extent});
+    const Tensor b = compute("B", {16}, [&](const Exprs& i) { return at(x, {i[0]}); });
+    const Tensor c = compute("C", {14}, [&](const Exprs& i) { return at(b, {i[0]}); });
+    Te te({c});
+    const auto [outer, inner] = te.split(c, te.axis(c, 0), 4);
+    te.s.compute_at(te.id(b), te.id(c), outer, line(7));
+    const schedule::Bounds bounds = infer_checked_bounds(te.s);
+    std::string guards;
+    for (const Expr& guard : bounds.of(te.id(b)).guards) guards += to_string(guard) + "; ";
+    return guards;
+  };
+  EXPECT_EQ(guards_of(16), "");
+  EXPECT_EQ(guards_of(14), "i.outer * 4 + i < 14; ");
+  EXPECT_EQ(
+      faults([&] { guards_of(13); }),
+      "TL3020 te.py:4: 'B' reads axis 0 of 'X' at indices 0 to 13, but that axis has only the "
+      "indices 0 to 12");
 }
 
 // Symbolic extents have no known value.
