@@ -177,6 +177,36 @@ TEST(Print, Statements) {
             "y[9] = 1;\n");
 }
 
+// Threads outside of a guard around the whole kernel return, unless others wait for them at a
+// barrier.
+TEST(Print, GuardOfTheWholeKernel) {
+  const ir::Buffer y = global("y", kInt32, 64), l = local("l", kInt32, 4);
+  const Expr n = ir::make_var("n"), j = ir::make_var("j");
+  const auto guarded = [&](const Stmt& s) {
+    return code(make_let(n, ir::make_int(2), make_if(n < ir::make_int(3), s)));
+  };
+  const Stmt one = put(y, ir::make_int(0), n);
+  const Stmt loop = make_for(j, ir::make_int(8), ir::LoopKind::Serial,
+                             ir::make_seq({put(l, j, n), put(y, j, at(l, j))}));
+  EXPECT_EQ(guarded(one), "const int n = 2;\nif (n < 3) {\n  y[0] = n;\n}\n");
+  EXPECT_EQ(guarded(make_allocate(l, make_if(n < ir::make_int(1), loop))),
+            "const int n = 2;\n"
+            "if (!(n < 3)) return;\n"
+            "int l[4];\n"
+            "if (!(n < 1)) return;\n"
+            "for (int j = 0; j < 8; ++j) {\n"
+            "  l[j] = n;\n"
+            "  y[j] = l[j];\n"
+            "}\n");
+  EXPECT_EQ(guarded(ir::make_seq({one, ir::make_barrier(), one})),
+            "const int n = 2;\n"
+            "if (n < 3) {\n"
+            "  y[0] = n;\n"
+            "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+            "  y[0] = n;\n"
+            "}\n");
+}
+
 // The device's compiler may unroll short loops, but not long ones.
 TEST(Print, LongLoopsStayLoops) {
   const ir::Buffer y = global("y", kInt32, 64);
