@@ -1,8 +1,12 @@
 #include "validation/unscheduled.h"
 
 #include <algorithm>
+#include <string>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
+#include "ir/arith/simplify.h"
 #include "ir/reducer.h"
 #include "ir/visit.h"
 #include "lower/build/stage_results.h"
@@ -56,6 +60,7 @@ class Builder {
         p.temporaries.push_back(own);
       }
     }
+    for (const auto& [buffer, outside] : outside_) p.temporaries.push_back(outside);
     p.body = make_seq({roots.rbegin(), roots.rend()});
     return p;
   }
@@ -92,7 +97,7 @@ class Builder {
     }
   }
 
-  Stmt root(StageId id, const Operation& op) const {
+  Stmt root(StageId id, const Operation& op) {
     if (op.is_compute()) return make_nest(buffers(id).front(), nest(id, op, {}), op.location);
     if (op.is_scan()) return make_nest(buffers(id).front(), steps(id, op), op.location);
     std::vector<Buffer> reads;
@@ -104,9 +109,11 @@ class Builder {
   }
 
   // Computes the rows of the inits; then each step computes the next rows.
-  Stmt steps(StageId id, const Operation& scan) const {
+  Stmt steps(StageId id, const Operation& scan) {
     const IterVar& axis = scan.scan_axis;
     const Expr step = make_var(axis->name());
+    const Expr extent = extents_of({axis->extent}, axis->name(), axis->location).front();
+    set_range(step, extent);
     const ScanStep computed = step_of(scan);
     Substitution rows;
     for (const Op& op : computed.operations) {
@@ -125,7 +132,6 @@ class Builder {
       each.push_back(
           copied(buffer_of(state.update), result, state.update->shape, axis->min + step, where));
     }
-    const Expr extent = extents_of({axis->extent}, axis->name(), axis->location).front();
     before.push_back(make_for(step, extent, LoopKind::Serial, make_seq(each), axis->location));
     return make_seq(std::move(before));
   }
@@ -155,12 +161,17 @@ class Builder {
     }
     return body;
   }
+  void set_range(const Expr& var, const Expr& extent) {
+    const int64_t* steps = int_value(extent);
+    ranges_.set(var, {0, steps == nullptr ? arith::Interval::kNone : *steps - 1});
+  }
   // Makes loops over the axes; adds their variables to `values`.
-  static std::vector<Loop> loops_over(const std::vector<IterVar>& axes, Substitution& values) {
+  std::vector<Loop> loops_over(const std::vector<IterVar>& axes, Substitution& values) {
     std::vector<Loop> loops;
     for (const IterVar& axis : axes) {
       const Expr extent = extents_of({axis->extent}, axis->name(), axis->location).front();
       loops.push_back({make_var(axis->name()), extent, axis->location});
+      set_range(loops.back().var, extent);
       const Expr value = make_cast(axis->var->type, loops.back().var);
       values.emplace(axis->var, value + make_cast(axis->var->type, axis->min));
     }
@@ -168,7 +179,7 @@ class Builder {
   }
 
   // `axes` are the axes that already have a value.
-  Stmt nest(StageId id, const Operation& op, Substitution axes) const {
+  Stmt nest(StageId id, const Operation& op, Substitution axes) {
     ResultElement element{buffers(id), {}};
     std::vector<Loop> loops;
     for (const IterVar& axis : op.axes) {
@@ -200,21 +211,49 @@ class Builder {
   static Expr as_index(const Expr& e) { return e->type == kInt32 ? e : make_cast(kInt64, e); }
 
   // The expression with the values of the axes, and with reads of tensors replaced by loads from
-  // buffers.
-  Expr reads(const Expr& e, const Substitution& values) const {
+  // buffers. What is read outside of a tensor is undefined, and so are the elements made from it.
+  Expr reads(const Expr& e, const Substitution& values) {
     return rewrite(substitute(e, values), [&](const TensorRead& n, const Expr&) {
-      return make_load(buffer_of(n.tensor), n.indices, n.location);
+      const Buffer& buffer = buffer_of(n.tensor);
+      const Expr inside = is_inside(n), load = make_load(buffer, n.indices, n.location);
+      if (is_true(inside)) return load;
+      return make_select(inside, load, make_load(outside_of(buffer), {make_int(0)}, n.location));
     });
   }
-  Exprs reads(const Exprs& list, const Substitution& values) const {
+  Exprs reads(const Exprs& list, const Substitution& values) {
     Exprs result;
     for (const Expr& e : list) result.push_back(reads(e, values));
     return result;
   }
 
+  // Whether the indices are those of an element, as far as this is not certain.
+  Expr is_inside(const TensorRead& n) const {
+    Expr inside = make_bool(true);
+    const Exprs extents = extents_of(n.tensor->shape, n.tensor->name, n.tensor->location);
+    for (size_t i = 0; i < extents.size(); ++i) {
+      const Expr index = make_cast(kInt64, n.indices[i]), end = make_cast(kInt64, extents[i]);
+      for (const Expr& each : {index >= make_int(0, kInt64), index < end}) {
+        if (!arith::prove(each, ranges_)) inside = inside && each;
+      }
+    }
+    return inside;
+  }
+
+  // A buffer in place of the elements outside, with one that is never written.
+  const Buffer& outside_of(const Buffer& buffer) {
+    for (const auto& [known, outside] : outside_) {
+      if (known.same_as(buffer)) return outside;
+    }
+    const std::string name = buffer->name + ".outside";
+    outside_.emplace_back(buffer, make_array(name, buffer->type, {make_int(1)}, buffer->location));
+    return outside_.back().second;
+  }
+
   const Lowering& lowering_;
   const Schedule& s_;
   std::vector<std::vector<Buffer>> buffers_;  // by stage id
+  std::vector<std::pair<Buffer, Buffer>> outside_;
+  arith::Ranges ranges_;  // of loops
 };
 
 }  // namespace

@@ -135,14 +135,30 @@ TEST(Unscheduled, IsWhatSchedulesCompute) {
   }
 }
 
-// An out-of-bounds read is reported at the user's line.
+// A read outside of a tensor is reported at the user's line.
 TEST(Unscheduled, ReadsOutOfRange) {
   const Tensor a = placeholder("A", {4});
   const Tensor b = compute("B", {4}, [&](const Exprs& i) { return at(a, {i[0] * 2}); });
   const std::vector<ir::Report> reports =
       run(validation::unscheduled_program(lowering_of(Te({b}), {a, b}))).reports;
   ASSERT_EQ(reports.size(), 1);
-  EXPECT_EQ(to_string(reports[0]), "te.py:4: out of bounds: A[4] lies outside A of extent 4");
+  EXPECT_EQ(to_string(reports[0]),
+            "te.py:4: undefined: B[2] is given an undefined value: A.outside[0] was never written "
+            "(te.py:4)");
+}
+
+// B[0] and sums that include B[0] are undefined; C has only the others.
+TEST(Unscheduled, ElementsThatNobodyNeeds) {
+  const Tensor a = placeholder("A", {4});
+  const Tensor b = compute("B", {5}, [&](const Exprs& i) { return at(a, {i[0] - 1}); });
+  for (const int first : {1, 0}) {
+    const IterVar k = reduce_axis("k", 2);
+    const Tensor sums =
+        compute("S", {4}, [&](const Exprs& i) { return sum(at(b, {i[0] + k->var}), {k}); });
+    const Tensor c = compute("C", {3}, [&](const Exprs& i) { return at(sums, {i[0] + first}); });
+    const Outcome outcome = run(validation::unscheduled_program(lowering_of(Te({c}), {a, c})));
+    EXPECT_EQ(outcome.reports.empty(), first == 1);
+  }
 }
 
 TEST(Unscheduled, SymbolicExtents) {
