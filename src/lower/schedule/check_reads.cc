@@ -60,13 +60,13 @@ bool has_exact_bounds(const Expr& index) {
   return once && has_exact_operations(index);
 }
 
-// Whether a variable is compared with a constant, by anything but !=.
+// Whether a variable, or one plus a constant, is compared with a constant, by anything but !=.
 bool limits_one_variable(const Expr& condition, bool holds) {
   const auto* n = as<Binary>(condition);
   if (n == nullptr || !is_comparison(n->op) || !arith::is_index_type(n->a->type)) return false;
   if (n->op == (holds ? BinaryOp::Ne : BinaryOp::Eq)) return false;
-  return (n->a->kind == ExprKind::Var && int_value(n->b) != nullptr) ||
-         (n->b->kind == ExprKind::Var && int_value(n->a) != nullptr);
+  return (takes_every_value(n->a) && int_value(n->b) != nullptr) ||
+         (takes_every_value(n->b) && int_value(n->a) != nullptr);
 }
 
 // Whether exactly the values remain that Ranges::assume() leaves of the variables.
@@ -110,11 +110,14 @@ class Checker {
 
   void check_under(const Expr& condition, bool holds, const Expr& e) {
     if (!is_box(condition, holds) || !takes_known_values(condition)) return;
-    const Expr known = arith::simplify(condition, ranges_);
-    if (holds ? is_false(known) : is_true(known)) return;
+    const auto never = [&] {
+      const Expr known = arith::simplify(condition, ranges_);
+      return holds ? is_false(known) : is_true(known);
+    };
+    if (never()) return;
     arith::Ranges outside = ranges_;
     ranges_.assume(condition, holds);
-    bool runs = true;
+    bool runs = !never();  // parts of the condition may contradict each other
     walk(condition, [&](const Var& v) {
       const arith::Interval values = ranges_.of(&v);
       runs = runs && values.min <= values.max;

@@ -137,6 +137,11 @@ TEST_F(CheckReads, ConditionsThatDoNotGuard) {
   EXPECT_EQ(guarded(middle, 5), outside(7, 10));
   EXPECT_EQ(guarded([&](const Expr& i) { return make_not(middle(i)); }, 5), "");
   EXPECT_EQ(guarded([](const Expr& i) { return i >= make_int(9); }, 5), "");  // never
+  const auto moved = [](const Expr& i) { return i - 2 >= make_int(0) && i - 2 < make_int(4); };
+  EXPECT_EQ(guarded(moved, 4), "");
+  EXPECT_EQ(guarded(moved, 5), outside(7, 10));
+  const auto both = [&](const Expr& i) { return i - 1 >= make_int(0) && i - 1 < make_int(1); };
+  EXPECT_EQ(guarded([&](const Expr& i) { return both(i) && moved(i); }, 100), "");
   const Tensor one = compute("B", {1}, [&](const Exprs& i) {
     return make_select(i[0] >= make_int(3), at(a, {i[0] - 3}), make_float(0));
   });
