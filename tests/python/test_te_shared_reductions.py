@@ -238,6 +238,31 @@ def test_store_predicates_of_a_reduction_inside_its_reader(run, of_reduction, of
     np.testing.assert_array_equal(run(s, [x, y], VALUES), VALUES.sum(1) + 1)
 
 
+@pytest.mark.parametrize("rows", [12, 11])
+def test_store_predicate_with_the_guard_of_a_reader(run, rows):
+    """The reduction computes what the cache needs in the last block, of which the output is less.
+
+    A predicate that leaves out an element of the output is refused.
+    """
+    x, b, _ = row_sums()
+    y = te.compute((12,), lambda i: b[i // 2] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    cache = s.cache_write(y, "shared")
+    outer, inner = s[y].split(y.op.axis[0], factor=5)
+    tx, ty, bx = thread(), thread("y"), block()
+    s[y].bind(outer, bx)
+    s[y].bind(inner, tx)
+    for t in (b, cache):
+        s[t].compute_at(s[y], inner)
+    s[b].bind(s[b].op.reduce_axis[0], ty)
+    s[b].set_store_predicate(tvm.tir.all(ty.equal(0), bx * 5 + tx < rows))
+    if rows == 11:
+        with pytest.raises(tvm.TVMError, match="TL2031.*names blockIdx.x, but threads along it"):
+            tvm.lower(s, [x, y])
+        return
+    np.testing.assert_array_equal(run(s, [x, y], VALUES), np.repeat(VALUES.sum(1)[:6], 2) + 1)
+
+
 @pytest.mark.parametrize("same_row", [True, False])
 def test_reduction_inside_a_loop_over_its_own_threads(run, same_row):
     """The threads need one result, or each thread needs its own; all of them compute each."""

@@ -77,11 +77,16 @@ Substitution values_of_tags(const Stage& stage, const Expr& condition,
   return values;
 }
 
+// The stage that encloses an attached one; null at the root.
+const Stage* host_of(const Schedule& schedule, const Stage& stage) {
+  if (stage.attachment.kind != AttachKind::At) return nullptr;
+  return &schedule.stage(stage.attachment.stage);
+}
+
 StageId root_of(const Schedule& schedule, StageId id) {
-  while (schedule.stage(id).attachment.kind == AttachKind::At) {
-    id = schedule.stage(id).attachment.stage;
-  }
-  return id;
+  const Stage* root = &schedule.stage(id);
+  while (const Stage* host = host_of(schedule, *root)) root = host;
+  return root->id;
 }
 
 // The tags of the stage's loops and of the enclosing loops.
@@ -114,10 +119,10 @@ std::vector<ThreadLoop> repeating_threads(const Schedule& schedule, const Bounds
 }
 
 // Checks that a condition on threads with different elements holds for all elements: schedules
-// repeat the guards of loops that end in the middle of a block.
+// repeat the guards of loops that end in the middle of a block. An attached stage needs no elements
+// where its reader has none.
 void check_holds(const Schedule& schedule, const Bounds& bounds, const Stage& stage,
                  const Expr& condition) {
-  const StageBounds& own = bounds.of(stage.id);
   Substitution threads;
   for (const LoopRef& loop : all_loops(schedule, stage.id)) {
     const IterVar thread = thread_of(schedule, loop);
@@ -129,8 +134,11 @@ void check_holds(const Schedule& schedule, const Bounds& bounds, const Stage& st
     });
   }
   arith::Ranges inside = bounds.ranges;
-  for (const Exprs* conditions : {&own.guards, &own.clamps}) {
-    for (const Expr& each : *conditions) inside.assume(each);
+  for (const Stage* at = &stage; at != nullptr; at = host_of(schedule, *at)) {
+    const StageBounds& own = bounds.of(at->id);
+    for (const Exprs* conditions : {&own.guards, &own.clamps}) {
+      for (const Expr& each : *conditions) inside.assume(each);
+    }
   }
   if (arith::prove(substitute(condition, threads), inside)) return;
   walk(condition, [&](const Var& v) { fail_for_thread(stage, v); });

@@ -1,7 +1,7 @@
 // Evaluates store predicates: if several threads have the same result, the first one for which the
 // predicate holds stores it. Such threads share a reduction, or none of the stage's loops is bound
-// to them. Parts of the predicate about other threads must hold wherever there is an element, as
-// the guards of loops do.
+// to them. Parts of the predicate about other threads must hold wherever there is an element that
+// the output needs, as the guards of loops do.
 #pragma once
 
 #include <vector>
