@@ -1,6 +1,7 @@
 """A small fixed part of texloom-fuzz, its earlier findings, and tests of the fuzzer itself."""
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from texloom.fuzz import job
 from texloom.fuzz.__main__ import Findings, main
 from texloom.fuzz.calls import Argument, Call, calls_of
 from texloom.fuzz.case import Case, make_case, make_script
-from texloom.fuzz.check import Check, Mismatch, check
+from texloom.fuzz.check import Check, Mismatch, Outcome, check
 from texloom.fuzz.job import Job, run_job
 from texloom.fuzz.reduce import Reducer
 from texloom.fuzz.workers import Lost, Workers
@@ -155,6 +156,67 @@ def test_all_parts_of_the_language_are_drawn():
         "pipeline of an unrolled loop",
         "a store predicate of a reader",
     }
+
+
+OUTSIDE = "outside of a tensor where nothing is computed"
+# Programs of 1,000 that have each feature, at least: about half of the mean of many seeds.
+LEAST = {
+    f"{OUTSIDE}, at the root in a buffer": 15,
+    f"{OUTSIDE}, at the root in a texture": 5,
+    f"{OUTSIDE}, attached local": 30,
+    f"{OUTSIDE}, attached shared": 20,
+    f"{OUTSIDE}, inlined": 15,
+    f"{OUTSIDE}, under a split that does not divide": 30,
+    "a lengthened axis, at the root in a buffer": 10,
+    "a lengthened axis, at the root in a texture": 4,
+    "a lengthened axis, attached local": 20,
+    "a lengthened axis, attached shared": 12,
+    "a lengthened axis under a split that does not divide": 20,
+    "an element for each row of a block": 80,
+    "a store predicate of a reader": 80,
+    "a store predicate of a reduction": 35,
+    "a store predicate of a reduction inside its reader": 45,
+    "a store predicate with the guard of a block": 20,
+    "a reduction over threads of partial results": 15,
+    "a reduction over threads, local, inside its reader": 50,
+    "a reduction over threads, shared, inside its reader": 40,
+    "a reduction over the threads of a loop around it": 15,
+}
+
+
+def test_rare_schedules_are_drawn_often():
+    """What only few schedules have, and where errors are likely, occurs in enough programs."""
+    drawn = Counter(f for seed in range(1000) for f in make_script(seed).features)
+    assert {name: drawn[name] for name, least in LEAST.items() if drawn[name] < least} == {}
+
+
+READ_OUTSIDE = """\
+program main stage=te target="opencl"
+  param X
+  param C
+
+placeholder X: float32[4]
+
+compute B(i < 5): float32 = X[i - 1]
+  bind i blockIdx.x
+
+compute C(i < 4): float32 = B[i + 1]
+  output
+  bind i blockIdx.x
+"""
+
+
+def test_reads_outside_where_nothing_is_computed():
+    """X[-1] would be B[0], which no schedule needs; a program that needs it has no values."""
+    assert check(READ_OUTSIDE, []) == Outcome("right")
+    needed = READ_OUTSIDE.replace("B[i + 1]", "B[i]")
+    assert check(needed, []).kind == "unsound"
+
+
+def test_a_drawn_program_has_values():
+    """A program whose values are undefined checks nothing, so the fuzzer may not draw it."""
+    outcome = job.as_drawn(Outcome("unsound", "B[0] is given an undefined value"))
+    assert outcome.failed
 
 
 def test_command_line(tmp_path, capsys):

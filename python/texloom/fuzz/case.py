@@ -12,6 +12,7 @@ from .computation import Computation
 from .late_directives import LateDirectives
 from .mutation import mutated
 from .placement import Placement
+from .regions import note
 from .script import Script
 
 # Share of programs whose text is mutated, most of which are refused; and the share for programs
@@ -47,6 +48,7 @@ def make_script(seed: int) -> Script:
     placement.make()
     LateDirectives(rng, script, computation, placement.threads).make()
     finish(rng, script, computation)
+    note(computation, script.features)
     return script
 
 

@@ -9,6 +9,7 @@ from .extents import Extent, Shape, extent, listed, most_elements
 from .forms import FORMS
 from .index_forms import Axis
 from .loop_directives import Loop
+from .regions import Region
 from .script import Script
 from .stage import Stage, Value
 from .values import FLOATS, HALF_ROOM, INTEGERS, Values
@@ -85,12 +86,27 @@ class Computation:
         form = self.rng.choice(FORMS)
         self.feature(f"form: {form.__name__}")
         form(self)
+        self.read_regions()
         for stage in [x for x in self.stages if x.is_input and not self.readers_of(x)]:
             self.stages.remove(stage)
         for stage in self.stages:
             if not stage.is_input and not self.readers_of(stage):
                 stage.is_output = True
         self.functions_of_outputs()
+
+    def read_regions(self) -> None:
+        """Read the values of stages that are larger than what has values; no caller may."""
+        for stage in list(self.stages):
+            if stage.defined is not None and not self.readers_of(stage):
+                self.part(stage)
+
+    def part(self, stage: Stage) -> Stage:
+        """Add a stage with exactly the elements that have values."""
+        names = [f"i{n}" for n in range(len(stage.shape))]
+        first = stage.first or [0] * len(names)
+        places = [f"{i} + {n}" if n else i for i, n in zip(names, first, strict=True)]
+        read = f"{stage.var}({', '.join(places)})"
+        return self.moved("P", stage, stage.readable, ", ".join(names), read)
 
     def make_symbols(self) -> None:
         """Declare one or two symbols, and choose their values at each call."""
@@ -155,10 +171,17 @@ class Computation:
         self.stages.append(stage)
         return stage
 
-    def compute(self, shape: Shape, inputs: list[Stage], chance: float = 0.0) -> Stage:
-        """Add a compute of these inputs; with probability `chance` it is a reduction."""
+    def compute(
+        self, shape: Shape, inputs: list[Stage], chance: float = 0.0, larger: float = 0.0
+    ) -> Stage:
+        """Add a compute of these inputs; with probability `chance` it is a reduction.
+
+        With probability `larger` the tensor is larger than `shape`, and only a part with that shape
+        has values.
+        """
         rng = self.rng
-        axes = [Axis(f"i{n}", extent) for n, extent in enumerate(shape)]
+        region = Region.around(rng, shape) if shape and rng.random() < larger else Region(shape)
+        axes = region.axes()
         sources = [*inputs, inputs[0]] if rng.random() < 0.25 else list(inputs)
         reductions: list[Axis] = []
         if rng.random() < chance:
@@ -169,19 +192,22 @@ class Computation:
         places = [s for s in self.stages if s.is_input and s.dtype in ("int32", "int8")]
         dtype = self.values.type_for(inputs, sum(s.magnitude for s in sources))
         reads = [self.values.read(s, axes + reductions, dtype, places) for s in sources]
+        outside = any(read.outside for read in reads)
         value = self.values.combine(reads, dtype)
+        shape = region.whole
         symbols = [s for s in self.symbols if s in [*shape, *(n for i in inputs for n in i.shape)]]
         if symbols and rng.random() < 0.2:
             value = self.values.with_symbol(value, rng.choice(symbols), dtype)
         if reductions:
             how = rng.choice(["sum", "sum", "max", "min", "sum_and_max", "arg_max"])
-            return self.reduction(shape, axes, reductions, value, dtype, how)
+            stage = self.reduction(shape, axes, reductions, value, dtype, how)
+            return region.given_to(stage, outside)
         if axes and rng.random() < 0.2:
             axis = rng.choice(axes)
             text = f"({value.text} + {axis.name}.astype('{dtype}'))"
             value = Value(text, value.magnitude + axis.last.most, value.inputs)
             self.feature("an axis as a value")
-        return self.elementwise(shape, axes, value, dtype)
+        return region.given_to(self.elementwise(shape, axes, value, dtype), outside)
 
     def elementwise(self, shape: Shape, axes: list[Axis], value: Value, dtype: str) -> Stage:
         """Add a compute of one value, or of two."""

@@ -8,7 +8,9 @@ from .extents import extent
 from .externs import extern
 from .index_forms import Axis
 from .intrinsics import intrinsic
+from .regions import Region
 from .scans import scan
+from .stage import Value
 
 if TYPE_CHECKING:
     from .computation import Computation
@@ -20,7 +22,7 @@ def readers(c: Computation) -> None:
     shared = c.input(c.random_shape(3, 12))
     extra = [c.input(c.random_shape(2, 6))] if rng.random() < 0.3 else []
     if rng.random() < 0.5:
-        shared = c.compute(c.random_shape(3, 10), [shared])
+        shared = c.compute(c.random_shape(3, 10), [shared], larger=0.25)
     first = c.compute(c.random_shape(3, 7), [shared, *extra], chance=0.55)
     again = first.shape if rng.random() < 0.6 else c.random_shape(3, 7)
     second = c.compute(again, [shared, *extra], chance=0.55)
@@ -40,7 +42,7 @@ def graph(c: Computation) -> None:
         if rng.random() < 0.5:
             inputs.append(rng.choice(c.stages))
         most = rng.choice([2, 3, 3, 5])
-        c.compute(c.random_shape(most, 8), inputs, chance=0.3)
+        c.compute(c.random_shape(most, 8), inputs, chance=0.3, larger=0.25)
 
 
 def copy(c: Computation) -> None:
@@ -108,6 +110,65 @@ def convolution(c: Computation) -> None:
     c.reduction([filters, size], axes, over, value, dtype)
 
 
+def larger(c: Computation) -> None:
+    """A stage that is larger than what its readers need, perhaps read by another such stage."""
+    rng = c.rng
+    shape = c.random_shape(3, 8)
+    while not shape:
+        shape = c.random_shape(3, 8)
+    stage = c.input(shape)
+    for _ in range(rng.randint(1, 2)):
+        region = Region.around(rng, stage.readable)
+        names = [f"i{n}" for n in range(len(shape))]
+        first = region.first or [0] * len(shape)
+        before = stage.first or [0] * len(shape)
+        places = [f"{i} + {b - a}" for i, a, b in zip(names, first, before, strict=True)]
+        read = f"{stage.var}({', '.join(places)})"
+        source, stage = stage, c.moved("B", stage, region.whole, ", ".join(names), read)
+        region.given_to(stage, outside=bool(region.first) and source.is_input)
+    again = c.part(stage) if rng.random() < 0.5 else stage
+    if again is stage or rng.random() < 0.5:
+        c.compute(c.random_shape(3, 7), [again], chance=0.4)
+
+
+def windows(c: Computation) -> None:
+    """Sums over more windows than there are, and a stage that reads those that there are."""
+    rng = c.rng
+    kernel, depth = extent(rng.randint(1, 3)), extent(rng.randint(1, 3))
+    filters, size = extent(rng.randint(1, 5)), c.random_extent(8)
+    x = c.input([depth, size + (kernel - 1)])
+    w = c.input([filters, depth, kernel], like=x)
+    region = Region.around(rng, [filters, size])
+    first = region.first or [0, 0]
+    reads = (f"{x.var}(c, i1 + k - {first[1]})", f"{w.var}(i0 - {first[0]}, c, k)")
+    value, dtype = c.values.product((x, w), reads)
+    over = [Axis("c", depth), Axis("k", kernel)]
+    stage = c.reduction(region.whole, region.axes(), over, value, dtype)
+    region.given_to(stage, outside=bool(region.first))
+    c.part(stage)
+    if rng.random() < 0.3:
+        c.compute(c.random_shape(3, 7), [c.stages[-1]])
+
+
+def rows(c: Computation) -> None:
+    """A reduction of each row, and what the row's elements become by it, as in a softmax."""
+    rng = c.rng
+    count, length = c.random_extent(6), c.random_extent(9)
+    x = c.input([count, length])
+    read = Value(f"{x.var}(i, k)", x.magnitude, [x])
+    dtype = x.dtype if x.dtype != "bool" else "int32"
+    if dtype != x.dtype:
+        read = Value(f'{read.text}.astype("{dtype}")', x.magnitude, [x])
+    how = rng.choice(["sum", "max"])
+    total = c.reduction([count], [Axis("i", count)], [Axis("k", length)], read, dtype, how)
+    axes = [Axis("i", count), Axis("j", length)]
+    element = Value(f'{x.var}(i, j).astype("{dtype}")', x.magnitude, [x])
+    row = Value(f"{total.var}(i)", total.magnitude, [total])
+    c.elementwise([count, length], axes, c.values.combine([element, row], dtype), dtype)
+    if rng.random() < 0.3:
+        c.compute(c.random_shape(3, 7), [c.stages[-1]])
+
+
 def pack_lanes(c: Computation) -> None:
     """A last axis split into lanes of four, a computation, and the axis merged again."""
     rows, groups = c.random_extent(6), c.random_extent(4)
@@ -154,4 +215,5 @@ def intrinsics(c: Computation) -> None:
 FORMS = (
     *(readers, readers, readers, graph, graph, graph, copy, chain, chain),
     *(matmul, matmul, convolution, convolution, pack_lanes, externs, scans, intrinsics),
+    *(larger, windows, rows),
 )

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import random
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
+from types import SimpleNamespace
 
-from .extents import Extent, Shape, at_each_call, extent
+from .extents import Extent, Shape, at_each_call, extent, is_constant
+
+GUARDED_FORM = "padded"
+GUARDED = f"index: {GUARDED_FORM}"
+OUTSIDE = "index: outside where nothing is computed"
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A data or reduction axis with the values begin to begin + extent - 1."""
+    """A data or reduction axis with the values begin to begin + extent - 1.
+
+    An axis of a tensor that is larger than what its readers need has `whole` values, from 0.
+    """
 
     name: str
     extent: Extent
     begin: int = 0
     reduction: bool = False
+    whole: Extent | None = None
 
     @property
     def last(self) -> Extent:
@@ -79,7 +91,7 @@ def _modulo(rng: random.Random, a: Axis, size: Extent) -> Index | None:
 def _padded(rng: random.Random, a: Axis, size: Extent) -> Index | None:
     before = rng.randint(0, min(3, a.last.least))  # at least one point is in range
     text = f"{a.name} - {before}" if before else a.name
-    return Index(text, "padded", f"te.all({text} >= 0, {text} < {size})")
+    return Index(text, GUARDED_FORM, f"te.all({text} >= 0, {text} < {size})")
 
 
 def _clamped(rng: random.Random, a: Axis, size: Extent) -> Index | None:
@@ -119,10 +131,33 @@ def random_index(rng: random.Random, axes: list[Axis], size: Extent) -> Index:
     return Index(str(rng.randrange(size.least)), "constant")
 
 
+def _leaves(text: str, axes: list[Axis], size: Extent) -> bool:
+    """Whether an index is out of range for some values of whole axes, at the first call."""
+    used = [a for a in axes if re.search(rf"\b{a.name}\b", text)]
+    if not any(a.whole for a in used) or not is_constant([size, *(a.extent for a in used)]):
+        return False
+    code = compile(text, "<index>", "eval")
+    ranges = [
+        range(a.whole.most) if a.whole else range(a.begin, a.begin + a.extent.most) for a in used
+    ]
+    extrema = {"te": SimpleNamespace(min=min, max=max)}
+    points = (dict(zip((a.name for a in used), at, strict=True)) for at in product(*ranges))
+    return any(not 0 <= eval(code, extrema, point) < size.most for point in points)
+
+
 def random_read(
-    rng: random.Random, tensor: str, shape: Shape, axes: list[Axis], cast: str, dtype: str
+    rng: random.Random,
+    tensor: str,
+    shape: Shape,
+    axes: list[Axis],
+    cast: str,
+    dtype: str,
+    first: Sequence[int] = (),
 ) -> tuple[str, set[str]]:
-    """Return the text of a read, and the forms of its indices; prefers unused axes."""
+    """Return the text of a read, and the forms of its indices; prefers unused axes.
+
+    `shape` has the extents of the elements that may be read, and `first` the index of the first.
+    """
     left = list(axes)
     rng.shuffle(left)
     indices = []
@@ -130,13 +165,19 @@ def random_read(
         pick = [left.pop()] if left and rng.random() < 0.8 else axes
         index = random_index(rng, pick if rng.random() < 0.8 else axes, size)
         indices.append(index)
-    read = f"{tensor}({', '.join(i.text for i in indices)}){cast}"
+    begins = first or [0] * len(indices)
+    texts = [
+        f"{i.text} + {begin}" if begin else i.text for i, begin in zip(indices, begins, strict=True)
+    ]
+    read = f"{tensor}({', '.join(texts)}){cast}"
     guards = [i.guard for i in indices if i.guard]
     if guards:
         condition = guards[0] if len(guards) == 1 else f"te.all({', '.join(guards)})"
         outside = f"te.const({rng.choice([0, 0, 1, 3])}, '{dtype}')"
         read = f"te.if_then_else({condition}, {read}, {outside})"
     forms = {f"index: {i.form}" for i in indices}
+    if any(_leaves(i.text, axes, n) for i, n in zip(indices, shape, strict=True) if not i.guard):
+        forms.add(OUTSIDE)
     used = [a.name for i in indices for a in axes if a.name in i.text]
     if used != sorted(used, key=[a.name for a in axes].index):
         forms.add("index: permuted")

@@ -6,6 +6,7 @@ import random
 
 from .computation import Computation
 from .script import Script
+from .shared_reductions import guards_of
 from .stage import Stage
 
 
@@ -71,6 +72,10 @@ class LateDirectives:
                 f'te.thread_axis("{tag}").var.equal({self.rng.randrange(extent)})'
                 for tag, extent in repeating.items()
             ]
+            guards = guards_of(stage)
+            if guards and self.rng.random() < 0.5:
+                tests.append(self.rng.choice(guards))
+                self.feature("a store predicate with the guard of a block")
             test = tests[0] if len(tests) == 1 else f"te.all({', '.join(tests)})"
             self.script.add(f"s[{stage.var}].set_store_predicate({test})")
             self.feature("a store predicate of a reader")

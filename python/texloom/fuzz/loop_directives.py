@@ -36,6 +36,7 @@ class Loop:
     exact: bool = True
     tag: str = ""  # of the thread axis it is bound to
     taken: bool = False  # bound or annotated: must not be split or fused
+    split_from: tuple[str, int, int] | None = None  # the outer part, the factor, and the whole
     order: tuple[int, ...] = ()  # for reduction loops: if sorted, the sum keeps its order
 
 
@@ -101,6 +102,8 @@ class StageLoops:
             outer.exact, inner.exact = loop.exact or bool(nparts), loop.exact or bool(factor)
             if loop.extent % (factor or nparts):
                 self.script.features.add("split that does not divide")
+            if factor:
+                inner.split_from = (outer.name, factor, loop.extent)
         how = f"factor={factor}" if factor is not None else f"nparts={nparts}"
         self.script.add(f"{outer.name}, {inner.name} = {self.stage}.split({loop.name}, {how})")
         at = self.loops.index(loop)
@@ -241,23 +244,3 @@ class StageLoops:
         for loop in [each for each in self.free() if not each.reduction]:
             if loop.extent is not None and loop.extent <= 6 and rng.random() < 0.15:
                 self.bind(loop, "vthread")
-
-    def bind_reduction(self, rng: random.Random, tag: str, room: int) -> Loop | None:
-        """Bind a reduction loop to threads, inside all data loops."""
-        loops = [
-            each for each in self.free() if each.reduction and each.extent and each.extent <= room
-        ]
-        if not loops:
-            return None
-        order = self.data() + [each for each in self.loops if each.reduction]
-        if order != self.loops:
-            self.reorder(order)
-        loop = rng.choice(loops)
-        self.bind(loop, tag)
-        self.script.features.add("a reduction over threads")
-        self.script.keeps_order = False
-        if rng.random() < 0.3:
-            self.script.add(
-                f'{self.stage}.set_store_predicate(te.thread_axis("{tag}").var.equal(0))'
-            )
-        return loop

@@ -7,9 +7,10 @@ import random
 from .computation import Computation
 from .extents import Extent, is_constant
 from .layouts import TEXTURES, random_axes, random_texel_axes, transform
-from .loop_directives import MAX_THREADS, THREAD_TAGS, Loop, StageLoops
+from .loop_directives import Loop, StageLoops
 from .scan_schedule import ScanSchedule
 from .script import Script
+from .shared_reductions import SharedReductions, may_have_rows_of_blocks
 from .stage import Stage
 from .tiles import leave_tile
 
@@ -22,6 +23,7 @@ class Placement:
         self.script = script
         self.computation = computation
         self.threads: dict[Stage, dict[str, int]] = {}  # of each kernel, by its root stage
+        self.reductions = SharedReductions(rng, script, self.threads)
 
     def feature(self, name: str) -> None:
         self.script.features.add(name)
@@ -86,6 +88,9 @@ class Placement:
             inside = [n for n in points if path[n - 1][1].reduction]
             if stage.tile is not None:  # the loops around have its tiles
                 points = inside = points[-1:]
+            threads = [n for n in points if path[n - 1][1].tag.startswith("thread")]
+            if stage.reductions and threads and rng.random() < 0.4:
+                points = inside = threads
             self.attach(stage, rng.choice(inside if inside and rng.random() < 0.5 else points))
         else:
             self.place_root(stage)
@@ -93,25 +98,30 @@ class Placement:
     def is_cached(self, stage: Stage) -> bool:
         return any(r.is_cache and not r.narrow for r in self.computation.readers_of(stage))
 
+    def choose_root_scope(self, stage: Stage) -> None:
+        """Put a stage at the root into a texture, or the array of an output."""
+        rng = self.rng
+        may_be_texture = not stage.reductions and not stage.several and stage.fits_texture
+        if stage.is_output:
+            if may_be_texture and rng.random() < 0.15:
+                stage.bound_scope = rng.choice(TEXTURES)
+            return
+        often = 0.9 if stage.line >= 0 else 0.3 if stage.defined is None else 0.6
+        in_texture = may_be_texture and rng.random() < often
+        stage.scope = rng.choice(TEXTURES) if in_texture else "global" if stage.line >= 0 else ""
+        self.set_scope(stage, stage.scope)
+
     def place_root(self, stage: Stage) -> None:
         rng = self.rng
-        if not stage.is_output:
-            may_be_texture = not stage.reductions and not stage.several and stage.fits_texture
-            if stage.line >= 0:
-                scope = rng.choice(TEXTURES) if may_be_texture and rng.random() < 0.9 else "global"
-            else:
-                scope = rng.choice(TEXTURES) if may_be_texture and rng.random() < 0.3 else ""
-            stage.scope = scope
-            self.set_scope(stage, scope)
-        elif (
-            not stage.reductions
-            and not stage.several
-            and stage.fits_texture
-            and rng.random() < 0.15
-        ):
-            stage.bound_scope = rng.choice(TEXTURES)
+        self.choose_root_scope(stage)
         may_move = stage.shape and is_constant(stage.shape) and not stage.several
         may_move = may_move and not stage.row_major
+        sources = [stage, *self.computation.effective_inputs(stage)]
+        rows = 0.3 if any(s.reductions for s in sources) else 0.05
+        if may_have_rows_of_blocks(stage) and rng.random() < rows:
+            self.name_loops(stage, stage.shape)
+            self.reductions.rows_of_blocks(stage)
+            return
         if may_move and rng.random() < 0.15:
             self.transform(stage)
         self.own_loops(stage, stage.shape)
@@ -127,19 +137,8 @@ class Placement:
             each.tag: each.extent * each.exact for each in bound if each.tag.startswith("thread")
         }
         if stage.reductions and not stage.tile and rng.random() < 0.3:
-            self.share_reduction(stage)
+            self.reductions.at_root(stage)
         self.annotate(stage)
-
-    def share_reduction(self, stage: Stage) -> None:
-        """Bind threads along an axis that is still free."""
-        threads = self.threads[stage]
-        tag = next((t for t in THREAD_TAGS[:2] if t not in threads), None)
-        room = MAX_THREADS
-        for extent in threads.values():
-            room //= extent or 16
-        loop = stage.loops.bind_reduction(self.rng, tag, room) if tag else None
-        if loop is not None:
-            threads[tag] = loop.extent
 
     def transform(self, stage: Stage) -> None:
         """Transform the layout; textures that only kernels see get texels of their own."""
@@ -151,19 +150,7 @@ class Placement:
 
     def own_loops(self, stage: Stage, extents: list[Extent | None]) -> None:
         rng = self.rng
-        stem = stage.var.lower()
-        if stage.tile is not None and stage.tile.called:
-            extents = extents[: len(extents) - len(stage.tile.data)]
-        stage.loops = StageLoops.of(
-            self.script,
-            f"s[{stage.var}]",
-            stem,
-            extents,
-            stage.reductions,
-            texture=stage.texture,
-            exact=stage.is_output,  # readers of other layouts may need a part of the tensor
-        )
-        leave_tile(self.script, stage)
+        self.name_loops(stage, extents)
         if stage.transformed:
             self.take_new_axes(stage)
         if stage.texture and rng.random() < 0.5:
@@ -177,6 +164,22 @@ class Placement:
             stage.loops.fuse_lanes()
         if rng.random() < 0.5:
             stage.loops.random_reorder(rng)
+
+    def name_loops(self, stage: Stage, extents: list[Extent | None]) -> None:
+        """Begin with a loop for each axis."""
+        stem = stage.var.lower()
+        if stage.tile is not None and stage.tile.called:
+            extents = extents[: len(extents) - len(stage.tile.data)]
+        stage.loops = StageLoops.of(
+            self.script,
+            f"s[{stage.var}]",
+            stem,
+            extents,
+            stage.reductions,
+            texture=stage.texture,
+            exact=stage.is_output,  # readers of other layouts may need a part of the tensor
+        )
+        leave_tile(self.script, stage)
 
     def take_new_axes(self, stage: Stage) -> None:
         """Return loops over the axes made by transform_layout, whose extents are unknown."""
@@ -209,6 +212,8 @@ class Placement:
         if len(set(self.computation.effective_readers(stage))) > 1:
             self.feature("attached around two readers")
         self.own_loops(stage, [None] * len(stage.shape))
+        if stage.reductions and not stage.tile and rng.random() < 0.5:
+            self.reductions.attached(stage)
         if actual == "shared":
             self.cooperate(stage)
         elif rng.random() < 0.15:

@@ -33,6 +33,12 @@ class Stage:
     inputs: list[Stage] = field(default_factory=list)
     reductions: list[Extent] = field(default_factory=list)
     magnitude: float = 8  # no value is larger, unless it wrapped
+    # The elements that have a value, if not all: the first index of each axis, and the extents.
+    first: list[int] = field(default_factory=list)
+    defined: Shape | None = None
+    outside: bool = False  # reads outside of a tensor where no element has a value
+    guarded: bool = False  # read where a condition keeps an index inside
+    lengthened: bool = False  # an axis is rounded up to a multiple
     is_input: bool = False
     is_output: bool = False
     is_cache: bool = False
@@ -42,6 +48,7 @@ class Stage:
     row_major: bool = False  # an intrinsic relies on its layout
     read_whole: bool = False  # every element is read, by a reader that must not be inlined
     conditional: bool = False  # a reduction that leaves steps out
+    factored: bool = False  # combines the partial results of rfactor
     several: bool = False  # one of the outputs of its operation
     line: int = -1  # of the cache's directive in the script, with {scope} in it
     narrow: bool = False  # a cache_write: local or shared only
@@ -54,6 +61,11 @@ class Stage:
     attached_scope: str = ""  # its loop in the host, if it has one
     ahead: bool = False  # computed ahead of the iteration that reads it
     enclosing: list[tuple[Stage, Loop]] = field(default_factory=list)
+
+    @property
+    def readable(self) -> Shape:
+        """The extents of the elements that have a value."""
+        return self.shape if self.defined is None else self.defined
 
     @property
     def texture(self) -> bool:
@@ -89,6 +101,7 @@ class Value:
     text: str
     magnitude: float
     inputs: list[Stage]
+    outside: bool = False  # an element that is not in its tensor, where nothing is computed
 
 
 def union(a: list[Stage], b: list[Stage]) -> list[Stage]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 
 from .extents import Extent
-from .index_forms import Axis, random_read
+from .index_forms import GUARDED, OUTSIDE, Axis, random_read
 from .script import Script
 from .stage import Stage, Value, union
 
@@ -66,17 +66,22 @@ class Values:
         cast = "" if source.dtype == dtype else f'.astype("{dtype}")'
         if places and rng.random() < 0.15:
             return self.gather(source, rng.choice(places), axes, cast)
-        text, forms = random_read(rng, source.var, source.shape, axes, cast, dtype)
+        text, forms = random_read(rng, source.var, source.readable, axes, cast, dtype, source.first)
         self.script.features |= forms
-        return Value(text, source.magnitude, [source])
+        source.guarded |= GUARDED in forms
+        return Value(text, source.magnitude, [source], OUTSIDE in forms)
 
     def gather(self, source: Stage, by: Stage, axes: list[Axis], cast: str) -> Value:
         """Read an element whose index is a value of another tensor."""
         wide = self.rng.choice(["int32", "int64"])
         place, _ = random_read(self.rng, by.var, by.shape, axes, f'.astype("{wide}")', wide)
-        places = [str(self.rng.randrange(n.least)) for n in source.shape]
+        shape, first = source.readable, source.first or [0] * len(source.shape)
+        places = [
+            str(self.rng.randrange(n.least) + begin) for n, begin in zip(shape, first, strict=True)
+        ]
         if places:
-            places[0] = f"te.min(te.max({place}, 0), {source.shape[0] - 1})"
+            last = shape[0] + (first[0] - 1)
+            places[0] = f"te.min(te.max({place}, {first[0]}), {last})"
         index = ", ".join(places)
         self.feature("index: gathered")
         return Value(f"{source.var}({index}){cast}", source.magnitude, union([source], [by]))
