@@ -195,7 +195,10 @@ class Inference {
     const bool own_thread = scope_of(schedule_, stage.id).memory == MemoryScope::Local;
     for (size_t i = 0; i < shape.size(); ++i) {
       const StridedRegion* region = own_thread ? reads[i].strided.common() : nullptr;
-      if (region != nullptr && region->axis.leaves_out()) {
+      const auto [min, extent] = within_shape(reads[i].all.get(), shape[i]);
+      // A region that ends far past the shape has more elements than all that there are.
+      if (region != nullptr && region->axis.leaves_out() &&
+          !is_smaller(extent, make_int(region->axis.count()))) {
         own.min.push_back(region->min.to_expr(kInt32));
         own.clamped_min.push_back(own.min.back());
         own.extent.push_back(make_int(region->axis.count()));
@@ -203,7 +206,6 @@ class Inference {
         continue;
       }
       own.strides.emplace_back();
-      const auto [min, extent] = within_shape(reads[i].all.get(), shape[i]);
       const auto [clamped_min, clamped_extent] = within_shape(reads[i].clamped.get(), shape[i]);
       const bool fewer = is_smaller(clamped_extent, extent);
       own.min.push_back(fewer ? clamped_min : min);
