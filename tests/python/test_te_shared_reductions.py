@@ -176,6 +176,18 @@ def test_store_predicate_chooses_the_thread(run):
     assert str(tvm.parse(text)) == text
 
 
+def test_store_predicate_of_two_axes_of_one_tag(run):
+    """Axes of one tag are one index, also in the text form."""
+    x, b, s = row_sums()
+    s[b].bind(s[b].op.axis[0], block())
+    s[b].bind(s[b].op.reduce_axis[0], thread())
+    s[b].set_store_predicate(tvm.tir.all(thread().var > 5, thread().var < 8))
+    text = str(tvm.program(s, [x, b]))
+    assert "predicate threadIdx.x > 5 && threadIdx.x < 8" in text
+    assert str(tvm.parse(text)) == text
+    np.testing.assert_array_equal(run(s, [x, b], VALUES), VALUES.sum(1))
+
+
 def row_sums_plus_one():
     x, b, _ = row_sums()
     y = te.compute((12,), lambda i: b[i] + 1, name="Y")

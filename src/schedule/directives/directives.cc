@@ -2,6 +2,7 @@
 // own arguments.
 
 #include <algorithm>
+#include <map>
 
 #include "ir/visit.h"
 #include "schedule/bounds/axis_values.h"
@@ -388,7 +389,9 @@ void Schedule::set_store_predicate(StageId id, const Expr& predicate, const Sour
          "the store predicate of '{}' reads '{}'; it may only compare thread axes", own.name(),
          n.tensor->name);
   });
-  // Axes of one tag are one index, so the tag in the variable's name stands for all of them.
+  // Axes of one tag are one index: the first variable with the tag as its name stands for all.
+  std::map<std::string, Expr> indices;
+  Substitution first;
   walk(predicate, [&](const Var& v) {
     if (!parse_thread_tag(v.name)) {
       fail(where, Code::BadPredicate,
@@ -397,8 +400,9 @@ void Schedule::set_store_predicate(StageId id, const Expr& predicate, const Sour
            "the store predicate of '{}' uses '{}', which is not a thread index", own.name(),
            v.name);
     }
+    first.emplace(Expr(&v), indices.try_emplace(v.name, Expr(&v)).first->second);
   });
-  own.predicate = predicate;
+  own.predicate = substitute(predicate, first);
   own.predicate_location = where;
 }
 
