@@ -98,18 +98,22 @@ class Checker {
       for (size_t i = 0; i < n->indices.size(); ++i) check_index(*n, i);
     }
     if (const auto* n = as<Binary>(e); n != nullptr && !guarded_) check_overflow(*n, e);
+    const auto* select = as<Select>(e);
     int operand = 0;
     for_each_child(e, [&](const Expr& child) {
-      if (always_evaluates(e, operand++)) check(child);
+      if (always_evaluates(e, operand++)) {
+        check(child);
+      } else if (select == nullptr) {
+        doubt(child);
+      }
     });
-    if (const auto* n = as<Select>(e)) {
-      check_under(n->condition, true, n->if_true);
-      check_under(n->condition, false, n->if_false);
-    }
+    if (select == nullptr) return;
+    check_under(select->condition, true, select->if_true);
+    check_under(select->condition, false, select->if_false);
   }
 
   void check_under(const Expr& condition, bool holds, const Expr& e) {
-    if (!is_box(condition, holds) || !takes_known_values(condition)) return;
+    if (!is_box(condition, holds) || !takes_known_values(condition)) return doubt(e);
     const auto never = [&] {
       const Expr known = arith::simplify(condition, ranges_);
       return holds ? is_false(known) : is_true(known);
@@ -128,7 +132,16 @@ class Checker {
     ranges_ = std::move(outside);
   }
 
+  int64_t doubts() const { return doubts_; }
+
  private:
+  // Counts the indices that are outside unless a condition that is not understood prevents it.
+  void doubt(const Expr& e) {
+    walk(e, [&](const TensorRead& n) {
+      for (size_t i = 0; i < n.indices.size(); ++i) doubts_ += leaves(n, i, index_of(n, i));
+    });
+  }
+
   // Whether the variables take all values of their ranges: a symbolic axis may end earlier.
   bool takes_known_values(const Expr& condition) const {
     bool known = true;
@@ -196,13 +209,27 @@ class Checker {
     return exact;
   }
 
-  void check_index(const TensorRead& n, size_t i) {
+  Expr index_of(const TensorRead& n, size_t i) const {
+    return arith::simplify(n.indices[i], ranges_);
+  }
+
+  // Whether the interval of an index is known, and exceeds the axis.
+  bool leaves(const TensorRead& n, size_t i, const Expr& index) const {
     const int64_t* extent = int_value(n.tensor->shape[i]);
-    const Expr index = arith::simplify(n.indices[i], ranges_);
     const arith::Interval range = arith::bounds(index, ranges_);
-    if (extent == nullptr || !range.bounded() || range.within(0, *extent - 1)) return;
+    return extent != nullptr && range.bounded() && !range.within(0, *extent - 1);
+  }
+
+  void check_index(const TensorRead& n, size_t i) {
+    const Expr index = index_of(n, i);
+    if (!leaves(n, i, index)) return;
+    const int64_t* extent = int_value(n.tensor->shape[i]);
+    const arith::Interval range = arith::bounds(index, ranges_);
     const bool outside = range.max < 0 || range.min >= *extent;
-    if (!outside && !has_exact_bounds(index)) return;
+    if (!outside && !has_exact_bounds(index)) {
+      ++doubts_;
+      return;
+    }
     sink_.error(op_.location, Code::OutOfBounds,
                 guarded_ ? "narrow the condition of the read, or shrink the axes"
                          : "guard the read with te.if_then_else, or shrink the axes",
@@ -216,6 +243,7 @@ class Checker {
   DiagnosticSink& sink_;
   bool overflowed_ = false;  // one report is enough
   bool guarded_ = false;     // inside a condition
+  int64_t doubts_ = 0;
 };
 
 // The values of the stage's data axes at the points that are computed. A region may exceed the
@@ -242,35 +270,44 @@ arith::Ranges computed_indices(const Stage& stage, const Bounds& bounds) {
 namespace {
 
 // Reports what check_reads reports, for all computes except those in the steps of scans, at the
-// points that the bounds say are computed: other points of an operation may read outside.
-void check_computed_reads(const Schedule& s, const Bounds& bounds, DiagnosticSink& sink) {
+// points that the bounds say are computed: other points of an operation may read outside. Returns
+// the number of doubts.
+int64_t check_computed_reads(const Schedule& s, const Bounds& bounds, DiagnosticSink& sink) {
+  int64_t doubts = 0;
   for (const StageId id : s.order()) {
     const Stage& stage = s.stage(id);
     const bool computed = stage.op->is_compute() && stage.attachment.kind != AttachKind::Inline;
-    if (computed && stage.scan < 0) check_reads(*stage.op, computed_indices(stage, bounds), sink);
+    if (!computed || stage.scan >= 0) continue;
+    doubts += check_reads(*stage.op, computed_indices(stage, bounds), sink);
   }
+  return doubts;
 }
 
 }  // namespace
 
 Bounds infer_checked_bounds(const Schedule& s) {
-  Bounds bounds = infer_bounds(s);
-  DiagnosticSink wide;
-  check_computed_reads(s, bounds, wide);
-  if (wide.diagnostics().empty()) return bounds;
-  bounds = infer_bounds(s, Points::Needed);
-  DiagnosticSink narrow;
-  check_computed_reads(s, bounds, narrow);
-  narrow.throw_if_errors();
-  return bounds;
+  Bounds wide = infer_bounds(s);
+  DiagnosticSink of_wide;
+  const int64_t doubts = check_computed_reads(s, wide, of_wide);
+  const bool refused = !of_wide.diagnostics().empty();
+  if (!refused && doubts == 0) return wide;
+  Bounds narrow = infer_bounds(s, Points::Needed);
+  DiagnosticSink of_narrow;
+  const bool better = check_computed_reads(s, narrow, of_narrow) < doubts;
+  of_narrow.throw_if_errors();
+  return refused || better ? narrow : wide;
 }
 
-void check_reads(const Operation& op, arith::Ranges known, DiagnosticSink& sink) {
+int64_t check_reads(const Operation& op, arith::Ranges known, DiagnosticSink& sink) {
   Checker checker(op, std::move(known), sink);
   const auto* reduce = as<Reduce>(op.body);
-  if (reduce == nullptr || !reduce->condition) return checker.check(op.body);
+  if (reduce == nullptr || !reduce->condition) {
+    checker.check(op.body);
+    return checker.doubts();
+  }
   checker.check(reduce->condition);
   for (const Expr& source : reduce->sources) checker.check_under(reduce->condition, true, source);
+  return checker.doubts();
 }
 
 }  // namespace texloom::lower

@@ -1,6 +1,8 @@
 // Checks the indices with which an operation reads tensors.
 #pragma once
 
+#include <cstdint>
+
 #include "ir/arith/ranges.h"
 #include "schedule/bounds/bounds.h"
 #include "schedule/operation/operation.h"
@@ -10,13 +12,16 @@ namespace texloom::lower {
 
 // Reports reads of a compute that are outside the tensor (OutOfBounds), and sums of axes that
 // exceed int32 (IndexTooLarge). An axis that is not in `known` runs over its whole domain. A
-// condition that compares axes with constants leaves a box of points, at which reads are checked; a
-// read under another condition is assumed to be guarded, whatever the storage scope.
-void check_reads(const schedule::Operation& op, ir::arith::Ranges known, DiagnosticSink& sink);
+// condition that compares axes, or axes plus constants, with constants leaves a box of points, at
+// which reads are checked; a read under another condition is assumed to be guarded, whatever the
+// storage scope. Returns the number of doubts: indices that may be outside, such as those that are
+// outside unless such a condition guards them.
+int64_t check_reads(const schedule::Operation& op, ir::arith::Ranges known, DiagnosticSink& sink);
 
 // Infers bounds whose computed points read nothing outside of tensors: those of all points in the
-// shapes or, if these read outside, of the points that are needed. Reads in the steps of scans are
-// not checked here. Fails with what check_reads reports if even the needed points read outside.
+// shapes or, if these read outside or leave more doubts, of the points that are needed. Reads in
+// the steps of scans are not checked here. Fails with what check_reads reports if even the needed
+// points read outside.
 schedule::Bounds infer_checked_bounds(const schedule::Schedule& s);
 
 }  // namespace texloom::lower

@@ -4,6 +4,7 @@
 
 #include "ir/analysis/symbolic_extents.h"
 #include "ir/arith/extrema.h"
+#include "ir/arith/linear.h"
 #include "ir/arith/order.h"
 #include "ir/arith/region.h"
 #include "ir/arith/simplify.h"
@@ -135,19 +136,43 @@ class Inference {
     const Stage& of = schedule_.stage(reader);
     if (of.attachment.kind == AttachKind::Inline) return;
     const auto join = [](std::optional<arith::Interval>& all, arith::Interval more) {
+      if (more.min > more.max) return;  // the conditions around the read never hold
       all = all ? arith::join(*all, more) : more;
     };
     if (!of.op->is_compute()) {
       for (auto& axis : needed) join(axis, arith::Interval::everything());
       return;
     }
-    const arith::Ranges points = ranges_of_points(of);
-    walk(of.op->body, [&](const TensorRead& n) {
-      if (schedule_.producer(n.tensor) != stage.id) return;
-      for (size_t i = 0; i < needed.size(); ++i) {
-        join(needed[i], arith::bounds(n.indices[i], points));
-      }
-    });
+    for_each_read(of.op->body, ranges_of_points(of),
+                  [&](const TensorRead& n, const arith::Ranges& points) {
+                    if (schedule_.producer(n.tensor) != stage.id) return;
+                    for (size_t i = 0; i < needed.size(); ++i) {
+                      join(needed[i], meet(arith::bounds(n.indices[i], points),
+                                           arith::linear_sum(n.indices[i], points).bounds(points)));
+                    }
+                  });
+  }
+
+  // Visits the reads of an expression, with what the conditions around each imply.
+  template <class F>
+  static void for_each_read(const Expr& e, const arith::Ranges& points, const F& see) {
+    if (const auto* n = as<TensorRead>(e)) see(*n, points);
+    const auto under = [&](const Expr& condition, bool holds, const Expr& value) {
+      arith::Ranges inside = points;
+      inside.assume(condition, holds);
+      for_each_read(value, inside, see);
+    };
+    if (const auto* n = as<Select>(e)) {
+      for_each_read(n->condition, points, see);
+      under(n->condition, true, n->if_true);
+      under(n->condition, false, n->if_false);
+    } else if (const auto* sum = as<Reduce>(e); sum != nullptr && sum->condition) {
+      for_each_read(sum->condition, points, see);
+      for (const Expr& source : sum->sources) under(sum->condition, true, source);
+      for (const Expr& init : sum->init) for_each_read(init, points, see);
+    } else {
+      for_each_child(e, [&](const Expr& child) { for_each_read(child, points, see); });
+    }
   }
 
   // The values of a stage's axes at the points that it computes.

@@ -280,6 +280,32 @@ TEST_F(CheckReads, GuardsOfLengthenedStages) {
       "indices 0 to 12");
 }
 
+// A condition of the stage that is not understood must not be what keeps the last tile inside, and
+// one of the reader tells which elements are needed.
+TEST_F(CheckReads, ConditionsAroundLengthenedStages) {
+  const Tensor x = placeholder("X", {14});
+  const auto guards_of = [&](const auto& condition, int64_t needed) {
+    const Tensor b = compute("B", {16}, [&](const Exprs& i) {
+      return make_select(condition(i[0]), at(x, {i[0]}), make_float(0));
+    });
+    const Tensor c = compute("C", {16}, [&](const Exprs& i) {
+      return make_select(i[0] < make_int(needed), at(b, {i[0]}), make_float(0));
+    });
+    Te te({c});
+    const auto [outer, inner] = te.split(c, te.axis(c, 0), 4);
+    te.s.compute_at(te.id(b), te.id(c), outer, line(7));
+    const schedule::Bounds bounds = infer_checked_bounds(te.s);
+    std::string guards;
+    for (const Expr& guard : bounds.of(te.id(b)).guards) guards += to_string(guard) + "; ";
+    return guards;
+  };
+  const auto unclear = [](const Expr& i) { return i * i < make_int(1000); };
+  EXPECT_EQ(guards_of(unclear, 14), "i.outer * 4 + i < 14; ");
+  EXPECT_EQ(guards_of(unclear, 16), "");
+  EXPECT_EQ(guards_of([](const Expr& i) { return i >= make_int(0); }, 14),
+            "i.outer * 4 + i < 14; ");
+}
+
 // Symbolic extents have no known value.
 TEST_F(CheckReads, SymbolicExtents) {
   const Tensor s =
