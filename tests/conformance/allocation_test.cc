@@ -29,9 +29,9 @@ TEST_P(Buffers, OfZeroBytesAreRefused) {
 
 TEST_P(Buffers, OverTheLimitAreRefused) {
   EXPECT_THAT(device().create_buffer({.bytes = limits().max_allocation_bytes + 1}).status(),
-              fails_with(StatusCode::InvalidArgument, "over the limit"));
+              fails_with(StatusCode::OutOfMemory, "over the limit"));
   EXPECT_THAT(device().create_buffer({.bytes = ~std::uint64_t{0}}).status(),
-              fails_with(StatusCode::InvalidArgument, "over the limit"));
+              fails_with(StatusCode::OutOfMemory, "over the limit"));
 }
 
 TEST_P(Buffers, KeepApartFromEachOther) {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <thread>
 
+#include "support/byte_text.h"
 #include "tests/conformance/fixture.h"
 
 namespace texloom::hal::conformance {
@@ -84,7 +85,7 @@ TEST_P(Exhaustion, ByBuffersLeavesNoTexture) {
 }
 
 TEST_P(Exhaustion, SaysHowMuchWasAskedFor) {
-  EXPECT_THAT(exhaust(), fails_with(StatusCode::OutOfMemory, std::to_string(bytes_)));
+  EXPECT_THAT(exhaust(), fails_with(StatusCode::OutOfMemory, byte_text(bytes_)));
 }
 
 TEST_P(Exhaustion, ChangesNoStatistics) {

@@ -2,6 +2,7 @@
 
 import mmap
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -407,3 +408,39 @@ def test_arrays_of_the_host_are_no_arguments(dev):
         tvm.nd.empty((4, 4), device=tvm.cpu(), mem_scope="texture")
     with pytest.raises(tvm.TVMError, match="TL5002|WrongShape|shape"):
         tvm.nd.empty((4,), device=tvm.cpu()).copyfrom(np.zeros(5))
+
+
+TAKE_ALL = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (6_000_000_000,) * 2)
+import texloom
+held = []
+try:
+    while len(held) < 1000:
+        held.append(texloom.nd.empty((2**28,), "int8", texloom.opencl(int(sys.argv[1]))))
+except texloom.TVMError as error:
+    print(len(held), error)
+while len(held) > 1:
+    held.pop()
+held.append(texloom.nd.empty((2**28,), "int8", held[0].device))
+"""
+
+
+def test_arrays_beyond_the_memory_are_refused(dev):
+    """PoCL allocates at the first write, and ends the process if there is no memory then."""
+    if dev.info["type"] != "cpu":
+        pytest.skip("a limit of the process is none of the device's memory")
+    done = subprocess.run(
+        [sys.executable, "-c", TAKE_ALL, str(dev.device_id)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    count, said = done.stdout.split(" ", 1)
+    assert 1 < int(count) < 6_000_000_000 / 2**28
+    assert re.search(r"TL5009\].*no memory for 256 MiB more: .* GiB of .* GiB are in use", said)
+
+
+def test_one_array_over_the_limit_of_the_device(dev):
+    with pytest.raises(tvm.TVMError, match=r"TL5009(.|\n)*of 1 PiB is over the limit of device"):
+        tvm.nd.empty((2**50,), "int8", dev)

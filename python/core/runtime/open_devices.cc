@@ -92,7 +92,8 @@ std::string help_for(Code code) {
       return "install an OpenCL implementation (Debian: pocl-opencl-icd runs on any processor) and "
              "see texloom.devices()";
     case Code::OutOfDeviceMemory:
-      return "free arrays that are no longer used, or use smaller ones";
+      return "delete arrays that are no longer used, or use smaller ones; memory_statistics of the "
+             "device says what is held";
     case Code::KernelRefused:
       return "in your own C text (import_c), correct what the log reports; for example, pointers "
              "into global memory are __global in OpenCL C. Otherwise this is a bug in Texloom's "

@@ -40,11 +40,13 @@ struct TextureViewDesc {
 std::uint64_t smallest_view_pitch(const DeviceInfo& device, TexelFormat format,
                                   std::uint32_t width);
 
-// Releases unused memory when the driver runs out of it.
+class MemoryBudget;
+
+// Releases unused memory when a device runs out of it.
 class PressureListener {
  public:
   virtual ~PressureListener() = default;
-  // Called when the driver has no memory left for a request, by the requesting thread, with no lock
+  // Called when there is no memory left for a request, by the requesting thread, with no lock
   // held. Returns whether memory may have been released; the request is then tried once more.
   virtual bool release_unused() = 0;
 };
@@ -52,9 +54,13 @@ class PressureListener {
 // Allocates the buffers and textures of one open device; made by its driver. Thread safe. Objects
 // keep alive what they need of it.
 //
-// All calls return InvalidArgument for sizes that are zero, over the limits or misaligned;
-// Unimplemented for what this device cannot do; and OutOfMemory if the driver has no memory even
-// after the listeners have released what they can. The allocator remains usable.
+// All buffers and textures together, without imports and views, take at most
+// DeviceLimits::global_memory_bytes.
+//
+// All calls return InvalidArgument for sizes that are zero or misaligned and for textures larger
+// than the device's; Unimplemented for what this device cannot do; and OutOfMemory for more than
+// DeviceLimits::max_allocation_bytes at once, or if there is no memory even after the listeners
+// have released what they can. The allocator remains usable.
 class Allocator {
  public:
   virtual ~Allocator() = default;
@@ -81,8 +87,7 @@ class Allocator {
   void add_listener(std::weak_ptr<PressureListener> listener);
 
  protected:
-  Allocator(std::shared_ptr<const DeviceInfo> info, const DeviceOptions& options)
-      : info_(std::move(info)), options_(options) {}
+  Allocator(std::shared_ptr<const DeviceInfo> info, const DeviceOptions& options);
 
   const std::shared_ptr<const DeviceInfo>& shared_info() const { return info_; }
 
@@ -95,6 +100,8 @@ class Allocator {
   virtual Result<std::shared_ptr<Texture>> view(const TextureBacking& backing,
                                                 const TextureDesc& desc);
 
+  template <typename Made, typename Desc>
+  Result<std::shared_ptr<Made>> allocate_within_budget(const Desc& desc, std::uint64_t bytes);
   template <typename Make>
   auto retry(Make make) -> decltype(make());
   std::vector<std::weak_ptr<PressureListener>> listeners();
@@ -102,6 +109,7 @@ class Allocator {
   std::shared_ptr<const DeviceInfo> info_;
   DeviceOptions options_;
   std::shared_ptr<MemoryCounter> counter_ = std::make_shared<MemoryCounter>();
+  std::shared_ptr<MemoryBudget> budget_;
   std::mutex mutex_;
   std::vector<std::weak_ptr<PressureListener>> listeners_;  // under mutex_
 };

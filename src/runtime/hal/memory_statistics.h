@@ -43,25 +43,31 @@ class MemoryCounter {
   MemoryStatistics statistics_;
 };
 
-// Counts one object during its lifetime. Move-only.
+// Counts one object during its lifetime, and keeps its part of the device's memory. Move-only.
 class MemoryCharge {
  public:
   MemoryCharge() = default;  // counts nothing
   static MemoryCharge of(std::shared_ptr<MemoryCounter> counter, MemoryKind kind,
-                         std::uint64_t bytes) {
+                         std::uint64_t bytes, std::shared_ptr<const void> reserved = {}) {
     MemoryCount& count = counter->statistics_.kinds[static_cast<std::size_t>(kind)];
-    return MemoryCharge(std::move(counter), count, bytes);
+    MemoryCharge charge(std::move(counter), count, bytes);
+    charge.reserved_ = std::move(reserved);
+    return charge;
   }
   static MemoryCharge of_import(std::shared_ptr<MemoryCounter> counter, std::uint64_t bytes) {
     MemoryCount& count = counter->statistics_.imported;
     return MemoryCharge(std::move(counter), count, bytes);
   }
   MemoryCharge(MemoryCharge&& other) noexcept
-      : counter_(std::move(other.counter_)), count_(other.count_), bytes_(other.bytes_) {}
+      : counter_(std::move(other.counter_)),
+        count_(other.count_),
+        bytes_(other.bytes_),
+        reserved_(std::move(other.reserved_)) {}
   MemoryCharge& operator=(MemoryCharge&& other) noexcept {
     std::swap(counter_, other.counter_);
     std::swap(count_, other.count_);
     std::swap(bytes_, other.bytes_);
+    std::swap(reserved_, other.reserved_);
     return *this;
   }
   ~MemoryCharge();
@@ -72,6 +78,7 @@ class MemoryCharge {
   std::shared_ptr<MemoryCounter> counter_;
   MemoryCount* count_ = nullptr;  // a part of *counter_
   std::uint64_t bytes_ = 0;
+  std::shared_ptr<const void> reserved_;  // a token of the device's MemoryBudget
 };
 
 }  // namespace texloom::hal

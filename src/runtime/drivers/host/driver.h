@@ -17,7 +17,7 @@ struct DriverOptions {
   // The number of threads that run the groups of a dispatch; 0: the hardware concurrency.
   unsigned threads = 0;
   // The limit for all buffers and textures of an open device (DeviceLimits::global_memory_bytes);
-  // 0: the memory of the machine.
+  // 0: the memory of the machine that this process may use (docs/hal.md, "Memory").
   std::uint64_t memory_bytes = 0;
   std::vector<FunctionLibrary> libraries = {};
   // Loaders for code in formats other than HostFunctions; the first one for a format is used. None

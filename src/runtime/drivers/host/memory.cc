@@ -3,6 +3,7 @@
 #include <new>
 
 #include "runtime/drivers/host/native.h"
+#include "support/byte_text.h"
 
 namespace texloom::hal::host {
 
@@ -16,14 +17,16 @@ HostMemoryBlock allocate_aligned(std::uint64_t bytes) {
       static_cast<std::size_t>(bytes), std::align_val_t(kMemoryAlignment), std::nothrow)));
 }
 
-Result<HostMemoryBlock> HostAllocator::take(std::uint64_t bytes) {
-  TL_ASSIGN_OR_RETURN(MemoryBudget::Token token, budget_->take(bytes));
+namespace {
+
+Result<HostMemoryBlock> take(std::uint64_t bytes) {
   HostMemoryBlock memory = allocate_aligned(bytes);
   if (memory == nullptr)
-    return make_error(StatusCode::OutOfMemory, "no host memory for {} bytes", bytes);
-  memory.get_deleter().token = std::move(token);
+    return make_error(StatusCode::OutOfMemory, "no host memory for {}", byte_text(bytes));
   return memory;
 }
+
+}  // namespace
 
 Result<std::shared_ptr<Buffer>> HostAllocator::allocate(const BufferDesc& desc) {
   TL_ASSIGN_OR_RETURN(HostMemoryBlock memory, take(desc.bytes));

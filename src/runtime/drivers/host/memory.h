@@ -11,14 +11,12 @@
 #include "runtime/drivers/host/kernel_loader.h"
 #include "runtime/hal/allocator.h"
 #include "runtime/hal/buffer.h"
-#include "runtime/hal/internal/memory/memory_budget.h"
 #include "runtime/hal/texture.h"
 #include "support/status.h"
 
 namespace texloom::hal::host {
 
 struct FreeAligned {
-  MemoryBudget::Token token = {};  // null for memory outside the budget
   void operator()(std::byte* memory) const;
 };
 // Memory aligned to kMemoryAlignment and initially undefined.
@@ -61,13 +59,11 @@ class HostTexture final : public Texture {
   std::uint64_t row_pitch_;  // bytes
 };
 
-// Allocates host memory, all of which can be mapped. The device's limits bound the allocations,
-// because the operating system would promise more memory than there is.
+// Allocates host memory, all of which can be mapped.
 class HostAllocator final : public Allocator {
  public:
   HostAllocator(std::shared_ptr<const DeviceInfo> info, const DeviceOptions& options)
-      : Allocator(std::move(info), options),
-        budget_(std::make_shared<MemoryBudget>(this->info().limits.global_memory_bytes)) {}
+      : Allocator(std::move(info), options) {}
 
   bool supports(TexelFormat, TextureUsage) const override { return true; }
 
@@ -78,9 +74,6 @@ class HostAllocator final : public Allocator {
                                        const BufferDesc& desc) override;
   Result<std::shared_ptr<Texture>> view(const TextureBacking& backing,
                                         const TextureDesc& desc) override;
-  Result<HostMemoryBlock> take(std::uint64_t bytes);
-
-  std::shared_ptr<MemoryBudget> budget_;
 };
 
 // Casts an object named by a command buffer, which accepts only objects of its own driver.

@@ -1,12 +1,13 @@
 #include "runtime/drivers/host/processor.h"
 
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 #include <string_view>
 #include <thread>
+
+#include "runtime/hal/internal/memory/machine_memory.h"
 
 namespace texloom::hal::host {
 
@@ -40,12 +41,7 @@ Processor find_processor() {
   utsname system = {};
   if (processor.name.empty() && uname(&system) == 0) processor.name = system.machine;
   processor.threads = std::max(1U, std::thread::hardware_concurrency());
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page_bytes = sysconf(_SC_PAGESIZE);
-  if (pages > 0 && page_bytes > 0) {
-    processor.memory_bytes =
-        static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
-  }
+  processor.memory_bytes = machine_memory_bytes();
   return processor;
 }
 

@@ -10,7 +10,7 @@ struct Processor {
   std::string name;                // "AMD EPYC 9R14"; the architecture if no name is known
   std::string vendor;              // empty if it is not known
   unsigned threads = 1;            // hardware concurrency
-  std::uint64_t memory_bytes = 0;  // of the machine
+  std::uint64_t memory_bytes = 0;  // machine_memory_bytes()
 };
 
 Processor find_processor();

@@ -5,8 +5,6 @@
 #include <new>
 #include <utility>
 
-#include "runtime/hal/internal/memory/memory_budget.h"
-
 namespace texloom::hal::null {
 
 namespace {
@@ -29,11 +27,10 @@ struct SharedStatistics {
 class NullBuffer final : public Buffer {
  public:
   NullBuffer(std::shared_ptr<const DeviceInfo> info, const BufferDesc& desc,
-             std::shared_ptr<SharedStatistics> statistics, MemoryBudget::Token token,
-             std::unique_ptr<std::byte[]> owned, std::byte* memory)
+             std::shared_ptr<SharedStatistics> statistics, std::unique_ptr<std::byte[]> owned,
+             std::byte* memory)
       : Buffer(std::move(info), desc),
         statistics_(std::move(statistics)),
-        token_(std::move(token)),
         owned_(std::move(owned)),
         memory_(memory) {}
 
@@ -48,7 +45,6 @@ class NullBuffer final : public Buffer {
   void let_go() override { statistics_->add_resident(-1); }
 
   std::shared_ptr<SharedStatistics> statistics_;
-  MemoryBudget::Token token_;           // null for imported memory
   std::unique_ptr<std::byte[]> owned_;  // null if imported or not allocated
   std::byte* memory_;
 };
@@ -56,10 +52,8 @@ class NullBuffer final : public Buffer {
 class NullTexture final : public Texture {
  public:
   NullTexture(std::shared_ptr<const DeviceInfo> info, const TextureDesc& desc,
-              std::shared_ptr<SharedStatistics> statistics, MemoryBudget::Token token)
-      : Texture(std::move(info), desc),
-        statistics_(std::move(statistics)),
-        token_(std::move(token)) {}
+              std::shared_ptr<SharedStatistics> statistics)
+      : Texture(std::move(info), desc), statistics_(std::move(statistics)) {}
 
  private:
   Status bring_in() override {
@@ -69,22 +63,18 @@ class NullTexture final : public Texture {
   void let_go() override { statistics_->add_resident(-1); }
 
   std::shared_ptr<SharedStatistics> statistics_;
-  MemoryBudget::Token token_;  // null for a view
 };
 
 class NullAllocator final : public Allocator {
  public:
   NullAllocator(std::shared_ptr<const DeviceInfo> info, const DeviceOptions& options,
                 std::shared_ptr<SharedStatistics> statistics)
-      : Allocator(std::move(info), options),
-        statistics_(std::move(statistics)),
-        budget_(std::make_shared<MemoryBudget>(this->info().limits.global_memory_bytes)) {}
+      : Allocator(std::move(info), options), statistics_(std::move(statistics)) {}
 
   bool supports(TexelFormat, TextureUsage) const override { return info().features.images; }
 
  private:
   Result<std::shared_ptr<Buffer>> allocate(const BufferDesc& desc) override {
-    TL_ASSIGN_OR_RETURN(MemoryBudget::Token token, budget_->take(desc.bytes));
     std::unique_ptr<std::byte[]> memory;
     if (info().memory(desc.memory).mappable) {
       memory.reset(new (std::nothrow) std::byte[desc.bytes]);
@@ -92,27 +82,24 @@ class NullAllocator final : public Allocator {
         return make_error(StatusCode::OutOfMemory, "no host memory for {} bytes", desc.bytes);
     }
     std::byte* first = memory.get();
-    return std::shared_ptr<Buffer>(std::make_shared<NullBuffer>(
-        shared_info(), desc, statistics_, std::move(token), std::move(memory), first));
+    return std::shared_ptr<Buffer>(
+        std::make_shared<NullBuffer>(shared_info(), desc, statistics_, std::move(memory), first));
   }
   Result<std::shared_ptr<Texture>> allocate(const TextureDesc& desc) override {
-    TL_ASSIGN_OR_RETURN(MemoryBudget::Token token,
-                        budget_->take(byte_size(desc.extent, desc.format)));
     return std::shared_ptr<Texture>(
-        std::make_shared<NullTexture>(shared_info(), desc, statistics_, std::move(token)));
+        std::make_shared<NullTexture>(shared_info(), desc, statistics_));
   }
   Result<std::shared_ptr<Buffer>> wrap(std::span<std::byte> memory,
                                        const BufferDesc& desc) override {
-    return std::shared_ptr<Buffer>(std::make_shared<NullBuffer>(shared_info(), desc, statistics_,
-                                                                nullptr, nullptr, memory.data()));
+    return std::shared_ptr<Buffer>(
+        std::make_shared<NullBuffer>(shared_info(), desc, statistics_, nullptr, memory.data()));
   }
   Result<std::shared_ptr<Texture>> view(const TextureBacking&, const TextureDesc& desc) override {
     return std::shared_ptr<Texture>(
-        std::make_shared<NullTexture>(shared_info(), desc, statistics_, nullptr));
+        std::make_shared<NullTexture>(shared_info(), desc, statistics_));
   }
 
   std::shared_ptr<SharedStatistics> statistics_;
-  std::shared_ptr<MemoryBudget> budget_;
 };
 
 class NullExecutable final : public Executable {

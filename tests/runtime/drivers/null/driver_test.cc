@@ -118,7 +118,7 @@ TEST_F(NullDriverTest, CountsWhatIsResident) {
 TEST_F(NullDriverTest, RefusesWhatIsWrong) {
   const DeviceLimits& limits = device_->info().limits;
   EXPECT_THAT(device_->create_buffer({.bytes = limits.max_allocation_bytes + 1}).status(),
-              fails_with(StatusCode::InvalidArgument, "over the limit"));
+              fails_with(StatusCode::OutOfMemory, "over the limit"));
   EXPECT_THAT(device_->create_texture({.extent = {limits.max_image_width + 1, 1}}).status(),
               fails_with(StatusCode::InvalidArgument, "over the limit"));
   const auto buffer = *device_->create_buffer({.bytes = 64});

@@ -12,6 +12,7 @@
 #include "runtime/drivers/opencl/api/error.h"
 #include "runtime/drivers/opencl/platform/quirks.h"
 #include "runtime/drivers/opencl/platform/words.h"
+#include "runtime/hal/internal/memory/machine_memory.h"
 
 namespace texloom::hal::opencl {
 namespace {
@@ -107,6 +108,13 @@ DeviceLimits read_limits(DeviceReader& reader, bool images) {
   return limits;
 }
 
+// A processor may report memory that a container or a limit of the process withholds.
+void hold_to_machine_memory(DeviceLimits& limits) {
+  const std::uint64_t bytes = machine_memory_bytes();
+  limits.global_memory_bytes = std::min(limits.global_memory_bytes, bytes);
+  limits.max_allocation_bytes = std::min(limits.max_allocation_bytes, bytes);
+}
+
 void read_view_alignments(DeviceReader& reader, std::string_view extensions, DeviceInfo& info) {
   if (!info.features.images || !has_word(extensions, "cl_khr_image2d_from_buffer")) return;
   const auto pitch = reader.optional_scalar<cl_uint>(CL_DEVICE_IMAGE_PITCH_ALIGNMENT_KHR);
@@ -165,6 +173,7 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
   info.features.float64 = has_word(extensions, "cl_khr_fp64");
   info.features.host_import = true;
   info.limits = read_limits(reader, info.features.images);
+  if (info.type == DeviceType::Cpu) hold_to_machine_memory(info.limits);
   read_view_alignments(reader, extensions, info);
   // An implementation may move mapped memory, and requires it to be unmapped before kernels use it.
   const MemoryKindInfo shared{.available = true, .mappable = true};

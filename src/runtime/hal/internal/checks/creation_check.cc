@@ -3,13 +3,16 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "support/byte_text.h"
+
 namespace texloom::hal {
 namespace {
 
 Status check_allocation(const DeviceInfo& device, std::string_view what, std::uint64_t bytes) {
   if (bytes <= device.limits.max_allocation_bytes) return {};
-  return invalid_argument("{} of {} bytes is over the limit of device {} for one allocation, {}",
-                          what, bytes, device.name, device.limits.max_allocation_bytes);
+  return make_error(StatusCode::OutOfMemory,
+                    "{} of {} is over the limit of device {} for one allocation, {}", what,
+                    byte_text(bytes), device.name, byte_text(device.limits.max_allocation_bytes));
 }
 
 Status check_workgroup(const DeviceInfo& device, const EntryPoint& entry) {

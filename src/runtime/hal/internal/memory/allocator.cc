@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/hal/internal/checks/creation_check.h"
+#include "runtime/hal/internal/memory/memory_budget.h"
 
 namespace texloom::hal {
 
@@ -10,6 +11,24 @@ std::uint64_t smallest_view_pitch(const DeviceInfo& device, TexelFormat format,
                                   std::uint32_t width) {
   const std::uint64_t step = std::max<std::uint32_t>(device.limits.view_pitch_alignment, 1);
   return (width + step - 1) / step * step * bytes_per_texel(format);
+}
+
+Allocator::Allocator(std::shared_ptr<const DeviceInfo> info, const DeviceOptions& options)
+    : info_(std::move(info)),
+      options_(options),
+      budget_(std::make_shared<MemoryBudget>(info_->limits.global_memory_bytes)) {}
+
+template <typename Made, typename Desc>
+Result<std::shared_ptr<Made>> Allocator::allocate_within_budget(const Desc& desc,
+                                                                std::uint64_t bytes) {
+  return retry([&]() -> Result<std::shared_ptr<Made>> {
+    auto reserved = budget_->take(bytes);
+    if (!reserved.ok())
+      return reserved.status().with_context(fmt::format("device {}", info_->name));
+    TL_ASSIGN_OR_RETURN(std::shared_ptr<Made> made, allocate(desc));
+    made->charge_ = MemoryCharge::of(counter_, desc.memory, bytes, *std::move(reserved));
+    return made;
+  });
 }
 
 template <typename Make>
@@ -28,8 +47,8 @@ auto Allocator::retry(Make make) -> decltype(make()) {
 
 Result<std::shared_ptr<Buffer>> Allocator::create_buffer(const BufferDesc& desc) {
   TL_RETURN_IF_ERROR(check_creation(*info_, desc));
-  TL_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, retry([&] { return allocate(desc); }));
-  buffer->charge_ = MemoryCharge::of(counter_, desc.memory, desc.bytes);
+  TL_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer,
+                      allocate_within_budget<Buffer>(desc, desc.bytes));
   buffer->fills_write_mappings_ = options_.debug;
   return buffer;
 }
@@ -39,9 +58,7 @@ Result<std::shared_ptr<Texture>> Allocator::create_texture(const TextureDesc& de
   if (!supports(desc.format, desc.usage))
     return make_error(StatusCode::Unimplemented, "device {} has no textures of {} for this usage",
                       info_->name, to_string(desc.format));
-  TL_ASSIGN_OR_RETURN(std::shared_ptr<Texture> texture, retry([&] { return allocate(desc); }));
-  texture->charge_ = MemoryCharge::of(counter_, desc.memory, byte_size(desc.extent, desc.format));
-  return texture;
+  return allocate_within_budget<Texture>(desc, byte_size(desc.extent, desc.format));
 }
 
 Result<std::shared_ptr<Buffer>> Allocator::import(ImportDesc desc) {

@@ -1,4 +1,4 @@
-// Limits the memory of a driver that has no device to report that memory is exhausted.
+// Limits the memory of one open device.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,9 @@
 
 namespace texloom::hal {
 
-// Thread safe. Held by std::shared_ptr.
+// Counts what is allocated, because drivers and operating systems promise more memory than there
+// is: some allocate at the first use, and end the process if nothing is left. Thread safe. Held by
+// std::shared_ptr.
 class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
  public:
   explicit MemoryBudget(std::uint64_t bytes) : bytes_(bytes) {}

@@ -39,7 +39,7 @@ TEST(CreationCheck, Buffers) {
   EXPECT_THAT(check_creation(device, BufferDesc{.bytes = 0}),
               fails_with(StatusCode::InvalidArgument, "zero bytes"));
   EXPECT_THAT(check_creation(device, BufferDesc{.bytes = 16385}),
-              fails_with(StatusCode::InvalidArgument, "16385 bytes is over the limit"));
+              fails_with(StatusCode::OutOfMemory, "16 KiB is over the limit"));
 }
 
 TEST(CreationCheck, KindsThatTheDeviceLacks) {
@@ -74,7 +74,7 @@ TEST(CreationCheck, ImportsAreAlignedAndWithinTheLimit) {
   EXPECT_THAT(check(32, 32), fails_with(StatusCode::InvalidArgument, "requires a multiple of 64"));
   EXPECT_THAT(check(0, 33), fails_with(StatusCode::InvalidArgument, "requires a multiple of 32"));
   EXPECT_THAT(check(0, 0), fails_with(StatusCode::InvalidArgument, "zero bytes"));
-  EXPECT_THAT(check(0, 128), fails_with(StatusCode::InvalidArgument, "over the limit"));
+  EXPECT_THAT(check(0, 128), fails_with(StatusCode::OutOfMemory, "over the limit"));
 }
 
 // Alignments are in texels: 4 texels are 16 bytes in one format and 64 in another.
@@ -132,7 +132,7 @@ TEST(CreationCheck, Textures) {
   EXPECT_THAT(check({65, 1}), fails_with(StatusCode::InvalidArgument, "64x32 texels"));
   EXPECT_THAT(check({1, 33}), fails_with(StatusCode::InvalidArgument, "64x32 texels"));
   EXPECT_THAT(check({64, 32}, TexelFormat::Rgba32Float),
-              fails_with(StatusCode::InvalidArgument, "32768 bytes is over the limit"));
+              fails_with(StatusCode::OutOfMemory, "32 KiB is over the limit"));
 }
 
 TEST(CreationCheck, TexturesOnADeviceWithoutImages) {

@@ -11,7 +11,8 @@ TEST(MemoryBudget, IsUsedUpAndGivenBack) {
   auto most = budget->take(90);
   TL_ASSERT_OK(most.status());
   EXPECT_THAT(budget->take(11).status(),
-              fails_with(StatusCode::OutOfMemory, "no memory for 11 bytes: 90 of 100 are in use"));
+              fails_with(StatusCode::OutOfMemory,
+                         "no memory for 11 bytes more: 90 bytes of 100 bytes are in use"));
   const auto rest = budget->take(10);
   TL_EXPECT_OK(rest.status());
   const MemoryBudget::Token copy = *std::exchange(most, MemoryBudget::Token());

@@ -1,0 +1,22 @@
+// How much memory of the machine this process may use.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+namespace texloom::hal {
+
+// The machine's memory in bytes, or less where the process may not use all of it: the limits of its
+// control groups (containers), and three quarters of the room that is left below its limit of
+// address space (ulimit -v), which code, compilers and the caller's own data also take. What other
+// processes use is not subtracted, because it changes and can be moved to swap. kNoLimit64 if the
+// system reports nothing.
+std::uint64_t machine_memory_bytes();
+
+// The smallest memory limit of the control groups that `membership`, the text of
+// /proc/self/cgroup, names, and of the groups around them. `root` is the folder in which they are
+// mounted, usually /sys/fs/cgroup. kNoLimit64 if there is none.
+std::uint64_t control_group_memory(const std::filesystem::path& root, std::string_view membership);
+
+}  // namespace texloom::hal
