@@ -1,6 +1,7 @@
 // Saves the program that triggered an internal error, to be attached to the bug report.
 #pragma once
 
+#include <cstddef>
 #include <exception>
 #include <string>
 
@@ -8,6 +9,9 @@
 #include "support/function_ref.h"
 
 namespace texloom {
+
+// The dumps that a temporary directory keeps of each user; writing one more deletes the oldest.
+inline constexpr std::size_t kKeptDumps = 20;
 
 // Returns the error with the path of a dump added to its message. The dump is a new file in the
 // temporary directory: comments that say what failed and how texloom-opt reproduces it with these

@@ -1,9 +1,11 @@
 // Tests of the file that an internal error writes.
 #include "support/dump.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -45,7 +47,7 @@ TEST_F(Dump, HoldsTheProgramAndHowItFailed) {
   const std::string message = dump("program p\n").what();
   ASSERT_EQ(files().size(), 1U);
   const std::string path = files().front();
-  EXPECT_THAT(path, MatchesRegex(".*/texloom-......\\.tl"));
+  EXPECT_THAT(path, MatchesRegex(".*/texloom-error-......\\.tl"));
   EXPECT_EQ(message, "it\nfailed\n  note: the program that triggers it is in " + path +
                          ": please attach it\n  note: texloom-opt " + path +
                          " --pass=p reproduces it");
@@ -71,6 +73,27 @@ TEST_F(Dump, IsAFileOfItsOwn) {
   for (const fs::path& path : files()) {
     EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
   }
+}
+
+// Old dumps do not fill the temporary directory; files of other names, and links, are not ours.
+TEST_F(Dump, DeletesTheOldestOnes) {
+  const auto write = [&](const std::string& name, int age) {
+    std::ofstream(folder_ / name) << "old";
+    fs::last_write_time(folder_ / name, fs::file_time_type::clock::now() - std::chrono::hours(age));
+  };
+  for (int i = 0; i < 30; ++i) write(fmt::format("texloom-error-old{:03}.tl", i), 30 - i);
+  write("texloom-error-mine.tl", 100);
+  write("texloom-errors.tl", 100);
+  const fs::path link = folder_ / "texloom-error-linked.tl";
+  fs::create_symlink(folder_ / "texloom-errors.tl", link);
+  dump("program p\n");
+  EXPECT_EQ(files().size(), kKeptDumps + 3);
+  EXPECT_TRUE(fs::exists(folder_ / "texloom-error-mine.tl"));
+  EXPECT_TRUE(fs::exists(link));
+  EXPECT_FALSE(fs::exists(folder_ / "texloom-error-old010.tl"));
+  EXPECT_TRUE(fs::exists(folder_ / "texloom-error-old011.tl"));
+  dump("program p\n");
+  EXPECT_EQ(files().size(), kKeptDumps + 3);
 }
 
 // If the file cannot be written, or there is no text, the error stays as it was.
