@@ -42,8 +42,27 @@ system_python() {
   return 1
 }
 
-# The .venv is up to date if it was made from this list, in this folder, with this interpreter.
-venv_key() { { cat requirements-dev.txt && pwd && readlink -e "$python"; } 2>&1 | sha256sum; }
+# Prints the commands of an installed package, [project.scripts], as lines "NAME MODULE FUNCTION".
+commands_of_package() {
+  sed -n '/^\[project\.scripts\]$/,/^$/p' pyproject.toml |
+    sed -En 's/^([a-z-]+) = "([a-z_.]+):([a-z_]+)"$/\1 \2 \3/p'
+}
+
+# Writes these commands into .venv/bin, for the sources in this folder.
+install_commands() {
+  local name module function
+  while read -r name module function; do
+    printf '#!%s\nimport sys\n\nfrom %s import %s\n\nsys.exit(%s())\n' \
+      "$PWD/$python" "$module" "$function" "$function" >"$venv/bin/$name"
+    chmod +x "$venv/bin/$name"
+  done < <(commands_of_package)
+}
+
+# The .venv is up to date if it was made from these lists, in this folder, with this interpreter.
+venv_key() {
+  { cat requirements-dev.txt && commands_of_package && pwd && readlink -e "$python"; } 2>&1 |
+    sha256sum
+}
 
 install_python_packages() {
   local base site
@@ -53,6 +72,7 @@ install_python_packages() {
     -r requirements-dev.txt
   site=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   pwd | sed 's|$|/python|' >"$site/texloom-checkout.pth"
+  install_commands
   venv_key >"$venv/stamp.new"
   mv "$venv/stamp.new" "$venv/stamp"
 }

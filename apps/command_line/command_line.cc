@@ -47,10 +47,12 @@ ExitCode report_errors(std::string_view tool, FunctionRef<ExitCode()> run, std::
 
 std::string read_text(const std::string& file, std::istream& in) {
   if (file == "-") return {std::istreambuf_iterator<char>(in), {}};
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream || std::filesystem::is_directory(file)) {
-    throw UsageError{fmt::format("cannot read '{}'", file)};
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) {
+    throw UsageError{fmt::format("cannot read '{}': it is a folder; name a file in it", file)};
   }
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw UsageError{fmt::format("cannot read '{}'", file)};
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 

@@ -1,6 +1,7 @@
 #include "apps/texloom-opt/opt.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iostream>
@@ -159,6 +160,7 @@ class Runner {
     const ir::Program program = lowering_.program.stage == ir::ProgramStage::Te
                                     ? validation::unscheduled_program(lowering_)
                                     : lowering_.program;
+    check_symbols(program);
     const Interpretation result =
         interpret_random(program, {.seed = static_cast<uint64_t>(options_.seed),
                                    .one_image = options_.one_image,
@@ -168,6 +170,21 @@ class Runner {
       findings_.push_back(finding_of(report, text_, file_));
     }
     out_ << result.values;
+  }
+
+  // Refuses values for symbols that do not exist, because such a name is a mistake. With
+  // --split-input-file it may belong to another program of the file.
+  void check_symbols(const ir::Program& program) const {
+    if (options_.split_input) return;
+    std::vector<std::string> known;
+    for (const ir::Expr& symbol : program.symbols) known.push_back(ir::as<ir::Var>(symbol)->name);
+    for (const auto& [name, value] : options_.symbols) {
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      const std::string names =
+          known.empty() ? "it has no symbols" : fmt::format("it has {}", fmt::join(known, ", "));
+      throw UsageError{
+          fmt::format("the program has no symbol '{}', which --symbols sets; {}", name, names)};
+    }
   }
 
   // A group has the result of its last step, so "all" prints it only once.

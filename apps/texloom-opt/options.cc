@@ -38,7 +38,7 @@ prints it. FILE is - for standard input.
   --interpret[=SEED]      run the program, print its results instead of the program, and
                           report errors such as data races. Parameters that it does not write
                           are inputs, filled with random numbers
-  --symbols=NAME:N,...    for --interpret: the values of the program's symbols; 7 by default
+  --symbols=NAME:N,...    for --interpret: the values of the program's symbols; others are 7
   --one-image             for --interpret: put all textures with an origin into one image
   --max-steps=N           for --interpret: give up after N statements, threads and elements
   --list-passes           print the passes and their steps, with their input and output stages,

@@ -1,7 +1,9 @@
 """The entry point of a checkout, for commands that change nothing, and its parts."""
 
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import changes
@@ -33,6 +35,22 @@ def test_help_sets_nothing_up(tmp_path, words):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Usage: ./dev COMMAND")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dev", "scripts"]
+
+
+def test_commands_of_the_package_are_in_the_venv(tmp_path):
+    """The setup of a checkout writes those that an installed package has."""
+    (tmp_path / "venv" / "bin").mkdir(parents=True)
+    python = os.path.relpath(sys.executable, ROOT)
+    setup = f"python={python} venv={tmp_path / 'venv'}; . scripts/setup.sh; install_commands"
+    subprocess.run(["bash", "-euc", setup], cwd=ROOT, check=True, timeout=30)
+    written = {path.name: path for path in (tmp_path / "venv" / "bin").iterdir()}
+    assert set(written) == {"texloom", "texloom-fuzz"}
+    for path in written.values():
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+        done = subprocess.run(
+            [path, "--help"], env=environment, capture_output=True, text=True, check=True
+        )
+        assert f"usage: {path.name}" in done.stdout
 
 
 def test_help_of_an_unknown_command(tmp_path):

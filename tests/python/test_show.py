@@ -243,10 +243,18 @@ def test_command_draws_a_text(tmp_path, capsys):
         assert "P.texture 0 1 3" in out.read_text(encoding="utf-8")
 
 
+def test_command_imports_modules_beside_the_script(tmp_path, capsys):
+    """As ``python script.py`` does, wherever the command runs."""
+    (tmp_path / "beside_the_script.py").write_text(SCRIPT, encoding="utf-8")
+    before = list(sys.path)
+    assert run_main(tmp_path, capsys, "from beside_the_script import s\n")[0] == 0
+    assert sys.path == before
+
+
 def test_command_is_a_module():
     command = [sys.executable, "-m", "texloom.show", "--help"]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "python -m texloom.show" in result.stdout
+    assert "usage: texloom show" in result.stdout
 
 
 @pytest.mark.parametrize(

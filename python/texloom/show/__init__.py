@@ -1,4 +1,4 @@
-"""Pictures of schedules: ``texloom.show(s, args)``, and ``python -m texloom.show FILE``."""
+"""Pictures of schedules: ``texloom.show(s, args)``, and ``texloom show FILE``."""
 
 from __future__ import annotations
 

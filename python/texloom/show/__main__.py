@@ -15,7 +15,7 @@ from .source import SourceError, program_of
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse and check the command line."""
     parser = argparse.ArgumentParser(
-        prog="python -m texloom.show",
+        prog="texloom show",
         description="Draws a schedule as SVG: the element in each texel of its textures, and its "
         "loops with scopes, sizes and what each kernel reads and writes.",
     )

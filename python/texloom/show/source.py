@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import runpy
+import sys
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -65,10 +68,22 @@ def arguments_of(schedule: Schedule) -> list[Tensor]:
     return [op.output(i) for op in (*inputs, *outputs) for i in range(op.num_outputs)]
 
 
+@contextlib.contextmanager
+def _importable(folder: Path) -> Iterator[None]:
+    """Let a script import modules beside it, as ``python script.py`` does."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ValueError):  # the script may have changed the list
+            sys.path.remove(str(folder))
+
+
 def _run(path: Path) -> dict[str, Any]:
     """Return the variables of the script."""
     try:
-        return runpy.run_path(str(path), run_name=RUN_NAME)
+        with _importable(path.resolve().parent):
+            return runpy.run_path(str(path), run_name=RUN_NAME)
     except TVMError:
         raise
     except (Exception, SystemExit) as error:
