@@ -4,7 +4,8 @@ A module file is a ZIP archive, so that common tools can read it:
 
 =================  ===============================================================================
 ``manifest.json``  format and version, name and target; the names of the kernels and their members;
-                   the layout of each argument's array; which arguments are numbers
+                   the layout of each argument's array, and whether it is an output; which
+                   arguments are numbers
 ``program.tl``     the launch plan and the kernels in the text form, with their parameters
 ``kernels/*.cl``   the source for the device's compiler
 =================  ===============================================================================
@@ -30,13 +31,16 @@ from . import _core
 from ._core import Function
 
 FORMAT = "texloom module"
-VERSION = 2
+VERSION = 3
 _MANIFEST, _PROGRAM = "manifest.json", "program.tl"
 _LARGEST = 1 << 28  # bytes that a member may have when unpacked
 
 
 def _manifest(function: Function, parts: dict[str, Any]) -> dict[str, Any]:
-    arguments = [{"shape": list(shape), "layout": layout} for shape, layout in parts["arrays"]]
+    arguments = [
+        {"shape": list(shape), "layout": layout, "output": is_output}
+        for shape, layout, is_output in parts["arrays"]
+    ]
     values = [
         {"position": position, "symbol": symbol, "dtype": dtype}
         for position, symbol, dtype in parts["values"]
@@ -141,7 +145,7 @@ def _loaded(name: str, stored: _Stored) -> Function:
     folder, manifest, program, sources = stored
     try:
         names = [kernel["name"] for kernel in manifest["kernels"]]
-        arrays = [(each["shape"], each["layout"]) for each in manifest["arguments"]]
+        arrays = [(each["shape"], each["layout"], each["output"]) for each in manifest["arguments"]]
         values = [(each["position"], each["symbol"], each["dtype"]) for each in manifest["values"]]
         return _core.load_function(
             program=program,

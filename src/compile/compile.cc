@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "codegen/backend.h"
+#include "compile/array_accesses.h"
 #include "compile/requirements.h"
 #include "lower/pipeline.h"
 #include "support/dump.h"
@@ -92,6 +93,7 @@ CompiledModule print_kernels(lower::Lowering legalized, Interruption interruptio
   }
   module.symbols = plan_symbols(module.program);
   module.requirements = requirements_of(module.program, module.target);
+  module.array_accesses = array_accesses(module.program, computed_arrays(legalized));
   module.array_layouts = std::move(legalized.array_layouts);
   module.symbol_arguments = std::move(legalized.symbol_arguments);
   module.checks = std::move(legalized.checks);

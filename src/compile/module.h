@@ -43,6 +43,7 @@ struct CompiledModule {
   // The arguments of a call. Empty in a module that generate() makes, since a program of kernels
   // does not specify them.
   std::vector<ir::Layout> array_layouts;                // of the tensors, in order
+  std::vector<ir::Access> array_accesses;               // of a call to them (array_accesses.h)
   std::vector<lower::SymbolArgument> symbol_arguments;  // the numbers between them
   // In a checked build, the indices that kernels report in the last parameter of `program`, which
   // the caller does not pass (bad_indices.h).

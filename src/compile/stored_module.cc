@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "compile/array_accesses.h"
 #include "compile/requirements.h"
 #include "ir/text/parse.h"
 #include "ir/text/parse_layout.h"
@@ -18,10 +19,12 @@ namespace {
 
 std::vector<StoredArray> stored_arrays(const CompiledModule& module) {
   std::vector<StoredArray> arrays;
-  for (const Layout& layout : module.array_layouts) {
+  for (size_t number = 0; number < module.array_layouts.size(); ++number) {
+    const Layout& layout = module.array_layouts[number];
     std::vector<std::string> names;
     for (size_t i = 0; i < layout.shape.size(); ++i) names.push_back(fmt::format("d{}", i));
-    arrays.push_back({layout.shape, to_string(pattern_of(layout, std::move(names)))});
+    arrays.push_back({layout.shape, to_string(pattern_of(layout, std::move(names))),
+                      module.array_accesses[number] == Access::Write});
   }
   return arrays;
 }
@@ -102,9 +105,12 @@ CompiledModule load(const StoredModule& stored, const std::string& file,
         fmt::format("the kernels or the arguments of {} are not those of its program", file),
         where);
   }
+  ComputedArrays computed;
   for (size_t i = 0; i < stored.arrays.size(); ++i) {
     module.array_layouts.push_back(loaded_layout(stored.arrays[i], *program.params[i], where));
+    computed.emplace_back(stored.arrays[i].is_output);
   }
+  module.array_accesses = array_accesses(program, computed);
   for (size_t i = 0; i < stored.kernels.size(); ++i) {
     const Kernel& kernel = program.kernels[i];
     const auto& [name, source] = stored.kernels[i];

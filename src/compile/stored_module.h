@@ -17,6 +17,7 @@ struct StoredKernel {
 struct StoredArray {
   ir::Shape shape;
   std::string layout;
+  bool is_output = false;  // the program computes it
 };
 // A number that is passed to a call.
 struct StoredValue {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace texloom::runtime {
 namespace {
@@ -12,8 +13,9 @@ constexpr std::int64_t kLargest = std::int64_t{1} << 30;
 
 class Binder {
  public:
-  Binder(const LaunchPlan& plan, std::span<const Shape> shapes, const GivenSymbols& given)
-      : plan_(plan), shapes_(shapes), values_(plan.symbols.size(), 0) {
+  // A null shape is that of an array that is not given.
+  Binder(const LaunchPlan& plan, std::vector<const Shape*> shapes, const GivenSymbols& given)
+      : plan_(plan), shapes_(std::move(shapes)), values_(plan.symbols.size(), 0) {
     for (std::size_t i = 0; i < values_.size(); ++i) {
       known_.push_back(i < given.size() && given[i].has_value());
       if (known_.back()) values_[i] = *given[i];
@@ -24,13 +26,16 @@ class Binder {
     if (shapes_.size() != plan_.arguments.size())
       return invalid_argument("the program takes {} arguments, got {}", plan_.arguments.size(),
                               shapes_.size());
-    for (std::size_t i = 0; i < shapes_.size(); ++i) TL_RETURN_IF_ERROR(check_rank(i));
+    for (std::size_t i = 0; i < shapes_.size(); ++i) {
+      if (shapes_[i] != nullptr) TL_RETURN_IF_ERROR(check_rank(i));
+    }
     TL_RETURN_IF_ERROR(check_values());
     bool more = true;
     while (more) {
       more = false;
       for (std::size_t i = 0; i < shapes_.size(); ++i) {
-        for (std::size_t axis = 0; axis < shapes_[i].size(); ++axis) {
+        if (shapes_[i] == nullptr) continue;
+        for (std::size_t axis = 0; axis < shapes_[i]->size(); ++axis) {
           TL_ASSIGN_OR_RETURN(const bool solved, solve(i, axis));
           more = more || solved;
         }
@@ -60,9 +65,9 @@ class Binder {
 
   Status check_rank(std::size_t i) const {
     const std::size_t rank = plan_.arguments[i].shape.size();
-    if (shapes_[i].size() == rank) return {};
+    if (shapes_[i]->size() == rank) return {};
     return invalid_argument("argument {} \"{}\" has {} axes, the array has {}", i,
-                            plan_.arguments[i].name, rank, shapes_[i].size());
+                            plan_.arguments[i].name, rank, shapes_[i]->size());
   }
 
   // Returns whether the extent determines a symbol that was not known.
@@ -75,11 +80,11 @@ class Binder {
     TL_ASSIGN_OR_RETURN(const std::int64_t rest, extent.at(values_));
     values_[*symbol] = 1;
     TL_ASSIGN_OR_RETURN(const std::int64_t next, extent.at(values_));
-    const std::int64_t factor = next - rest, wanted = shapes_[argument][axis] - rest;
+    const std::int64_t factor = next - rest, wanted = (*shapes_[argument])[axis] - rest;
     if (factor == 0) return false;
     if (wanted % factor != 0)
       return invalid_argument("{} is {}, expected {}", place(argument, axis),
-                              shapes_[argument][axis], extent.text(plan_.symbols));
+                              (*shapes_[argument])[axis], extent.text(plan_.symbols));
     values_[*symbol] = wanted / factor;
     known_[*symbol] = true;
     return true;
@@ -89,10 +94,10 @@ class Binder {
     const std::vector<Size>& shape = plan_.arguments[i].shape;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
       TL_ASSIGN_OR_RETURN(const std::int64_t expected, shape[axis].at(values_));
-      if (expected != shapes_[i][axis]) {
+      if (shapes_[i] != nullptr && expected != (*shapes_[i])[axis]) {
         const std::string is =
             shape[axis].constant() ? "" : fmt::format("{} = ", shape[axis].text(plan_.symbols));
-        return invalid_argument("{} is {}, expected {}{}", place(i, axis), shapes_[i][axis], is,
+        return invalid_argument("{} is {}, expected {}{}", place(i, axis), (*shapes_[i])[axis], is,
                                 expected);
       }
       if (expected < 1) return invalid_argument("{} is {}", place(i, axis), expected);
@@ -101,7 +106,7 @@ class Binder {
   }
 
   const LaunchPlan& plan_;
-  std::span<const Shape> shapes_;
+  std::vector<const Shape*> shapes_;
   std::vector<std::int64_t> values_;
   std::vector<bool> known_;
 };
@@ -180,7 +185,26 @@ class Instance {
 Result<std::vector<std::int64_t>> bind_symbols(const LaunchPlan& plan,
                                                std::span<const Shape> shapes,
                                                const GivenSymbols& given) {
-  return Binder(plan, shapes, given).bind();
+  std::vector<const Shape*> all;
+  for (const Shape& shape : shapes) all.push_back(&shape);
+  return Binder(plan, std::move(all), given).bind();
+}
+
+Result<std::vector<Shape>> complete_shapes(const LaunchPlan& plan,
+                                           std::span<const std::optional<Shape>> shapes,
+                                           const GivenSymbols& given) {
+  std::vector<const Shape*> some;
+  for (const std::optional<Shape>& shape : shapes) some.push_back(shape ? &*shape : nullptr);
+  TL_ASSIGN_OR_RETURN(const std::vector<std::int64_t> values,
+                      Binder(plan, std::move(some), given).bind());
+  std::vector<Shape> all(plan.arguments.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const Size& extent : plan.arguments[i].shape) {
+      TL_ASSIGN_OR_RETURN(const std::int64_t value, extent.at(values));
+      all[i].push_back(value);
+    }
+  }
+  return all;
 }
 
 Result<LaunchPlan> instantiate(const LaunchPlan& plan, std::span<const std::int64_t> symbols) {

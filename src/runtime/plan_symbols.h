@@ -24,6 +24,12 @@ Result<std::vector<std::int64_t>> bind_symbols(const LaunchPlan& plan,
                                                std::span<const Shape> shapes,
                                                const GivenSymbols& given);
 
+// The shapes of all arguments of a call that gives only some arrays. The shapes of the others,
+// which are nullopt here, follow from the symbols. Fails like bind_symbols().
+Result<std::vector<Shape>> complete_shapes(const LaunchPlan& plan,
+                                           std::span<const std::optional<Shape>> shapes,
+                                           const GivenSymbols& given);
+
 // The plan of one call, without symbols: all sizes are numbers except those that depend on loop
 // variables. InvalidArgument if an array has more than 2^30 elements, which kernels cannot index.
 Result<LaunchPlan> instantiate(const LaunchPlan& plan, std::span<const std::int64_t> symbols);

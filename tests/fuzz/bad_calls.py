@@ -9,10 +9,10 @@ import texloom as tvm
 from texloom import te
 
 
-@case("TL5001")
+@case("TL5001", says="takes 2 arguments but is called with 0")
 def call_with_too_few_arguments() -> None:
     f = compiled()
-    f(array())  # wrong
+    f()  # wrong
 
 
 @case("TL5001")
@@ -160,10 +160,57 @@ def sync_without_a_device() -> None:
     tvm.opencl(0).sync()  # wrong
 
 
-@case("TL5008")
-def call_with_a_numpy_array() -> None:
+@case("TL5002", says="but the array has float64")
+def call_with_a_numpy_array_of_another_dtype() -> None:
     f = compiled()
-    f(np.ones((8, 4), "float32"), array())  # wrong
+    f(np.ones((8, 4)))  # wrong
+
+
+@case("TL5003", says="but the array has (4, 8)")
+def call_with_a_numpy_array_of_another_shape() -> None:
+    f = compiled()
+    f(np.ones((4, 8), "float32"))  # wrong
+
+
+@case("TL5003", says='no argument says what "n" is')
+def output_of_unknown_shape_that_is_left_out() -> None:
+    n = te.var("n")
+    y = te.compute((n,), lambda i: i * 2, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis("blockIdx.x"))
+    f = tvm.build(s, [y])
+    f()  # wrong
+
+
+@case("TL2040", says="the argument 'Y' is written, but the array is read-only")
+def read_only_numpy_array_for_an_output() -> None:
+    f = compiled()
+    read_only = np.broadcast_to(np.float32(0), (8, 4))
+    f(array(), read_only)  # wrong
+
+
+@case("TL5011", says="elements of the array for 'Y', which is written, share memory")
+def numpy_array_with_one_element_for_all_as_output() -> None:
+    f = compiled()
+    one = np.lib.stride_tricks.as_strided(np.zeros(1, "float32"), (8, 4), (0, 0))
+    f(array(), one)  # wrong
+
+
+@case("TL5011", says="the arguments 'T.v0' and 'T.v1' share memory, and both are written")
+def one_numpy_array_for_two_outputs() -> None:
+    x = te.placeholder((8,), name="X")
+    y, z = te.compute((8,), lambda i: (x[i] + 1, x[i] + 2), name="T")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis("blockIdx.x"))
+    f = tvm.build(s, [x, y, z])
+    out = np.empty(8, "float32")
+    f(np.ones(8, "float32"), out, out)  # wrong
+
+
+@case("TL5008")
+def call_with_a_list() -> None:
+    f = compiled()
+    f([1.0, 2.0], array())  # wrong
 
 
 @case("TL5008")

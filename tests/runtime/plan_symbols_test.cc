@@ -83,6 +83,21 @@ TEST(BindSymbols, NamesTheAxisThatDisagrees) {
             "axis 0 of argument 0 \"A\" is 12, expected n * 8");
 }
 
+TEST(CompleteShapes, FollowFromTheShapesThatAreGiven) {
+  const LaunchPlan plan = plan_of({{n(), 4}, {of(Size::Op::Add, n(), m()), 3}});
+  const std::vector<std::optional<Shape>> given = {Shape{5, 4}, std::nullopt};
+  const auto shapes = complete_shapes(plan, given, {{}, 2});
+  ASSERT_TRUE(shapes.ok());
+  EXPECT_EQ(*shapes, (std::vector<Shape>{{5, 4}, {7, 3}}));
+  EXPECT_EQ(complete_shapes(plan, given, {}).status().message(), "no argument says what \"m\" is");
+  EXPECT_EQ(complete_shapes(plan, given, {{}, -5}).status().message(),
+            "axis 0 of argument 1 \"B\" is 0");
+  EXPECT_EQ(complete_shapes(plan, std::vector<std::optional<Shape>>{Shape{5, 3}, {}}, {{}, 2})
+                .status()
+                .message(),
+            "axis 1 of argument 0 \"A\" is 3, expected 4");
+}
+
 TEST(Instantiate, MakesNumbersOfSizes) {
   LaunchPlan plan = plan_of({{n(), 4}});
   plan.temporaries.push_back(

@@ -15,7 +15,7 @@ namespace {
 
 // The Python form of what compile/stored_module.h declares.
 using KernelTuple = std::pair<std::string, std::string>;
-using ArrayTuple = std::pair<ir::Shape, std::string>;
+using ArrayTuple = std::tuple<ir::Shape, std::string, bool>;
 using ValueTuple = std::tuple<size_t, size_t, std::string>;
 
 py::dict store_function(const PyFunction& f) {
@@ -27,7 +27,9 @@ py::dict store_function(const PyFunction& f) {
   std::vector<KernelTuple> kernels;
   for (const auto& [name, source] : stored.kernels) kernels.emplace_back(name, source);
   std::vector<ArrayTuple> arrays;
-  for (const auto& [shape, layout] : stored.arrays) arrays.emplace_back(shape, layout);
+  for (const auto& [shape, layout, is_output] : stored.arrays) {
+    arrays.emplace_back(shape, layout, is_output);
+  }
   std::vector<ValueTuple> values;
   for (const auto& [position, symbol, dtype] : stored.values) {
     values.emplace_back(position, symbol, dtype);
@@ -48,7 +50,9 @@ std::shared_ptr<PyFunction> load_function(const std::string& program, const std:
                                           const std::vector<ValueTuple>& values) {
   compile::StoredModule stored{.program = program, .target = target};
   for (const auto& [name, source] : kernels) stored.kernels.push_back({name, source});
-  for (const auto& [shape, layout] : arrays) stored.arrays.push_back({shape, layout});
+  for (const auto& [shape, layout, is_output] : arrays) {
+    stored.arrays.push_back({shape, layout, is_output});
+  }
   for (const auto& [position, symbol, dtype] : values) {
     stored.values.push_back({position, symbol, dtype});
   }

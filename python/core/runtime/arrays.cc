@@ -197,21 +197,26 @@ ArrayDesc checked_desc(const Shape& shape, const py::object& dtype, const std::s
   return {type, std::move(storage), parse_target(target, where)};
 }
 
+// Allocates the memory of an array.
+PyArray placed_array(PyArray array, const Placement& placement) {
+  array.binding = allocate(*open_device(array.device), array, placement);
+  if (array.layout.padding == Padding::Zero) upload(array, std::vector<std::byte>(array.bytes()));
+  return array;
+}
+
 PyArray empty(const Shape& shape, const py::object& dtype, const PyDevice& device,
               const std::string& scope, const std::string& target, const Pair& origin,
               const std::optional<Pair>& image, const std::string& layout) {
   const ArrayDesc desc = checked_desc(shape, dtype, scope, target, origin, image, layout);
-  hal::Device& opened = *open_device(device);
-  PyArray array;
-  array.device = device;
-  array.type = desc.type;
-  array.scope = desc.storage.scope;
-  array.layout = array_layout(shape, desc.storage, desc.target, opened.info());
   Placement placement{{origin.first, origin.second}, {}};
   if (image) placement.image = hal::Extent2D{image->first, image->second};
-  array.binding = allocate(opened, array, placement);
-  if (array.layout.padding == Padding::Zero) upload(array, std::vector<std::byte>(array.bytes()));
-  return array;
+  const hal::DeviceInfo& info = open_device(device)->info();
+  return placed_array({device,
+                       desc.type,
+                       array_layout(shape, desc.storage, desc.target, info),
+                       desc.storage.scope,
+                       {}},
+                      placement);
 }
 
 void check_source(const PyArray& array, const py::array& source) {
@@ -250,6 +255,12 @@ py::array to_numpy(const PyArray& array) {
 }
 
 }  // namespace
+
+PyArray make_array(const PyDevice& device, Type type, const Layout& layout) {
+  StorageScope scope;
+  if (layout.object == MemoryObject::Image2d) scope.texture = TextureRule::Activation;
+  return placed_array({device, type, layout, scope, {}}, {});
+}
 
 uint64_t PyArray::bytes() const {
   return static_cast<uint64_t>(layout.row_count() * layout.col_count() * layout.lane_count() *

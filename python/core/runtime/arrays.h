@@ -20,4 +20,8 @@ struct PyArray {
   uint64_t bytes() const;
 };
 
+// A new array in this layout, with undefined values. A texture begins at the corner of an image of
+// its own. Its scope is named as that of an array with a layout of its own: "texture".
+PyArray make_array(const PyDevice& device, ir::Type type, const ir::Layout& layout);
+
 }  // namespace texloom::python

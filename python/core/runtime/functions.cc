@@ -1,6 +1,5 @@
 // Binds compiled functions: inspects their kernels and calls them.
 
-#include <fmt/ranges.h>
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -11,6 +10,8 @@
 #include "compile/launch_plan.h"
 #include "compile/requirements.h"
 #include "core/runtime/arrays.h"
+#include "core/runtime/call_signature.h"
+#include "core/runtime/completed_call.h"
 #include "core/runtime/function.h"
 #include "core/runtime/released_lock.h"
 #include "core/runtime/scalar_arguments.h"
@@ -24,50 +25,6 @@ namespace texloom::python {
 using namespace ir;  // the whole file speaks of IR types
 
 namespace {
-
-std::string shape_text(const std::vector<int64_t>& shape) {
-  std::string text;
-  for (const int64_t n : shape) text += fmt::format("{}{}", text.empty() ? "" : ", ", n);
-  return "(" + text + ")";
-}
-
-std::string place_text(const Layout& layout) {
-  return layout == linear_layout(layout.shape) ? "a buffer" : to_string(layout);
-}
-
-// Checks the dtype, shape and layout of an argument; the runtime, which does not know them, checks
-// the memory.
-void check_argument(const PyArray& array, const BufferNode& param, const Layout& layout,
-                    const SourceLocation& where) {
-  if (array.type != param.type) {
-    fail(where, Code::WrongElementType,
-         fmt::format("pass an array of dtype {}", to_string(param.type)),
-         "the argument '{}' has dtype {}, but the array has {}", param.name, to_string(param.type),
-         to_string(array.type));
-  }
-  // Symbolic extents are compared with the arrays once the symbols have values.
-  if (param.is_symbolic()) {
-    if (!same_places(array.layout, linear_layout(array.layout.shape))) {
-      fail(where, Code::WrongScope, "make the array without mem_scope and layout",
-           "the argument '{}' must be in a row-major buffer, but the array is in {}", param.name,
-           place_text(array.layout));
-    }
-    return;
-  }
-  if (array.layout.shape != layout.shape) {
-    fail(where, Code::WrongShape,
-         fmt::format("pass an array of shape {}", shape_text(layout.shape)),
-         "the argument '{}' has shape {}, but the array has {}", param.name,
-         shape_text(layout.shape), shape_text(array.layout.shape));
-  }
-  if (!same_places(array.layout, layout)) {
-    fail(where, Code::WrongScope,
-         "make the array with the argument's scope or layout (nd.empty(..., mem_scope=..., "
-         "layout=...)) and the target that the function was built for",
-         "the argument '{}' must be in {}, but the array is in {}", param.name, place_text(layout),
-         place_text(array.layout));
-  }
-}
 
 // Fails if a tensor is not where the kernels expect it in its image.
 void check_place(const hal::Binding& binding, const BufferNode& param,
@@ -87,18 +44,6 @@ void check_place(const hal::Binding& binding, const BufferNode& param,
        "make the array without image=, or declare the argument without exact_image=True",
        "the argument '{}' is declared to fill an image of {}, but the array is in an image of {}",
        param.name, hal::to_string(declared), hal::to_string(there));
-}
-
-const PyArray& array_of(const py::handle& value, const BufferNode& param,
-                        const SourceLocation& where) {
-  if (py::isinstance<PyArray>(value)) return value.cast<const PyArray&>();
-  const auto type = py::str(py::type::of(value).attr("__name__")).cast<std::string>();
-  const std::string what = type == "HostArray"
-                               ? fmt::format("an array of {}, which runs no kernels",
-                                             py::str(value.attr("device")).cast<std::string>())
-                               : fmt::format("{}, not a Texloom array", kind_text(value));
-  fail(where, Code::NotAnArray, "make it with texloom.nd.array(value, texloom.opencl(0))",
-       "the argument '{}' is {}", param.name, what);
 }
 
 using Executor = std::shared_ptr<runtime::PlanExecutor>;
@@ -193,64 +138,45 @@ void run(PyFunction& f, const PyDevice& on, CallArguments arguments, int times,
   compile::fail_if_bad(*report, checks);
 }
 
-// The names of all arguments of a call, in order.
-std::vector<std::string> argument_names(const PyFunction& f) {
-  std::vector<std::string> names;
-  for (const Buffer& p : std::span(f.module.program.params).first(f.module.array_layouts.size())) {
-    names.push_back(p->name);
-  }
-  for (const lower::SymbolArgument& s : f.module.symbol_arguments) {
-    names.insert(names.begin() + static_cast<ptrdiff_t>(s.position), as<Var>(s.symbol)->name);
-  }
-  return names;
-}
-
-void check_count(const PyFunction& f, const py::args& args, const SourceLocation& where) {
-  const std::vector<std::string> names = argument_names(f);
-  if (args.size() == names.size()) return;
-  fail(where, Code::WrongArgumentCount,
-       fmt::format("call it as {}({})", f.module.program.name, fmt::join(names, ", ")),
-       "'{}' takes {} arguments but is called with {}", f.module.program.name, names.size(),
-       args.size());
-}
-
 void enqueue(PyFunction& f, int times, const py::args& args) {
   if (times < 1) throw py::value_error(fmt::format("times={} is not positive", times));
   const SourceLocation where = user_location();
-  // A checked build has one more parameter, which the call does not pass.
-  const std::span params = std::span(f.module.program.params).first(f.module.array_layouts.size());
-  check_count(f, args, where);
+  const CallSignature signature(f.module);
+  signature.check_count(args.size(), where);
+  const std::vector<py::handle> given(args.begin(), args.end());
   CallArguments arguments;
   std::vector<py::handle> tensors;
-  arguments.numbers = given_numbers(f.module, args, tensors, where);
+  arguments.numbers = given_numbers(f.module, given, tensors, where);
   std::optional<PyDevice> device;
-  for (size_t i = 0; i < params.size(); ++i) {
-    const PyArray& array = array_of(tensors[i], *params[i], where);
-    check_argument(array, *params[i], f.module.array_layouts[i], where);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const PyArray& array = signature.checked_array(i, tensors[i], where);
+    const BufferNode& param = signature.param(i);
     if (device && *device != array.device) {
       fail(where, Code::WrongDevice, "copy all arguments to one device",
-           "the argument '{}' is on {}, but earlier arguments are on {}", params[i]->name,
+           "the argument '{}' is on {}, but earlier arguments are on {}", param.name,
            to_string(array.device), to_string(*device));
     }
     device = array.device;
     arguments.bindings.push_back(array.binding);
     // The plan has tensors as kernels see them, possibly with other axes after transform_layout.
-    arguments.shapes.push_back(params[i]->is_symbolic() ? array.layout.shape : params[i]->shape);
+    arguments.shapes.push_back(param.is_symbolic() ? array.layout.shape : param.shape);
   }
   if (!device) return;
   run(f, *device, std::move(arguments), times, where);
 }
 
-void call(PyFunction& f, const py::args& args, const py::kwargs& named) {
+// Arrays of a device, all given, are passed on at once; the rest is in array_calls.py.
+py::object call(const py::object& self, const py::args& args, const py::kwargs& named) {
+  auto& f = self.cast<PyFunction&>();
+  const CallSignature signature(f.module);
   if (!named.empty()) {
-    const std::string name = py::str(named.begin()->first).cast<std::string>();
-    fail(
-        user_location(), Code::WrongArgumentCount,
-        fmt::format("call it as {}({})", f.module.program.name, fmt::join(argument_names(f), ", ")),
-        "'{}' is called with the keyword argument '{}', but its arguments are positional",
-        f.module.program.name, name);
+    signature.refuse_keyword(py::str(named.begin()->first).cast<std::string>(), user_location());
+  }
+  if (args.size() != signature.count() || std::any_of(args.begin(), args.end(), is_numpy_array)) {
+    return py::module_::import("texloom.array_calls").attr("call")(self, args);
   }
   enqueue(f, 1, args);
+  return py::none();
 }
 
 struct PyKernel {
@@ -288,6 +214,29 @@ py::dict argument_dict(const KernelParam& p) {
   return d;
 }
 
+// The arguments of a call, in order, as callers see them.
+py::list argument_dicts(const PyFunction& f) {
+  py::list list;
+  auto number = f.module.symbol_arguments.begin();
+  for (const int place : CallSignature(f.module).places()) {
+    if (place < 0) {
+      py::dict d = argument_dict({{}, Access::Read, number->symbol});
+      d["dtype"] = to_string(number++->type);
+      list.append(d);
+      continue;
+    }
+    const auto i = static_cast<size_t>(place);
+    const Buffer& param = f.module.program.params[i];
+    py::dict d = argument_dict({param, f.module.array_accesses[i], {}});
+    if (!param->is_symbolic()) {
+      d["shape"] = py::tuple(py::cast(f.module.array_layouts[i].shape));
+      d["layout"] = to_string(f.module.array_layouts[i]);
+    }
+    list.append(d);
+  }
+  return list;
+}
+
 }  // namespace
 
 void bind_functions(py::module_& m) {
@@ -313,8 +262,14 @@ void bind_functions(py::module_& m) {
                            shape_text({k.get().block.begin(), k.get().block.end()}));
       });
   py::class_<PyFunction, std::shared_ptr<PyFunction>>(
-      m, "Function", "A compiled function; call it with arrays of one device.")
-      .def("__call__", &call, "Runs on the arrays' device; does not wait for the result.")
+      m, "Function", "A compiled function; call it with NumPy arrays or with arrays of one device.")
+      .def("__call__", &call,
+           "Runs on the arrays' device, and does not wait for the result unless there is a NumPy "
+           "array. Allocates and returns the outputs if the call leaves them out.")
+      .def(
+          "_completed_call",
+          [](const PyFunction& f, const py::args& args) { return completed_call(f.module, args); },
+          "See python/core/runtime/completed_call.h.")
       .def("enqueue", &enqueue, py::arg("times"),
            "Runs `times` times, one after the other, with no other run in between; does not wait. "
            "The arguments of a call follow.")
@@ -330,6 +285,10 @@ void bind_functions(py::module_& m) {
              for (const auto& kernel : f.module.kernels) text += kernel.source + "\n";
              return text;
            })
+      .def_property_readonly(
+          "args", &argument_dicts,
+          "The arguments of a call, each a dict like those of a kernel. The access of an array is "
+          "\"write\" for an output, which a call may leave out.")
       .def_property_readonly(
           "argument_layouts",
           [](const PyFunction& f) {

@@ -81,7 +81,7 @@ size_t place_in(const Exprs& symbols, const Expr& symbol) {
 
 }  // namespace
 
-GivenNumbers given_numbers(const compile::CompiledModule& module, const py::args& args,
+GivenNumbers given_numbers(const compile::CompiledModule& module, std::span<const py::handle> args,
                            std::vector<py::handle>& tensors, const SourceLocation& where) {
   const auto& [sizes, scalars] = module.symbols;
   GivenNumbers given{runtime::GivenSymbols(sizes.size()),

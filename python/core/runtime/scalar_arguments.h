@@ -1,6 +1,7 @@
 // Reads the arguments of a call that are numbers.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "compile/module.h"
@@ -19,7 +20,7 @@ struct GivenNumbers {
 // Returns the numbers among the arguments of a call, and appends the other arguments to `tensors`.
 // The count of arguments must be right. Fails with WrongElementType for a value that the argument's
 // type cannot represent.
-GivenNumbers given_numbers(const compile::CompiledModule& module, const py::args& args,
+GivenNumbers given_numbers(const compile::CompiledModule& module, std::span<const py::handle> args,
                            std::vector<py::handle>& tensors, const SourceLocation& where);
 
 }  // namespace texloom::python

@@ -1,0 +1,169 @@
+#include "core/runtime/call_signature.h"
+
+#include <fmt/ranges.h>
+#include <pybind11/numpy.h>
+
+#include <algorithm>
+
+#include "ir/program.h"
+#include "support/diagnostic.h"
+
+namespace texloom::python {
+
+using namespace ir;  // the whole file speaks of IR types
+
+namespace {
+
+std::string place_text(const Layout& layout) {
+  return layout == linear_layout(layout.shape) ? "a buffer" : to_string(layout);
+}
+
+[[noreturn]] void refuse_value(const py::handle& value, const BufferNode& param,
+                               const SourceLocation& where) {
+  const auto type = py::str(py::type::of(value).attr("__name__")).cast<std::string>();
+  const std::string what = type == "HostArray"
+                               ? fmt::format("an array of {}, which runs no kernels",
+                                             py::str(value.attr("device")).cast<std::string>())
+                               : fmt::format("{}, not an array", kind_text(value));
+  fail(where, Code::NotAnArray,
+       "pass a NumPy array, or make it with texloom.nd.array(value, texloom.opencl(0))",
+       "the argument '{}' is {}", param.name, what);
+}
+
+}  // namespace
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  return fmt::format("({})", fmt::join(shape, ", "));
+}
+
+bool is_numpy_array(const py::handle& value) { return py::isinstance<py::array>(value); }
+
+namespace {
+
+// Whether it is an array of a device, or one of NumPy with axes: one without axes is a number.
+bool is_array(const py::handle& value) {
+  if (py::isinstance<PyArray>(value)) return true;
+  return is_numpy_array(value) && py::reinterpret_borrow<py::array>(value).ndim() > 0;
+}
+
+}  // namespace
+
+size_t CallSignature::output_count() const {
+  const std::vector<Access>& accesses = module_.array_accesses;
+  return static_cast<size_t>(std::count(accesses.begin(), accesses.end(), Access::Write));
+}
+
+std::vector<int> CallSignature::places() const {
+  std::vector<int> places;
+  for (size_t i = 0; i < module_.array_layouts.size(); ++i) places.push_back(static_cast<int>(i));
+  for (const lower::SymbolArgument& s : module_.symbol_arguments) {
+    places.insert(places.begin() + static_cast<ptrdiff_t>(s.position), -1);
+  }
+  return places;
+}
+
+std::string CallSignature::call_of(bool without_outputs) const {
+  std::vector<std::string> names;
+  auto number = module_.symbol_arguments.begin();
+  for (const int place : places()) {
+    if (place < 0) {
+      names.push_back(as<Var>(number++->symbol)->name);
+    } else if (!without_outputs ||
+               module_.array_accesses[static_cast<size_t>(place)] != Access::Write) {
+      names.push_back(param(static_cast<size_t>(place)).name);
+    }
+  }
+  return fmt::format("{}({})", module_.program.name, fmt::join(names, ", "));
+}
+
+std::string CallSignature::calls() const {
+  if (output_count() == 0) return full_call();
+  std::vector<std::string> outputs;
+  for (size_t i = 0; i < module_.array_accesses.size(); ++i) {
+    if (module_.array_accesses[i] == Access::Write) outputs.push_back(param(i).name);
+  }
+  return fmt::format("{}, or as {}, which returns {}", full_call(), call_of(true),
+                     fmt::join(outputs, ", "));
+}
+
+void CallSignature::check_count(size_t given, const SourceLocation& where) const {
+  if (given == count()) return;
+  fail(where, Code::WrongArgumentCount, "call it as " + calls(),
+       "'{}' takes {} arguments but is called with {}", module_.program.name, count(), given);
+}
+
+void CallSignature::refuse_keyword(const std::string& name, const SourceLocation& where) const {
+  fail(where, Code::WrongArgumentCount, "call it as " + calls(),
+       "'{}' is called with the keyword argument '{}', but its arguments are positional",
+       module_.program.name, name);
+}
+
+std::vector<py::handle> CallSignature::placed(const py::args& given,
+                                              const SourceLocation& where) const {
+  const bool without_outputs = given.size() + output_count() == count();
+  if (!without_outputs) check_count(given.size(), where);
+  std::vector<py::handle> all;
+  size_t next = 0;
+  for (const int place : places()) {
+    const bool missing = without_outputs && place >= 0 &&
+                         module_.array_accesses[static_cast<size_t>(place)] == Access::Write;
+    all.push_back(missing ? py::handle() : py::handle(given[next++]));
+    // The call gives outputs, but not this number.
+    if (without_outputs && place < 0 && is_array(all.back())) check_count(given.size(), where);
+  }
+  return all;
+}
+
+void CallSignature::check_type(size_t number, Type type, const SourceLocation& where) const {
+  const BufferNode& wanted = param(number);
+  if (type == wanted.type) return;
+  fail(where, Code::WrongElementType,
+       fmt::format("pass an array of dtype {}", to_string(wanted.type)),
+       "the argument '{}' has dtype {}, but the array has {}", wanted.name, to_string(wanted.type),
+       to_string(type));
+}
+
+void CallSignature::check_shape(size_t number, const Shape& shape,
+                                const SourceLocation& where) const {
+  const BufferNode& wanted = param(number);
+  const Shape& expected = module_.array_layouts[number].shape;
+  if (wanted.is_symbolic() || shape == expected) return;
+  fail(where, Code::WrongShape, fmt::format("pass an array of shape {}", shape_text(expected)),
+       "the argument '{}' has shape {}, but the array has {}", wanted.name, shape_text(expected),
+       shape_text(shape));
+}
+
+const PyArray& CallSignature::checked_array(size_t number, const py::handle& value,
+                                            const SourceLocation& where) const {
+  if (!py::isinstance<PyArray>(value)) refuse_value(value, param(number), where);
+  const auto& array = value.cast<const PyArray&>();
+  check_type(number, array.type, where);
+  check_shape(number, array.layout.shape, where);
+  const Layout& layout = module_.array_layouts[number];
+  if (param(number).is_symbolic()) {
+    if (same_places(array.layout, linear_layout(array.layout.shape))) return array;
+    fail(where, Code::WrongScope, "make the array without mem_scope and layout",
+         "the argument '{}' must be in a row-major buffer, but the array is in {}",
+         param(number).name, place_text(array.layout));
+  }
+  if (same_places(array.layout, layout)) return array;
+  fail(where, Code::WrongScope,
+       "make the array with the argument's scope or layout (nd.empty(..., mem_scope=..., "
+       "layout=...)) and the target that the function was built for",
+       "the argument '{}' must be in {}, but the array is in {}", param(number).name,
+       place_text(layout), place_text(array.layout));
+}
+
+Shape CallSignature::checked_shape(size_t number, const py::array& array,
+                                   const SourceLocation& where) const {
+  check_type(number, to_type(array.dtype()), where);
+  Shape shape(array.shape(), array.shape() + array.ndim());
+  check_shape(number, shape, where);
+  return shape;
+}
+
+Layout CallSignature::layout(size_t number, const Shape& shape) const {
+  return param(number).is_symbolic() ? linear_layout(shape) : module_.array_layouts[number];
+}
+
+}  // namespace texloom::python

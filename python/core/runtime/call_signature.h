@@ -1,0 +1,64 @@
+// The parameters of a compiled function as its callers see them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compile/module.h"
+#include "core/handles.h"
+#include "core/runtime/arrays.h"
+
+namespace texloom::python {
+
+// Whether the value is a NumPy array.
+bool is_numpy_array(const py::handle& value);
+
+// Checks the arguments of calls; arrays are numbered without the numbers between them. Refers to
+// the module.
+class CallSignature {
+ public:
+  explicit CallSignature(const compile::CompiledModule& module) : module_(module) {}
+
+  // The number of all arguments, and of the arrays that the function only writes.
+  size_t count() const { return module_.array_layouts.size() + module_.symbol_arguments.size(); }
+  size_t output_count() const;
+
+  // The array at each place of a call; -1 for a number.
+  std::vector<int> places() const;
+
+  // Fails with WrongArgumentCount.
+  void check_count(size_t given, const SourceLocation& where) const;
+  // The arguments at their places, null for outputs that the call leaves out. Fails with
+  // WrongArgumentCount for a call that leaves out anything else, or only some outputs.
+  std::vector<py::handle> placed(const py::args& given, const SourceLocation& where) const;
+  // Fails with WrongArgumentCount for an argument that is passed by this name.
+  [[noreturn]] void refuse_keyword(const std::string& name, const SourceLocation& where) const;
+
+  // The array, a Texloom array. Fails with NotAnArray for any other value, with WrongElementType,
+  // WrongShape or WrongScope for an array that does not fit. The runtime checks the memory, and
+  // symbolic extents once their symbols have values.
+  const PyArray& checked_array(size_t number, const py::handle& value,
+                               const SourceLocation& where) const;
+  // The shape of a NumPy array. Fails in the same way.
+  ir::Shape checked_shape(size_t number, const py::array& array, const SourceLocation& where) const;
+
+  const ir::BufferNode& param(size_t number) const { return *module_.program.params[number]; }
+  // The layout of the array that a caller passes; `shape` is its shape.
+  ir::Layout layout(size_t number, const ir::Shape& shape) const;
+  // "f(X, Y)"; or "f(X, Y), or as f(X), which returns Y".
+  std::string calls() const;
+  // "f(X, Y)"
+  std::string full_call() const { return call_of(false); }
+
+ private:
+  std::string call_of(bool without_outputs) const;
+  void check_type(size_t number, ir::Type type, const SourceLocation& where) const;
+  void check_shape(size_t number, const ir::Shape& shape, const SourceLocation& where) const;
+
+  const compile::CompiledModule& module_;
+};
+
+std::string shape_text(const std::vector<int64_t>& shape);  // "(8, 4)"
+
+}  // namespace texloom::python

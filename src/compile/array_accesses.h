@@ -1,0 +1,25 @@
+// Finds out what a call does to each of its arrays.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ir/program.h"
+#include "lower/lowering.h"
+
+namespace texloom::compile {
+
+// Whether the program computes each array of a call, so that the earlier values do not matter.
+// nullopt for an array of which this is unknown: the text of a program does not say it.
+using ComputedArrays = std::vector<std::optional<bool>>;
+ComputedArrays computed_arrays(const lower::Lowering& lowering);
+
+// For each array of a call, in order:
+// * Write: an output, which is computed and written;
+// * ReadWrite: an input that is also written;
+// * Read: not written by any kernel.
+// An array of which it is unknown whether it is computed counts as an input if a kernel reads it,
+// though it may hold partial results of a reduction.
+std::vector<ir::Access> array_accesses(const ir::Program& program, const ComputedArrays& computed);
+
+}  // namespace texloom::compile
