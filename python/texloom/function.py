@@ -14,6 +14,7 @@ from . import module_file
 from ._core import Device, Function, NDArray
 from .checked_calls import check_methods
 from .errors import MissingNameError, refuse
+from .measure import benchmark
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class TimeResult:
     """Times of a function, in seconds per run: means of `number` runs, `repeat` times."""
 
     results: tuple[float, ...]
+    number: int
 
     @property
     def mean(self) -> float:
@@ -97,7 +99,7 @@ def _time_evaluator(
             if number_so_far > 0 and number_so_far % repeats_to_cooldown == 0:
                 time.sleep(cooldown_interval_ms / 1e3)
             results.append(timed(runs, args) / runs)
-        return TimeResult(tuple(results))
+        return TimeResult(tuple(results), runs)
 
     return evaluate
 
@@ -160,6 +162,7 @@ Function.imported_modules = property(
 )
 Function.import_module = _import_module
 Function.time_evaluator = _time_evaluator
+Function.benchmark = benchmark
 Function.export_library = _export_library
 Function.save = module_file.save
 

@@ -5,7 +5,7 @@ A module file is a ZIP archive, so that common tools can read it:
 =================  ===============================================================================
 ``manifest.json``  format and version, name and target; the names of the kernels and their members;
                    the layout of each argument's array, and whether it is an output; which
-                   arguments are numbers
+                   arguments are numbers; the operations of a run, or null
 ``program.tl``     the launch plan and the kernels in the text form, with their parameters
 ``kernels/*.cl``   the source for the device's compiler
 =================  ===============================================================================
@@ -57,6 +57,7 @@ def _manifest(function: Function, parts: dict[str, Any]) -> dict[str, Any]:
         "kernels": kernels,
         "arguments": arguments,
         "values": values,
+        "operations": parts["operations"],
     }
 
 
@@ -154,6 +155,7 @@ def _loaded(name: str, stored: _Stored) -> Function:
             kernels=list(zip(names, sources, strict=True)),
             arrays=arrays,
             values=values,
+            operations=manifest["operations"],
         )
     except (KeyError, TypeError) as error:
         _refuse(name, f"has an invalid manifest: {error}")

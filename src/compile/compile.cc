@@ -144,6 +144,10 @@ CompiledModule compile(const SourceProgram& program, const CompileOptions& optio
                        Interruption interruption) {
   lower::Lowering lowering = kernels_of(program, options, interruption);
   CompiledModule module = generate(std::move(lowering), interruption);
+  const bool is_schedule = program.state->program.stage == ProgramStage::Te;
+  if (const auto& scheduled = is_schedule ? program.state : program.scheduled) {
+    module.operations = count_operations(scheduled->schedule);
+  }
   if (const ir::Expr scalar = find_scalar_without_value(module.symbols, module.symbol_arguments)) {
     fail(options.location, Code::BadArguments,
          "add the line \"value 0: symbol 0\" before the program, with the number of the argument "

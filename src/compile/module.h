@@ -3,9 +3,11 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "compile/operation_count.h"
 #include "compile/plan_symbols.h"
 #include "ir/layout/layout.h"
 #include "ir/program.h"
@@ -48,6 +50,9 @@ struct CompiledModule {
   // In a checked build, the indices that kernels report in the last parameter of `program`, which
   // the caller does not pass (bad_indices.h).
   std::vector<lower::CheckedIndex> checks;
+
+  // What the schedule computes, over symbols of the program; nullopt if it is not known.
+  std::optional<OperationCount> operations;
 
   std::vector<Diagnostic> warnings;
 };

@@ -91,6 +91,7 @@ StoredModule store(const CompiledModule& module) {
   }
   stored.arrays = stored_arrays(module);
   stored.values = stored_values(module);
+  if (module.operations) stored.operations = total(*module.operations, {});
   return stored;
 }
 
@@ -116,6 +117,7 @@ CompiledModule load(const StoredModule& stored, const std::string& file,
     const auto& [name, source] = stored.kernels[i];
     module.kernels.push_back({name, kernel.grid, kernel.block, kernel.params, source});
   }
+  if (stored.operations) module.operations = OperationCount{{*stored.operations}};
   module.symbol_arguments = loaded_values(stored.values, program, where);
   module.symbols = plan_symbols(program);
   module.requirements = requirements_of(program, module.target);

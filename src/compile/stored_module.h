@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,7 @@ struct StoredModule {
   std::vector<StoredKernel> kernels = {};
   std::vector<StoredArray> arrays = {};
   std::vector<StoredValue> values = {};
+  std::optional<double> operations = {};  // of a run, if they are known and depend on no symbol
 };
 
 // The checks of a checked module are not stored.

@@ -40,6 +40,7 @@ py::dict store_function(const PyFunction& f) {
   parts["kernels"] = kernels;
   parts["arrays"] = arrays;
   parts["values"] = values;
+  parts["operations"] = stored.operations;
   return parts;
 }
 
@@ -47,8 +48,9 @@ std::shared_ptr<PyFunction> load_function(const std::string& program, const std:
                                           const std::string& target,
                                           const std::vector<KernelTuple>& kernels,
                                           const std::vector<ArrayTuple>& arrays,
-                                          const std::vector<ValueTuple>& values) {
-  compile::StoredModule stored{.program = program, .target = target};
+                                          const std::vector<ValueTuple>& values,
+                                          const std::optional<double>& operations) {
+  compile::StoredModule stored{.program = program, .target = target, .operations = operations};
   for (const auto& [name, source] : kernels) stored.kernels.push_back({name, source});
   for (const auto& [shape, layout, is_output] : arrays) {
     stored.arrays.push_back({shape, layout, is_output});
@@ -64,7 +66,7 @@ std::shared_ptr<PyFunction> load_function(const std::string& program, const std:
 void bind_module_files(py::module_& m) {
   m.def("store_function", store_function);
   m.def("load_function", load_function, py::arg("program"), py::arg("file"), py::arg("target"),
-        py::arg("kernels"), py::arg("arrays"), py::arg("values"));
+        py::arg("kernels"), py::arg("arrays"), py::arg("values"), py::arg("operations"));
   m.def("refuse_module_file",
         [](const std::string& problem) { compile::refuse_module_file(problem, user_location()); });
   m.def("refuse_output_file", [](const std::string& problem) {

@@ -179,6 +179,32 @@ py::object call(const py::object& self, const py::args& args, const py::kwargs& 
   return py::none();
 }
 
+// The operations of a run with these arguments, all given; nullopt if they are not known.
+std::optional<double> operations(const PyFunction& f, const py::args& args) {
+  if (!f.module.operations) return std::nullopt;
+  const SourceLocation where = user_location();
+  const CallSignature signature(f.module);
+  signature.check_count(args.size(), where);
+  const std::vector<py::handle> given(args.begin(), args.end());
+  std::vector<py::handle> tensors;
+  const GivenNumbers numbers = given_numbers(f.module, given, tensors, where);
+  std::vector<runtime::Shape> shapes;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const PyArray& array = signature.checked_array(i, tensors[i], where);
+    shapes.push_back(signature.param(i).is_symbolic() ? array.layout.shape
+                                                      : signature.param(i).shape);
+  }
+  runtime::LaunchPlan plan = compile::make_launch_plan(f.module);
+  plan.arguments.resize(shapes.size());  // without the report of a checked build
+  const auto values = runtime::bind_symbols(plan, shapes, numbers.symbols);
+  throw_if_error(values.status());
+  Substitution symbols;
+  for (size_t i = 0; i < values->size(); ++i) {
+    symbols.emplace(f.module.symbols.sizes[i], make_int((*values)[i]));
+  }
+  return compile::total(*f.module.operations, symbols);
+}
+
 struct PyKernel {
   std::shared_ptr<const PyFunction> function;
   size_t number;
@@ -270,6 +296,8 @@ void bind_functions(py::module_& m) {
           "_completed_call",
           [](const PyFunction& f, const py::args& args) { return completed_call(f.module, args); },
           "See python/core/runtime/completed_call.h.")
+      .def("_operations", &operations,
+           "The operations of a run with these arguments; None if they are not known.")
       .def("enqueue", &enqueue, py::arg("times"),
            "Runs `times` times, one after the other, with no other run in between; does not wait. "
            "The arguments of a call follow.")

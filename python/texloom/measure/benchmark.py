@@ -1,0 +1,188 @@
+"""Measures a function, and compares its rates with what its device can do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from statistics import quantiles
+from typing import Any
+
+import numpy as np
+
+from .._core import Device, Function, NDArray
+from ..array_calls import device_arguments
+from ..errors import refuse
+from .device_rates import Rates, rates_of
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Times of a function, and what it moves and computes in a run.
+
+    Attributes
+    ----------
+    name : str
+        The function.
+    device : Device
+        Where it ran.
+    results : tuple of float
+        Seconds per run: means of `runs` consecutive runs.
+    runs : int
+        Runs of each result.
+    bytes : int
+        Bytes that every implementation moves: each array argument that is read counts once, and
+        each that is written once, with the size of its elements.
+    operations : float or None
+        Arithmetic operations that the program asks for before lowering: additions, subtractions,
+        multiplications, divisions, remainders, minima, maxima, operations on bits and calls of
+        element functions, each once for each element of the shape of its stage and each point of
+        its reduction. None if externs or foreign functions compute, and for symbolic functions
+        that were loaded from files.
+    device_rates : Rates
+        Bytes per second of a copy, and float32 operations per second of fmas, measured on the
+        device once per process.
+    """
+
+    name: str
+    device: Device
+    results: tuple[float, ...]
+    runs: int
+    bytes: int
+    operations: float | None
+    device_rates: Rates
+
+    @property
+    def median(self) -> float:
+        """The median of the results, in seconds."""
+        return self.quartiles[1]
+
+    @property
+    def quartiles(self) -> tuple[float, float, float]:
+        """The lower quartile, the median and the upper quartile, in seconds."""
+        if len(self.results) == 1:
+            return (self.results[0],) * 3
+        lower, middle, upper = quantiles(self.results, method="inclusive")
+        return lower, middle, upper
+
+    @property
+    def min(self) -> float:
+        """The shortest result, in seconds."""
+        return min(self.results)
+
+    @property
+    def max(self) -> float:
+        """The longest result, in seconds."""
+        return max(self.results)
+
+    @property
+    def bytes_per_second(self) -> float:
+        """The bytes, divided by the median."""
+        return self.bytes / self.median
+
+    @property
+    def operations_per_second(self) -> float | None:
+        """The operations, divided by the median."""
+        return None if self.operations is None else self.operations / self.median
+
+    def __repr__(self) -> str:
+        lower, _, upper = (_scaled(seconds, "s") for seconds in self.quartiles)
+        ends = f"{_scaled(self.min, 's')} to {_scaled(self.max, 's')}"
+        time = f"quartiles {lower} to {upper}, all {ends}"
+        lines = [
+            f"{self.name} on {self.device}: {len(self.results)} x {self.runs} runs",
+            _line("time", _scaled(self.median, "s"), time),
+            _rate_line("memory", self.bytes, self.bytes_per_second, self.device_rates.bytes, "B"),
+        ]
+        if self.operations is None or self.operations_per_second is None:
+            lines.append(_line("arithmetic", "unknown", "an extern or a foreign function computes"))
+        else:
+            rates = self.operations_per_second, self.device_rates.operations
+            lines.append(_rate_line("arithmetic", self.operations, *rates, "op"))
+        return "\n".join(lines)
+
+
+def _line(name: str, value: str, text: str) -> str:
+    return f"  {name:<10}  {value:>11}  {text}"
+
+
+def _rate_line(name: str, amount: float, rate: float, most: float, unit: str) -> str:
+    share = f"{100 * rate / most:.3g} % of {_scaled(most, unit)}/s"
+    return _line(name, f"{_scaled(rate, unit)}/s", f"{share}, {_scaled(amount, unit)} a run")
+
+
+def _scaled(value: float, unit: str) -> str:
+    """Return a value with three digits and a decimal prefix."""
+    for prefix, scale in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0), ("m", 1e-3)):
+        if abs(value) >= scale * 0.9995:
+            return f"{value / scale:.{_decimals(value / scale)}f} {prefix}{unit}"
+    if value == 0:
+        return f"0 {unit}"
+    prefix, scale = ("u", 1e-6) if value >= 0.9995e-6 else ("n", 1e-9)
+    return f"{value / scale:.{_decimals(value / scale)}f} {prefix}{unit}"
+
+
+def _decimals(value: float) -> int:
+    return 2 if value < 9.995 else 1 if value < 99.95 else 0
+
+
+def benchmark(self: Function, *args: Any, repeat: int = 20, min_repeat_ms: float = 5) -> Benchmark:
+    """Time the function, and compare its rates with what the device can do.
+
+    Parameters
+    ----------
+    *args
+        The arguments of a call. NumPy arrays are copied to the device once, and outputs that are
+        left out are allocated once: this is not timed. Outputs that are NumPy arrays do not get
+        the results.
+    repeat : int
+        The number of results.
+    min_repeat_ms : float
+        Milliseconds that the runs of each result take together, at least.
+
+    Returns
+    -------
+    Benchmark
+        It prints as a few lines. The first benchmark on a device also measures the device.
+
+    Raises
+    ------
+    TVMError
+        As a call does; TL5001 (WrongArgumentCount) if there is no array.
+    """
+    arguments = device_arguments(self, args)
+    arrays = [each for each in arguments if isinstance(each, NDArray)]
+    if not arrays:
+        refuse(
+            "WrongArgumentCount",
+            f"'{self.name}' has no arrays, which would say where to run it",
+            "give the function at least one array argument",
+        )
+    device = arrays[0].device
+    evaluator = self.time_evaluator(
+        self.name, device, number=1, repeat=repeat, min_repeat_ms=min_repeat_ms
+    )
+    times = evaluator(*arguments)
+    return Benchmark(
+        name=self.name,
+        device=device,
+        results=times.results,
+        runs=times.number,
+        bytes=_moved_bytes(self, arrays),
+        operations=self._operations(*arguments),
+        device_rates=rates_of(device),
+    )
+
+
+def _moved_bytes(function: Function, arrays: list[NDArray]) -> int:
+    accesses = [each["access"] for each in function.args if each["kind"] != "constant"]
+    return sum(
+        prod(array.shape) * _item_bytes(array.dtype) * len(access.split("_"))
+        for array, access in zip(arrays, accesses, strict=True)
+    )
+
+
+def _item_bytes(dtype: str) -> int:
+    return 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
+
+
+__all__ = ["Benchmark", "benchmark"]
