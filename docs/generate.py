@@ -164,8 +164,9 @@ def draw_pictures() -> None:
     """Store the pictures that the guide's blocks draw."""
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # where the blocks save
-        for _ in blocks.run(FOLDER / "guide.md"):
-            pass
+        for page in sorted(FOLDER.glob("guide/*.md")):
+            for _ in blocks.run(page):
+                pass
         os.chdir(FOLDER)
         for picture in sorted(Path(folder).glob("*.svg")):
             shutil.copy(picture, FOLDER / "images")

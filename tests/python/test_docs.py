@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 from blocks import programs, run  # noqa: E402
 
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
 
 LONGEST_CELL = 200  # characters; longer text goes into a list below the table
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -49,10 +49,11 @@ def test_python_blocks_run_and_print_what_is_said(path, tmp_path, monkeypatch):
 
 
 def test_every_drawn_picture_is_of_the_guide():
-    text = (ROOT / "docs/guide.md").read_text(encoding="utf-8")
+    pages = [page.read_text(encoding="utf-8") for page in ROOT.glob("docs/guide/*.md")]
     for picture in (ROOT / "docs/images").glob("*.svg"):
-        assert re.search(rf'\.save\(\s*"{picture.name}"\s*\)', text), picture.name
-        assert f"](images/{picture.name})" in text
+        drawn = re.compile(rf'\.save\(\s*"{picture.name}"\s*\)')
+        (text,) = [page for page in pages if drawn.search(page)]
+        assert f"](../images/{picture.name})" in text
 
 
 def test_blocks_and_their_output_are_found():
