@@ -24,6 +24,13 @@ class AbsentDevice:
     """A device of a kind without a driver; scripts can test whether it exists.
 
     ``cpu()`` is the host: it stores arrays but runs no kernels.
+
+    Attributes
+    ----------
+    kind : str
+        The kind, such as ``"cuda"``.
+    device_id : int
+        The number among the devices of its kind.
     """
 
     kind: str
@@ -157,12 +164,24 @@ def _exist(self: Device) -> bool:
 
 Device.exist = property(_exist)
 Device.device_type = property(lambda self: _DRIVERS[self.driver], doc="TVM's number of the kind.")
-Device.device_name = property(lambda self: self.info["name"])
-Device.max_threads_per_block = property(lambda self: self.info["max_threads_per_block"])
-Device.max_thread_dimensions = property(lambda self: self.info["max_thread_dimensions"])
+Device.device_name = property(
+    lambda self: self.info["name"], doc="The name that the driver reports."
+)
+Device.max_threads_per_block = property(
+    lambda self: self.info["max_threads_per_block"], doc="Threads that a block may have."
+)
+Device.max_thread_dimensions = property(
+    lambda self: self.info["max_thread_dimensions"],
+    doc="Threads that a block may have along x, y and z.",
+)
 Device.warp_size = property(lambda _: 1, doc="1: OpenCL reports it only for a compiled kernel.")
-Device.max_shared_memory_per_block = property(lambda self: self.info["max_shared_memory_per_block"])
-Device.multi_processor_count = property(lambda self: self.info["compute_units"])
+Device.max_shared_memory_per_block = property(
+    lambda self: self.info["max_shared_memory_per_block"],
+    doc="Bytes of shared memory that a block may have.",
+)
+Device.multi_processor_count = property(
+    lambda self: self.info["compute_units"], doc="The number of processors that run blocks."
+)
 Device.texture_spatial_limit = property(
     lambda self: min(self.info["max_image_width"], self.info["max_image_height"]),
     doc="Texels that an image may have in each direction.",

@@ -19,7 +19,10 @@ from .measure import benchmark
 
 @dataclass(frozen=True)
 class TimeResult:
-    """Times of a function, in seconds per run: means of `number` runs, `repeat` times."""
+    """Times of a function, in seconds per run: means of `number` runs, `repeat` times.
+
+    They are `results`, in the order of measurement.
+    """
 
     results: tuple[float, ...]
     number: int

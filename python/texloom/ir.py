@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any
 
 from . import _core
@@ -60,7 +59,13 @@ class Array(ABC):  # noqa: B024 (no methods: lists are Python's)
 
 Array.register(list)
 Array.register(tuple)
-container = SimpleNamespace(Array=Array, Map=Mapping)
+
+
+class container:  # noqa: N801 (the name of a module of TVM)
+    """Types for isinstance: ``container.Array`` of lists and tuples, ``container.Map``."""
+
+    Array = Array
+    Map = Mapping
 
 
 def structural_equal(a: Any, b: Any) -> bool:

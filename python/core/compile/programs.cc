@@ -178,7 +178,12 @@ void show_warnings(const std::vector<Diagnostic>& warnings) {
 }
 
 void bind_programs(py::module_& m) {
-  py::class_<PyProgram>(m, "Program", "A program, as program, lower and parse return it.")
+  py::class_<PyProgram>(
+      m, "Program",
+      R"(A program at some stage of lowering, as ``program``, ``lower`` and ``parse`` return it.
+
+``str(p)`` is its text, which ``parse`` reads back. ``build`` accepts it.
+)")
       .def("__str__", [](const PyProgram& p) { return lower::to_string(*p.state); })
       .def(
           "text",
@@ -190,7 +195,9 @@ void bind_programs(py::module_& m) {
       .def_property_readonly("_target",
                              [](const PyProgram& p) { return to_string(p.state->target); })
       .def("_for_target", for_target)
-      .def_property_readonly("name", [](const PyProgram& p) { return p.state->program.name; })
+      .def_property_readonly(
+          "name", [](const PyProgram& p) { return p.state->program.name; },
+          "The name given to ``lower``.")
       .def_property_readonly(
           "stage", [](const PyProgram& p) { return to_string(p.state->program.stage); },
           "How far it is lowered: \"te\" is a schedule, \"kernels\" what build takes; "

@@ -66,7 +66,9 @@ void bind_arithmetic(Class& c) {
         const Expr value = to_expr(a);  // a vector is converted lane by lane
         return PyExpr{make_cast(to_type(dtype).with_lanes(value->type.lanes), value)};
       },
-      py::arg("dtype"));
+      py::arg("dtype"),
+      "Return the value, converted to a dtype. A float becomes an integer by dropping its "
+      "fraction, which is undefined for NaN and for values outside the integer's range.");
 }
 
 template <class Class>
@@ -92,11 +94,11 @@ void bind_operators(Class& c) {
   };
   equality("__eq__", BinaryOp::Eq);
   equality("__ne__", BinaryOp::Ne);
-  c.def("__bool__", [](const py::object& value) {
-     return truth({to_expr(value)});
-   }).def("equal", [](const py::object& a, const py::object& b) {
-    return apply(BinaryOp::Eq, a, b);
-  });
+  c.def("__bool__", [](const py::object& value) { return truth({to_expr(value)}); })
+      .def(
+          "equal",
+          [](const py::object& a, const py::object& b) { return apply(BinaryOp::Eq, a, b); },
+          py::arg("other"), "Return the comparison ``a == b``, always as an expression.");
 }
 
 [[noreturn]] void refuse_number(const PyExpr& e) {
@@ -106,7 +108,16 @@ void bind_operators(Class& c) {
 }
 
 void bind_expr(py::module_& m) {
-  py::class_<PyExpr> c(m, "Expr", "An expression of the te language.");
+  py::class_<PyExpr> c(
+      m, "Expr",
+      R"(An expression: a value that a kernel computes, of a dtype that is known when it is written.
+
+Python's arithmetic, comparisons and operators on bits make new expressions; functions of ``te`` and
+``tir`` do so too. The classes of ``tir``, such as ``tir.Add``, tell kinds of expressions apart by
+``isinstance``; an attribute that a kind lacks raises an AttributeError. ``int(e)`` and ``float(e)``
+convert constants. An expression has no truth value (TL1010): combine conditions by ``te.all`` and
+``te.any``.
+)");
   bind_operators(c);
   c.def("__hash__", [](const PyExpr& e) { return RefHash()(e.node); })
       .def("__int__",
@@ -123,52 +134,80 @@ void bind_expr(py::module_& m) {
              return static_cast<double>(*value);
            })
       .def("__repr__", [](const PyExpr& e) { return to_string(e.node); })
-      .def("same_as",
-           [](const PyExpr& a, const py::object& b) {
-             if (!py::isinstance<PyExpr>(b)) return false;
-             const auto& other = b.cast<const PyExpr&>();
-             return a.node.same_as(other.node) && a.output == other.output;
-           })
-      .def_property_readonly("dtype", [](const PyExpr& e) {
-        const auto* reduce = as<Reduce>(e.node);
-        return to_string(reduce == nullptr ? e.node->type : reduce->sources[e.output]->type);
-      });
+      .def(
+          "same_as",
+          [](const PyExpr& a, const py::object& b) {
+            if (!py::isinstance<PyExpr>(b)) return false;
+            const auto& other = b.cast<const PyExpr&>();
+            return a.node.same_as(other.node) && a.output == other.output;
+          },
+          py::arg("other"),
+          "Whether both are the same object: variables of equal names may differ.")
+      .def_property_readonly(
+          "dtype",
+          [](const PyExpr& e) {
+            const auto* reduce = as<Reduce>(e.node);
+            return to_string(reduce == nullptr ? e.node->type : reduce->sources[e.output]->type);
+          },
+          "The type of the value, such as ``\"float32\"``.");
 }
 
 void bind_iter_var(py::module_& m) {
-  py::class_<PyIterVar> c(m, "IterVar", "An axis of an operation, or a thread axis.");
+  py::class_<PyIterVar> c(m, "IterVar",
+                          R"(An axis of an operation, a loop of a stage, or a thread axis.
+
+In arithmetic and as an index it stands for its variable. Axes are compared by ``same_as``, because
+``==`` makes an expression. The constants ``DataPar`` to ``Tensorized`` are values of ``iter_type``,
+here and in ``Stage.iter_var_attrs``.
+)");
   bind_operators(c);
   c.def("__hash__", [](const PyIterVar& a) { return RefHash()(a.node); })
       .def("__repr__", [](const PyIterVar& a) { return "axis " + a.node->name(); })
-      .def("same_as",
-           [](const PyIterVar& a, const py::object& b) {
-             return py::isinstance<PyIterVar>(b) && a.node.same_as(b.cast<const PyIterVar&>().node);
-           })
-      .def_property_readonly("var", [](const PyIterVar& a) { return PyExpr{a.node->var}; })
-      .def_property_readonly("dtype",
-                             [](const PyIterVar& a) { return to_string(a.node->var->type); })
-      .def_property_readonly("iter_type",
-                             [](const PyIterVar& a) {
-                               const IterKind kind = a.node->kind;
-                               if (kind == IterKind::Ordered) return 3;
-                               return kind == IterKind::Data ? 0 : kind == IterKind::Thread ? 1 : 2;
-                             })
+      .def(
+          "same_as",
+          [](const PyIterVar& a, const py::object& b) {
+            return py::isinstance<PyIterVar>(b) && a.node.same_as(b.cast<const PyIterVar&>().node);
+          },
+          py::arg("other"), "Whether both are the same axis.")
+      .def_property_readonly(
+          "var", [](const PyIterVar& a) { return PyExpr{a.node->var}; },
+          "The index, a variable of int32.")
+      .def_property_readonly(
+          "dtype", [](const PyIterVar& a) { return to_string(a.node->var->type); },
+          "The type of the index: ``\"int32\"``.")
+      .def_property_readonly(
+          "iter_type",
+          [](const PyIterVar& a) {
+            const IterKind kind = a.node->kind;
+            if (kind == IterKind::Ordered) return 3;
+            return kind == IterKind::Data ? 0 : kind == IterKind::Thread ? 1 : 2;
+          },
+          "The kind of axis: ``IterVar.DataPar``, ``ThreadIndex``, ``CommReduce`` (of a reduction) "
+          "or ``Ordered`` (of the steps of a scan).")
       .def_property_readonly("_min",
                              [](const PyIterVar& a) -> py::object {
                                return a.node->min ? py::cast(PyExpr{a.node->min}) : py::none();
                              })
-      .def_property_readonly("name", [](const PyIterVar& a) { return a.node->name(); })
-      .def_property_readonly("is_reduction",
-                             [](const PyIterVar& a) { return a.node->kind == IterKind::Reduction; })
-      .def_property_readonly("thread_tag",
-                             [](const PyIterVar& a) {
-                               const bool thread = a.node->kind == IterKind::Thread ||
-                                                   a.node->kind == IterKind::VirtualThread;
-                               return thread ? a.node->name() : std::string();
-                             })
-      .def_property_readonly("extent", [](const PyIterVar& a) -> py::object {
-        return a.node->extent ? py::cast(PyExpr{a.node->extent}) : py::none();
-      });
+      .def_property_readonly(
+          "name", [](const PyIterVar& a) { return a.node->name(); },
+          "The name of the index; of a thread axis, its tag.")
+      .def_property_readonly(
+          "is_reduction", [](const PyIterVar& a) { return a.node->kind == IterKind::Reduction; },
+          "Whether it is an axis of a reduction.")
+      .def_property_readonly(
+          "thread_tag",
+          [](const PyIterVar& a) {
+            const bool thread =
+                a.node->kind == IterKind::Thread || a.node->kind == IterKind::VirtualThread;
+            return thread ? a.node->name() : std::string();
+          },
+          "The tag of a thread axis, such as ``threadIdx.x``; empty for others.")
+      .def_property_readonly(
+          "extent",
+          [](const PyIterVar& a) -> py::object {
+            return a.node->extent ? py::cast(PyExpr{a.node->extent}) : py::none();
+          },
+          "The number of its indices; None while it is unknown.");
 }
 
 std::string slice_text(const PyTensorSlice& s) {
@@ -180,17 +219,28 @@ std::string slice_text(const PyTensorSlice& s) {
 // As operands, a tensor without axes and a slice with all its indices are elements; others are
 // refused, naming the number of their axes. te/tensor.py gives tensors their arithmetic.
 void bind_tensor_operands(py::module_& m) {
-  py::class_<PyTensor> tensor(m, "Tensor", "The result of an operation.");
+  py::class_<PyTensor> tensor(m, "Tensor", R"(A tensor: one output of an operation.
+
+``T[i, j]`` is an element, as an expression. Arithmetic of whole tensors makes tensors: shapes
+broadcast as NumPy's do. A tensor without axes is an expression itself. Two tensors are equal if
+they are the same output of one operation, and can be keys of dicts.
+)");
   bind_order(tensor);
   py::class_<PyTensorSlice> slice(m, "TensorSlice", "A tensor indexed by only its first indices.");
   bind_operators(slice);
   slice.def("__hash__", [](const py::object& s) { return std::hash<const void*>()(s.ptr()); })
-      .def("same_as", [](const py::object& a, const py::object& b) { return a.is(b); })
+      .def(
+          "same_as", [](const py::object& a, const py::object& b) { return a.is(b); },
+          py::arg("other"), "Whether both are the same object.")
       .def("__repr__", [](const PyTensorSlice& s) { return slice_text(s); })
-      .def_property_readonly("tensor", [](const PyTensorSlice& s) { return PyTensor{s.tensor}; })
-      .def_property_readonly("indices", [](const PyTensorSlice& s) { return wrap(s.indices); })
-      .def_property_readonly("dtype",
-                             [](const PyTensorSlice& s) { return to_string(s.tensor->type); });
+      .def_property_readonly(
+          "tensor", [](const PyTensorSlice& s) { return PyTensor{s.tensor}; },
+          "The tensor that is indexed.")
+      .def_property_readonly(
+          "indices", [](const PyTensorSlice& s) { return wrap(s.indices); }, "The indices so far.")
+      .def_property_readonly(
+          "dtype", [](const PyTensorSlice& s) { return to_string(s.tensor->type); },
+          "The type of an element.");
 }
 
 PyIterVar reduce_axis(const py::handle& begin, const py::handle& end, const std::string& name) {

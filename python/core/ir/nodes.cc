@@ -105,15 +105,20 @@ auto field(const char* name, Field get) {
 
 void bind_operands(py::class_<PyExpr>& c) {
   c.def_property_readonly("_class", [](const PyExpr& e) { return class_of(e.node); })
-      .def_property_readonly("value", [](const PyExpr& e) { return constant(e.node); })
-      .def_property_readonly("name", field<Var>("name", [](const Var& n) { return n.name; }))
-      .def_property_readonly("a",
-                             [](const PyExpr& e) {
-                               if (const auto* n = as<Not>(e.node)) return PyExpr{n->value};
-                               return field<Binary>("a",
-                                                    [](const Binary& n) { return PyExpr{n.a}; })(e);
-                             })
-      .def_property_readonly("b", field<Binary>("b", [](const Binary& n) { return PyExpr{n.b}; }))
+      .def_property_readonly(
+          "value", [](const PyExpr& e) { return constant(e.node); },
+          "The value of a constant, as a Python number; of a Cast, what is converted.")
+      .def_property_readonly("name", field<Var>("name", [](const Var& n) { return n.name; }),
+                             "The name of a variable.")
+      .def_property_readonly(
+          "a",
+          [](const PyExpr& e) {
+            if (const auto* n = as<Not>(e.node)) return PyExpr{n->value};
+            return field<Binary>("a", [](const Binary& n) { return PyExpr{n.a}; })(e);
+          },
+          "The first operand of an operator, or the operand of a Not.")
+      .def_property_readonly("b", field<Binary>("b", [](const Binary& n) { return PyExpr{n.b}; }),
+                             "The second operand of an operator.")
       .def_property_readonly(
           "args",
           [](const PyExpr& e) {
@@ -123,7 +128,8 @@ void bind_operands(py::class_<PyExpr>& c) {
             }
             if (const auto* call = as<ForeignCall>(e.node)) return wrap(call->arguments);
             return field<Call>("args", [](const Call& call) { return wrap(call.arguments); })(e);
-          })
+          },
+          "The arguments of a Call.")
       .def_property_readonly("_function",
                              [](const PyExpr& e) {
                                if (const auto* call = as<ForeignCall>(e.node))
@@ -134,51 +140,70 @@ void bind_operands(py::class_<PyExpr>& c) {
                              })
       .def_property_readonly(
           "true_value",
-          field<Select>("true_value", [](const Select& n) { return PyExpr{n.if_true}; }))
+          field<Select>("true_value", [](const Select& n) { return PyExpr{n.if_true}; }),
+          "What a Select gives if its condition holds.")
       .def_property_readonly(
           "false_value",
-          field<Select>("false_value", [](const Select& n) { return PyExpr{n.if_false}; }))
-      .def_property_readonly("condition",
-                             [](const PyExpr& e) {
-                               if (const auto* n = as<Reduce>(e.node)) {
-                                 return PyExpr{n->condition ? n->condition : make_bool(true)};
-                               }
-                               return field<Select>("condition", [](const Select& n) {
-                                 return PyExpr{n.condition};
-                               })(e);
-                             })
+          field<Select>("false_value", [](const Select& n) { return PyExpr{n.if_false}; }),
+          "What a Select gives if its condition does not hold.")
+      .def_property_readonly(
+          "condition",
+          [](const PyExpr& e) {
+            if (const auto* n = as<Reduce>(e.node)) {
+              return PyExpr{n->condition ? n->condition : make_bool(true)};
+            }
+            return field<Select>("condition",
+                                 [](const Select& n) { return PyExpr{n.condition}; })(e);
+          },
+          "The condition of a Select, or the ``where=`` of a Reduce.")
       .def_property_readonly(
           "producer",
-          field<TensorRead>("producer", [](const TensorRead& n) { return PyTensor{n.tensor}; }))
-      .def_property_readonly("indices", field<TensorRead>("indices", [](const TensorRead& n) {
-                               return wrap(n.indices);
-                             }));
+          field<TensorRead>("producer", [](const TensorRead& n) { return PyTensor{n.tensor}; }),
+          "The tensor of which a ProducerLoad reads an element.")
+      .def_property_readonly(
+          "indices",
+          field<TensorRead>("indices", [](const TensorRead& n) { return wrap(n.indices); }),
+          "The indices of a ProducerLoad.");
 }
 
 void bind_reduce(py::class_<PyExpr>& c) {
   c.def_property_readonly("axis",
-                          field<Reduce>("axis", [](const Reduce& n) { return wrap(n.axes); }))
+                          field<Reduce>("axis", [](const Reduce& n) { return wrap(n.axes); }),
+                          "The axes of a Reduce.")
       .def_property_readonly(
-          "source", field<Reduce>("source", [](const Reduce& n) { return wrap(n.sources); }))
+          "source", field<Reduce>("source", [](const Reduce& n) { return wrap(n.sources); }),
+          "The expressions that a Reduce combines, one for each of its values.")
       .def_property_readonly("init",
-                             field<Reduce>("init", [](const Reduce& n) { return wrap(n.init); }))
+                             field<Reduce>("init", [](const Reduce& n) { return wrap(n.init); }),
+                             "The ``init=`` of a Reduce; empty without one.")
       .def_property_readonly("combiner",
-                             field<Reduce>("combiner", [](const Reduce& n) { return n.reducer; }))
-      .def_property_readonly("value_index", [](const PyExpr& e) {
-        field<Reduce>("value_index", [](const Reduce&) { return 0; })(e);
-        return e.output;
-      });
+                             field<Reduce>("combiner", [](const Reduce& n) { return n.reducer; }),
+                             "How a Reduce combines two partial results.")
+      .def_property_readonly(
+          "value_index",
+          [](const PyExpr& e) {
+            field<Reduce>("value_index", [](const Reduce&) { return 0; })(e);
+            return e.output;
+          },
+          "Which value of a Reduce of several values it is, from 0.");
 }
 
 }  // namespace
 
 void bind_nodes(py::module_& m) {
   py::class_<Reducer>(m, "CommReducer", "How a reduction combines two partial results.")
-      .def_property_readonly("lhs", [](const Reducer& r) { return wrap(r.lhs); })
-      .def_property_readonly("rhs", [](const Reducer& r) { return wrap(r.rhs); })
-      .def_property_readonly("result", [](const Reducer& r) { return wrap(r.results); })
-      .def_property_readonly("identity_element",
-                             [](const Reducer& r) { return wrap(r.identities); });
+      .def_property_readonly(
+          "lhs", [](const Reducer& r) { return wrap(r.lhs); },
+          "The variables that stand for the first partial result, one for each value.")
+      .def_property_readonly(
+          "rhs", [](const Reducer& r) { return wrap(r.rhs); },
+          "The variables that stand for the second partial result.")
+      .def_property_readonly(
+          "result", [](const Reducer& r) { return wrap(r.results); },
+          "The combination, an expression of `lhs` and `rhs` for each value.")
+      .def_property_readonly(
+          "identity_element", [](const Reducer& r) { return wrap(r.identities); },
+          "The values that a reduction starts with.");
   auto c = py::reinterpret_borrow<py::class_<PyExpr>>(m.attr("Expr"));
   bind_operands(c);
   bind_reduce(c);

@@ -171,12 +171,21 @@ std::vector<PyTensor> external(const std::string& name, const std::string& tag,
 }
 
 void bind_buffer(py::module_& m) {
-  py::class_<PyBuffer>(m, "Buffer", "Memory of a declared shape that statements access.")
-      .def_property_readonly("name", [](const PyBuffer& b) { return b.node->name; })
-      .def_property_readonly("dtype", [](const PyBuffer& b) { return to_string(b.node->type); })
+  py::class_<PyBuffer>(m, "Buffer",
+                       R"(Memory of a declared shape and dtype, which statements access.
+
+Made by ``tir.decl_buffer``, and passed to the functions of ``te.extern`` and
+``te.decl_tensor_intrin``.
+)")
+      .def_property_readonly(
+          "name", [](const PyBuffer& b) { return b.node->name; }, "The name used in kernels.")
+      .def_property_readonly(
+          "dtype", [](const PyBuffer& b) { return to_string(b.node->type); },
+          "The type of an element.")
       .def_property_readonly(
           "shape",
-          [](const PyBuffer& b) { return py::tuple(py::cast(wrap(schedule::shape_of(*b.node)))); })
+          [](const PyBuffer& b) { return py::tuple(py::cast(wrap(schedule::shape_of(*b.node)))); },
+          "The extents, as expressions.")
       .def_property_readonly(
           "strides", [](const PyBuffer& b) { return wrap(b.strides); },
           "The declared strides; empty if the elements are compact.")
@@ -184,7 +193,9 @@ void bind_buffer(py::module_& m) {
           "elem_offset",
           [](const PyBuffer& b) { return PyExpr{b.offset ? b.offset : make_int(0)}; },
           "The declared offset of the first element; by default zero, the start of the memory.")
-      .def("scope", [](const PyBuffer& b) { return to_string(b.declaration.scope); })
+      .def(
+          "scope", [](const PyBuffer& b) { return to_string(b.declaration.scope); },
+          "Return the memory scope, such as ``\"global\"``.")
       .def("__repr__", [](const PyBuffer& b) { return "buffer " + b.node->name; })
       .def(
           "vload",
@@ -255,9 +266,9 @@ void bind_statements_of_builder(py::module_& m) {
 
 void bind_statements(py::module_& m) {
   bind_buffer(m);
-  py::class_<PyStmt>(m, "Stmt", "A statement over buffers.").def("__repr__", [](const PyStmt& s) {
-    return to_string(s.node);
-  });
+  py::class_<PyStmt>(m, "Stmt",
+                     "A statement over buffers, as ``ib.get()`` and ``buffer.vstore()`` return it.")
+      .def("__repr__", [](const PyStmt& s) { return to_string(s.node); });
   bind_statements_of_builder(m);
   m.def("extern", external);
 }

@@ -268,17 +268,32 @@ uint64_t PyArray::bytes() const {
 }
 
 void bind_arrays(py::module_& m) {
-  py::class_<PyArray>(m, "NDArray", "A tensor on a device, in a buffer or a texture.")
+  py::class_<PyArray>(
+      m, "NDArray",
+      R"(An array on a device, in a buffer or a texture; made by ``nd.array`` and ``nd.empty``.
+
+Its memory is freed with the object, when the device no longer uses it. Calls on its device are
+asynchronous; what reads or writes its values on the host waits for them.
+)")
       .def("numpy", &to_numpy,
            "A NumPy copy; waits for all work on the device. For bfloat16 its bits, as uint16.")
       .def("_assign", &copy_from, py::arg("source"),
            "Copies a NumPy array of the same shape and dtype; for bfloat16 its bits, as uint16.")
-      .def_property_readonly("shape",
-                             [](const PyArray& a) { return py::tuple(py::cast(a.layout.shape)); })
-      .def_property_readonly("dtype", [](const PyArray& a) { return to_string(a.type); })
-      .def_property_readonly("device", [](const PyArray& a) { return a.device; })
-      .def_property_readonly("layout", [](const PyArray& a) { return to_string(a.layout); })
-      .def_property_readonly("scope", [](const PyArray& a) { return to_string(a.scope); })
+      .def_property_readonly(
+          "shape", [](const PyArray& a) { return py::tuple(py::cast(a.layout.shape)); },
+          "The extents.")
+      .def_property_readonly(
+          "dtype", [](const PyArray& a) { return to_string(a.type); },
+          "The type of an element, such as ``\"float32\"``.")
+      .def_property_readonly(
+          "device", [](const PyArray& a) { return a.device; }, "The device that holds it.")
+      .def_property_readonly(
+          "layout", [](const PyArray& a) { return to_string(a.layout); },
+          "The place of each element, in the form of the ``layout=`` of ``nd.empty``; "
+          "``\"linear\"`` for a row-major buffer.")
+      .def_property_readonly(
+          "scope", [](const PyArray& a) { return to_string(a.scope); },
+          "The memory scope: ``\"global\"`` or that of a texture.")
       .def("__repr__", [](const PyArray& a) {
         std::string shape;
         for (const int64_t n : a.layout.shape)

@@ -42,7 +42,10 @@ py::list all_devices() {
 
 void bind_devices(py::module_& m) {
   py::module_::import("atexit").attr("register")(py::cpp_function(close_devices));
-  py::class_<PyDevice>(m, "Device", "A device by driver and number; opened when it is first used.")
+  py::class_<PyDevice>(m, "Device", R"(A device by driver and number, such as ``texloom.opencl(0)``.
+
+It is opened when it is first used; TL5006 if there is none.
+)")
       .def(py::init([](size_t ordinal) { return PyDevice{.ordinal = ordinal}; }))
       .def(py::init(
           [](std::string driver, size_t ordinal) { return PyDevice{std::move(driver), ordinal}; }))
@@ -55,14 +58,20 @@ void bind_devices(py::module_& m) {
       .def("__repr__", [](const PyDevice& d) { return to_string(d); })
       .def(
           "sync", [](const PyDevice& d) { wait_for(*open_device(d)); },
-          "Waits for all work submitted to the device; Ctrl-C ends the wait.")
+          "Wait for all work submitted to the device; Ctrl-C ends the wait. Raises an error of "
+          "that work.")
       .def_property_readonly(
           "_target",
           [](const PyDevice& d) { return to_string(compile::target_of(open_device(d)->info())); })
-      .def_property_readonly("driver", [](const PyDevice& d) { return d.driver; })
-      .def_property_readonly("device_id", [](const PyDevice& d) { return d.ordinal; })
-      .def_property_readonly("info",
-                             [](const PyDevice& d) { return info_dict(open_device(d)->info()); })
+      .def_property_readonly(
+          "driver", [](const PyDevice& d) { return d.driver; },
+          "The driver: ``\"opencl\"``, or ``\"host\"``, which interprets kernels.")
+      .def_property_readonly(
+          "device_id", [](const PyDevice& d) { return d.ordinal; },
+          "The number among the devices of its driver, from 0.")
+      .def_property_readonly(
+          "info", [](const PyDevice& d) { return info_dict(open_device(d)->info()); },
+          "A dict of the device's name, limits and features, as ``texloom.devices()`` lists them.")
       .def_property_readonly(
           "memory_statistics", [](const PyDevice& d) { return memory_dict(*open_device(d)); },
           "The current and peak bytes and objects of arrays and programs in each kind of memory, "

@@ -267,31 +267,61 @@ py::list argument_dicts(const PyFunction& f) {
 
 void bind_functions(py::module_& m) {
   py::class_<PyKernel>(m, "Kernel", "One kernel of a compiled function.")
-      .def_property_readonly("name", [](const PyKernel& k) { return k.get().name; })
+      .def_property_readonly(
+          "name", [](const PyKernel& k) { return k.get().name; },
+          "The name of the kernel in its source.")
       .def_property_readonly(
           "grid", [](const PyKernel& k) { return numbers(k.get().grid); },
           "Blocks along x, y and z: numbers, or expressions of symbols.")
       .def_property_readonly(
           "block", [](const PyKernel& k) { return py::tuple(py::cast(k.get().block)); },
           "Threads of a block along x, y and z.")
-      .def_property_readonly("source", [](const PyKernel& k) { return k.get().source; })
-      .def_property_readonly("args",
-                             [](const PyKernel& k) {
-                               py::list list;
-                               for (const KernelParam& p : k.get().params)
-                                 list.append(argument_dict(p));
-                               return list;
-                             })
+      .def_property_readonly(
+          "source", [](const PyKernel& k) { return k.get().source; }, "The source, OpenCL C.")
+      .def_property_readonly(
+          "args",
+          [](const PyKernel& k) {
+            py::list list;
+            for (const KernelParam& p : k.get().params) list.append(argument_dict(p));
+            return list;
+          },
+          "A dict for each argument: its name, kind (buffer, texture or constant) and dtype; of "
+          "tensors also shape, access and layout.")
       .def("__repr__", [](const PyKernel& k) {
         return fmt::format("Kernel({}, grid={}, block={})", k.get().name,
                            py::repr(numbers(k.get().grid)).cast<std::string>(),
                            shape_text({k.get().block.begin(), k.get().block.end()}));
       });
   py::class_<PyFunction, std::shared_ptr<PyFunction>>(
-      m, "Function", "A compiled function; call it with NumPy arrays or with arrays of one device.")
-      .def("__call__", &call,
-           "Runs on the arrays' device, and does not wait for the result unless there is a NumPy "
-           "array. Allocates and returns the outputs if the call leaves them out.")
+      m, "Function",
+      R"(A compiled function: a launch plan and its kernels; made by ``texloom.build``.
+
+Call it with NumPy arrays or with arrays of one device, in the order of the arguments of ``build``,
+and with numbers for scalars. The first call on a device compiles the kernels there. It is also a
+module, whose only function it is.
+)")
+      .def("__call__", &call, R"(Run on the arrays' device; allocate and return outputs left out.
+
+Does not wait for the result unless there is a NumPy array.
+
+Parameters
+----------
+args : numpy.ndarray, NDArray or number
+    The arguments, in the order of those of ``build``, or all but the outputs.
+
+Returns
+-------
+NDArray, numpy.ndarray, tuple or None
+    The outputs that the call leaves out: NumPy arrays if all given arrays are.
+
+Raises
+------
+TVMError
+    TL5001 for a wrong number of arguments, TL5002 for a dtype, TL5003 for a shape, TL5004 for a
+    scope or a layout, TL5005 for arrays of several devices, TL5008 for what is no array, TL5011 for
+    arrays that overlap, TL5009 if memory is lacking, TL5010 if the device's compiler refuses a
+    kernel.
+)")
       .def(
           "_completed_call",
           [](const PyFunction& f, const py::args& args) { return completed_call(f.module, args); },
@@ -299,20 +329,33 @@ void bind_functions(py::module_& m) {
       .def("_operations", &operations,
            "The operations of a run with these arguments; None if they are not known.")
       .def("enqueue", &enqueue, py::arg("times"),
-           "Runs `times` times, one after the other, with no other run in between; does not wait. "
-           "The arguments of a call follow.")
-      .def_property_readonly("name", [](const PyFunction& f) { return f.module.program.name; })
-      .def_property_readonly("entry_name",
-                             [](const PyFunction& f) { return f.module.program.name; })
-      .def_property_readonly("target",
-                             [](const PyFunction& f) { return to_string(f.module.target); })
+           R"(Run several times, with no other work in between, without waiting.
+
+Parameters
+----------
+times : int
+    The number of runs, positive; otherwise a ValueError.
+args : NDArray or number
+    The arguments of a call.
+)")
+      .def_property_readonly(
+          "name", [](const PyFunction& f) { return f.module.program.name; },
+          "The name given to ``build``.")
+      .def_property_readonly(
+          "entry_name", [](const PyFunction& f) { return f.module.program.name; },
+          "The name given to ``build``.")
+      .def_property_readonly(
+          "target", [](const PyFunction& f) { return to_string(f.module.target); },
+          "The target that it was built for, as text.")
       .def("__str__", [](const PyFunction& f) { return to_string(f.module.program); })
-      .def("get_source",
-           [](const PyFunction& f) {
-             std::string text;
-             for (const auto& kernel : f.module.kernels) text += kernel.source + "\n";
-             return text;
-           })
+      .def(
+          "get_source",
+          [](const PyFunction& f) {
+            std::string text;
+            for (const auto& kernel : f.module.kernels) text += kernel.source + "\n";
+            return text;
+          },
+          "Return the source of all kernels.")
       .def_property_readonly(
           "args", &argument_dicts,
           "The arguments of a call, each a dict like those of a kernel. The access of an array is "
@@ -328,11 +371,14 @@ void bind_functions(py::module_& m) {
             return texts;
           },
           "The layout of each argument's array, in the form of nd.empty's layout=.")
-      .def_property_readonly("kernels", [](const std::shared_ptr<PyFunction>& f) {
-        std::vector<PyKernel> kernels;
-        for (size_t i = 0; i < f->module.kernels.size(); ++i) kernels.push_back({f, i});
-        return kernels;
-      });
+      .def_property_readonly(
+          "kernels",
+          [](const std::shared_ptr<PyFunction>& f) {
+            std::vector<PyKernel> kernels;
+            for (size_t i = 0; i < f->module.kernels.size(); ++i) kernels.push_back({f, i});
+            return kernels;
+          },
+          "The kernels, in the order of the launch plan.");
 }
 
 }  // namespace texloom::python

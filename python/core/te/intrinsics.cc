@@ -166,7 +166,12 @@ void bind_intrinsics(py::module_& m) {
     };
   };
   using Statements = schedule::IntrinsicStatements;
-  py::class_<PyIntrinsic>(m, "TensorIntrin", "A computation, and statements that perform it.")
+  py::class_<PyIntrinsic>(
+      m, "TensorIntrin",
+      R"(A small computation, and statements that perform it; made by ``te.decl_tensor_intrin``.
+
+Use it with ``Stage.tensorize``, or call it in a ``te.compute``.
+)")
       .def(py::init(&make_intrinsic))
       .def("__eq__",
            [](const PyIntrinsic& a, const py::object& b) {
@@ -175,11 +180,15 @@ void bind_intrinsics(py::module_& m) {
            })
       .def("__hash__", [](const PyIntrinsic& i) { return RefHash()(i.node); })
       .def("__repr__", [](const PyIntrinsic& i) { return "intrinsic " + i.node->name; })
-      .def_property_readonly("body", statement(&Statements::body))
-      .def_property_readonly("reduce_init", statement(&Statements::reset))
-      .def_property_readonly("reduce_update", statement(&Statements::update))
-      .def_property_readonly("scalar_params",
-                             [](const PyIntrinsic& i) { return wrap(i.node->scalars); })
+      .def_property_readonly("body", statement(&Statements::body),
+                             "The statement of the whole computation.")
+      .def_property_readonly("reduce_init", statement(&Statements::reset),
+                             "The statement that resets a reduction, or None.")
+      .def_property_readonly("reduce_update", statement(&Statements::update),
+                             "The statement of one step of a reduction, or None.")
+      .def_property_readonly(
+          "scalar_params", [](const PyIntrinsic& i) { return wrap(i.node->scalars); },
+          "The numbers that a call gives, as variables.")
       .def_property_readonly(
           "inputs",
           [](const PyIntrinsic& i) {
@@ -199,9 +208,12 @@ void bind_intrinsics(py::module_& m) {
             return buffers;
           },
           "What its statements access: a buffer for each input, then one for each output.")
-      .def_property_readonly("name", [](const PyIntrinsic& i) { return i.node->name; })
-      .def_property_readonly("op",
-                             [](const PyIntrinsic& i) { return PyOperation{i.node->computation}; });
+      .def_property_readonly(
+          "name", [](const PyIntrinsic& i) { return i.node->name; },
+          "The name used in messages and texts.")
+      .def_property_readonly(
+          "op", [](const PyIntrinsic& i) { return PyOperation{i.node->computation}; },
+          "The computation.");
   m.def("apply_intrinsic", applied);
   py::reinterpret_borrow<py::class_<PyStage>>(m.attr("Stage"))
       .def("_tensorize",

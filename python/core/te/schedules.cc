@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/handles.h"
+#include "core/te/directive_docs.h"
 #include "ir/program.h"
 #include "schedule/attach.h"
 #include "schedule/ignored_annotation.h"
@@ -114,9 +115,9 @@ void bind_loop_directives(py::class_<PyStage>& c) {
         return py::make_tuple(PyIterVar{parts.outer}, PyIterVar{parts.inner});
       },
       py::arg("parent"), py::arg("factor") = py::none(), py::arg("nparts") = py::none(),
-      "Split an axis by exactly one of factor and nparts; returns (outer, inner).");
+      docs::kSplit);
   c.def("tile", tile, py::arg("x_parent"), py::arg("y_parent"), py::arg("x_factor"),
-        py::arg("y_factor"), "Split two axes and reorder: returns (xo, yo, xi, yi).");
+        py::arg("y_factor"), docs::kTile);
   c.def(
       "fuse",
       [](const PyStage& s, const py::args& axes) {
@@ -128,30 +129,29 @@ void bind_loop_directives(py::class_<PyStage>& c) {
         show(dropped);
         return PyIterVar{fused};
       },
-      "Join adjacent axes into one; without axes, add a new outermost axis of extent 1.");
+      docs::kFuse);
   c.def(
       "reorder",
       [](const PyStage& s, const py::args& axes) {
         s.schedule->reorder(s.id, axes_of(axes), user_location());
       },
-      "Put the named axes into this order, within the positions that they already have.");
+      docs::kReorder);
   c.def(
       "bind",
       [](const PyStage& s, const PyIterVar& axis, const PyIterVar& thread) {
         const auto warning = s.schedule->bind(s.id, axis.node, thread.node, user_location());
         if (warning) warn(*warning);
       },
-      py::arg("ivar"), py::arg("thread_ivar"), "Bind a loop to a thread axis.");
+      py::arg("ivar"), py::arg("thread_ivar"), docs::kBind);
   const auto annotation = [&c](LoopKind kind, const char* doc) {
     const std::string name(directive_for(kind));
     c.def(
         name.c_str(), [kind](const PyStage& s, const PyIterVar& axis) { annotate(s, axis, kind); },
         py::arg("var"), doc);
   };
-  annotation(LoopKind::Vectorized, "Compute all iterations of a loop as one vector.");
-  annotation(LoopKind::Unrolled, "Copy the body for each iteration of a loop.");
-  annotation(LoopKind::Parallel,
-             "Run the iterations of a loop in parallel; on a GPU, bind it to threads instead.");
+  annotation(LoopKind::Vectorized, docs::kVectorize);
+  annotation(LoopKind::Unrolled, docs::kUnroll);
+  annotation(LoopKind::Parallel, docs::kParallel);
   c.def(
       "pragma",
       [](const PyStage& s, const PyIterVar& axis, const std::string& key, const py::object& value) {
@@ -166,10 +166,7 @@ void bind_loop_directives(py::class_<PyStage>& c) {
         }
         s.schedule->pragma(s.id, axis.node, key, text, user_location());
       },
-      py::arg("var"), py::arg("pragma_type"), py::arg("pragma_value") = py::none(),
-      "Annotate a loop: auto_unroll_max_step, unroll_explicit. import_c: C text with functions "
-      "that "
-      "call_extern calls. Other keys are kept.");
+      py::arg("var"), py::arg("pragma_type"), py::arg("pragma_value") = py::none(), docs::kPragma);
 }
 
 void bind_stage_directives(py::class_<PyStage>& c) {
@@ -183,44 +180,38 @@ void bind_stage_directives(py::class_<PyStage>& c) {
         }
         s.schedule->compute_at(s.id, parent.id, scope.node, user_location());
       },
-      py::arg("parent"), py::arg("scope"),
-      "Compute this stage at the start of a loop of a stage that reads it.");
+      py::arg("parent"), py::arg("scope"), docs::kComputeAt);
   c.def(
       "pipeline",
       [](const PyStage& s, int64_t stages) { s.schedule->pipeline(s.id, stages, user_location()); },
-      py::arg("stages") = 2,
-      "Compute the stage ahead of the loop that it is attached to: stages - 1 iterations ahead of "
-      "the one that reads it.");
+      py::arg("stages") = 2, docs::kPipeline);
   c.def(
       "compute_inline", [](const PyStage& s) { s.schedule->compute_inline(s.id, user_location()); },
-      "Write the stage's expression into its readers.");
+      docs::kComputeInline);
   c.def(
       "compute_root", [](const PyStage& s) { s.schedule->compute_root(s.id, user_location()); },
-      "Compute the stage separately, before its readers.");
+      docs::kComputeRoot);
   c.def(
       "set_scope",
       [](const PyStage& s, const std::string& scope, const std::string& layout) {
         s.schedule->set_scope(s.id, scope, user_location(), layout);
       },
-      py::arg("scope"), py::kw_only(), py::arg("layout") = "",
-      "Set the memory scope and the layout of the stage's result: texture[...] or buffer[...].");
+      py::arg("scope"), py::kw_only(), py::arg("layout") = "", docs::kSetScope);
   c.def(
       "storage_align",
       [](const PyStage& s, const PyIterVar& axis, int64_t factor, int64_t offset) {
         s.schedule->storage_align(s.id, axis.node, factor, offset, user_location());
       },
-      py::arg("axis"), py::arg("factor"), py::arg("offset"),
-      "Space the indices of an axis k * factor + offset elements apart.");
+      py::arg("axis"), py::arg("factor"), py::arg("offset"), docs::kStorageAlign);
   c.def(
       "double_buffer", [](const PyStage& s) { s.schedule->double_buffer(s.id, user_location()); },
-      "Compute the next iteration's values while those of this one are read.");
+      docs::kDoubleBuffer);
   c.def(
       "set_store_predicate",
       [](const PyStage& s, const py::object& predicate) {
         s.schedule->set_store_predicate(s.id, to_expr(predicate), user_location());
       },
-      py::arg("predicate"),
-      "If several threads have the same result, only the first for which this holds stores it.");
+      py::arg("predicate"), docs::kStorePredicate);
   c.def_property_readonly("_layout_rank", [](const PyStage& s) {
     const schedule::Stage& stage = s.get();
     return stage.transform ? stage.transform->map.axes.size() : stage.op->shape.size();
@@ -243,7 +234,13 @@ std::string scope_text(const PyStage& s) {
 }
 
 void bind_stage(py::module_& m) {
-  py::class_<PyStage> c(m, "Stage", "How one operation is computed.");
+  py::class_<PyStage> c(m, "Stage",
+                        R"(How one operation is computed: its loops, its place and its memory.
+
+Obtained from a schedule: ``s[T]``. Directives never change values. A mistake in a directive's own
+arguments is reported at once, and a mistake that only the whole schedule shows by ``lower``, at the
+directive's line. A wrong kind or number of arguments is TL2040 or TL2043, also a TypeError.
+)");
   bind_loop_directives(c);
   bind_stage_directives(c);
   c.def("__repr__", [](const PyStage& s) { return fmt::format("stage({})", s.get().name()); })
@@ -257,13 +254,21 @@ void bind_stage(py::module_& m) {
            [](const PyStage& s) {
              return std::hash<const void*>()(s.schedule.get()) + static_cast<size_t>(s.id);
            })
-      .def_property_readonly("op", [](const PyStage& s) { return PyOperation{s.get().op}; })
-      .def_property_readonly("origin_op",
-                             [](const PyStage& s) { return PyOperation{s.get().origin}; })
-      .def_property_readonly("is_output", [](const PyStage& s) { return s.get().is_output; })
-      .def_property_readonly("leaf_iter_vars",
-                             [](const PyStage& s) { return wrap(s.get().leaves); })
-      .def_property_readonly("scope", &scope_text);
+      .def_property_readonly(
+          "op", [](const PyStage& s) { return PyOperation{s.get().op}; },
+          "The operation as the stage computes it now: caches and ``rfactor`` change it.")
+      .def_property_readonly(
+          "origin_op", [](const PyStage& s) { return PyOperation{s.get().origin}; },
+          "The operation that the stage was created for.")
+      .def_property_readonly(
+          "is_output", [](const PyStage& s) { return s.get().is_output; },
+          "Whether the schedule was created for it.")
+      .def_property_readonly(
+          "leaf_iter_vars", [](const PyStage& s) { return wrap(s.get().leaves); },
+          "The loops, outermost first.")
+      .def_property_readonly("scope", &scope_text,
+                             "The memory scope of the result, set or inferred; empty while the "
+                             "stage is attached to a loop that does not exist.");
 }
 
 // Creates the caches of all outputs of one operation, in the order of the tensors.
@@ -301,16 +306,24 @@ py::list cache_outputs(Schedule& s, const std::vector<PyTensor>& tensors, const 
 
 void bind_schedules(py::module_& m) {
   bind_stage(m);
-  py::class_<Schedule, SharedSchedule>(m, "Schedule", py::dynamic_attr(),
-                                       "How a set of outputs is computed.")
-      .def("__getitem__", &stage_of)
+  py::class_<Schedule, SharedSchedule>(
+      m, "Schedule", py::dynamic_attr(),
+      R"(How a set of outputs, and everything that they read, is computed.
+
+Made by ``te.create_schedule``. It has a stage for each operation, ``s[T]`` or ``s[T.op]``; an
+original tensor finds its stage also after caches replaced its operation. ``str(s)`` is its text.
+)")
+      .def("__getitem__", &stage_of,
+           "The stage of a tensor or of an operation; TL2007 if the schedule has none.")
       .def("__str__", [](const Schedule& s) { return schedule::to_string(s); })
-      .def_property_readonly("stages",
-                             [](const SharedSchedule& s) {
-                               std::vector<PyStage> stages;
-                               for (const int id : s->order()) stages.push_back({s, id});
-                               return stages;
-                             })
+      .def_property_readonly(
+          "stages",
+          [](const SharedSchedule& s) {
+            std::vector<PyStage> stages;
+            for (const int id : s->order()) stages.push_back({s, id});
+            return stages;
+          },
+          "All stages, each after those that it reads.")
       .def_property_readonly(
           "outputs",
           [](const SharedSchedule& s) {
@@ -329,8 +342,7 @@ void bind_schedules(py::module_& m) {
                 s.cache_read(tensor.node, scope, operations_in(readers), user_location(), layout)};
           },
           py::arg("tensor"), py::arg("scope"), py::arg("readers"), py::kw_only(),
-          py::arg("layout") = "",
-          "Copy a tensor into a memory scope for some of its readers; returns the copy.")
+          py::arg("layout") = "", docs::kCacheRead)
       .def(
           "cache_write",
           [](Schedule& s, const py::object& tensor, const std::string& scope,
@@ -341,8 +353,7 @@ void bind_schedules(py::module_& m) {
             return cache_outputs(s, {tensor.cast<PyTensor>()}, scope, layout)[0];
           },
           py::arg("tensor"), py::arg("scope"), py::kw_only(), py::arg("layout") = "",
-          "Compute a tensor, or a list of all outputs of one operation, in a memory scope and copy "
-          "it out; returns the tensor that is computed there, or a list of tensors for a list.")
+          docs::kCacheWrite)
       .def(
           "rfactor",
           [](Schedule& s, const PyTensor& tensor, const PyIterVar& axis,
@@ -354,9 +365,7 @@ void bind_schedules(py::module_& m) {
             }
             return partial.size() == 1 ? py::object(partial[0]) : py::object(partial);
           },
-          py::arg("tensor"), py::arg("axis"), py::arg("factor_axis") = 0,
-          "Compute partial results along an axis of a reduction; returns them, a list of several "
-          "values.");
+          py::arg("tensor"), py::arg("axis"), py::arg("factor_axis") = 0, docs::kRfactor);
   m.def("create_schedule", [](const py::object& ops) {
     const std::vector<schedule::Op> outputs = operations_in(ops);
     if (outputs.empty()) {

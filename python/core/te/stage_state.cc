@@ -140,8 +140,9 @@ schedule::InlinePattern pattern_named(const std::string& name) {
 void bind_stage_state(py::module_& m) {
   py::reinterpret_borrow<py::class_<PyStage>>(m.attr("Stage"))
       .def_property_readonly("_schedule", [](const PyStage& s) { return s.schedule; })
-      .def_property_readonly("all_iter_vars",
-                             [](const PyStage& s) { return wrap(all_axes(s.get())); })
+      .def_property_readonly(
+          "all_iter_vars", [](const PyStage& s) { return wrap(all_axes(s.get())); },
+          "All axes: those of the operation and those that splits and fusions made.")
       .def_property_readonly("_relations", [](const PyStage& s) { return relations(s.get()); })
       .def_property_readonly("_loop_attributes",
                              [](const PyStage& s) { return loop_attributes(s.get()); })
@@ -166,18 +167,23 @@ void bind_stage_state(py::module_& m) {
                                if (scan < 0) return py::none();
                                return py::cast(PyStage{s.schedule, scan});
                              })
-      .def_property_readonly("attach_ivar",
-                             [](const PyStage& s) -> py::object {
-                               const schedule::Attachment& at = s.get().attachment;
-                               if (at.kind != AttachKind::At) return py::none();
-                               const IterVar axis = leaf_of(s.schedule->stage(at.stage), at.axis);
-                               return py::cast(PyIterVar{axis});
-                             })
-      .def_property_readonly("attach_stage", [](const PyStage& s) -> py::object {
-        const schedule::Attachment& at = s.get().attachment;
-        if (at.kind != AttachKind::At) return py::none();
-        return py::cast(PyStage{s.schedule, at.stage});
-      });
+      .def_property_readonly(
+          "attach_ivar",
+          [](const PyStage& s) -> py::object {
+            const schedule::Attachment& at = s.get().attachment;
+            if (at.kind != AttachKind::At) return py::none();
+            const IterVar axis = leaf_of(s.schedule->stage(at.stage), at.axis);
+            return py::cast(PyIterVar{axis});
+          },
+          "The loop that the stage is computed at; None at the root.")
+      .def_property_readonly(
+          "attach_stage",
+          [](const PyStage& s) -> py::object {
+            const schedule::Attachment& at = s.get().attachment;
+            if (at.kind != AttachKind::At) return py::none();
+            return py::cast(PyStage{s.schedule, at.stage});
+          },
+          "The stage of that loop; None at the root.");
   m.def("inferred_ranges", inferred_ranges);
   m.def("copy_schedule", [](const Schedule& s) { return std::make_shared<Schedule>(s); });
   m.def("auto_inline", [](Schedule& s, const std::string& pattern) {

@@ -58,39 +58,57 @@ bool is_equal(const PyTensor& a, const py::object& b) {
 void bind_tensor(py::module_& m) {
   // The classes and their operators are in expressions.cc.
   py::reinterpret_borrow<py::class_<PyTensor>>(m.attr("Tensor"))
-      .def("__getitem__",
-           [](const PyTensor& t, const py::object& i) { return indexed({t.node, {}}, i); })
-      .def("__call__",
-           [](const PyTensor& t, const py::args& indices) {
-             return PyExpr{schedule::read(t.node, to_exprs(indices), user_location())};
-           })
+      .def(
+          "__getitem__",
+          [](const PyTensor& t, const py::object& i) { return indexed({t.node, {}}, i); },
+          "The element at all indices, ``T[i, j]``; a slice at the first ones, ``T[i]``; a region "
+          "for ranges, ``T[i, 0:16]``, which a tensor intrinsic takes.")
+      .def(
+          "__call__",
+          [](const PyTensor& t, const py::args& indices) {
+            return PyExpr{schedule::read(t.node, to_exprs(indices), user_location())};
+          },
+          "The element at these indices, ``T(i, j)``; TL1002 for another number of them.")
       .def("__eq__", is_equal)
       .def("__hash__",
            [](const PyTensor& t) {
              return RefHash()(t.node->producer) + static_cast<size_t>(t.node->output);
            })
-      .def("same_as",
-           [](const PyTensor& a, const py::object& b) {
-             return py::isinstance<PyTensor>(b) &&
-                    a.node->same_tensor(*b.cast<const PyTensor&>().node);
-           })
+      .def(
+          "same_as",
+          [](const PyTensor& a, const py::object& b) {
+            return py::isinstance<PyTensor>(b) &&
+                   a.node->same_tensor(*b.cast<const PyTensor&>().node);
+          },
+          py::arg("other"), "Whether both are the same output of the same operation.")
       .def("__repr__",
            [](const PyTensor& t) {
              return fmt::format("Tensor({}, shape={}, dtype={})", t.node->name, shape_text(*t.node),
                                 to_string(t.node->type));
            })
-      .def_property_readonly("name", [](const PyTensor& t) { return t.node->name; })
-      .def_property_readonly("dtype", [](const PyTensor& t) { return to_string(t.node->type); })
-      .def_property_readonly("value_index", [](const PyTensor& t) { return t.node->output; })
       .def_property_readonly(
-          "axis", [](const PyTensor& t) { return wrap(schedule::operation_of(t.node)->axes); })
-      .def_property_readonly("ndim", [](const PyTensor& t) { return t.node->shape.size(); })
+          "name", [](const PyTensor& t) { return t.node->name; },
+          "The name given to its operation; for one of several outputs, ``name.v0``, ``name.v1``, "
+          "...")
       .def_property_readonly(
-          "shape", [](const PyTensor& t) { return py::tuple(py::cast(wrap(t.node->shape))); })
+          "dtype", [](const PyTensor& t) { return to_string(t.node->type); },
+          "The type of an element, such as ``\"float32\"``.")
       .def_property_readonly(
-          "op", [](const PyTensor& t) { return PyOperation{schedule::operation_of(t.node)}; });
+          "value_index", [](const PyTensor& t) { return t.node->output; },
+          "Which output of its operation it is, from 0.")
+      .def_property_readonly(
+          "axis", [](const PyTensor& t) { return wrap(schedule::operation_of(t.node)->axes); },
+          "The axes of its operation, without those of a reduction.")
+      .def_property_readonly(
+          "ndim", [](const PyTensor& t) { return t.node->shape.size(); }, "The number of axes.")
+      .def_property_readonly(
+          "shape", [](const PyTensor& t) { return py::tuple(py::cast(wrap(t.node->shape))); },
+          "The extents, as expressions of int32: constants or symbols.")
+      .def_property_readonly(
+          "op", [](const PyTensor& t) { return PyOperation{schedule::operation_of(t.node)}; },
+          "The operation that computes it.");
   py::reinterpret_borrow<py::class_<PyTensorSlice>>(m.attr("TensorSlice"))
-      .def("__getitem__", &indexed);
+      .def("__getitem__", &indexed, "The slice or the element with further indices.");
 }
 
 std::string_view kind_of(const schedule::Operation& op) {
@@ -108,7 +126,13 @@ std::string_view kind_of(const schedule::Operation& op) {
 }
 
 void bind_operation(py::module_& m) {
-  py::class_<PyOperation>(m, "Operation", "What computes a tensor.")
+  py::class_<PyOperation>(
+      m, "Operation",
+      R"(What computes one or several tensors: a placeholder, a compute, a scan or an extern.
+
+The classes of ``te``, such as ``te.ComputeOp``, tell them apart by ``isinstance``. Operations are
+compared by identity, and can be keys of dicts.
+)")
       .def("__eq__",
            [](const PyOperation& a, const py::object& b) {
              return py::isinstance<PyOperation>(b) &&
@@ -119,20 +143,24 @@ void bind_operation(py::module_& m) {
            [](const PyOperation& o) {
              return fmt::format("{}({})", kind_of(*o.node), o.node->name);
            })
-      .def("output",
-           [](const PyOperation& o, int index) {
-             const auto outputs = static_cast<int>(o.node->types.size());
-             if (index < 0 || index >= outputs) {
-               throw py::index_error(
-                   fmt::format("the operation has the outputs 0 to {}", outputs - 1));
-             }
-             return PyTensor{schedule::output_of(o.node, static_cast<size_t>(index))};
-           })
-      .def("same_as",
-           [](const PyOperation& a, const py::object& b) {
-             return py::isinstance<PyOperation>(b) &&
-                    a.node.same_as(b.cast<const PyOperation&>().node);
-           })
+      .def(
+          "output",
+          [](const PyOperation& o, int index) {
+            const auto outputs = static_cast<int>(o.node->types.size());
+            if (index < 0 || index >= outputs) {
+              throw py::index_error(
+                  fmt::format("the operation has the outputs 0 to {}", outputs - 1));
+            }
+            return PyTensor{schedule::output_of(o.node, static_cast<size_t>(index))};
+          },
+          py::arg("index"), "Output number `index`, from 0; an IndexError if there is none.")
+      .def(
+          "same_as",
+          [](const PyOperation& a, const py::object& b) {
+            return py::isinstance<PyOperation>(b) &&
+                   a.node.same_as(b.cast<const PyOperation&>().node);
+          },
+          py::arg("other"), "Whether both are the same operation.")
       .def_property_readonly("_kind", [](const PyOperation& o) { return kind_of(*o.node); })
       .def_property_readonly("_attributes",
                              [](const PyOperation& o) -> py::object {
@@ -140,38 +168,51 @@ void bind_operation(py::module_& m) {
                                    static_cast<const Attributes*>(o.node->attributes.get());
                                return own == nullptr ? py::none() : own->values;
                              })
-      .def_property_readonly("name", [](const PyOperation& o) { return o.node->name; })
-      .def_property_readonly("tag", [](const PyOperation& o) { return o.node->tag; })
-      .def_property_readonly("num_outputs",
-                             [](const PyOperation& o) { return o.node->types.size(); })
-      .def_property_readonly("axis", [](const PyOperation& o) { return wrap(o.node->axes); })
-      .def_property_readonly("reduce_axis",
-                             [](const PyOperation& o) { return wrap(o.node->reduce_axes); })
-      .def_property_readonly("body",
-                             [](const PyOperation& o) {
-                               std::vector<PyExpr> body;
-                               if (!o.node->is_compute()) return body;
-                               if (o.node->body->kind != ExprKind::Reduce) {
-                                 return wrap(schedule::values_of(o.node->body));
-                               }
-                               for (size_t i = 0; i < o.node->types.size(); ++i) {
-                                 body.push_back({o.node->body, i});
-                               }
-                               return body;
-                             })
-      .def_property_readonly("input_tensors", [](const PyOperation& o) {
-        const auto is_state = [&](const Tensor& t) {
-          const std::vector<schedule::ScanState>& states = o.node->states;
-          return std::any_of(states.begin(), states.end(), [&](const schedule::ScanState& s) {
-            return s.state->same_tensor(*t);
-          });
-        };
-        std::vector<PyTensor> inputs;
-        for (const Tensor& t : o.node->inputs) {
-          if (!is_state(t)) inputs.push_back({t});
-        }
-        return inputs;
-      });
+      .def_property_readonly(
+          "name", [](const PyOperation& o) { return o.node->name; },
+          "The name given when it was made.")
+      .def_property_readonly(
+          "tag", [](const PyOperation& o) { return o.node->tag; },
+          "The tag given when it was made; empty by default.")
+      .def_property_readonly(
+          "num_outputs", [](const PyOperation& o) { return o.node->types.size(); },
+          "The number of tensors that it computes.")
+      .def_property_readonly(
+          "axis", [](const PyOperation& o) { return wrap(o.node->axes); },
+          "The axes of its results, in order.")
+      .def_property_readonly(
+          "reduce_axis", [](const PyOperation& o) { return wrap(o.node->reduce_axes); },
+          "The axes of its reduction; empty without one.")
+      .def_property_readonly(
+          "body",
+          [](const PyOperation& o) {
+            std::vector<PyExpr> body;
+            if (!o.node->is_compute()) return body;
+            if (o.node->body->kind != ExprKind::Reduce) {
+              return wrap(schedule::values_of(o.node->body));
+            }
+            for (size_t i = 0; i < o.node->types.size(); ++i) {
+              body.push_back({o.node->body, i});
+            }
+            return body;
+          },
+          "The expression of each output; empty for an operation that is not a compute.")
+      .def_property_readonly(
+          "input_tensors",
+          [](const PyOperation& o) {
+            const auto is_state = [&](const Tensor& t) {
+              const std::vector<schedule::ScanState>& states = o.node->states;
+              return std::any_of(states.begin(), states.end(), [&](const schedule::ScanState& s) {
+                return s.state->same_tensor(*t);
+              });
+            };
+            std::vector<PyTensor> inputs;
+            for (const Tensor& t : o.node->inputs) {
+              if (!is_state(t)) inputs.push_back({t});
+            }
+            return inputs;
+          },
+          "The tensors that it reads, without the states of a scan.");
 }
 
 // Fails for an operation that is not a scan.
@@ -208,17 +249,23 @@ void bind_scan(py::module_& m) {
   py::reinterpret_borrow<py::class_<PyOperation>>(m.attr("Operation"))
       .def_property_readonly(
           "scan_axis",
-          [](const PyOperation& o) { return PyIterVar{scan_of(o, "scan_axis").scan_axis}; })
+          [](const PyOperation& o) { return PyIterVar{scan_of(o, "scan_axis").scan_axis}; },
+          "The axis of a scan's steps; an AttributeError for other operations.")
       .def_property_readonly(
           "spatial_axis_",
-          [](const PyOperation& o) { return wrap(scan_of(o, "spatial_axis_").spatial_axes); })
+          [](const PyOperation& o) { return wrap(scan_of(o, "spatial_axis_").spatial_axes); },
+          "The axes of a scan's states, after the steps' axis; an AttributeError for other "
+          "operations.")
       .def_property_readonly(
-          "init", [](const PyOperation& o) { return parts_of(o, "init", &ScanState::init); })
+          "init", [](const PyOperation& o) { return parts_of(o, "init", &ScanState::init); },
+          "The first rows of a scan's states; an AttributeError for other operations.")
       .def_property_readonly(
-          "update", [](const PyOperation& o) { return parts_of(o, "update", &ScanState::update); })
-      .def_property_readonly("state_placeholder", [](const PyOperation& o) {
-        return parts_of(o, "state_placeholder", &ScanState::state);
-      });
+          "update", [](const PyOperation& o) { return parts_of(o, "update", &ScanState::update); },
+          "What computes a row of a scan's states; an AttributeError for other operations.")
+      .def_property_readonly(
+          "state_placeholder",
+          [](const PyOperation& o) { return parts_of(o, "state_placeholder", &ScanState::state); },
+          "The placeholders of a scan's states; an AttributeError for other operations.");
   m.def("scan", scan);
 }
 

@@ -51,7 +51,7 @@ class ConvTiles:
 
 
 class Convolution(NamedTuple):
-    """A convolution, with the padded image that it reads."""
+    """A convolution: the inputs `data` and `weight`, the `padded` image it reads, the `output`."""
 
     data: Tensor
     weight: Tensor

@@ -21,7 +21,7 @@ What = Literal["all", "loops", "textures"]
 
 @dataclass(frozen=True)
 class Picture:
-    """An SVG picture. Notebooks display it directly."""
+    """An SVG picture, whose text is `svg`. Notebooks display it directly."""
 
     svg: str
 

@@ -60,7 +60,13 @@ from ..tir.op import (
     var,
 )
 from ..tir.reducers import comm_reducer, max, min, prod, sum
-from . import not_provided, schedule, tag, tensor, tracing
+from . import (
+    not_provided,  # noqa: F401 (for its effect)
+    schedule,
+    tag,
+    tensor,
+    tracing,  # noqa: F401 (for its effect)
+)
 from .external import extern
 from .intrinsic import TensorIntrin, decl_tensor_intrin
 from .layouts import AXIS_SEPARATOR
@@ -126,7 +132,6 @@ __all__ = [
     "min",
     "min_value",
     "nearbyint",
-    "not_provided",
     "placeholder",
     "popcount",
     "pow",
@@ -150,7 +155,6 @@ __all__ = [
     "tensor",
     "thread_axis",
     "trace",
-    "tracing",
     "trunc",
     "truncdiv",
     "truncmod",

@@ -30,7 +30,17 @@ _reorder = Stage.reorder
 
 @dataclass(frozen=True)
 class TensorRegion:
-    """A region of a tensor, ``A[i, 0:16]``: for each axis, the first index and the extent."""
+    """A region of a tensor, ``A[i, 0:16]``, which a tensor intrinsic takes.
+
+    Attributes
+    ----------
+    tensor : Tensor
+        The tensor.
+    first : list of Expr
+        For each axis, the first index.
+    extents : list of int
+        For each axis, the number of indices.
+    """
 
     tensor: Tensor
     first: list[Any]
@@ -81,6 +91,7 @@ def _sliced(element: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
             return _region(self.tensor, [*self.indices, *entries])
         return _region(self, entries)
 
+    getitem.__doc__ = element.__doc__
     return getitem
 
 
@@ -107,7 +118,19 @@ class AppliedIntrinsic:
 
 @dataclass(frozen=True)
 class IntrinsicCall:
-    """A call of an intrinsic, which can only be the body of a compute."""
+    """A call of an intrinsic, which can only be the body of a compute.
+
+    Attributes
+    ----------
+    intrinsic : TensorIntrin
+        The intrinsic.
+    regions : list of TensorRegion
+        What it reads, in the order of its inputs.
+    scalars : list of Expr
+        The values of its scalar parameters.
+    reduction : list of IterVar
+        The axes to reduce over, in addition to its own.
+    """
 
     intrinsic: TensorIntrin
     regions: list[TensorRegion]
@@ -217,14 +240,13 @@ def _call(self: TensorIntrin, *args: Any, reduce_axis: Any = None) -> IntrinsicC
     return IntrinsicCall(self, regions, values, reduction)
 
 
-def _own_axes(axes: Callable[[Operation], list[IterVar]]) -> property:
+def _own_axes(axes: Callable[[Operation], list[IterVar]], doc: str) -> property:
     def own(self: Operation) -> list[IterVar]:
-        """Return the axes that a schedule may split and bind."""
         call = self.attrs.call
         inner = [] if call is None else call.inner
         return [axis for axis in axes(self) if not any(axis.same_as(each) for each in inner)]
 
-    return property(own)
+    return property(own, doc=f"{doc}, without those inside a call of an intrinsic.")
 
 
 def _refuse_calls(name: str) -> Callable[..., Any]:
@@ -246,8 +268,8 @@ def _refuse_calls(name: str) -> Callable[..., Any]:
 TensorIntrin.__call__ = _call
 Tensor.__getitem__ = _sliced(Tensor.__getitem__)
 TensorSlice.__getitem__ = _sliced(TensorSlice.__getitem__)
-Operation.axis = _own_axes(Operation.axis.fget)
-Operation.reduce_axis = _own_axes(Operation.reduce_axis.fget)
+Operation.axis = _own_axes(Operation.axis.fget, "The axes of its results, in order")
+Operation.reduce_axis = _own_axes(Operation.reduce_axis.fget, "The axes of its reduction")
 Schedule.cache_write = _refuse_calls("cache_write")
 Schedule.rfactor = _refuse_calls("rfactor")
 

@@ -14,7 +14,7 @@ from .directive_arguments import shown
 
 
 class _AxisSeparator:
-    """The separator between the axes of rows and the axes of columns."""
+    """The separator of ``Stage.transform_layout``: rows before it, columns and lanes after it."""
 
     def __repr__(self) -> str:
         return "AXIS_SEPARATOR"

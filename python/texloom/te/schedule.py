@@ -45,14 +45,27 @@ class Fuse:
 
 @dataclass(frozen=True)
 class Singleton:
-    """A loop of one iteration, made by ``fuse`` without axes."""
+    """The loop `iter` of one iteration, made by ``fuse`` without axes."""
 
     iter: IterVar
 
 
 @dataclass(frozen=True)
 class IterVarAttr:
-    """The annotations of the loop of one axis."""
+    """The annotations of the loop of one axis.
+
+    Attributes
+    ----------
+    iter_type : int
+        The kind of loop: ``IterVar.DataPar`` (serial), ``Unrolled``, ``Vectorized``,
+        ``Parallelized`` or ``Tensorized``.
+    bind_thread : IterVar or None
+        The thread axis that it is bound to.
+    pragma_keys : list of StringImm
+        The keys of its pragmas.
+    tensor_intrin : TensorIntrin or None
+        The intrinsic that replaces it.
+    """
 
     iter_type: int
     bind_thread: IterVar | None
@@ -67,6 +80,7 @@ class AxisMap(Mapping[IterVar, Any]):
         self._items = items
 
     def __getitem__(self, axis: IterVar) -> Any:
+        """The value of an axis; a KeyError if it has none."""
         for key, value in self._items:
             if key.same_as(axis):
                 return value

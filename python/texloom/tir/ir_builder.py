@@ -84,9 +84,11 @@ class BufferVar:
         return [rest, *reversed(indices)]
 
     def __getitem__(self, index: Any) -> Expr:
+        """The element at these indices, as an expression; TL1002 for a wrong number of them."""
         return self._buffer.vload(self._indices(index))
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        """Emit the store of a value, which is converted to the dtype of the buffer."""
         self._builder.emit(self._buffer.vstore(self._indices(index), value))
 
     # Without this, Python would iterate endlessly with __getitem__.

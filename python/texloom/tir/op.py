@@ -22,43 +22,55 @@ from ..errors import ArgumentKindError, MisuseError, refuse
 Operand = Any  # an expression, an axis, a full slice of a tensor or a number
 
 
-def _unary(name: str) -> Callable[[Operand], Expr]:
+def _unary(name: str, value: str) -> Callable[[Operand], Expr]:
     def function(x: Operand) -> Expr:
         return _core.call(name, x)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Element function ``{name}`` of a floating-point expression."
+    function.__doc__ = value
     return function
 
 
-exp = _unary("exp")
-exp2 = _unary("exp2")
-log = _unary("log")
-log2 = _unary("log2")
-log10 = _unary("log10")
-log1p = _unary("log1p")
-exp10 = _unary("exp10")
-sqrt = _unary("sqrt")
-rsqrt = _unary("rsqrt")
-sin = _unary("sin")
-cos = _unary("cos")
-tan = _unary("tan")
-sinh = _unary("sinh")
-cosh = _unary("cosh")
-tanh = _unary("tanh")
-asin = _unary("asin")
-acos = _unary("acos")
-atan = _unary("atan")
-asinh = _unary("asinh")
-acosh = _unary("acosh")
-atanh = _unary("atanh")
-erf = _unary("erf")
-floor = _unary("floor")
-ceil = _unary("ceil")
-trunc = _unary("trunc")
-round = _unary("round")
-nearbyint = _unary("nearbyint")
-abs = _unary("abs")
+exp = _unary("exp", "e to the power of `x`; floating point.")
+exp2 = _unary("exp2", "2 to the power of `x`; floating point.")
+log = _unary("log", "The natural logarithm; floating point. NaN for negative numbers.")
+log2 = _unary("log2", "The logarithm to base 2; floating point. NaN for negative numbers.")
+log10 = _unary("log10", "The logarithm to base 10; floating point. NaN for negative numbers.")
+log1p = _unary("log1p", "The natural logarithm of 1 + `x`, exact for small `x`; floating point.")
+exp10 = _unary("exp10", "10 to the power of `x`; floating point.")
+sqrt = _unary("sqrt", "The square root; floating point. NaN for negative numbers.")
+rsqrt = _unary("rsqrt", "1 / sqrt(`x`); floating point.")
+sin = _unary("sin", "The sine of an angle in radians; floating point.")
+cos = _unary("cos", "The cosine of an angle in radians; floating point.")
+tan = _unary("tan", "The tangent of an angle in radians; floating point.")
+sinh = _unary("sinh", "The hyperbolic sine; floating point.")
+cosh = _unary("cosh", "The hyperbolic cosine; floating point.")
+tanh = _unary("tanh", "The hyperbolic tangent; floating point.")
+asin = _unary("asin", "The angle with this sine, from -pi/2 to pi/2; floating point.")
+acos = _unary("acos", "The angle with this cosine, from 0 to pi; floating point.")
+atan = _unary("atan", "The angle with this tangent, from -pi/2 to pi/2; floating point.")
+asinh = _unary("asinh", "The inverse of :func:`sinh`; floating point.")
+acosh = _unary("acosh", "The inverse of :func:`cosh`; floating point. NaN for numbers below 1.")
+atanh = _unary("atanh", "The inverse of :func:`tanh`; floating point. NaN outside of -1 to 1.")
+erf = _unary("erf", "The error function; floating point.")
+floor = _unary(
+    "floor",
+    "The largest integer not above `x`, in its type; integers stay as they are.",
+)
+ceil = _unary(
+    "ceil",
+    "The smallest integer not below `x`, in its type; integers stay as they are.",
+)
+trunc = _unary("trunc", "`x` without its fraction, in its type; integers stay as they are.")
+round = _unary(
+    "round",
+    "The nearest integer, halves away from zero; integers stay as they are.",
+)
+nearbyint = _unary(
+    "nearbyint",
+    "The nearest integer, halves to even; integers stay as they are.",
+)
+abs = _unary("abs", "The magnitude, in the type of `x`.")
 
 
 def popcount(x: Operand) -> Expr:
@@ -142,12 +154,25 @@ def ldexp(x1: Operand, x2: Operand) -> Expr:
 
 
 def var(name: str = "tindex", dtype: DType = "int32") -> Expr:
-    """A symbol."""
+    """A symbol: an extent, or an argument of the compiled function.
+
+    Parameters
+    ----------
+    name : str
+        The name used in messages, texts and kernels.
+    dtype : str or NumPy dtype
+        Its type; extents are of int32.
+
+    Raises
+    ------
+    TVMError
+        TL1005 for an unknown dtype, TL2006 for the name of a thread axis.
+    """
     return _core.var(name, dtype)
 
 
 def size_var(name: str = "size", dtype: DType = "int32") -> Expr:
-    """A symbol for an extent, which is never negative."""
+    """A symbol for an extent, the same as :func:`var`: extents are never negative."""
     return _core.var(name, dtype)
 
 
@@ -155,7 +180,19 @@ def const(value: float, dtype: DType | None = None) -> Expr:
     """A constant.
 
     Without `dtype`, a NumPy value keeps its type, and a Python number has the type that it has as
-    an operand.
+    an operand: int32 (int64 if it does not fit), float32 or bool.
+
+    Parameters
+    ----------
+    value : bool, int, float or NumPy scalar
+        The value.
+    dtype : str or NumPy dtype, optional
+        Its type.
+
+    Raises
+    ------
+    TVMError
+        TL1009 for a value that its type does not have, TL2040 for what is no number.
     """
     if dtype is None:
         own = getattr(value, "dtype", None)
@@ -175,7 +212,7 @@ def const(value: float, dtype: DType | None = None) -> Expr:
 
 
 def floordiv(a: Operand, b: Operand) -> Expr:
-    """Integer quotient, rounded to minus infinity."""
+    """Integer quotient, rounded to minus infinity. TL1008 for the constant 0 as `b`."""
     return _core.to_expr(a) // b
 
 
@@ -245,7 +282,20 @@ indexmod = floormod
 
 
 def if_then_else(condition: Operand, true_value: Operand, false_value: Operand) -> Expr:
-    """Select one of two values; reads in the other one do not happen."""
+    """Select one of two values; reads in the other one do not happen.
+
+    Parameters
+    ----------
+    condition : Expr
+        A bool, such as a comparison.
+    true_value, false_value : Expr
+        The values, which are converted to their common type.
+
+    Raises
+    ------
+    TVMError
+        TL1003 if the condition is no bool or the values have no common type.
+    """
     return _core.if_then_else(condition, true_value, false_value)
 
 

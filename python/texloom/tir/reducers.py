@@ -68,15 +68,23 @@ _PARAMETERS = """
 
     Parameters
     ----------
-    expr
+    expr : Expr
         The expression to reduce, or the first of several values.
+    others : Expr
+        Further values; or `axis`, `where` and `init` by position.
     axis : IterVar or sequence of IterVar
-        Reduce axes; or the second value.
-    where, optional
+        Reduce axes.
+    where : Expr, optional
         A condition; points at which it does not hold are skipped.
-    init, optional
+    init : Expr, optional
         The initial value in place of the identity: a number, or an element of a tensor at the
-        indices of the result.
+        indices of the result. A list for a reduction of several values.
+
+    Raises
+    ------
+    TVMError
+        TL1004 for an axis that is none of a reduction, TL2043 for a value without an axis, and for
+        several values with one.
     """
 
 sum = _reducer(
@@ -152,6 +160,7 @@ def _value(value: Any) -> Any:
 
 
 prod = comm_reducer(lambda x, y: x * y, lambda dtype: const(1, dtype), name="prod")
+prod.__doc__ = "The product over reduce axes, or of several values." + _PARAMETERS
 
 __all__ = ["comm_reducer", "max", "min", "prod", "sum"]
 check_calls(globals())

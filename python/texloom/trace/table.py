@@ -13,15 +13,31 @@ DeviceSpan = tuple[str, str, int, int, int]
 
 @dataclass(frozen=True)
 class Row:
-    """All runs of one command on one queue. Times are the device's, in nanoseconds."""
+    """All runs of one command on one queue. Times are the device's, in nanoseconds.
+
+    Attributes
+    ----------
+    queue, name : str
+        The queue; the kernel, or the kind of copy.
+    count : int
+        The number of runs.
+    total : int
+        The time of all runs.
+    median : float
+        The median time of a run.
+    wait : float
+        The median time from the driver's call to the start.
+    bytes : int
+        The size of the arguments, or the bytes moved, over all runs.
+    """
 
     queue: str
     name: str
     count: int
     total: int
     median: float
-    wait: float  # median, from the driver's call to the start
-    bytes: int  # size of the arguments or bytes moved, over all runs
+    wait: float
+    bytes: int
 
     @property
     def rate(self) -> float:
