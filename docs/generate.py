@@ -1,4 +1,4 @@
-"""Generates errors.md, passes.md and the guide's pictures.
+"""Generates errors.md, passes.md, the pages of the API reference and the guide's pictures.
 
 Run it with the checkout's Python: ``.venv/bin/python docs/generate.py``. A test compares them with
 what this script makes.
@@ -17,9 +17,11 @@ FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parent
 sys.path.insert(0, str(FOLDER))
 
+import api_pages  # noqa: E402
 import blocks  # noqa: E402
 import error_examples  # noqa: E402
 import pass_headers  # noqa: E402
+from markdown_text import escaped, fenced, table  # noqa: E402
 
 from texloom import _core, errors  # noqa: E402
 
@@ -34,26 +36,6 @@ GROUPS = {
     "5": "Calls and the runtime",
     "6": "The text form",
 }
-
-
-def escaped(cell: str) -> str:
-    """Return a text with its bars escaped, as a table cell needs them."""
-    return cell.replace("|", "\\|")
-
-
-def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
-    """Return a Markdown table; a bar in a cell is escaped."""
-
-    def line(cells: Iterable[str]) -> str:
-        return "| " + " | ".join(map(escaped, cells)) + " |"
-
-    names = list(header)
-    return [line(names), line("---" for _ in names), *(line(row) for row in rows)]
-
-
-def fenced(language: str, text: str) -> list[str]:
-    """Return a code block."""
-    return [f"```{language}", *text.rstrip("\n").split("\n"), "```"]
 
 
 def entry(code: str, name: str, summary: str) -> list[str]:
@@ -157,7 +139,7 @@ def passes_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-PAGES = {"errors.md": errors_page, "passes.md": passes_page}
+PAGES = {"errors.md": errors_page, "passes.md": passes_page, **api_pages.pages()}
 
 
 def draw_pictures() -> None:
@@ -175,6 +157,7 @@ def draw_pictures() -> None:
 
 def main() -> None:
     """Write all pages and pictures."""
+    (FOLDER / "api").mkdir(exist_ok=True)
     for name, page in PAGES.items():
         (FOLDER / name).write_text(page(), encoding="utf-8")
         print(f"wrote docs/{name}")

@@ -23,6 +23,7 @@ LONGEST_CELL = 200  # characters; longer text goes into a list below the table
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 BAR = re.compile(r"(?<!\\)\|")
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+ANCHOR = re.compile(r"\]\(([^)#:\s]*)#([^)]*)\)")
 HOW_TO_GENERATE = "run .venv/bin/python docs/generate.py"
 ALIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -77,6 +78,21 @@ def long_cells(text):
     return [cell for cell in cells if len(cell) > LONGEST_CELL]
 
 
+def anchors(text):
+    """Return what a link to a Markdown text may have after its ``#``."""
+    headings = re.findall(r"^#+ (.+)$", FENCED.sub("", text), re.MULTILINE)
+    words = (re.sub(r"[^\w\- ]", "", re.sub(r"<[^>]*>", "", each).lower()) for each in headings)
+    return {each.replace(" ", "-") for each in words} | set(re.findall(r'<a id="([^"]+)">', text))
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_links_lead_to_headings(path):
+    for file, anchor in ANCHOR.findall(FENCED.sub("", path.read_text(encoding="utf-8"))):
+        target = path.parent / file if file else path
+        if target.suffix == ".md":
+            assert anchor in anchors(target.read_text(encoding="utf-8")), f"{file}#{anchor}"
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
 def test_table_cells_are_short(path):
     assert long_cells(path.read_text(encoding="utf-8")) == []
@@ -96,12 +112,20 @@ def generator():
     return module
 
 
-@pytest.mark.parametrize("page", ["errors.md", "passes.md"])
+GENERATOR = generator()
+
+
+@pytest.mark.parametrize("page", GENERATOR.PAGES)
 def test_generated_pages_are_up_to_date(page):
     if page == "errors.md" and not has_pocl():
         pytest.skip("the page shows what comes of two devices, as which PoCL alone shows one")
-    expected = generator().PAGES[page]()
+    expected = GENERATOR.PAGES[page]()
     assert (ROOT / "docs" / page).read_text(encoding="utf-8") == expected, HOW_TO_GENERATE
+
+
+def test_every_page_of_the_reference_is_generated():
+    pages = {str(page.relative_to(ROOT / "docs")) for page in ROOT.glob("docs/api/*")}
+    assert pages == {page for page in GENERATOR.PAGES if page.startswith("api/")}
 
 
 def test_the_map_names_every_folder_of_sources():

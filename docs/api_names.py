@@ -1,0 +1,290 @@
+"""The public names of the package: which modules have them, their docstrings and signatures.
+
+A name is public if it is in a module's ``__all__`` or, in a module without one, if the module
+defines it and it does not begin with an underscore.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import texloom
+
+# The modules that users import, in the order of the reference. A name that several of them have is
+# documented with the first one.
+MODULES = (
+    "texloom",
+    "texloom.te",
+    "texloom.tir",
+    "texloom.tir.ir_builder",
+    "texloom.nd",
+    "texloom.runtime",
+    "texloom.target",
+    "texloom.driver",
+    "texloom.transform",
+    "texloom.ir",
+    "texloom.arith",
+    "texloom.te.schedule",
+    "texloom.te.tensor",
+    "texloom.te.tag",
+    "texloom.errors",
+    "texloom.error",
+    "texloom.show",
+    "texloom.trace",
+    "texloom.ops",
+    "texloom.ops.conv2d",
+    "texloom.ops.conv2d_nhwc",
+    "texloom.ops.blocked_conv2d",
+    "texloom.ops.matmul",
+    "texloom.ops.texel_matmul",
+    "texloom.ops.texel_schedules",
+    "texloom.ops.layer",
+    "texloom.ops.packing",
+    "texloom.ops.reference",
+    "texloom.ops.rounding",
+    "texloom.testing",
+    "texloom.contrib",
+    "texloom.contrib.cc",
+    "texloom.contrib.nvcc",
+    "texloom.contrib.utils",
+)
+
+# Classes that users get from functions but do not import, with the module whose page has them.
+RETURNED = {
+    "texloom": (("device_kinds", "AbsentDevice"),),
+    "texloom.te": (
+        ("_core", "CommReducer"),
+        ("te.intrinsic_call", "IntrinsicCall"),
+        ("te.intrinsic_call", "TensorRegion"),
+    ),
+    "texloom.nd": (("host_array", "HostArray"),),
+    "texloom.runtime": (
+        ("function_group", "FunctionGroup"),
+        ("_core", "Kernel"),
+        ("function", "TimeResult"),
+    ),
+}
+
+# Modules that implement the others; users see their names there.
+INTERNAL = (
+    "texloom.__main__",
+    "texloom._core",
+    "texloom._ffi",
+    "texloom._ffi.base",
+    "texloom.argument_kinds",
+    "texloom.array_arguments",
+    "texloom.bfloat16",
+    "texloom.checked_calls",
+    "texloom.device_kinds",
+    "texloom.dlpack",
+    "texloom.dtypes",
+    "texloom.function",
+    "texloom.function_group",
+    "texloom.host_array",
+    "texloom.instances",
+    "texloom.module_file",
+    "texloom.out_of_scope",
+    "texloom.registry",
+    "texloom.show.__main__",
+    "texloom.show.loops",
+    "texloom.show.picture",
+    "texloom.show.source",
+    "texloom.show.svg",
+    "texloom.show.texels",
+    "texloom.show.traffic",
+    "texloom.show.units",
+    "texloom.target_words",
+    "texloom.te.attributes",
+    "texloom.te.directive_arguments",
+    "texloom.te.external",
+    "texloom.te.intrinsic",
+    "texloom.te.intrinsic_call",
+    "texloom.te.layouts",
+    "texloom.te.not_provided",
+    "texloom.te.operation",
+    "texloom.te.read_graph",
+    "texloom.te.recurrence",
+    "texloom.te.specialized_condition",
+    "texloom.te.tracing",
+    "texloom.text_file",
+    "texloom.tir.buffer",
+    "texloom.tir.calls",
+    "texloom.tir.expr",
+    "texloom.tir.op",
+    "texloom.tir.opencl_functions",
+    "texloom.tir.reducers",
+    "texloom.tir.string_imm",
+    "texloom.trace.__main__",
+    "texloom.trace.script",
+    "texloom.trace.table",
+)
+
+# Packages of programs, which nobody imports.
+PROGRAMS = ("texloom.bench", "texloom.demo", "texloom.fuzz")
+
+# Classes of the compiled module that no public function takes or returns.
+INTERNAL_CLASSES = ("Location", "PlacedBuffer", "Profile", "ReductionDomain")
+
+SPECIAL_METHODS = ("__call__", "__getitem__", "__setitem__")
+
+# The first line of the docstring of a compiled function, as pybind11 writes it.
+COMPILED = re.compile(r"\A(\w*)\((.*)\)(?: -> (.+))?(?:\n|\Z)")
+# What such a line says of types, and what users call them.
+_TYPES = (
+    (re.compile(r"texloom::python::Py(\w+)"), r"\1"),
+    (re.compile(r"\b(?:texloom\.\w+|collections\.abc|typing|_core)\.(?=\w)"), ""),
+    (re.compile(r"SupportsInt \| SupportsIndex"), "int"),
+    (re.compile(r"SupportsFloat \| SupportsIndex"), "float"),
+)
+_VAGUE = {"Any", "Operand", "Operand | None", "object", "None"}  # annotations that say nothing
+
+
+def modules() -> Iterator[str]:
+    """Every module of the package, except those of programs."""
+    yield "texloom"
+    for found in pkgutil.walk_packages(texloom.__path__, "texloom."):
+        if not found.name.startswith(PROGRAMS):
+            yield found.name
+
+
+def imported(name: str) -> ModuleType:
+    """Return a module, also where a function of its package has the same name."""
+    return importlib.import_module(name)
+
+
+def names_of(module: str) -> dict[str, Any]:
+    """The public names of a module and their values, and the classes that its functions return."""
+    own = imported(module)
+    listed = getattr(own, "__all__", None)
+    if listed is None:
+        listed = [
+            name
+            for name, value in vars(own).items()
+            if not name.startswith("_") and getattr(value, "__module__", None) == module
+        ]
+    names = {name: getattr(own, name) for name in listed if not name.startswith("_")}
+    for place, name in RETURNED.get(module, ()):
+        names[name] = getattr(imported(f"texloom.{place}"), name)
+    return names
+
+
+def documentation(value: Any) -> str:
+    """Return the docstring of a value, without the signature of a compiled function."""
+    if isinstance(value, property):
+        text = value.__doc__ or getattr(value.fget, "__doc__", None)
+    elif isinstance(value, (staticmethod, classmethod)):
+        text = value.__func__.__doc__
+    elif is_constant(value):
+        text = type(value).__doc__ if type(value).__module__.startswith("texloom") else None
+    else:
+        text = value.__doc__
+    text = inspect.cleandoc(text or "")
+    while (line := COMPILED.match(text)) is not None:
+        text = text[line.end() :].strip()
+    return text
+
+
+def is_constant(value: Any) -> bool:
+    """Whether a value is neither a class, a function, a property nor a module."""
+    described = (property, staticmethod, classmethod, type, ModuleType)
+    return not callable(value) and not isinstance(value, described)
+
+
+def fields(cls: type) -> list[str]:
+    """The fields of a dataclass or of a named tuple, which its docstring explains."""
+    if dataclasses.is_dataclass(cls):
+        return [field.name for field in dataclasses.fields(cls)]
+    return list(getattr(cls, "_fields", ()))
+
+
+def members(cls: type) -> dict[str, Any]:
+    """The public members of a class and of its bases in this package, by name."""
+    found: dict[str, Any] = {}
+    if type(cls).__module__.startswith("texloom"):
+        return found  # classes for isinstance
+    for base in cls.__mro__:
+        if base.__module__.startswith("texloom"):
+            for name, value in vars(base).items():
+                if name in SPECIAL_METHODS or not name.startswith("_"):
+                    found.setdefault(name, value)
+    for field in fields(cls):
+        found.pop(field, None)
+    return {name: value for name, value in sorted(found.items()) if value is not None}
+
+
+def _without_types(parameter: str) -> str:
+    """Drop a type that says nothing from a parameter such as ``begin: object = None``."""
+    for pattern, replacement in _TYPES:
+        parameter = pattern.sub(replacement, parameter)
+    name, colon, rest = parameter.partition(": ")
+    kind, equals, default = rest.partition(" = ")
+    if not colon:
+        return parameter
+    if kind in _VAGUE:
+        return f"{name}={default}" if equals else name
+    return f"{name}: {kind}" + (f" = {default}" if equals else "")
+
+
+def _split(parameters: str) -> list[str]:
+    """Split at the commas that are not inside brackets."""
+    parts, depth = [""], 0
+    for letter in parameters:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _compiled_signature(text: str) -> tuple[list[str], str]:
+    line = COMPILED.match(text)
+    assert line is not None
+    given = [part for part in _split(line[2]) if not re.match(r"self\b", part)]
+    return [_without_types(part) for part in given], _without_types(f"r: {line[3]}")[3:]
+
+
+def _python_signature(function: Any, is_method: bool) -> tuple[list[str], str]:
+    signature = inspect.signature(function)
+    parts: list[str] = []
+    keyword_only = False
+    for each in list(signature.parameters.values())[is_method:]:
+        star = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        if each.kind is each.KEYWORD_ONLY and not keyword_only:
+            parts.append("*")
+        keyword_only |= each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
+        text = star + each.name
+        if each.annotation is not each.empty:
+            text += f": {each.annotation}"
+        if each.default is not each.empty:
+            text += f" = {each.default!r}" if ": " in text else f"={each.default!r}"
+        parts.append(_without_types(text))
+    returned = signature.return_annotation
+    result = "" if returned is signature.empty else _without_types(f"r: {returned}")[3:]
+    return parts, result
+
+
+def signature(value: Any, is_method: bool = False) -> tuple[list[str], str] | None:
+    """Return the parameters of a call, with their types, and the type of the result.
+
+    A method's first parameter is left out. None for what is not called, or only by the package
+    itself.
+    """
+    if isinstance(value, (staticmethod, classmethod)):
+        is_method = isinstance(value, classmethod)
+        value = value.__func__
+    if isinstance(value, type):
+        own = vars(value).get("__init__") or vars(value).get("__new__")
+        if type(value).__module__.startswith("texloom") or not inspect.isfunction(own):
+            return None
+        return _python_signature(value, is_method=False)[0], ""
+    if COMPILED.match(value.__doc__ or ""):
+        return _compiled_signature(value.__doc__)
+    return _python_signature(value, is_method) if callable(value) else None
