@@ -36,6 +36,24 @@ def _extent(given: Any) -> int:
     return int(given) if isinstance(given, Expr) else operator.index(given)
 
 
+def texels(name: str, given: Any, least: int) -> tuple[int, int]:
+    """Return two numbers of texels, along x and y: an origin, or the size of an image."""
+    try:
+        if not isinstance(given, (str, bytes)):
+            x, y = map(_extent, given)
+            if all(least <= n < 2**31 for n in (x, y)):
+                return x, y
+    except (TypeError, ValueError):
+        pass  # not two integers
+    wanted = "at least 0" if least == 0 else "positive"
+    refuse(
+        _KIND,
+        f"{name} is {_shown_shape(given)}, not two {'positions' if least == 0 else 'extents'} "
+        "in texels",
+        f"give x and y, both {wanted}: {name}=({least}, {least})",
+    )
+
+
 def _in_64_bits(shape: list[int]) -> list[int]:
     if any(abs(n) >= 2**63 for n in shape):
         words = ", ".join(map(str, shape))
@@ -88,4 +106,4 @@ def refuse_shape(to: Sequence[int], of: Sequence[int]) -> None:
     )
 
 
-__all__ = ["check_scope_of_target", "extents", "numbers", "refuse_shape"]
+__all__ = ["check_scope_of_target", "extents", "numbers", "refuse_shape", "texels"]

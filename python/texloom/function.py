@@ -6,14 +6,16 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, inf
+from numbers import Integral, Real
 from statistics import fmean, median, pstdev
 from typing import Any, NoReturn
 
 from . import module_file
 from ._core import Device, Function, NDArray
+from .argument_kinds import shown
 from .checked_calls import check_methods
-from .errors import MissingNameError, refuse
+from .errors import MissingNameError, MisuseError, refuse
 from .measure import benchmark
 
 
@@ -68,7 +70,8 @@ def _time_evaluator(
 
     `number` is increased until one repetition takes `min_repeat_ms`. After every
     `repeats_to_cooldown` repetitions the device rests for `cooldown_interval_ms`. `f_preproc`, the
-    name of a TVM runtime function to call between runs, is refused.
+    name of a TVM runtime function to call between runs, is refused. Raises TL2040 (also a
+    ValueError) for numbers of runs that are not positive, and for negative times.
     """
     if f_preproc:
         refuse(
@@ -78,6 +81,17 @@ def _time_evaluator(
             "vary the arguments between calls of the evaluator",
         )
     _named(self, func_name)
+    for name, value in (
+        ("number", number),
+        ("repeat", repeat),
+        ("repeats_to_cooldown", repeats_to_cooldown),
+    ):
+        _check_count(name, value)
+    for name, value in (
+        ("min_repeat_ms", min_repeat_ms),
+        ("cooldown_interval_ms", cooldown_interval_ms),
+    ):
+        _check_time(name, value)
 
     def timed(runs: int, args: tuple[Any, ...]) -> float:
         dev.sync()
@@ -105,6 +119,26 @@ def _time_evaluator(
         return TimeResult(tuple(results), runs)
 
     return evaluate
+
+
+def _check_count(name: str, value: Any) -> None:
+    if not isinstance(value, Integral) or value < 1:
+        refuse(
+            "BadDirectiveArgument",
+            f"time_evaluator: {name} is {shown(value)}, not a positive number of runs",
+            f"give a whole number of at least 1: {name}=1",
+            MisuseError,
+        )
+
+
+def _check_time(name: str, value: Any) -> None:
+    if not isinstance(value, Real) or not 0 <= value < inf:
+        refuse(
+            "BadDirectiveArgument",
+            f"time_evaluator: {name} is {shown(value)}, not a time in milliseconds",
+            f"give a number of milliseconds: {name}=0",
+            MisuseError,
+        )
 
 
 def _named(self: Function, name: str) -> Function:

@@ -10,7 +10,7 @@ import numpy as np
 from . import _core, bfloat16, dlpack
 from ._core import Device, NDArray
 from .argument_kinds import shown
-from .array_arguments import check_scope_of_target, extents, numbers, refuse_shape
+from .array_arguments import check_scope_of_target, extents, numbers, refuse_shape, texels
 from .checked_calls import check_calls, check_methods
 from .device_kinds import AbsentDevice, cl, cpu, cuda, device, metal, opencl, vulkan
 from .device_kinds import refuse as refuse_device
@@ -77,10 +77,13 @@ def empty(
     Raises
     ------
     TVMError
-        TL2001 for an unknown scope, TL2017 for a bad layout, TL1001 for a bad shape, TL4002 for a
-        texture that cannot be folded to fit, TL5006 if there is no such device.
+        TL2001 for an unknown scope, TL2017 for a bad layout, TL1001 for a bad shape, TL2040 for a
+        bad origin or image, TL4002 for a texture that cannot be folded to fit, TL5006 if there is
+        no such device.
     """
     on = _device(device)
+    origin = texels("origin", origin, least=0)
+    image = None if image is None else texels("image", image, least=1)
     if isinstance(on, AbsentDevice):
         if mem_scope not in (None, "", "global") or layout:
             refuse(

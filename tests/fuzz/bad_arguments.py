@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
-from bad_input import case, chain_of, copy_of, sum_of_rows, sums_of_rows
+from bad_input import array, case, chain_of, compiled, copy_of, sum_of_rows, sums_of_rows
 
 import texloom as tvm
 from texloom import te
@@ -120,6 +122,61 @@ def schedule_of_a_number() -> None:
 @case("TL2040", says="is not a constant")
 def number_of_a_variable() -> None:
     int(te.var("n") + 1)  # wrong
+
+
+@case("TL2040", says="expected a number, but X[k] is an expression")
+def function_of_math() -> None:
+    x, k = te.placeholder((4,), name="X"), te.reduce_axis((0, 4), name="k")
+    math.exp(x[k])  # wrong
+
+
+@case("TL2040", says="np.exp(x) takes numbers, not expressions")
+def function_of_numpy() -> None:
+    x, k = te.placeholder((4,), name="X"), te.reduce_axis((0, 4), name="k")
+    np.exp(x[k])  # wrong
+
+
+@case("TL2040", says="x ** y takes numbers, not expressions")
+def power_by_an_operator() -> None:
+    te.var("i") ** 2  # wrong
+
+
+@case("TL2040", says="abs(x) takes numbers, not expressions")
+def magnitude_by_abs() -> None:
+    abs(te.var("i"))  # wrong
+
+
+@case("TL2040", says="time_evaluator: number is 0, not a positive number of runs")
+def time_of_no_runs() -> None:
+    f = compiled()
+    f.time_evaluator("f", tvm.opencl(0), number=0)  # wrong
+
+
+@case("TL2040", says="time_evaluator: min_repeat_ms is -1, not a time in milliseconds")
+def time_of_negative_length() -> None:
+    f = compiled()
+    f.time_evaluator("f", tvm.opencl(0), min_repeat_ms=-1)  # wrong
+
+
+@case("TL2040", says="enqueue: times=0 is not positive")
+def queue_of_no_runs() -> None:
+    f = compiled()
+    f.enqueue(0, array(), array())  # wrong
+
+
+@case("TL2040", says="origin is (-1, 3), not two positions in texels")
+def array_before_the_corner_of_its_image() -> None:
+    tvm.nd.empty((4, 4), mem_scope="texture", origin=(-1, 3))  # wrong
+
+
+@case("TL2040", says="image is (0, 4), not two extents in texels")
+def array_in_an_image_without_texels() -> None:
+    tvm.nd.empty((4, 4), mem_scope="texture", image=(0, 4))  # wrong
+
+
+@case("TL1001", says="axis 1 of an array of shape (3, -2) has the extent -2")
+def array_with_a_negative_extent() -> None:
+    tvm.nd.empty((3, -2))  # wrong
 
 
 @case("TL2040", says="'float32', not a list of extents")

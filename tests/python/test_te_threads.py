@@ -218,3 +218,12 @@ def test_shared_stage_bound_to_blocks_needs_no_guard(run, tag):
     (kernel,) = tvm.build(s, [x, y]).kernels
     assert kernel.grid == (4, 1, 1)
     np.testing.assert_array_equal(run(s, [x, y], VALUES[:4, :8]), VALUES[:4, 7::-1] * 2 + 1)
+
+
+def test_virtual_threads_alone_are_no_threads():
+    x = te.placeholder((8,), name="X")
+    y = te.compute((8,), lambda i: x[i] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis("vthread"))
+    with pytest.raises(tvm.TVMError, match=r"TL3003(.|\n)*a vthread is a loop inside a thread"):
+        tvm.build(s, [x, y])

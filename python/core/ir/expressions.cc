@@ -28,7 +28,8 @@ bool truth(const PyExpr& e) {
     if (n->op == BinaryOp::Ne) return !n->a.same_as(n->b);
   }
   fail(user_location(), Code::NoTruthValue,
-       "use te.all, te.any or te.if_then_else instead of and, or, not, if and chained comparisons",
+       "use te.all, te.any or te.if_then_else instead of and, or, not, if and chained comparisons, "
+       "and te.max or te.min instead of max or min",
        "an expression has no truth value: {}", to_string(e.node));
 }
 
@@ -103,7 +104,7 @@ void bind_operators(Class& c) {
 
 [[noreturn]] void refuse_number(const PyExpr& e) {
   fail(user_location(), Code::BadDirectiveArgument,
-       "write it with te's functions and operators, which take expressions",
+       "write it with te's functions, such as te.exp(x) for math.exp(x), and with operators",
        "expected a number, but the expression {} is not a constant", to_string(e.node));
 }
 

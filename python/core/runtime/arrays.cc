@@ -123,15 +123,18 @@ schedule::Storage array_storage(const std::string& scope_text, const std::string
 
 void check_shape(const Shape& shape, const schedule::Storage& storage, Type type,
                  const SourceLocation& where) {
-  const bool bad_shape = std::any_of(shape.begin(), shape.end(), [](int64_t n) { return n < 1; });
-  const bool by_rule = storage.scope.texture && !storage.layout;
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
-    fail(where, Code::BadShape, "leave it out: there is nothing to compute on",
-         "an array of shape ({}) is empty", fmt::join(shape, ", "));
-  }
-  if (bad_shape || (by_rule && (shape.empty() || shape.size() > kMaxTextureRank))) {
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] >= 1) continue;
     fail(where, Code::BadShape,
-         fmt::format("give positive extents; a texture holds 1 to {} axes", kMaxTextureRank),
+         shape[axis] == 0 ? "leave the array out: there is nothing to compute on"
+                          : "give positive extents",
+         "axis {} of an array of shape ({}) has the extent {}", axis, fmt::join(shape, ", "),
+         shape[axis]);
+  }
+  const bool by_rule = storage.scope.texture && !storage.layout;
+  if (by_rule && (shape.empty() || shape.size() > kMaxTextureRank)) {
+    fail(where, Code::BadShape,
+         fmt::format("a texture holds 1 to {} axes; keep the array in a buffer", kMaxTextureRank),
          "an array of shape ({}) cannot be in '{}'", fmt::join(shape, ", "),
          to_string(storage.scope));
   }

@@ -139,7 +139,12 @@ void run(PyFunction& f, const PyDevice& on, CallArguments arguments, int times,
 }
 
 void enqueue(PyFunction& f, int times, const py::args& args) {
-  if (times < 1) throw py::value_error(fmt::format("times={} is not positive", times));
+  if (times < 1) {
+    const py::module_ errors = py::module_::import("texloom.errors");
+    errors.attr("refuse")("BadDirectiveArgument",
+                          fmt::format("enqueue: times={} is not positive", times),
+                          "give the number of runs: enqueue(1, ...)", errors.attr("MisuseError"));
+  }
   const SourceLocation where = user_location();
   const CallSignature signature(f.module);
   signature.check_count(args.size(), where);

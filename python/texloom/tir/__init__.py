@@ -6,7 +6,10 @@ from typing import NoReturn
 
 from .. import out_of_scope
 from .._core import Buffer, Stmt
-from . import ir_builder
+from . import (
+    ir_builder,
+    number_functions,  # noqa: F401 (for its effect)
+)
 from .buffer import decl_buffer
 from .calls import *  # noqa: F403
 from .calls import __all__ as _calls

@@ -65,7 +65,8 @@ class KernelBuilder {
     if (first.empty()) {
       fail(kernel_.location, Code::UnboundStage,
            "bind one of its axes, as s[stage].bind(axis, te.thread_axis(\"blockIdx.x\")), or "
-           "compute it where it is read, with compute_at",
+           "compute it where it is read, with compute_at; a vthread is a loop inside a thread, and "
+           "needs a blockIdx or threadIdx beside it",
            "'{}' is computed at the root but bound to no thread; did you forget to bind it?",
            nest.result->name);
     }

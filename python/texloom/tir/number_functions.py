@@ -1,0 +1,144 @@
+"""Diagnostics for functions of numbers, of Python and NumPy, that are called with expressions.
+
+The tables say which function or operator of expressions to use instead. Constants, such as most
+extents, are numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .._core import Expr, IterVar, Tensor, TensorSlice
+from ..errors import refuse
+
+_POWER = "x * x for a square, or te.power(x, y), whose operands are floating point"
+_ROUND = "te.nearbyint(x), which rounds halves to even too, or te.round(x)"
+_DIVMOD = "x // y and x % y"
+_SUM_OF_PRODUCTS = "te.sum(a[i, k] * b[k, j], axis=k), with k = te.reduce_axis((0, n))"
+
+# Methods that Python calls: what the user wrote, and what to write instead.
+_PYTHON = {
+    "__pow__": ("x ** y", _POWER),
+    "__rpow__": ("x ** y", _POWER),
+    "__abs__": ("abs(x)", "te.abs(x)"),
+    "__round__": ("round(x)", _ROUND),
+    "__floor__": ("math.floor(x)", "te.floor(x)"),
+    "__ceil__": ("math.ceil(x)", "te.ceil(x)"),
+    "__trunc__": ("math.trunc(x)", "te.trunc(x)"),
+    "__divmod__": ("divmod(x, y)", _DIVMOD),
+    "__rdivmod__": ("divmod(x, y)", _DIVMOD),
+    "__matmul__": ("a @ b", _SUM_OF_PRODUCTS),
+    "__rmatmul__": ("a @ b", _SUM_OF_PRODUCTS),
+    "__pos__": ("+x", "x"),
+    "__complex__": ("complex(x)", "two tensors, of the real and the imaginary parts"),
+}
+# float(x), which functions of the module math call, and int(x). An Expr has its own, because
+# constants are numbers.
+_CONVERSIONS = ("__float__", "__int__")
+
+_OF_TE = (
+    "exp exp2 log log2 log10 sqrt sin cos tan sinh cosh tanh floor ceil trunc isnan isinf isfinite"
+)
+_OF_TE_OF_TWO = "power fmod"
+_OF_TIR_OF_TWO = "hypot copysign nextafter ldexp"
+_NUMPY = {
+    **{name: f"te.{name}(x)" for name in _OF_TE.split()},
+    **{name: f"te.{name}(x, y)" for name in _OF_TE_OF_TWO.split()},
+    **{name: f"tir.{name}(x, y)" for name in _OF_TIR_OF_TWO.split()},
+    "log1p": "tir.log1p(x)",
+    "absolute": "te.abs(x)",
+    "fabs": "te.abs(x)",
+    "rint": _ROUND,
+    "arcsin": "te.asin(x)",
+    "arccos": "te.acos(x)",
+    "arctan": "te.atan(x)",
+    "arctan2": "tir.atan2(x, y)",
+    "arcsinh": "te.asinh(x)",
+    "arccosh": "te.acosh(x)",
+    "arctanh": "te.atanh(x)",
+    "cbrt": "te.power(x, 1 / 3) of a positive x",
+    "expm1": "te.exp(x) - 1",
+    "sign": "te.if_then_else(x > 0, 1, te.if_then_else(x < 0, -1, 0))",
+    "maximum": "te.max(x, y)",
+    "minimum": "te.min(x, y)",
+    "fmax": "te.max(x, y)",
+    "fmin": "te.min(x, y)",
+    "divmod": _DIVMOD,
+    "float_power": _POWER,
+    "logical_and": "te.all(x, y)",
+    "logical_or": "te.any(x, y)",
+    "logical_not": "tir.Not(x)",
+    "matmul": _SUM_OF_PRODUCTS,
+}
+
+
+def _refuse(written: str, instead: str) -> NoReturn:
+    refuse("BadDirectiveArgument", f"{written} takes numbers, not expressions", f"write {instead}")
+
+
+def _number(value: Any) -> Any:
+    """Return the number that a constant is; other values are returned as they are."""
+    kind = value._class if isinstance(value, Expr) else ""
+    return {"IntImm": int, "FloatImm": float}.get(kind, _itself)(value)
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _is_operand(value: Any) -> bool:
+    return isinstance(value, _OPERANDS)
+
+
+def _python_method(name: str, written: str, instead: str) -> Callable[..., Any]:
+    def method(self: Any, *others: Any) -> Any:
+        number, *rest = map(_number, (self, *others))
+        if any(map(_is_operand, (number, *rest))):
+            _refuse(written, instead)
+        function = getattr(number, name, None)
+        return NotImplemented if function is None else function(*rest)
+
+    return method
+
+
+def _conversion(self: Any) -> NoReturn:
+    refuse(
+        "BadDirectiveArgument",
+        f"expected a number, but {self!r} is an expression",
+        "write it with te's functions, such as te.exp(x) for math.exp(x), and with operators",
+    )
+
+
+def _array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+    """Refuse functions of NumPy that te has too; apply operators to the elements of arrays."""
+    del self
+    numbers = [_number(value) for value in inputs]
+    instead = _NUMPY.get(ufunc.__name__)
+    if instead is not None and any(map(_is_operand, numbers)):
+        _refuse(f"np.{ufunc.__name__}({'x' if ufunc.nin == 1 else 'x, y'})", instead)
+    operands = numbers if instead is not None else map(_as_object, inputs)
+    return getattr(ufunc, method)(*operands, **options)
+
+
+def _as_object(value: Any) -> Any:
+    """Return an array of one object for an operand of expressions, whose operators NumPy calls."""
+    if not _is_operand(value):
+        return value
+    array = np.empty((), object)
+    array[()] = value
+    return array
+
+
+_OPERANDS = (Expr, IterVar, Tensor, TensorSlice)
+for _class in _OPERANDS:
+    for _name, _words in _PYTHON.items():
+        setattr(_class, _name, _python_method(_name, *_words))
+    if _class is not Expr:
+        for _name in _CONVERSIONS:
+            setattr(_class, _name, _conversion)
+    _class.__array_ufunc__ = _array_ufunc
+
+__all__: list[str] = []
