@@ -114,6 +114,11 @@ def exp_of_an_integer() -> None:
     te.compute((4,), lambda i: te.exp(x[i]), name="Y")  # wrong
 
 
+@case("TL1003", says="te.exp does not take a value of type bool")
+def exp_of_a_condition() -> None:
+    te.exp(te.var("i") > 3)  # wrong
+
+
 @case("TL1003")
 def index_that_is_a_float() -> None:
     x = te.placeholder((4,), name="X")

@@ -400,7 +400,8 @@ Type to_type(const py::handle& dtype) {
   const Type type = to_vector_type(dtype);
   if (type.is_scalar()) return type;
   fail(user_location(), Code::UnknownType,
-       fmt::format("use {}: vectorize makes vectors", to_string(type.element())),
+       fmt::format("use {}; for vectors, give the tensor one more axis of {} and vectorize it",
+                   to_string(type.element()), type.lanes),
        "the element type is a vector, '{}'", to_string(type));
 }
 

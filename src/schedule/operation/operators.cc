@@ -172,8 +172,10 @@ Expr constant(int64_t value, Type type, const SourceLocation& where) {
   const Expr result = make_int(value, type);
   // Negative numbers represent large values of uint64.
   if (*int_value(result) != value || (type.is_uint() && type.bits < 64 && value < 0)) {
-    fail(where, Code::BadConstant, "use a wider type", "the constant {} does not fit {}", value,
-         to_string(type));
+    const std::string same_bits =
+        type.is_bool() ? "" : fmt::format(", or {}, which has its low bits", *int_value(result));
+    fail(where, Code::BadConstant, "use a wider type" + same_bits,
+         "the constant {} does not fit {}", value, to_string(type));
   }
   return result;
 }
