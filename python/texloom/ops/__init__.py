@@ -8,12 +8,15 @@ example to copy.
 from __future__ import annotations
 
 from .conv2d import conv2d_nchw4c, schedule_conv2d_nchw4c
+from .extrema import maximum, minimum
 from .layer import Conv2dLayer
 from .packing import pack_nchw4c, pack_oihw4o, unpack_nchw4c, unpack_oihw4o
 
 __all__ = [
     "Conv2dLayer",
     "conv2d_nchw4c",
+    "maximum",
+    "minimum",
     "pack_nchw4c",
     "pack_oihw4o",
     "schedule_conv2d_nchw4c",

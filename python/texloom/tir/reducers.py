@@ -99,7 +99,8 @@ max = _reducer(
     _core.max,
     "The maximum over reduce axes, or of several values. For a number and a NaN it is the number, "
     "as with C's ``fmax``. Over axes it starts from the lowest finite value of the type, which is "
-    "the result if all values are NaN or minus infinity." + _PARAMETERS,
+    "the result if all values are NaN or minus infinity. :func:`texloom.ops.maximum` propagates "
+    "both." + _PARAMETERS,
 )
 min = _reducer(
     "min",

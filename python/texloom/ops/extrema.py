@@ -1,0 +1,47 @@
+"""Maxima and minima as NumPy computes them, for operators such as pooling, softmax and relu.
+
+``te.max`` and ``te.min`` are TVM's: over axes they start from the lowest or highest finite value,
+so that the maximum of nothing but minus infinity is finite, and they drop NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import te
+
+
+def _is_float(dtype: str) -> bool:
+    return "float" in dtype
+
+
+def _chosen(wins: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return what combines two values: the one that wins, or NaN if one of them is NaN."""
+
+    def combine(x: Any, y: Any) -> Any:
+        first = te.any(wins(x, y), te.isnan(x)) if _is_float(x.dtype) else wins(x, y)
+        return te.if_then_else(first, x, y)
+
+    return combine
+
+
+def _lowest(dtype: str) -> Any:
+    return te.const(float("-inf"), dtype) if _is_float(dtype) else te.min_value(dtype)
+
+
+def _highest(dtype: str) -> Any:
+    return te.const(float("inf"), dtype) if _is_float(dtype) else te.max_value(dtype)
+
+
+maximum = te.comm_reducer(_chosen(lambda x, y: x > y), _lowest, name="maximum")
+maximum.__doc__ = """The maximum over reduce axes, or of several values, as of ``np.maximum``.
+
+It is NaN if one of the values is NaN. Over axes it starts from minus infinity, for integers from
+the least value. The parameters are those of ``te.max``.
+"""
+minimum = te.comm_reducer(_chosen(lambda x, y: x < y), _highest, name="minimum")
+minimum.__doc__ = """The minimum, like :func:`maximum`: NaN is propagated; over axes it starts from
+infinity, for integers from the greatest value."""
+
+__all__ = ["maximum", "minimum"]
