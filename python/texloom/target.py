@@ -215,7 +215,7 @@ def _warn_of_device(name: str) -> None:
 
 
 def create(target: str | Target | Mapping[str, Any]) -> Target:
-    """:class:`Target`."""
+    """Return a :class:`Target`, from a string, a mapping or another target."""
     return Target(target)
 
 
@@ -225,17 +225,17 @@ def cuda(model: str = "unknown", options: str = "") -> Target:
 
 
 def adreno(options: str = "") -> Target:
-    """Qualcomm's GPUs."""
+    """Return the target of Qualcomm's GPUs; `options` such as ``"-max_num_threads=512"``."""
     return Target(f"opencl -device=adreno {options}".strip())
 
 
 def mali(options: str = "") -> Target:
-    """Arm's GPUs."""
+    """Return the target of Arm's GPUs; `options` as for :func:`adreno`."""
     return Target(f"opencl -device=mali {options}".strip())
 
 
 def intel_graphics(options: str = "") -> Target:
-    """Intel's integrated GPUs."""
+    """Return the target of Intel's integrated GPUs; `options` as for :func:`adreno`."""
     return Target(f"opencl -device=intel_graphics {options}".strip())
 
 

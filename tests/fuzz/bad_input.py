@@ -56,7 +56,7 @@ DIRECTIVES: dict[str, tuple[str, ...]] = {
     "set_store_predicate": ("set_store_predicate", "store predicate"),
     "transform_layout": ("transform_layout", "new axes", "columns"),
     "decl_buffer": ("buffer", "declared", "scope", "layout", "kind"),
-    "lower": ("argument", "binds"),
+    "lower": ("argument", "binds", "caller"),
     "build": ("argument", "target"),
 }
 

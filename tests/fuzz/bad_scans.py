@@ -52,6 +52,12 @@ def steps_that_are_split() -> None:
     s[scan].split(scan.op.scan_axis, factor=2)  # wrong
 
 
+@case("TL3024", says="'update' is a part of the scan 'scan', not an array")
+def update_as_an_argument() -> None:
+    x, _, update, scan, s = sums_of_rows()
+    tvm.lower(s, [x, update, scan])  # wrong
+
+
 @case("TL3024")
 def cache_between_an_update_and_its_scan() -> None:
     _, _, update, scan, s = sums_of_rows()

@@ -155,7 +155,7 @@ var : IterVar
 Warns
 -----
 TexloomWarning
-    TL3021, because the directive has no effect.
+    TL3021, at lower, because the directive has no effect.
 )";
 
 inline constexpr const char* kPragma = R"(Annotate a loop.
@@ -174,7 +174,7 @@ pragma_value : optional
 Raises
 ------
 TVMError
-    TL2005 if the axis is not a loop of this stage, TL2034 for an invalid value.
+    TL2005 if the axis is not a loop of this stage; at lower, TL2034 for an invalid value.
 )";
 
 inline constexpr const char* kComputeAt =
@@ -207,13 +207,14 @@ own.
 Parameters
 ----------
 stages : int
-    The number of parts in flight: the stage is computed ``stages - 1`` iterations before the
-    one that reads it.
+    The number of parts in flight, 2 or 3: the stage is computed ``stages - 1`` iterations before
+    the one that reads it.
 
 Raises
 ------
 TVMError
-    TL2025 for an invalid number and for a stage that cannot be computed ahead; at lower, TL3025.
+    TL2025 for another number and for a stage that cannot be computed ahead, such as a reduction;
+    at lower, TL3025 for a loop that does not allow it.
 )";
 
 inline constexpr const char* kComputeInline = R"(Write the stage's expression into its readers.
@@ -270,7 +271,7 @@ factor, offset : int
 Raises
 ------
 TVMError
-    TL2032 if no extent of the following axis gives such a distance.
+    TL2032 if no extent of the following axis gives such a distance, TL2005 for another axis.
 )";
 
 inline constexpr const char* kDoubleBuffer =
@@ -296,7 +297,8 @@ predicate : Expr
 Raises
 ------
 TVMError
-    TL2031, at lower, if the condition is about threads that compute different elements.
+    TL2031 for a value that is no condition on thread axes; at lower, for a condition on threads
+    that compute different elements.
 )";
 
 inline constexpr const char* kCacheRead =

@@ -164,7 +164,23 @@ def _ends(dom: Any, function: str, example: str) -> tuple[Any, Any]:
 
 
 def reduce_axis(dom: Any, name: str = "rv", thread_tag: str = "") -> IterVar:
-    """Return an axis to reduce over, from ``dom[0]`` to ``dom[1] - 1``; `dom` may be a Range."""
+    """Return an axis to reduce over.
+
+    Parameters
+    ----------
+    dom : (int, int) or Range
+        The first index, and one past the last. The ends may be symbols, and inside the function of
+        ``te.compute`` expressions of the axes.
+    name : str
+        The name used in messages and texts.
+    thread_tag : str
+        Must be empty: a schedule binds the axis.
+
+    Raises
+    ------
+    TVMError
+        TL1001 for an empty range, TL2006 for a thread, TL2040 for a domain of another kind.
+    """
     if thread_tag:
         refuse(
             "BadThreadAxis",
@@ -178,9 +194,23 @@ def reduce_axis(dom: Any, name: str = "rv", thread_tag: str = "") -> IterVar:
 def thread_axis(dom: Any = None, tag: str = "", name: str = "") -> IterVar:
     """Return a thread axis: ``blockIdx.x`` to ``z``, ``threadIdx.x`` to ``z``, or ``vthread``.
 
-    A string as the first argument is the tag. Each call makes a new object. In a kernel, all axes
-    with one tag are one index, except that different virtual thread objects are always distinct.
-    `dom`, a pair or a Range, only sets the axis's ``.dom``; `name` is accepted for compatibility.
+    Each call makes a new object. In a kernel, all axes with one tag are one index, except that
+    different virtual thread objects are always distinct.
+
+    Parameters
+    ----------
+    dom : (int, int) or Range, optional
+        Only sets the axis's ``.dom``: its extent is that of the loop that is bound to it. A string
+        is the tag.
+    tag : str
+        The tag.
+    name : str
+        Accepted for compatibility.
+
+    Raises
+    ------
+    TVMError
+        TL2006 for a missing or unknown tag, TL2040 for a domain of another kind.
     """
     del name
     if isinstance(dom, str):
@@ -197,6 +227,16 @@ def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> S
     """Create a schedule of these outputs and everything they read, with all stages at the root.
 
     Calls of tensor intrinsics are tensorized already.
+
+    Parameters
+    ----------
+    ops : Operation, Tensor or sequence of them
+        The outputs.
+
+    Raises
+    ------
+    TVMError
+        TL2041 without outputs, TL2040 for what is no operation.
     """
     s = _core.create_schedule(ops)
     for stage in s.stages:

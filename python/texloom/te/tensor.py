@@ -82,7 +82,7 @@ def _negative(self: Tensor) -> Tensor:
 
 
 def _astype(self: Tensor, dtype: str) -> Tensor:
-    """Return the tensor with its elements converted."""
+    """Return a tensor whose elements are converted to a dtype, as ``Expr.astype`` does."""
     names = [f"ax{i}" for i in range(self.ndim)]
     return compute(
         self.shape, lambda *i: self(*i).astype(dtype), "T_cast", "elemwise", varargs_names=names
@@ -132,31 +132,31 @@ class _OperationClass(type):
 
 
 class PlaceholderOp(metaclass=_OperationClass):
-    """An input."""
+    """A class for isinstance: an operation that is an input, made by ``te.placeholder``."""
 
     kind = "placeholder"
 
 
 class ComputeOp(metaclass=_OperationClass):
-    """A compute."""
+    """A class for isinstance: an operation made by ``te.compute``."""
 
     kind = "compute"
 
 
 class TensorComputeOp(metaclass=_OperationClass):
-    """A compute that calls a tensor intrinsic."""
+    """A class for isinstance: a compute that calls a tensor intrinsic."""
 
     kind = "tensor_compute"
 
 
 class ScanOp(metaclass=_OperationClass):
-    """A recurrence over the first axis."""
+    """A class for isinstance: a recurrence made by ``te.scan``."""
 
     kind = "scan"
 
 
 class ExternOp(metaclass=_OperationClass):
-    """A statement over buffers."""
+    """A class for isinstance: a statement over buffers, made by ``te.extern``."""
 
     kind = "extern"
 

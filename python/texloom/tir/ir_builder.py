@@ -96,7 +96,10 @@ class BufferVar:
 
 
 class IRBuilder:
-    """A builder of one statement, which :meth:`get` returns."""
+    """A builder of one statement, which :meth:`get` returns.
+
+    Misuse, such as an ``else_scope`` without an ``if_scope``, is TL1020, also a ValueError.
+    """
 
     def __init__(self) -> None:
         self._blocks: list[list[Stmt | Opening]] = [[]]
@@ -161,9 +164,24 @@ class IRBuilder:
         dtype: DType | None = None,
         kind: str = "serial",
     ) -> WithScope:
-        """Open a loop from `begin` to ``end - 1``; `kind` is serial, unroll, vectorize or parallel.
+        """Open a loop from `begin` to ``end - 1``; ``as`` names its index.
 
-        A parallel loop runs serially: on a GPU, only threads run in parallel.
+        Parameters
+        ----------
+        begin, end : Expr or int
+            The first index, and one past the last.
+        name : str
+            The name of the index in kernels; by default i, j, k, ...
+        dtype : str, optional
+            Its type; by default int32, or int64 if an end is one.
+        kind : str
+            ``serial``, ``unroll``, ``vectorize`` or ``parallel``. A parallel loop runs serially: on
+            a GPU, only threads run in parallel.
+
+        Raises
+        ------
+        TVMError
+            TL1020, also a ValueError, for another kind.
         """
         if kind not in _KINDS:
             _refuse(f"there is no loop of the kind '{kind}'", f"use one of {', '.join(_KINDS)}")
@@ -305,6 +323,12 @@ class IRBuilder:
             ``pragma_import_c``, which is refused: C text belongs to a schedule.
         value
             The number of threads, or the name of a scope.
+
+        Raises
+        ------
+        TVMError
+            TL1020, also a ValueError, for another attribute, for threads of what is no thread axis,
+            and for the scope of memory that is already in use.
         """
         if attr_key in ("thread_extent", "virtual_thread"):
             if not isinstance(node, IterVar):

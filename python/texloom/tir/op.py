@@ -123,7 +123,7 @@ def fmod(x: Operand, y: Operand) -> Expr:
 
 
 def pow(x: Operand, y: Operand) -> Expr:
-    """:func:`power`."""
+    """`x` to the power of `y`, the same as :func:`power`."""
     return power(x, y)
 
 
