@@ -100,7 +100,7 @@ class Caches:
                 f"{outer}, {axis} = s[{stage.var}].split("
                 f"s[{stage.var}].op.reduce_axis[{at}], factor={factor})"
             )
-            rest = [count.ceil_div(factor), *rest]
+            rest = [*rest, count.ceil_div(factor)]
             count = part_of(count, factor)
         place = rng.randrange(len(stage.shape) + 1)
         var = self.script.name(stage.var + "f")

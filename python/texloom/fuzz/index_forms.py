@@ -11,8 +11,6 @@ from types import SimpleNamespace
 
 from .extents import Extent, Shape, at_each_call, extent, is_constant
 
-GUARDED_FORM = "padded"
-GUARDED = f"index: {GUARDED_FORM}"
 OUTSIDE = "index: outside where nothing is computed"
 
 
@@ -91,7 +89,7 @@ def _modulo(rng: random.Random, a: Axis, size: Extent) -> Index | None:
 def _padded(rng: random.Random, a: Axis, size: Extent) -> Index | None:
     before = rng.randint(0, min(3, a.last.least))  # at least one point is in range
     text = f"{a.name} - {before}" if before else a.name
-    return Index(text, GUARDED_FORM, f"te.all({text} >= 0, {text} < {size})")
+    return Index(text, "padded", f"te.all({text} >= 0, {text} < {size})")
 
 
 def _clamped(rng: random.Random, a: Axis, size: Extent) -> Index | None:

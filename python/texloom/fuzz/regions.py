@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 MOST_ELEMENTS = 400
 
 READS_OUTSIDE = "outside of a tensor where nothing is computed"
-# A program that reads such a stage under a condition. Bound inference does not consider it, so that
-# points may be computed whose reads are outside; such a program is refused.
-LOOSE = f"{READS_OUTSIDE}, with a condition at a reader"
+# A program in which bound inference cannot tell which elements of such a stage are needed, because
+# a reader has symbolic extents or another layout. It is refused if a point would read outside.
+LOOSE = f"{READS_OUTSIDE}, with readers of which not all is known"
 
 
 @dataclass
@@ -93,7 +93,8 @@ def note(computation: Computation, features: set[str]) -> None:
             features.add(f"{READS_OUTSIDE}, {where}")
             if overruns(computation, stage):
                 features.add(f"{READS_OUTSIDE}, under a split that does not divide")
-            if any(s.guarded for s in [stage, *all_readers(computation, stage)]):
+            moved = any(s.transformed for s in all_readers(computation, stage))
+            if computation.symbols or moved:
                 features.add(LOOSE)
 
 

@@ -37,7 +37,6 @@ class Stage:
     first: list[int] = field(default_factory=list)
     defined: Shape | None = None
     outside: bool = False  # reads outside of a tensor where no element has a value
-    guarded: bool = False  # read where a condition keeps an index inside
     lengthened: bool = False  # an axis is rounded up to a multiple
     is_input: bool = False
     is_output: bool = False

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 
 from .extents import Extent
-from .index_forms import GUARDED, OUTSIDE, Axis, random_read
+from .index_forms import OUTSIDE, Axis, random_read
 from .script import Script
 from .stage import Stage, Value, union
 
@@ -68,7 +68,6 @@ class Values:
             return self.gather(source, rng.choice(places), axes, cast)
         text, forms = random_read(rng, source.var, source.readable, axes, cast, dtype, source.first)
         self.script.features |= forms
-        source.guarded |= GUARDED in forms
         return Value(text, source.magnitude, [source], OUTSIDE in forms)
 
     def gather(self, source: Stage, by: Stage, axes: list[Axis], cast: str) -> Value:
