@@ -11,7 +11,15 @@ from .ir import Range
 
 
 def _bind(self: Analyzer, var: Any, expr: Range) -> None:
-    """Bind a variable to a range of constants."""
+    """Bind a variable to a range of constants, for all later questions.
+
+    Parameters
+    ----------
+    var : Expr
+        The variable; of an axis, ``axis.var``.
+    expr : Range
+        Its values; both ends are constants.
+    """
     self._bind(var, int(expr.min), int(expr.extent))
 
 

@@ -16,6 +16,15 @@ def register_func(
 ) -> Callable[..., Any]:
     """Register a function under a name, as a call or as a decorator.
 
+    Parameters
+    ----------
+    func_name : str or callable
+        The name; or the function, whose own name is used.
+    f : callable, optional
+        The function; without it, the result is a decorator.
+    override : bool
+        Whether the function may replace another one of this name.
+
     Raises
     ------
     TVMError

@@ -203,13 +203,40 @@ Made by ``tir.decl_buffer``, and passed to the functions of ``te.extern`` and
             return load(b.node, begin, dtype);
           },
           py::arg("begin"), py::arg("dtype") = py::none(),
-          "The element at these indices; for a type such as float32x4, it and the next ones.")
+          R"(Return the element at these indices; for a vector type, it and the next ones.
+
+Parameters
+----------
+begin : Expr or list of Expr
+    An index for each axis.
+dtype : str, optional
+    The dtype of the buffer, or a vector of it such as ``"float32x4"``.
+
+Raises
+------
+TVMError
+    TL1002 for a wrong number of indices, TL1003 for another dtype.
+)")
       .def(
           "vstore",
           [](const PyBuffer& b, const py::object& begin, const py::object& value) {
             return store(b.node, begin, value);
           },
-          py::arg("begin"), py::arg("value"), "The statement that stores the value there.");
+          py::arg("begin"), py::arg("value"),
+          R"(Return the statement that stores a value at these indices.
+
+Parameters
+----------
+begin : Expr or list of Expr
+    An index for each axis.
+value : Expr or number
+    The value; the lanes of a vector go to this element and the next ones.
+
+Raises
+------
+TVMError
+    TL1002 for a wrong number of indices, TL1003 for a value of another dtype.
+)");
 }
 
 void bind_statements_of_builder(py::module_& m) {

@@ -115,6 +115,13 @@ def _tensorize(self: Stage, var: IterVar, tensor_intrin: TensorIntrin) -> None:
     the reduction into steps, the intrinsic's reset and update are used. Scalars of the intrinsic
     get their values from the loops' expressions.
 
+    Parameters
+    ----------
+    var : IterVar
+        A loop of this stage, the outermost that the intrinsic replaces.
+    tensor_intrin : TensorIntrin
+        The intrinsic, made by ``te.decl_tensor_intrin``.
+
     Raises
     ------
     TVMError

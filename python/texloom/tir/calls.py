@@ -101,6 +101,21 @@ def call_extern(dtype: DType, func_name: str, *args: Any) -> Expr:
     """Like :func:`call_pure_extern`, for a function with side effects.
 
     ``ib.emit`` makes it a statement. The known functions have no side effects.
+
+    Parameters
+    ----------
+    dtype : str or NumPy dtype
+        The type of the result.
+    func_name : str
+        The name of the function.
+    args : Expr or BufferVar
+        The arguments; an array of ``ib.allocate`` or ``ib.buffer_ptr`` is passed as a pointer.
+
+    Raises
+    ------
+    TVMError
+        TL3034 for arguments or a result that C cannot have; at lower, TL2042 for an unknown
+        function in a schedule without C text.
     """
     known = _known(dtype, func_name, args)
     return _foreign(dtype, func_name, False, args) if known is None else known
@@ -112,6 +127,20 @@ def call_intrin(dtype: DType | None, func_name: str, *args: Any) -> Expr | Stmt:
     ``tir.tvm_storage_sync`` is a statement, for ``emit`` of an ``ir_builder``: a barrier for all
     threads of a block, which then see earlier writes. Barriers for shared memory are inserted
     without it.
+
+    Parameters
+    ----------
+    dtype : str or NumPy dtype, optional
+        The type of the result; float32 by default.
+    func_name : str
+        The name, with or without ``tir.``.
+    args : Expr
+        The arguments, which are converted to that type.
+
+    Raises
+    ------
+    TVMError
+        TL2042 for an unknown name, TL1003 for a wrong number of arguments.
     """
     name = func_name.removeprefix("tir.")
     if name == "tvm_storage_sync":

@@ -264,7 +264,15 @@ class IRBuilder:
     # -- For the rest of a block.
 
     def let(self, var_name: str, value: Any) -> Expr:
-        """Bind a value to a variable for the rest of the block."""
+        """Bind a value to a variable for the rest of the block, and return the variable.
+
+        Parameters
+        ----------
+        var_name : str
+            The name used in kernels.
+        value : Expr
+            The value, which is computed once, here.
+        """
         value = _core.to_expr(value)
         var = _core.var(var_name, value.dtype)
         where = _core.location()
