@@ -1,6 +1,8 @@
 // The parameters of a compiled function as its callers see them.
 #pragma once
 
+#include <pybind11/numpy.h>
+
 #include <span>
 #include <string>
 #include <vector>
