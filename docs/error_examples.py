@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+import linecache
 import os
 import re
 import subprocess
@@ -176,6 +177,7 @@ def _printed(source: str) -> str:
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        linecache.clearcache()  # every example has the same file name
         os.chdir(folder)
         try:
             Path(FILE).write_text(source, encoding="utf-8")
@@ -184,7 +186,8 @@ def _printed(source: str) -> str:
             return str(error)
         finally:
             os.chdir(before)
-    return "\n".join(str(w.message) for w in caught)
+    shown = [warnings.formatwarning(w.message, w.category, w.filename, w.lineno) for w in caught]
+    return "".join(shown).rstrip("\n")
 
 
 def _printed_elsewhere(source: str, environment: dict[str, str]) -> str:

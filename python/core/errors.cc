@@ -73,9 +73,12 @@ std::string kind_text(const py::handle& value) {
 
 void warn(const Diagnostic& d) {
   const py::object category = py::module_::import("texloom.errors").attr("TexloomWarning");
+  const std::string file = d.location.known() ? *d.location.file : "?";
+  // Python prints the file, the line and, where it can read it, the line's text.
+  const py::object text = py::module_::import("linecache").attr("getline")(file, d.location.line);
   py::module_::import("warnings")
-      .attr("warn_explicit")(render(d), category, d.location.known() ? *d.location.file : "?",
-                             d.location.line);
+      .attr("warn_explicit")(py::len(text) > 0 ? render_without_location(d) : render(d), category,
+                             file, d.location.line);
 }
 
 namespace {

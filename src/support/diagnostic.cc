@@ -63,24 +63,39 @@ std::string code_text(Code code) { return fmt::format("TL{:04}", static_cast<int
 
 std::span<const CodeInfo> all_codes() { return kCodes; }
 
-std::string render(const Diagnostic& diagnostic) {
+namespace {
+
+std::string location_text(const Diagnostic& diagnostic) {
+  const SourceLocation& where = diagnostic.location;
+  if (!where.known()) return {};
+  std::string text = fmt::format("  --> {}:{}", *where.file, where.line);
+  if (where.column > 0) text += fmt::format(":{}", where.column);
+  text += "\n";
+  return text + excerpt(diagnostic.line_text.empty() ? line_of_file(*where.file, where.line)
+                                                     : diagnostic.line_text,
+                        where.column);
+}
+
+std::string render_at(const Diagnostic& diagnostic, const std::string& location) {
   std::string text =
       fmt::format("{}[{}]: {}\n", diagnostic.severity == Severity::Error ? "error" : "warning",
                   code_text(diagnostic.code), printable(diagnostic.message));
-  const SourceLocation& where = diagnostic.location;
-  if (where.known()) {
-    text += fmt::format("  --> {}:{}", *where.file, where.line);
-    if (where.column > 0) text += fmt::format(":{}", where.column);
-    text += "\n";
-    text += excerpt(
-        diagnostic.line_text.empty() ? line_of_file(*where.file, where.line) : diagnostic.line_text,
-        where.column);
-  }
+  text += location;
   for (const std::string& note : diagnostic.notes) {
     text += fmt::format("  note: {}\n", printable(note));
   }
   text += fmt::format("  help: {}", printable(diagnostic.help));
   return text;
+}
+
+}  // namespace
+
+std::string render(const Diagnostic& diagnostic) {
+  return render_at(diagnostic, location_text(diagnostic));
+}
+
+std::string render_without_location(const Diagnostic& diagnostic) {
+  return render_at(diagnostic, {});
 }
 
 UserError::UserError(std::vector<Diagnostic> diagnostics) : diagnostics_(std::move(diagnostics)) {

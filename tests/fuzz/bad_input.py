@@ -127,7 +127,9 @@ class Case:
                 "line": w.lineno,
                 "message": text.splitlines()[0].partition(": ")[2],
                 "help": text.partition("  help: ")[2],
-                "text": text,
+                "text": warnings.formatwarning(w.message, w.category, w.filename, w.lineno).rstrip(
+                    "\n"
+                ),
             }
             for w in caught
             for text in [str(w.message)]
