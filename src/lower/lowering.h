@@ -45,6 +45,15 @@ struct CheckedIndex {
   SourceLocation location;
 };
 
+// A loop whose directive made copies of its body.
+struct Unrolling {
+  SourceLocation location;  // of the directive
+  std::string loop;
+  int64_t copies = 0;
+  int64_t stores = 0;                // in all copies
+  std::vector<std::string> written;  // the buffers that they write
+};
+
 struct Lowering {
   schedule::Schedule schedule;  // a copy: passes change it
   std::vector<Argument> arguments;
@@ -59,6 +68,7 @@ struct Lowering {
   // Describes each bad index that the program may write to its last parameter (check_accesses.h),
   // in the order of that parameter's elements; empty if there is no such parameter.
   std::vector<CheckedIndex> checks;
+  std::vector<Unrolling> unrollings;
   std::vector<Diagnostic> warnings;
   bool verify_each = false;  // verify the program after every pass, not only at the end
 };

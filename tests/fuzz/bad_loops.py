@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bad_input import block, case, chain_of, copy_of, sum_of_rows, thread
 
+import texloom as tvm
 from texloom import te
 
 
@@ -144,6 +145,14 @@ def split_of_a_placeholder() -> None:
 def split_by_a_variable() -> None:
     _, y, s = copy_of((8, 4))
     s[y].split(s[y].op.axis[0], factor=te.var("f"))  # wrong
+
+
+@case("TL4009", says="the loop 'i1' is unrolled to 2000 copies")
+def unroll_of_a_long_loop() -> None:
+    x, y, s = copy_of((8, 2000))
+    s[y].bind(s[y].op.axis[0], thread())
+    s[y].unroll(s[y].op.axis[1])  # wrong
+    tvm.build(s, [x, y])
 
 
 @case("TL3021", says="the axis 'i1' of 'Y' was unrolled and is now split")

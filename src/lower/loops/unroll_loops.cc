@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "ir/analysis/code_size.h"
 #include "ir/visit.h"
@@ -30,7 +32,15 @@ bool picks_lanes(const Stmt& body, const Expr& var) {
 // Whether the loop belongs to the launch plan: each iteration launches the same kernels.
 bool has_nests(const Stmt& body) { return contains<Nest>(body); }
 
-Stmt unrolled(const For& loop, const Stmt& self, std::vector<Diagnostic>& warnings) {
+Unrolling unrolling_of(const For& loop, int64_t copies, int64_t stores) {
+  std::set<std::string> written;
+  walk(
+      loop.body, [&](const Store& s) { written.insert(s.buffer->name); },
+      [&](const TextureStore& s) { written.insert(s.texture->name); });
+  return {loop.location, as<Var>(loop.var)->name, copies, stores, {written.begin(), written.end()}};
+}
+
+Stmt unrolled(const For& loop, const Stmt& self, Lowering& lowering) {
   const int64_t* extent = int_value(loop.extent);
   if (extent == nullptr || loop.loop == LoopKind::Thread || has_nests(loop.body)) return self;
   const bool wanted = loop.loop == LoopKind::Unrolled ||
@@ -38,7 +48,7 @@ Stmt unrolled(const For& loop, const Stmt& self, std::vector<Diagnostic>& warnin
   const int128 stores = int128{*extent} * std::max<int64_t>(count_stores(loop.body), 1);
   if (!wanted || stores > kMaxStores) {
     if (loop.loop == LoopKind::Unrolled) {
-      warnings.push_back(
+      lowering.warnings.push_back(
           {Severity::Warning,
            Code::AnnotationIgnored,
            loop.location,
@@ -49,6 +59,8 @@ Stmt unrolled(const For& loop, const Stmt& self, std::vector<Diagnostic>& warnin
     }
     return make_for(loop.var, loop.extent, LoopKind::Serial, loop.body, loop.location);
   }
+  if (loop.loop == LoopKind::Unrolled)
+    lowering.unrollings.push_back(unrolling_of(loop, *extent, static_cast<int64_t>(stores)));
   Stmts copies;
   for (int64_t i = 0; i < *extent; ++i) {
     copies.push_back(substitute(loop.body, {{loop.var, make_int(i, loop.var->type)}}));
@@ -60,7 +72,7 @@ Stmt unrolled(const For& loop, const Stmt& self, std::vector<Diagnostic>& warnin
 
 void unroll_loops(Lowering& lowering) {
   lowering.program.body = rewrite(lowering.program.body, [&](const For& loop, const Stmt& self) {
-    return unrolled(loop, self, lowering.warnings);
+    return unrolled(loop, self, lowering);
   });
 }
 
