@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from . import _core
 from . import nd as ndarray
 from ._core import Device, Expr, NDArray
 from ._core import Function as Module
@@ -14,6 +15,16 @@ from .errors import refuse
 from .function_group import load_module
 from .tir.expr import StringImm
 from .tir.op import const
+
+
+def show_notices(enabled: bool) -> None:
+    """Choose whether long waits are explained on stderr; they are unless this is called.
+
+    After two seconds a notice says which kernel of how many a device compiles: a bar on a terminal,
+    one line elsewhere. Others say what Ctrl-C does while a device works, and why the process does
+    not end yet. Warnings are not affected.
+    """
+    _core.show_notices(bool(enabled))
 
 
 def convert(value: Any) -> Any:
@@ -62,6 +73,7 @@ __all__ = [
     "metal",
     "ndarray",
     "opencl",
+    "show_notices",
     "vulkan",
 ]
 check_calls(globals())

@@ -79,26 +79,30 @@ hal::Constant integer_constant(hal::ElementType type, std::int64_t value) {
   }
 }
 
+}  // namespace
+
 // Records and submits the steps of runs.
 class Recorder {
  public:
+  // `first_runs` is null if first runs are like any other.
   Recorder(const LaunchPlan& plan, std::span<const std::shared_ptr<hal::Executable>> executables,
            std::span<const TensorBinding> arguments, std::span<const hal::Constant> scalars,
            std::span<const hal::Binding> temporaries, hal::Device& device,
-           FunctionRef<bool()> interrupted)
+           PlanExecutor::FirstRuns* first_runs, FunctionRef<bool()> interrupted)
       : plan_(plan),
         executables_(executables),
         arguments_(arguments),
         scalars_(scalars),
         temporaries_(temporaries),
         device_(device),
+        first_runs_(first_runs),
         interrupted_(interrupted) {}
 
   bool is_stopped() const { return stopped_; }
 
   Status run(int times) {
     for (int i = 0; i < times && !stopped_; ++i) TL_RETURN_IF_ERROR(record(plan_.steps));
-    return commands_ == nullptr ? Status() : submit({});
+    return recorded_ == 0 ? Status() : submit({});
   }
 
  private:
@@ -136,17 +140,50 @@ class Recorder {
           fmt::format("kernel \"{}\"", plan_.kernels[launch.kernel].entry.name));
     TL_RETURN_IF_ERROR(
         commands_->dispatch(executables_[launch.kernel], 0, *groups, bindings, constants));
+    if (is_first_run(launch.kernel)) {
+      TL_RETURN_IF_ERROR(commands_->finish());
+      first_launches_.push_back({launch.kernel, std::exchange(commands_, nullptr)});
+    }
     if (++recorded_ < kLaunchesPerSubmission) return {};
     ++submitted_;
     TL_RETURN_IF_ERROR(submit({{progress_, submitted_}}));
     return submitted_ > kSubmissionsAhead ? wait_for(submitted_ - kSubmissionsAhead) : Status();
   }
 
+  // Commands up to the first launch of a kernel, which are submitted by themselves, so that it is
+  // known which kernel a long wait is for.
+  struct FirstLaunch {
+    std::uint32_t kernel;
+    std::shared_ptr<hal::CommandBuffer> commands;
+  };
+
+  bool is_first_run(std::uint32_t kernel) const {
+    return first_runs_ != nullptr && !first_runs_->has(kernel) &&
+           std::none_of(first_launches_.begin(), first_launches_.end(),
+                        [&](const FirstLaunch& each) { return each.kernel == kernel; });
+  }
+
+  Status submit_first_launches() {
+    for (FirstLaunch& each : std::exchange(first_launches_, {})) {
+      const hal::TimelinePoint point = first_runs_->add(each.kernel);
+      const Status status = device_.queue()->submit({{}, {std::move(each.commands)}, {point}});
+      if (status.ok()) continue;
+      static_cast<void>(point.semaphore->fail(status));
+      return status;
+    }
+    return {};
+  }
+
   Status submit(std::vector<hal::TimelinePoint> signals) {
     recorded_ = 0;
-    std::shared_ptr<hal::CommandBuffer> commands = std::exchange(commands_, nullptr);
-    TL_RETURN_IF_ERROR(commands->finish());
-    TL_RETURN_IF_ERROR(device_.queue()->submit({{}, {std::move(commands)}, std::move(signals)}));
+    TL_RETURN_IF_ERROR(submit_first_launches());
+    hal::Submission rest{.waits = {}, .commands = {}, .signals = std::move(signals)};
+    if (commands_ != nullptr) {
+      TL_RETURN_IF_ERROR(commands_->finish());
+      rest.commands.push_back({std::exchange(commands_, nullptr)});
+    }
+    if (!rest.commands.empty() || !rest.signals.empty())
+      TL_RETURN_IF_ERROR(device_.queue()->submit(std::move(rest)));
     stopped_ = interrupted_();
     return {};
   }
@@ -190,14 +227,18 @@ class Recorder {
   std::span<const hal::Constant> scalars_;
   std::span<const hal::Binding> temporaries_;
   hal::Device& device_;
+  PlanExecutor::FirstRuns* first_runs_;
   FunctionRef<bool()> interrupted_;
   std::shared_ptr<hal::Semaphore> progress_ = hal::Semaphore::create();
   std::uint64_t submitted_ = 0;                   // the value that progress_ will reach
-  std::shared_ptr<hal::CommandBuffer> commands_;  // null after a submission
-  int recorded_ = 0;                              // launches in it
+  std::vector<FirstLaunch> first_launches_;       // before `commands_`
+  std::shared_ptr<hal::CommandBuffer> commands_;  // null after a submission or a first launch
+  int recorded_ = 0;                              // launches in both
   bool stopped_ = false;
   LoopValues variables_;
 };
+
+namespace {
 
 Status keep_pace(hal::Queue& queue, FunctionRef<bool()> interrupted) {
   while (queue.backlog() > kMaxBacklog && !interrupted()) {
@@ -209,19 +250,22 @@ Status keep_pace(hal::Queue& queue, FunctionRef<bool()> interrupted) {
 
 }  // namespace
 
-Result<std::shared_ptr<PlanExecutor>> PlanExecutor::create(std::shared_ptr<hal::Device> device,
-                                                           LaunchPlan plan) {
+Result<std::shared_ptr<PlanExecutor>> PlanExecutor::create(
+    std::shared_ptr<hal::Device> device, LaunchPlan plan,
+    FunctionRef<bool(const KernelProgress&)> goes_on) {
   if (device == nullptr) return invalid_argument("the device is null");
   TL_RETURN_IF_ERROR(validate(plan).with_context("launch plan"));
   std::shared_ptr<PlanExecutor> executor(new PlanExecutor(std::move(device), std::move(plan)));
   executor->written_ = written_arguments(executor->plan_);
   for (const KernelSpec& kernel : executor->plan_.kernels) {
-    TL_ASSIGN_OR_RETURN(
-        auto executable,
-        executor->device_->create_executable(
-            {.codes = kernel.codes, .entry_points = {kernel.entry}, .math = kernel.math}));
+    TL_ASSIGN_OR_RETURN(auto executable,
+                        executor->device_->create_executable({.codes = kernel.codes,
+                                                              .entry_points = {kernel.entry},
+                                                              .math = kernel.math,
+                                                              .build = hal::BuildTime::FirstUse}));
     executor->executables_.push_back(std::move(executable));
   }
+  TL_RETURN_IF_ERROR(build_side_by_side(executor->executables_, goes_on));
   if (executor->plan_.symbols.empty()) {
     TL_ASSIGN_OR_RETURN(const std::shared_ptr<const Instance> only, executor->instance({}));
     TL_RETURN_IF_ERROR(executor->acquire_workspace(*only).status());
@@ -274,11 +318,32 @@ Status PlanExecutor::run(std::span<const TensorBinding> arguments, const RunValu
   }
   const std::lock_guard lock(running_);
   TL_ASSIGN_OR_RETURN(Workspace workspace, acquire_workspace(*now));
-  Recorder recorder(now->plan, executables_, arguments, values.scalars, workspace.bindings(),
-                    *device_, interrupted);
+  Recorder recorder(
+      now->plan, executables_, arguments, values.scalars, workspace.bindings(), *device_,
+      device_->info().features.compiles_at_first_run ? &first_runs_ : nullptr, interrupted);
   TL_RETURN_IF_ERROR(recorder.run(times));
   workspace.release();
   return recorder.is_stopped() ? Status() : keep_pace(*device_->queue(), interrupted);
+}
+
+bool PlanExecutor::FirstRuns::has(std::uint32_t kernel) const {
+  const std::lock_guard lock(mutex);
+  return std::find(launched.begin(), launched.end(), kernel) != launched.end();
+}
+
+hal::TimelinePoint PlanExecutor::FirstRuns::add(std::uint32_t kernel) {
+  const std::lock_guard lock(mutex);
+  launched.push_back(kernel);
+  return {complete, launched.size()};
+}
+
+std::optional<KernelProgress> PlanExecutor::first_runs() const {
+  const auto complete = first_runs_.complete->value();
+  const std::lock_guard lock(first_runs_.mutex);
+  if (!complete.ok() || *complete >= first_runs_.launched.size()) return std::nullopt;
+  return KernelProgress{.done = static_cast<std::size_t>(*complete),
+                        .total = plan_.kernels.size(),
+                        .current = first_runs_.launched[*complete]};
 }
 
 Result<std::optional<Alias>> PlanExecutor::find_alias(std::span<const TensorBinding> arguments,

@@ -10,6 +10,7 @@
 #include "runtime/aliases.h"
 #include "runtime/hal/binding.h"
 #include "runtime/hal/device.h"
+#include "runtime/kernel_builds.h"
 #include "runtime/launch_plan.h"
 #include "runtime/plan_workspace.h"
 #include "support/function_ref.h"
@@ -38,11 +39,17 @@ using TensorBinding = hal::Binding;
 // complete.
 class PlanExecutor {
  public:
-  // Builds every kernel and, unless their sizes depend on the call, allocates the temporaries in
-  // the pool, so that errors occur early: those of validate(), of Device::create_executable (with
-  // the build log) and of WorkspacePool::acquire.
+  // Builds every kernel, several at a time, and, unless their sizes depend on the call, allocates
+  // the temporaries in the pool, so that errors occur early: those of validate(), of
+  // Device::create_executable (with the build log) and of WorkspacePool::acquire. `goes_on` is that
+  // of build_side_by_side().
+  static Result<std::shared_ptr<PlanExecutor>> create(
+      std::shared_ptr<hal::Device> device, LaunchPlan plan,
+      FunctionRef<bool(const KernelProgress&)> goes_on);
   static Result<std::shared_ptr<PlanExecutor>> create(std::shared_ptr<hal::Device> device,
-                                                      LaunchPlan plan);
+                                                      LaunchPlan plan) {
+    return create(std::move(device), std::move(plan), [](const KernelProgress&) { return true; });
+  }
 
   // Submits the plan's launches `times` times to the device's queue. They are recorded and
   // submitted kLaunchesPerSubmission at a time, with nothing of other runs in between, and at most
@@ -63,6 +70,11 @@ class PlanExecutor {
     return run(arguments, values, times, [] { return false; });
   }
 
+  // On a device that compiles kernels when they first run: how far the first runs of the kernels
+  // launched so far are; `current` is a kernel of the plan. Nullopt if all of them are complete, or
+  // failed, and on other devices.
+  std::optional<KernelProgress> first_runs() const;
+
   // Finds two arguments that run() would refuse although each is valid by itself.
   Result<std::optional<Alias>> find_alias(std::span<const TensorBinding> arguments,
                                           std::span<const std::int64_t> symbols = {});
@@ -80,6 +92,19 @@ class PlanExecutor {
   Result<Workspace> acquire_workspace(const Instance& instance);
   Result<std::shared_ptr<const Instance>> instance(std::span<const std::int64_t> symbols);
 
+  // The kernels that have been launched, in this order. The semaphore has the value n when the
+  // first runs of the first n are complete.
+  struct FirstRuns {
+    mutable std::mutex mutex;
+    std::vector<std::uint32_t> launched;  // guarded by mutex
+    std::shared_ptr<hal::Semaphore> complete = hal::Semaphore::create();
+
+    bool has(std::uint32_t kernel) const;
+    // The point to signal with the first launch of a kernel.
+    hal::TimelinePoint add(std::uint32_t kernel);
+  };
+  friend class Recorder;
+
   PlanExecutor(std::shared_ptr<hal::Device> device, LaunchPlan plan)
       : device_(std::move(device)), plan_(std::move(plan)) {}
 
@@ -87,6 +112,7 @@ class PlanExecutor {
   LaunchPlan plan_;
   std::vector<bool> written_;                                  // by argument
   std::vector<std::shared_ptr<hal::Executable>> executables_;  // by kernel; entry point 0 of each
+  FirstRuns first_runs_;
   std::mutex running_;  // held from the first submission of a run to its last
   std::mutex mutex_;
   std::shared_ptr<const Instance> latest_;  // guarded by mutex_; null before the first

@@ -1,5 +1,6 @@
 """Wrong values in every argument give a Python error, never a crash or a hang."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from conftest import has_pocl
 
 import texloom as tvm
 from texloom import _core, te
@@ -258,7 +260,12 @@ def scaled(n=64, work=1):
         s[t].bind(s[t].fuse(), te.thread_axis("blockIdx.x"))
     return tvm.build(s, [x, y])
 """
+# Notices depend on how fast the machine is.
+FUNCTIONS += "tvm.runtime.show_notices(False)\n"
 PROGRAM = FUNCTIONS + 'x, y = tvm.nd.array(np.ones(64, "float32")), tvm.nd.empty((64,))\n'
+
+
+INTERRUPTED = re.compile("texloom: interrupted; the device completes what it has begun, .*\n")
 
 
 def child(body, before=PROGRAM):
@@ -376,6 +383,7 @@ def test_interrupted_while_building():
 def test_interrupted_while_waiting():
     """Ctrl-C works while a long kernel runs; the device may go on, but the user can continue."""
     status, output, errors = child("""
+        tvm.runtime.show_notices(True)
         f = scaled(work=30_000_000)
         f(x, y)
         threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
@@ -386,12 +394,73 @@ def test_interrupted_while_waiting():
             print("interrupted", time.time() - begin < 10, flush=True)
             os._exit(0)
     """)
-    assert (status, output, errors) == (0, "interrupted True\n", "")
+    assert (status, output) == (0, "interrupted True\n")
+    assert INTERRUPTED.fullmatch(errors)
+
+
+def test_interrupted_twice():
+    """The first Ctrl-C says what the process waits for at its end, and the second ends it."""
+    status, _, errors = child("""
+        tvm.runtime.show_notices(True)
+        f = scaled(work=30_000_000)
+        f(x, y)
+        for seconds in (0.5, 3):  # daemons, for which the end of Python does not wait
+            timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
+            timer.daemon = True
+            timer.start()
+        try:
+            y.numpy()
+        except KeyboardInterrupt:
+            pass
+        time.sleep(0.5)
+    """)
+    assert status == 130
+    assert INTERRUPTED.match(errors)
+    assert "texloom: waiting for the device to complete its work; Ctrl-C ends the process" in errors
+    assert errors.endswith("texloom: ended by Ctrl-C; work on the device was not complete\n")
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_long_compilations_are_told(told):
+    """PoCL compiles when a kernel first runs. One line in a log, after two seconds."""
+    if not has_pocl():
+        pytest.skip("only PoCL takes long for a kernel that runs long")
+    _, _, errors = child(f"""
+        tvm.runtime.show_notices({told})
+        f = scaled(work=30_000_000)
+        f(x, y)
+        threading.Timer(3.5, lambda: os._exit(0)).start()
+        y.numpy()
+    """)
+    said = r"texloom: the device compiles and first runs kernel 2 of 2, \w+ \(.* of source\)\n"
+    assert re.fullmatch(said if told else "", errors)
+
+
+def test_a_terminal_shows_a_bar_of_compilations():
+    if not has_pocl():
+        pytest.skip("only PoCL takes long for a kernel that runs long")
+    _, output, _ = child("""
+        tvm.runtime.show_notices(True)
+        import io
+        class Terminal(io.StringIO):
+            isatty = lambda self: True
+        sys.stderr = Terminal()
+        f = scaled(work=30_000_000)
+        f(x, y)
+        def end():
+            print(repr(sys.stderr.getvalue()), flush=True)
+            os._exit(0)
+        threading.Timer(3.5, end).start()
+        y.numpy()
+    """)
+    assert output.count("\\r\\x1b[Ktexloom: [##########..........] 2 s the device compiles") > 1
+    assert "\\n" not in output
 
 
 def test_interrupted_while_launching():
     """Ctrl-C works between thousands of launches, of one run or of many; later calls still work."""
     status, output, errors = child("""
+        tvm.runtime.show_notices(True)
         x, y = tvm.nd.array(np.ones((700_000, 1))), tvm.nd.empty((700_000, 1), "float64")
         a = te.placeholder(x.shape, "float64", name="A")
         b = te.compute(a.shape, lambda i, j: a[i, j] + 1, name="B")
@@ -408,7 +477,8 @@ def test_interrupted_while_launching():
                 print("interrupted", time.time() - begin < 5)
         g(one, two); two.numpy()
     """)
-    assert (status, output, errors) == (0, "interrupted True\n" * 2, "")
+    assert (status, output) == (0, "interrupted True\n" * 2)
+    assert INTERRUPTED.match(errors)
 
 
 def test_other_threads_run_while_one_waits():

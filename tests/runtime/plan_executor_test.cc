@@ -93,6 +93,27 @@ TEST_F(PlanExecutorTest, LoopVariablesReachTheKernels) {
   EXPECT_EQ(values_of<std::int64_t>(buffer), std::vector<std::int64_t>{7'017'107'117});
 }
 
+// On a device that compiles kernels when they first run, it is known which of them it runs.
+TEST_F(PlanExecutorTest, TellsFirstRuns) {
+  const auto executor = make_executor(add_one_plan());
+  ASSERT_NE(executor, nullptr);
+  EXPECT_FALSE(executor->first_runs().has_value());
+  const BufferBinding in{make_buffer(kCount * 4)};
+  const auto gate = hal::Semaphore::create();
+  TL_ASSERT_OK(device_->queue()->submit({.waits = {{gate, 1}}, .commands = {}, .signals = {}}));
+  TL_ASSERT_OK(executor->run({{in, BufferBinding{make_buffer(kCount * 4)}}}));
+  const auto now = executor->first_runs();
+  EXPECT_EQ(now.has_value(), device_->info().features.compiles_at_first_run);
+  if (now) {
+    EXPECT_EQ(now->done, 0U);
+    EXPECT_EQ(now->total, executor->plan().kernels.size());
+    EXPECT_EQ(now->current, 0U);
+  }
+  TL_ASSERT_OK(gate->signal(1));
+  TL_ASSERT_OK(device_->queue()->wait_idle());
+  EXPECT_FALSE(executor->first_runs().has_value());
+}
+
 // After each submission the caller may cancel the rest; the next run starts over.
 TEST_F(PlanExecutorTest, Interrupted) {
   LaunchPlan plan{

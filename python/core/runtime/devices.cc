@@ -7,6 +7,7 @@
 #include "core/handles.h"
 #include "core/runtime/device_info.h"
 #include "core/runtime/open_devices.h"
+#include "core/runtime/wait_notice.h"
 
 namespace texloom::python {
 
@@ -77,6 +78,7 @@ It is opened when it is first used; TL5006 if there is none.
           "The current and peak bytes and objects of arrays and programs in each kind of memory, "
           "and the statistics of the workspace pool.");
   m.def("driver_names", driver_names);
+  m.def("show_notices", show_notices, py::arg("enabled"));
   m.def("devices_of", devices_of);
   m.def("all_devices", all_devices);
 }

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 
 #include "compile/bad_indices.h"
@@ -15,6 +16,7 @@
 #include "core/runtime/function.h"
 #include "core/runtime/released_lock.h"
 #include "core/runtime/scalar_arguments.h"
+#include "core/runtime/wait_notice.h"
 #include "ir/program.h"
 #include "runtime/hal/profile.h"
 #include "runtime/plan_symbols.h"
@@ -55,16 +57,59 @@ runtime::LaunchPlan plan_for(const compile::CompiledModule& module, const PyDevi
   return plan;
 }
 
+// The wait for a device's compiler, which cannot be stopped.
+class BuildWait {
+ public:
+  explicit BuildWait(const compile::CompiledModule& module) : module_(module) {}
+
+  // Called without the GIL. Returns false after Ctrl-C; the second one ends the process.
+  bool goes_on(const runtime::KernelProgress& at) {
+    const py::gil_scoped_acquire lock;
+    if (auto signal = take_interrupt()) {
+      notice_.remove_bar();
+      if (interrupt_ && signal->matches(PyExc_KeyboardInterrupt)) end_by_interrupt();
+      if (!interrupt_)
+        say("waiting for the device's compiler, which cannot be stopped; Ctrl-C ends the process "
+            "at "
+            "once");
+      interrupt_ = std::move(signal);
+    }
+    const compile::CompiledKernel& kernel = module_.kernels[at.current];
+    if (!interrupt_) notice_.is_compiling("compiles", at, kernel.name, kernel.source.size());
+    return !interrupt_;
+  }
+
+  void throw_if_interrupted() const {
+    if (interrupt_) throw *interrupt_;
+  }
+
+ private:
+  const compile::CompiledModule& module_;
+  WaitNotice notice_;
+  std::optional<py::error_already_set> interrupt_;
+};
+
 // Returns the executor for the device; builds the kernels if the function first runs there.
-Result<Executor> executor_on(PyFunction& f, const PyDevice& device,
-                             const std::shared_ptr<hal::Device>& opened) {
+Result<Executor> find_executor(PyFunction& f, const PyDevice& device,
+                               const std::shared_ptr<hal::Device>& opened, BuildWait& wait) {
   const ReleasedLock released;
   const std::lock_guard lock(f.mutex);
   Executor& made = f.executors[opened.get()];
   if (!made) {
-    TL_ASSIGN_OR_RETURN(made, runtime::PlanExecutor::create(opened, plan_for(f.module, device)));
+    TL_ASSIGN_OR_RETURN(
+        made, runtime::PlanExecutor::create(opened, plan_for(f.module, device),
+                                            [&](const auto& at) { return wait.goes_on(at); }));
   }
   return made;
+}
+
+Executor executor_on(PyFunction& f, const PyDevice& device,
+                     const std::shared_ptr<hal::Device>& opened) {
+  BuildWait wait(f.module);
+  const Result<Executor> executor = find_executor(f, device, opened, wait);
+  wait.throw_if_interrupted();
+  throw_if_error(executor.status());
+  return *executor;
 }
 
 // The arguments of one call.
@@ -104,8 +149,7 @@ void run(PyFunction& f, const PyDevice& on, CallArguments arguments, int times,
   const std::shared_ptr<hal::Device>& device = open_device(on);
   compile::check_requirements(f.module, device->info(), where);
   const hal::HostSpan span(device->options().profile.get(), f.module.program.name);
-  const Result<Executor> executor = executor_on(f, on, device);
-  throw_if_error(executor.status());
+  const Executor executor = executor_on(f, on, device);
   std::vector<hal::Binding>& bindings = arguments.bindings;
   const std::vector<lower::CheckedIndex>& checks = f.module.checks;
   if (!checks.empty()) {
@@ -114,20 +158,20 @@ void run(PyFunction& f, const PyDevice& on, CallArguments arguments, int times,
     bindings.push_back(*report);
     arguments.shapes.push_back(f.module.program.params.back()->shape);
   }
-  const std::vector<int64_t> symbols = symbol_values((*executor)->plan(), arguments, where);
-  bool interrupted = false;
+  const std::vector<int64_t> symbols = symbol_values(executor->plan(), arguments, where);
+  std::optional<py::error_already_set> interrupt;
   Status status;
   {
     const ReleasedLock released;
-    status = (*executor)->run(bindings, {symbols, arguments.numbers.scalars}, times, [&] {
+    status = executor->run(bindings, {symbols, arguments.numbers.scalars}, times, [&] {
       const py::gil_scoped_acquire lock;
-      interrupted = PyErr_CheckSignals() != 0;  // Ctrl-C
-      return interrupted;
+      interrupt = take_interrupt();
+      return interrupt.has_value();
     });
   }
-  if (interrupted) throw py::error_already_set();
-  if (status.code() == StatusCode::InvalidArgument)
-    explain(f, **executor, bindings, symbols, where);
+  explain_waits_for(executor);
+  if (interrupt) throw_interrupt(*std::move(interrupt));
+  if (status.code() == StatusCode::InvalidArgument) explain(f, *executor, bindings, symbols, where);
   throw_if_error(status);
   if (checks.empty()) return;
   const auto report = [&] {

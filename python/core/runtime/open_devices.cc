@@ -11,6 +11,7 @@
 #include "compile/interpreted_kernels.h"
 #include "core/handles.h"
 #include "core/runtime/released_lock.h"
+#include "core/runtime/wait_notice.h"
 #include "runtime/drivers/host/driver.h"
 #include "runtime/drivers/null/driver.h"
 #include "runtime/drivers/opencl/driver.h"
@@ -46,6 +47,8 @@ struct OpenDevices {
   std::atomic<pid_t> process = 0;  // the process that created the first driver
   hal::DriverRegistry drivers;
   std::map<PyDevice, std::shared_ptr<hal::Device>> devices;
+  std::vector<std::weak_ptr<runtime::PlanExecutor>> compiling;  // see explain_waits_for()
+  bool interrupted = false;                                     // by Ctrl-C, while work ran
   std::shared_ptr<hal::Profile> profile;  // for devices that are opened from now on; may be null
 };
 OpenDevices& open_devices() {
@@ -148,7 +151,52 @@ const std::shared_ptr<hal::Device>& open_device(const PyDevice& device) {
   return state.devices.emplace(device, *opened).first->second;
 }
 
-void wait_for(hal::Device& device) {
+void explain_waits_for(const std::shared_ptr<runtime::PlanExecutor>& executor) {
+  if (!executor->first_runs()) return;
+  OpenDevices& state = open_devices();
+  const std::lock_guard lock(state.mutex);
+  std::erase_if(state.compiling, [&](const auto& each) {
+    const auto other = each.lock();
+    return other == nullptr || other == executor || !other->first_runs();
+  });
+  state.compiling.push_back(executor);
+}
+
+void throw_interrupt(py::error_already_set error) {
+  if (error.matches(PyExc_KeyboardInterrupt)) {
+    open_devices().interrupted = true;
+    say("interrupted; the device completes what it has begun, and the process waits for that at "
+        "its "
+        "end: Ctrl-C then ends it at once");
+  }
+  throw error;
+}
+
+namespace {
+
+// The first executor whose kernels the device compiles; null if there is none.
+std::shared_ptr<runtime::PlanExecutor> compiling_on(const hal::Device& device) {
+  OpenDevices& state = open_devices();
+  const std::lock_guard lock(state.mutex);
+  for (const auto& each : state.compiling) {
+    auto executor = each.lock();
+    if (executor != nullptr && executor->device().get() == &device && executor->first_runs())
+      return executor;
+  }
+  return nullptr;
+}
+
+// Tells which kernel the device compiles, if it does.
+void explain(const hal::Device& device, WaitNotice& notice) {
+  const auto executor = compiling_on(device);
+  const auto now = executor == nullptr ? std::nullopt : executor->first_runs();
+  if (!now) return;
+  const runtime::KernelSpec& kernel = executor->plan().kernels[now->current];
+  notice.is_compiling("compiles and first runs", *now, kernel.entry.name,
+                      kernel.codes.front().code.size());
+}
+
+void wait_for(hal::Device& device, WaitNotice& notice) {
   const std::shared_ptr<hal::Queue>& queue = device.queue();
   while (true) {
     const Status status = [&] {
@@ -156,18 +204,53 @@ void wait_for(hal::Device& device) {
       return queue->wait_idle(hal::after(std::chrono::milliseconds(20)));
     }();
     if (status.code() != StatusCode::DeadlineExceeded) return throw_if_error(status);
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    if (auto interrupt = take_interrupt()) {
+      notice.remove_bar();
+      throw_interrupt(*std::move(interrupt));
+    }
+    explain(device, notice);
   }
 }
 
-void wait_for_open_devices() {
+std::vector<std::shared_ptr<hal::Device>> all_open_devices() {
+  OpenDevices& state = open_devices();
+  const std::lock_guard lock(state.mutex);
   std::vector<std::shared_ptr<hal::Device>> open;
-  {
-    OpenDevices& state = open_devices();
-    const std::lock_guard lock(state.mutex);
-    for (const auto& [number, device] : state.devices) open.push_back(device);
+  for (const auto& [number, device] : state.devices) open.push_back(device);
+  return open;
+}
+
+// The wait at the end of the process, which people may take for a hang.
+void wait_at_exit(hal::Device& device) {
+  using namespace std::chrono_literals;
+  WaitNotice notice;
+  const auto silence = open_devices().interrupted ? 100ms : 2000ms;
+  while (true) {
+    const Status status = [&] {
+      const ReleasedLock released;
+      return device.queue()->wait_idle(hal::after(20ms));
+    }();
+    if (status.code() != StatusCode::DeadlineExceeded) return throw_if_error(status);
+    if (auto interrupt = take_interrupt()) {
+      notice.remove_bar();
+      if (interrupt->matches(PyExc_KeyboardInterrupt)) end_by_interrupt();
+      throw *interrupt;
+    }
+    notice.is_waiting(silence,
+                      "waiting for the device to complete its work; Ctrl-C ends the process "
+                      "at once");
   }
-  for (const auto& device : open) wait_for(*device);
+}
+
+}  // namespace
+
+void wait_for(hal::Device& device) {
+  WaitNotice notice;
+  wait_for(device, notice);
+}
+
+void wait_for_open_devices() {
+  for (const auto& device : all_open_devices()) wait_for(*device);
 }
 
 bool profile_devices(std::shared_ptr<hal::Profile> profile) {
@@ -180,15 +263,13 @@ bool profile_devices(std::shared_ptr<hal::Profile> profile) {
 
 void close_devices() {
   if (is_forked(open_devices())) return;
-  close_released_locks();
   try {
-    wait_for_open_devices();
+    close_released_locks();
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_KeyboardInterrupt)) throw;
-    py::module_::import("sys").attr("stdout").attr("flush")();
-    std::fputs("texloom: ended by Ctrl-C; work on the device was not complete\n", stderr);
-    std::_Exit(130);
+    end_by_interrupt();
   }
+  for (const auto& device : all_open_devices()) wait_at_exit(*device);
 }
 
 }  // namespace texloom::python

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "core/handles.h"
 #include "runtime/hal/device.h"
+#include "runtime/plan_executor.h"
 #include "support/status.h"
 
 namespace texloom::python {
@@ -34,8 +36,17 @@ Result<std::vector<hal::DeviceInfo>> device_infos(const std::string& driver);
 const std::shared_ptr<hal::Device>& open_device(const PyDevice& device);
 
 // Waits for all work on a device, or on all open devices. Ctrl-C ends the wait, but not the work.
+// A wait of some seconds is explained on stderr.
 void wait_for(hal::Device& device);
 void wait_for_open_devices();
+
+// Lets waits for the executor's device tell which of its kernels the device compiles, if that
+// happens when they first run.
+void explain_waits_for(const std::shared_ptr<runtime::PlanExecutor>& executor);
+
+// Throws the exception of a signal during work on a device. Says on stderr what becomes of the work
+// if it is Ctrl-C.
+[[noreturn]] void throw_interrupt(py::error_already_set error);
 
 // Makes devices that are opened from now on add what they run to the profile. Returns false, and
 // does nothing, if a device is already open.

@@ -58,6 +58,8 @@ struct DeviceFeatures {
   bool float64 = false;
   bool texture_views = false;  // Allocator::create_view
   bool host_import = false;    // Allocator::import
+  // The device compiles a kernel when it first runs, not when its executable is built.
+  bool compiles_at_first_run = false;
   // Commands run in the order in which they are recorded, so barriers are not needed.
   bool in_order_commands = false;
   bool indirect_dispatch = false;

@@ -183,6 +183,7 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
   const bool little_endian = reader.scalar<cl_bool>(CL_DEVICE_ENDIAN_LITTLE) != CL_FALSE;
   const bool compiles = reader.scalar<cl_bool>(CL_DEVICE_COMPILER_AVAILABLE) != CL_FALSE;
   add_quirks(info);
+  info.features.compiles_at_first_run = has_quirk(info, kCompilesAtFirstRun);
   TL_RETURN_IF_ERROR(to_status(reader.error(), "clGetDeviceInfo"));
   if (!available)
     return make_error(StatusCode::Unavailable, "device {} is not available", info.name);

@@ -26,6 +26,9 @@ constexpr QuirkRow kQuirks[] = {
     {"", "NVIDIA", "", kWholeLastRow,
      "clEnqueueCopyBufferRect returns CL_INVALID_VALUE if a buffer ends with the last row of a "
      "rectangle whose pitch is wider than its rows: that row is copied separately"},
+    {"Portable Computing Language", "", "", kCompilesAtFirstRun,
+     "clBuildProgram only parses a kernel, and its first launch compiles it for as long as that "
+     "takes: waits for first launches are reported as compilation"},
 };
 
 bool contains(std::string_view text, std::string_view part) {

@@ -13,6 +13,8 @@ inline constexpr std::string_view kUnderstatedWorkgroupLimit = "understated-work
 inline constexpr std::string_view kUndescribableKernels = "undescribable-kernels";
 // A rectangle of a buffer must include the gap after its last row.
 inline constexpr std::string_view kWholeLastRow = "whole-last-row";
+// Building a program is quick, and the first run of each kernel compiles it.
+inline constexpr std::string_view kCompilesAtFirstRun = "compiles-at-first-run";
 
 // Appends the entries that match the device's platform, vendor and name to info.quirks.
 void add_quirks(DeviceInfo& info);
