@@ -224,6 +224,12 @@ def array_larger_than_the_device_allows() -> None:
     tvm.nd.empty((2**31 - 1, 2**16), "float64")  # wrong
 
 
+@case("TL5017", TEXLOOM_CACHE_DIR="/dev/null")
+def cache_that_is_no_folder() -> None:
+    f = compiled()
+    f(array(), array())  # wrong
+
+
 @case("TL5015", says="more than 1000000 launches")
 def loops_outside_of_the_threads_that_are_too_long() -> None:
     x = te.placeholder((2000, 2000, 2), name="X")

@@ -457,6 +457,26 @@ def test_a_terminal_shows_a_bar_of_compilations():
     assert "\\n" not in output
 
 
+def test_an_unusable_cache_is_told_once():
+    """The folder cannot be made: the reason, once, and all works without it."""
+    status, output, errors = child(
+        """
+        import warnings
+        os.environ["TEXLOOM_CACHE_DIR"] = "/dev/null/cache"
+        x, y = tvm.nd.array(np.ones(64, "float32")), tvm.nd.empty((64,))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for i in (1, 2):
+                f = scaled(work=i); f(x, y); y.numpy()
+        print(*[w.message for w in caught])
+    """,
+        before=FUNCTIONS,
+    )
+    assert (status, errors) == (0, "")
+    assert output.count("TL5017") == 1
+    assert "making the folder /dev/null/cache: Not a directory" in output
+
+
 def test_interrupted_while_launching():
     """Ctrl-C works between thousands of launches, of one run or of many; later calls still work."""
     status, output, errors = child("""

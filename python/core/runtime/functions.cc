@@ -109,6 +109,7 @@ Executor executor_on(PyFunction& f, const PyDevice& device,
   const Result<Executor> executor = find_executor(f, device, opened, wait);
   wait.throw_if_interrupted();
   throw_if_error(executor.status());
+  warn_of_unusable_cache();
   return *executor;
 }
 

@@ -24,14 +24,12 @@ namespace texloom::python {
 
 namespace {
 
-void add_drivers(hal::DriverRegistry& drivers) {
+void add_drivers(hal::DriverRegistry& drivers, const std::shared_ptr<hal::BinaryCache>& cache) {
   using Made = Result<std::shared_ptr<hal::Driver>>;
   const auto add = [&](const char* name, hal::DriverRegistry::Factory factory) {
     TL_CHECK(drivers.add(name, std::move(factory)).ok());
   };
-  add("opencl", [] {
-    return hal::opencl::create_driver({.binary_cache = hal::binary_cache_of_environment()});
-  });
+  add("opencl", [cache] { return hal::opencl::create_driver({.binary_cache = cache}); });
   add("host", [] {
     return Made(hal::host::create_driver({.loaders = {compile::make_interpreter_loader()}}));
   });
@@ -41,8 +39,9 @@ void add_drivers(hal::DriverRegistry& drivers) {
 // The drivers of the process and their open devices. Never destroyed, because OpenCL
 // implementations tear themselves down at exit, in an unknown order.
 struct OpenDevices {
-  OpenDevices() { add_drivers(drivers); }
+  OpenDevices() { add_drivers(drivers, cache); }
 
+  const std::shared_ptr<hal::BinaryCache> cache = hal::binary_cache_of_environment();  // or null
   std::mutex mutex;
   std::atomic<pid_t> process = 0;  // the process that created the first driver
   hal::DriverRegistry drivers;
@@ -170,6 +169,18 @@ void throw_interrupt(py::error_already_set error) {
         "end: Ctrl-C then ends it at once");
   }
   throw error;
+}
+
+void warn_of_unusable_cache() {
+  const std::shared_ptr<hal::BinaryCache>& cache = open_devices().cache;
+  const Status failure = cache == nullptr ? Status() : cache->take_failure();
+  if (failure.ok()) return;
+  warn({Severity::Warning,
+        Code::CacheUnusable,
+        user_location(),
+        fmt::format("compiled kernels are not stored for later: {}", failure.message()),
+        "set TEXLOOM_CACHE_DIR to a folder that can be written, or unset it",
+        {}});
 }
 
 namespace {

@@ -48,6 +48,9 @@ void explain_waits_for(const std::shared_ptr<runtime::PlanExecutor>& executor);
 // if it is Ctrl-C.
 [[noreturn]] void throw_interrupt(py::error_already_set error);
 
+// Warns, once, if compiled kernels cannot be stored in the folder TEXLOOM_CACHE_DIR.
+void warn_of_unusable_cache();
+
 // Makes devices that are opened from now on add what they run to the profile. Returns false, and
 // does nothing, if a device is already open.
 bool profile_devices(std::shared_ptr<hal::Profile> profile);

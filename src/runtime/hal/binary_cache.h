@@ -59,13 +59,20 @@ class BinaryCache {
 
   BinaryCacheCounts counts() const;
 
+  // The first failure of store(), with the path and the reason; later calls return success, so
+  // that a program can tell its user once.
+  Status take_failure();
+
  private:
   std::string path_of(const BinaryKey& key) const;
   void trim();
 
   const BinaryCacheOptions options_;
   mutable std::mutex mutex_;
-  BinaryCacheCounts counts_;  // guarded by mutex_
+  // Guarded by mutex_.
+  BinaryCacheCounts counts_;
+  Status first_failure_;
+  bool was_taken_ = false;
 };
 
 // Creates a cache in the folder named by the environment variable TEXLOOM_CACHE_DIR; null (no

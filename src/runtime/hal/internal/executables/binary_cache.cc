@@ -205,6 +205,7 @@ Status BinaryCache::store(const BinaryKey& key, std::string_view binary) {
   Status status = written();
   const std::scoped_lock lock(mutex_);
   ++(status.ok() ? counts_.stored : counts_.store_failures);
+  if (first_failure_.ok()) first_failure_ = status;
   if (status.ok()) trim();
   return status;
 }
@@ -234,6 +235,13 @@ void BinaryCache::trim() {
 BinaryCacheCounts BinaryCache::counts() const {
   const std::scoped_lock lock(mutex_);
   return counts_;
+}
+
+Status BinaryCache::take_failure() {
+  const std::scoped_lock lock(mutex_);
+  if (was_taken_ || first_failure_.ok()) return {};
+  was_taken_ = true;
+  return first_failure_;
 }
 
 std::shared_ptr<BinaryCache> binary_cache_of_environment() {
