@@ -9,6 +9,7 @@
 #include "ir/arith/region.h"
 #include "ir/arith/simplify.h"
 #include "ir/equal.h"
+#include "ir/layout/layout.h"
 #include "schedule/attach.h"
 #include "schedule/bounds/array_extents.h"
 #include "schedule/bounds/axis_values.h"
@@ -125,9 +126,18 @@ class Inference {
     for (size_t i = 0; i < shape.size(); ++i) {
       const int64_t* extent = int_value(shape[i]);
       if (extent == nullptr || !needed[i] || !needed[i]->bounded()) continue;
-      own.first[i] = make_int(std::clamp<int64_t>(needed[i]->min, 0, *extent - 1));
-      own.end[i] = make_int(std::clamp<int64_t>(needed[i]->max + 1, 1, *extent));
+      const int64_t step = may_be_lanes(stage, i) ? kTexelLanes : 1;
+      const int64_t first = std::clamp<int64_t>(needed[i]->min, 0, *extent - 1) / step * step;
+      const int64_t end = (std::clamp<int64_t>(needed[i]->max, 0, *extent - 1) / step + 1) * step;
+      own.first[i] = make_int(first);
+      own.end[i] = make_int(std::min(end, *extent));
     }
+  }
+
+  // Whether consecutive indices of the axis may be lanes of a texel, which are written together.
+  static bool may_be_lanes(const Stage& stage, size_t axis) {
+    const bool texture = stage.scope && stage.scope->texture;
+    return texture && (stage.layout || axis + 1 == stage.op->axes.size());
   }
 
   // Adds what a reader reads of the stage at the points that the reader computes.
