@@ -34,7 +34,10 @@ FILE = "example.py"
 # What differs from machine to machine.
 MASKS = (
     (re.compile(r"/\S+/tests/fuzz/\w+\.py:\d+"), "example.py:..."),
-    (re.compile(r"of device .* for one allocation, \d+"), "of device ... for one allocation, ..."),
+    (
+        re.compile(r"of device .* for one allocation, [\d.]+ \w+"),
+        "of device ... for one allocation, ...",
+    ),
     (re.compile(r"use a number from 0 to \d+"), "use a number from 0 to ..."),
     (re.compile(r"and the device \(\d+ x \d+\)"), "and the device (... x ...)"),
 )

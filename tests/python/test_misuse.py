@@ -360,7 +360,7 @@ def test_no_object_is_empty():
 
 
 def test_exit_by_an_error():
-    status, _, errors = child("f = scaled(); f(x, y); f(x)")
+    status, _, errors = child("f = scaled(); f(x, y); f()")
     assert status == 1
     assert "error[TL5001]" in errors
     assert "Fatal" not in errors
