@@ -219,7 +219,7 @@ def call_with_none() -> None:
     f(array(), None)  # wrong
 
 
-@case("TL5007")
+@case("TL5009")
 def array_larger_than_the_device_allows() -> None:
     tvm.nd.empty((2**31 - 1, 2**16), "float64")  # wrong
 
