@@ -126,6 +126,9 @@ class Schedule {
   void attach(StageId id, StageId parent, const ir::IterVar& axis, const SourceLocation& where);
 
  private:
+  // Refuses an intrinsic whose computation uses an axis of a stage that is not one of its scalars:
+  // it is declared without the schedule, so that the axis has no value in its statements.
+  void refuse_axes_in(const TensorIntrinsicNode& intrinsic, const SourceLocation& where) const;
   void check_rfactor(const Stage& stage, const ir::IterVar& axis, int factor_axis,
                      const SourceLocation& where) const;
   // -- Scans (scan_stages.cc).

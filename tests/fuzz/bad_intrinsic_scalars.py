@@ -193,7 +193,7 @@ def reset_that_reads_what_a_step_computes() -> None:
     tvm.lower(s, [a, c])
 
 
-@case("TL3033", says="uses the axis 'j' of the schedule")
+@case("TL1021", says="uses the axis 'j' of the schedule")
 def axis_of_the_schedule_in_a_computation() -> None:
     x = te.placeholder((3, 4), "int32", name="x")
     y = te.compute((3, 4), lambda j, i: x[j, i] * j, name="y")
@@ -205,4 +205,3 @@ def axis_of_the_schedule_in_a_computation() -> None:
         b.op, lambda ins, outs: outs[0].vstore(0, ins[0].vload(0, "int32x4"))
     )
     s[y].tensorize(i, intrinsic)  # wrong
-    tvm.lower(s, [x, y])

@@ -67,3 +67,64 @@ def test_points_that_are_computed():
     s = te.create_schedule(c.op)
     with pytest.raises(tvm.TVMError, match=r"'B' reads axis 0 of 'A' at indices 0 to 10, but"):
         tvm.lower(s, [a, c])
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        lambda i: te.truncmod(i - 8, 16),
+        lambda i: i.astype("int64") * 2,
+        lambda i: i.astype("uint32") - 1,
+        lambda i: i | 16,
+        lambda i: i << 1,
+        lambda i: te.if_then_else(i < 8, i, i + 1),
+        lambda i: i % (i + 1) + 1,
+        lambda i: i * i,
+    ],
+)
+def test_indices_whose_intervals_do_not_tell(index):
+    """A point is searched for at which the read is outside."""
+    a = te.placeholder((16,), name="A")
+    b = te.compute((16,), lambda i: a[index(i)], name="B")
+    s = te.create_schedule(b.op)
+    s[b].bind(b.op.axis[0], block())
+    with pytest.raises(tvm.TVMError, match=r"TL3020.*'A' at ind.* but that axis has only"):
+        tvm.lower(s, [a, b])
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        lambda i: i * 2 < 32,
+        lambda i: i // 2 < 8,
+        lambda i: te.min(i, 3) < 4,
+        lambda i: tvm.tir.NE(i, 20),
+        lambda i: tvm.tir.NE(i, 3),
+        lambda i: te.any(i < 15, i >= 15),
+        lambda i: te.any(i < 15, i > 3),
+    ],
+)
+@pytest.mark.parametrize("attached", [False, True])
+def test_conditions_that_do_not_guard(condition, attached):
+    a = te.placeholder((16,), name="A")
+    c = te.compute((16,), lambda i: a[i] + 1, name="C") if attached else a
+    b = te.compute((16,), lambda i: te.if_then_else(condition(i), c[i + 1], 0.0), name="B")
+    s = te.create_schedule(b.op)
+    s[b].bind(b.op.axis[0], block())
+    if attached:
+        s[c].compute_at(s[b], b.op.axis[0])
+    with pytest.raises(tvm.TVMError, match=r"TL3020(?s:.*)help: narrow the condition"):
+        tvm.lower(s, [a, b])
+
+
+@pytest.mark.parametrize(
+    ("extent", "index"),
+    [(211, lambda i: i * i - i), (57, lambda i: i * (15 - i)), (226, lambda i: i * i)],
+)
+def test_squares_inside(run, extent, index):
+    a = te.placeholder((extent,), name="A")
+    b = te.compute((16,), lambda i: a[index(i)], name="B")
+    s = te.create_schedule(b.op)
+    s[b].bind(b.op.axis[0], block())
+    values = np.arange(float(extent))
+    np.testing.assert_array_equal(run(s, [a, b], values), index(np.arange(16)))

@@ -41,16 +41,22 @@ void BoundsProof::enter(const For& loop) {
 }
 
 bool BoundsProof::is_reached(const Expr& e) const {
-  bool reached = true;
+  bool reached = true, product = false, repeated = false;
+  std::unordered_set<const ExprNode*> seen;
   walk(
       e,
       [&](const Binary& n) {
         const bool linear = n.op == BinaryOp::Add || n.op == BinaryOp::Sub || n.op == BinaryOp::Mul;
         reached = reached && linear;
+        const bool scaled = int_value(n.a) != nullptr || int_value(n.b) != nullptr;
+        product = product || (n.op == BinaryOp::Mul && !scaled);
       },
       [&](const Select&) { reached = false; },
-      [&](const Var& n) { reached = reached && !overestimated_.contains(&n); });
-  return reached;
+      [&](const Var& n) {
+        reached = reached && !overestimated_.contains(&n);
+        repeated = !seen.insert(&n).second || repeated;
+      });
+  return reached && !(product && repeated);
 }
 
 bool BoundsProof::never_runs(const Expr& index) const {

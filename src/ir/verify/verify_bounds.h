@@ -18,15 +18,16 @@ class BoundsProof {
   void enter(const ThreadAxis& axis);
 
   // Whether all lanes of `index` are at least 0 and less than `extent`, as far as intervals tell:
-  // that of the index, or that of the sum to which it simplifies. The interval of minima, quotients
-  // and the like may be too wide: such an index counts as outside only if the whole interval is
-  // outside. Indices read from memory are trusted, since only the user knows the contents. So are
-  // indices of more than 10,000 nodes.
+  // that of the index, or that of the sum to which it simplifies. The interval of minima,
+  // quotients, squares and the like may be too wide: such an index counts as outside only if the
+  // whole interval is outside. Indices read from memory are trusted, since only the user knows the
+  // contents. So are indices of more than 10,000 nodes.
   bool inside(const Expr& index, int64_t extent) const;
 
  private:
   // Whether the ends of the expression's interval are among its values. Those of sums and products
-  // of variables are; those of extrema, quotients or dependent choices may be further out.
+  // of different variables are; those of squares, extrema, quotients or dependent choices may be
+  // further out.
   bool is_reached(const Expr& e) const;
   // Whether it is in a loop without iterations, such as one that ends before its first.
   bool never_runs(const Expr& index) const;

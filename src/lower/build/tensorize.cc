@@ -335,7 +335,6 @@ class Matcher {
     const Expr renamed = rewrite_loads(own, read_at);
     if (loads.size() != reads.size() ||
         !equal(arith::simplify(renamed, ranges_), arith::simplify(meant, ranges_))) {
-      refuse_axes_outside(meant);
       differs("compute what the intrinsic computes", "it computes {}, the intrinsic {}",
               to_string(arith::simplify(own, ranges_)), to_string(wanted));
     }
@@ -347,15 +346,6 @@ class Matcher {
       });
       const TensorView& view = intrinsic_->inputs[static_cast<size_t>(input - inputs.begin())];
       add_part(view, part_of(loads[i]->buffer, loads[i]->indices, reads[i]->indices));
-    }
-  }
-
-  // A statement is declared without the schedule, so that axes have no values in it.
-  void refuse_axes_outside(const Expr& meant) const {
-    for (const LoopRef& loop : all_loops(s_, stage_.id)) {
-      if (!uses_var(meant, loop.leaf->var)) continue;
-      differs(fmt::format("give the axis as a scalar: scalar_params=[{0}.var]", loop.leaf->name()),
-              "the intrinsic's computation uses the axis '{}' of the schedule", loop.leaf->name());
     }
   }
 

@@ -4,12 +4,14 @@
 #include <cmath>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "ir/arith/linear.h"
 #include "ir/arith/simplify.h"
 #include "ir/evaluation.h"
 #include "ir/program.h"
 #include "ir/visit.h"
+#include "lower/schedule/outside_point.h"
 #include "support/int128.h"
 
 namespace texloom::lower {
@@ -91,20 +93,20 @@ class Checker {
     }
   }
 
-  // Visits the parts that are evaluated at every point, and those under conditions that leave a box
-  // of points.
+  // Visits the parts that are evaluated at every point, and those under conditions.
   void check(const Expr& e) {
     if (const auto* n = as<TensorRead>(e)) {
       for (size_t i = 0; i < n->indices.size(); ++i) check_index(*n, i);
     }
-    if (const auto* n = as<Binary>(e); n != nullptr && !guarded_) check_overflow(*n, e);
+    if (const auto* n = as<Binary>(e); n != nullptr && path_.empty()) check_overflow(*n, e);
     const auto* select = as<Select>(e);
+    const auto* logical = as<Binary>(e);
     int operand = 0;
     for_each_child(e, [&](const Expr& child) {
       if (always_evaluates(e, operand++)) {
         check(child);
-      } else if (select == nullptr) {
-        doubt(child);
+      } else if (logical != nullptr) {
+        check_under(logical->a, logical->op == BinaryOp::And, child);
       }
     });
     if (select == nullptr) return;
@@ -113,35 +115,30 @@ class Checker {
   }
 
   void check_under(const Expr& condition, bool holds, const Expr& e) {
-    if (!is_box(condition, holds) || !takes_known_values(condition)) return doubt(e);
-    const auto never = [&] {
-      const Expr known = arith::simplify(condition, ranges_);
-      return holds ? is_false(known) : is_true(known);
-    };
+    const auto known = [&] { return arith::simplify(condition, ranges_); };
+    const auto never = [&] { return holds ? is_false(known()) : is_true(known()); };
     if (never()) return;
+    const bool always = holds ? is_true(known()) : is_false(known());
     arith::Ranges outside = ranges_;
+    const bool understood =
+        understood_ && (always || (is_box(condition, holds) && takes_known_values(condition)));
+    const bool outer = std::exchange(understood_, understood);
+    path_.push_back({condition, holds});
     ranges_.assume(condition, holds);
     bool runs = !never();  // parts of the condition may contradict each other
     walk(condition, [&](const Var& v) {
       const arith::Interval values = ranges_.of(&v);
       runs = runs && values.min <= values.max;
     });
-    const bool guarded = std::exchange(guarded_, true);
     if (runs) check(e);
-    guarded_ = guarded;
+    path_.pop_back();
+    understood_ = outer;
     ranges_ = std::move(outside);
   }
 
   int64_t doubts() const { return doubts_; }
 
  private:
-  // Counts the indices that are outside unless a condition that is not understood prevents it.
-  void doubt(const Expr& e) {
-    walk(e, [&](const TensorRead& n) {
-      for (size_t i = 0; i < n.indices.size(); ++i) doubts_ += leaves(n, i, index_of(n, i));
-    });
-  }
-
   // Whether the variables take all values of their ranges: a symbolic axis may end earlier.
   bool takes_known_values(const Expr& condition) const {
     bool known = true;
@@ -209,40 +206,35 @@ class Checker {
     return exact;
   }
 
-  Expr index_of(const TensorRead& n, size_t i) const {
-    return arith::simplify(n.indices[i], ranges_);
-  }
-
-  // Whether the interval of an index is known, and exceeds the axis.
-  bool leaves(const TensorRead& n, size_t i, const Expr& index) const {
-    const int64_t* extent = int_value(n.tensor->shape[i]);
-    const arith::Interval range = arith::bounds(index, ranges_);
-    return extent != nullptr && range.bounded() && !range.within(0, *extent - 1);
-  }
-
   void check_index(const TensorRead& n, size_t i) {
-    const Expr index = index_of(n, i);
-    if (!leaves(n, i, index)) return;
     const int64_t* extent = int_value(n.tensor->shape[i]);
+    const Expr index = arith::simplify(n.indices[i], ranges_);
     const arith::Interval range = arith::bounds(index, ranges_);
+    if (extent == nullptr || range.within(0, *extent - 1)) return;
     const bool outside = range.max < 0 || range.min >= *extent;
-    if (!outside && !has_exact_bounds(index)) {
-      ++doubts_;
-      return;
+    if (understood_ && range.bounded() && (outside || has_exact_bounds(index))) {
+      return refuse(n, i, fmt::format("at indices {} to {}", range.min, range.max));
     }
+    if (const auto point = find_outside_point(n.indices[i], *extent, path_, ranges_)) {
+      return refuse(n, i, fmt::format("at index {} where {}", point->index, point->axes));
+    }
+    doubts_ += range.bounded() ? 1 : 0;
+  }
+
+  void refuse(const TensorRead& n, size_t i, const std::string& where) const {
     sink_.error(op_.location, Code::OutOfBounds,
-                guarded_ ? "narrow the condition of the read, or shrink the axes"
-                         : "guard the read with te.if_then_else, or shrink the axes",
-                "'{}' reads axis {} of '{}' at indices {} to {}, but that axis has only the "
-                "indices 0 to {}",
-                op_.name, i, n.tensor->name, range.min, range.max, *extent - 1);
+                path_.empty() ? "guard the read with te.if_then_else, or shrink the axes"
+                              : "narrow the condition of the read, or shrink the axes",
+                "'{}' reads axis {} of '{}' {}, but that axis has only the indices 0 to {}",
+                op_.name, i, n.tensor->name, where, *int_value(n.tensor->shape[i]) - 1);
   }
 
   const Operation& op_;
   arith::Ranges ranges_;
   DiagnosticSink& sink_;
   bool overflowed_ = false;  // one report is enough
-  bool guarded_ = false;     // inside a condition
+  std::vector<PathCondition> path_;
+  bool understood_ = true;  // ranges_ are exactly the values that the path leaves
   int64_t doubts_ = 0;
 };
 

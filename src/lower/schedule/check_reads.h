@@ -11,11 +11,13 @@
 namespace texloom::lower {
 
 // Reports reads of a compute that are outside the tensor (OutOfBounds), and sums of axes that
-// exceed int32 (IndexTooLarge). An axis that is not in `known` runs over its whole domain. A
-// condition that compares axes, or axes plus constants, with constants leaves a box of points, at
-// which reads are checked; a read under another condition is assumed to be guarded, whatever the
-// storage scope. Returns the number of doubts: indices that may be outside, such as those that are
-// outside unless such a condition guards them.
+// exceed int32 (IndexTooLarge). An axis that is not in `known` runs over its whole domain.
+//
+// A condition that compares axes, or axes plus constants, with constants leaves a box of points, at
+// which reads are checked by intervals. Under other conditions, and for indices whose intervals are
+// too wide, a read is refused if a point is found at which it is outside (outside_point.h). The
+// rest is assumed to be guarded, whatever the storage scope; returns how many such indices there
+// are.
 int64_t check_reads(const schedule::Operation& op, ir::arith::Ranges known, DiagnosticSink& sink);
 
 // Infers bounds whose computed points read nothing outside of tensors: those of all points in the

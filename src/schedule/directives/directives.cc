@@ -288,10 +288,31 @@ void Schedule::annotate(StageId id, const IterVar& axis, LoopKind loop,
   own.attributes[axis] = {loop, {}, where};
 }
 
+void Schedule::refuse_axes_in(const TensorIntrinsicNode& intrinsic,
+                              const SourceLocation& where) const {
+  const auto refuse = [&](const IterVar& axis) {
+    const auto is_axis = [&](const Expr& v) { return v.same_as(axis->var); };
+    const auto among = [&](const Exprs& all) {
+      return std::any_of(all.begin(), all.end(), is_axis);
+    };
+    if (!among(scalars_in(*intrinsic.computation)) || among(intrinsic.scalars)) return;
+    fail(where, Code::BadIntrinsic,
+         fmt::format("give the axis as a scalar: scalar_params=[{}.var]", axis->name()),
+         "the computation of the intrinsic '{}' uses the axis '{}' of the schedule", intrinsic.name,
+         axis->name());
+  };
+  for (const Stage& each : stages_) {
+    for (const auto* axes : {&each.op->axes, &each.op->reduce_axes, &each.leaves}) {
+      for (const IterVar& axis : *axes) refuse(axis);
+    }
+  }
+}
+
 void Schedule::tensorize(StageId id, const IterVar& axis, const TensorIntrinsic& intrinsic,
                          const SourceLocation& where) {
   Stage& own = stage_for(id, where, "tensorize");
   leaf_position(own, axis, where, "tensorize");
+  refuse_axes_in(*intrinsic, where);
   const AxisAttributes* old = own.attributes_of(axis);
   const bool in_turn =
       old == nullptr || old->loop == LoopKind::Serial || old->loop == LoopKind::Parallel;

@@ -35,6 +35,12 @@ class CheckReads : public ::testing::Test {
     const Tensor b = compute("B", {8}, [&](const Exprs& i) { return body(i[0]); });
     return faults_of(lowering_of(Te({b}), {a, n}));
   }
+  static std::string outside_at(int64_t index, std::string_view axes) {
+    return fmt::format(
+        "TL3020 te.py:4: 'B' reads axis 0 of 'A' at index {} where {}, but that axis has only the "
+        "indices 0 to 9",
+        index, axes);
+  }
   static std::string outside(int64_t first, int64_t last) {
     return fmt::format(
         "TL3020 te.py:4: 'B' reads axis 0 of 'A' at indices {} to {}, but that axis has only the "
@@ -61,8 +67,8 @@ TEST_F(CheckReads, Outside) {
   EXPECT_EQ(reading_at(-1, -1), outside(-8, -1));
 }
 
-// If a variable occurs twice in an index, its interval may be too wide; the read is an error only
-// if the whole interval is outside.
+// If a variable occurs twice in an index, its interval may be too wide; the read is an error if the
+// whole interval is outside, or a point is found.
 TEST_F(CheckReads, Inexact) {
   const auto product = [&](int64_t offset) {
     return reading([&](const Expr& i) {
@@ -71,9 +77,10 @@ TEST_F(CheckReads, Inexact) {
   };
   EXPECT_EQ(product(0), "");
   EXPECT_EQ(product(10), outside(10, 34));
-  EXPECT_EQ(product(9), "");
+  EXPECT_EQ(product(3), "");
+  EXPECT_EQ(product(9), outside_at(12, "i = 1"));
   EXPECT_EQ(product(-25), outside(-25, -1));
-  EXPECT_EQ(product(-24), "");
+  EXPECT_EQ(product(-24), outside_at(-24, "i = 0"));
 }
 
 TEST_F(CheckReads, UnknownIndices) {
@@ -95,7 +102,9 @@ TEST_F(CheckReads, IntervalsThatAreTooWide) {
   };
   EXPECT_EQ(by(ir::kFloat32), "");
   EXPECT_EQ(by(ir::Type::u(8)), "");
-  EXPECT_EQ(reading([&](const Expr& i) { return at(a, {floormod(i * 5, 11)}) + at(n, {i}); }), "");
+  EXPECT_EQ(reading([&](const Expr& i) { return at(a, {floormod(i * 4, 11)}) + at(n, {i}); }), "");
+  EXPECT_EQ(reading([&](const Expr& i) { return at(a, {floormod(i * 5, 11)}) + at(n, {i}); }),
+            outside_at(10, "i = 2"));
   EXPECT_EQ(reading([&](const Expr& i) { return at(a, {floormod(i + 9, 11)}) + at(n, {i}); }),
             outside(0, 10));
   EXPECT_EQ(reading([&](const Expr& i) {
@@ -135,7 +144,17 @@ TEST_F(CheckReads, ConditionsThatDoNotGuard) {
   EXPECT_EQ(guarded(middle, 4), "");
   EXPECT_EQ(guarded(middle, -3), outside(-1, 2));
   EXPECT_EQ(guarded(middle, 5), outside(7, 10));
-  EXPECT_EQ(guarded([&](const Expr& i) { return make_not(middle(i)); }, 5), "");
+  EXPECT_EQ(guarded([&](const Expr& i) { return make_not(middle(i)); }, 2), "");
+  EXPECT_EQ(guarded([&](const Expr& i) { return make_not(middle(i)); }, 5),
+            outside_at(11, "i = 6"));
+  // Always true, by whatever form.
+  EXPECT_EQ(guarded([&](const Expr& i) { return i * 2 < make_int(16); }, 3), outside(3, 10));
+  EXPECT_EQ(guarded([&](const Expr& i) { return i * i < make_int(60); }, 3), outside(3, 10));
+  EXPECT_EQ(guarded([&](const Expr& i) { return i * i < make_int(50); }, 3),
+            outside(3, 10));
+  EXPECT_EQ(guarded([&](const Expr& i) { return i * i < make_int(49); }, 3), "");
+  EXPECT_EQ(guarded([&](const Expr& i) { return i * i < make_int(30); }, 5),
+            outside_at(10, "i = 5"));
   EXPECT_EQ(guarded([](const Expr& i) { return i >= make_int(9); }, 5), "");  // never
   const auto moved = [](const Expr& i) { return i - 2 >= make_int(0) && i - 2 < make_int(4); };
   EXPECT_EQ(guarded(moved, 4), "");
@@ -225,7 +244,7 @@ TEST_F(CheckReads, Reductions) {
   EXPECT_EQ(summed(8, 2, nullptr), "");
   EXPECT_EQ(summed(9, 2, nullptr), outside(2, 10));
   EXPECT_EQ(summed(3, -1, nullptr), outside(-1, 1));
-  EXPECT_EQ(summed(11, 0, ir::make_bool(true)), "");
+  EXPECT_EQ(summed(11, 0, ir::make_bool(true)), outside(0, 10));
 }
 
 // Each axis is checked separately, also for reads inside the index of another read.
@@ -299,9 +318,13 @@ TEST_F(CheckReads, ConditionsAroundLengthenedStages) {
     for (const Expr& guard : bounds.of(te.id(b)).guards) guards += to_string(guard) + "; ";
     return guards;
   };
-  const auto unclear = [](const Expr& i) { return i * i < make_int(1000); };
+  const auto unclear = [](const Expr& i) { return i * i < make_int(200); };
   EXPECT_EQ(guards_of(unclear, 14), "i.outer * 4 + i < 14; ");
-  EXPECT_EQ(guards_of(unclear, 16), "");
+  EXPECT_EQ(faults([&] { guards_of(unclear, 16); }),
+            "TL3020 te.py:4: 'B' reads axis 0 of 'X' at index 14 where i = 14, but that axis has "
+            "only the "
+            "indices 0 to 13");
+  EXPECT_EQ(guards_of([](const Expr& i) { return i * i < make_int(190); }, 16), "");
   EXPECT_EQ(guards_of([](const Expr& i) { return i >= make_int(0); }, 14),
             "i.outer * 4 + i < 14; ");
 }
