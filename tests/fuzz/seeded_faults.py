@@ -42,7 +42,7 @@ FAULTS = (
     Fault(
         "a guard against the end of an axis is dropped",
         SCHEDULE + "bounds/bounds.cc",
-        "guard(IterKind::Data, index < shape[i], own);",
+        "guard(IterKind::Data, index < own.end[i], own);",
         "",
     ),
     Fault(

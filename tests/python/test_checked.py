@@ -108,11 +108,15 @@ def test_guarded_access_is_tested_where_it_is_evaluated(dev):
 
 def test_wrong_guard_without_indices_from_memory(dev):
     x = te.placeholder((6,), "float32", name="X")
-    y = te.compute((8,), lambda i: te.if_then_else(i * 2 < 13, x[i], 0.0), name="Y")
+    end = te.var("end")
+    y = te.compute((8,), lambda i: te.if_then_else(i < end, x[i], 0.0), name="Y")
     s = te.create_schedule(y.op)
     s[y].bind(y.op.axis[0], te.thread_axis("blockIdx.x"))
+    values, result = tvm.nd.array(np.ones(6, "float32"), dev), tvm.nd.empty((8,), device=dev)
+    function = tvm.build(s, [x, end, y], checked=True)
+    function(values, 6, result)
     with pytest.raises(tvm.TVMError, match="index 6 is out of bounds for axis 0 of 'X'"):
-        call(dev, s, [x, y], np.ones(6, "float32"))
+        function(values, 7, result)
 
 
 def test_index_into_an_index(dev):

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from .benchmark import Benchmark, benchmark
+from .device_rates import Rates
 
-__all__ = ["Benchmark", "benchmark"]
+__all__ = ["Benchmark", "Rates", "benchmark"]

@@ -150,8 +150,7 @@ TEST_F(CheckReads, ConditionsThatDoNotGuard) {
   // Always true, by whatever form.
   EXPECT_EQ(guarded([&](const Expr& i) { return i * 2 < make_int(16); }, 3), outside(3, 10));
   EXPECT_EQ(guarded([&](const Expr& i) { return i * i < make_int(60); }, 3), outside(3, 10));
-  EXPECT_EQ(guarded([&](const Expr& i) { return i * i < make_int(50); }, 3),
-            outside(3, 10));
+  EXPECT_EQ(guarded([&](const Expr& i) { return i * i < make_int(50); }, 3), outside(3, 10));
   EXPECT_EQ(guarded([&](const Expr& i) { return i * i < make_int(49); }, 3), "");
   EXPECT_EQ(guarded([&](const Expr& i) { return i * i < make_int(30); }, 5),
             outside_at(10, "i = 5"));
