@@ -21,7 +21,12 @@ void StmtPrinter::stmt(const Stmt& s) {
                           exprs_.text(n.extent, Precedence::Sum)),
               n.body);
       },
-      [&](const ir::If& n) { block(fmt::format("if ({})", exprs_.text(n.condition)), n.then); },
+      [&](const ir::If& n) {
+        if (!form_.returns.contains(&n))
+          return block(fmt::format("if ({})", exprs_.text(n.condition)), n.then);
+        line(fmt::format("if ({}) return;", exprs_.text(ir::make_not(n.condition))));
+        stmt(n.then);
+      },
       [&](const ir::While& n) {
         block(fmt::format("while ({})", exprs_.text(n.condition)), n.body);
       },
@@ -29,7 +34,9 @@ void StmtPrinter::stmt(const Stmt& s) {
         for (const Stmt& each : n.statements) stmt(each);
       },
       [&](const ir::Let& n) {
-        define(n);
+        const std::string value = exprs_.text(n.value);
+        line(fmt::format("const {} {} = {};", value_type_name(n.var->type), exprs_.text(n.var),
+                         value));
         stmt(n.body);
       },
       [&](const ir::Allocate& n) {
@@ -38,29 +45,6 @@ void StmtPrinter::stmt(const Stmt& s) {
       },
       [&](const ir::Barrier&) { line(barrier()); },
       [](const auto&) { TL_UNREACHABLE("a statement of the launch plan inside a kernel"); });
-}
-
-void StmtPrinter::body(const Stmt& s) {
-  if (const auto* n = ir::as<ir::Let>(s)) {
-    define(*n);
-    return body(n->body);
-  }
-  if (const auto* n = ir::as<ir::Allocate>(s)) {
-    line(declaration(n->buffer));
-    return body(n->body);
-  }
-  const auto* n = ir::as<ir::If>(s);
-  const bool returns = n != nullptr && n->then->kind != ir::StmtKind::Store &&
-                       n->then->kind != ir::StmtKind::TextureStore &&
-                       !ir::contains<ir::Barrier>(n->then);
-  if (!returns) return stmt(s);
-  line(fmt::format("if ({}) return;", exprs_.text(ir::make_not(n->condition))));
-  body(n->then);
-}
-
-void StmtPrinter::define(const ir::Let& n) {
-  const std::string value = exprs_.text(n.value);
-  line(fmt::format("const {} {} = {};", value_type_name(n.var->type), exprs_.text(n.var), value));
 }
 
 void StmtPrinter::block(const std::string& head, const Stmt& body) {

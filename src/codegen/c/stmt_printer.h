@@ -23,9 +23,6 @@ class StmtPrinter {
   StmtPrinter(ExprPrinter& exprs, const KernelForm& form) : exprs_(exprs), form_(form) {}
 
   void stmt(const ir::Stmt& s);
-  // Prints the whole body of a kernel. Threads return early if a guard around all of it does not
-  // hold, unless it guards barriers or a single store.
-  void body(const ir::Stmt& s);
   void line(std::string_view text);
   // All lines so far.
   const std::string& lines() const { return lines_; }
@@ -40,7 +37,6 @@ class StmtPrinter {
 
  private:
   void block(const std::string& head, const ir::Stmt& body);
-  void define(const ir::Let& n);
 
   ExprPrinter& exprs_;
   const KernelForm& form_;

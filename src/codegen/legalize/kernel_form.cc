@@ -27,12 +27,17 @@ UnrollHint unroll_hint(const ir::For& loop) {
   return ir::count_stores(loop.body) >= kLongBody ? UnrollHint::Leave : UnrollHint::None;
 }
 
+bool is_store(const Stmt& s) {
+  return s->kind == ir::StmtKind::Store || s->kind == ir::StmtKind::TextureStore;
+}
+
 class FormFinder {
  public:
   explicit FormFinder(const Dialect& dialect) : dialect_(dialect) {}
 
   KernelForm run(const ir::Kernel& kernel) {
     stmt(kernel.body);
+    find_returns(kernel.body);
     for (const auto& [buffer, widths] : widths_) form_.arrays.emplace(buffer, array_form(widths));
     for (const ir::KernelParam& param : kernel.params) {
       if (meets_ && param.access == ir::Access::ReadWrite) {
@@ -49,6 +54,15 @@ class FormFinder {
     const int widest = *widths.rbegin();
     if (widths.size() == 1) return {.lanes = widest};
     return {.aligned = widest > 1};
+  }
+
+  void find_returns(const Stmt& s) {
+    if (const auto* let = as<ir::Let>(s)) return find_returns(let->body);
+    if (const auto* allocate = as<ir::Allocate>(s)) return find_returns(allocate->body);
+    const auto* guard = as<ir::If>(s);
+    if (guard == nullptr || is_store(guard->then) || ir::contains<ir::Barrier>(guard->then)) return;
+    form_.returns.insert(guard);
+    find_returns(guard->then);
   }
 
   void stmt(const Stmt& s) {

@@ -25,6 +25,10 @@ struct KernelForm {
   // them, and they are not `restrict`: that would be a promise of each single thread, and PoCL 3.1
   // would move reads before the barrier.
   std::unordered_set<const ir::BufferNode*> exchanged;
+  // Guards around the whole rest of the kernel, where threads return unless the guard holds: this
+  // keeps the body flat. Not guards around barriers, at which other threads would wait, nor around
+  // a single store.
+  std::unordered_set<const ir::StmtNode*> returns;
 
   ArrayForm array(const ir::Buffer& buffer) const {
     const auto found = arrays.find(buffer.get());

@@ -180,7 +180,7 @@ class KernelPrinter : private KernelParts, private StmtPrinter {
       line(fmt::format("const {0} {1} = ({0})get_{2}_id({3});", value_type_name(axis.var->type),
                        exprs.text(axis.var), axis.tag.block ? "group" : "local", axis.tag.dim));
     }
-    body(kernel_.body);
+    stmt(kernel_.body);
     return {name, preamble() + head + lines() + "}\n"};
   }
 

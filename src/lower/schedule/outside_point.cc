@@ -29,29 +29,53 @@ void add_variables(const Expr& e, std::vector<Choice>& choices) {
   });
 }
 
-// The ends of an interval, and the values next to them if there is room for them.
-std::vector<int64_t> values_of(arith::Interval values, size_t room) {
-  std::vector<int64_t> some;
-  if (static_cast<uint64_t>(values.max - values.min) < room) {
-    for (int64_t v = values.min; v <= values.max; ++v) some.push_back(v);
-    return some;
-  }
-  if (room >= 1) some.push_back(values.max);
-  if (room >= 2) some.push_back(values.min);
-  if (room >= 4) some.insert(some.end(), {values.min + 1, values.max - 1});
-  return some;
+size_t size_of(arith::Interval values) {
+  return static_cast<size_t>(std::min<int64_t>(values.max - values.min, kMostPoints)) + 1;
 }
 
-// False if a variable is not bounded or has no value.
+// Both ends of an interval, then the values next to them, then all values.
+std::vector<int64_t> some_values(arith::Interval values, size_t count) {
+  if (count == 1) return {values.max};
+  if (count == 2) return {values.min, values.max};
+  if (count < size_of(values)) return {values.min, values.min + 1, values.max - 1, values.max};
+  std::vector<int64_t> all;
+  for (int64_t v = values.min; v <= values.max; ++v) all.push_back(v);
+  return all;
+}
+
+// Gives each variable both ends of its values, and then those with few values more of them, as long
+// as there are not too many points. False if a variable is not bounded or has no value.
 bool choose_values(std::vector<Choice>& choices, const arith::Ranges& ranges) {
+  std::vector<size_t> order(choices.size()), counts(choices.size(), 1);
+  const auto range = [&](size_t i) { return ranges.of(choices[i].var.get()); };
+  for (size_t i = 0; i < choices.size(); ++i) {
+    order[i] = i;
+    if (!range(i).bounded() || range(i).max < range(i).min) return false;
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return size_of(range(a)) < size_of(range(b)); });
   size_t points = 1;
-  for (Choice& choice : choices) {
-    const arith::Interval values = ranges.of(choice.var.get());
-    if (!values.bounded() || values.max < values.min) return false;
-    choice.values = values_of(values, kMostPoints / points);
-    points *= choice.values.size();
+  for (const size_t wanted : {size_t{2}, size_t{4}, kMostPoints}) {
+    for (const size_t i : order) {
+      const size_t more = std::min(wanted, size_of(range(i)));
+      if (more <= counts[i] || points / counts[i] * more > kMostPoints) continue;
+      points = points / counts[i] * more;
+      counts[i] = more;
+    }
+  }
+  for (size_t i = 0; i < choices.size(); ++i) {
+    choices[i].values = some_values(range(i), counts[i]);
   }
   return true;
+}
+
+std::string text_of(const std::vector<Choice>& choices, const Substitution& point) {
+  std::string text;
+  for (const Choice& choice : choices) {
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", as<Var>(choice.var)->name,
+                        *int_value(point.at(choice.var)));
+  }
+  return text;
 }
 
 std::optional<int64_t> value_at(const Expr& e, const Substitution& point) {
@@ -75,13 +99,11 @@ std::optional<OutsidePoint> find_outside_point(const Expr& index, int64_t extent
   for (const Choice& choice : choices) points *= choice.values.size();
   for (size_t number = 0; number < points; ++number) {
     Substitution point;
-    std::string axes;
     size_t rest = number;
     for (const Choice& choice : choices) {
       const int64_t value = choice.values[rest % choice.values.size()];
       rest /= choice.values.size();
       point.emplace(choice.var, make_int(value, choice.var->type));
-      axes += fmt::format("{}{} = {}", axes.empty() ? "" : ", ", as<Var>(choice.var)->name, value);
     }
     const std::optional<int64_t> at = value_at(index, point);
     if (!at) return std::nullopt;
@@ -89,7 +111,7 @@ std::optional<OutsidePoint> find_outside_point(const Expr& index, int64_t extent
     const bool reached = std::all_of(path.begin(), path.end(), [&](const PathCondition& each) {
       return value_at(each.condition, point) == static_cast<int64_t>(each.holds);
     });
-    if (reached) return OutsidePoint{*at, std::move(axes)};
+    if (reached) return OutsidePoint{*at, text_of(choices, point)};
   }
   return std::nullopt;
 }

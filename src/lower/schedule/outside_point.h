@@ -22,10 +22,10 @@ struct OutsidePoint {
   std::string axes;  // "i = 4, j = 0"
 };
 
-// Tries few points of the box that `ranges` gives: all of them, or those at its corners and next to
-// them. At the point that it returns, the conditions lead to the read, and `index` is not one of
-// 0 to extent - 1. nullopt if it finds none, or if the index or a condition is not known at
-// compile time.
+// Tries up to 512 points of the box that `ranges` gives: all of them if there are no more,
+// otherwise its corners, and inner points along the axes with the fewest values. At the point that
+// it returns, the conditions lead to the read, and `index` is not one of 0 to extent - 1. nullopt
+// if it finds none, or if the index or a condition is not known at compile time.
 std::optional<OutsidePoint> find_outside_point(const ir::Expr& index, int64_t extent,
                                                const std::vector<PathCondition>& path,
                                                const ir::arith::Ranges& ranges);
