@@ -2,7 +2,7 @@
 
 A *library* is a folder of src/, python/core, a folder of apps/, or python/texloom. It may use the
 libraries before it in the pipeline. src/runtime, which ships without the compiler, may use only
-src/support; src/compile joins the two.
+src/support and src/plan; src/compile joins the two.
 
 A *room* is a folder below a library; a file directly in the library's folder (a .h with its .cc, or
 a Python module) is a room of its own. For some libraries, ROOMS says which rooms may use which. In
@@ -27,7 +27,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 PIPELINE = ("support", "ir", "schedule", "lower", "codegen", "validation")
 MAY_INCLUDE = {folder: PIPELINE[: i + 1] for i, folder in enumerate(PIPELINE)}
-MAY_INCLUDE["runtime"] = ("support", "runtime")
+MAY_INCLUDE["plan"] = ("support", "plan")
+MAY_INCLUDE["runtime"] = ("support", "plan", "runtime")
 # src/compile turns compiler output into runtime objects.
 MAY_INCLUDE["compile"] = (*PIPELINE, "runtime", "compile")
 
