@@ -1,0 +1,56 @@
+// Offsets in one arena: each buffer gets a range of bytes that no buffer that is live at the same
+// time overlaps.
+//
+// place_offsets() is quick and good; fit_offsets() and minimize_offsets() search exactly, for as
+// long as the effort lasts, and say what is proved. All are deterministic in steps (Effort), keep
+// no state between calls and may be called by several threads.
+//
+//   const std::vector<BufferItem> items = {{.lifetime = {0, 1}, .size = 64}, …};
+//   TL_ASSIGN_OR_RETURN(const OffsetPlan plan, minimize_offsets(items, {}));
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plan/buffers/effort.h"
+#include "plan/buffers/item.h"
+#include "support/status.h"
+
+namespace texloom::plan {
+
+// Why no plan takes fewer bytes than OffsetPlan::lower_bound.
+enum class OffsetProof : std::uint8_t {
+  LiveBytes,   // so many bytes, with what alignments add, are live at once
+  Exhaustive,  // a search has tried all plans of fewer bytes
+};
+
+struct OffsetPlan {
+  std::vector<std::int64_t> offsets;  // bytes, one for each item
+  std::int64_t bytes = 0;             // that the arena needs
+  std::int64_t lower_bound = 0;       // bytes
+  OffsetProof proof = OffsetProof::LiveBytes;
+  std::int64_t steps = 0;  // that were spent
+  // The effort had no time limit, so that the same call gives the same plan.
+  bool deterministic = true;
+
+  bool optimal() const { return bytes == lower_bound; }
+};
+
+// All three return the error of check_items() for items that it refuses, and the best plan found so
+// far when the effort is used up or canceled.
+
+// First fit in several orders, with a local search over the best. Steps beyond 200,000 are not
+// used.
+Result<OffsetPlan> place_offsets(std::span<const BufferItem> items, const Effort& effort = {});
+
+// Looks for a plan of at most `capacity` bytes, and no further once it has one. If there is none,
+// plan.bytes > capacity; plan.lower_bound > capacity if it is proved that there is none.
+// InvalidArgument if the capacity is negative.
+Result<OffsetPlan> fit_offsets(std::span<const BufferItem> items, std::int64_t capacity,
+                               const Effort& effort = {});
+
+// Looks for a plan of the fewest bytes.
+Result<OffsetPlan> minimize_offsets(std::span<const BufferItem> items, const Effort& effort = {});
+
+}  // namespace texloom::plan

@@ -1,0 +1,113 @@
+// The state of an exact search for offsets within a capacity: what is placed, and what follows.
+//
+// Of all plans within the capacity, the search looks for one whose offsets have the least sum. In
+// it each item lies on the floor or on another item, so that it can be built from below: an item is
+// *placed* once everything that lies below it is placed, at its *rest*, the height of what is
+// placed below it. The search decides for one item after another whether it is placed next among
+// the items that it overlaps, or *waits*, until one of these is placed below it.
+//
+// What follows from the decisions is kept as a lower bound of each offset:
+//  * An item that waits lies on one that it overlaps and that is not placed yet.
+//  * The items of a section above some height must fit between that height and the capacity.
+//  * If an item cannot be the lowest in a section without exceeding the capacity there, it lies on
+//    one that can.
+// An item whose lower bound exceeds its rest waits, too.
+//
+// Related work: Moffitt, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated
+// Machine Learning" (ASPLOS 2023), searches plans built from below in the order of offsets, and
+// splits them into parts that are independent in time. Bounds from the items above a height are
+// those of machines with release dates in scheduling.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plan/buffers/stacking.h"
+
+namespace texloom::plan {
+
+class StackingState {
+ public:
+  // `stacking` must outlive the state.
+  StackingState(const Stacking& stacking, std::int64_t capacity);
+
+  // Everything unplaced again, and nothing known.
+  void reset();
+
+  // Each makes one decision about an item that is not placed and does not wait, and derives what
+  // follows. False: no plan within the capacity remains. Then only undo() may be called.
+  bool place(std::int32_t item);
+  bool let_wait(std::int32_t item);
+
+  // Decisions since `mark()` returned `mark` are taken back.
+  std::size_t mark() const { return trail_.size(); }
+  void undo(std::size_t mark);
+
+  bool placed(std::int32_t item) const { return placed_[item] != 0; }
+  bool waits(std::int32_t item) const {
+    return told_to_wait_[item] != 0 || lower_[item] > rest_[item];
+  }
+  std::int64_t rest(std::int32_t item) const { return rest_[item]; }
+  std::int64_t lower(std::int32_t item) const { return lower_[item]; }
+
+  // The items of a section that are not placed, and their bytes in whole grains.
+  std::span<const std::int32_t> open_items(std::int32_t section) const {
+    return {sections_[section].data(), open_[section]};
+  }
+  std::int64_t open_bytes(std::int32_t section) const { return open_bytes_[section]; }
+  // How high the items of a section may reach in whole grains.
+  std::int64_t ceiling() const { return ceiling_; }
+  // How often a decision failed in a section since reset().
+  std::int64_t failures(std::int32_t section) const { return failures_[section]; }
+
+ private:
+  enum class Change : std::uint8_t { Lower, Rest, Placed, ToldToWait, Woken };
+  struct Entry {
+    Change change;
+    std::int32_t item;
+    std::int64_t before;
+  };
+
+  std::span<const std::int32_t> neighbors(std::int32_t item) const {
+    return {neighbors_.data() + first_neighbor_[item],
+            neighbors_.data() + first_neighbor_[item + 1]};
+  }
+  void collect_neighbors();
+  void remove_from_sections(std::int32_t item);
+  bool put_above(std::int32_t item, std::int64_t top);
+  bool raise(std::int32_t item, std::int64_t offset);
+  bool derive();
+  bool derive_in_section(std::int32_t section);
+  bool derive_for_waiting(std::int32_t item);
+  void look_at_section(std::int32_t section);
+  void look_at_item(std::int32_t item);
+  bool forget_queues();
+
+  const Stacking& stacking_;
+  std::int64_t capacity_;
+  std::int64_t ceiling_;
+
+  // By item. The neighbors of an item are those that it overlaps.
+  std::vector<std::size_t> first_neighbor_;
+  std::vector<std::int32_t> neighbors_;
+  std::vector<std::int64_t> rest_;
+  std::vector<std::int64_t> lower_;
+  std::vector<char> placed_;
+  std::vector<char> told_to_wait_;
+  std::vector<std::vector<std::uint32_t>> place_in_section_;
+
+  // By section: its items, first the `open_` ones that are not placed.
+  std::vector<std::vector<std::int32_t>> sections_;
+  std::vector<std::uint32_t> open_;
+  std::vector<std::int64_t> open_bytes_;
+  std::vector<std::int64_t> failures_;
+
+  std::vector<Entry> trail_;
+  // What derive() has to look at, with a flag for what is queued.
+  std::vector<std::int32_t> item_queue_, section_queue_;
+  std::vector<char> item_queued_, section_queued_;
+  std::vector<std::int32_t> sorted_;  // reused by derive_in_section()
+};
+
+}  // namespace texloom::plan
