@@ -14,7 +14,7 @@ namespace {
 // The items of a part are ordered by their first section, as those of a Stacking.
 using Part = std::vector<std::int32_t>;
 
-constexpr std::int64_t kFirstLimit = 500;  // steps of the first run of a strategy
+constexpr std::int64_t kFirstLimit = 1000;  // steps of the first run of a strategy
 
 // What has been refuted: a table in which a new entry replaces an old one with the same place.
 class RefutedStates {

@@ -113,7 +113,7 @@ std::vector<std::int32_t> rank_items(const Stacking& stacking, Ranking ranking) 
 
 std::vector<std::int32_t> shuffle_ranks(const std::vector<std::int32_t>& ranks,
                                         std::minstd_rand& random) {
-  constexpr std::int32_t kDistance = 10;
+  constexpr std::int32_t kDistance = 6;
   std::vector<std::int32_t> order(ranks.size());
   std::vector<std::int32_t> keys(ranks.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) {

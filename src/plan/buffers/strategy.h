@@ -45,7 +45,7 @@ std::vector<Strategy> all_strategies();
 // The rank of each item, 0 for the item to be decided on first.
 std::vector<std::int32_t> rank_items(const Stacking& stacking, Ranking ranking);
 
-// The ranks with neighbors exchanged at random, up to ten places apart. The time that a run takes
+// The ranks with neighbors exchanged at random, a few places apart. The time that a run takes
 // varies by orders of magnitude from one ranking to the next, so that many short runs of slightly
 // different rankings succeed sooner than a long one.
 std::vector<std::int32_t> shuffle_ranks(const std::vector<std::int32_t>& ranks,

@@ -1,0 +1,203 @@
+#include "plan/buffers/objects.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "plan/buffers/object_bound.h"
+
+namespace texloom::plan {
+
+namespace {
+
+// The search is recursive, with one call for each item.
+constexpr std::size_t kMaxSearchedItems = 2048;
+
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+struct Object {
+  std::int64_t size = 0;
+  std::vector<std::size_t> items;
+};
+
+struct Assignment {
+  std::vector<std::size_t> objects;  // by item
+  std::vector<Object> contents;
+  std::int64_t bytes = 0;
+
+  explicit Assignment(std::size_t count) : objects(count, kNone) {}
+
+  void put(std::size_t item, std::size_t object, std::int64_t size) {
+    if (object == contents.size()) contents.emplace_back();
+    Object& given = contents[object];
+    bytes += std::max(size, given.size) - given.size;
+    given.size = std::max(size, given.size);
+    given.items.push_back(item);
+    objects[item] = object;
+  }
+};
+
+class ObjectPlanning {
+ public:
+  ObjectPlanning(std::span<const BufferItem> items, std::span<const Separation> separations,
+                 const Effort& effort)
+      : items_(items),
+        separated_(items.size()),
+        budget_(effort),
+        least_(least_object_sizes(items)),
+        lower_bound_(std::accumulate(least_.begin(), least_.end(), std::int64_t{0})),
+        best_(items.size()) {
+    for (const auto& [a, b] : separations) {
+      separated_[a].push_back(b);
+      separated_[b].push_back(a);
+    }
+    by_size_.resize(items.size());
+    std::iota(by_size_.begin(), by_size_.end(), std::size_t{0});
+    std::stable_sort(by_size_.begin(), by_size_.end(),
+                     [&](std::size_t a, std::size_t b) { return items_[a].size > items_[b].size; });
+  }
+
+  ObjectPlan run(bool deterministic);
+
+ private:
+  bool may_hold(const Object& object, std::size_t item) const;
+  std::int64_t idle_time(const Object& object, std::size_t item) const;
+  Assignment assign_in(const std::vector<std::size_t>& order) const;
+  std::vector<std::size_t> by_breadth() const;
+  void keep_if_better(const Assignment& found);
+  bool search(std::size_t depth);
+  bool decide(std::size_t depth, std::size_t object);
+  std::int64_t least_bytes_of_rest() const;
+
+  std::span<const BufferItem> items_;
+  std::vector<std::vector<std::size_t>> separated_;
+  Budget budget_;
+  std::vector<std::int64_t> least_;
+  std::int64_t lower_bound_;
+  std::vector<std::size_t> by_size_;  // the largest first
+  Assignment best_;
+  Assignment current_{0};
+};
+
+bool ObjectPlanning::may_hold(const Object& object, std::size_t item) const {
+  const std::vector<std::size_t>& apart = separated_[item];
+  return std::none_of(object.items.begin(), object.items.end(), [&](std::size_t other) {
+    return items_[other].lifetime.meets(items_[item].lifetime) ||
+           std::find(apart.begin(), apart.end(), other) != apart.end();
+  });
+}
+
+// Operators between the item and the nearest other item of the object.
+std::int64_t ObjectPlanning::idle_time(const Object& object, std::size_t item) const {
+  std::int64_t result = std::numeric_limits<std::int64_t>::max();
+  const Lifetime& mine = items_[item].lifetime;
+  for (const std::size_t other : object.items) {
+    const Lifetime& its = items_[other].lifetime;
+    result =
+        std::min(result, its.first > mine.last ? its.first - mine.last : mine.first - its.last);
+  }
+  return result;
+}
+
+// Puts each item into the object that grows least, then into the one that is idle for the shortest
+// time; into a new one only if no other may hold it.
+Assignment ObjectPlanning::assign_in(const std::vector<std::size_t>& order) const {
+  Assignment result(items_.size());
+  for (const std::size_t item : order) {
+    const std::int64_t size = items_[item].size;
+    std::size_t chosen = result.contents.size();
+    std::pair<std::int64_t, std::int64_t> best;
+    for (std::size_t k = 0; k < result.contents.size(); ++k) {
+      const Object& object = result.contents[k];
+      if (!may_hold(object, item)) continue;
+      const std::pair cost{std::max<std::int64_t>(size - object.size, 0), idle_time(object, item)};
+      if (chosen != result.contents.size() && cost >= best) continue;
+      chosen = k;
+      best = cost;
+    }
+    result.put(item, chosen, size);
+  }
+  return result;
+}
+
+// The items in the order of the bytes that are live when they begin, the most first, and among
+// these by size.
+std::vector<std::size_t> ObjectPlanning::by_breadth() const {
+  const std::vector<std::int64_t> breadth = live_bytes_at_begin(items_);
+  std::vector<std::size_t> order = by_size_;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return breadth[a] > breadth[b]; });
+  return order;
+}
+
+void ObjectPlanning::keep_if_better(const Assignment& found) {
+  if (found.bytes < best_.bytes) best_ = found;
+}
+
+// The k-th largest object has at least least_[k] bytes. The search opens the largest objects first,
+// so that those that are not open yet come behind the open ones.
+std::int64_t ObjectPlanning::least_bytes_of_rest() const {
+  const std::size_t open = std::min(current_.contents.size(), least_.size());
+  return std::accumulate(least_.begin() + static_cast<std::ptrdiff_t>(open), least_.end(),
+                         std::int64_t{0});
+}
+
+// Assigns by_size_[depth] and what follows in all ways that may be better than the best; false if
+// the effort is used up first.
+bool ObjectPlanning::search(std::size_t depth) {
+  if (current_.bytes + least_bytes_of_rest() >= best_.bytes) return true;
+  if (depth == by_size_.size()) {
+    keep_if_better(current_);
+    return true;
+  }
+  for (std::size_t k = 0; k < current_.contents.size(); ++k) {
+    if (may_hold(current_.contents[k], by_size_[depth]) && !decide(depth, k)) return false;
+  }
+  return decide(depth, current_.contents.size());
+}
+
+bool ObjectPlanning::decide(std::size_t depth, std::size_t object) {
+  if (!budget_.spend()) return false;
+  const std::size_t item = by_size_[depth];
+  const std::int64_t bytes = current_.bytes;
+  current_.put(item, object, items_[item].size);
+  const bool complete = search(depth + 1);
+  // Since sizes fall, an object has the size of its first item.
+  current_.contents[object].items.pop_back();
+  if (current_.contents[object].items.empty()) current_.contents.pop_back();
+  current_.bytes = bytes;
+  return complete;
+}
+
+ObjectPlan ObjectPlanning::run(bool deterministic) {
+  best_ = assign_in(by_size_);
+  keep_if_better(assign_in(by_breadth()));
+  ObjectPlan plan;
+  plan.lower_bound = lower_bound_;
+  if (best_.bytes > lower_bound_ && items_.size() <= kMaxSearchedItems) {
+    current_ = Assignment(items_.size());
+    if (search(0)) {
+      if (best_.bytes > lower_bound_) plan.proof = ObjectProof::Exhaustive;
+      plan.lower_bound = best_.bytes;
+    }
+  }
+  plan.objects = best_.objects;
+  for (const Object& object : best_.contents) plan.sizes.push_back(object.size);
+  plan.bytes = best_.bytes;
+  plan.steps = budget_.spent();
+  plan.deterministic = deterministic;
+  return plan;
+}
+
+}  // namespace
+
+Result<ObjectPlan> assign_objects(std::span<const BufferItem> items,
+                                  std::span<const Separation> separations, const Effort& effort) {
+  TL_RETURN_IF_ERROR(check_items(items));
+  TL_RETURN_IF_ERROR(check_separations(separations, items.size()));
+  return ObjectPlanning(items, separations, effort).run(!effort.time_limit.has_value());
+}
+
+}  // namespace texloom::plan
