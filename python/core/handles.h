@@ -92,5 +92,6 @@ void bind_devices(py::module_& m);
 void bind_arrays(py::module_& m);
 void bind_functions(py::module_& m);
 void bind_profiling(py::module_& m);
+void bind_buffer_planning(py::module_& m);
 
 }  // namespace texloom::python

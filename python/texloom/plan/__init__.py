@@ -1,0 +1,1 @@
+"""Planning of memory ahead of time: buffers in one dimension, textures in two."""
