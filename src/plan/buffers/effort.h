@@ -11,7 +11,7 @@ namespace texloom::plan {
 struct Effort {
   // The number of decisions that a search may try. The same items and the same steps give the same
   // plan on every machine, if neither of the other two ends the search first.
-  std::int64_t steps = 4'000'000;
+  std::int64_t steps = 500'000;
   std::optional<std::chrono::nanoseconds> time_limit = {};
   // Called now and then by the planning thread; planning ends soon after it returns true. It must
   // not throw. Empty: planning is never canceled.
