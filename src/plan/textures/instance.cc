@@ -1,0 +1,117 @@
+#include "plan/textures/instance.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+
+namespace texloom::plan {
+namespace {
+
+constexpr std::int64_t kMaxMeetings = std::int64_t{1} << 26;  // a quarter of a gigabyte
+
+Status find_meetings(TextureInstance& instance) {
+  std::vector<int> order(instance.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto& items = instance.items;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return items[a].lifetime.first < items[b].lifetime.first; });
+  std::vector<int> live;
+  std::int64_t meetings = 0;
+  for (const int i : order) {
+    std::erase_if(live, [&](int j) { return items[j].lifetime.last < items[i].lifetime.first; });
+    meetings += 2 * static_cast<std::int64_t>(live.size());
+    if (meetings > kMaxMeetings) {
+      return make_error(StatusCode::LimitExceeded,
+                        "more than {} pairs of items are live together\nhelp: plan parts of the "
+                        "program one by one",
+                        kMaxMeetings / 2);
+    }
+    for (const int j : live) {
+      instance.meets[i].push_back(j);
+      instance.meets[j].push_back(i);
+    }
+    live.push_back(i);
+  }
+  return {};
+}
+
+// An exact item determines the size of its image: it excludes exact items of other extents or of
+// the same time, and items that do not fit.
+void separate_exact(TextureInstance& instance) {
+  const auto fits = [&](int i, const FoldedExtent& image) {
+    return !folds(instance.items[i], image.width, image.height).empty();
+  };
+  const int count = static_cast<int>(instance.size());
+  for (int i = 0; i < count; ++i) {
+    if (!instance.must_be_exact[i]) continue;
+    const FoldedExtent image = folded(instance.items[i], 1);
+    for (int j = 0; j < count; ++j) {
+      if (j == i || (instance.must_be_exact[j] && j > i)) continue;
+      const bool both = instance.must_be_exact[j];
+      const bool differ = both && folded(instance.items[j], 1) != image;
+      const bool meet = instance.items[i].lifetime.meets(instance.items[j].lifetime);
+      if (!meet && !differ && fits(j, image)) continue;
+      instance.apart[i].push_back(j);
+      instance.apart[j].push_back(i);
+    }
+  }
+}
+
+void sort_neighbors(std::vector<std::vector<int>>& neighbors) {
+  for (std::vector<int>& row : neighbors) {
+    std::sort(row.begin(), row.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+  }
+}
+
+Status complete(TextureInstance& instance, const TextureProblem& problem) {
+  instance.max_width = problem.max_width;
+  instance.max_height = problem.max_height;
+  instance.meets.resize(instance.size());
+  for (const TextureItem& item : instance.items) {
+    instance.folds.push_back(folds(item, problem.max_width, problem.max_height));
+    std::int64_t least = instance.folds.back().front().texels();
+    for (const FoldedExtent& fold : instance.folds.back()) least = std::min(least, fold.texels());
+    instance.least_texels.push_back(least);
+  }
+  TL_RETURN_IF_ERROR(find_meetings(instance));
+  separate_exact(instance);
+  sort_neighbors(instance.meets);
+  sort_neighbors(instance.apart);
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<TextureInstance>> make_instances(const TextureProblem& problem,
+                                                    const std::vector<bool>& exact) {
+  std::vector<TextureInstance> instances;
+  std::unordered_map<std::string, std::size_t> by_format;
+  std::unordered_map<std::int64_t, std::pair<std::size_t, int>> by_id;
+  for (std::size_t i = 0; i < problem.items.size(); ++i) {
+    const TextureItem& item = problem.items[i];
+    const auto [found, is_new] = by_format.emplace(item.format, instances.size());
+    if (is_new) {
+      instances.emplace_back();
+      instances.back().format = item.format;
+    }
+    TextureInstance& instance = instances[found->second];
+    by_id[item.id] = {found->second, static_cast<int>(instance.size())};
+    instance.positions.push_back(i);
+    instance.items.push_back(item);
+    instance.must_be_exact.push_back(exact[i]);
+    instance.apart.emplace_back();
+  }
+  for (const auto& [a, b] : problem.read_write) {
+    const auto [format_a, index_a] = by_id.at(a);
+    const auto [format_b, index_b] = by_id.at(b);
+    if (format_a != format_b) continue;
+    instances[format_a].apart[index_a].push_back(index_b);
+    instances[format_a].apart[index_b].push_back(index_a);
+  }
+  for (TextureInstance& instance : instances) TL_RETURN_IF_ERROR(complete(instance, problem));
+  return instances;
+}
+
+}  // namespace texloom::plan

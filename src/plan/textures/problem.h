@@ -1,0 +1,63 @@
+// What is to be planned: tensors that live in textures, and the rules of the device.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan/lifetime.h"
+#include "support/status.h"
+
+namespace texloom::plan {
+
+// A tensor of `slices` planes of `height` by `width` texels. Folded by f, it takes `width * f` by
+// `height * ceil(slices / f)` texels: f planes side by side, then the next f below them.
+struct TextureItem {
+  std::int64_t id = 0;  // unique within the problem, otherwise free
+  Lifetime lifetime;
+  std::int64_t height = 1;
+  std::int64_t width = 1;
+  std::int64_t slices = 1;
+  std::string format = "rgba32float";
+  // The tensor must have an image of exactly its extent, unfolded, and be alone in it while it is
+  // live: then reads outside the image give the zeros of a convolution's padding.
+  bool exact = false;
+  // How many texels that is worth. A plan may spend this instead; without it, it may not.
+  std::optional<std::int64_t> exact_cost;
+};
+
+// One step of the program, for reordering. The numbers in `inputs` and `outputs` are ids of items,
+// those in `after` indices of operators that must run earlier for a reason that no item shows.
+struct TextureOperator {
+  std::vector<std::int64_t> inputs;
+  std::vector<std::int64_t> outputs;
+  std::vector<std::int64_t> after;
+};
+
+struct TextureProblem {
+  std::vector<TextureItem> items;
+  // Pairs of ids that one operator reads and writes: they never share an image.
+  std::vector<std::pair<std::int64_t, std::int64_t>> read_write;
+  // Operator t runs at time t. Empty if the program's operators are unknown; then the order of the
+  // lifetimes is kept.
+  std::vector<TextureOperator> operators;
+  std::int64_t max_width = 16384;  // of an image, in texels
+  std::int64_t max_height = 16384;
+};
+
+// The largest values that a problem may have. Sums of texels then fit in 64 bits.
+inline constexpr std::int64_t kMaxLimit = std::int64_t{1} << 24;   // image limits
+inline constexpr std::int64_t kMaxExtent = std::int64_t{1} << 40;  // height, width, slices, times
+inline constexpr std::int64_t kMaxItems = 20'000;
+
+// InvalidArgument, with what is wrong and a line `help:` with what to do, unless
+//  * ids are unique, extents positive, lifetimes 0 <= first <= last;
+//  * each tensor has a fold that the limits allow (an exact one that must stay so: unfolded);
+//  * each pair has two different tensors of the problem that are live together;
+//  * operators, if given, use known ids, use each item at its first and last time and at no time
+//    outside, write an item at one time at most, and come after the operators that they name.
+Status validate(const TextureProblem& problem);
+
+}  // namespace texloom::plan
