@@ -1,0 +1,35 @@
+// Lower bounds of the texels that any plan takes, with proofs that others can check.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/textures/instance.h"
+#include "plan/textures/partition.h"
+
+namespace texloom::plan {
+
+// What proves a bound. The items are indices; a reader needs only the problem to check it.
+struct TextureProof {
+  enum class Kind {
+    Live,       // the items are live together: their texels are in different places
+    Partition,  // each partition of the items has peaks that add up to at least the bound
+  };
+  Kind kind = Kind::Live;
+  std::int64_t texels = 0;
+  std::vector<int> items;  // sorted
+};
+
+// Items that are live together: the largest such sets, in the order of time, each sorted.
+std::vector<std::vector<int>> live_sets(const TextureInstance& instance);
+
+// The relaxation of an instance whose items are live together in these sets (those of live_sets, or
+// of orders that may still change).
+PartitionProblem partition_problem(const TextureInstance& instance,
+                                   std::vector<std::vector<int>> live_sets);
+
+// The best bound that the search finds within about `steps` steps; `upper` is what a known plan
+// takes. The proof has few items: without any one of them, it proves less.
+TextureProof lower_bound(const PartitionProblem& problem, std::int64_t upper, std::int64_t steps);
+
+}  // namespace texloom::plan
