@@ -1,0 +1,78 @@
+// Puts tensors into images one by one: each at the place where images grow least.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/textures/instance.h"
+
+namespace texloom::plan {
+
+// Where one item lies, as in TexturePlacement.
+struct PackedItem {
+  int image = -1;
+  std::int64_t x = 0;
+  std::int64_t y = 0;
+  FoldedExtent extent;
+};
+
+struct PackedImage {
+  std::int64_t width = 0;
+  std::int64_t height = 0;  // the highest row that an item uses
+  // The height that a fixed image has; it never grows. 0 if the image grows.
+  std::int64_t fixed_height = 0;
+
+  std::int64_t texels() const { return width * (fixed_height > 0 ? fixed_height : height); }
+};
+
+struct Packing {
+  std::vector<PackedImage> images;  // some may be empty
+  std::vector<PackedItem> items;    // as in the instance
+  std::int64_t texels = 0;
+};
+
+// How to pack. Everything else follows from it.
+struct PackingRecipe {
+  std::vector<int> order;            // of the items; exact ones go first whatever their place
+  std::vector<std::int64_t> widths;  // of the images to begin with; more are added when needed
+  std::vector<int> image;            // for each item, the index of its image, or -1: any
+};
+
+class Packer {
+ public:
+  // The instance must outlive the packer.
+  explicit Packer(const TextureInstance& instance);
+
+  // One step is one rectangle looked at. When `steps_per_item` are used up, an item takes the best
+  // place found so far. A packing that reaches `too_many` texels is abandoned: it has that many.
+  Packing pack(const PackingRecipe& recipe, std::int64_t steps_per_item, std::int64_t too_many);
+
+  std::int64_t steps() const { return steps_; }  // of all calls
+
+ private:
+  // A place for an item, and what it costs.
+  struct Choice {
+    PackedItem place;
+    std::int64_t growth = 0;  // texels
+    std::int64_t waste = 0;   // texels of the rectangle that hold nothing
+    std::int64_t top = 0;
+    bool operator<(const Choice& other) const;
+  };
+
+  void place_exact(int item);
+  void place(int item, int wanted);
+  void try_image(int item, int image, std::int64_t budget, Choice& best);
+  void try_column(int item, int image, const FoldedExtent& extent, std::int64_t x, Choice& best);
+  void try_new_image(int item, Choice& best);
+  void put(int item, const Choice& choice);
+  bool may_share(int item, int image) const;
+
+  const TextureInstance& instance_;
+  Packing packing_;
+  std::vector<int> neighbors_;  // in the image at hand, live together with the item, by rising y
+  std::vector<std::int64_t> columns_;
+  std::int64_t budget_ = 0;  // steps for each item
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace texloom::plan

@@ -1,0 +1,21 @@
+// Looks for a plan with few texels: packs again and again with changed orders, widths and images.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "plan/textures/packing.h"
+
+namespace texloom::plan {
+
+struct SearchLimits {
+  std::int64_t goal = 0;              // a packing with so few texels ends the search
+  std::int64_t steps = 0;             // of the packer
+  std::function<bool()> out_of_time;  // asked now and then; empty: never
+};
+
+// The best packing found. There is always one, even with no steps. Deterministic, unless it runs
+// out of time.
+Packing search(const TextureInstance& instance, const SearchLimits& limits);
+
+}  // namespace texloom::plan
