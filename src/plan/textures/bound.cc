@@ -12,15 +12,6 @@ std::int64_t sum_of(const PartitionProblem& problem, const std::vector<int>& ite
   return sum;
 }
 
-TextureProof largest_live_set(const PartitionProblem& problem) {
-  TextureProof best;
-  for (const std::vector<int>& set : problem.live_sets) {
-    const std::int64_t texels = sum_of(problem, set);
-    if (texels > best.texels) best = {TextureProof::Kind::Live, texels, set};
-  }
-  return best;
-}
-
 // Bounds by more and more of the largest items, until the search gives up.
 TextureProof bound_by_largest(const PartitionProblem& problem, std::int64_t upper,
                               std::int64_t steps) {
@@ -34,7 +25,9 @@ TextureProof bound_by_largest(const PartitionProblem& problem, std::int64_t uppe
   for (std::size_t count = std::min<std::size_t>(2, most); count > 0;) {
     const std::vector<int> chosen(order.begin(),
                                   order.begin() + static_cast<std::ptrdiff_t>(count));
-    const auto least = least_partition(problem, chosen, {upper, steps - taken}, &taken);
+    // A proof must not take all steps, since others are to check it.
+    const auto least =
+        least_partition(problem, chosen, {upper, std::min(steps / 4, steps - taken)}, &taken);
     if (!least) break;
     if (*least > best.texels) best = {TextureProof::Kind::Partition, *least, chosen};
     if (count == most || *least >= upper) break;
@@ -93,6 +86,15 @@ PartitionProblem partition_problem(const TextureInstance& instance,
                                    std::vector<std::vector<int>> live_sets) {
   return {instance.least_texels, std::move(live_sets), instance.apart,
           instance.max_width * instance.max_height};
+}
+
+TextureProof largest_live_set(const PartitionProblem& problem) {
+  TextureProof best;
+  for (const std::vector<int>& set : problem.live_sets) {
+    const std::int64_t texels = sum_of(problem, set);
+    if (texels > best.texels) best = {TextureProof::Kind::Live, texels, set};
+  }
+  return best;
 }
 
 TextureProof lower_bound(const PartitionProblem& problem, std::int64_t upper, std::int64_t steps) {

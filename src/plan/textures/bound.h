@@ -28,6 +28,9 @@ std::vector<std::vector<int>> live_sets(const TextureInstance& instance);
 PartitionProblem partition_problem(const TextureInstance& instance,
                                    std::vector<std::vector<int>> live_sets);
 
+// The largest of the problem's live sets, as a proof.
+TextureProof largest_live_set(const PartitionProblem& problem);
+
 // The best bound that the search finds within about `steps` steps; `upper` is what a known plan
 // takes. The proof has few items: without any one of them, it proves less.
 TextureProof lower_bound(const PartitionProblem& problem, std::int64_t upper, std::int64_t steps);

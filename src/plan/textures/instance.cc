@@ -36,9 +36,9 @@ Status find_meetings(TextureInstance& instance) {
   return {};
 }
 
-// An exact item determines the size of its image: it excludes exact items of other extents or of
-// the same time, and items that do not fit.
-void separate_exact(TextureInstance& instance) {
+// An exact item determines the size of its image: it excludes exact items of other extents, items
+// that do not fit and, in this order of operators, items that are live at the same time.
+void separate_exact(TextureInstance& instance, bool any_order) {
   const auto fits = [&](int i, const FoldedExtent& image) {
     return !folds(instance.items[i], image.width, image.height).empty();
   };
@@ -50,7 +50,7 @@ void separate_exact(TextureInstance& instance) {
       if (j == i || (instance.must_be_exact[j] && j > i)) continue;
       const bool both = instance.must_be_exact[j];
       const bool differ = both && folded(instance.items[j], 1) != image;
-      const bool meet = instance.items[i].lifetime.meets(instance.items[j].lifetime);
+      const bool meet = !any_order && instance.items[i].lifetime.meets(instance.items[j].lifetime);
       if (!meet && !differ && fits(j, image)) continue;
       instance.apart[i].push_back(j);
       instance.apart[j].push_back(i);
@@ -65,7 +65,7 @@ void sort_neighbors(std::vector<std::vector<int>>& neighbors) {
   }
 }
 
-Status complete(TextureInstance& instance, const TextureProblem& problem) {
+Status complete(TextureInstance& instance, const TextureProblem& problem, bool any_order) {
   instance.max_width = problem.max_width;
   instance.max_height = problem.max_height;
   instance.meets.resize(instance.size());
@@ -76,7 +76,7 @@ Status complete(TextureInstance& instance, const TextureProblem& problem) {
     instance.least_texels.push_back(least);
   }
   TL_RETURN_IF_ERROR(find_meetings(instance));
-  separate_exact(instance);
+  separate_exact(instance, any_order);
   sort_neighbors(instance.meets);
   sort_neighbors(instance.apart);
   return {};
@@ -85,7 +85,8 @@ Status complete(TextureInstance& instance, const TextureProblem& problem) {
 }  // namespace
 
 Result<std::vector<TextureInstance>> make_instances(const TextureProblem& problem,
-                                                    const std::vector<bool>& exact) {
+                                                    const std::vector<bool>& exact,
+                                                    bool any_order) {
   std::vector<TextureInstance> instances;
   std::unordered_map<std::string, std::size_t> by_format;
   std::unordered_map<std::int64_t, std::pair<std::size_t, int>> by_id;
@@ -103,14 +104,15 @@ Result<std::vector<TextureInstance>> make_instances(const TextureProblem& proble
     instance.must_be_exact.push_back(exact[i]);
     instance.apart.emplace_back();
   }
-  for (const auto& [a, b] : problem.read_write) {
+  for (const auto& [a, b] : all_read_write(problem)) {
     const auto [format_a, index_a] = by_id.at(a);
     const auto [format_b, index_b] = by_id.at(b);
     if (format_a != format_b) continue;
     instances[format_a].apart[index_a].push_back(index_b);
     instances[format_a].apart[index_b].push_back(index_a);
   }
-  for (TextureInstance& instance : instances) TL_RETURN_IF_ERROR(complete(instance, problem));
+  for (TextureInstance& instance : instances)
+    TL_RETURN_IF_ERROR(complete(instance, problem, any_order));
   return instances;
 }
 

@@ -29,8 +29,10 @@ struct TextureInstance {
 
 // Splits a valid problem by format, in the order of first items. `exact[i]` says whether item i of
 // the problem must have an exact image; items that need one anyway must be among them.
+// If `any_order`, `apart` holds in each order of the operators, not only in the given one.
 // LimitExceeded if too many tensors are live together.
 Result<std::vector<TextureInstance>> make_instances(const TextureProblem& problem,
-                                                    const std::vector<bool>& exact);
+                                                    const std::vector<bool>& exact,
+                                                    bool any_order = false);
 
 }  // namespace texloom::plan

@@ -26,7 +26,7 @@ Packing Packer::pack(const PackingRecipe& recipe, std::int64_t steps_per_item,
   budget_ = steps_per_item;
   for (const int item : recipe.order) {
     if (instance_.must_be_exact[item]) continue;
-    place(item, recipe.image[item]);
+    place(item, recipe.image[item], recipe.adds_images);
     if (packing_.texels < too_many) continue;
     packing_.texels = too_many;
     break;
@@ -58,7 +58,7 @@ void Packer::place_exact(int item) {
   put(item, choice);
 }
 
-void Packer::place(int item, int wanted) {
+void Packer::place(int item, int wanted, bool adds_images) {
   Choice best;
   best.growth = std::numeric_limits<std::int64_t>::max();
   const int count = static_cast<int>(packing_.images.size());
@@ -69,7 +69,7 @@ void Packer::place(int item, int wanted) {
     for (int image = 0; image < count; ++image) {
       if (may_share(item, image)) try_image(item, image, budget_ / count, best);
     }
-    if (best.growth > 0) try_new_image(item, best);
+    if (best.place.image < 0 || (adds_images && best.growth > 0)) try_new_image(item, best);
   }
   TL_CHECK(best.place.image >= 0);
   put(item, best);
@@ -146,6 +146,7 @@ void Packer::try_new_image(int item, Choice& best) {
 }
 
 void Packer::put(int item, const Choice& choice) {
+  steps_ += 16;  // what it costs beside rectangles
   const int image = choice.place.image;
   if (image == static_cast<int>(packing_.images.size())) {
     packing_.images.push_back({choice.place.extent.width, 0, 0});

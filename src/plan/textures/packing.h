@@ -36,6 +36,9 @@ struct PackingRecipe {
   std::vector<int> order;            // of the items; exact ones go first whatever their place
   std::vector<std::int64_t> widths;  // of the images to begin with; more are added when needed
   std::vector<int> image;            // for each item, the index of its image, or -1: any
+  // Whether an item may get a new image where it grows an old one by more texels; otherwise only if
+  // it has no place in the old ones.
+  bool adds_images = false;
 };
 
 class Packer {
@@ -60,7 +63,7 @@ class Packer {
   };
 
   void place_exact(int item);
-  void place(int item, int wanted);
+  void place(int item, int wanted, bool adds_images);
   void try_image(int item, int image, std::int64_t budget, Choice& best);
   void try_column(int item, int image, const FoldedExtent& extent, std::int64_t x, Choice& best);
   void try_new_image(int item, Choice& best);

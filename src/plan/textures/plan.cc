@@ -90,7 +90,7 @@ Status verify(const TextureProblem& problem, const TexturePlan& plan) {
     TL_RETURN_IF_ERROR(check_place(problem, plan, problem.items[i], plan.placements[i]));
     image_of[problem.items[i].id] = plan.placements[i].image;
   }
-  for (const auto& [a, b] : problem.read_write) {
+  for (const auto& [a, b] : all_read_write(problem)) {
     if (image_of[a] != image_of[b]) continue;
     return invalid_argument("items {} and {}, which one operator reads and writes, share image {}",
                             a, b, image_of[a]);

@@ -131,6 +131,12 @@ Status check_operators(const TextureProblem& problem, const Positions& positions
   for (std::size_t t = 0; t < problem.operators.size(); ++t) {
     const auto time = static_cast<std::int64_t>(t);
     for (const std::int64_t id : problem.operators[t].inputs) {
+      const auto& outputs = problem.operators[t].outputs;
+      if (std::find(outputs.begin(), outputs.end(), id) != outputs.end()) {
+        return invalid_argument(
+            "operator {} reads and writes item {}\nhelp: give its result an item of its own", time,
+            id);
+      }
       TL_RETURN_IF_ERROR(check_use(problem, positions, time, id, false, uses));
     }
     for (const std::int64_t id : problem.operators[t].outputs) {
@@ -174,6 +180,16 @@ Status validate(const TextureProblem& problem) {
   }
   TL_RETURN_IF_ERROR(check_pairs(problem, positions));
   return check_operators(problem, positions);
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> all_read_write(const TextureProblem& problem) {
+  auto pairs = problem.read_write;
+  for (const TextureOperator& op : problem.operators) {
+    for (const std::int64_t input : op.inputs) {
+      for (const std::int64_t output : op.outputs) pairs.emplace_back(input, output);
+    }
+  }
+  return pairs;
 }
 
 }  // namespace texloom::plan

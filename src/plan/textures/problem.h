@@ -38,10 +38,10 @@ struct TextureOperator {
 
 struct TextureProblem {
   std::vector<TextureItem> items;
-  // Pairs of ids that one operator reads and writes: they never share an image.
+  // Pairs of ids that one operator reads and writes: they never share an image. So do the inputs
+  // and outputs of each operator below, whether they are listed here or not.
   std::vector<std::pair<std::int64_t, std::int64_t>> read_write;
-  // Operator t runs at time t. Empty if the program's operators are unknown; then the order of the
-  // lifetimes is kept.
+  // Operator t runs at time t. Empty if the program's operators are unknown.
   std::vector<TextureOperator> operators;
   std::int64_t max_width = 16384;  // of an image, in texels
   std::int64_t max_height = 16384;
@@ -57,7 +57,11 @@ inline constexpr std::int64_t kMaxItems = 20'000;
 //  * each tensor has a fold that the limits allow (an exact one that must stay so: unfolded);
 //  * each pair has two different tensors of the problem that are live together;
 //  * operators, if given, use known ids, use each item at its first and last time and at no time
-//    outside, write an item at one time at most, and come after the operators that they name.
+//    outside, do not read what they write, write an item at one time at most and before it is read,
+//    and come after the operators that they name.
 Status validate(const TextureProblem& problem);
+
+// The pairs of a valid problem: the listed ones and those of its operators. Some may be repeated.
+std::vector<std::pair<std::int64_t, std::int64_t>> all_read_write(const TextureProblem& problem);
 
 }  // namespace texloom::plan

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
+
+#include "plan/textures/random.h"
+#include "plan/textures/repair.h"
 
 namespace texloom::plan {
 namespace {
@@ -10,23 +14,9 @@ namespace {
 constexpr std::size_t kImages = 4;      // to begin with; empty ones cost nothing
 constexpr std::size_t kWideItems = 12;  // the largest items suggest widths
 constexpr std::size_t kWidths = 48;     // widths that are tried
+constexpr std::int64_t kEnough = 500;   // packings of whole searches
+constexpr std::int64_t kSlices = 60;    // of the steps
 constexpr std::size_t kStarts = 6;      // of the best first packings, improved in turn
-
-// A generator of numbers that are the same on every machine (splitmix64).
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15U);
-    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31U);
-  }
-  std::size_t below(std::size_t count) { return static_cast<std::size_t>(next() % count); }
-
- private:
-  std::uint64_t state_;
-};
 
 std::vector<int> by_size(const TextureInstance& instance) {
   std::vector<int> order(instance.size());
@@ -69,7 +59,8 @@ class Local {
     first_packings();
     for (std::size_t round = 0; !is_over(); ++round) {
       Start& start = starts_[round % starts_.size()];
-      improve(start, limits_.steps / 20);
+      if (packs_enough_) improve(start, limits_.steps / kSlices);
+      if (round % starts_.size() + 1 == starts_.size()) repair();
     }
     return std::move(best_);
   }
@@ -82,8 +73,8 @@ class Local {
   };
 
   bool is_over() const {
-    return best_.texels <= limits_.goal || packer_.steps() >= limits_.steps ||
-           (limits_.out_of_time && limits_.out_of_time());
+    return best_.texels <= limits_.goal || packer_.steps() + repair_steps_ >= limits_.steps ||
+           (limits_.is_over_early && limits_.is_over_early());
   }
 
   Packing pack(const PackingRecipe& recipe, std::int64_t too_many) {
@@ -101,9 +92,14 @@ class Local {
     PackingRecipe recipe{sizes_, {}, std::vector<int>(instance_.size(), -1)};
     for (std::size_t w = 0; w < std::min(widths_.size(), kWidths); ++w) {
       recipe.widths.assign(kImages, widths_[w]);
-      starts_.push_back({recipe, pack(recipe, none)});
-      if (is_over()) break;
+      for (const bool adds_images : {true, false}) {
+        recipe.adds_images = adds_images;
+        starts_.push_back({recipe, pack(recipe, none)});
+      }
+      if (is_over() || packer_.steps() > limits_.steps / 4) break;
     }
+    const std::int64_t steps_of_one = packer_.steps() / static_cast<std::int64_t>(starts_.size());
+    packs_enough_ = limits_.steps / kEnough > steps_of_one;
     std::stable_sort(starts_.begin(), starts_.end(), [](const Start& a, const Start& b) {
       return a.packing.texels < b.packing.texels;
     });
@@ -151,6 +147,7 @@ class Local {
         break;
       }
       case 5:
+        if (random_.below(8) == 0) recipe.adds_images = !recipe.adds_images;
         recipe.image[culprit] = static_cast<int>(random_.below(packing.images.size() + 1)) - 1;
         break;
       case 6: {
@@ -176,6 +173,18 @@ class Local {
     }
   }
 
+  // Makes the images of the best packing smaller, for as long as a round of improvements takes.
+  void repair() {
+    if (!repairer_ || repairer_->best().texels > best_.texels) {
+      repairer_.emplace(instance_, best_, random_.next());
+    }
+    const std::int64_t before = repairer_->steps();
+    const auto slices = static_cast<std::int64_t>(starts_.size());
+    repairer_->run(limits_.goal, slices * (limits_.steps / kSlices) + 1, limits_.is_over_early);
+    repair_steps_ += repairer_->steps() - before + 1;
+    if (repairer_->best().texels < best_.texels) best_ = repairer_->best();
+  }
+
   const TextureInstance& instance_;
   const SearchLimits& limits_;
   Packer packer_;
@@ -186,6 +195,9 @@ class Local {
   std::vector<int> culprits_;
   Packing best_;
   bool has_best_ = false;
+  bool packs_enough_ = false;  // to try changes of whole packings
+  std::optional<Repairer> repairer_;
+  std::int64_t repair_steps_ = 0;
   Random random_{1};
 };
 

@@ -9,9 +9,9 @@
 namespace texloom::plan {
 
 struct SearchLimits {
-  std::int64_t goal = 0;              // a packing with so few texels ends the search
-  std::int64_t steps = 0;             // of the packer
-  std::function<bool()> out_of_time;  // asked now and then; empty: never
+  std::int64_t goal = 0;                // a packing with so few texels ends the search
+  std::int64_t steps = 0;               // of the packer
+  std::function<bool()> is_over_early;  // asked now and then; empty: never
 };
 
 // The best packing found. There is always one, even with no steps. Deterministic, unless it runs

@@ -1,0 +1,33 @@
+// Orders of operators: which ones the dependences allow, and which need little memory.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/textures/instance.h"
+#include "plan/textures/problem.h"
+
+namespace texloom::plan {
+
+// Indices of operators in the order in which they are to run.
+using OperatorOrder = std::vector<std::int64_t>;
+
+// For each operator of a valid problem, those that must run before it: the writers of its inputs,
+// and those that it names. Sorted, without repetition.
+std::vector<std::vector<std::int64_t>> predecessors(const TextureProblem& problem);
+
+// The problem with the lifetimes that result from an allowed order. Its operators keep their
+// numbers: times are positions in `order`.
+TextureProblem reordered(const TextureProblem& problem, const OperatorOrder& order);
+
+// Allowed orders that have few live texels at their worst time, the best first, then the given
+// order. `steps` bounds the search.
+std::vector<OperatorOrder> likely_orders(const TextureProblem& problem, std::int64_t steps);
+
+// For each operator, the items of the instance that are live when it runs, whatever the order:
+// those that it uses, and those that an operator before it writes (or uses) and one after it uses.
+// In the given order of operators, without most of the sets that are part of others.
+std::vector<std::vector<int>> always_live_sets(const TextureProblem& problem,
+                                               const TextureInstance& instance);
+
+}  // namespace texloom::plan

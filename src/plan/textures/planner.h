@@ -1,0 +1,61 @@
+// Plans texture memory: which image each tensor lies in, and where.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/textures/bound.h"
+#include "plan/textures/plan.h"
+#include "plan/textures/problem.h"
+
+namespace texloom::plan {
+
+enum class TextureMode {
+  Images,        // live tensors share images
+  OnePerTensor,  // for comparison: an image for each tensor
+  Grow,          // for comparison: images that hold one live tensor and grow when they are reused
+};
+
+inline constexpr std::int64_t kDefaultEffort = 100;
+inline constexpr std::int64_t kMaxEffort = 1'000'000;
+
+struct TextureOptions {
+  TextureMode mode = TextureMode::Images;
+  // Millions of steps, 1 to kMaxEffort. The plan depends on it and on nothing else.
+  std::int64_t effort = kDefaultEffort;
+  // Ends the search early, by the clock: then the plan may differ from run to run.
+  std::optional<double> time_limit_s;
+  // Called now and then; planning ends soon after it returns true, with the best plan so far.
+  std::function<bool()> canceled;
+  // Operators may run in another order that their dependences allow. The problem must list them.
+  bool reorder = false;
+};
+
+// Why every plan takes at least `texels` texels of images of this format.
+struct TextureBound {
+  TextureProof::Kind kind = TextureProof::Kind::Live;
+  std::string format;
+  std::int64_t texels = 0;
+  std::vector<std::int64_t> ids;  // of the items of the proof
+};
+
+struct TextureResult {
+  TexturePlan plan;
+  // One for each format. Their sum bounds the texels of every plan of the problem: for reordering,
+  // in every order.
+  std::vector<TextureBound> bounds;
+  std::int64_t lower_bound = 0;          // that sum
+  std::vector<std::int64_t> lost_exact;  // ids of exact items whose cost was paid instead
+  // With reordering: the operators in the order in which they are to run.
+  std::vector<std::int64_t> order;
+  bool deterministic = true;
+};
+
+// Plans with the fewest texels, plus the costs of exact images that are given up. InvalidArgument
+// for a problem that validate() refuses and for wrong options, each with a line `help:`.
+Result<TextureResult> plan_textures(const TextureProblem& problem, const TextureOptions& options);
+
+}  // namespace texloom::plan

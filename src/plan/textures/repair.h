@@ -1,0 +1,69 @@
+// Makes the images of a packing smaller: items that no longer fit move, and push others away.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "plan/textures/instance.h"
+#include "plan/textures/packing.h"
+#include "plan/textures/random.h"
+
+namespace texloom::plan {
+
+// Cuts rows off one image at a time. The items that lay there are put elsewhere; an item for which
+// there is no room takes the place of those whose removal costs least, where an item costs more the
+// more often there was no room for it (guided ejection: Nagata and Bräysy, A powerful route
+// minimization heuristic for the vehicle routing problem with time windows, 2009).
+class Repairer {
+ public:
+  // `packing` has a place for each item. The instance must outlive the repairer.
+  Repairer(const TextureInstance& instance, Packing packing, std::uint64_t seed);
+
+  // Makes the packing smaller until it has at most `goal` texels, `steps` steps are taken or
+  // `is_over` returns true. A step is one rectangle looked at.
+  void run(std::int64_t goal, std::int64_t steps, const std::function<bool()>& is_over);
+
+  const Packing& best() const { return best_; }
+  std::int64_t steps() const { return steps_; }  // of all runs
+
+ private:
+  struct Spot {
+    PackedItem place;
+    double cost = 0;  // of the items that must go
+  };
+
+  std::int64_t cut(std::int64_t goal);
+  bool repair(std::int64_t stop, const std::function<bool()>& is_over);
+  bool insert_freely(int item);
+  bool try_freely(int item, int image, Spot& best);
+  void insert_by_force(int item);
+  void try_by_force(int item, int image, Spot& best);
+  double cost_at(const PackedItem& place, double cost, double most) const;
+  void find_neighbors(int item, int image);
+  void find_columns(const FoldedExtent& extent, const PackedImage& image);
+  void find_rows(const FoldedExtent& extent, const PackedImage& image);
+  void put(int item, const PackedItem& place);
+  void remove(int item);
+  void take(int item);
+  void keep();
+  void undo();
+  std::int64_t texels() const;
+
+  const TextureInstance& instance_;
+  Packing now_;                             // the heights of images are limits
+  Packing best_;                            // with a place for each item
+  std::vector<std::vector<int>> contents_;  // of each image
+  std::vector<std::size_t> index_;          // of each item, in these
+  std::vector<int> waiting_;                // items without a place
+  std::vector<int> changed_;                // items whose place may differ from the best one
+  std::vector<double> cost_;                // of taking an item away
+  std::vector<int> neighbors_;              // of the item at hand
+  double cost_of_apart_ = 0;                // of the items that it cannot share the image with
+  std::vector<std::int64_t> columns_;
+  std::vector<std::int64_t> rows_;
+  Random random_;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace texloom::plan
