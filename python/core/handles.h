@@ -86,6 +86,7 @@ void bind_stage_state(py::module_& m);
 void bind_programs(py::module_& m);
 void bind_program_view(py::module_& m);
 void bind_targets(py::module_& m);
+void bind_texture_plans(py::module_& m);
 void bind_module_files(py::module_& m);
 void bind_validation(py::module_& m);
 void bind_devices(py::module_& m);

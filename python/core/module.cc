@@ -20,6 +20,7 @@ PYBIND11_MODULE(_core, m) {
   python::bind_intrinsics(m);
   m.attr("__module__") = "texloom.runtime";
   python::bind_targets(m);
+  python::bind_texture_plans(m);
   python::bind_programs(m);
   python::bind_devices(m);
   python::bind_arrays(m);

@@ -1,1 +1,1 @@
-"""Planning of memory ahead of time: buffers in one dimension, textures in two."""
+"""Memory planning: textures in two dimensions, buffers in one."""

@@ -76,13 +76,18 @@ class Canvas:
         radius: float = 4,
         dashed: bool = False,
         at: int | None = None,
+        hint: str = "",
     ) -> None:
-        """Draw a rectangle above the first `at` elements, or above everything."""
+        """Draw a rectangle above the first `at` elements, or above everything.
+
+        `hint` shows under the mouse.
+        """
         self._grow(x + width, y + height)
         dash = ' stroke-dasharray="4 3"' if dashed else ""
+        end = f"><title>{escape(hint)}</title></rect>" if hint else "/>"
         part = (
             f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius:g}" '
-            f'fill="{colors.fill}" stroke="{colors.edge}"{dash}/>'
+            f'fill="{colors.fill}" stroke="{colors.edge}"{dash}{end}'
         )
         self._parts.insert(len(self._parts) if at is None else at, part)
 

@@ -1,0 +1,529 @@
+"""Checks plans of texture memory, and the proofs of their lower bounds.
+
+This file shares no code with the planner and imports nothing but Python's library, so it also runs
+by itself: ``python check.py NET.json PLAN.json``. ``docs/planning.md`` describes both files.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+MAX_STATES = 5_000_000  # of the enumeration that a proof asks for
+
+
+class CheckError(Exception):
+    """What is wrong with a plan or a proof."""
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An item of the network. Lifetimes are inclusive; ``slices`` planes of height by width."""
+
+    id: int
+    first: int
+    last: int
+    height: int
+    width: int
+    slices: int
+    format: str
+    must_be_exact: bool
+
+    def folded(self, fold: int) -> tuple[int, int]:
+        """Return the width and height of the tensor folded by ``fold``."""
+        return self.width * fold, self.height * -(-self.slices // fold)
+
+    def fits(self, width: int, height: int) -> bool:
+        """Return whether some fold fits in an image of this size."""
+        planes = height // self.height  # above each other
+        return planes > 0 and self.folded(-(-self.slices // planes))[0] <= width
+
+
+@dataclass(frozen=True)
+class Step:
+    """An operator: the tensors that it reads and writes, and the operators that it follows."""
+
+    inputs: frozenset[int]
+    outputs: frozenset[int]
+    after: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Network:
+    """What a plan must satisfy."""
+
+    tensors: dict[int, Tensor]
+    pairs: frozenset[frozenset[int]]  # of tensors that one operator reads and writes
+    steps: list[Step]
+    max_width: int
+    max_height: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A plan that is right. It is optimal if its texels are the bound."""
+
+    texels: int
+    lower_bound: int
+
+
+def require(condition: object, message: str) -> None:
+    """Raise CheckError with the message unless the condition holds."""
+    if not condition:
+        raise CheckError(message)
+
+
+def whole(value: Any, what: str) -> int:
+    """Return a whole number."""
+    require(isinstance(value, int) and not isinstance(value, bool), f"{what} is {value!r}")
+    return int(value)
+
+
+# --- the network ----------------------------------------------------------------------------------
+
+_KINDS = {"float": "float", "int": "int", "uint": "uint"}
+
+
+def _format(item: dict[str, Any]) -> str:
+    if "format" in item or "dtype" not in item:
+        return str(item.get("format", "rgba32float"))
+    kind = item["dtype"].rstrip("0123456789")
+    return f"rgba{item['dtype'][len(kind) :]}{_KINDS.get(kind, kind)}"
+
+
+def _tensor(item: dict[str, Any]) -> Tensor:
+    slices = item["slices"] if "slices" in item else -(-item["channels"] // 4)
+    return Tensor(
+        *(item[key] for key in ("id", "first", "last", "height", "width")),
+        slices,
+        _format(item),
+        bool(item.get("exact")) and item.get("exact_cost") is None,
+    )
+
+
+def read_network(data: dict[str, Any]) -> Network:
+    """Return the network that a JSON object describes."""
+    tensors = {item["id"]: _tensor(item) for item in data["items"]}
+    pairs = {frozenset(pair) for pair in data.get("read_write_conflicts", [])}
+    steps = [
+        Step(frozenset(op["inputs"]), frozenset(op["outputs"]), frozenset(op.get("after", [])))
+        for op in data.get("operators", [])
+    ]
+    for step in steps:
+        pairs |= {frozenset((a, b)) for a in step.inputs for b in step.outputs}
+    return Network(
+        tensors,
+        frozenset(pairs),
+        steps,
+        data.get("max_width", 16384),
+        data.get("max_height", 16384),
+    )
+
+
+def implied_steps(network: Network) -> list[Step]:
+    """Return the operators of a network that lists none; docs/planning.md has the rule."""
+    tensors = network.tensors.values()
+    steps: list[Step] = []
+    for time in range(1 + max(t.last for t in tensors)):
+        written = {t.id for t in tensors if t.first == time}
+        read = {t.id for t in tensors if t.first < time == t.last}
+        for pair in network.pairs:
+            if pair & written and not pair <= written:
+                (other,) = pair - written
+                if network.tensors[other].first < time:
+                    read.add(other)
+        opaque = [s for s in range(time) if not steps[s].outputs]
+        after = opaque[-1:] if written else range(time)
+        steps.append(Step(frozenset(read), frozenset(written), frozenset(after)))
+    return steps
+
+
+def in_order(network: Network, order: Sequence[int]) -> Network:
+    """Return the network whose operators run in this order, with the lifetimes that follow."""
+    steps = network.steps or implied_steps(network)
+    require(
+        sorted(order) == list(range(len(steps))),
+        "the order does not list each operator once",
+    )
+    position = {operator: time for time, operator in enumerate(order)}
+    for operator, earlier in enumerate(_earlier(steps)):
+        for other in earlier:
+            require(
+                position[other] < position[operator],
+                f"operator {operator} runs before operator {other}, on which it depends",
+            )
+    times: dict[int, list[int]] = {}
+    for operator, step in enumerate(steps):
+        for tensor in step.inputs | step.outputs:
+            times.setdefault(tensor, []).append(position[operator])
+    tensors = {
+        key: replace(tensor, first=min(times[key]), last=max(times[key]))
+        for key, tensor in network.tensors.items()
+    }
+    return replace(network, tensors=tensors, steps=steps)
+
+
+def _earlier(steps: Sequence[Step]) -> list[set[int]]:
+    """Return, for each operator, those that it directly depends on."""
+    writer = {tensor: number for number, step in enumerate(steps) for tensor in step.outputs}
+    return [
+        {writer[tensor] for tensor in step.inputs if tensor in writer} | set(step.after)
+        for step in steps
+    ]
+
+
+# --- the plan -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Place:
+    """The rectangle of a tensor in an image."""
+
+    tensor: Tensor
+    image: int
+    x: int
+    y: int
+    width: int
+    height: int
+
+    def overlaps(self, other: Place) -> bool:
+        """Return whether two rectangles of one image share a texel at some time."""
+        return (
+            self.x < other.x + other.width
+            and other.x < self.x + self.width
+            and self.y < other.y + other.height
+            and other.y < self.y + self.height
+            and self.tensor.first <= other.tensor.last
+            and other.tensor.first <= self.tensor.last
+        )
+
+
+def _place(row: dict[str, Any], network: Network, images: list[dict[str, Any]]) -> Place:
+    key = whole(row["id"], "an id of a placement")
+    require(key in network.tensors, f"a placement names item {key}, which does not exist")
+    tensor = network.tensors[key]
+    image, x, y, fold, width, height = (
+        whole(row[name], f"item {key}: {name}")
+        for name in ("image", "x", "y", "fold", "width", "height")
+    )
+    require(0 <= image < len(images), f"item {key}: there is no image {image}")
+    require(1 <= fold <= tensor.slices, f"item {key} has no fold {fold}")
+    require(
+        tensor.folded(fold) == (width, height),
+        f"item {key} folded by {fold} does not have {width} by {height} texels",
+    )
+    target = images[image]
+    require(
+        0 <= x <= target["width"] - width and 0 <= y <= target["height"] - height,
+        f"item {key} lies outside image {image}",
+    )
+    require(
+        target["format"] == tensor.format,
+        f"item {key} of format {tensor.format} lies in image {image} of {target['format']}",
+    )
+    if tensor.must_be_exact:
+        require(
+            fold == 1 and (width, height) == (target["width"], target["height"]),
+            f"item {key} must have an image of exactly its extent",
+        )
+    return Place(tensor, image, x, y, width, height)
+
+
+def _check_images(network: Network, plan: dict[str, Any]) -> None:
+    for number, image in enumerate(plan["images"]):
+        width = whole(image["width"], f"image {number}: width")
+        height = whole(image["height"], f"image {number}: height")
+        require(
+            1 <= width <= network.max_width and 1 <= height <= network.max_height,
+            f"image {number} of {width} by {height} texels exceeds the limits",
+        )
+    texels = sum(image["width"] * image["height"] for image in plan["images"])
+    require(
+        whole(plan["texels"], "texels") == texels,
+        f"the images have {texels} texels, not {plan['texels']}",
+    )
+
+
+def _check_places(network: Network, plan: dict[str, Any]) -> None:
+    places: dict[int, Place] = {}
+    for row in plan["placements"]:
+        place = _place(row, network, plan["images"])
+        require(place.tensor.id not in places, f"item {place.tensor.id} is placed twice")
+        places[place.tensor.id] = place
+    for key in network.tensors:
+        require(key in places, f"item {key} is not placed")
+    for a, b in (sorted(pair) for pair in network.pairs):
+        require(
+            places[a].image != places[b].image,
+            f"items {a} and {b}, which one operator reads and writes, share image "
+            f"{places[a].image}",
+        )
+    live: list[Place] = []
+    for place in sorted(places.values(), key=lambda p: p.tensor.first):
+        live = [other for other in live if other.tensor.last >= place.tensor.first]
+        for other in live:
+            require(
+                other.image != place.image or not place.overlaps(other),
+                f"items {other.tensor.id} and {place.tensor.id} overlap in image {place.image}",
+            )
+        live.append(place)
+
+
+# --- the lower bound ------------------------------------------------------------------------------
+
+
+class Relaxation:
+    """What a proof may use: the texels of items, when they are live, and which share no image."""
+
+    def __init__(self, network: Network, reorder: bool) -> None:
+        self.network = network
+        self.texels = {key: self._least_texels(tensor) for key, tensor in network.tensors.items()}
+        if reorder:
+            self.live = self._always_live(network.steps)
+        else:
+            self.live = {
+                key: frozenset((tensor.first, tensor.last)) for key, tensor in self._items()
+            }
+        self.reorder = reorder
+
+    def _items(self) -> Iterable[tuple[int, Tensor]]:
+        return self.network.tensors.items()
+
+    def _least_texels(self, tensor: Tensor) -> int:
+        """Return the texels of the smallest fold that the limits allow."""
+        least = None
+        for fold in range(1, min(tensor.slices, self.network.max_width // tensor.width) + 1):
+            width, height = tensor.folded(fold)
+            if height <= self.network.max_height:
+                least = min(least or width * height, width * height)
+        if least is None:
+            raise CheckError(f"item {tensor.id} fits in no image")
+        return least
+
+    def _always_live(self, steps: Sequence[Step]) -> dict[int, frozenset[int]]:
+        """Return the operators at which an item is live in every order."""
+        reach: list[int] = []  # for each operator, itself and what must run before it, as bits
+        earlier = _earlier(steps)
+        for number, others in enumerate(earlier):
+            bits = 1 << number
+            for other in others:
+                bits |= reach[other]
+            reach.append(bits)
+        result = {}
+        for key in self.network.tensors:
+            users = [n for n, step in enumerate(steps) if key in step.inputs | step.outputs]
+            below = sum(1 << user for user in users)
+            ahead = 0  # the users and all that must run before one of them
+            for user in users:
+                ahead |= reach[user]
+            result[key] = frozenset(
+                n for n in range(len(steps)) if reach[n] & below and ahead >> n & 1
+            )
+        return result
+
+    def together(self, a: int, b: int) -> bool:
+        """Return whether two items are live at one time (in every order, for a reorder proof)."""
+        if self.reorder:
+            return bool(self.live[a] & self.live[b])
+        s, t = self.network.tensors[a], self.network.tensors[b]
+        return s.first <= t.last and t.first <= s.last
+
+    def apart(self, a: int, b: int) -> bool:
+        """Return whether no plan puts the two items in one image."""
+        if frozenset((a, b)) in self.network.pairs:
+            return True
+        s, t = self.network.tensors[a], self.network.tensors[b]
+        if s.format != t.format:
+            return True
+        for one, other in ((s, t), (t, s)):
+            if not one.must_be_exact:
+                continue
+            if other.must_be_exact and one.folded(1) != other.folded(1):
+                return True
+            if self.together(a, b) or not other.fits(*one.folded(1)):
+                return True
+        return False
+
+    def times(self, items: Sequence[int]) -> list[frozenset[int]]:
+        """Return the sets of these items that are live together."""
+        if self.reorder:
+            moments = sorted(set().union(*(self.live[key] for key in items)))
+            sets = [frozenset(key for key in items if time in self.live[key]) for time in moments]
+        else:
+            tensors = [self.network.tensors[key] for key in items]
+            moments = sorted({tensor.first for tensor in tensors})
+            sets = [
+                frozenset(t.id for t in tensors if t.first <= time <= t.last) for time in moments
+            ]
+        distinct = list(dict.fromkeys(sets))
+        return [s for s in distinct if not any(s < other for other in distinct)]
+
+
+# The items of a part that still matter, and the most texels that were live in it at a time.
+Part = tuple[frozenset[int], int]
+
+
+class Partitions:
+    """Enumerates the partitions of some items into images, and their sums of peaks."""
+
+    def __init__(self, relaxation: Relaxation, items: Sequence[int]) -> None:
+        self.texels = relaxation.texels
+        self.sets = relaxation.times(items)
+        self.limit = relaxation.network.max_width * relaxation.network.max_height
+        first = {key: min(n for n, s in enumerate(self.sets) if key in s) for key in items}
+        self.items = sorted(items, key=lambda key: (first[key], key))
+        self.apart = {
+            key: frozenset(o for o in items if o != key and relaxation.apart(key, o))
+            for key in items
+        }
+
+    def any_below(self, bound: int) -> bool:
+        """Return whether the peaks of some partition add up to less than the bound."""
+        states: set[tuple[Part, ...]] = {()}
+        seen = 0
+        for number, key in enumerate(self.items):
+            later = frozenset(self.items[number + 1 :])
+            matter = frozenset(
+                other
+                for other in self.items[: number + 1]
+                if self.apart[other] & later or any(other in s and s & later for s in self.sets)
+            )
+            states = self._without_dominated(self._next(states, key, matter, bound))
+            seen += len(states)
+            require(seen <= MAX_STATES, f"the proof needs more than {MAX_STATES} states")
+            if not states:
+                return False
+        return True
+
+    def _next(
+        self, states: set[tuple[Part, ...]], key: int, matter: frozenset[int], bound: int
+    ) -> set[tuple[Part, ...]]:
+        result = set()
+        for state in states:
+            total = sum(peak for _, peak in state)
+            for n, (members, peak) in enumerate((*state, (frozenset(), 0))):
+                if members & self.apart[key]:
+                    continue
+                joined = members | {key}
+                load = max(sum(self.texels[m] for m in joined & s) for s in self.sets if key in s)
+                grown = max(peak, load)
+                if grown > self.limit or total - peak + grown >= bound:
+                    continue
+                parts = [*state[:n], (joined, grown), *state[n + 1 :]]
+                result.add(tuple(sorted(((m & matter, p) for m, p in parts), key=_sort_key)))
+        return result
+
+    @staticmethod
+    def _without_dominated(states: set[tuple[Part, ...]]) -> set[tuple[Part, ...]]:
+        """Leave out states with the same parts as another one, and no smaller peak."""
+        groups: dict[tuple[frozenset[int], ...], list[tuple[int, ...]]] = {}
+        for state in states:
+            peaks = tuple(peak for _, peak in state)
+            groups.setdefault(tuple(members for members, _ in state), []).append(peaks)
+        result = set()
+        for members, rows in groups.items():
+            kept: list[tuple[int, ...]] = []
+            for peaks in sorted(rows, key=sum):
+                if any(all(a <= b for a, b in zip(k, peaks, strict=True)) for k in kept):
+                    continue
+                kept.append(peaks)
+                result.add(tuple(zip(members, peaks, strict=True)))
+        return result
+
+
+def _sort_key(part: Part) -> tuple[list[int], int]:
+    return sorted(part[0]), part[1]
+
+
+def _check_part(relaxation: Relaxation, part: dict[str, Any]) -> int:
+    """Check one part of a proof and return the texels that it proves."""
+    texels, items = whole(part["texels"], "texels of a proof"), part["items"]
+    require(len(set(items)) == len(items) > 0, "a part of the proof repeats an item or has none")
+    for key in items:
+        require(key in relaxation.texels, f"the proof names item {key}, which does not exist")
+        require(
+            relaxation.network.tensors[key].format == part["format"],
+            f"the proof says that item {key} has format {part['format']}",
+        )
+    if part["kind"] == "live":
+        together = relaxation.times(items)
+        require(len(together) == 1, "items of the proof are not all live together")
+        total = sum(relaxation.texels[key] for key in items)
+        require(total >= texels, f"the proof's live items have {total} texels, not {texels}")
+    elif part["kind"] == "partition":
+        require(
+            not Partitions(relaxation, items).any_below(texels),
+            f"some partition of the proof's items has less than {texels} texels",
+        )
+    else:
+        raise CheckError(f"there is no kind of proof {part['kind']!r}")
+    return texels
+
+
+def _check_proof(network: Network, plan: dict[str, Any], reorder: bool) -> int:
+    relaxation = Relaxation(network, reorder)
+    parts = plan["proof"]["parts"]
+    formats = sorted(part["format"] for part in parts)
+    require(all(a != b for a, b in pairwise(formats)), "two parts of the proof have one format")
+    bound = sum(_check_part(relaxation, part) for part in parts)
+    require(
+        whole(plan["lower_bound_texels"], "lower_bound_texels") <= bound,
+        f"the proof shows {bound} texels, not {plan['lower_bound_texels']}",
+    )
+    return int(plan["lower_bound_texels"])
+
+
+def check(network: dict[str, Any], plan: dict[str, Any]) -> Verdict:
+    """Check a plan and its proof.
+
+    Parameters
+    ----------
+    network, plan : dict
+        The contents of the two JSON files.
+
+    Raises
+    ------
+    CheckError
+        If the plan breaks a rule, or the proof does not show the bound.
+    """
+    try:
+        net = read_network(network)
+        reorder = "order" in plan
+        if reorder:
+            net = in_order(net, [whole(n, "an operator") for n in plan["order"]])
+        _check_images(net, plan)
+        _check_places(net, plan)
+        bound = _check_proof(net, plan, reorder)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CheckError(f"malformed: {type(error).__name__}: {error}") from error
+    require(bound <= plan["texels"], f"a bound of {bound} exceeds the plan's {plan['texels']}")
+    return Verdict(plan["texels"], bound)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Check a plan; print what it proves and return 0, or say what is wrong and return 1."""
+    if len(arguments) != 2:
+        print("usage: check.py NET.json PLAN.json", file=sys.stderr)
+        return 2
+    try:
+        network, plan = (json.loads(Path(name).read_text()) for name in arguments)
+        verdict = check(network, plan)
+    except (OSError, ValueError) as error:
+        print(f"check: {error}", file=sys.stderr)
+        return 1
+    except CheckError as error:
+        print(f"check: {arguments[1]}: {error}", file=sys.stderr)
+        return 1
+    ratio = verdict.texels / max(1, verdict.lower_bound)
+    word = "optimal" if verdict.texels == verdict.lower_bound else f"at most {ratio:.3f} x optimal"
+    print(f"valid: {verdict.texels} texels, no plan has under {verdict.lower_bound}: {word}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

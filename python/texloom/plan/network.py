@@ -1,0 +1,252 @@
+"""Networks as JSON files: tensors with lifetimes, and what operators do with them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+DEFAULT_LIMIT = 16384
+DEFAULT_FORMAT = "rgba32float"
+LARGEST = 2**63 - 1
+
+
+class NetworkError(ValueError):
+    """A file that does not describe a network; the message says where and what to do."""
+
+
+def wrong(what: str, way_out: str) -> NetworkError:
+    """Return an error with a line of help."""
+    return NetworkError(f"{what}\nhelp: {way_out}")
+
+
+def _only_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in result:
+            raise wrong(f"the key {key!r} is given twice in one object", "keep one of them")
+        result[key] = value
+    return result
+
+
+def _no_constant(text: str) -> None:
+    raise wrong(f"{text} is not a number", "JSON has finite numbers only")
+
+
+def load_json(path: Path) -> Any:
+    """Read JSON without duplicate keys, NaN and infinities.
+
+    Raises
+    ------
+    NetworkError
+        If the file is not such JSON.
+    OSError
+        If it cannot be read.
+    """
+    try:
+        return json.loads(
+            path.read_text(encoding="utf-8"),
+            object_pairs_hook=_only_once,
+            parse_constant=_no_constant,
+        )
+    except UnicodeDecodeError as error:
+        raise wrong("the file is not text in UTF-8", "give a JSON file") from error
+    except json.JSONDecodeError as error:
+        raise wrong(
+            f"line {error.lineno}, column {error.colno}: {error.msg}", "give a JSON file"
+        ) from error
+    except RecursionError as error:
+        raise wrong("the JSON is nested too deeply", "give a flat list of items") from error
+    except ValueError as error:
+        if isinstance(error, NetworkError):
+            raise
+        raise wrong(str(error), "give numbers of at most 64 bits") from error
+
+
+def integer(value: Any, where: str) -> int:
+    """Return a whole number of at most 64 bits; `where` names it in the error."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise wrong(f"{where} is {json.dumps(value)[:60]}", "give a whole number")
+    if not -LARGEST <= value <= LARGEST:
+        raise wrong(f"{where} is {str(value)[:60]}", "give a number of at most 64 bits")
+    return value
+
+
+def _object(value: Any, where: str, known: Mapping[str, bool]) -> dict[str, Any]:
+    """Check the keys of an object; `known` says which are required.
+
+    Other keys are left to other programs, but a key that nearly is a known one is an error.
+    """
+    if not isinstance(value, dict):
+        raise wrong(f"{where} is not an object", f"give one with the keys {', '.join(known)}")
+    for key in value:
+        similar = [] if key in known else get_close_matches(key.lower(), known, 1, 0.8)
+        if similar and similar[0] not in value:
+            raise wrong(f"{where} has an unknown key {key!r}", f"did you mean {similar[0]!r}?")
+    for key, is_required in known.items():
+        if is_required and key not in value:
+            raise wrong(f"{where} has no {key!r}", f"give {key!r}")
+    return value
+
+
+def _list(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise wrong(f"{where} is not a list", "give a list")
+    return value
+
+
+_ITEM = dict.fromkeys(("id", "first", "last", "height", "width"), True) | dict.fromkeys(
+    ("slices", "channels", "format", "dtype", "exact", "exact_cost"), False
+)
+
+
+def _slices(item: dict[str, Any], where: str) -> int:
+    """Return the slices of an item: given, or those of its channels."""
+    if "slices" not in item and "channels" not in item:
+        raise wrong(f"{where} has neither 'slices' nor 'channels'", "give one of them")
+    if "channels" not in item:
+        return integer(item["slices"], f"{where}: 'slices'")
+    channels = integer(item["channels"], f"{where}: 'channels'")
+    slices = -(-channels // 4)
+    if channels < 1:
+        raise wrong(f"{where} has {channels} channels", "give a positive number")
+    if integer(item.get("slices", slices), f"{where}: 'slices'") != slices:
+        raise wrong(
+            f"{where} has {item['slices']} slices, but {channels} channels make {slices}",
+            "a slice has four channels: correct one of the two, or leave it out",
+        )
+    return slices
+
+
+def _format(item: dict[str, Any], where: str) -> str:
+    """Return the texel format: given, that of the dtype, or the usual one."""
+    form = item.get("format")
+    if form is None and "dtype" in item:
+        match = re.fullmatch("(float|int|uint)(8|16|32)", str(item["dtype"]))
+        if not match:
+            raise wrong(
+                f"{where}: textures have no texels of dtype {json.dumps(item['dtype'])[:60]}",
+                "give float16, float32, or a signed or unsigned integer of 8 to 32 bits",
+            )
+        return f"rgba{match[2]}{match[1]}"
+    if form is None:
+        return DEFAULT_FORMAT
+    if not isinstance(form, str) or not form:
+        raise wrong(f"{where}: the format is no name", f"give one such as {DEFAULT_FORMAT!r}")
+    return form
+
+
+def _item(value: Any, position: int) -> dict[str, Any]:
+    where = f"items[{position}]"
+    item = _object(value, where, _ITEM)
+    where = f"item {integer(item['id'], f'{where}: id')}"
+    result = {
+        key: integer(item[key], f"{where}: {key!r}")
+        for key in ("id", "first", "last", "height", "width")
+    }
+    result["slices"] = _slices(item, where)
+    exact = item.get("exact", False)
+    if not isinstance(exact, bool):
+        raise wrong(f"{where}: 'exact' is {json.dumps(exact)[:60]}", "give true or false")
+    cost = item.get("exact_cost")
+    if cost is not None:
+        cost = integer(cost, f"{where}: 'exact_cost'")
+    return result | {"format": _format(item, where), "exact": exact, "exact_cost": cost}
+
+
+def _pair(value: Any, position: int) -> tuple[int, int]:
+    where = f"read_write_conflicts[{position}]"
+    if len(_list(value, where)) != 2:
+        raise wrong(f"{where} has {len(value)} members", "give the ids of two items")
+    return integer(value[0], where), integer(value[1], where)
+
+
+def _operator(value: Any, position: int) -> dict[str, list[int]]:
+    where = f"operators[{position}]"
+    known = {"inputs": True, "outputs": True, "after": False}
+    op = _object(value, where, known)
+    return {
+        key: [integer(v, f"{where}: {key}") for v in _list(op.get(key, []), f"{where}: {key}")]
+        for key in ("inputs", "outputs", "after")
+    }
+
+
+_NETWORK = {"items": True} | dict.fromkeys(
+    ("read_write_conflicts", "operators", "max_width", "max_height"), False
+)
+
+
+def read_network(path: Path) -> dict[str, Any]:
+    """Read a network, with every key that planning needs, as :func:`network_of` returns it."""
+    return network_of(load_json(path))
+
+
+def network_of(data: Any) -> dict[str, Any]:
+    """Check the form of a network and fill in what it leaves out.
+
+    What only the planner knows (ranges, lifetimes, ids that do not exist) it checks itself.
+
+    Returns
+    -------
+    dict
+        With ``items``, ``read_write_conflicts``, ``operators`` (maybe empty), ``max_width``,
+        ``max_height``.
+
+    Raises
+    ------
+    NetworkError
+        If a key is missing, unknown, or has a value of the wrong type.
+    """
+    network = _object(data, "the network", _NETWORK)
+    items = _list(network["items"], "'items'")
+    pairs = _list(network.get("read_write_conflicts", []), "'read_write_conflicts'")
+    operators = _list(network.get("operators", []), "'operators'")
+    return {
+        "items": [_item(value, i) for i, value in enumerate(items)],
+        "read_write_conflicts": [_pair(value, i) for i, value in enumerate(pairs)],
+        "operators": [_operator(value, i) for i, value in enumerate(operators)],
+        "max_width": integer(network.get("max_width", DEFAULT_LIMIT), "'max_width'"),
+        "max_height": integer(network.get("max_height", DEFAULT_LIMIT), "'max_height'"),
+    }
+
+
+def with_operators(network: dict[str, Any]) -> dict[str, Any]:
+    """Return the network with operators; if it lists none, those that its pairs imply.
+
+    Operator t writes the items that begin at t, and reads those that form a pair with one of them
+    or end at t. An operator that writes no item may do anything: it stays behind all operators
+    before it and ahead of all after it.
+    """
+    if network["operators"] or not network["items"]:
+        return network
+    items = {item["id"]: item for item in network["items"]}
+    count = 1 + max(item["last"] for item in items.values())
+    if count > 2**20:
+        raise wrong(f"a program of {count} operators", "number operators from 0, without gaps")
+    inputs: list[set[int]] = [set() for _ in range(count)]
+    outputs: list[set[int]] = [set() for _ in range(count)]
+    for item in items.values():
+        if not 0 <= item["first"] <= item["last"]:
+            continue  # the planner says what is wrong
+        outputs[item["first"]].add(item["id"])
+        if item["last"] > item["first"]:
+            inputs[item["last"]].add(item["id"])
+    for a, b in network["read_write_conflicts"]:
+        if a not in items or b not in items:
+            continue
+        reader, written = (a, b) if items[a]["first"] <= items[b]["first"] else (b, a)
+        if items[reader]["first"] < items[written]["first"]:
+            inputs[items[written]["first"]].add(reader)
+    operators, barrier = [], -1
+    for time in range(count):
+        after = [barrier] if barrier >= 0 else []
+        if not outputs[time]:
+            after = list(range(max(barrier, 0), time))
+            barrier = time
+        operators.append(
+            {"inputs": sorted(inputs[time]), "outputs": sorted(outputs[time]), "after": after}
+        )
+    return network | {"operators": operators}

@@ -1,0 +1,160 @@
+"""Pictures of plans: what lies where in each image, operator by operator."""
+
+from __future__ import annotations
+
+import colorsys
+from collections.abc import Iterator
+from typing import Any
+
+from ..show.svg import FAINT, INK, Canvas, Colors
+
+_LEFT = 110.0  # of the first column, beside the names
+_GAP = 34.0
+_WIDEST = 1600.0  # of all columns together, if that leaves them visible
+_LIVE_HEIGHT = 90.0
+_IMAGES_HEIGHT = 640.0  # of all images together
+
+
+def _colors(number: int) -> Colors:
+    """Return colors that differ between neighbors: hues by the golden ratio."""
+    hue = number * 0.618034 % 1
+    red, green, blue = colorsys.hls_to_rgb(hue, 0.78 - 0.08 * (number % 2), 0.55)
+    edge = colorsys.hls_to_rgb(hue, 0.38, 0.5)
+    return Colors(_hex(red, green, blue), _hex(*edge))
+
+
+def _hex(red: float, green: float, blue: float) -> str:
+    return "#" + "".join(f"{round(255 * part):02x}" for part in (red, green, blue))
+
+
+def lifetimes(network: dict[str, Any], plan: dict[str, Any]) -> dict[int, tuple[int, int]]:
+    """Return when each item is live in the plan's order of operators."""
+    if "order" not in plan:
+        return {item["id"]: (item["first"], item["last"]) for item in network["items"]}
+    times: dict[int, list[int]] = {}
+    for time, operator in enumerate(plan["order"]):
+        op = network["operators"][operator]
+        for item in (*op["inputs"], *op["outputs"]):
+            times.setdefault(item, []).append(time)
+    return {item: (min(all_), max(all_)) for item, all_ in times.items()}
+
+
+class _Picture:
+    def __init__(self, network: dict[str, Any], plan: dict[str, Any]) -> None:
+        self.items = {item["id"]: item for item in network["items"]}
+        self.plan = plan
+        self.lives = lifetimes(network, plan)
+        self.start = min((first for first, _ in self.lives.values()), default=0)
+        self.end = 1 + max((last for _, last in self.lives.values()), default=0)
+        self.column = max(4.0, min(28.0, _WIDEST / (self.end - self.start)))
+        self.canvas = Canvas()
+
+    def at(self, time: int) -> float:
+        return _LEFT + (time - self.start) * self.column
+
+    def draw(self, name: str) -> str:
+        plan, canvas = self.plan, self.canvas
+        bound = plan["lower_bound_texels"]
+        word = "optimal" if bound == plan["texels"] else f"{plan['texels'] / max(1, bound):.3f} x"
+        canvas.text(0, 16, name, size=16, bold=True)
+        canvas.text(
+            0,
+            38,
+            f"{plan['texels']:,} texels in {len(plan['images'])} images; no plan has fewer than "
+            f"{bound:,} ({word})",
+        )
+        canvas.text(
+            0,
+            58,
+            "Each column is one operator, from left to right. It shows the image from above, "
+            "squeezed to the column's width.",
+            color=FAINT,
+        )
+        y = self.draw_live(84)
+        most = sum(image["width"] * image["height"] for image in plan["images"])
+        for number, image in enumerate(plan["images"]):
+            share = image["width"] * image["height"] / most
+            y = self.draw_image(number, image, y + _GAP, max(26.0, _IMAGES_HEIGHT * share))
+        self.draw_axis(y)
+        return canvas.svg()
+
+    def draw_live(self, y: float) -> float:
+        """Draw the live texels at each operator, below the plan's texels."""
+        live = [0] * (self.end - self.start)
+        for place in self.plan["placements"]:
+            first, last = self.lives[place["id"]]
+            item = self.items[place["id"]]
+            for time in range(first, last + 1):
+                live[time - self.start] += item["height"] * item["width"] * item["slices"]
+        most = max(self.plan["texels"], 1)
+        self.canvas.text(0, y + 12, "live texels", bold=True)
+        self.canvas.text(0, y + 28, f"{max(live, default=0):,} at most", size=10, color=FAINT)
+        frame = Colors("#f6f8fa", "#d0d7de")
+        width = (self.end - self.start) * self.column
+        self.canvas.box(_LEFT, y, width, _LIVE_HEIGHT, frame, radius=0)
+        for time, texels in enumerate(live):
+            height = _LIVE_HEIGHT * texels / most
+            self.canvas.box(
+                _LEFT + time * self.column,
+                y + _LIVE_HEIGHT - height,
+                self.column,
+                height,
+                Colors("#8c959f", "none"),
+                radius=0,
+                hint=f"operator {time + self.start}: {texels:,} live texels",
+            )
+        return y + _LIVE_HEIGHT
+
+    def draw_image(self, number: int, image: dict[str, Any], y: float, height: float) -> float:
+        canvas = self.canvas
+        size = f"{image['width']} x {image['height']}"
+        canvas.text(0, y + 12, f"image {number}", bold=True)
+        canvas.text(0, y + 26, size, size=10, color=FAINT)
+        if height > 36:
+            canvas.text(0, y + 40, image["format"], size=10, color=FAINT)
+        width = (self.end - self.start) * self.column
+        canvas.box(_LEFT, y, width, height, Colors("#f6f8fa", "#d0d7de"), radius=0)
+        for place in self.plan["placements"]:
+            if place["image"] == number:
+                self.draw_place(place, image, y, height / image["height"])
+        return y + height
+
+    def boxes(self, place: dict[str, Any], image: dict[str, Any]) -> Iterator[tuple[float, float]]:
+        """Yield x and width: one box for whole rows, else one for each operator."""
+        first, last = self.lives[place["id"]]
+        if place["width"] == image["width"]:
+            yield self.at(first), (last + 1 - first) * self.column
+            return
+        scale = self.column / image["width"]
+        for time in range(first, last + 1):
+            yield self.at(time) + place["x"] * scale, place["width"] * scale
+
+    def draw_place(
+        self, place: dict[str, Any], image: dict[str, Any], y: float, scale: float
+    ) -> None:
+        item, (first, last) = self.items[place["id"]], self.lives[place["id"]]
+        hint = (
+            f"item {place['id']}: {item['height']} x {item['width']} texels in {item['slices']} "
+            f"slices, folded by {place['fold']} to {place['width']} x {place['height']}, at "
+            f"({place['x']}, {place['y']}), operators {first} to {last}"
+        )
+        top, height = y + place["y"] * scale, place["height"] * scale
+        for x, width in self.boxes(place, image):
+            self.canvas.box(x, top, width, height, _colors(place["id"]), radius=0, hint=hint)
+        label, room = str(place["id"]), (last + 1 - first) * self.column
+        if height >= 10 and room >= 7 * len(label):
+            middle = self.at(first) + room / 2
+            self.canvas.text(middle, top + height / 2 + 4, label, size=10, centered=True)
+
+    def draw_axis(self, y: float) -> None:
+        step = next(s for s in (1, 2, 5, 10, 20, 50, 100, 500, 10**9) if s * self.column >= 26)
+        for time in range(self.start, self.end):
+            if time % step == 0:
+                x = self.at(time) + self.column / 2
+                self.canvas.text(x, y + 16, str(time), size=10, color=FAINT, centered=True)
+        self.canvas.text(0, y + 16, "operator", size=10, color=INK)
+
+
+def picture(network: dict[str, Any], plan: dict[str, Any], name: str) -> str:
+    """Draw a plan's images over time as SVG."""
+    return _Picture(network, plan).draw(name)

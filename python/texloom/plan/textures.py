@@ -1,0 +1,56 @@
+"""Plans of texture memory for networks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._core import DEFAULT_PLAN_EFFORT, plan_textures
+from .network import with_operators
+
+MODES = ("images", "one_per_tensor", "grow")
+
+
+def plan_network(
+    network: dict[str, Any],
+    *,
+    mode: str = "images",
+    effort: int = DEFAULT_PLAN_EFFORT,
+    time_limit: float | None = None,
+    reorder: bool = False,
+) -> dict[str, Any]:
+    """Plan a network, as :func:`~texloom.plan.network.network_of` returns it.
+
+    Parameters
+    ----------
+    network : dict
+        The tensors and the rules.
+    mode : str
+        One of ``MODES``; ``docs/planning.md`` describes them.
+    effort : int
+        Millions of steps. The plan depends on nothing else.
+    time_limit : float | None
+        Seconds, after which the best plan so far is taken.
+    reorder : bool
+        Let independent operators change places.
+
+    Returns
+    -------
+    dict
+        The plan, as ``texloom plan --json`` writes it.
+
+    Raises
+    ------
+    ValueError
+        If no plan exists, or an option is out of range; the message has a line ``help:``.
+    """
+    if reorder:
+        network = with_operators(network)
+    result = plan_textures(network, mode, effort, time_limit, reorder)
+    plan = {key: result[key] for key in ("images", "placements", "texels", "lower_bound_texels")}
+    plan["proof"] = {"parts": result["bounds"]}
+    plan["deterministic"] = result["deterministic"]
+    if reorder:
+        plan["order"] = result["order"]
+    if result["lost_exact"]:
+        plan["lost_exact"] = result["lost_exact"]
+    return plan

@@ -1,0 +1,276 @@
+"""The checker of texture plans: it accepts plans, and refuses each kind of wrong plan or proof."""
+
+import copy
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from texloom.plan import check as checker
+from texloom.plan.check import CheckError, check
+
+# Items 0 and 1 lie side by side, 2 reuses the place of 0 later. Operator 1 reads 1 and writes 2,
+# so they are apart; item 3 must have an image of its own extent.
+NETWORK = {
+    "items": [
+        {"id": 0, "first": 0, "last": 1, "height": 2, "width": 1, "slices": 2},
+        {"id": 1, "first": 0, "last": 2, "height": 2, "width": 2, "channels": 4},
+        {"id": 2, "first": 2, "last": 3, "height": 2, "width": 2, "slices": 1},
+        {"id": 3, "first": 3, "last": 4, "height": 1, "width": 3, "slices": 1, "exact": True},
+    ],
+    "read_write_conflicts": [[1, 2]],
+}
+FORMAT = "rgba32float"
+PLAN = {
+    "images": [
+        {"width": 4, "height": 2, "format": FORMAT},
+        {"width": 2, "height": 2, "format": FORMAT},
+        {"width": 3, "height": 1, "format": FORMAT},
+    ],
+    "placements": [
+        {"id": 0, "image": 0, "x": 0, "y": 0, "fold": 2, "width": 2, "height": 2},
+        {"id": 1, "image": 0, "x": 2, "y": 0, "fold": 1, "width": 2, "height": 2},
+        {"id": 2, "image": 1, "x": 0, "y": 0, "fold": 1, "width": 2, "height": 2},
+        {"id": 3, "image": 2, "x": 0, "y": 0, "fold": 1, "width": 3, "height": 1},
+    ],
+    "texels": 15,
+    "lower_bound_texels": 8,
+    "proof": {"parts": [{"kind": "live", "format": FORMAT, "texels": 8, "items": [0, 1]}]},
+    "deterministic": True,
+}
+
+# A chain of 10, 1, 1 and 10 texels: every plan takes 12.
+CHAIN = {
+    "items": [
+        {"id": k, "first": k, "last": k + 1, "height": 1, "width": width, "slices": 1}
+        for k, width in enumerate((10, 1, 1, 10))
+    ],
+    "read_write_conflicts": [[0, 1], [1, 2], [2, 3]],
+}
+CHAIN_PLAN = {
+    "images": [{"width": w, "height": 1, "format": FORMAT} for w in (10, 1, 1)],
+    "placements": [
+        {"id": k, "image": image, "x": 0, "y": 0, "fold": 1, "width": width, "height": 1}
+        for k, (image, width) in enumerate([(0, 10), (1, 1), (2, 1), (0, 10)])
+    ],
+    "texels": 12,
+    "lower_bound_texels": 12,
+    "proof": {
+        "parts": [{"kind": "partition", "format": FORMAT, "texels": 12, "items": [0, 1, 2, 3]}]
+    },
+    "deterministic": True,
+}
+
+
+def test_right_plans():
+    assert check(NETWORK, PLAN) == checker.Verdict(15, 8)
+    assert check(CHAIN, CHAIN_PLAN) == checker.Verdict(12, 12)
+
+
+def tampered(plan, path, value):
+    """Return a copy of the plan with another value at a path of keys; None removes it."""
+    plan = copy.deepcopy(plan)
+    *way, last = path
+    target = plan
+    for key in way:
+        target = target[key]
+    if value is None:
+        del target[last]
+    else:
+        target[last] = value
+    return plan
+
+
+@pytest.mark.parametrize(
+    "path, value, message",
+    [
+        (["texels"], 14, "the images have 15 texels, not 14"),
+        (["images", 0, "width"], 5, "the images have 17 texels, not 15"),
+        (["images", 0, "width"], 20000, "image 0 of 20000 by 2 texels exceeds the limits"),
+        (["images", 0, "width"], "4", "image 0: width is '4'"),
+        (["images", 0, "format"], "rgba16float", "item 0 of format rgba32float lies in image 0"),
+        (["placements", 1, "x"], 1, "items 0 and 1 overlap in image 0"),
+        (["placements", 1, "x"], 3, "item 1 lies outside image 0"),
+        (["placements", 1, "y"], -1, "item 1 lies outside image 0"),
+        (
+            ["placements", 1],
+            PLAN["placements"][1] | {"image": 1, "x": 0},
+            "items 1 and 2, which one operator reads and writes, share image 1",
+        ),
+        (["placements", 1, "image"], -1, "there is no image -1"),
+        (["placements", 1, "image"], 3, "there is no image 3"),
+        (["placements", 1, "x"], True, "item 1: x is True"),
+        (["placements", 1, "x"], 2.0, "item 1: x is 2.0"),
+        (["placements", 0, "fold"], 1, "item 0 folded by 1 does not have 2 by 2 texels"),
+        (["placements", 0, "fold"], 3, "item 0 has no fold 3"),
+        (["placements", 0, "fold"], 0, "item 0 has no fold 0"),
+        (["placements", 0, "height"], 1, "does not have 2 by 1 texels"),
+        (["placements", 0, "id"], 9, "a placement names item 9"),
+        (["placements", 0, "id"], 1, "item 1 has no fold 2"),
+        (["placements", 0], None, "item 0 is not placed"),
+        (["placements", 3, "image"], 0, "item 3 must have an image of exactly its extent"),
+        (["placements", 0, "x"], None, "malformed: KeyError: 'x'"),
+        (["images"], None, "malformed: KeyError: 'images'"),
+        (["images"], 7, "malformed: TypeError"),
+        (["lower_bound_texels"], 9, "the proof shows 8 texels, not 9"),
+        (["proof", "parts", 0, "texels"], 9, "the proof's live items have 8 texels, not 9"),
+        (["proof", "parts", 0, "items"], [0, 2], "not all live together"),
+        (["proof", "parts", 0, "items"], [0, 0], "repeats an item"),
+        (["proof", "parts", 0, "items"], [0, 9], "the proof names item 9"),
+        (["proof", "parts", 0, "items"], [], "has none"),
+        (["proof", "parts", 0, "format"], "rgba16float", "says that item 0 has format"),
+        (["proof", "parts", 0, "kind"], "belief", "no kind of proof 'belief'"),
+        (["proof"], None, "malformed: KeyError: 'proof'"),
+        (["order"], [0, 1, 2, 3], "the order does not list each operator once"),
+    ],
+)
+def test_tampered_plans(path, value, message):
+    with pytest.raises(CheckError) as error:
+        check(NETWORK, tampered(PLAN, path, value))
+    assert message in str(error.value)
+
+
+def test_item_placed_twice():
+    plan = copy.deepcopy(PLAN)
+    plan["placements"].append(plan["placements"][0])
+    with pytest.raises(CheckError, match="item 0 is placed twice"):
+        check(NETWORK, plan)
+
+
+def test_bound_above_the_plan():
+    """A proof that is right refutes a plan that claims fewer texels than any plan has."""
+    plan = tampered(PLAN, ["proof", "parts"], PLAN["proof"]["parts"] * 2)
+    with pytest.raises(CheckError, match="two parts of the proof have one format"):
+        check(NETWORK, plan)
+
+
+@pytest.mark.parametrize(
+    "items, texels",
+    [
+        ([0, 1, 2, 3], 13),  # the plan itself is a partition with 12
+        ([0, 1, 3], 12),  # without item 2, items 0 and 3 share an image: 11
+        ([0, 2, 3], 12),
+        ([1, 2, 3], 12),
+    ],
+)
+def test_tampered_partitions(items, texels):
+    plan = tampered(CHAIN_PLAN, ["proof", "parts", 0, "items"], items)
+    plan["proof"]["parts"][0]["texels"] = texels
+    with pytest.raises(CheckError, match="some partition of the proof's items has less"):
+        check(CHAIN, plan)
+
+
+def test_proofs_use_pairs_of_the_network():
+    """Without pairs, all items share an image of 11 texels."""
+    network = CHAIN | {"read_write_conflicts": []}
+    with pytest.raises(CheckError, match="some partition"):
+        check(network, CHAIN_PLAN)
+
+
+def test_proof_with_too_many_states(monkeypatch):
+    monkeypatch.setattr(checker, "MAX_STATES", 1)
+    with pytest.raises(CheckError, match="more than 1 states"):
+        check(CHAIN, CHAIN_PLAN)
+
+
+def ordered(order):
+    """Return the plan of the chain with an order."""
+    return CHAIN_PLAN | {"order": order}
+
+
+def test_orders():
+    """A chain allows no order but the given one; operator 4, which writes nothing, is the last."""
+    assert check(CHAIN, ordered([0, 1, 2, 3, 4])).lower_bound == 12
+    with pytest.raises(CheckError, match="operator 2 runs before operator 1"):
+        check(CHAIN, ordered([0, 2, 1, 3, 4]))
+    with pytest.raises(CheckError, match="does not list each operator once"):
+        check(CHAIN, ordered([0, 1, 2, 3, 3]))
+
+
+def test_orders_change_lifetimes():
+    """Items 0 and 1 are live at different times only if operator 2 runs before operator 1."""
+    network = {
+        "items": [
+            {"id": 0, "first": 0, "last": 2, "height": 1, "width": 1, "slices": 1},
+            {"id": 1, "first": 1, "last": 3, "height": 1, "width": 1, "slices": 1},
+        ],
+        "operators": [
+            {"inputs": [], "outputs": [0]},
+            {"inputs": [], "outputs": [1]},
+            {"inputs": [0], "outputs": []},
+            {"inputs": [1], "outputs": [], "after": [2]},
+        ],
+    }
+    plan = {
+        "images": [{"width": 1, "height": 1, "format": FORMAT}],
+        "placements": [
+            {"id": k, "image": 0, "x": 0, "y": 0, "fold": 1, "width": 1, "height": 1}
+            for k in (0, 1)
+        ],
+        "texels": 1,
+        "lower_bound_texels": 1,
+        "proof": {"parts": [{"kind": "live", "format": FORMAT, "texels": 1, "items": [0]}]},
+        "deterministic": True,
+    }
+    assert check(network, plan | {"order": [0, 2, 1, 3]}).texels == 1
+    with pytest.raises(CheckError, match="overlap in image 0"):
+        check(network, plan | {"order": [0, 1, 2, 3]})
+    # Nothing forces both to be live together, so the proof may not use it.
+    wrong = tampered(plan, ["proof", "parts", 0, "items"], [0, 1]) | {"order": [0, 2, 1, 3]}
+    with pytest.raises(CheckError, match="not all live together"):
+        check(network, wrong)
+
+
+def test_exact_items_of_other_extents_are_apart():
+    """Two exact items of 4 and 6 texels, one after the other, need 10."""
+    network = {
+        "items": [
+            {"id": 0, "first": 0, "last": 0, "height": 2, "width": 2, "slices": 1, "exact": True},
+            {"id": 1, "first": 1, "last": 1, "height": 2, "width": 3, "slices": 1, "exact": True},
+        ]
+    }
+    plan = {
+        "images": [{"width": w, "height": 2, "format": FORMAT} for w in (2, 3)],
+        "placements": [
+            {"id": k, "image": k, "x": 0, "y": 0, "fold": 1, "width": k + 2, "height": 2}
+            for k in (0, 1)
+        ],
+        "texels": 10,
+        "lower_bound_texels": 10,
+        "proof": {
+            "parts": [{"kind": "partition", "format": FORMAT, "texels": 10, "items": [0, 1]}]
+        },
+        "deterministic": True,
+    }
+    assert check(network, plan).lower_bound == 10
+    network["items"][0]["exact_cost"] = 1  # then it may lie in the other image
+    with pytest.raises(CheckError, match="some partition"):
+        check(network, plan)
+
+
+def test_runs_by_itself(tmp_path):
+    """The file is the checker of the benchmark: it needs Python alone."""
+    for name, data in {
+        "net": CHAIN,
+        "plan": CHAIN_PLAN,
+        "wrong": CHAIN_PLAN | {"texels": 1},
+    }.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(data))
+
+    def call(*names):
+        script = tmp_path / "check.py"
+        script.write_text(Path(checker.__file__).read_text())
+        return subprocess.run(
+            [sys.executable, "-I", script, *names], cwd=tmp_path, capture_output=True, text=True
+        )
+
+    right = call("net.json", "plan.json")
+    assert right.stdout == "valid: 12 texels, no plan has under 12: optimal\n"
+    assert right.returncode == 0
+    wrong = call("net.json", "wrong.json")
+    assert (wrong.returncode, wrong.stdout) == (1, "")
+    assert wrong.stderr == "check: wrong.json: the images have 12 texels, not 1\n"
+    assert call("net.json").returncode == 2
+    assert call("net.json", "none.json").returncode == 1
