@@ -65,8 +65,8 @@ CHAIN_PLAN = {
 
 
 def test_right_plans():
-    assert check(NETWORK, PLAN) == checker.Verdict(15, 8)
-    assert check(CHAIN, CHAIN_PLAN) == checker.Verdict(12, 12)
+    assert check(NETWORK, PLAN) == checker.Verdict(15, 8, "texels")
+    assert check(CHAIN, CHAIN_PLAN) == checker.Verdict(12, 12, "texels")
 
 
 def tampered(plan, path, value):
@@ -114,13 +114,13 @@ def tampered(plan, path, value):
         (["placements", 0, "x"], None, "malformed: KeyError: 'x'"),
         (["images"], None, "malformed: KeyError: 'images'"),
         (["images"], 7, "malformed: TypeError"),
-        (["lower_bound_texels"], 9, "the proof shows 8 texels, not 9"),
+        (["lower_bound_texels"], 9, "the proof shows 8, not 9"),
         (["proof", "parts", 0, "texels"], 9, "the proof's live items have 8 texels, not 9"),
         (["proof", "parts", 0, "items"], [0, 2], "not all live together"),
         (["proof", "parts", 0, "items"], [0, 0], "repeats an item"),
         (["proof", "parts", 0, "items"], [0, 9], "the proof names item 9"),
         (["proof", "parts", 0, "items"], [], "has none"),
-        (["proof", "parts", 0, "format"], "rgba16float", "says that item 0 has format"),
+        (["proof", "parts", 0, "format"], "rgba16float", "says that item 0 has another format"),
         (["proof", "parts", 0, "kind"], "belief", "no kind of proof 'belief'"),
         (["proof"], None, "malformed: KeyError: 'proof'"),
         (["order"], [0, 1, 2, 3], "the order does not list each operator once"),
@@ -214,7 +214,7 @@ def test_orders_change_lifetimes():
         "proof": {"parts": [{"kind": "live", "format": FORMAT, "texels": 1, "items": [0]}]},
         "deterministic": True,
     }
-    assert check(network, plan | {"order": [0, 2, 1, 3]}).texels == 1
+    assert check(network, plan | {"order": [0, 2, 1, 3]}).size == 1
     with pytest.raises(CheckError, match="overlap in image 0"):
         check(network, plan | {"order": [0, 1, 2, 3]})
     # Nothing forces both to be live together, so the proof may not use it.
@@ -267,10 +267,93 @@ def test_runs_by_itself(tmp_path):
         )
 
     right = call("net.json", "plan.json")
-    assert right.stdout == "valid: 12 texels, no plan has under 12: optimal\n"
+    assert right.stdout == "valid: 12 texels; no plan has under 12: optimal\n"
     assert right.returncode == 0
     wrong = call("net.json", "wrong.json")
     assert (wrong.returncode, wrong.stdout) == (1, "")
     assert wrong.stderr == "check: wrong.json: the images have 12 texels, not 1\n"
     assert call("net.json").returncode == 2
     assert call("net.json", "none.json").returncode == 1
+
+
+# Two items of one slice of 1 by 3 texels: 48 bytes each, in rows of four texels.
+VIEWS = {
+    "items": [
+        {"id": 0, "first": 0, "last": 1, "height": 1, "width": 3, "slices": 1},
+        {"id": 1, "first": 1, "last": 2, "height": 1, "width": 3, "slices": 1},
+    ],
+    "row_pitch_alignment": 4,
+    "base_alignment": 2,
+}
+VIEWS_PLAN = {
+    "arenas": [{"bytes": 128}],
+    "placements": [
+        {
+            "id": k,
+            "arena": 0,
+            "offset": 64 * k,
+            "row_pitch": 4,
+            "fold": 1,
+            "width": 3,
+            "height": 1,
+        }
+        for k in (0, 1)
+    ],
+    "bytes": 128,
+    "lower_bound_bytes": 128,
+    "proof": {"parts": [{"kind": "live", "bytes": 128, "items": [0, 1]}]},
+    "deterministic": True,
+}
+
+
+def test_right_views():
+    assert check(VIEWS, VIEWS_PLAN) == checker.Verdict(128, 128, "bytes")
+
+
+@pytest.mark.parametrize(
+    "path, value, message",
+    [
+        (["bytes"], 127, "the arenas have 128 bytes, not 127"),
+        (["placements", 1, "offset"], 32, "items 0 and 1 overlap in arena 0"),
+        (["placements", 1, "offset"], 48, "an offset of 48 is not aligned"),
+        (["placements", 1, "offset"], 96, "item 1 lies outside arena 0"),
+        (["placements", 1, "offset"], -32, "an offset of -32 is not aligned"),
+        (["placements", 1, "row_pitch"], 3, "rows of 3 texels have a pitch of 4"),
+        (["placements", 1, "arena"], 1, "there is no arena 1"),
+        (["placements", 1, "width"], 4, "does not have 4 by 1 texels"),
+        (["proof", "parts", 0, "bytes"], 129, "live items have 128 bytes, not 129"),
+        (["lower_bound_bytes"], 129, "the proof shows 128, not 129"),
+    ],
+)
+def test_tampered_views(path, value, message):
+    with pytest.raises(CheckError) as error:
+        check(VIEWS, tampered(VIEWS_PLAN, path, value))
+    assert message in str(error.value)
+
+
+def test_views_that_one_operator_reads_and_writes():
+    network = VIEWS | {"read_write_conflicts": [[0, 1]]}
+    with pytest.raises(CheckError, match="share arena 0"):
+        check(network, VIEWS_PLAN)
+    assert check(network | {"one_arena": True}, VIEWS_PLAN).lower_bound == 128
+
+
+def test_views_of_exact_items_are_not_folded():
+    """Two slices in one row of four texels, which an exact item must not take."""
+    network = {
+        "items": [{"id": 0, "first": 0, "last": 0, "height": 1, "width": 1, "slices": 2}],
+        "row_pitch_alignment": 4,
+        "base_alignment": 4,
+    }
+    place = {"id": 0, "arena": 0, "offset": 0, "row_pitch": 4, "fold": 2, "width": 2, "height": 1}
+    plan = VIEWS_PLAN | {
+        "arenas": [{"bytes": 64}],
+        "placements": [place],
+        "bytes": 64,
+        "lower_bound_bytes": 64,
+        "proof": {"parts": [{"kind": "live", "bytes": 64, "items": [0]}]},
+    }
+    assert check(network, plan).size == 64
+    network["items"][0]["exact"] = True
+    with pytest.raises(CheckError, match="item 0 must not be folded"):
+        check(network, plan)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from texloom.plan.__main__ import main
-from texloom.plan.check import check
-from texloom.plan.network import network_of, read_network, with_operators
+from texloom.plan.check import CheckError, check
+from texloom.plan.network import load_json, network_of, with_operators
 from texloom.plan.textures import plan_network
 
 NETWORKS = sorted((Path(__file__).parents[2] / "benchmarks/planning/networks").glob("*.json"))
@@ -73,8 +73,8 @@ def test_nine_networks_are_close_to_their_bounds():
         data = json.loads(file.read_text())
         plan = plan_network(network_of(data), effort=20)
         verdict = check(data, plan)
-        to_bound.append(verdict.texels / verdict.lower_bound)
-        to_live.append(verdict.texels / data["lower_bound_texels"])
+        to_bound.append(verdict.size / verdict.lower_bound)
+        to_live.append(verdict.size / data["lower_bound_texels"])
     assert statistics.median(to_bound) <= 1.05 and max(to_bound) <= 1.2
     assert statistics.median(to_live) <= 1.1 and max(to_live) <= 1.4
 
@@ -135,9 +135,34 @@ def test_other_rules_are_plans_too(run, mode):
     network = json.loads(NETWORKS[1].read_text())
     _, out, _ = run(network, "--json", "--mode", mode, "--effort", "5")
     plan = json.loads(out)
-    assert check(network, plan).texels > 1.3 * plan["lower_bound_texels"]
+    assert check(network, plan).size > 1.3 * plan["lower_bound_texels"]
     images = [row["image"] for row in plan["placements"]]
     assert (len(set(images)) == len(images)) == (mode == "one_per_tensor")
+
+
+def test_views_over_buffers(run):
+    """Two arenas, or one where the device allows it; the checker knows both."""
+    network = json.loads(NETWORKS[1].read_text())
+    status, out, _ = run(network, "--json", "--mode", "views", "--effort", "5")
+    plan = json.loads(out)
+    assert status == 0
+    assert list(plan) == ["arenas", "placements", "bytes", "lower_bound_bytes", *KEYS[4:]]
+    assert check(network, plan).unit == "bytes"
+    status, out, _ = run(network, "--json", "--mode", "views", "--effort", "5", "--one-arena")
+    one = json.loads(out)
+    assert len(one["arenas"]) == 1 and one["bytes"] < plan["bytes"]
+    assert check(network | {"one_arena": True}, one).size == one["bytes"]
+    with pytest.raises(CheckError, match="share arena 0"):
+        check(network, one)
+
+
+def test_table_and_picture_of_views(run, tmp_path):
+    svg = tmp_path / "plan.svg"
+    options = ["--row-pitch-alignment", "1", "--base-alignment", "1", "--svg", str(svg)]
+    status, out, _ = run(bottleneck(), "--mode", "views", "--effort", "1", *options)
+    assert status == 0
+    assert "192 bytes at least, by the proof (the plan is optimal)" in out
+    assert "arena 0" in svg.read_text()
 
 
 def test_reordering_lowers_plan_and_bound(run):
@@ -146,7 +171,7 @@ def test_reordering_lowers_plan_and_bound(run):
     status, out, _ = run(network, "--json", "--effort", "1", "--reorder")
     plan = json.loads(out)
     assert status == 0 and list(plan) == [*KEYS, "order"]
-    assert check(network, plan).texels < 110 < given["lower_bound_texels"]
+    assert check(network, plan).size < 110 < given["lower_bound_texels"]
     assert plan["lower_bound_texels"] < 110
 
 
@@ -181,7 +206,7 @@ def test_exact_images_have_a_price(run):
         first = {"exact": True} if cost == "required" else {"exact": True, "exact_cost": cost}
         network["items"][0] |= first
         plan = json.loads(run(network, "--json", "--effort", "1")[1])
-        assert check(network, plan).texels == texels
+        assert check(network, plan).size == texels
         assert plan.get("lost_exact", []) == ([0] if texels == 2 else [])
     _, out, _ = run(network, "--effort", "1")
     assert "without an exact image: 0" in out
@@ -198,7 +223,7 @@ def test_formats_and_dtypes(run):
     plan = json.loads(run(network, "--json", "--effort", "1")[1])
     formats = [image["format"] for image in plan["images"]]
     assert formats == ["rgba32float", "rgba16float", "rgba8unorm"]
-    assert check(network, plan).texels == 3
+    assert check(network, plan).size == 3
 
 
 def test_limits(run):
@@ -234,7 +259,7 @@ def test_check_command(run, tmp_path, capsys):
     plan = tmp_path / "plan.json"
     plan.write_text(run(bottleneck(), "--json", "--effort", "1")[1])
     assert main([str(tmp_path / "net.json"), str(plan), "--check"]) == 0
-    assert capsys.readouterr().out == "valid: 12 texels; no plan has fewer than 12: optimal\n"
+    assert capsys.readouterr().out == "valid: 12 texels; no plan has under 12: optimal\n"
     plan.write_text(plan.read_text().replace('"texels": 12, "lower', '"texels": 11, "lower'))
     assert main([str(tmp_path / "net.json"), str(plan), "--check"]) == 1
     captured = capsys.readouterr()
@@ -289,6 +314,8 @@ WRONG = {
         "operators use item 0 from 0 to 0",
     ),
     "no outputs": (bottleneck() | {"operators": [{"inputs": [0]}]}, "has no 'outputs'"),
+    "alignment": (bottleneck() | {"base_alignment": "64"}, "'base_alignment' is \"64\""),
+    "one arena": (bottleneck() | {"one_arena": 1}, "'one_arena' is 1"),
     "limits": (bottleneck() | {"max_height": 0}, "image limits of 16384 by 0"),
 }
 
@@ -306,6 +333,7 @@ def test_wrong_networks_are_refused(run, network, message):
     [
         (["--effort", "0"], "an effort of 0"),
         (["--time-limit", "nan"], "a time limit of nan"),
+        (["--mode", "views", "--base-alignment", "0"], "an alignment of 0"),
         (["--svg", "/no/such/folder/plan.svg"], "No such file"),
     ],
 )
@@ -320,11 +348,11 @@ def test_missing_file(capsys):
     assert "no_such.json: No such file" in capsys.readouterr().err
 
 
-def test_read_network_fills_in(tmp_path):
+def test_network_is_filled_in(tmp_path):
     file = tmp_path / "net.json"
     file.write_text(
         '{"items": [{"id": 3, "first": 0, "last": 1, "height": 2, "width": 2, "channels": 9}]}'
     )
-    network = read_network(file)
+    network = network_of(load_json(file))
     assert network["items"][0]["slices"] == 3
     assert network["max_width"] == 16384

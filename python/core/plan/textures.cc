@@ -7,6 +7,7 @@
 #include "core/handles.h"
 #include "core/runtime/released_lock.h"
 #include "plan/textures/planner.h"
+#include "plan/textures/views.h"
 
 namespace texloom::python {
 namespace {
@@ -77,31 +78,73 @@ py::dict as_dict(const TextureResult& result) {
                   py::arg("deterministic") = result.deterministic);
 }
 
-py::dict plan_of(const py::dict& given, const std::string& mode, std::int64_t effort,
-                 std::optional<double> time_limit, bool reorder) {
-  const TextureProblem problem = problem_of(given);
+py::dict as_dict(const ViewResult& result) {
+  py::list arenas;
+  for (const std::int64_t bytes : result.arenas) arenas.append(py::dict(py::arg("bytes") = bytes));
+  py::list placements;
+  for (const ViewPlacement& place : result.placements) {
+    placements.append(py::dict(py::arg("id") = place.id, py::arg("arena") = place.arena,
+                               py::arg("offset") = place.offset,
+                               py::arg("row_pitch") = place.row_pitch, py::arg("fold") = place.fold,
+                               py::arg("width") = place.width, py::arg("height") = place.height));
+  }
+  py::list bounds;
+  if (!result.placements.empty()) {
+    const bool is_live = result.proof_kind == TextureProof::Kind::Live;
+    bounds.append(py::dict(py::arg("kind") = is_live ? "live" : "partition",
+                           py::arg("bytes") = result.lower_bound, py::arg("items") = result.proof));
+  }
+  return py::dict(py::arg("arenas") = arenas, py::arg("placements") = placements,
+                  py::arg("bytes") = result.bytes(),
+                  py::arg("lower_bound_bytes") = result.lower_bound, py::arg("bounds") = bounds,
+                  py::arg("lost_exact") = result.lost_exact, py::arg("order") = result.order,
+                  py::arg("deterministic") = result.deterministic);
+}
+
+// Calls a planner so that Ctrl-C ends it.
+template <typename Planner>
+py::dict run_planner(TextureOptions options, Planner planner) {
   bool interrupted = false;
   int calls = 0;
-  TextureOptions options{mode_of(mode), effort, time_limit, {}, reorder};
   options.canceled = [&] {
     if (++calls % 64 != 0 || interrupted) return interrupted;
     const py::gil_scoped_acquire lock;
-    interrupted = PyErr_CheckSignals() != 0;  // Ctrl-C
+    interrupted = PyErr_CheckSignals() != 0;
     return interrupted;
   };
   const auto result = [&] {
     const ReleasedLock released;
-    return plan_textures(problem, options);
+    return planner(options);
   }();
   if (interrupted) throw py::error_already_set();
   if (!result.ok()) throw py::value_error(result.status().message());
   return as_dict(*result);
 }
 
+py::dict plan_images(const py::dict& given, const std::string& mode, std::int64_t effort,
+                     std::optional<double> time_limit, bool reorder) {
+  const TextureProblem problem = problem_of(given);
+  return run_planner(
+      {mode_of(mode), effort, time_limit, {}, reorder},
+      [&](const TextureOptions& options) { return plan_textures(problem, options); });
+}
+
+py::dict plan_over_buffers(const py::dict& given, std::int64_t effort,
+                           std::optional<double> time_limit, bool reorder) {
+  const TextureProblem problem = problem_of(given);
+  const ViewRules rules{given["row_pitch_alignment"].cast<std::int64_t>(),
+                        given["base_alignment"].cast<std::int64_t>(),
+                        given["one_arena"].cast<bool>()};
+  return run_planner(
+      {TextureMode::Images, effort, time_limit, {}, reorder},
+      [&](const TextureOptions& options) { return plan_views(problem, rules, options); });
+}
+
 }  // namespace
 
 void bind_texture_plans(py::module_& m) {
-  m.def("plan_textures", plan_of);
+  m.def("plan_textures", plan_images);
+  m.def("plan_texture_views", plan_over_buffers);
   m.attr("DEFAULT_PLAN_EFFORT") = kDefaultEffort;
 }
 

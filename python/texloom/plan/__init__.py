@@ -1,1 +1,1 @@
-"""Memory planning: textures in two dimensions, buffers in one."""
+"""Planning of memory ahead of time: buffers in one dimension, textures in two."""

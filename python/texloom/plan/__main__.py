@@ -11,7 +11,7 @@ from typing import Any
 
 from .._core import DEFAULT_PLAN_EFFORT
 from .check import CheckError, check
-from .network import NetworkError, load_json, read_network
+from .network import DEVICE, NetworkError, load_json, network_of
 from .picture import picture
 from .textures import MODES, plan_network
 
@@ -37,8 +37,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--effort",
         type=int,
         metavar="N",
-        default=DEFAULT_PLAN_EFFORT,
-        help="millions of steps of the search (default: %(default)s)",
+        help=f"millions of steps of the search (default: {DEFAULT_PLAN_EFFORT})",
     )
     parser.add_argument(
         "--time-limit", type=float, metavar="S", help="seconds; the plan may differ from run to run"
@@ -46,8 +45,19 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--reorder", action="store_true", help="let independent operators change places"
     )
-    parser.add_argument("--max-width", type=int, metavar="TEXELS", help="limit of images")
-    parser.add_argument("--max-height", type=int, metavar="TEXELS", help="limit of images")
+    for key, default in DEVICE.items():
+        parser.add_argument(
+            f"--{key.replace('_', '-')}",
+            type=int,
+            metavar="TEXELS",
+            help=f"of the device, instead of the network's (default: {default})",
+        )
+    parser.add_argument(
+        "--one-arena",
+        action="store_true",
+        default=None,
+        help="a kernel may read one view and write another one of the same arena",
+    )
     parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the images over time")
     parser.add_argument(
         "--check", action="store_true", help="check PLAN.json, and the proof of its lower bound"
@@ -71,32 +81,43 @@ def _plan_buffers(options: argparse.Namespace) -> int:
     )
 
 
+def _load(options: argparse.Namespace) -> dict[str, Any]:
+    """Read the network's file, and replace what the options say about the device."""
+    data = load_json(options.network)
+    network_of(data)  # refuses what is not a network
+    given = {key: getattr(options, key) for key in (*DEVICE, "one_arena")}
+    return data | {key: value for key, value in given.items() if value is not None}
+
+
 def _check(options: argparse.Namespace) -> int:
-    read_network(options.network)  # whose errors are clearer
+    network = _load(options)
     try:
-        verdict = check(load_json(options.network), load_json(options.plan))
-    except CheckError as error:
+        verdict = check(network, load_json(options.plan))
+    except (CheckError, NetworkError) as error:
         print(f"texloom plan: {options.plan}: {error}", file=sys.stderr)
         return 1
-    print(
-        f"valid: {verdict.texels} texels; no plan has fewer than {verdict.lower_bound}"
-        + (": optimal" if verdict.texels == verdict.lower_bound else "")
-    )
+    print(verdict)
     return 0
 
 
+def _ratio(size: int, bound: int) -> str:
+    return "the plan is optimal" if size == bound else f"{size / max(1, bound):.3f} x"
+
+
 def _table(plan: dict[str, Any]) -> str:
-    bound = plan["lower_bound_texels"]
-    ratio = plan["texels"] / max(1, bound)
+    unit, parts = ("bytes", "arenas") if "arenas" in plan else ("texels", "images")
+    size, bound = plan[unit], plan[f"lower_bound_{unit}"]
     lines = [
-        f"{plan['texels']:>12,} texels in {len(plan['images'])} images",
-        f"{bound:>12,} texels at least, by the proof "
-        + ("(the plan is optimal)" if bound == plan["texels"] else f"({ratio:.3f} x)"),
+        f"{size:>14,} {unit} in {len(plan[parts])} {parts}",
+        f"{bound:>14,} {unit} at least, by the proof ({_ratio(size, bound)})",
     ]
-    for number, image in enumerate(plan["images"]):
-        count = sum(place["image"] == number for place in plan["placements"])
-        size = f"{image['width']} x {image['height']}"
-        lines.append(f"  image {number}: {size:>13} {image['format']}, {count} tensors")
+    for number, part in enumerate(plan[parts]):
+        count = sum(place[parts[:-1]] == number for place in plan["placements"])
+        if unit == "bytes":
+            extent = f"{part['bytes']:,} bytes"
+        else:
+            extent = f"{part['width']} x {part['height']} {part['format']}"
+        lines.append(f"  {parts[:-1]} {number}: {extent:>24}, {count} tensors")
     if plan.get("lost_exact"):
         lines.append(f"  without an exact image: {', '.join(map(str, plan['lost_exact']))}")
     if not plan["deterministic"]:
@@ -105,14 +126,11 @@ def _table(plan: dict[str, Any]) -> str:
 
 
 def _plan(options: argparse.Namespace) -> int:
-    network = read_network(options.network)
-    for key in ("max_width", "max_height"):
-        if getattr(options, key) is not None:
-            network[key] = getattr(options, key)
+    network = network_of(_load(options))
     plan = plan_network(
         network,
         mode=options.mode,
-        effort=options.effort,
+        effort=DEFAULT_PLAN_EFFORT if options.effort is None else options.effort,
         time_limit=options.time_limit,
         reorder=options.reorder,
     )

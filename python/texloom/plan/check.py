@@ -7,10 +7,11 @@ by itself: ``python check.py NET.json PLAN.json``. ``docs/planning.md`` describe
 from __future__ import annotations
 
 import json
+import math
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -54,22 +55,48 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Views:
+    """What a device asks of views over a buffer. Alignments are in texels."""
+
+    row_pitch_alignment: int
+    base_alignment: int
+    unit: int  # bytes; each view begins at a multiple and is counted in multiples
+
+    def row_pitch(self, width: int) -> int:
+        """Return the texels from one row of a view to the next."""
+        return -(-width // self.row_pitch_alignment) * self.row_pitch_alignment
+
+    def size(self, tensor: Tensor, width: int, height: int) -> int:
+        """Return the bytes that a view takes."""
+        size = self.row_pitch(width) * height * texel_bytes(tensor.format)
+        return -(-size // self.unit) * self.unit
+
+
+@dataclass(frozen=True)
 class Network:
     """What a plan must satisfy."""
 
     tensors: dict[int, Tensor]
-    pairs: frozenset[frozenset[int]]  # of tensors that one operator reads and writes
+    pairs: frozenset[frozenset[int]]  # of tensors that share no image or arena
     steps: list[Step]
     max_width: int
     max_height: int
+    views: Views | None  # if textures are views over buffers
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A plan that is right. It is optimal if its texels are the bound."""
+    """A plan that is right. It is optimal if its size is the bound."""
 
-    texels: int
+    size: int
     lower_bound: int
+    unit: str  # texels or bytes
+
+    def __str__(self) -> str:
+        word = f"at most {self.size / max(1, self.lower_bound):.3f} x the best plan"
+        if self.size == self.lower_bound:
+            word = "optimal"
+        return f"valid: {self.size} {self.unit}; no plan has under {self.lower_bound}: {word}"
 
 
 def require(condition: object, message: str) -> None:
@@ -106,7 +133,19 @@ def _tensor(item: dict[str, Any]) -> Tensor:
     )
 
 
-def read_network(data: dict[str, Any]) -> Network:
+def texel_bytes(form: str) -> int:
+    """Return the bytes of a texel: 16 for rgba32float."""
+    match = re.match("rgba(8|16|32)(?![0-9])", form)
+    require(match, f"the size of a texel of format {form} is unknown")
+    return int(match[1]) // 2 if match else 0
+
+
+def _views(data: dict[str, Any], tensors: Iterable[Tensor]) -> Views:
+    row, base = (data.get(f"{key}_alignment", 64) for key in ("row_pitch", "base"))
+    return Views(row, base, math.lcm(*(base * texel_bytes(t.format) for t in tensors)))
+
+
+def read_network(data: dict[str, Any], views: bool = False) -> Network:
     """Return the network that a JSON object describes."""
     tensors = {item["id"]: _tensor(item) for item in data["items"]}
     pairs = {frozenset(pair) for pair in data.get("read_write_conflicts", [])}
@@ -122,6 +161,7 @@ def read_network(data: dict[str, Any]) -> Network:
         steps,
         data.get("max_width", 16384),
         data.get("max_height", 16384),
+        _views(data, tensors.values()) if views else None,
     )
 
 
@@ -182,7 +222,7 @@ def _earlier(steps: Sequence[Step]) -> list[set[int]]:
 
 @dataclass(frozen=True)
 class Place:
-    """The rectangle of a tensor in an image."""
+    """The rectangle of a tensor in an image. A range of an arena is one column of bytes."""
 
     tensor: Tensor
     image: int
@@ -203,20 +243,29 @@ class Place:
         )
 
 
-def _place(row: dict[str, Any], network: Network, images: list[dict[str, Any]]) -> Place:
+def _fields(row: dict[str, Any], names: Sequence[str]) -> list[int]:
+    return [whole(row[name], f"item {row['id']}: {name}") for name in names]
+
+
+def _folded(row: dict[str, Any], network: Network) -> tuple[Tensor, int, int, int]:
+    """Return the tensor of a placement, its fold, and the width and height that it gives."""
     key = whole(row["id"], "an id of a placement")
     require(key in network.tensors, f"a placement names item {key}, which does not exist")
     tensor = network.tensors[key]
-    image, x, y, fold, width, height = (
-        whole(row[name], f"item {key}: {name}")
-        for name in ("image", "x", "y", "fold", "width", "height")
-    )
-    require(0 <= image < len(images), f"item {key}: there is no image {image}")
+    fold, width, height = _fields(row, ("fold", "width", "height"))
     require(1 <= fold <= tensor.slices, f"item {key} has no fold {fold}")
     require(
         tensor.folded(fold) == (width, height),
         f"item {key} folded by {fold} does not have {width} by {height} texels",
     )
+    return tensor, fold, width, height
+
+
+def _place_in_image(row: dict[str, Any], network: Network, images: list[dict[str, Any]]) -> Place:
+    tensor, fold, width, height = _folded(row, network)
+    key = tensor.id
+    image, x, y = _fields(row, ("image", "x", "y"))
+    require(0 <= image < len(images), f"item {key}: there is no image {image}")
     target = images[image]
     require(
         0 <= x <= target["width"] - width and 0 <= y <= target["height"] - height,
@@ -232,6 +281,39 @@ def _place(row: dict[str, Any], network: Network, images: list[dict[str, Any]]) 
             f"item {key} must have an image of exactly its extent",
         )
     return Place(tensor, image, x, y, width, height)
+
+
+def _place_in_arena(
+    row: dict[str, Any], network: Network, views: Views, arenas: list[dict[str, Any]]
+) -> Place:
+    tensor, fold, width, height = _folded(row, network)
+    key = tensor.id
+    arena, offset, row_pitch = _fields(row, ("arena", "offset", "row_pitch"))
+    require(0 <= arena < len(arenas), f"item {key}: there is no arena {arena}")
+    require(
+        width <= network.max_width and height <= network.max_height,
+        f"item {key}: a view of {width} by {height} texels exceeds the limits",
+    )
+    require(
+        row_pitch == views.row_pitch(width),
+        f"item {key}: rows of {width} texels have a pitch of {views.row_pitch(width)}",
+    )
+    size = row_pitch * height * texel_bytes(tensor.format)
+    require(
+        offset >= 0 and offset % (views.base_alignment * texel_bytes(tensor.format)) == 0,
+        f"item {key}: an offset of {offset} is not aligned",
+    )
+    require(offset + size <= arenas[arena]["bytes"], f"item {key} lies outside arena {arena}")
+    require(fold == 1 or not tensor.must_be_exact, f"item {key} must not be folded")
+    return Place(tensor, arena, 0, offset, 1, size)
+
+
+def _check_arenas(plan: dict[str, Any]) -> None:
+    total = sum(whole(arena["bytes"], "bytes of an arena") for arena in plan["arenas"])
+    require(
+        whole(plan["bytes"], "bytes") == total,
+        f"the arenas have {total} bytes, not {plan['bytes']}",
+    )
 
 
 def _check_images(network: Network, plan: dict[str, Any]) -> None:
@@ -251,8 +333,12 @@ def _check_images(network: Network, plan: dict[str, Any]) -> None:
 
 def _check_places(network: Network, plan: dict[str, Any]) -> None:
     places: dict[int, Place] = {}
+    what = "arena" if network.views else "image"
     for row in plan["placements"]:
-        place = _place(row, network, plan["images"])
+        if network.views:
+            place = _place_in_arena(row, network, network.views, plan["arenas"])
+        else:
+            place = _place_in_image(row, network, plan["images"])
         require(place.tensor.id not in places, f"item {place.tensor.id} is placed twice")
         places[place.tensor.id] = place
     for key in network.tensors:
@@ -260,7 +346,7 @@ def _check_places(network: Network, plan: dict[str, Any]) -> None:
     for a, b in (sorted(pair) for pair in network.pairs):
         require(
             places[a].image != places[b].image,
-            f"items {a} and {b}, which one operator reads and writes, share image "
+            f"items {a} and {b}, which one operator reads and writes, share {what} "
             f"{places[a].image}",
         )
     live: list[Place] = []
@@ -269,7 +355,7 @@ def _check_places(network: Network, plan: dict[str, Any]) -> None:
         for other in live:
             require(
                 other.image != place.image or not place.overlaps(other),
-                f"items {other.tensor.id} and {place.tensor.id} overlap in image {place.image}",
+                f"items {other.tensor.id} and {place.tensor.id} overlap in {what} {place.image}",
             )
         live.append(place)
 
@@ -278,11 +364,10 @@ def _check_places(network: Network, plan: dict[str, Any]) -> None:
 
 
 class Relaxation:
-    """What a proof may use: the texels of items, when they are live, and which share no image."""
+    """What a proof may use: sizes of items, when they are live, and which share no image."""
 
     def __init__(self, network: Network, reorder: bool) -> None:
         self.network = network
-        self.texels = {key: self._least_texels(tensor) for key, tensor in network.tensors.items()}
         if reorder:
             self.live = self._always_live(network.steps)
         else:
@@ -294,16 +379,20 @@ class Relaxation:
     def _items(self) -> Iterable[tuple[int, Tensor]]:
         return self.network.tensors.items()
 
-    def _least_texels(self, tensor: Tensor) -> int:
-        """Return the texels of the smallest fold that the limits allow."""
-        least = None
-        for fold in range(1, min(tensor.slices, self.network.max_width // tensor.width) + 1):
-            width, height = tensor.folded(fold)
-            if height <= self.network.max_height:
-                least = min(least or width * height, width * height)
-        if least is None:
-            raise CheckError(f"item {tensor.id} fits in no image")
-        return least
+    def size(self, key: int) -> int:
+        """Return the texels (or bytes) of the smallest fold that the limits allow."""
+        network, tensor = self.network, self.network.tensors[key]
+        most = min(tensor.slices, network.max_width // tensor.width)
+        if network.views and tensor.must_be_exact:
+            most = min(most, 1)
+        extents = (tensor.folded(fold) for fold in range(1, most + 1))
+        sizes = [
+            network.views.size(tensor, *extent) if network.views else extent[0] * extent[1]
+            for extent in extents
+            if extent[1] <= network.max_height
+        ]
+        require(sizes, f"item {tensor.id} fits in no image")
+        return min(sizes)
 
     def _always_live(self, steps: Sequence[Step]) -> dict[int, frozenset[int]]:
         """Return the operators at which an item is live in every order."""
@@ -337,6 +426,8 @@ class Relaxation:
         """Return whether no plan puts the two items in one image."""
         if frozenset((a, b)) in self.network.pairs:
             return True
+        if self.network.views:
+            return False
         s, t = self.network.tensors[a], self.network.tensors[b]
         if s.format != t.format:
             return True
@@ -372,9 +463,10 @@ class Partitions:
     """Enumerates the partitions of some items into images, and their sums of peaks."""
 
     def __init__(self, relaxation: Relaxation, items: Sequence[int]) -> None:
-        self.texels = relaxation.texels
+        self.sizes = {key: relaxation.size(key) for key in items}
         self.sets = relaxation.times(items)
-        self.limit = relaxation.network.max_width * relaxation.network.max_height
+        network = relaxation.network
+        self.limit = math.inf if network.views else network.max_width * network.max_height
         first = {key: min(n for n, s in enumerate(self.sets) if key in s) for key in items}
         self.items = sorted(items, key=lambda key: (first[key], key))
         self.apart = {
@@ -410,7 +502,7 @@ class Partitions:
                 if members & self.apart[key]:
                     continue
                 joined = members | {key}
-                load = max(sum(self.texels[m] for m in joined & s) for s in self.sets if key in s)
+                load = max(sum(self.sizes[m] for m in joined & s) for s in self.sets if key in s)
                 grown = max(peak, load)
                 if grown > self.limit or total - peak + grown >= bound:
                     continue
@@ -441,41 +533,43 @@ def _sort_key(part: Part) -> tuple[list[int], int]:
 
 
 def _check_part(relaxation: Relaxation, part: dict[str, Any]) -> int:
-    """Check one part of a proof and return the texels that it proves."""
-    texels, items = whole(part["texels"], "texels of a proof"), part["items"]
+    """Check one part of a proof and return the size that it proves."""
+    unit = "bytes" if relaxation.network.views else "texels"
+    size, items = whole(part[unit], f"{unit} of a proof"), part["items"]
     require(len(set(items)) == len(items) > 0, "a part of the proof repeats an item or has none")
     for key in items:
-        require(key in relaxation.texels, f"the proof names item {key}, which does not exist")
         require(
-            relaxation.network.tensors[key].format == part["format"],
-            f"the proof says that item {key} has format {part['format']}",
+            key in relaxation.network.tensors, f"the proof names item {key}, which does not exist"
+        )
+        require(
+            relaxation.network.views or relaxation.network.tensors[key].format == part["format"],
+            f"the proof says that item {key} has another format",
         )
     if part["kind"] == "live":
         together = relaxation.times(items)
         require(len(together) == 1, "items of the proof are not all live together")
-        total = sum(relaxation.texels[key] for key in items)
-        require(total >= texels, f"the proof's live items have {total} texels, not {texels}")
+        total = sum(relaxation.size(key) for key in items)
+        require(total >= size, f"the proof's live items have {total} {unit}, not {size}")
     elif part["kind"] == "partition":
         require(
-            not Partitions(relaxation, items).any_below(texels),
-            f"some partition of the proof's items has less than {texels} texels",
+            not Partitions(relaxation, items).any_below(size),
+            f"some partition of the proof's items has less than {size} {unit}",
         )
     else:
         raise CheckError(f"there is no kind of proof {part['kind']!r}")
-    return texels
+    return size
 
 
 def _check_proof(network: Network, plan: dict[str, Any], reorder: bool) -> int:
     relaxation = Relaxation(network, reorder)
     parts = plan["proof"]["parts"]
-    formats = sorted(part["format"] for part in parts)
-    require(all(a != b for a, b in pairwise(formats)), "two parts of the proof have one format")
-    bound = sum(_check_part(relaxation, part) for part in parts)
-    require(
-        whole(plan["lower_bound_texels"], "lower_bound_texels") <= bound,
-        f"the proof shows {bound} texels, not {plan['lower_bound_texels']}",
-    )
-    return int(plan["lower_bound_texels"])
+    formats = [part.get("format") for part in parts]  # arenas take all formats, so have one part
+    require(len(set(formats)) == len(formats), "two parts of the proof have one format")
+    shown = sum(_check_part(relaxation, part) for part in parts)
+    key = "lower_bound_bytes" if network.views else "lower_bound_texels"
+    bound = whole(plan[key], key)
+    require(bound <= shown, f"the proof shows {shown}, not {bound}")
+    return bound
 
 
 def check(network: dict[str, Any], plan: dict[str, Any]) -> Verdict:
@@ -492,17 +586,23 @@ def check(network: dict[str, Any], plan: dict[str, Any]) -> Verdict:
         If the plan breaks a rule, or the proof does not show the bound.
     """
     try:
-        net = read_network(network)
-        reorder = "order" in plan
+        views, reorder = "arenas" in plan, "order" in plan
+        net = read_network(network, views)
         if reorder:
             net = in_order(net, [whole(n, "an operator") for n in plan["order"]])
-        _check_images(net, plan)
+        if views and network.get("one_arena"):
+            net = replace(net, pairs=frozenset())
+        if views:
+            _check_arenas(plan)
+        else:
+            _check_images(net, plan)
         _check_places(net, plan)
         bound = _check_proof(net, plan, reorder)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise CheckError(f"malformed: {type(error).__name__}: {error}") from error
-    require(bound <= plan["texels"], f"a bound of {bound} exceeds the plan's {plan['texels']}")
-    return Verdict(plan["texels"], bound)
+    unit = "bytes" if views else "texels"
+    require(bound <= plan[unit], f"a bound of {bound} exceeds the plan's {plan[unit]}")
+    return Verdict(plan[unit], bound, unit)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -519,9 +619,7 @@ def main(arguments: Sequence[str]) -> int:
     except CheckError as error:
         print(f"check: {arguments[1]}: {error}", file=sys.stderr)
         return 1
-    ratio = verdict.texels / max(1, verdict.lower_bound)
-    word = "optimal" if verdict.texels == verdict.lower_bound else f"at most {ratio:.3f} x optimal"
-    print(f"valid: {verdict.texels} texels, no plan has under {verdict.lower_bound}: {word}")
+    print(verdict)
     return 0
 
 

@@ -9,7 +9,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-DEFAULT_LIMIT = 16384
+DEVICE = {
+    "max_width": 16384,
+    "max_height": 16384,
+    "row_pitch_alignment": 64,
+    "base_alignment": 64,
+}
+"""What a device is taken to ask, in texels, if the network does not say."""
 DEFAULT_FORMAT = "rgba32float"
 LARGEST = 2**63 - 1
 
@@ -175,13 +181,17 @@ def _operator(value: Any, position: int) -> dict[str, list[int]]:
 
 
 _NETWORK = {"items": True} | dict.fromkeys(
-    ("read_write_conflicts", "operators", "max_width", "max_height"), False
+    (
+        "read_write_conflicts",
+        "operators",
+        "max_width",
+        "max_height",
+        "row_pitch_alignment",
+        "base_alignment",
+        "one_arena",
+    ),
+    False,
 )
-
-
-def read_network(path: Path) -> dict[str, Any]:
-    """Read a network, with every key that planning needs, as :func:`network_of` returns it."""
-    return network_of(load_json(path))
 
 
 def network_of(data: Any) -> dict[str, Any]:
@@ -192,8 +202,8 @@ def network_of(data: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        With ``items``, ``read_write_conflicts``, ``operators`` (maybe empty), ``max_width``,
-        ``max_height``.
+        With ``items``, ``read_write_conflicts``, ``operators`` (maybe empty), ``one_arena``, and
+        the keys of ``DEVICE``.
 
     Raises
     ------
@@ -204,13 +214,15 @@ def network_of(data: Any) -> dict[str, Any]:
     items = _list(network["items"], "'items'")
     pairs = _list(network.get("read_write_conflicts", []), "'read_write_conflicts'")
     operators = _list(network.get("operators", []), "'operators'")
+    one_arena = network.get("one_arena", False)
+    if not isinstance(one_arena, bool):
+        raise wrong(f"'one_arena' is {json.dumps(one_arena)[:60]}", "give true or false")
     return {
         "items": [_item(value, i) for i, value in enumerate(items)],
         "read_write_conflicts": [_pair(value, i) for i, value in enumerate(pairs)],
         "operators": [_operator(value, i) for i, value in enumerate(operators)],
-        "max_width": integer(network.get("max_width", DEFAULT_LIMIT), "'max_width'"),
-        "max_height": integer(network.get("max_height", DEFAULT_LIMIT), "'max_height'"),
-    }
+        "one_arena": one_arena,
+    } | {key: integer(network.get(key, default), repr(key)) for key, default in DEVICE.items()}
 
 
 def with_operators(network: dict[str, Any]) -> dict[str, Any]:

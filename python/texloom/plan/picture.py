@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..show.svg import FAINT, INK, Canvas, Colors
+from .network import with_operators, wrong
 
 _LEFT = 110.0  # of the first column, beside the names
 _GAP = 34.0
 _WIDEST = 1600.0  # of all columns together, if that leaves them visible
+_MOST_OPERATORS = 5000
 _LIVE_HEIGHT = 90.0
 _IMAGES_HEIGHT = 640.0  # of all images together
 
@@ -54,20 +56,21 @@ class _Picture:
 
     def draw(self, name: str) -> str:
         plan, canvas = self.plan, self.canvas
-        bound = plan["lower_bound_texels"]
-        word = "optimal" if bound == plan["texels"] else f"{plan['texels'] / max(1, bound):.3f} x"
+        unit, parts = ("bytes", "arenas") if "arenas" in plan else ("texels", "images")
+        size, bound = plan[unit], plan[f"lower_bound_{unit}"]
+        word = "optimal" if bound == size else f"{size / max(1, bound):.3f} x"
         canvas.text(0, 16, name, size=16, bold=True)
         canvas.text(
             0,
             38,
-            f"{plan['texels']:,} texels in {len(plan['images'])} images; no plan has fewer than "
+            f"{size:,} {unit} in {len(plan['images'])} {parts}; no plan has fewer than "
             f"{bound:,} ({word})",
         )
         canvas.text(
             0,
             58,
-            "Each column is one operator, from left to right. It shows the image from above, "
-            "squeezed to the column's width.",
+            "Each column is one operator, from left to right: it shows what lies where at that "
+            "time, squeezed to the column's width.",
             color=FAINT,
         )
         y = self.draw_live(84)
@@ -86,7 +89,7 @@ class _Picture:
             item = self.items[place["id"]]
             for time in range(first, last + 1):
                 live[time - self.start] += item["height"] * item["width"] * item["slices"]
-        most = max(self.plan["texels"], 1)
+        most = max(self.plan.get("texels", max(live, default=0)), 1)
         self.canvas.text(0, y + 12, "live texels", bold=True)
         self.canvas.text(0, y + 28, f"{max(live, default=0):,} at most", size=10, color=FAINT)
         frame = Colors("#f6f8fa", "#d0d7de")
@@ -108,9 +111,11 @@ class _Picture:
     def draw_image(self, number: int, image: dict[str, Any], y: float, height: float) -> float:
         canvas = self.canvas
         size = f"{image['width']} x {image['height']}"
-        canvas.text(0, y + 12, f"image {number}", bold=True)
-        canvas.text(0, y + 26, size, size=10, color=FAINT)
-        if height > 36:
+        is_arena = "arenas" in self.plan
+        canvas.text(0, y + 12, f"{'arena' if is_arena else 'image'} {number}", bold=True)
+        label = f"{image['height']:,} bytes" if is_arena else size
+        canvas.text(0, y + 26, label, size=10, color=FAINT)
+        if height > 36 and not is_arena:
             canvas.text(0, y + 40, image["format"], size=10, color=FAINT)
         width = (self.end - self.start) * self.column
         canvas.box(_LEFT, y, width, height, Colors("#f6f8fa", "#d0d7de"), radius=0)
@@ -135,7 +140,7 @@ class _Picture:
         item, (first, last) = self.items[place["id"]], self.lives[place["id"]]
         hint = (
             f"item {place['id']}: {item['height']} x {item['width']} texels in {item['slices']} "
-            f"slices, folded by {place['fold']} to {place['width']} x {place['height']}, at "
+            f"slices, folded by {place['fold']}, {place['width']} x {place['height']} at "
             f"({place['x']}, {place['y']}), operators {first} to {last}"
         )
         top, height = y + place["y"] * scale, place["height"] * scale
@@ -155,6 +160,31 @@ class _Picture:
         self.canvas.text(0, y + 16, "operator", size=10, color=INK)
 
 
+def _as_images(network: dict[str, Any], plan: dict[str, Any]) -> dict[str, Any]:
+    """Return arenas as images that are one byte wide."""
+    formats = {item["id"]: item["format"] for item in network["items"]}
+    placements = []
+    for place in plan["placements"]:
+        channel = int("".join(filter(str.isdigit, formats[place["id"]]))) // 8
+        size = 4 * channel * place["row_pitch"] * place["height"]
+        extent = {"x": 0, "y": place["offset"], "width": 1, "height": size}
+        placements.append(place | {"image": place["arena"]} | extent)
+    images = [{"width": 1, "height": arena["bytes"], "format": "bytes"} for arena in plan["arenas"]]
+    return plan | {"images": images, "placements": placements}
+
+
 def picture(network: dict[str, Any], plan: dict[str, Any], name: str) -> str:
-    """Draw a plan's images over time as SVG."""
+    """Draw a plan's images, or arenas, over time as SVG.
+
+    Raises
+    ------
+    NetworkError
+        If the network has too many operators to draw.
+    """
+    network = with_operators(network) if "order" in plan else network
+    last = max((item["last"] for item in network["items"]), default=0)
+    if last > _MOST_OPERATORS:
+        raise wrong(f"a picture of {last:,} operators", f"draw at most {_MOST_OPERATORS:,}")
+    if "arenas" in plan:
+        plan = _as_images(network, plan)
     return _Picture(network, plan).draw(name)

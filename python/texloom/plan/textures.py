@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._core import DEFAULT_PLAN_EFFORT, plan_textures
+from .._core import DEFAULT_PLAN_EFFORT, plan_texture_views, plan_textures
 from .network import with_operators
 
-MODES = ("images", "one_per_tensor", "grow")
+MODES = ("images", "views", "one_per_tensor", "grow")
 
 
 def plan_network(
@@ -45,8 +45,13 @@ def plan_network(
     """
     if reorder:
         network = with_operators(network)
-    result = plan_textures(network, mode, effort, time_limit, reorder)
-    plan = {key: result[key] for key in ("images", "placements", "texels", "lower_bound_texels")}
+    if mode == "views":
+        result = plan_texture_views(network, effort, time_limit, reorder)
+        keys = ("arenas", "placements", "bytes", "lower_bound_bytes")
+    else:
+        result = plan_textures(network, mode, effort, time_limit, reorder)
+        keys = ("images", "placements", "texels", "lower_bound_texels")
+    plan = {key: result[key] for key in keys}
     plan["proof"] = {"parts": result["bounds"]}
     plan["deterministic"] = result["deterministic"]
     if reorder:

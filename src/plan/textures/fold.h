@@ -21,10 +21,19 @@ struct FoldedExtent {
 // extents must not exceed kMaxExtent.
 FoldedExtent folded(const TextureItem& item, std::int64_t fold);
 
-// All folds that fit in `max_width` by `max_height` texels, by rising width. A fold that takes
-// more columns than another, and as many rows, is left out. Empty if nothing fits.
+// Whether some fold fits in `width` by `height` texels.
+bool fits(const TextureItem& item, std::int64_t width, std::int64_t height);
+
+// The folds that fit in `max_width` by `max_height` texels, by rising width. A fold that takes more
+// columns than another, and as many rows, is left out. Empty if nothing fits. Beyond kManyFolds,
+// the rest is a selection.
 std::vector<FoldedExtent> folds(const TextureItem& item, std::int64_t max_width,
                                 std::int64_t max_height);
+inline constexpr std::size_t kManyFolds = 4096;
+
+// Texels that each fold within the limits has at least: those of the smallest, if there are not too
+// many to try. Something must fit.
+std::int64_t least_texels(const TextureItem& item, const std::vector<FoldedExtent>& folds);
 
 // ceil(a / b), for a >= 0 and b > 0.
 inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }

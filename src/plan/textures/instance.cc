@@ -39,9 +39,6 @@ Status find_meetings(TextureInstance& instance) {
 // An exact item determines the size of its image: it excludes exact items of other extents, items
 // that do not fit and, in this order of operators, items that are live at the same time.
 void separate_exact(TextureInstance& instance, bool any_order) {
-  const auto fits = [&](int i, const FoldedExtent& image) {
-    return !folds(instance.items[i], image.width, image.height).empty();
-  };
   const int count = static_cast<int>(instance.size());
   for (int i = 0; i < count; ++i) {
     if (!instance.must_be_exact[i]) continue;
@@ -51,11 +48,30 @@ void separate_exact(TextureInstance& instance, bool any_order) {
       const bool both = instance.must_be_exact[j];
       const bool differ = both && folded(instance.items[j], 1) != image;
       const bool meet = !any_order && instance.items[i].lifetime.meets(instance.items[j].lifetime);
-      if (!meet && !differ && fits(j, image)) continue;
+      if (!meet && !differ && fits(instance.items[j], image.width, image.height)) continue;
       instance.apart[i].push_back(j);
       instance.apart[j].push_back(i);
     }
   }
+}
+
+// The folds with the fewest texels, and some of each width: enough to choose from.
+std::vector<FoldedExtent> selected(std::vector<FoldedExtent> folds) {
+  constexpr std::size_t kSmall = 40;
+  constexpr std::size_t kSpread = 8;
+  if (folds.size() <= kSmall + kSpread) return folds;
+  std::vector<FoldedExtent> result;
+  for (std::size_t k = 0; k < kSpread; ++k) {
+    result.push_back(folds[k * (folds.size() - 1) / (kSpread - 1)]);
+  }
+  std::stable_sort(folds.begin(), folds.end(), [](const FoldedExtent& a, const FoldedExtent& b) {
+    return a.texels() < b.texels();
+  });
+  result.insert(result.end(), folds.begin(), folds.begin() + kSmall);
+  std::sort(result.begin(), result.end(),
+            [](const FoldedExtent& a, const FoldedExtent& b) { return a.fold < b.fold; });
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
 }
 
 void sort_neighbors(std::vector<std::vector<int>>& neighbors) {
@@ -70,10 +86,9 @@ Status complete(TextureInstance& instance, const TextureProblem& problem, bool a
   instance.max_height = problem.max_height;
   instance.meets.resize(instance.size());
   for (const TextureItem& item : instance.items) {
-    instance.folds.push_back(folds(item, problem.max_width, problem.max_height));
-    std::int64_t least = instance.folds.back().front().texels();
-    for (const FoldedExtent& fold : instance.folds.back()) least = std::min(least, fold.texels());
-    instance.least_texels.push_back(least);
+    std::vector<FoldedExtent> all = folds(item, problem.max_width, problem.max_height);
+    instance.least_texels.push_back(least_texels(item, all));
+    instance.folds.push_back(selected(std::move(all)));
   }
   TL_RETURN_IF_ERROR(find_meetings(instance));
   separate_exact(instance, any_order);

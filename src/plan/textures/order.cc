@@ -62,11 +62,7 @@ class Search {
   explicit Search(const TextureProblem& problem)
       : users_(users_of(problem)), before_(predecessors(problem)), after_(before_.size()) {
     for (const TextureItem& item : problem.items) {
-      std::int64_t least = kMaxExtent;
-      for (const FoldedExtent& fold : folds(item, problem.max_width, problem.max_height)) {
-        least = std::min(least, fold.texels());
-      }
-      texels_.push_back(least);
+      texels_.push_back(least_texels(item, folds(item, problem.max_width, problem.max_height)));
     }
     for (std::size_t t = 0; t < before_.size(); ++t) {
       for (const std::int64_t b : before_[t]) after_[b].push_back(static_cast<std::int64_t>(t));

@@ -10,7 +10,8 @@ namespace texloom::plan {
 
 bool Packer::Choice::operator<(const Choice& other) const {
   return std::tie(growth, waste, top, place.image, place.x) <
-         std::tie(other.growth, other.waste, other.top, other.place.image, other.place.x);
+         std::tie(other.growth, other.waste, other.top, other.place.image,
+                  other.place.x);
 }
 
 Packer::Packer(const TextureInstance& instance) : instance_(instance) {}

@@ -11,11 +11,13 @@ namespace {
 using Positions = std::unordered_map<std::int64_t, std::size_t>;  // of items, by id
 
 Status check_limits(const TextureProblem& problem) {
-  if (std::min(problem.max_width, problem.max_height) < 1 ||
-      std::max(problem.max_width, problem.max_height) > kMaxLimit) {
+  const auto limits = {problem.max_width, problem.max_height};
+  if (std::min(limits) < 1 || std::max(limits) > kMaxExtent ||
+      problem.max_width > kMaxTexels / problem.max_height) {
     return invalid_argument(
-        "image limits of {} by {} texels\nhelp: give a width and a height from 1 to {}",
-        problem.max_width, problem.max_height, kMaxLimit);
+        "image limits of {} by {} texels\nhelp: give a positive width and height, of at most {} "
+        "texels together",
+        problem.max_width, problem.max_height, kMaxTexels);
   }
   if (static_cast<std::int64_t>(problem.items.size()) > kMaxItems) {
     return invalid_argument("{} items\nhelp: plan at most {} at once", problem.items.size(),
@@ -48,7 +50,7 @@ Status check_item(const TextureProblem& problem, const TextureItem& item) {
         "texels, and only to an exact item",
         item.id, *item.exact_cost, kMaxExtent);
   }
-  if (folds(item, problem.max_width, problem.max_height).empty()) {
+  if (!fits(item, problem.max_width, problem.max_height)) {
     return invalid_argument(
         "item {} ({} by {} texels in {} slices) fits in no image of {} by {} texels, however it is "
         "folded\nhelp: split the tensor, keep it in a buffer, or raise the limits",
@@ -183,6 +185,7 @@ Status validate(const TextureProblem& problem) {
 }
 
 std::vector<std::pair<std::int64_t, std::int64_t>> all_read_write(const TextureProblem& problem) {
+  if (problem.read_write_may_share) return {};
   auto pairs = problem.read_write;
   for (const TextureOperator& op : problem.operators) {
     for (const std::int64_t input : op.inputs) {

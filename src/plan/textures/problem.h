@@ -43,13 +43,15 @@ struct TextureProblem {
   std::vector<std::pair<std::int64_t, std::int64_t>> read_write;
   // Operator t runs at time t. Empty if the program's operators are unknown.
   std::vector<TextureOperator> operators;
+  // A kernel may read and write one image, so no pair stays apart.
+  bool read_write_may_share = false;
   std::int64_t max_width = 16384;  // of an image, in texels
   std::int64_t max_height = 16384;
 };
 
 // The largest values that a problem may have. Sums of texels then fit in 64 bits.
-inline constexpr std::int64_t kMaxLimit = std::int64_t{1} << 24;   // image limits
-inline constexpr std::int64_t kMaxExtent = std::int64_t{1} << 40;  // height, width, slices, times
+inline constexpr std::int64_t kMaxTexels = std::int64_t{1} << 48;  // of the largest image
+inline constexpr std::int64_t kMaxExtent = std::int64_t{1} << 40;  // limits, extents and times
 inline constexpr std::int64_t kMaxItems = 20'000;
 
 // InvalidArgument, with what is wrong and a line `help:` with what to do, unless
@@ -61,7 +63,8 @@ inline constexpr std::int64_t kMaxItems = 20'000;
 //    and come after the operators that they name.
 Status validate(const TextureProblem& problem);
 
-// The pairs of a valid problem: the listed ones and those of its operators. Some may be repeated.
+// The pairs of a valid problem that stay apart: the listed ones and those of its operators. Some
+// may be repeated.
 std::vector<std::pair<std::int64_t, std::int64_t>> all_read_write(const TextureProblem& problem);
 
 }  // namespace texloom::plan

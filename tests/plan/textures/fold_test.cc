@@ -20,7 +20,7 @@ TEST(Fold, PutsPlanesSideBySide) {
 // Products beyond 64 bits do not wrap around.
 TEST(Fold, CapsHugeExtents) {
   const FoldedExtent huge = folded(item(0, 0, 0, kMaxExtent, kMaxExtent, kMaxExtent), kMaxExtent);
-  EXPECT_EQ(huge.width, kMaxExtent);
+  EXPECT_EQ(huge.width, kMaxExtent + 1);
   EXPECT_EQ(huge.height, kMaxExtent);
 }
 
@@ -36,6 +36,25 @@ TEST(Fold, RespectsLimits) {
               ElementsAre(FoldedExtent{2, 2, 3}, FoldedExtent{3, 3, 2}));
   EXPECT_THAT(folds(item(0, 0, 0, 1, 4, 5), 3, 9), IsEmpty());
   EXPECT_THAT(folds(item(0, 0, 0, 3, 1, 5), 9, 2), IsEmpty());
+}
+
+// A million rows or columns of single texels: there are too many folds to list, but not to know
+// their least size.
+TEST(Fold, SelectsFromMany) {
+  const TextureItem many = item(0, 0, 0, 1, 1, (std::int64_t{1} << 30) - 1);
+  const auto some = folds(many, kMaxTexels >> 24, std::int64_t{1} << 24);
+  EXPECT_GT(some.size(), kManyFolds);
+  EXPECT_LT(some.size(), 2 * kManyFolds);
+  EXPECT_EQ(least_texels(many, some), many.slices);
+  EXPECT_EQ(least_texels(item(0, 0, 0, 1, 1, 7), {{2, 2, 4}, {3, 3, 3}}), 8);
+}
+
+// Five planes of 2 by 3 texels: two above each other need three columns of planes.
+TEST(Fold, KnowsWhetherSomeFoldFits) {
+  EXPECT_TRUE(fits(item(0, 0, 0, 2, 3, 5), 9, 4));
+  EXPECT_FALSE(fits(item(0, 0, 0, 2, 3, 5), 8, 4));
+  EXPECT_FALSE(fits(item(0, 0, 0, 2, 3, 5), 9, 3));
+  EXPECT_FALSE(fits(item(0, 0, 0, 2, 3, 5), 99, 1));
 }
 
 // The same as trying each fold.

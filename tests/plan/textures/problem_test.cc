@@ -31,9 +31,11 @@ TEST(TextureProblem, RefusesLimits) {
   TextureProblem problem = chain(1, 1, 1, 1);
   problem.max_width = 0;
   EXPECT_THAT(problem, is_refused("image limits of 0 by 16384 texels"));
-  problem.max_width = kMaxLimit + 1;
-  EXPECT_THAT(problem, is_refused("image limits of 16777217"));
-  problem.max_width = kMaxLimit;
+  problem.max_width = kMaxExtent + 1;
+  EXPECT_THAT(problem, is_refused("image limits of 1099511627777 by 16384"));
+  problem.max_width = kMaxExtent;
+  EXPECT_THAT(problem, is_refused("281474976710656 texels together"));
+  problem.max_height = kMaxTexels / kMaxExtent;
   TL_EXPECT_OK(validate(problem));
 }
 
@@ -133,6 +135,8 @@ TEST(TextureProblem, TakesPairsFromOperators) {
   problem.read_write.clear();
   using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
   EXPECT_EQ(all_read_write(problem), (Pairs{{0, 1}}));
+  problem.read_write_may_share = true;
+  EXPECT_EQ(all_read_write(problem), Pairs());
 }
 
 }  // namespace

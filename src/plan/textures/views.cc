@@ -1,0 +1,147 @@
+#include "plan/textures/views.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+#include "plan/textures/fold.h"
+#include "support/int128.h"
+
+namespace texloom::plan {
+namespace {
+
+constexpr std::int64_t kMaxAlignment = std::int64_t{1} << 16;  // texels
+
+struct View {
+  FoldedExtent extent;
+  std::int64_t row_pitch = 0;  // texels
+  std::int64_t units = 0;      // the range, in multiples of which all views begin
+};
+
+Status check_rules(const ViewRules& rules) {
+  for (const std::int64_t alignment : {rules.row_pitch_alignment, rules.base_alignment}) {
+    if (alignment >= 1 && alignment <= kMaxAlignment) continue;
+    return invalid_argument("an alignment of {} texels\nhelp: give 1 to {}", alignment,
+                            kMaxAlignment);
+  }
+  return {};
+}
+
+View view_of(const FoldedExtent& extent, const ViewRules& rules, std::int64_t texel,
+             std::int64_t unit) {
+  View view{extent, ceil_div(extent.width, rules.row_pitch_alignment) * rules.row_pitch_alignment,
+            0};
+  // More units than an arena may have are refused as an item that fits nowhere.
+  const int128 bytes = static_cast<int128>(view.row_pitch) * extent.height * texel;
+  view.units =
+      static_cast<std::int64_t>(std::min<int128>((bytes + unit - 1) / unit, kMaxExtent + 1));
+  return view;
+}
+
+// The view with the fewest bytes; unfolded for an exact item, unless losing that costs less than
+// the texels that it takes more.
+View choose_view(const TextureProblem& problem, const TextureItem& item, const ViewRules& rules,
+                 std::int64_t texel, std::int64_t unit) {
+  const auto all = folds(item, problem.max_width, problem.max_height);
+  View best = view_of(all.front(), rules, texel, unit);
+  const View whole = best;
+  for (const FoldedExtent& extent : all) {
+    const View other = view_of(extent, rules, texel, unit);
+    if (other.units < best.units) best = other;
+  }
+  if (!item.exact || whole.extent.fold != 1) return best;
+  const int128 more = static_cast<int128>(whole.units - best.units) * unit / texel;
+  return !item.exact_cost || more <= *item.exact_cost ? whole : best;
+}
+
+// The bytes of which every view's offset is a multiple.
+Result<std::int64_t> unit_of(const TextureProblem& problem, const ViewRules& rules) {
+  std::int64_t unit = 1;
+  for (const TextureItem& item : problem.items) {
+    TL_ASSIGN_OR_RETURN(const std::int64_t texel, texel_bytes(item.format));
+    unit = std::lcm(unit, texel * rules.base_alignment);
+  }
+  return unit;
+}
+
+// Puts the columns on top of each other.
+void join(TexturePlan& plan) {
+  std::vector<std::int64_t> begins;
+  std::int64_t end = 0;
+  for (const TextureImage& image : plan.images) {
+    begins.push_back(end);
+    end += image.height;
+  }
+  for (TexturePlacement& place : plan.placements) {
+    place.y += begins[static_cast<std::size_t>(place.image)];
+    place.image = 0;
+  }
+  if (!plan.images.empty()) plan.images = {{1, end, plan.images[0].format}};
+}
+
+}  // namespace
+
+std::int64_t ViewResult::bytes() const {
+  return std::accumulate(arenas.begin(), arenas.end(), std::int64_t{0});
+}
+
+Result<std::int64_t> texel_bytes(const std::string& format) {
+  int bits = 0;
+  if (format.starts_with("rgba")) {
+    std::from_chars(format.data() + 4, format.data() + format.size(), bits);
+  }
+  if (bits == 8 || bits == 16 || bits == 32) return std::int64_t{bits / 2};
+  return invalid_argument(
+      "the size of a texel of format {} is unknown\nhelp: name a format such as rgba16float, whose "
+      "channels have 8, 16 or 32 bits",
+      format);
+}
+
+// A view is a column of units, and an arena an image one unit wide: so the planner of images plans
+// arenas, too.
+Result<ViewResult> plan_views(const TextureProblem& problem, const ViewRules& rules,
+                              const TextureOptions& options) {
+  TL_RETURN_IF_ERROR(validate(problem));
+  TL_RETURN_IF_ERROR(check_rules(rules));
+  TL_ASSIGN_OR_RETURN(const std::int64_t unit, unit_of(problem, rules));
+  TextureProblem columns = problem;
+  columns.max_width = 1;
+  columns.max_height = kMaxExtent;
+  columns.read_write_may_share = rules.one_arena;
+  ViewResult result;
+  std::vector<View> views;
+  for (TextureItem& item : columns.items) {
+    TL_ASSIGN_OR_RETURN(const std::int64_t texel, texel_bytes(item.format));
+    views.push_back(choose_view(problem, item, rules, texel, unit));
+    if (item.exact && views.back().extent.fold != 1) result.lost_exact.push_back(item.id);
+    const Lifetime life = item.lifetime;
+    const std::int64_t id = item.id;
+    item = {};
+    item.id = id;
+    item.lifetime = life;
+    item.height = views.back().units;
+  }
+  TextureOptions column_options = options;
+  column_options.mode = TextureMode::Images;
+  TL_ASSIGN_OR_RETURN(TextureResult planned, plan_textures(columns, column_options));
+  if (rules.one_arena) join(planned.plan);
+  for (const TextureImage& image : planned.plan.images) {
+    result.arenas.push_back(image.texels() * unit);
+  }
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    const TexturePlacement& place = planned.plan.placements[i];
+    const FoldedExtent& extent = views[i].extent;
+    result.placements.push_back({place.id, place.image, place.y * unit, views[i].row_pitch,
+                                 extent.fold, extent.width, extent.height});
+  }
+  if (!planned.bounds.empty()) {
+    result.proof = std::move(planned.bounds[0].ids);
+    result.proof_kind = planned.bounds[0].kind;
+  }
+  result.lower_bound = planned.lower_bound * unit;
+  result.order = std::move(planned.order);
+  result.deterministic = planned.deterministic;
+  return result;
+}
+
+}  // namespace texloom::plan
