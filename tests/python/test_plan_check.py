@@ -11,6 +11,8 @@ import pytest
 from texloom.plan import check as checker
 from texloom.plan.check import CheckError, check
 
+STORED = sorted((Path(__file__).parents[2] / "benchmarks/planning/plans").glob("*.json"))
+
 # Items 0 and 1 lie side by side, 2 reuses the place of 0 later. Operator 1 reads 1 and writes 2,
 # so they are apart; item 3 must have an image of its own extent.
 NETWORK = {
@@ -67,6 +69,14 @@ CHAIN_PLAN = {
 def test_right_plans():
     assert check(NETWORK, PLAN) == checker.Verdict(15, 8, "texels")
     assert check(CHAIN, CHAIN_PLAN) == checker.Verdict(12, 12, "texels")
+
+
+@pytest.mark.parametrize("file", STORED, ids=lambda file: file.stem)
+def test_stored_plans(file):
+    """The plans of the benchmark are right, and their bounds are proved."""
+    network = json.loads((file.parents[1] / "networks" / file.name).read_text())
+    verdict = check(network, json.loads(file.read_text()))
+    assert verdict.lower_bound >= network["lower_bound_texels"]
 
 
 def tampered(plan, path, value):

@@ -10,8 +10,7 @@ namespace texloom::plan {
 
 bool Packer::Choice::operator<(const Choice& other) const {
   return std::tie(growth, waste, top, place.image, place.x) <
-         std::tie(other.growth, other.waste, other.top, other.place.image,
-                  other.place.x);
+         std::tie(other.growth, other.waste, other.top, other.place.image, other.place.x);
 }
 
 Packer::Packer(const TextureInstance& instance) : instance_(instance) {}
@@ -59,16 +58,34 @@ void Packer::place_exact(int item) {
   put(item, choice);
 }
 
+// Finds the items that are live together with this one, by image and then by rising y, and the
+// images that it may not share.
+void Packer::look_around(int item) {
+  near_.clear();
+  for (const int other : instance_.meets[item]) {
+    const PackedItem& place = packing_.items[other];
+    if (place.image >= 0) near_.push_back({place.image, place.y, other});
+  }
+  std::sort(near_.begin(), near_.end());
+  banned_.assign(packing_.images.size(), false);
+  for (const int other : instance_.apart[item]) {
+    if (packing_.items[other].image >= 0) banned_[packing_.items[other].image] = true;
+  }
+  steps_ += static_cast<std::int64_t>(instance_.meets[item].size() + instance_.apart[item].size() +
+                                      packing_.images.size() / 4);
+}
+
 void Packer::place(int item, int wanted, bool adds_images) {
+  look_around(item);
   Choice best;
   best.growth = std::numeric_limits<std::int64_t>::max();
   const int count = static_cast<int>(packing_.images.size());
-  if (wanted >= 0 && wanted < count && may_share(item, wanted)) {
-    try_image(item, wanted, budget_, best);
-  }
+  if (wanted >= 0 && wanted < count && !banned_[wanted]) try_image(item, wanted, budget_, best);
   if (best.place.image < 0) {
+    const std::int64_t stop = steps_ + budget_;
     for (int image = 0; image < count; ++image) {
-      if (may_share(item, image)) try_image(item, image, budget_ / count, best);
+      if (steps_ > stop && best.place.image >= 0) break;
+      if (!banned_[image]) try_image(item, image, budget_ / count, best);
     }
     if (best.place.image < 0 || (adds_images && best.growth > 0)) try_new_image(item, best);
   }
@@ -79,13 +96,11 @@ void Packer::place(int item, int wanted, bool adds_images) {
 void Packer::try_image(int item, int image, std::int64_t budget, Choice& best) {
   const PackedImage& target = packing_.images[image];
   neighbors_.clear();
-  for (const int other : instance_.meets[item]) {
-    if (packing_.items[other].image == image) neighbors_.push_back(other);
+  for (auto other = std::lower_bound(near_.begin(), near_.end(), Near{image, 0, 0});
+       other != near_.end() && other->image == image; ++other) {
+    neighbors_.push_back(other->item);
   }
-  steps_ += static_cast<std::int64_t>(instance_.meets[item].size());
-  std::sort(neighbors_.begin(), neighbors_.end(), [&](int a, int b) {
-    return std::pair(packing_.items[a].y, a) < std::pair(packing_.items[b].y, b);
-  });
+  ++steps_;
   const std::int64_t stop = steps_ + budget;
   const std::int64_t max_height =
       target.fixed_height > 0 ? target.fixed_height : instance_.max_height;

@@ -1,6 +1,7 @@
 // Puts tensors into images one by one: each at the place where images grow least.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -62,7 +63,16 @@ class Packer {
     bool operator<(const Choice& other) const;
   };
 
+  // A placed item, for the order in which it is looked at.
+  struct Near {
+    int image = 0;
+    std::int64_t y = 0;
+    int item = 0;
+    auto operator<=>(const Near&) const = default;
+  };
+
   void place_exact(int item);
+  void look_around(int item);
   void place(int item, int wanted, bool adds_images);
   void try_image(int item, int image, std::int64_t budget, Choice& best);
   void try_column(int item, int image, const FoldedExtent& extent, std::int64_t x, Choice& best);
@@ -72,6 +82,8 @@ class Packer {
 
   const TextureInstance& instance_;
   Packing packing_;
+  std::vector<Near> near_;      // placed items that are live together with the one at hand
+  std::vector<bool> banned_;    // images that it may not share
   std::vector<int> neighbors_;  // in the image at hand, live together with the item, by rising y
   std::vector<std::int64_t> columns_;
   std::int64_t budget_ = 0;  // steps for each item

@@ -173,16 +173,20 @@ class Local {
     }
   }
 
-  // Makes the images of the best packing smaller, for as long as a round of improvements takes.
+  // Makes the images of a packing smaller, for as long as a round of improvements takes. What got
+  // stuck is left for another packing.
   void repair() {
-    if (!repairer_ || repairer_->best().texels > best_.texels) {
-      repairer_.emplace(instance_, best_, random_.next());
-    }
+    if (!repairer_) repairer_.emplace(instance_, best_, random_.next());
+    const std::int64_t texels = repairer_->best().texels;
     const std::int64_t before = repairer_->steps();
     const auto slices = static_cast<std::int64_t>(starts_.size());
     repairer_->run(limits_.goal, slices * (limits_.steps / kSlices) + 1, limits_.is_over_early);
     repair_steps_ += repairer_->steps() - before + 1;
     if (repairer_->best().texels < best_.texels) best_ = repairer_->best();
+    if (repairer_->best().texels < texels) return;
+    const std::size_t next = random_.below(starts_.size() + 1);
+    repairer_.emplace(instance_, next < starts_.size() ? starts_[next].packing : best_,
+                      random_.next());
   }
 
   const TextureInstance& instance_;
