@@ -1,6 +1,7 @@
 """The command that plans texture memory: quality, output, pictures, and what it refuses."""
 
 import json
+import random
 import re
 import statistics
 import time
@@ -12,7 +13,7 @@ import pytest
 from texloom.plan.__main__ import main
 from texloom.plan.check import CheckError, check
 from texloom.plan.network import load_json, network_of, with_operators
-from texloom.plan.textures import plan_network
+from texloom.plan.textures import MODES, plan_network
 
 NETWORKS = sorted((Path(__file__).parents[2] / "benchmarks/planning/networks").glob("*.json"))
 
@@ -154,6 +155,42 @@ def test_views_over_buffers(run):
     assert check(network | {"one_arena": True}, one).size == one["bytes"]
     with pytest.raises(CheckError, match="share arena 0"):
         check(network, one)
+
+
+def random_network(seed):
+    """Return a network of random operators, with formats, exact items, limits and alignments."""
+    rng = random.Random(seed)
+    items, operators, pool = [], [], []
+    for time_ in range(rng.randint(1, 20)):
+        inputs = rng.sample(pool, min(len(pool), rng.randint(0, 3)))
+        for used in inputs:
+            items[used]["last"] = time_
+        outputs = list(range(len(items), len(items) + rng.choice([0, 1, 1, 1, 2])))
+        for key in outputs:
+            extents = (rng.choice([1, 2, 3, 5, 7, 16]) for _ in range(3))
+            items.append(item(key, time_, time_, *extents))
+            if rng.random() < 0.15:
+                items[-1]["format"] = rng.choice(["rgba16float", "rgba8unorm"])
+            if rng.random() < 0.15:
+                items[-1] |= {"exact": True, "exact_cost": rng.randint(0, 99)}
+        after = [rng.randrange(time_)] if time_ and rng.random() < 0.1 else []
+        operators.append({"inputs": inputs, "outputs": outputs, "after": after})
+        pool = (pool + outputs)[-6:]
+    limits = {"max_width": rng.choice([64, 128]), "row_pitch_alignment": rng.choice([1, 4])}
+    network = {"items": items, "base_alignment": rng.choice([1, 4]), **limits}
+    if rng.random() < 0.5:
+        return network | {"operators": operators, "one_arena": True}
+    pairs = [[a, b] for op in operators for a in op["inputs"] for b in op["outputs"]]
+    return network | {"read_write_conflicts": pairs}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("reorder", [False, True])
+def test_checker_accepts_plans_of_random_networks(mode, reorder):
+    for seed in range(12):
+        data = random_network(seed)
+        plan = plan_network(network_of(data), mode=mode, effort=1, reorder=reorder)
+        assert check(data, json.loads(json.dumps(plan))), seed
 
 
 def test_table_and_picture_of_views(run, tmp_path):

@@ -169,7 +169,7 @@ def implied_steps(network: Network) -> list[Step]:
     """Return the operators of a network that lists none; docs/planning.md has the rule."""
     tensors = network.tensors.values()
     steps: list[Step] = []
-    for time in range(1 + max(t.last for t in tensors)):
+    for time in range(1 + max((t.last for t in tensors), default=-1)):
         written = {t.id for t in tensors if t.first == time}
         read = {t.id for t in tensors if t.first < time == t.last}
         for pair in network.pairs:

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 #include "plan/textures/order.h"
 #include "plan/textures/search.h"
@@ -243,7 +244,11 @@ Result<TextureResult> plan_textures(const TextureProblem& problem, const Texture
   const Allowance allowance = allowance_of(options);
   TextureResult result;
   result.deterministic = !options.time_limit_s;
-  if (problem.items.empty()) return result;
+  if (problem.items.empty()) {
+    result.order.resize(options.reorder ? problem.operators.size() : 0);
+    std::iota(result.order.begin(), result.order.end(), std::int64_t{0});
+    return result;
+  }
   Solution solution;
   TextureProblem ordered = problem;
   if (options.reorder) {
@@ -264,6 +269,14 @@ Result<TextureResult> plan_textures(const TextureProblem& problem, const Texture
   result.plan = std::move(solution.plan);
   result.lost_exact = std::move(solution.lost_exact);
   return result;
+}
+
+Result<std::vector<TextureBound>> bound_textures(const TextureProblem& problem,
+                                                 const TexturePlan& plan,
+                                                 const TextureOptions& options) {
+  TL_RETURN_IF_ERROR(validate(problem));
+  TL_RETURN_IF_ERROR(check_options(problem, options));
+  return prove(problem, plan, options.reorder, allowance_of(options));
 }
 
 }  // namespace texloom::plan

@@ -58,4 +58,9 @@ struct TextureResult {
 // for a problem that validate() refuses and for wrong options, each with a line `help:`.
 Result<TextureResult> plan_textures(const TextureProblem& problem, const TextureOptions& options);
 
+// The bounds of the problem alone. `plan` is any plan of it; a good one lets the search end early.
+Result<std::vector<TextureBound>> bound_textures(const TextureProblem& problem,
+                                                 const TexturePlan& plan,
+                                                 const TextureOptions& options);
+
 }  // namespace texloom::plan

@@ -64,6 +64,14 @@ Result<std::int64_t> unit_of(const TextureProblem& problem, const ViewRules& rul
   return unit;
 }
 
+TextureItem column_of(const TextureItem& item, const View& view) {
+  TextureItem column;
+  column.id = item.id;
+  column.lifetime = item.lifetime;
+  column.height = view.units;
+  return column;
+}
+
 // Puts the columns on top of each other.
 void join(TexturePlan& plan) {
   std::vector<std::int64_t> begins;
@@ -105,21 +113,22 @@ Result<ViewResult> plan_views(const TextureProblem& problem, const ViewRules& ru
   TL_RETURN_IF_ERROR(check_rules(rules));
   TL_ASSIGN_OR_RETURN(const std::int64_t unit, unit_of(problem, rules));
   TextureProblem columns = problem;
-  columns.max_width = 1;
-  columns.max_height = kMaxExtent;
-  columns.read_write_may_share = rules.one_arena;
+  TextureProblem least = problem;  // as if no exact tensor kept its extent that may lose it
+  for (TextureProblem* changed : {&columns, &least}) {
+    changed->max_width = 1;
+    changed->max_height = kMaxExtent;
+    changed->read_write_may_share = rules.one_arena;
+  }
   ViewResult result;
   std::vector<View> views;
-  for (TextureItem& item : columns.items) {
+  for (std::size_t i = 0; i < problem.items.size(); ++i) {
+    TextureItem item = problem.items[i];
     TL_ASSIGN_OR_RETURN(const std::int64_t texel, texel_bytes(item.format));
     views.push_back(choose_view(problem, item, rules, texel, unit));
-    if (item.exact && views.back().extent.fold != 1) result.lost_exact.push_back(item.id);
-    const Lifetime life = item.lifetime;
-    const std::int64_t id = item.id;
-    item = {};
-    item.id = id;
-    item.lifetime = life;
-    item.height = views.back().units;
+    if (item.exact && views[i].extent.fold != 1) result.lost_exact.push_back(item.id);
+    columns.items[i] = column_of(item, views[i]);
+    item.exact = item.exact && !item.exact_cost;
+    least.items[i] = column_of(item, choose_view(problem, item, rules, texel, unit));
   }
   TextureOptions column_options = options;
   column_options.mode = TextureMode::Images;
@@ -134,11 +143,12 @@ Result<ViewResult> plan_views(const TextureProblem& problem, const ViewRules& ru
     result.placements.push_back({place.id, place.image, place.y * unit, views[i].row_pitch,
                                  extent.fold, extent.width, extent.height});
   }
-  if (!planned.bounds.empty()) {
-    result.proof = std::move(planned.bounds[0].ids);
-    result.proof_kind = planned.bounds[0].kind;
+  if (!problem.items.empty()) {
+    TL_ASSIGN_OR_RETURN(auto bounds, bound_textures(least, planned.plan, column_options));
+    result.proof = std::move(bounds[0].ids);
+    result.proof_kind = bounds[0].kind;
+    result.lower_bound = bounds[0].texels * unit;
   }
-  result.lower_bound = planned.lower_bound * unit;
   result.order = std::move(planned.order);
   result.deterministic = planned.deterministic;
   return result;

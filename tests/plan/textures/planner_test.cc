@@ -26,6 +26,15 @@ TEST(PlanTextures, PlansNothing) {
   EXPECT_EQ(result.lower_bound, 0);
 }
 
+// Operators that use no item have an order, too.
+TEST(PlanTextures, OrdersOperatorsWithoutItems) {
+  TextureProblem problem;
+  problem.operators.resize(2);
+  TextureOptions options;
+  options.reorder = true;
+  EXPECT_THAT(plan(problem, options).order, ElementsAre(0, 1));
+}
+
 TEST(PlanTextures, ProvesThatTheBottleneckIsOptimal) {
   const TextureResult result = plan(bottleneck());
   EXPECT_EQ(result.plan.texels(), 12);

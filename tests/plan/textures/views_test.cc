@@ -77,7 +77,10 @@ TEST(Views, KeepExactTensorsUnfolded) {
   problem.items[0].exact = true;
   EXPECT_EQ(plan(problem, {4, 4, false}).bytes(), 16 * 16);
   problem.items[0].exact_cost = 12;
-  EXPECT_THAT(plan(problem, {4, 4, false}).lost_exact, IsEmpty());
+  const ViewResult kept = plan(problem, {4, 4, false});
+  EXPECT_THAT(kept.lost_exact, IsEmpty());
+  EXPECT_EQ(kept.bytes(), 16 * 16);
+  EXPECT_EQ(kept.lower_bound, 4 * 16);  // of a plan that pays the cost
   problem.items[0].exact_cost = 11;
   const ViewResult lost = plan(problem, {4, 4, false});
   EXPECT_EQ(lost.bytes(), 4 * 16);
