@@ -142,6 +142,38 @@ def test_tampered_plans(path, value, message):
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "item, changes, message",
+    [
+        (0, {"width": 0}, "the network's item 0 has no size or no lifetime"),
+        (0, {"last": -1}, "the network's item 0 has no size or no lifetime"),
+        (0, {"slices": 1.5}, "slices is 1.5"),
+        (3, {"exact": False, "slices": 2**40}, "item 3 folded by 1 does not have"),
+    ],
+)
+def test_wrong_networks(item, changes, message):
+    network = copy.deepcopy(NETWORK)
+    network["items"][item] |= changes
+    with pytest.raises(CheckError) as error:
+        check(network, PLAN)
+    assert message in str(error.value)
+
+
+def test_networks_of_too_many_operators():
+    network = copy.deepcopy(NETWORK)
+    network["items"][3]["last"] = 2**40
+    assert check(network, PLAN).size == 15
+    with pytest.raises(CheckError, match="without operators has times up to 1099511627776"):
+        check(network, PLAN | {"order": [0]})
+
+
+def test_smallest_of_many_folds():
+    """Seven slices take as many rows folded by 5 or 6 as folded by 4."""
+    tensor = checker.Tensor(0, 0, 0, 1, 1, 7, FORMAT, False)
+    assert list(tensor.narrow_folds(7)) == [1, 2, 3, 4, 7]
+    assert list(tensor.narrow_folds(3)) == [1, 2, 3]
+
+
 def test_item_placed_twice():
     plan = copy.deepcopy(PLAN)
     plan["placements"].append(plan["placements"][0])

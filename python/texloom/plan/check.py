@@ -10,12 +10,13 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 MAX_STATES = 5_000_000  # of the enumeration that a proof asks for
+MAX_STEPS = 2**20  # operators that a network may leave unlisted
 
 
 class CheckError(Exception):
@@ -38,6 +39,14 @@ class Tensor:
     def folded(self, fold: int) -> tuple[int, int]:
         """Return the width and height of the tensor folded by ``fold``."""
         return self.width * fold, self.height * -(-self.slices // fold)
+
+    def narrow_folds(self, most: int) -> Iterator[int]:
+        """Yield the folds up to ``most``, of those with equal heights only the least."""
+        fold = 1
+        while fold <= most:
+            yield fold
+            rows = -(-self.slices // fold)
+            fold = -(-self.slices // (rows - 1)) if rows > 1 else most + 1
 
     def fits(self, width: int, height: int) -> bool:
         """Return whether some fold fits in an image of this size."""
@@ -125,12 +134,17 @@ def _format(item: dict[str, Any]) -> str:
 
 def _tensor(item: dict[str, Any]) -> Tensor:
     slices = item["slices"] if "slices" in item else -(-item["channels"] // 4)
-    return Tensor(
-        *(item[key] for key in ("id", "first", "last", "height", "width")),
-        slices,
+    tensor = Tensor(
+        *(whole(item[key], key) for key in ("id", "first", "last", "height", "width")),
+        whole(slices, "slices"),
         _format(item),
         bool(item.get("exact")) and item.get("exact_cost") is None,
     )
+    require(
+        min(tensor.height, tensor.width, slices) > 0 and 0 <= tensor.first <= tensor.last,
+        f"the network's item {tensor.id} has no size or no lifetime",
+    )
+    return tensor
 
 
 def texel_bytes(form: str) -> int:
@@ -168,8 +182,10 @@ def read_network(data: dict[str, Any], views: bool = False) -> Network:
 def implied_steps(network: Network) -> list[Step]:
     """Return the operators of a network that lists none; docs/planning.md has the rule."""
     tensors = network.tensors.values()
+    count = 1 + max((t.last for t in tensors), default=-1)
+    require(count <= MAX_STEPS, f"a network without operators has times up to {count - 1}")
     steps: list[Step] = []
-    for time in range(1 + max((t.last for t in tensors), default=-1)):
+    for time in range(count):
         written = {t.id for t in tensors if t.first == time}
         read = {t.id for t in tensors if t.first < time == t.last}
         for pair in network.pairs:
@@ -385,11 +401,10 @@ class Relaxation:
         most = min(tensor.slices, network.max_width // tensor.width)
         if network.views and tensor.must_be_exact:
             most = min(most, 1)
-        extents = (tensor.folded(fold) for fold in range(1, most + 1))
         sizes = [
-            network.views.size(tensor, *extent) if network.views else extent[0] * extent[1]
-            for extent in extents
-            if extent[1] <= network.max_height
+            network.views.size(tensor, width, height) if network.views else width * height
+            for width, height in map(tensor.folded, tensor.narrow_folds(most))
+            if height <= network.max_height
         ]
         require(sizes, f"item {tensor.id} fits in no image")
         return min(sizes)
@@ -598,7 +613,7 @@ def check(network: dict[str, Any], plan: dict[str, Any]) -> Verdict:
             _check_images(net, plan)
         _check_places(net, plan)
         bound = _check_proof(net, plan, reorder)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise CheckError(f"malformed: {type(error).__name__}: {error}") from error
     unit = "bytes" if views else "texels"
     require(bound <= plan[unit], f"a bound of {bound} exceeds the plan's {plan[unit]}")

@@ -6,6 +6,8 @@
 namespace texloom::plan {
 namespace {
 
+constexpr std::int64_t kMostSteps = 4'000'000;  // of one search
+
 std::int64_t sum_of(const PartitionProblem& problem, const std::vector<int>& items) {
   std::int64_t sum = 0;
   for (const int item : items) sum += problem.texels[item];
@@ -13,8 +15,7 @@ std::int64_t sum_of(const PartitionProblem& problem, const std::vector<int>& ite
 }
 
 // Bounds by more and more of the largest items, until the search gives up.
-TextureProof bound_by_largest(const PartitionProblem& problem, std::int64_t upper,
-                              std::int64_t steps) {
+TextureProof bound_by_largest(const PartitionProblem& problem, const PartitionLimits& limits) {
   std::vector<int> order(problem.texels.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
@@ -22,22 +23,24 @@ TextureProof bound_by_largest(const PartitionProblem& problem, std::int64_t uppe
   TextureProof best{TextureProof::Kind::Partition, 0, {}};
   const std::size_t most = std::min(order.size(), kMaxPartitioned);
   std::int64_t taken = 0;
+  // A proof must not take all steps, since others are to check it, nor all memory.
+  const std::int64_t most_steps = std::min(limits.steps / 4, kMostSteps);
   for (std::size_t count = std::min<std::size_t>(2, most); count > 0;) {
     const std::vector<int> chosen(order.begin(),
                                   order.begin() + static_cast<std::ptrdiff_t>(count));
-    // A proof must not take all steps, since others are to check it.
+    const std::int64_t steps = std::min(most_steps, limits.steps - taken);
     const auto least =
-        least_partition(problem, chosen, {upper, std::min(steps / 4, steps - taken)}, &taken);
+        least_partition(problem, chosen, {limits.below, steps, limits.is_over}, &taken);
     if (!least) break;
     if (*least > best.texels) best = {TextureProof::Kind::Partition, *least, chosen};
-    if (count == most || *least >= upper) break;
+    if (count == most || *least >= limits.below) break;
     count = std::min(most, count + std::max<std::size_t>(1, count / 4));
   }
   return best;
 }
 
 // Leaves out items, runs of them first, while the others still prove the bound.
-void reduce(const PartitionProblem& problem, TextureProof& proof, std::int64_t steps) {
+void reduce(const PartitionProblem& problem, TextureProof& proof, const PartitionLimits& limits) {
   std::int64_t taken = 0;
   for (std::size_t run = proof.items.size() / 2; run > 0; run /= 2) {
     for (std::size_t end = proof.items.size(); end > 0;) {
@@ -46,7 +49,9 @@ void reduce(const PartitionProblem& problem, TextureProof& proof, std::int64_t s
                              proof.items.begin() + static_cast<std::ptrdiff_t>(begin));
       fewer.insert(fewer.end(), proof.items.begin() + static_cast<std::ptrdiff_t>(end),
                    proof.items.end());
-      const auto least = least_partition(problem, fewer, {proof.texels, steps - taken}, &taken);
+      const std::int64_t steps = std::min(kMostSteps, limits.steps - taken);
+      const auto least =
+          least_partition(problem, fewer, {proof.texels, steps, limits.is_over}, &taken);
       if (least && *least == proof.texels) proof.items = std::move(fewer);
       end = begin;
     }
@@ -97,12 +102,12 @@ TextureProof largest_live_set(const PartitionProblem& problem) {
   return best;
 }
 
-TextureProof lower_bound(const PartitionProblem& problem, std::int64_t upper, std::int64_t steps) {
+TextureProof lower_bound(const PartitionProblem& problem, const PartitionLimits& limits) {
   const TextureProof live = largest_live_set(problem);
-  if (live.texels >= upper) return live;
-  TextureProof partition = bound_by_largest(problem, upper, steps);
+  if (live.texels >= limits.below) return live;
+  TextureProof partition = bound_by_largest(problem, limits);
   if (partition.texels <= live.texels) return live;
-  reduce(problem, partition, steps);
+  reduce(problem, partition, limits);
   std::sort(partition.items.begin(), partition.items.end());
   return partition;
 }

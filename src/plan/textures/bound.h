@@ -31,8 +31,8 @@ PartitionProblem partition_problem(const TextureInstance& instance,
 // The largest of the problem's live sets, as a proof.
 TextureProof largest_live_set(const PartitionProblem& problem);
 
-// The best bound that the search finds within about `steps` steps; `upper` is what a known plan
-// takes. The proof has few items: without any one of them, it proves less.
-TextureProof lower_bound(const PartitionProblem& problem, std::int64_t upper, std::int64_t steps);
+// The best bound that the search finds within about `limits.steps` steps; `limits.below` is what a
+// known plan takes. The proof has few items: without any one of them, it proves less.
+TextureProof lower_bound(const PartitionProblem& problem, const PartitionLimits& limits);
 
 }  // namespace texloom::plan

@@ -136,10 +136,12 @@ class Search {
   }
 
   // Moves operators, alone or with a run of others, to other places that are allowed.
-  OperatorOrder improve(OperatorOrder order, std::int64_t steps) {
+  OperatorOrder improve(OperatorOrder order, std::int64_t steps,
+                        const std::function<bool()>& is_over) {
     const std::int64_t stop = steps_ + steps;
     Cost best = cost(order);
-    while (steps_ < stop && order.size() > 1) {
+    for (int count = 1; steps_ < stop && order.size() > 1; ++count) {
+      if (count % 64 == 0 && is_over && is_over()) break;
       OperatorOrder other = order;
       if (!move(other)) {
         ++steps_;
@@ -257,13 +259,14 @@ TextureProblem reordered(const TextureProblem& problem, const OperatorOrder& ord
   return result;
 }
 
-std::vector<OperatorOrder> likely_orders(const TextureProblem& problem, std::int64_t steps) {
+std::vector<OperatorOrder> likely_orders(const TextureProblem& problem, std::int64_t steps,
+                                         const std::function<bool()>& is_over) {
   OperatorOrder given(problem.operators.size());
   std::iota(given.begin(), given.end(), std::int64_t{0});
   Search search(problem);
   std::vector<OperatorOrder> orders = {search.greedy()};
-  orders.push_back(search.improve(orders[0], steps / 2));
-  orders.push_back(search.improve(given, steps / 2));
+  orders.push_back(search.improve(orders[0], steps / 2, is_over));
+  orders.push_back(search.improve(given, steps / 2, is_over));
   orders.push_back(given);
   std::stable_sort(orders.begin(), orders.end(),
                    [&](const auto& a, const auto& b) { return search.cost(a) < search.cost(b); });

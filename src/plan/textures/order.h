@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "plan/textures/instance.h"
@@ -21,8 +22,9 @@ std::vector<std::vector<std::int64_t>> predecessors(const TextureProblem& proble
 TextureProblem reordered(const TextureProblem& problem, const OperatorOrder& order);
 
 // Allowed orders that have few live texels at their worst time, the best first, then the given
-// order. `steps` bounds the search.
-std::vector<OperatorOrder> likely_orders(const TextureProblem& problem, std::int64_t steps);
+// order. `steps` bounds the search, and so does `is_over`, unless it is empty.
+std::vector<OperatorOrder> likely_orders(const TextureProblem& problem, std::int64_t steps,
+                                         const std::function<bool()>& is_over = {});
 
 // For each operator, the items of the instance that are live when it runs, whatever the order:
 // those that it uses, and those that an operator before it writes (or uses) and one after it uses.

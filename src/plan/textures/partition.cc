@@ -90,7 +90,7 @@ class Search {
         for (std::size_t p = 0; p <= parts.size(); ++p) {
           if (p == parts.size() || (parts[p] & chosen_.apart[k]) == 0) add(k, parts, p, peaks);
         }
-        if (steps_ > limits_.steps) return false;
+        if (steps_ > limits_.steps || is_over()) return false;
       }
       states_.swap(next_);
     }
@@ -108,6 +108,13 @@ class Search {
   std::int64_t steps() const { return steps_; }
 
  private:
+  bool is_over() {
+    constexpr std::int64_t kInterval = 10'000;  // steps
+    if (!limits_.is_over || steps_ < next_question_) return false;
+    next_question_ = steps_ + kInterval;
+    return limits_.is_over();
+  }
+
   static std::int64_t sum(const Peaks& peaks) {
     std::int64_t result = 0;
     for (const std::int64_t peak : peaks) result += peak;
@@ -175,6 +182,7 @@ class Search {
   States next_;
   std::vector<std::pair<Mask, std::int64_t>> sorted_;
   std::int64_t steps_ = 0;
+  std::int64_t next_question_ = 0;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -24,6 +25,8 @@ inline constexpr std::size_t kMaxPartitioned = 64;  // items of one search
 struct PartitionLimits {
   std::int64_t below = 0;  // partitions that cost as much or more are not of interest
   std::int64_t steps = 0;  // after so many, the search gives up
+  // Asked now and then: the search gives up when it returns true. Empty: never.
+  std::function<bool()> is_over = {};
 };
 
 // The least cost of a partition of `chosen` (different items, at most kMaxPartitioned), or

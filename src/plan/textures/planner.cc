@@ -71,7 +71,7 @@ Packing pack(const TextureInstance& instance, TextureMode mode, const Allowance&
   const PartitionProblem relaxed = partition_problem(instance, live_sets(instance));
   const std::int64_t live = largest_live_set(relaxed).texels;
   Packing best = search(instance, {live, allowance.steps / 10, allowance.is_over});
-  proof = lower_bound(relaxed, best.texels, allowance.steps / kStepsOfBound);
+  proof = lower_bound(relaxed, {best.texels, allowance.steps / kStepsOfBound, allowance.is_over});
   if (mode == TextureMode::Grow) return grow_and_reuse(instance);
   if (mode == TextureMode::OnePerTensor) return one_image_per_tensor(instance);
   if (best.texels <= proof.texels) return best;
@@ -169,7 +169,8 @@ struct OrderedSolution {
 // Plans the likely orders with little effort, then the best of them with more.
 Result<OrderedSolution> solve_reordered(const TextureProblem& problem, TextureMode mode,
                                         const Allowance& allowance) {
-  std::vector<OperatorOrder> orders = likely_orders(problem, allowance.part(0.1).steps);
+  std::vector<OperatorOrder> orders =
+      likely_orders(problem, allowance.part(0.1).steps, allowance.is_over);
   const Allowance each = allowance.part(0.4 / static_cast<double>(orders.size()));
   OrderedSolution best;
   for (const OperatorOrder& order : orders) {
@@ -197,8 +198,8 @@ Result<std::vector<TextureBound>> prove(const TextureProblem& problem, const Tex
     }
     auto sets = reorder ? always_live_sets(problem, instance) : live_sets(instance);
     const Allowance part = allowance.part(share_of(instance, problem) / kStepsOfBound);
-    bounds.push_back(bound_of(
-        instance, lower_bound(partition_problem(instance, std::move(sets)), upper, part.steps)));
+    bounds.push_back(bound_of(instance, lower_bound(partition_problem(instance, std::move(sets)),
+                                                    {upper, part.steps, part.is_over})));
   }
   return bounds;
 }

@@ -28,7 +28,7 @@ TEST(Bound, FindsLiveSets) {
 }
 
 TEST(Bound, IsTheLiveTexelsIfNothingForcesMore) {
-  const TextureProof proof = lower_bound(relaxed(chain(5, 2, 3, 4)), 48, kMany);
+  const TextureProof proof = lower_bound(relaxed(chain(5, 2, 3, 4)), {48, kMany});
   EXPECT_EQ(proof.kind, TextureProof::Kind::Live);
   EXPECT_EQ(proof.texels, 48);
   EXPECT_EQ(proof.items.size(), 2u);
@@ -41,18 +41,18 @@ TEST(Bound, ExceedsTheLiveTexels) {
     problem.items.push_back(item(k, k, k + 1, 1, 1, 1));
     problem.read_write.emplace_back(k - 1, k);
   }
-  const TextureProof proof = lower_bound(relaxed(problem), 20, kMany);
+  const TextureProof proof = lower_bound(relaxed(problem), {20, kMany});
   EXPECT_EQ(proof.kind, TextureProof::Kind::Partition);
   EXPECT_EQ(proof.texels, 12);
   EXPECT_THAT(proof.items, ElementsAre(0, 1, 2, 3));
 }
 
 // Without steps, the live texels remain.
-TEST(Bound, NeedsSteps) { EXPECT_EQ(lower_bound(relaxed(bottleneck()), 20, 0).texels, 11); }
+TEST(Bound, NeedsSteps) { EXPECT_EQ(lower_bound(relaxed(bottleneck()), {20, 0}).texels, 11); }
 
 // A known plan of 12 texels suffices for the search: nothing costs less.
 TEST(Bound, StopsAtAKnownPlan) {
-  EXPECT_EQ(lower_bound(relaxed(bottleneck()), 12, kMany).texels, 12);
+  EXPECT_EQ(lower_bound(relaxed(bottleneck()), {12, kMany}).texels, 12);
 }
 
 TEST(Partition, FindsTheLeastSumOfPeaks) {
@@ -64,6 +64,11 @@ TEST(Partition, FindsTheLeastSumOfPeaks) {
 TEST(Partition, SaysThatNothingCostsLess) {
   EXPECT_EQ(least_partition(relaxed(bottleneck()), {0, 1, 2, 3}, {12, kMany}), 12);
   EXPECT_EQ(least_partition(relaxed(bottleneck()), {0, 1, 2, 3}, {8, kMany}), 8);
+}
+
+TEST(Partition, GivesUpWhenTold) {
+  const PartitionLimits limits{100, kMany, [] { return true; }};
+  EXPECT_EQ(least_partition(relaxed(bottleneck()), {0, 1, 2, 3}, limits), std::nullopt);
 }
 
 TEST(Partition, GivesUp) {
