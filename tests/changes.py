@@ -104,6 +104,9 @@ class Plan:
             self.python.add("tests/python")
         elif top == "docs" or file in ("README.md", "CONTRIBUTING.md"):
             self.python.add("tests/python/test_docs.py")
+        elif top == "benchmarks":
+            tested = (ROOT / "tests/python").glob("test_plan*.py")
+            self.python |= {str(path.relative_to(ROOT)) for path in tested}
         elif top == "tests":
             self._add_test(rest, folder, tests)
         if re.match(r"(src|apps|python/core)/.*\.(cc|h)$", file):

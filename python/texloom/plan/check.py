@@ -184,18 +184,24 @@ def implied_steps(network: Network) -> list[Step]:
     tensors = network.tensors.values()
     count = 1 + max((t.last for t in tensors), default=-1)
     require(count <= MAX_STEPS, f"a network without operators has times up to {count - 1}")
+    written: list[set[int]] = [set() for _ in range(count)]
+    read: list[set[int]] = [set() for _ in range(count)]
+    for tensor in tensors:
+        written[tensor.first].add(tensor.id)
+        if tensor.last > tensor.first:
+            read[tensor.last].add(tensor.id)
+    for pair in network.pairs:
+        early, late = sorted((network.tensors[key] for key in pair), key=lambda t: t.first)
+        if early.first < late.first:
+            read[late.first].add(early.id)
     steps: list[Step] = []
+    barriers: list[int] = []  # the operators that write nothing
     for time in range(count):
-        written = {t.id for t in tensors if t.first == time}
-        read = {t.id for t in tensors if t.first < time == t.last}
-        for pair in network.pairs:
-            if pair & written and not pair <= written:
-                (other,) = pair - written
-                if network.tensors[other].first < time:
-                    read.add(other)
-        opaque = [s for s in range(time) if not steps[s].outputs]
-        after = opaque[-1:] if written else range(time)
-        steps.append(Step(frozenset(read), frozenset(written), frozenset(after)))
+        after = barriers[-1:]
+        if not written[time]:
+            after = list(range(barriers[-1] if barriers else 0, time))
+            barriers.append(time)
+        steps.append(Step(frozenset(read[time]), frozenset(written[time]), frozenset(after)))
     return steps
 
 
@@ -418,16 +424,19 @@ class Relaxation:
             for other in others:
                 bits |= reach[other]
             reach.append(bits)
+        users: dict[int, list[int]] = {key: [] for key in self.network.tensors}
+        for number, step in enumerate(steps):
+            for key in step.inputs | step.outputs:
+                users[key].append(number)
         result = {}
-        for key in self.network.tensors:
-            users = [n for n, step in enumerate(steps) if key in step.inputs | step.outputs]
-            below = sum(1 << user for user in users)
+        for key, numbers in users.items():
+            below = sum(1 << number for number in numbers)
             ahead = 0  # the users and all that must run before one of them
-            for user in users:
-                ahead |= reach[user]
-            result[key] = frozenset(
-                n for n in range(len(steps)) if reach[n] & below and ahead >> n & 1
-            )
+            for number in numbers:
+                ahead |= reach[number]
+            # The network lists operators in an order that is allowed, so they lie between users.
+            between = range(numbers[0], numbers[-1] + 1)
+            result[key] = frozenset(n for n in between if reach[n] & below and ahead >> n & 1)
         return result
 
     def together(self, a: int, b: int) -> bool:

@@ -142,13 +142,16 @@ class Search {
     Cost best = cost(order);
     for (int count = 1; steps_ < stop && order.size() > 1; ++count) {
       if (count % 64 == 0 && is_over && is_over()) break;
+      steps_ += 8;  // what a move costs that is not allowed
+      const Move move = random_move(order);
+      if (!is_allowed(move, order)) continue;
       OperatorOrder other = order;
-      if (!move(other)) {
-        ++steps_;
+      carry_out(move, other);
+      const Cost changed = cost(other);
+      if (changed > best) {
+        place(order);
         continue;
       }
-      const Cost changed = cost(other);
-      if (changed > best) continue;
       best = changed;
       order = std::move(other);
     }
@@ -163,33 +166,40 @@ class Search {
     }
   }
 
-  // Moves a run [begin, end) to directly before `to` or, if `to` lies behind it, directly before
-  // position `to`. False if a dependence forbids that.
-  bool move(OperatorOrder& order) {
+  // The run [begin, end) of an order goes directly before position `to`, which is outside it.
+  struct Move {
+    std::size_t begin, end, to;
+  };
+
+  Move random_move(const OperatorOrder& order) {
     const std::size_t begin = random_.below(order.size());
-    const std::size_t end =
-        std::min(order.size(), begin + 1 + random_.below(random_.below(2) == 0 ? 1 : 8));
-    const std::size_t to = random_.below(order.size() + 1);
-    if (to >= begin && to <= end) return false;
-    place(order);
-    const auto low = static_cast<std::int64_t>(std::min(to, begin));
-    const auto high = static_cast<std::int64_t>(std::max(to, end));
-    for (std::size_t p = begin; p < end; ++p) {
-      const auto& others = to < begin ? before_[order[p]] : after_[order[p]];
-      for (const std::int64_t other : others) {
-        const std::int64_t q = position_[other];
-        const bool is_passed = to < begin ? q >= low && q < static_cast<std::int64_t>(begin)
-                                          : q >= static_cast<std::int64_t>(end) && q < high;
-        if (is_passed) return false;
+    const std::size_t longest = random_.below(2) == 0 ? 1 : 8;
+    const std::size_t end = std::min(order.size(), begin + 1 + random_.below(longest));
+    return {begin, end, random_.below(order.size() + 1)};
+  }
+
+  // Whether the move changes something and passes no operator that depends on the run, or on which
+  // the run depends. position_ is that of the order.
+  bool is_allowed(const Move& move, const OperatorOrder& order) const {
+    if (move.to >= move.begin && move.to <= move.end) return false;
+    const bool up = move.to < move.begin;
+    const auto low = static_cast<std::int64_t>(up ? move.to : move.end);
+    const auto high = static_cast<std::int64_t>(up ? move.begin : move.to);
+    for (std::size_t p = move.begin; p < move.end; ++p) {
+      for (const std::int64_t other : (up ? before_ : after_)[order[p]]) {
+        if (position_[other] >= low && position_[other] < high) return false;
       }
     }
-    const auto at = [&](std::size_t p) { return order.begin() + static_cast<std::ptrdiff_t>(p); };
-    if (to < begin) {
-      std::rotate(at(to), at(begin), at(end));
-    } else {
-      std::rotate(at(begin), at(end), at(to));
-    }
     return true;
+  }
+
+  static void carry_out(const Move& move, OperatorOrder& order) {
+    const auto at = [&](std::size_t p) { return order.begin() + static_cast<std::ptrdiff_t>(p); };
+    if (move.to < move.begin) {
+      std::rotate(at(move.to), at(move.begin), at(move.end));
+    } else {
+      std::rotate(at(move.begin), at(move.end), at(move.to));
+    }
   }
 
   Rows users_;
@@ -287,7 +297,9 @@ std::vector<std::vector<int>> always_live_sets(const TextureProblem& problem,
   std::vector<std::vector<int>> sets(count);
   for (std::size_t k = 0; k < instance.size(); ++k) {
     const auto& mine = users[instance.positions[k]];
-    for (std::size_t t = 0; t < count; ++t) {
+    // In the given order, too, such an operator is between two users.
+    for (auto t = static_cast<std::size_t>(mine.front());
+         t <= static_cast<std::size_t>(mine.back()); ++t) {
       const bool begun = std::any_of(mine.begin(), mine.end(),
                                      [&](std::int64_t user) { return earlier.has(t, user); });
       const bool goes_on = begun && std::any_of(mine.begin(), mine.end(), [&](std::int64_t user) {
