@@ -100,11 +100,16 @@ class SharedReductions:
         return loops.split(loop, factor=count)[1]
 
     def predicate(self, stage: Stage, tag: str, count: int) -> None:
-        """Choose one of the threads that share the reduction, and perhaps repeat a loop's guard."""
+        """Choose one of the threads that share the reduction, and perhaps repeat a loop's guard.
+
+        A guard that names the same threads leaves out the others in the last block.
+        """
         rng = self.rng
-        thread = f'te.thread_axis("{tag}")'
-        parts = [rng.choice([f"{thread}.var.equal({rng.randrange(count)})", f"{thread} < 1"])]
-        guards = guards_of(stage)
+        thread, storing = f'te.thread_axis("{tag}")', rng.randrange(count)
+        parts = [f"{thread}.var.equal({storing})"]
+        if rng.random() < 0.5:
+            parts, storing = [f"{thread} < 1"], 0
+        guards = [each for each in guards_of(stage) if storing == 0 or thread not in each]
         if guards and rng.random() < 0.6:
             parts.append(rng.choice(guards))
             self.feature("a store predicate with the guard of a block")

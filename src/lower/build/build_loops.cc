@@ -205,7 +205,7 @@ class Builder {
   Stmt across_threads(StageId id, size_t position) {
     const Stage& stage = s_.stage(id);
     const StageBounds& b = bounds_.of(id);
-    const ThreadReduction reduction(stage, b, groups(id), sharing_threads(id));
+    const ThreadReduction reduction(stage, b, groups(id), sharing_threads(s_, bounds_, id));
     const ResultElement& parts = reduction.parts;
     parts_.insert(parts_.end(), parts.buffers.begin(), parts.buffers.end());
     part_of_.emplace(id, reduction.part);
@@ -227,19 +227,6 @@ class Builder {
     return body;
   }
 
-  // The threads that share each result of the stage.
-  std::vector<ThreadLoop> sharing_threads(StageId id) const {
-    std::vector<ThreadLoop> threads;
-    for (const LeafLoop& loop : bounds_.of(id).loops) {
-      const IterVar thread = thread_of(s_, {id, loop.axis});
-      if (loop.axis->kind != IterKind::Reduction || !thread) continue;
-      const SourceLocation& where = s_.stage(id).attributes_of(loop.axis)->location;
-      threads.push_back(
-          {make_var(loop.axis->name() + ".thread"), thread_count(loop, where), thread->tag, where});
-    }
-    return threads;
-  }
-
   // The enclosing loops over other threads of the block, including virtual ones, without
   // duplicates.
   std::vector<ThreadLoop> groups(StageId id) const {
@@ -258,13 +245,6 @@ class Builder {
       found.push_back({loop.var, thread_count(loop, where), thread->tag, {}});
     }
     return found;
-  }
-
-  static int64_t thread_count(const LeafLoop& loop, const SourceLocation& where) {
-    if (const int64_t* count = int_value(loop.extent)) return *count;
-    fail(where, Code::ThreadExtentMismatch, "split the axis by a constant and bind the inner part",
-         "the axis '{}' is bound to threads of a block, but its extent is not constant: {}",
-         loop.axis->name(), to_string(loop.extent));
   }
 
   // Puts the attached stages in front of the body of the loop, producers before readers.

@@ -25,32 +25,6 @@ void add_conjuncts(const Expr& condition, Exprs& found) {
 
 using ThreadTags = std::vector<ThreadTag>;
 
-bool names_one(const Expr& condition, const ThreadTags& tags) {
-  bool named = false;
-  walk(condition, [&](const Var& v) {
-    named = named || std::any_of(tags.begin(), tags.end(),
-                                 [&](ThreadTag tag) { return to_string(tag) == v.name; });
-  });
-  return named;
-}
-
-// The predicate's parts that name one of the tags, or those that name none.
-Expr parts_of_predicate(const Stage& stage, const ThreadTags& tags, bool naming) {
-  Exprs parts;
-  add_conjuncts(stage.predicate, parts);
-  Expr all = make_bool(true);
-  for (const Expr& part : parts) {
-    if (names_one(part, tags) == naming) all = all && part;
-  }
-  return all;
-}
-
-ThreadTags tags_of(const std::vector<ThreadLoop>& threads) {
-  ThreadTags tags;
-  for (const ThreadLoop& t : threads) tags.push_back(t.tag);
-  return tags;
-}
-
 [[noreturn]] void fail_for_thread(const Stage& stage, const Var& v) {
   fail(stage.predicate_location, Code::BadPredicate,
        "use thread axes to which its reduction axes are bound, or thread axes of stages inside "
@@ -59,9 +33,8 @@ ThreadTags tags_of(const std::vector<ThreadLoop>& threads) {
        stage.name(), v.name);
 }
 
-// Maps the variables of a condition to these threads; fails if it names other threads.
-Substitution values_of_tags(const Stage& stage, const Expr& condition,
-                            const std::vector<ThreadLoop>& threads, int64_t thread) {
+// The condition with the indices of this thread; conditions on other threads stay.
+Expr at_thread(const Expr& condition, const std::vector<ThreadLoop>& threads, int64_t thread) {
   Substitution values;
   walk(condition, [&](const Var& v) {
     int64_t stride = 1;
@@ -72,9 +45,8 @@ Substitution values_of_tags(const Stage& stage, const Expr& condition,
       }
       stride *= t->extent;
     }
-    fail_for_thread(stage, v);
   });
-  return values;
+  return substitute(condition, values);
 }
 
 // The stage that encloses an attached one; null at the root.
@@ -149,10 +121,13 @@ void check_holds(const Schedule& schedule, const Bounds& bounds, const Stage& st
 int64_t first_storing(const Stage& stage, const std::vector<ThreadLoop>& threads) {
   int64_t count = 1;
   for (const ThreadLoop& t : threads) count = std::min(count * t.extent, kMostThreads);
-  const Expr condition = parts_of_predicate(stage, tags_of(threads), true);
+  Exprs parts;
+  add_conjuncts(stage.predicate, parts);
   for (int64_t thread = 0; thread < count; ++thread) {
-    const Substitution tags = values_of_tags(stage, condition, threads, thread);
-    if (is_true(substitute(condition, tags))) return thread;
+    const bool stores = std::none_of(parts.begin(), parts.end(), [&](const Expr& part) {
+      return is_false(at_thread(part, threads, thread));
+    });
+    if (stores) return thread;
   }
   fail(stage.predicate_location, Code::BadPredicate,
        "give a condition that holds for one of the threads, such as tx.var.equal(0)",
@@ -162,14 +137,11 @@ int64_t first_storing(const Stage& stage, const std::vector<ThreadLoop>& threads
 void check_store_predicate(const Schedule& schedule, const Bounds& bounds, StageId id) {
   const Stage& stage = schedule.stage(id);
   if (!stage.predicate) return;
-  ThreadTags tags;
-  for (const IterVar& thread : reduction_threads(schedule, id)) tags.push_back(thread->tag);
-  if (tags.empty()) {
-    const std::vector<ThreadLoop> threads = repeating_threads(schedule, bounds, id);
-    first_storing(stage, threads);
-    tags = tags_of(threads);
-  }
-  check_holds(schedule, bounds, stage, parts_of_predicate(stage, tags, false));
+  const std::vector<ThreadLoop> threads = threads_share_reduction(schedule, id)
+                                              ? sharing_threads(schedule, bounds, id)
+                                              : repeating_threads(schedule, bounds, id);
+  const int64_t storing = first_storing(stage, threads);
+  check_holds(schedule, bounds, stage, at_thread(stage.predicate, threads, storing));
 }
 
 }  // namespace texloom::lower

@@ -2,12 +2,14 @@
 
 #include "ir/evaluation.h"
 #include "ir/reducer.h"
+#include "lower/build/store_predicate.h"
 
 namespace texloom::lower {
 
 using namespace ir;  // the whole file works on IR nodes
 using schedule::Stage;
 using schedule::StageBounds;
+using schedule::ThreadLoop;
 
 namespace {
 

@@ -6,21 +6,22 @@
 
 #include "ir/stmt.h"
 #include "lower/build/stage_results.h"
-#include "lower/build/store_predicate.h"
 #include "schedule/bounds/bounds.h"
+#include "schedule/bounds/thread_loops.h"
 #include "schedule/schedule.h"
 
 namespace texloom::lower {
 
 struct ThreadReduction {
-  ir::Reducer reducer;              // at this point of the loops
-  ResultElement part;               // of each thread: the result of its own steps
-  ResultElement parts;              // of the block: [groups..., threads]; at the thread's own place
-  std::vector<ThreadLoop> groups;   // enclosing loops; each iteration has its own result
-  std::vector<ThreadLoop> threads;  // loops over the threads that share a result
+  ir::Reducer reducer;  // at this point of the loops
+  ResultElement part;   // of each thread: the result of its own steps
+  ResultElement parts;  // of the block: [groups..., threads]; at the thread's own place
+  std::vector<schedule::ThreadLoop> groups;   // enclosing loops; each iteration has its own result
+  std::vector<schedule::ThreadLoop> threads;  // loops over the threads that share a result
 
   ThreadReduction(const schedule::Stage& stage, const schedule::StageBounds& bounds,
-                  std::vector<ThreadLoop> loops_around, std::vector<ThreadLoop> sharing);
+                  std::vector<schedule::ThreadLoop> loops_around,
+                  std::vector<schedule::ThreadLoop> sharing);
 
   // Stores the part of every thread to `parts`, then combines one half with the other until the
   // first element is the result. insert_barriers puts barriers between the steps.
