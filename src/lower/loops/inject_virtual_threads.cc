@@ -74,8 +74,27 @@ class Injector {
            });
   }
 
+  // Whether all threads store the same elements of shared arrays, and so the same values, although
+  // these come from arrays of each thread. Repeated, an update would add every thread's value.
+  bool stores_same(const Stmt& s) const {
+    if (const auto* n = as<If>(s)) return !differs(n->condition) && stores_same(n->then);
+    if (const auto* n = as<Seq>(s)) {
+      return std::all_of(n->statements.begin(), n->statements.end(),
+                         [&](const Stmt& each) { return stores_same(each); });
+    }
+    const auto* n = as<Store>(s);
+    return n != nullptr && n->buffer->memory == MemoryScope::Shared &&
+           !uses_var(n->value, loop_.var) &&
+           std::none_of(n->indices.begin(), n->indices.end(),
+                        [&](const Expr& index) { return differs(index); });
+  }
+
   Stmt moved_inwards(const Stmt& s) {
-    if (!is_entered(s)) return differs(s) ? repeated(s) : s;
+    if (!is_entered(s)) {
+      if (!differs(s)) return s;
+      return stores_same(s) ? substitute(at_own_copies(s), {{loop_.var, make_int(0)}})
+                            : repeated(s);
+    }
     if (const auto* n = as<Allocate>(s); n != nullptr && differing_.contains(n->buffer.get())) {
       copies_[n->buffer.get()] = replicated(n->buffer, *int_value(loop_.extent));
       return make_allocate(copies_.at(n->buffer.get()), moved_inwards(n->body), n->location);
@@ -87,12 +106,19 @@ class Injector {
 
   // Puts a loop over the threads around one statement.
   Stmt repeated(const Stmt& s) const {
+    const bool few = *int_value(loop_.extent) < kUnrolledBelow;
+    return make_for(loop_.var, loop_.extent, few ? LoopKind::Unrolled : LoopKind::Serial,
+                    at_own_copies(s), loop_.location);
+  }
+
+  // Accesses the arrays of the loop's thread.
+  Stmt at_own_copies(const Stmt& s) const {
     const auto own = [&](const Exprs& indices) {
       Exprs all{loop_.var};
       all.insert(all.end(), indices.begin(), indices.end());
       return all;
     };
-    const Stmt body = rewrite(
+    return rewrite(
         s,
         [&](const Load& n, const Expr& self) {
           const auto copy = copies_.find(n.buffer.get());
@@ -112,9 +138,6 @@ class Injector {
           if (copy == copies_.end()) return self;
           return make_store(copy->second, own(n.indices), n.value, n.location);
         });
-    const bool few = *int_value(loop_.extent) < kUnrolledBelow;
-    return make_for(loop_.var, loop_.extent, few ? LoopKind::Unrolled : LoopKind::Serial, body,
-                    loop_.location);
   }
 
   const For& loop_;
