@@ -12,6 +12,7 @@
 #include "ir/program.h"
 #include "ir/visit.h"
 #include "lower/schedule/outside_point.h"
+#include "lower/schedule/symbolic_reads.h"
 #include "support/int128.h"
 
 namespace texloom::lower {
@@ -238,21 +239,24 @@ class Checker {
   int64_t doubts_ = 0;
 };
 
-// The values of the stage's data axes at the points that are computed. A region may exceed the
-// shape; its points there are not computed.
+// The values that the stage's data axes are certain to take. A region may exceed the shape; its
+// points there are not computed. An axis of symbolic extent may end after the first one.
 arith::Ranges computed_indices(const Stage& stage, const Bounds& bounds) {
   const StageBounds& own = bounds.of(stage.id);
   const Exprs& mins = own.clamps.empty() ? own.min : own.clamped_min;
   arith::Ranges indices;
   for (size_t i = 0; i < stage.op->axes.size(); ++i) {
+    const Expr& axis = stage.op->axes[i]->var;
+    const int64_t *first = int_value(own.first[i]), *end = int_value(own.end[i]);
+    arith::Interval computed{*first, end == nullptr ? arith::Interval::kNone : *end - 1};
     const int64_t* extent = int_value(own.extent[i]);
-    const arith::Interval first = arith::bounds(mins[i], bounds.ranges);
-    if (extent == nullptr || !first.bounded()) continue;
-    const IterVar& axis = stage.op->axes[i];
-    const int64_t last = first.max + *int_value(own.strides[i].offset_of(make_int(*extent - 1)));
-    const int64_t* end = int_value(own.end[i]);
-    indices.set(axis->var, {std::max(first.min, *int_value(own.first[i])),
-                            end == nullptr ? last : std::min(last, *end - 1)});
+    const arith::Interval region = arith::bounds(mins[i], bounds.ranges);
+    if (extent != nullptr && region.bounded()) {
+      const int64_t size = *int_value(own.strides[i].offset_of(make_int(*extent - 1)));
+      computed = meet(computed, {region.min, region.max + size});
+    }
+    if (!computed.bounded()) continue;
+    indices.set(axis, end == nullptr ? arith::Interval::point(computed.min) : computed);
   }
   return indices;
 }
@@ -269,7 +273,7 @@ int64_t check_computed_reads(const Schedule& s, const Bounds& bounds, Diagnostic
   for (const StageId id : s.order()) {
     const Stage& stage = s.stage(id);
     const bool computed = stage.op->is_compute() && stage.attachment.kind != AttachKind::Inline;
-    if (!computed || stage.scan >= 0) continue;
+    if (!computed || stage.scan >= 0 || bounds.of(id).is_empty()) continue;
     doubts += check_reads(*stage.op, computed_indices(stage, bounds), sink);
   }
   return doubts;
@@ -281,13 +285,14 @@ Bounds infer_checked_bounds(const Schedule& s) {
   Bounds wide = infer_bounds(s);
   DiagnosticSink of_wide;
   const int64_t doubts = check_computed_reads(s, wide, of_wide);
+  const std::vector<SymbolicAxis> doubtful = doubtful_axes(s, wide);
   const bool refused = !of_wide.diagnostics().empty();
-  if (!refused && doubts == 0) return wide;
+  if (!refused && doubts == 0 && doubtful.empty()) return wide;
   Bounds narrow = infer_bounds(s, Points::Needed);
   DiagnosticSink of_narrow;
-  const bool better = check_computed_reads(s, narrow, of_narrow) < doubts;
+  const bool fewer = check_computed_reads(s, narrow, of_narrow) < doubts;
   of_narrow.throw_if_errors();
-  return refused || better ? narrow : wide;
+  return refused || fewer || one_ends_earlier(doubtful, narrow, wide) ? narrow : wide;
 }
 
 int64_t check_reads(const Operation& op, arith::Ranges known, DiagnosticSink& sink) {

@@ -21,7 +21,8 @@ namespace texloom::lower {
 int64_t check_reads(const schedule::Operation& op, ir::arith::Ranges known, DiagnosticSink& sink);
 
 // Infers bounds whose computed points read nothing outside of tensors: those of all points in the
-// shapes or, if these read outside or leave more doubts, of the points that are needed. Reads in
+// shapes or, if these read outside or leave more doubts, of the points that are needed; likewise if
+// an axis of symbolic extent whose reads are doubtful ends earlier there. Reads in
 // the steps of scans are not checked here. Fails with what check_reads reports if even the needed
 // points read outside.
 schedule::Bounds infer_checked_bounds(const schedule::Schedule& s);

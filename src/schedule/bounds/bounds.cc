@@ -14,6 +14,7 @@
 #include "schedule/bounds/array_extents.h"
 #include "schedule/bounds/axis_values.h"
 #include "schedule/bounds/early_end.h"
+#include "schedule/bounds/needed_points.h"
 #include "schedule/stage_links.h"
 
 namespace texloom::schedule {
@@ -91,7 +92,9 @@ class Inference {
     const Stage& stage = schedule_.stage(id);
     StageBounds& own = bounds_.of(id);
     const Exprs shape = extents_of(stage.op->shape, stage.name(), stage.op->location);
-    limit_points(stage, shape, own);
+    own.first.assign(shape.size(), make_int(0));
+    own.end = shape;
+    if (points_ == Points::Needed) limit_points(schedule_, links_, stage, bounds_);
     demand(stage, shape, own);
     const bool whole = schedule_.is_update(id);
     own.buffer_min = whole ? Exprs(shape.size(), make_int(0)) : own.min;
@@ -110,94 +113,6 @@ class Inference {
     bounds_.ranges.enter(loop.var, loop.extent);
     own.loops.push_back(loop);
     own.index.emplace(axis->var, axis->min + loop.var);
-  }
-
-  // -- Which points are computed at all.
-
-  void limit_points(const Stage& stage, const Exprs& shape, StageBounds& own) const {
-    own.first.assign(shape.size(), make_int(0));
-    own.end = shape;
-    const std::vector<StageId>& readers = links_.readers_of(stage.id);
-    const bool whole = stage.is_output || stage.scan >= 0 || readers.empty() ||
-                       schedule_.is_init(stage.id) || schedule_.is_update(stage.id);
-    if (points_ == Points::InShape || whole) return;
-    std::vector<std::optional<arith::Interval>> needed(shape.size());
-    for (const StageId reader : readers) join_needed(stage, reader, needed);
-    for (size_t i = 0; i < shape.size(); ++i) {
-      const int64_t* extent = int_value(shape[i]);
-      if (extent == nullptr || !needed[i] || !needed[i]->bounded()) continue;
-      const int64_t step = may_be_lanes(stage, i) ? kTexelLanes : 1;
-      const int64_t first = std::clamp<int64_t>(needed[i]->min, 0, *extent - 1) / step * step;
-      const int64_t end = (std::clamp<int64_t>(needed[i]->max, 0, *extent - 1) / step + 1) * step;
-      own.first[i] = make_int(first);
-      own.end[i] = make_int(std::min(end, *extent));
-    }
-  }
-
-  // Whether consecutive indices of the axis may be lanes of a texel, which are written together.
-  static bool may_be_lanes(const Stage& stage, size_t axis) {
-    const bool texture = stage.scope && stage.scope->texture;
-    return texture && (stage.layout || axis + 1 == stage.op->axes.size());
-  }
-
-  // Adds what a reader reads of the stage at the points that the reader computes.
-  void join_needed(const Stage& stage, StageId reader,
-                   std::vector<std::optional<arith::Interval>>& needed) const {
-    const Stage& of = schedule_.stage(reader);
-    if (of.attachment.kind == AttachKind::Inline) return;
-    const auto join = [](std::optional<arith::Interval>& all, arith::Interval more) {
-      if (more.min > more.max) return;  // the conditions around the read never hold
-      all = all ? arith::join(*all, more) : more;
-    };
-    if (!of.op->is_compute()) {
-      for (auto& axis : needed) join(axis, arith::Interval::everything());
-      return;
-    }
-    for_each_read(of.op->body, ranges_of_points(of),
-                  [&](const TensorRead& n, const arith::Ranges& points) {
-                    if (schedule_.producer(n.tensor) != stage.id) return;
-                    for (size_t i = 0; i < needed.size(); ++i) {
-                      join(needed[i], meet(arith::bounds(n.indices[i], points),
-                                           arith::linear_sum(n.indices[i], points).bounds(points)));
-                    }
-                  });
-  }
-
-  // Visits the reads of an expression, with what the conditions around each imply.
-  template <class F>
-  static void for_each_read(const Expr& e, const arith::Ranges& points, const F& see) {
-    if (const auto* n = as<TensorRead>(e)) see(*n, points);
-    const auto under = [&](const Expr& condition, bool holds, const Expr& value) {
-      arith::Ranges inside = points;
-      inside.assume(condition, holds);
-      for_each_read(value, inside, see);
-    };
-    if (const auto* n = as<Select>(e)) {
-      for_each_read(n->condition, points, see);
-      under(n->condition, true, n->if_true);
-      under(n->condition, false, n->if_false);
-    } else if (const auto* sum = as<Reduce>(e); sum != nullptr && sum->condition) {
-      for_each_read(sum->condition, points, see);
-      for (const Expr& source : sum->sources) under(sum->condition, true, source);
-      for (const Expr& init : sum->init) for_each_read(init, points, see);
-    } else {
-      for_each_child(e, [&](const Expr& child) { for_each_read(child, points, see); });
-    }
-  }
-
-  // The values of a stage's axes at the points that it computes.
-  arith::Ranges ranges_of_points(const Stage& stage) const {
-    const StageBounds& own = bounds_.of(stage.id);
-    arith::Ranges points = bounds_.ranges;
-    for (size_t i = 0; i < stage.op->axes.size(); ++i) {
-      const int64_t *first = int_value(own.first[i]), *end = int_value(own.end[i]);
-      if (first && end) points.set(stage.op->axes[i]->var, {*first, *end - 1});
-    }
-    for (const IterVar& axis : stage.op->reduce_axes) {
-      const int64_t *min = int_value(axis->min), *extent = int_value(axis->extent);
-      if (min && extent) points.set(axis->var, {*min, *min + *extent - 1});
-    }
-    return points;
   }
 
   // -- What readers demand.

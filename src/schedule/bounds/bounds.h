@@ -51,12 +51,15 @@ struct StageBounds {
   ir::Substitution clamped_index;  // empty if there are no clamps: then it would be `index`
   std::vector<ir::Expr> clamps;
   // For each data axis: the logical indices that are computed at all, from `first` to before `end`.
-  // They are those of the whole tensor or, if the bounds are narrow, those that readers need.
+  // They are those of the whole tensor or, if the bounds are narrow, those that readers need: none,
+  // from 0 to before 0, if no reader does. `first` is constant.
   std::vector<ir::Expr> first, end;
   // The conditions for a point to be computed: over data axes only, and over reduction axes.
   std::vector<ir::Expr> guards, reduction_guards;
 
   const LeafLoop& loop_of(const ir::IterVar& leaf) const;
+  // Whether no point is computed.
+  bool is_empty() const { return !end.empty() && ir::is_int(end.front(), 0); }
 };
 
 struct Bounds {
