@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 MOST_ELEMENTS = 400
 
 READS_OUTSIDE = "outside of a tensor where nothing is computed"
-# A program in which bound inference cannot tell which elements of such a stage are needed, because
-# a reader has symbolic extents or another layout. It is refused if a point would read outside.
-LOOSE = f"{READS_OUTSIDE}, with readers of which not all is known"
+# A program in which more elements of such a stage are computed than are needed: readers have
+# symbolic extents or another layout, or whole texels are written. It is refused if a point would
+# read outside.
+LOOSE = f"{READS_OUTSIDE}, where more may be computed"
 
 
 @dataclass
@@ -93,8 +94,9 @@ def note(computation: Computation, features: set[str]) -> None:
             features.add(f"{READS_OUTSIDE}, {where}")
             if overruns(computation, stage):
                 features.add(f"{READS_OUTSIDE}, under a split that does not divide")
-            moved = any(s.transformed for s in all_readers(computation, stage))
-            if computation.symbols or moved:
+            readers = all_readers(computation, stage)
+            moved = any(s.transformed for s in readers)
+            if computation.symbols or moved or any(s.texture for s in [stage, *readers]):
                 features.add(LOOSE)
 
 

@@ -71,9 +71,14 @@ class Values:
         return Value(text, source.magnitude, [source], OUTSIDE in forms)
 
     def gather(self, source: Stage, by: Stage, axes: list[Axis], cast: str) -> Value:
-        """Read an element whose index is a value of another tensor."""
+        """Read an element whose index is a value of another tensor.
+
+        The index is defined at all points, also where nothing is computed: it is read along axes
+        that are not larger than what their readers need.
+        """
         wide = self.rng.choice(["int32", "int64"])
-        place, _ = random_read(self.rng, by.var, by.shape, axes, f'.astype("{wide}")', wide)
+        inside = [a for a in axes if a.whole in (None, a.extent)]
+        place, _ = random_read(self.rng, by.var, by.shape, inside, f'.astype("{wide}")', wide)
         shape, first = source.readable, source.first or [0] * len(source.shape)
         places = [
             str(self.rng.randrange(n.least) + begin) for n, begin in zip(shape, first, strict=True)
