@@ -292,6 +292,30 @@ def test_reduction_inside_a_loop_over_its_own_threads(run, same_row):
     np.testing.assert_array_equal(run(s, [x, y], VALUES), np.broadcast_to(expected, (12, 12)))
 
 
+@pytest.mark.parametrize("storing", [0, 3])
+def test_store_predicate_with_a_guard_of_its_own_threads(run, storing):
+    """The guard of the reader's blocks names the threads of the reduction, too.
+
+    In the last block it leaves out thread 3, which therefore may not be the one that stores.
+    """
+    x, b, _ = row_sums()
+    y = te.compute((10,), lambda i: b[i] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    outer, inner = s[y].split(y.op.axis[0], factor=4)
+    tx, bx = thread(), block()
+    s[y].bind(outer, bx)
+    s[y].bind(inner, tx)
+    steps, _ = s[b].split(s[b].op.reduce_axis[0], nparts=4)
+    s[b].bind(steps, tx)
+    s[b].compute_at(s[y], inner)
+    s[b].set_store_predicate(tvm.tir.all(tx.equal(storing), bx * 4 + tx < 10))
+    if storing == 3:
+        with pytest.raises(tvm.TVMError, match="TL2031.*names blockIdx.x, but threads along it"):
+            tvm.lower(s, [x, y])
+        return
+    np.testing.assert_array_equal(run(s, [x, y], VALUES), VALUES.sum(1)[:10] + 1)
+
+
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
