@@ -150,6 +150,31 @@ def test_threads_that_only_the_shared_stage_has(run):
     np.testing.assert_array_equal(run(s, [x, y], VALUES), VALUES[::-1, ::-1])
 
 
+def test_tiles_of_which_one_is_cut_off(run):
+    """Interior blocks get no copy of loops beside a barrier, for which PoCL makes wrong code."""
+    x = te.placeholder((64,), name="X")
+    w = te.placeholder((3,), name="W")
+    k = te.reduce_axis((0, 3), "k")
+    y = te.compute((62,), lambda i: te.sum(x[i + k] * w[k], k), name="Y")
+    s = te.create_schedule(y.op)
+    sums = s.cache_write(y, "local")
+    caches = [s.cache_read(each, "shared", [sums]) for each in (w, x)]
+    i_block, i = s[y].split(s[y].op.axis[0], 16)
+    i_thread, _ = s[y].split(i, 4)
+    s[y].bind(i_block, block())
+    s[y].bind(i_thread, thread())
+    s[sums].compute_at(s[y], i_thread)
+    s[sums].reorder(s[sums].op.reduce_axis[0], s[sums].op.axis[0])
+    s[sums].unroll(s[sums].op.axis[0])
+    for cache in caches:
+        s[cache].compute_at(s[y], i_block)
+        _, j = s[cache].split(s[cache].op.axis[0], 4)
+        s[cache].bind(j, thread())
+    values, weights = VALUES.ravel()[:64], VALUES.ravel()[64:67]
+    expected = np.convolve(values, weights[::-1], "valid")
+    np.testing.assert_array_equal(run(s, [x, w, y], values, weights), expected)
+
+
 def test_threads_meet_in_a_loop_that_each_counts_for_itself(run):
     """All threads run the same number of iterations, so barriers inside are allowed."""
 

@@ -50,7 +50,9 @@ struct Quirks {
   // their private arrays are on its stack.
   bool block_stack = true;
   // Whether a barrier may be under a condition on which all threads of the block agree. PoCL 3.1
-  // then computes wrong values, hangs or crashes.
+  // then computes wrong values, hangs or crashes. In a kernel with barriers, it adds barriers to
+  // loops that all threads run alike, so such a loop is no better there. It also copies what
+  // follows the condition, which takes it minutes after ten such conditions.
   bool conditional_barriers = false;
 
   bool operator==(const Quirks&) const = default;

@@ -64,7 +64,9 @@ int64_t size(Interval i) { return std::max<int64_t>(i.max - i.min + 1, 0); }
 class Partitioner {
  public:
   Partitioner(const Kernel& kernel, const Target& target)
-      : axes_(kernel.axes), guards_barriers_(target.quirks.conditional_barriers) {
+      : axes_(kernel.axes),
+        conditional_barriers_(target.quirks.conditional_barriers),
+        has_barriers_(contains<Barrier>(kernel.body)) {
     known_ = ranges_of_params(kernel);
     for (const ThreadAxis& axis : axes_) known_.enter(axis.var, axis.extent);
     everywhere_ = known_;
@@ -132,7 +134,7 @@ class Partitioner {
     const std::vector<Limit> limits = interior_blocks(tests.all());
     const bool repeated = as<For>(s) != nullptr || as<Seq>(s) != nullptr;
     if (limits.empty() || !repeated || !are_most(limits) || !pays(s, tests) ||
-        (!guards_barriers_ && contains<Barrier>(s)) || !take(count_stores(s))) {
+        !may_be_conditional(s) || !take(count_stores(s))) {
       return cut(s, tests, known_);
     }
     Expr interior = make_bool(true);
@@ -148,6 +150,13 @@ class Partitioner {
     return make_seq(
         {make_if(interior, cut(without_tests, IndexConditions(without_tests), inside), s->location),
          make_if(make_not(interior), s, s->location)});
+  }
+
+  // Whether the target allows the statement under a guard on which all threads of a block agree. If
+  // it does not allow barriers there, then in a kernel with barriers it must not be a loop, either:
+  // see Quirks::conditional_barriers.
+  bool may_be_conditional(const Stmt& s) const {
+    return conditional_barriers_ || !has_barriers_ || !(contains<Barrier>(s) || contains<For>(s));
   }
 
   // Whether the copied statements contain enough tests to make a copy worthwhile.
@@ -241,7 +250,8 @@ class Partitioner {
   }
 
   const std::vector<ThreadAxis>& axes_;
-  bool guards_barriers_;
+  bool conditional_barriers_;
+  bool has_barriers_;
   Ranges known_;       // outside all loops
   Ranges everywhere_;  // of all loops of the kernel
   bool divides_by_constants_ = false;

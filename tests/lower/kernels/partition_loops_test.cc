@@ -203,6 +203,31 @@ TEST(PartitionLoops, Barriers) {
             "}\n");
 }
 
+// In a kernel with barriers, a target without conditional barriers gets no copies of loops, since
+// its compiler may add barriers to them. Statements without loops are copied.
+TEST(PartitionLoops, LoopsBesideBarriers) {
+  const std::string loop =
+      "  for k < 4 {\n"
+      "    if bx * 16 + tx * 4 + k < 130 {\n"
+      "      Y[bx * 16 + tx * 4 + k] = X[k]\n"
+      "    }\n"
+      "  }\n";
+  const std::string tests =
+      "  if bx * 4 + tx < 33 {\n    Y[bx * 4 + tx] = X[0]\n  }\n"
+      "  if bx * 4 + tx < 34 {\n    Y[bx * 4 + tx] = X[1]\n  }\n";
+  const std::string barrier = "  barrier\n";
+  ir::Target target;
+  const auto copied = [&](const std::string& body, bool conditional_barriers) {
+    target.quirks.conditional_barriers = conditional_barriers;
+    return tiled(body, target).find("if bx < 8") != std::string::npos;
+  };
+  EXPECT_FALSE(copied(loop + barrier, false));
+  EXPECT_FALSE(copied(barrier + loop, false));
+  EXPECT_TRUE(copied(loop + barrier, true));
+  EXPECT_TRUE(copied(loop, false));
+  EXPECT_TRUE(copied(tests + barrier, false));
+}
+
 // A border copy does not pay off if few of the copied statements have tests.
 TEST(PartitionLoops, RareTests) {
   const auto copied = [](int stores) {
