@@ -117,6 +117,7 @@ INTERNAL = (
     "texloom.te.read_graph",
     "texloom.te.recurrence",
     "texloom.te.specialized_condition",
+    "texloom.te.statement_function",
     "texloom.te.tracing",
     "texloom.text_file",
     "texloom.tir.buffer",

@@ -1,8 +1,11 @@
 // Converts diagnostics to Python exceptions and warnings, and finds the user's line for them.
 
+#include <fmt/format.h>
+#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
 #include <string>
+#include <string_view>
 
 #include "core/handles.h"
 #include "support/check.h"
@@ -11,13 +14,17 @@
 namespace texloom::python {
 namespace {
 
-// Whether a frame runs code of this package, or Python's code that imports a part of it.
+// Whether a frame runs code of this package, Python's code that imports a part of it, or a function
+// of NumPy that the user calls.
 bool is_ours(PyFrameObject* frame) {
   // Read as an attribute, because PyFrame_GetGlobals was added in Python 3.11.
   const py::dict globals = py::handle(reinterpret_cast<PyObject*>(frame)).attr("f_globals");
   if (!globals.contains("__name__")) return false;
   const auto name = py::str(globals["__name__"]).cast<std::string>();
-  return name == "texloom" || name.starts_with("texloom.") || name.starts_with("importlib");
+  const auto is_of = [&](std::string_view package) {
+    return name == package || name.starts_with(fmt::format("{}.", package));
+  };
+  return is_of("texloom") || is_of("importlib") || is_of("numpy");
 }
 
 SourceLocation location_of(PyFrameObject* frame) {
@@ -68,7 +75,12 @@ SourceLocation user_location() {
 
 std::string kind_text(const py::handle& value) {
   if (value.is_none()) return "None";
-  return "a " + py::str(py::type::of(value).attr("__name__")).cast<std::string>();
+  if (py::isinstance<py::array>(value)) return "a NumPy array";
+  const auto name = py::str(py::type::of(value).attr("__name__")).cast<std::string>();
+  // "u" is spoken as a consonant in uint8, and "N" as a vowel in NDArray.
+  const bool vowel = std::string_view("AEIOaeio").find(name.front()) != std::string_view::npos ||
+                     name.starts_with("ND");
+  return fmt::format("{} {}", vowel ? "an" : "a", name);
 }
 
 void warn(const Diagnostic& d) {
@@ -120,6 +132,7 @@ void bind_errors(py::module_& m) {
       PyErr_SetString(type.ptr(), error.what());
     }
   });
+  m.def("kind_text", kind_text);
   m.def("refuse", refuse);
   m.def("warn", warn_of);
   m.def(

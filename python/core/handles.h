@@ -64,7 +64,7 @@ std::vector<PyIterVar> wrap(const std::vector<ir::IterVar>& axes);
 // Wraps the attributes that a script attaches to an operation; null for None.
 Ref<RefCounted> keep_attributes(const py::object& given);
 
-// Names the kind of a value in a message: "None", "a list".
+// Names the kind of a value in a message: "None", "a list", "an int", "a NumPy array".
 std::string kind_text(const py::handle& value);
 
 // Shows a warning at the user's line.

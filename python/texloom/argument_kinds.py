@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from . import _core
 from ._core import IterVar, Operation, Stage, Tensor
 
 
@@ -40,8 +41,8 @@ def shown(value: Any) -> str:
 
 
 def kind_of(value: Any) -> str:
-    """Return the kind of a value as messages name it: ``None``, ``a list``."""
-    return "None" if value is None else f"a {type(value).__name__}"
+    """Return the kind of a value as messages name it: ``None``, ``a list``, ``an int``."""
+    return _core.kind_text(value)
 
 
 __all__ = ["Kind", "instance_of", "kind_of", "shown"]

@@ -19,7 +19,7 @@ def extents(shape: Any) -> list[int]:
     """Return the extents of a shape, which is a number or a list of numbers."""
     try:
         if hasattr(shape, "__index__"):
-            return _in_64_bits([operator.index(shape)])
+            return _in_64_bits([_extent(shape)])
         if not isinstance(shape, (str, bytes)):
             return _in_64_bits([_extent(n) for n in shape])
     except TypeError:
@@ -33,6 +33,8 @@ def extents(shape: Any) -> list[int]:
 
 def _extent(given: Any) -> int:
     """Return the value of a Python or NumPy number, or of a constant expression."""
+    if isinstance(given, bool):
+        raise TypeError("a bool is no number of elements")
     return int(given) if isinstance(given, Expr) else operator.index(given)
 
 
@@ -63,7 +65,7 @@ def _in_64_bits(shape: list[int]) -> list[int]:
 
 def _shown_shape(shape: Any) -> str:
     if isinstance(shape, (list, tuple)):
-        return f"({', '.join(map(shown, shape))})"
+        return f"({', '.join(map(shown, shape))}{',' if len(shape) == 1 else ''})"
     return shown(shape)
 
 

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from . import _core
 from ._core import Buffer, Expr, Function, Operation, Program, Schedule, Tensor
+from .argument_kinds import kind_of
 from .checked_calls import check_calls, check_methods
 from .errors import refuse
 from .function_group import FunctionGroup
@@ -27,19 +28,17 @@ def _refuse_kind(inp: Any) -> NoReturn:
     for kinds, text in ways_out.items():
         if isinstance(inp, kinds):
             way_out = text
-    refuse(_KIND, f"not a schedule or a program, but a value of type {type(inp).__name__}", way_out)
+    refuse(_KIND, f"not a schedule or a program, but {kind_of(inp)}", way_out)
 
 
 def _declared(binds: Mapping[Tensor, Buffer] | None) -> dict[Tensor, Buffer]:
     if binds is not None and not isinstance(binds, Mapping):
-        refuse(
-            _KIND, f"binds is a {type(binds).__name__}", "give {T: decl_buffer(T.shape, T.dtype)}"
-        )
+        refuse(_KIND, f"binds is {kind_of(binds)}", "give {T: decl_buffer(T.shape, T.dtype)}")
     for tensor, buffer in (binds or {}).items():
         if not isinstance(buffer, Buffer):
             refuse(
                 _KIND,
-                f"binds has a {type(buffer).__name__} for {tensor}",
+                f"binds has {kind_of(buffer)} for {tensor}",
                 "make a buffer by decl_buffer(T.shape, T.dtype, scope=...)",
             )
     return dict(binds or {})
@@ -63,7 +62,7 @@ def program(
     if not isinstance(args, (list, tuple)):
         refuse(
             _KIND,
-            f"the arguments are given as a {type(args).__name__}",
+            f"the arguments are given as {kind_of(args)}",
             "pass a list: args=[...], with the inputs and the tensors that the caller wants",
         )
     return _core.program(inp, list(args), _declared(binds), name, resolve(target))

@@ -92,7 +92,7 @@ class MissingModuleError(TVMError, ImportError):
 
 
 class InternalError(RuntimeError):
-    """A bug in Texloom itself, never the user's mistake."""
+    """A bug in Texloom itself, never the user's mistake; not a :class:`TVMError`."""
 
 
 class TexloomWarning(UserWarning):

@@ -136,6 +136,53 @@ def function_of_numpy() -> None:
     np.exp(x[k])  # wrong
 
 
+@case("TL2040", says="np.round(x) takes numbers, not expressions")
+def rounding_by_numpy() -> None:
+    x = te.placeholder((4,), name="X")
+    te.compute((4,), lambda i: np.round(x[i] * 2))  # wrong
+
+
+@case("TL2040", says="np.clip(x, low, high) takes numbers, not expressions")
+def limits_by_numpy() -> None:
+    x = te.placeholder((4,), name="X")
+    te.compute((4,), lambda i: np.clip(x[i], 0, 1))  # wrong
+
+
+@case("TL2040", says="np.where(c, x, y) takes numbers, not expressions")
+def choice_by_numpy() -> None:
+    x = te.placeholder((4,), name="X")
+    te.compute((4,), lambda i: np.where(x[i] > 0, x[i], 0))  # wrong
+
+
+@case("TL2040", says="np.max(x) takes numbers, not expressions")
+def maximum_by_numpy() -> None:
+    x = te.placeholder((4,), name="X")
+    te.compute((4,), lambda i: np.max(x[i]))  # wrong
+
+
+@case("TL2040", says="expected an expression, not a NumPy array")
+def sum_with_an_array_of_numpy() -> None:
+    x = te.placeholder((4,), name="X")
+    te.compute((4,), lambda i: x[i] + np.arange(3))  # wrong
+
+
+@case("TL2040", says="factor is True, not a number")
+def split_by_a_truth_value() -> None:
+    _, y, s = copy_of((8,))
+    s[y].split(s[y].op.axis[0], True)  # wrong
+
+
+@case("TL2040", says="stages is True, not an integer")
+def pipeline_of_a_truth_value() -> None:
+    _, y, s = copy_of((8,))
+    s[y].pipeline(True)  # wrong
+
+
+@case("TL2040", says="(True, 3), not a list of extents")
+def array_of_a_truth_value() -> None:
+    tvm.nd.empty((True, 3))  # wrong
+
+
 @case("TL2040", says="x ** y takes numbers, not expressions")
 def power_by_an_operator() -> None:
     te.var("i") ** 2  # wrong

@@ -465,6 +465,13 @@ def unroll_pragma_of_a_bound_axis() -> None:
     s[y].pragma(s[y].op.axis[0], "unroll")  # wrong
 
 
+@case("TL2034", says="auto_unroll_max_step of 'Y' has the value 'True'")
+def unroll_pragma_of_a_truth_value() -> None:
+    x, y, s = copy_of((8,))
+    s[y].pragma(s[y].op.axis[0], "auto_unroll_max_step", True)  # wrong
+    tvm.lower(s, [x, y])
+
+
 @case("TL2034", says="auto_unroll_max_step of 'Y' has the value '-5'")
 def pragma_with_a_negative_number() -> None:
     x, y, s = copy_of((8, 4))

@@ -8,10 +8,49 @@ import texloom as tvm
 from texloom import te
 
 
-@case("TL1020")
+@case("TL1020", says="index 8 is out of bounds for axis 0 of 'extern' (0 to 7)")
 def extern_that_writes_past_its_output() -> None:
     x = te.placeholder((8,), name="X")
     te.extern((8,), [x], lambda ins, outs: outs[0].vstore(8, ins[0].vload(0)))  # wrong
+
+
+@case("TL1020", says="index j is out of bounds for axis 1 of 'X' (0 to 3)")
+def extern_whose_loop_leaves_its_input() -> None:
+    x = te.placeholder((8, 4), name="X")
+
+    def body(ins: list, outs: list) -> tvm.tir.Stmt:
+        ib = tvm.tir.ir_builder.create()
+        y = ib.buffer_ptr(outs[0])
+        with ib.for_range(0, 5, "j") as j:
+            y[0] = ins[0].vload((0, j))  # wrong
+        return ib.get()
+
+    te.extern((8,), [x], body)
+
+
+@case("TL1020", says="cannot be called with its 2 lists: too many positional arguments")
+def extern_of_a_function_of_its_inputs() -> None:
+    x = te.placeholder((8,), name="X")
+    te.extern((8,), [x], lambda ins: ins[0].vload(0))  # wrong
+
+
+@case("TL1021", says="missing a required argument: 'scalars'")
+def intrinsic_of_a_function_of_scalars_without_any() -> None:
+    x = te.placeholder((4,), name="X")
+    y = te.compute((4,), lambda i: x[i] + 1, name="Y")
+    te.decl_tensor_intrin(y.op, lambda ins, outs, scalars: outs[0].vstore(0, 1.0))  # wrong
+
+
+@case("TL1020", says="the element [0] of the buffer 'Y' is assigned")
+def buffer_that_is_assigned() -> None:
+    y = tvm.tir.decl_buffer((8,), name="Y")
+    y[0] = 1.0  # wrong
+
+
+@case("TL1020", says="the buffer 'Y' is indexed by [0, i]")
+def buffer_that_is_indexed() -> None:
+    y = tvm.tir.decl_buffer((8, 8), name="Y")
+    y[0, te.var("i")]  # wrong
 
 
 @case("TL1020")
@@ -53,6 +92,12 @@ def extern_of_an_extent_that_nothing_tells() -> None:
 def shared_memory_of_a_symbolic_size() -> None:
     ib = tvm.tir.ir_builder.create()
     ib.allocate("float32", te.var("n"), name="tile", scope="shared")  # wrong
+
+
+@case("TL1001", says="the shape of 'tile' has the extent true, which cannot be an extent")
+def memory_of_a_truth_value() -> None:
+    ib = tvm.tir.ir_builder.create()
+    ib.allocate("float32", True, name="tile", scope="local")  # wrong
 
 
 @case("TL3001")

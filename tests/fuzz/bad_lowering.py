@@ -111,6 +111,20 @@ def expression_with_too_many_parts() -> None:
     te.compute((4,), lambda i: value, name="Y")  # wrong
 
 
+@case("TL3018", says="parts with 's0', 's1', 's2' and 10 more inlined")
+def chain_of_doubling_stages_that_are_all_inlined() -> None:
+    x = te.placeholder((64,), name="X")
+    stages = [x]
+    for k in range(14):
+        p = stages[-1]
+        stages.append(te.compute((63 - k,), lambda i, p=p: p[i] + p[i + 1], name=f"s{k}"))
+    s = te.create_schedule(stages[-1].op)
+    for p in stages[1:-1]:
+        s[p].compute_inline()  # wrong
+    s[stages[-1]].bind(s[stages[-1]].op.axis[0], block())
+    tvm.lower(s, [x, stages[-1]])
+
+
 @case("TL3018")
 def reducer_of_doubled_terms() -> None:
     def combined(a, b):
@@ -257,6 +271,15 @@ def texture_of_an_argument_that_nothing_reads() -> None:
     z = te.placeholder((8, 4), name="Z")
     declared = tvm.decl_buffer(z.shape, z.dtype, scope="texture")  # wrong
     tvm.lower(s, [x, y, z], binds={z: declared})
+
+
+@case("TL4007", says="between 0 and 15000000000000")
+def index_that_overflows_and_then_leaves_its_axis() -> None:
+    x = te.placeholder((16,), name="X")
+    y = te.compute((16,), lambda i: x[i * 1000000 * 1000000], name="Y")  # wrong
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    tvm.lower(s, [x, y])
 
 
 @case("TL3018")

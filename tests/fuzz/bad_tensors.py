@@ -296,3 +296,29 @@ def reduction_over_one_axis_twice() -> None:
     x = te.placeholder((4, 8), name="X")
     k = te.reduce_axis((0, 8), name="k")
     te.compute((4,), lambda i: te.sum(x[i, k], axis=[k, k]), name="Y")  # wrong
+
+
+@case("TL1001", says="the shape of 'Y' has the extent inf")
+def compute_without_end() -> None:
+    te.compute((float("inf"),), lambda i: i, name="Y")  # wrong
+
+
+@case("TL1001", says="the range of the axis 'k' has the end 3.5, which is not an integer")
+def reduction_of_half_a_step() -> None:
+    te.reduce_axis((0, 3.5), name="k")  # wrong
+
+
+@case("TL1001", says="the range of the axis 'k' has the end nan, which is not an integer")
+def reduction_to_no_number() -> None:
+    te.reduce_axis((0, float("nan")), name="k")  # wrong
+
+
+@case("TL1007", says="the function of 'Y' gives the parameter 'j' a default")
+def compute_of_axes_with_defaults() -> None:
+    x = te.placeholder((4, 4), name="X")
+    te.compute((4, 4), lambda i, j=0: x[i, j], name="Y")  # wrong
+
+
+@case("TL1007", says="the function of 'Y' returns an ellipsis")
+def compute_of_an_ellipsis() -> None:
+    te.compute((4,), lambda i: ..., name="Y")  # wrong

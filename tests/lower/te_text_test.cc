@@ -249,7 +249,8 @@ TEST(TeTextErrors, OfIntrinsics) {
       {whole, "TL6001 2:91 expected 'body', found the end of the text"},
       {whole + " body { b[0] = s }", "TL6002 2:106 there is no variable s here"},
       {whole + " body { b[4] = 0.0 }",
-       "TL1021 2:11 tensor intrinsic 'f': b[4] = 0.0: 4 is not proven to lie in 0..4 of b"},
+       "TL1021 2:11 tensor intrinsic 'f': b[4] = 0.0: index 4 is out of bounds for axis 0 of 'b' "
+       "(0 to 3)"},
       {whole + " body { } " + whole + " body { }", "TL6002 2:111 f is an intrinsic already"},
       {"intrinsic f writes b: local float32[4] computes (i < 4) = 1.0 body { }",
        "TL1021 2:11 tensor intrinsic 'f': the buffer 'b' is not row-major in global memory"},

@@ -31,7 +31,8 @@ def test_axis_names():
 @pytest.mark.parametrize(
     ("function", "problem"),
     [
-        (lambda i, j=0: i, "j=0"),
+        (lambda i, j=0: i, "gives the parameter 'j' a default"),
+        (lambda i, p=0, *rest: i, "gives the parameter 'p' a default"),
         (lambda i, *, j: i, "'j'"),
         (lambda i, **k: i, "k"),
         (lambda i, j, k: i, "takes 3 axes"),
@@ -43,6 +44,24 @@ def test_parameters_that_are_refused(function, problem):
         te.compute((2, 3), function)
     with pytest.raises(tvm.TVMError):
         te.compute((2, 3), function)
+
+
+def test_parameters_with_defaults_keep_them():
+    """They capture values of a loop; each function has its own."""
+    x = te.placeholder((4,), name="X")
+    for scale in (2, 3):
+        y = te.compute((4,), lambda i, scale=scale: x[i] * scale, name="Y")
+        assert str(y.op.body[0]) == f"X[i] * {scale}.0" and y.ndim == 1
+        y = te.compute((4,), lambda *i, scale=scale: x(*i) * scale, name="Y")
+        assert str(y.op.body[0]) == f"X[i0] * {scale}.0"
+
+
+def test_functions_of_numpy_of_expressions():
+    """Constants are numbers; what te has no function for runs as NumPy defines it."""
+    x = te.placeholder((4,), name="X")
+    assert np.clip(te.const(5, "int32"), 0, 3) == 3
+    y = te.compute((4,), lambda i: np.dot(x[i], x[i]), name="Y")
+    assert str(y.op.body[0]) == "X[i] * X[i]"
 
 
 def test_fewer_parameters_drop_dimensions():

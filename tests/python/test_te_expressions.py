@@ -347,7 +347,7 @@ def test_arithmetic_of_tensors(run):
 
 def test_tensors_that_do_not_broadcast():
     x, z = te.placeholder((2, 3), name="X"), te.placeholder((2,), name="Z")
-    with pytest.raises(tvm.TVMError, match=r"TL1001.*\(2, 3\) of 'X' and \(2\) of 'Z'"):
+    with pytest.raises(tvm.TVMError, match=r"TL1001.*\(2, 3\) of 'X' and \(2,\) of 'Z'"):
         x + z
     assert [e.value for e in (x + te.placeholder((2, 1), name="Z")).shape] == [2, 3]
 

@@ -211,13 +211,13 @@ def test_what_is_neither_a_schedule_nor_a_program():
     s = te.create_schedule(y.op)
     s[y].bind(y.op.axis[0], block())
     for misuse, message in (
-        (lambda: tvm.build(y), r"value of type Tensor(.|\n)*te.create_schedule"),
-        (lambda: tvm.lower(y.op, [x, y]), r"value of type Operation(.|\n)*te.create_schedule"),
-        (lambda: tvm.build([y]), r"value of type Tensor(.|\n)*te.create_schedule"),
-        (lambda: tvm.lower([s], [x, y]), r"type list(.|\n)*separately"),
-        (lambda: tvm.build(tvm.build(s, [x, y])), r"value of type Function(.|\n)*call it"),
-        (lambda: tvm.build(None), "value of type NoneType"),
-        (lambda: tvm.build(s), r"given as a NoneType(.|\n)*args="),
+        (lambda: tvm.build(y), r"but a Tensor(.|\n)*te.create_schedule"),
+        (lambda: tvm.lower(y.op, [x, y]), r"but an Operation(.|\n)*te.create_schedule"),
+        (lambda: tvm.build([y]), r"but a Tensor(.|\n)*te.create_schedule"),
+        (lambda: tvm.lower([s], [x, y]), r"but a list(.|\n)*separately"),
+        (lambda: tvm.build(tvm.build(s, [x, y])), r"but a Function(.|\n)*call it"),
+        (lambda: tvm.build(None), "but None"),
+        (lambda: tvm.build(s), r"given as None(.|\n)*args="),
         (lambda: tvm.build(s, x), r"given as a Tensor(.|\n)*args="),
         (lambda: tvm.build(s, [x, 3.5]), "argument 1 is neither a tensor nor a variable"),
         (lambda: tvm.build(s, [x, y], binds=[x]), "binds is a list"),

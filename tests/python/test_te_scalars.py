@@ -65,7 +65,7 @@ def test_a_bool_chooses(dev):
 @pytest.mark.parametrize(
     ("dtype", "x", "problem"),
     [
-        ("float32", 1, "'x' is a int, not a float"),
+        ("float32", 1, "'x' is an int, not a float"),
         ("float32", "1", "'x' is a str, not a float"),
         ("float32", 1e300, r"'x' is 1e\+300, which is not a valid float32"),
         ("float16", 1e5, "'x' is 100000.0, which is not a valid float16"),

@@ -244,9 +244,17 @@ they are the same output of one operation, and can be keys of dicts.
           "The type of an element.");
 }
 
+// The first index of an axis, or one past the last.
+Expr end_of_range(const py::handle& given, const std::string& axis, const SourceLocation& where) {
+  Expr end = to_expr(given);
+  if (end->type.is_integer()) return end;
+  fail(where, Code::BadShape, "give the range by integers, as in (0, n)",
+       "the range of the axis '{}' has the end {}, which is not an integer", axis, to_string(end));
+}
+
 PyIterVar reduce_axis(const py::handle& begin, const py::handle& end, const std::string& name) {
   const SourceLocation where = user_location();
-  const Expr first = to_expr(begin), last = to_expr(end);
+  const Expr first = end_of_range(begin, name, where), last = end_of_range(end, name, where);
   const Expr extent = schedule::apply(BinaryOp::Sub, last, first, where);
   const int64_t* value = int_value(extent);
   if (value != nullptr && *value < 1) {
@@ -276,9 +284,9 @@ PyIterVar thread_axis(const std::string& tag, const py::object& begin, const py:
   IterVar result(node);
   node->var = axis->var;
   node->location = axis->location;
-  node->min = make_cast(kInt32, to_expr(begin));
-  node->extent =
-      make_cast(kInt32, schedule::apply(BinaryOp::Sub, to_expr(end), node->min, node->location));
+  node->min = make_cast(kInt32, end_of_range(begin, tag, node->location));
+  const Expr last = end_of_range(end, tag, node->location);
+  node->extent = make_cast(kInt32, schedule::apply(BinaryOp::Sub, last, node->min, node->location));
   node->kind = axis->kind;
   node->tag = axis->tag;
   return {result};
@@ -405,12 +413,21 @@ Type to_type(const py::handle& dtype) {
        "the element type is a vector, '{}'", to_string(type));
 }
 
+namespace {
+
+bool is_array_with_axes(const py::handle& value) {
+  return py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).ndim() > 0;
+}
+
+}  // namespace
+
 bool is_expr(const py::handle& value) {
   return py::isinstance<PyExpr>(value) || py::isinstance<PyIterVar>(value) ||
          py::isinstance<PyTensorSlice>(value) || py::isinstance<PyTensor>(value) ||
          py::isinstance<py::bool_>(value) || py::isinstance<py::float_>(value) ||
-         PyIndex_Check(value.ptr()) != 0 ||
-         (py::hasattr(value, "dtype") && py::hasattr(value, "item"));
+         (!is_array_with_axes(value) &&
+          (PyIndex_Check(value.ptr()) != 0 ||
+           (py::hasattr(value, "dtype") && py::hasattr(value, "item"))));
 }
 
 Expr to_expr(const py::handle& value) {
@@ -426,6 +443,12 @@ Expr to_expr(const py::handle& value) {
   }
   if (py::isinstance<py::bool_>(value)) return make_bool(value.cast<bool>());
   if (py::isinstance<py::float_>(value)) return make_float(value.cast<double>());
+  if (is_array_with_axes(value)) {
+    fail(user_location(), Code::BadDirectiveArgument,
+         "give numbers and expressions; to read an array, pass it to the kernel as a "
+         "te.placeholder",
+         "expected an expression, not {}", kind_text(value));
+  }
   if (PyIndex_Check(value.ptr()) != 0) {
     const auto number = py::reinterpret_steal<py::int_>(PyNumber_Index(value.ptr()));
     if (!number) throw py::error_already_set();

@@ -227,8 +227,8 @@ void check_source(const PyArray& array, const py::array& source) {
   TL_CHECK(source.dtype().equal(numpy_dtype(array.type)));  // nd.py converts
   if (shape != array.layout.shape) {
     fail(user_location(), Code::WrongShape, "reshape it, or make an array of its shape",
-         "a NumPy array of shape ({}) does not fit an array of shape ({})", fmt::join(shape, ", "),
-         fmt::join(array.layout.shape, ", "));
+         "a NumPy array of shape {} does not fit an array of shape {}", shape_text(shape),
+         shape_text(array.layout.shape));
   }
 }
 
@@ -258,6 +258,10 @@ py::array to_numpy(const PyArray& array) {
 }
 
 }  // namespace
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+}
 
 PyArray make_array(const PyDevice& device, Type type, const Layout& layout) {
   StorageScope scope;

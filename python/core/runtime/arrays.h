@@ -1,6 +1,10 @@
 // Arrays as Python objects.
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "core/runtime/open_devices.h"
 #include "ir/layout/layout.h"
 #include "ir/type.h"
@@ -23,5 +27,7 @@ struct PyArray {
 // A new array in this layout, with undefined values. A texture begins at the corner of an image of
 // its own. Its scope is named as that of an array with a layout of its own: "texture".
 PyArray make_array(const PyDevice& device, ir::Type type, const ir::Layout& layout);
+
+std::string shape_text(const std::vector<int64_t>& shape);  // as Python's tuples: "(8, 4)", "(8,)"
 
 }  // namespace texloom::python

@@ -32,10 +32,6 @@ std::string place_text(const Layout& layout) {
 
 }  // namespace
 
-std::string shape_text(const std::vector<int64_t>& shape) {
-  return fmt::format("({})", fmt::join(shape, ", "));
-}
-
 bool is_numpy_array(const py::handle& value) { return py::isinstance<py::array>(value); }
 
 namespace {

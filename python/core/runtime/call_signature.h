@@ -61,6 +61,4 @@ class CallSignature {
   const compile::CompiledModule& module_;
 };
 
-std::string shape_text(const std::vector<int64_t>& shape);  // "(8, 4)"
-
 }  // namespace texloom::python

@@ -54,7 +54,7 @@ std::optional<int64_t> constant(const PyStage& s, const PyIterVar& axis, const p
   if (value.is_none()) return std::nullopt;
   const Expr e = to_expr(value);
   const int64_t* number = int_value(e);
-  if (number == nullptr) {
+  if (number == nullptr || !e->type.is_integer()) {
     fail(user_location(), Code::BadSplitFactor,
          "give a number: the number of iterations of a loop is part of the kernel, so each factor "
          "to try needs a separate schedule",
@@ -159,7 +159,7 @@ void bind_loop_directives(py::class_<PyStage>& c) {
           if (key == directive_for(kind)) return annotate(s, axis, kind);
         }
         std::string text;
-        if (py::isinstance<py::bool_>(value)) {
+        if (py::isinstance<py::bool_>(value) && key != "auto_unroll_max_step") {
           text = value.cast<bool>() ? "1" : "0";
         } else if (!value.is_none()) {
           text = py::str(value).cast<std::string>();

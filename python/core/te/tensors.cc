@@ -35,11 +35,11 @@ PyTensorSlice indexed(const PyTensorSlice& slice, const py::object& index) {
   return longer;
 }
 
-// "(8, 16)"
+// "(8, 16)", "(8,)"
 std::string shape_text(const TensorNode& t) {
   std::string shape;
   for (const Expr& e : t.shape) shape += (shape.empty() ? "" : ", ") + to_string(e);
-  return fmt::format("({})", shape);
+  return fmt::format("({}{})", shape, t.shape.size() == 1 ? "," : "");
 }
 
 // Fails for two tensors without axes: it is not clear whether to compare tensors or elements.
@@ -359,15 +359,6 @@ void bind_tensors(py::module_& m) {
              a.node->name, shape_text(*b.node), b.node->name);
       },
       "Raises the diagnostic for two tensors whose shapes do not fit.");
-  m.def(
-      "bad_compute_function",
-      [](const std::string& tensor, const std::string& problem, size_t axes) {
-        fail(user_location(), Code::BadComputeBody,
-             "give it one parameter for each axis of the shape",
-             "the function of '{}' {}, but is called with {} {}", tensor, problem, axes,
-             axes == 1 ? "axis" : "axes");
-      },
-      "Raises the diagnostic for a function that cannot be called with the axes.");
   m.def("compute",
         [](const std::string& name, const std::string& tag, const std::vector<PyIterVar>& axes,
            const std::vector<py::object>& values, const py::object& attributes) {

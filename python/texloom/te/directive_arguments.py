@@ -14,12 +14,17 @@ from ..argument_kinds import Kind, shown
 from ..argument_kinds import instance_of as _is
 
 
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, (bool, np.bool_))
+
+
 def _is_integer(value: Any) -> bool:
-    return hasattr(value, "__index__") or isinstance(value, Expr)
+    return (hasattr(value, "__index__") or isinstance(value, Expr)) and not _is_bool(value)
 
 
 def _is_factor(value: Any) -> bool:
-    return value is None or isinstance(value, (numbers.Number, np.generic, Expr, IterVar))
+    is_number = isinstance(value, (numbers.Number, np.generic, Expr, IterVar))
+    return value is None or (is_number and not _is_bool(value))
 
 
 def _are(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:

@@ -13,6 +13,7 @@ from ..dtypes import DType
 from ..errors import refuse
 from ..tir.buffer import decl_buffer
 from .attributes import Attributes
+from .statement_function import statement_of
 from .tag import tag_of
 
 
@@ -76,7 +77,7 @@ def extern(
         )
     reads = _several(in_buffers) if in_buffers else [_buffer_of(t) for t in inputs]
     writes = _several(out_buffers) if out_buffers else _outputs(shape, inputs, name, dtype)
-    body = fcompute(list(reads), list(writes))
+    body = statement_of(fcompute, f"the extern '{name}'", "BadExtern", list(reads), list(writes))
     if isinstance(body, Expr):
         body = _core.evaluated(body)
     if not isinstance(body, Stmt):

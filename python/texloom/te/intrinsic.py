@@ -11,6 +11,7 @@ from ..argument_kinds import kind_of
 from ..checked_calls import check_calls
 from ..errors import refuse
 from ..tir.buffer import decl_buffer
+from .statement_function import statement_of
 
 
 def decl_tensor_intrin(
@@ -59,7 +60,7 @@ def decl_tensor_intrin(
     if not isinstance(op, Operation):
         refuse(
             "BadDirectiveArgument",
-            f"decl_tensor_intrin is given a {type(op).__name__}, not an operation",
+            f"decl_tensor_intrin is given {kind_of(op)}, not an operation",
             "give the operation of what te.compute returns: C.op",
         )
     scalars = list(scalar_params or [])
@@ -67,7 +68,7 @@ def decl_tensor_intrin(
         if not isinstance(scalar, Expr):
             refuse(
                 "BadIntrinsic",
-                f"the intrinsic '{name}' has a {type(scalar).__name__} among its scalar_params",
+                f"the intrinsic '{name}' has {kind_of(scalar)} among its scalar_params",
                 'make each by te.var("s", "float32"), and use it in the computation',
             )
     for t in op.input_tensors:
@@ -86,7 +87,8 @@ def decl_tensor_intrin(
 
     ins = [buffer(t) for t in op.input_tensors]
     outs = [buffer(op.output(i)) for i in range(op.num_outputs)]
-    body = fcompute(list(ins), list(outs), *([scalars] if scalars else []))
+    lists = [list(ins), list(outs)] + ([scalars] if scalars else [])
+    body = statement_of(fcompute, f"the intrinsic '{name}'", "BadIntrinsic", *lists)
     statements = list(body) if isinstance(body, (list, tuple)) else [body]
     statements = [_core.evaluated(s) if isinstance(s, Expr) else s for s in statements]
     statements += [None] * (3 - len(statements))

@@ -19,6 +19,7 @@ from .._core import (
     TensorIntrin,
     TensorSlice,
 )
+from ..argument_kinds import kind_of
 from ..errors import refuse
 from ..tir.op import const
 
@@ -194,7 +195,7 @@ def _scalar(intrinsic: TensorIntrin, value: Any, wanted: Expr) -> Expr:
         given = _core.to_expr(value)
     except TypeError:
         _refuse(
-            f"the intrinsic '{intrinsic.name}' is called with a {type(value).__name__}",
+            f"the intrinsic '{intrinsic.name}' is called with {kind_of(value)}",
             "give it parts of tensors, such as A[i, 0:16], and numbers for its scalars",
         )
     if given.dtype == wanted.dtype:

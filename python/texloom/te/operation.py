@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -13,7 +14,7 @@ from .._core import IterVar, Operation, Schedule, Tensor
 from ..argument_kinds import shown
 from ..checked_calls import check_calls
 from ..dtypes import DType
-from ..errors import ComputeFunctionError, TVMError, refuse
+from ..errors import ComputeFunctionError, refuse
 from ..ir import Range
 from .attributes import Attributes
 from .intrinsic_call import IntrinsicCall
@@ -68,9 +69,10 @@ def compute(
         Extents, all positive; floats are truncated to integers.
     fcompute : callable
         Takes one index for each extent and returns an expression, or a list of them; its parameters
-        name the axes (``*i``: i0, i1, ...). Trailing extents without a parameter are dropped; if it
-        returns a call of a tensor intrinsic, they are the extents that the intrinsic computes. A
-        reduction such as ``te.sum`` must be the outermost expression.
+        name the axes (``*i``: i0, i1, ...). Parameters with defaults, after those of all axes, keep
+        the defaults: ``lambda i, p=p: p[i] + 1``. Trailing extents without a parameter are dropped;
+        if it returns a call of a tensor intrinsic, they are the extents that the intrinsic
+        computes. A reduction such as ``te.sum`` must be the outermost expression.
     name : str
         The name used in messages, texts and stages.
     tag : str
@@ -92,7 +94,7 @@ def compute(
         take the axes or return expressions (also an ``AssertionError`` if its parameters are
         wrong).
     """
-    whole = [int(n) if isinstance(n, float) else n for n in _extents(shape)]
+    whole = [int(n) if isinstance(n, float) and math.isfinite(n) else n for n in _extents(shape)]
     extents = _core.check_shape(whole, name)
     names = _axis_names(fcompute, len(extents), name, varargs_names)
     axes = [
@@ -121,33 +123,51 @@ def _axis_names(
 ) -> list[str]:
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     names: list[str] = []
+    defaults: list[str] = []  # of parameters that could take axes too
+    takes_rest = False
     try:
         parameters = inspect.signature(fcompute).parameters
     except (TypeError, ValueError):  # of a built-in function
         _refuse_function(tensor, "has parameters that Python does not tell", count)
     for parameter in parameters.values():
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            takes_rest = True
             left = count - len(names)
             if varargs_names is not None and len(varargs_names) != left:
                 named = len(names) + len(varargs_names)
-                problem = f"names {named} axes with varargs_names"
+                problem = f"names {_axes(named)} with varargs_names"
                 _refuse_function(tensor, problem, count)
             names += varargs_names or [f"{parameter.name}{i}" for i in range(left)]
-        elif parameter.kind in positional and parameter.default is inspect.Parameter.empty:
+        elif parameter.default is not inspect.Parameter.empty:
+            defaults += [parameter.name] if parameter.kind in positional else []
+        elif parameter.kind in positional:
             names.append(parameter.name)
         else:
             _refuse_function(tensor, f"has the parameter '{parameter}'", count)
     if len(names) > count:
-        _refuse_function(tensor, f"takes {len(names)} axes", count)
+        _refuse_function(tensor, f"takes {_axes(len(names))}", count)
+    if defaults and (takes_rest or len(names) < count):
+        _refuse_function(
+            tensor,
+            f"gives the parameter '{defaults[0]}' a default",
+            count,
+            "name every axis before the parameters with defaults: lambda i, j, p=p: p[i, j]",
+        )
     return names
 
 
-def _refuse_function(tensor: str, problem: str, axes: int) -> NoReturn:
-    try:
-        _core.bad_compute_function(tensor, problem, axes)
-    except TVMError as error:
-        raise ComputeFunctionError(str(error), error.diagnostics) from None
-    raise AssertionError
+def _axes(count: int) -> str:
+    return f"{count} {'axis' if count == 1 else 'axes'}"
+
+
+def _refuse_function(
+    tensor: str,
+    problem: str,
+    axes: int,
+    help_text: str = "give it one parameter for each axis of the shape",
+) -> NoReturn:
+    message = f"the function of '{tensor}' {problem}, but is called with {_axes(axes)}"
+    refuse("BadComputeBody", message, help_text, ComputeFunctionError)
 
 
 def _ends(dom: Any, function: str, example: str) -> tuple[Any, Any]:

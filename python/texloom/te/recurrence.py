@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Tensor
+from ..argument_kinds import kind_of
 from ..checked_calls import check_calls
 from ..errors import refuse
 from .attributes import Attributes
@@ -68,7 +69,7 @@ def scan(
         if not isinstance(tensor, Tensor):
             refuse(
                 "BadScan",
-                f"the scan '{name}' is given a {type(tensor).__name__}, not a tensor",
+                f"the scan '{name}' is given {kind_of(tensor)}, not a tensor",
                 "make init and update by te.compute, and the state by te.placeholder",
             )
     kept = None if attrs is None else Attributes(attrs)

@@ -177,7 +177,33 @@ def _data(self: Buffer) -> NoReturn:
     )
 
 
+def _getitem(self: Buffer, index: Any) -> NoReturn:
+    """Refused: a buffer may be read as vectors too."""
+    refuse(
+        "BadExtern",
+        f"the buffer '{self.name}' is indexed by [{_shown_index(index)}]",
+        f"read an element as {self.name}.vload(index), or through b = ib.buffer_ptr({self.name})",
+    )
+
+
+def _setitem(self: Buffer, index: Any, value: Any) -> NoReturn:
+    """Refused: only a builder knows where to put the store."""
+    del value
+    refuse(
+        "BadExtern",
+        f"the element [{_shown_index(index)}] of the buffer '{self.name}' is assigned",
+        f"emit {self.name}.vstore(index, value), or assign through b = ib.buffer_ptr({self.name})",
+    )
+
+
+def _shown_index(index: Any) -> str:
+    return ", ".join(map(str, index)) if isinstance(index, tuple) else str(index)
+
+
 Buffer.access_ptr = _access_ptr
+Buffer.__getitem__ = _getitem
+Buffer.__setitem__ = _setitem
+Buffer.__iter__ = None  # Python would iterate by __getitem__
 Buffer.data = property(_data)
 
 __all__ = ["decl_buffer"]

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from .. import _core
 from .._core import Buffer, Expr, IterVar, Stmt
+from ..argument_kinds import kind_of
 from ..checked_calls import check_calls, check_methods
 from ..dtypes import DType
 from ..errors import refuse
@@ -129,7 +130,7 @@ class IRBuilder:
             stmt = _core.evaluated(stmt)
         if not isinstance(stmt, Stmt):
             _refuse(
-                f"emit takes a statement, not a {type(stmt).__name__}",
+                f"emit takes a statement, not {kind_of(stmt)}",
                 "store the value somewhere: an expression by itself has no effect",
             )
         self._blocks[-1].append(stmt)
@@ -341,7 +342,7 @@ class IRBuilder:
         if attr_key in ("thread_extent", "virtual_thread"):
             if not isinstance(node, IterVar):
                 _refuse(
-                    f"{attr_key} is applied to a {type(node).__name__}",
+                    f"{attr_key} is applied to {kind_of(node)}",
                     "apply it to an axis made by te.thread_axis",
                 )
             self._threads += 1
@@ -363,7 +364,7 @@ class IRBuilder:
     def _move(self, memory: Any, scope: str) -> None:
         if not isinstance(memory, BufferVar):
             _refuse(
-                f"storage_scope is applied to a {type(memory).__name__}",
+                f"storage_scope is applied to {kind_of(memory)}",
                 "apply it to the result of allocate",
             )
         if memory._used:

@@ -74,6 +74,21 @@ _NUMPY = {
     "matmul": _SUM_OF_PRODUCTS,
 }
 
+_REDUCTION = "te.{}(a[i, k], axis=k), with k = te.reduce_axis((0, n))"
+_SELECTION = "te.if_then_else(c, x, y)"
+# Functions that are no ufuncs: what the user wrote, and what to write instead.
+_OTHER_NUMPY = {
+    "round": ("np.round(x)", _ROUND),
+    "around": ("np.around(x)", _ROUND),
+    "clip": ("np.clip(x, low, high)", "te.min(te.max(x, low), high)"),
+    "where": ("np.where(c, x, y)", _SELECTION),
+    "select": ("np.select(conditions, choices)", _SELECTION),
+    "mean": ("np.mean(x)", _REDUCTION.format("sum") + ", and divide it by n"),
+    **{name: (f"np.{name}(x)", _REDUCTION.format(name)) for name in ("sum", "max", "min")},
+    # The names of np.max and np.min before NumPy 2.
+    **{f"a{name}": (f"np.{name}(x)", _REDUCTION.format(name)) for name in ("max", "min")},
+}
+
 
 def _refuse(written: str, instead: str) -> NoReturn:
     refuse("BadDirectiveArgument", f"{written} takes numbers, not expressions", f"write {instead}")
@@ -123,6 +138,24 @@ def _array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **option
     return getattr(ufunc, method)(*operands, **options)
 
 
+def _array_function(
+    self: Any, function: Callable[..., Any], types: Any, args: Any, options: dict[str, Any]
+) -> Any:
+    """Refuse functions of NumPy for which te has others; run the rest as NumPy defines them."""
+    del self, types
+    row = _OTHER_NUMPY.get(function.__name__)
+    numbers = [_number(value) for value in args]
+    if row is not None and any(map(_has_operand, (*numbers, *options.values()))):
+        _refuse(*row)
+    # With no types that override it, this is NumPy's own implementation.
+    return np.ndarray.__array_function__(np.empty(0), function, (), tuple(numbers), options)
+
+
+def _has_operand(value: Any) -> bool:
+    several = isinstance(value, (list, tuple))
+    return any(map(_is_operand, value)) if several else _is_operand(value)
+
+
 def _as_object(value: Any) -> Any:
     """Return an array of one object for an operand of expressions, whose operators NumPy calls."""
     if not _is_operand(value):
@@ -140,5 +173,6 @@ for _class in _OPERANDS:
         for _name in _CONVERSIONS:
             setattr(_class, _name, _conversion)
     _class.__array_ufunc__ = _array_ufunc
+    _class.__array_function__ = _array_function
 
 __all__: list[str] = []

@@ -259,7 +259,10 @@ class Verifier {
       const size_t axes = std::min(indices.size(), buffer->shape.size());
       for (size_t i = 0; i < axes; ++i) {
         // The last texel may be accessed as a whole even if it is only partly filled.
-        inside(node, indices[i], buffer->layout.extent_with_lanes(i), buffer->name);
+        const int64_t extent = buffer->layout.extent_with_lanes(i);
+        if (is_outside(indices[i], extent)) {
+          found_.add_index(node, {text_of(indices[i]), buffer->name, i, extent});
+        }
       }
     } else if (!indices.empty()) {
       inside(node, indices.front(), buffer->layout.col_count(), buffer->name);
@@ -281,14 +284,18 @@ class Verifier {
 
   template <class Node>
   void inside(const Ref<Node>& node, const Expr& index, int64_t extent, std::string_view what) {
+    if (!is_outside(index, extent)) return;
+    found_.add(Rule::Bounds, node, "{} is not proven to lie in 0..{} of {}", text_of(index), extent,
+               what);
+  }
+
+  // Whether the index should be proven to be inside, and is not.
+  bool is_outside(const Expr& index, int64_t extent) const {
     // Proofs do not use conditions, so guarded accesses are not checked.
-    if (guards_ > 0 || !options_.check_accesses || bounds_.inside(index, extent)) return;
+    if (guards_ > 0 || !options_.check_accesses || bounds_.inside(index, extent)) return false;
     bool defined = true;  // otherwise that is the fault, and has been reported
     walk(index, [&](const Var& v) { defined = defined && scope_.contains(&v); });
-    if (defined) {
-      found_.add(Rule::Bounds, node, "{} is not proven to lie in 0..{} of {}", text_of(index),
-                 extent, what);
-    }
+    return defined;
   }
 
   // -- Statements.

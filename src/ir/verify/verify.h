@@ -5,7 +5,9 @@
 // the size of the program even if expressions share parts.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,11 +44,20 @@ enum class Rule : uint8_t {
 // "nodes", "types", ...
 std::string_view to_string(Rule rule);
 
+// An index of a buffer's element that is not proven to be in 0..extent of the axis.
+struct IndexFault {
+  std::string index;  // its text
+  std::string buffer;
+  size_t axis = 0;
+  int64_t extent = 0;
+};
+
 struct Violation {
   Rule rule = Rule::Nodes;
-  std::string node;         // its text; only the kind of a large expression
-  std::string problem;      // lower case, without a final stop
-  SourceLocation location;  // of the node, else of the enclosing statement
+  std::string node;                                // its text; only the kind of a large expression
+  std::string problem;                             // lower case, without a final stop
+  SourceLocation location;                         // of the node, else of the enclosing statement
+  std::optional<IndexFault> index = std::nullopt;  // of Bounds, for an element of a buffer
 };
 
 struct VerifyOptions {

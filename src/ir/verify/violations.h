@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -29,6 +30,14 @@ class Violations {
   void add(Rule rule, const Ref<Node>& node, fmt::format_string<Args...> format, Args&&... args) {
     if (is_full()) return;
     add(rule, node.get(), text_of(node), node->location, format, std::forward<Args>(args)...);
+  }
+
+  template <class Node>
+  void add_index(const Ref<Node>& node, IndexFault fault) {
+    const size_t before = found_.size();
+    add(Rule::Bounds, node, "{} is not proven to lie in 0..{} of {}", fault.index, fault.extent,
+        fault.buffer);
+    if (found_.size() > before) found_.back().index = std::move(fault);
   }
 
   std::vector<Violation> take() { return std::move(found_); }

@@ -96,10 +96,15 @@ class Checker {
 
   // Visits the parts that are evaluated at every point, and those under conditions.
   void check(const Expr& e) {
-    if (const auto* n = as<TensorRead>(e)) {
-      for (size_t i = 0; i < n->indices.size(); ++i) check_index(*n, i);
-    }
     if (const auto* n = as<Binary>(e); n != nullptr && path_.empty()) check_overflow(*n, e);
+    check_operands(e);
+    // The values of an index that overflows are unknown: then only the overflow is reported.
+    const auto* n = as<TensorRead>(e);
+    if (n == nullptr || overflowed_) return;
+    for (size_t i = 0; i < n->indices.size(); ++i) check_index(*n, i);
+  }
+
+  void check_operands(const Expr& e) {
     const auto* select = as<Select>(e);
     const auto* logical = as<Binary>(e);
     int operand = 0;

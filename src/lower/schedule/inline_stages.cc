@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <optional>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "ir/visit.h"
 
@@ -14,6 +18,8 @@ using namespace ir;        // the whole file works on IR nodes
 using namespace schedule;  // and on stages of a schedule
 
 namespace {
+
+constexpr size_t kNamedStages = 3;  // in one message
 
 bool is_copy(const Operation& op) {
   const auto* read = op.is_compute() ? as<TensorRead>(op.body) : nullptr;
@@ -41,6 +47,51 @@ Expr expression_at(const Operation& op, const Exprs& indices) {
 
 std::string_view name_of(const AxisAttributes& attributes) {
   return attributes.intrinsic ? "tensorize" : directive_for(attributes.loop);
+}
+
+// For each stage, the inlined stages that it reads itself.
+using InlinedReads = std::map<StageId, std::vector<StageId>>;
+
+// All inlined stages whose expressions are part of that of the reader, each once.
+std::vector<StageId> inlined_in(const InlinedReads& reads, StageId reader) {
+  std::vector<StageId> found;
+  const auto visit = [&](const auto& self, StageId id) -> void {
+    const auto own = reads.find(id);
+    if (own == reads.end()) return;
+    for (const StageId source : own->second) {
+      if (std::find(found.begin(), found.end(), source) != found.end()) continue;
+      self(self, source);
+      found.push_back(source);
+    }
+  };
+  visit(visit, reader);
+  return found;
+}
+
+// Refuses the body of a reader that inlining made too large. The help names the stage without which
+// the sizes of both parts are closest to the square root of the limit: in a chain of stages that
+// are read several times each, both are then small.
+void check_inlined_size(const Schedule& s, const InlinedReads& reads, StageId reader,
+                        const Expr& body) {
+  if (body->size <= kMaxSize) return;
+  const auto distance = [&](StageId id) {
+    return std::abs(std::log(s.stage(id).op->body->size) - std::log(kMaxSize) / 2);
+  };
+  const std::vector<StageId> inlined = inlined_in(reads, reader);
+  const Stage& middle =
+      s.stage(*std::min_element(inlined.begin(), inlined.end(),
+                                [&](StageId a, StageId b) { return distance(a) < distance(b); }));
+  std::string names;
+  const size_t named = std::min(inlined.size(), kNamedStages);
+  for (size_t i = 0; i < named; ++i) {
+    names += fmt::format("{}'{}'", i == 0 ? "" : ", ", s.stage(inlined[i]).name());
+  }
+  if (named < inlined.size()) names += fmt::format(" and {} more", inlined.size() - named);
+  const SourceLocation& where = middle.attachment.location;
+  fail(where.known() ? where : middle.op->location, Code::ProgramTooLarge,
+       fmt::format("do not inline '{}': attach it with compute_at", middle.name()),
+       "the expression of '{}' has more than {} parts with {} inlined", s.stage(reader).name(),
+       kMaxSize, names);
 }
 
 struct LostDirective {
@@ -139,10 +190,12 @@ void drop_copies_of_textures(Lowering& lowering) {
 
 void inline_stages(Lowering& lowering) {
   Schedule& s = lowering.schedule;
+  InlinedReads inlined;
   for (const StageId id : s.order()) {
     if (!s.stage(id).op->is_compute()) continue;
     const Expr body = rewrite(s.stage(id).op->body, [&](const TensorRead& n, const Expr& self) {
-      const Stage& source = s.stage(s.producer(n.tensor));
+      const StageId producer = s.producer(n.tensor);
+      const Stage& source = s.stage(producer);
       if (source.attachment.kind != AttachKind::Inline) return self;
       if (source.op->types.size() > 1) {
         fail(source.attachment.location, Code::CannotInline,
@@ -150,9 +203,12 @@ void inline_stages(Lowering& lowering) {
              "cannot inline '{}': its {} outputs are computed together", source.name(),
              source.op->types.size());
       }
+      inlined[id].push_back(producer);
       return expression_at(*source.op, n.indices);
     });
-    if (!body.same_as(s.stage(id).op->body)) s.set_body(id, body);
+    if (body.same_as(s.stage(id).op->body)) continue;
+    check_inlined_size(s, inlined, id, body);
+    s.set_body(id, body);
   }
 }
 

@@ -56,6 +56,20 @@ bool has_exact_ranges(const Stmt& statement) {
       [](const Let&) { return true; });
 }
 
+StatementProblem problem_of(const Violation& v, const Program& program) {
+  if (v.index) {
+    return {v.location, "access only elements of the buffer, or guard the access by ib.if_scope",
+            fmt::format("{}: index {} is out of bounds for axis {} of '{}' (0 to {})", v.node,
+                        v.index->index, v.index->axis, v.index->buffer, v.index->extent - 1)};
+  }
+  return {
+      v.location,
+      v.rule == Rule::Nodes && contains<TensorRead>(program.body)
+          ? "read inputs through `ins`: ins[0].vload(0)"
+          : "use the shapes and dtypes of the buffers, and only names that the statement defines",
+      fmt::format("{}: {}", v.node, v.problem)};
+}
+
 // Checks that foreign code may have a pointer into it.
 void check_array(const BufferNode& buffer, const SourceLocation& where) {
   if (has_strides(buffer)) return;
@@ -74,13 +88,7 @@ std::optional<StatementProblem> find_problem(const Program& program,
   const std::vector<Violation> found =
       find_violations(program, {.check_accesses = has_exact_ranges(program.body)});
   if (found.empty()) return std::nullopt;
-  const Violation& v = found.front();
-  return StatementProblem{
-      v.location,
-      v.rule == Rule::Nodes && contains<TensorRead>(program.body)
-          ? "read inputs through `ins`: ins[0].vload(0)"
-          : "use the shapes and dtypes of the buffers, and only names that the statement defines",
-      fmt::format("{}: {}", v.node, v.problem)};
+  return problem_of(found.front(), program);
 }
 
 Exprs shape_of(const BufferNode& buffer) {

@@ -202,8 +202,7 @@ Expr read(const Tensor& tensor, Exprs indices, const SourceLocation& location) {
              ? fmt::format("compute element by element, as in te.compute({0}.shape, lambda *i: "
                            "te.exp({0}(*i)))",
                            tensor->name)
-             : fmt::format("give '{}' one index for each of its {} axes", tensor->name,
-                           tensor->shape.size()),
+             : fmt::format("give '{}' one index for each axis of its shape", tensor->name),
          "'{}' has {} {} but is read with {} {}", tensor->name, tensor->shape.size(),
          tensor->shape.size() == 1 ? "axis" : "axes", indices.size(),
          indices.size() == 1 ? "index" : "indices");
@@ -221,7 +220,7 @@ Exprs extents_of(const Exprs& shape, std::string_view what, const SourceLocation
   for (const Expr& e : shape) {
     extents.push_back(arith::simplify(e));
     const int64_t* value = int_value(extents.back());
-    if (value == nullptr && !is_extent(extents.back())) {
+    if (!e->type.is_integer() || (value == nullptr && !is_extent(extents.back()))) {
       fail(location, Code::BadShape,
            "use + - * // % min and max of constants and of variables of dtype int32",
            "the shape of '{}' has the extent {}, which cannot be an extent", what, to_string(e));

@@ -190,6 +190,13 @@ TEST_F(CheckReads, Conjunctions) {
             "the indices 0 to 7");
 }
 
+// Where an index that overflows ends is unknown, so only the overflow is reported.
+TEST_F(CheckReads, AnIndexThatOverflowsIsNotComparedWithItsAxis) {
+  EXPECT_EQ(reading([&](const Expr& i) { return at(a, {i * int64_t{306783379}}); }),
+            "TL4007 te.py:4: 'B' computes values between 0 and 2147483653 from its axes, which "
+            "int32 cannot represent");
+}
+
 // Lowering treats index arithmetic as unbounded, so overflow is an error.
 TEST_F(CheckReads, IndicesThatOverflow) {
   const auto scaled = [&](int64_t factor) {
@@ -251,10 +258,10 @@ TEST_F(CheckReads, EachAxis) {
   const Tensor m = placeholder("M", {4, 8}), x = placeholder("X", {4}, ir::kInt32);
   const Tensor b = compute("B", {8}, [&](const Exprs& i) { return at(m, {at(x, i), i[0] + 1}); });
   EXPECT_EQ(faults_of(lowering_of(Te({b}), {m, x})),
-            "TL3020 te.py:4: 'B' reads axis 1 of 'M' at indices 1 to 8, but that axis has only the "
-            "indices 0 to 7\n"
             "TL3020 te.py:4: 'B' reads axis 0 of 'X' at indices 0 to 7, but that axis has only the "
-            "indices 0 to 3");
+            "indices 0 to 3\n"
+            "TL3020 te.py:4: 'B' reads axis 1 of 'M' at indices 1 to 8, but that axis has only the "
+            "indices 0 to 7");
 }
 
 // Points that no reader needs are not computed and may read outside.

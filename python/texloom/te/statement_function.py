@@ -1,0 +1,35 @@
+"""Calls of the functions that return the statements of externs and tensor intrinsics."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import refuse
+
+
+def statement_of(function: Callable[..., Any], owner: str, code: str, *lists: list[Any]) -> Any:
+    """Return what the function returns for lists of buffers and scalars.
+
+    Raises
+    ------
+    TVMError
+        The diagnostic of the name `code` if the function does not take as many lists; `owner` names
+        what is defined, as ``the extern 'Y'``.
+    """
+    try:
+        inspect.signature(function).bind(*lists)
+    except ValueError:
+        pass  # a built-in function, whose parameters Python does not tell
+    except TypeError as error:
+        names = ", ".join(("ins", "outs", "scalars")[: len(lists)])
+        refuse(
+            code,
+            f"the function of {owner} cannot be called with its {len(lists)} lists: {error}",
+            f"give it {len(lists)} parameters: lambda {names}: ...",
+        )
+    return function(*lists)
+
+
+__all__ = ["statement_of"]
