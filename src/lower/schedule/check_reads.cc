@@ -126,9 +126,10 @@ class Checker {
     if (never()) return;
     const bool always = holds ? is_true(known()) : is_false(known());
     arith::Ranges outside = ranges_;
-    const bool understood =
-        understood_ && (always || (is_box(condition, holds) && takes_known_values(condition)));
+    const bool known_values = known_values_ && (always || takes_known_values(condition));
+    const bool understood = understood_ && known_values && (always || is_box(condition, holds));
     const bool outer = std::exchange(understood_, understood);
+    const bool outer_values = std::exchange(known_values_, known_values);
     path_.push_back({condition, holds});
     ranges_.assume(condition, holds);
     bool runs = !never();  // parts of the condition may contradict each other
@@ -139,6 +140,7 @@ class Checker {
     if (runs) check(e);
     path_.pop_back();
     understood_ = outer;
+    known_values_ = outer_values;
     ranges_ = std::move(outside);
   }
 
@@ -221,8 +223,10 @@ class Checker {
     if (understood_ && range.bounded() && (outside || has_exact_bounds(index))) {
       return refuse(n, i, fmt::format("at indices {} to {}", range.min, range.max));
     }
-    if (const auto point = find_outside_point(n.indices[i], *extent, path_, ranges_)) {
-      return refuse(n, i, fmt::format("at index {} where {}", point->index, point->axes));
+    if (known_values_) {
+      const auto point = find_outside_point(n.indices[i], *extent, path_, ranges_);
+      if (point)
+        return refuse(n, i, fmt::format("at index {} where {}", point->index, point->axes));
     }
     doubts_ += range.bounded() ? 1 : 0;
   }
@@ -240,7 +244,8 @@ class Checker {
   DiagnosticSink& sink_;
   bool overflowed_ = false;  // one report is enough
   std::vector<PathCondition> path_;
-  bool understood_ = true;  // ranges_ are exactly the values that the path leaves
+  bool understood_ = true;    // ranges_ are exactly the values that the path leaves
+  bool known_values_ = true;  // the path depends on no axis whose extent is symbolic
   int64_t doubts_ = 0;
 };
 
