@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import texloom as tvm
-from texloom import te
+from texloom import ops, te, tir
 from texloom.tir import number_functions
 
 X = te.placeholder((8,), name="X")
@@ -55,10 +55,29 @@ def test_what_is_named_exists():
     named = {text for _, text in number_functions._PYTHON.values()} | {
         *number_functions._NUMPY.values()
     }
-    functions = {f for text in named for f in re.findall(r"\b(te|tir)\.(\w+)\(", text)}
+    functions = {f for text in named for f in re.findall(r"\b(te|tir|ops)\.(\w+)\(", text)}
     assert len(functions) > 30
     for module, name in functions:
         assert callable(getattr(getattr(tvm, module), name)), name
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin", "cbrt", "expm1"])
+def test_what_is_named_computes_what_numpy_does(name, run):
+    """NaN is kept or dropped, and results near 0 have all their digits."""
+    function = getattr(np, name)
+    x = np.float32([1, np.nan, -np.inf, 2e-7, -8])
+    y = np.float32([2, 1, np.nan, np.inf, -9])
+    a, b = (te.placeholder(x.shape, name=name) for name in "AB")
+
+    def body(i):
+        expression, _, _ = number_functions._NUMPY[name].partition(", with ")
+        return eval(expression, {"te": te, "tir": tir, "ops": ops, "x": a[i], "y": b[i]})
+
+    out = te.compute(x.shape, body, name="Y")
+    s = te.create_schedule(out.op)
+    s[out].bind(out.op.axis[0], te.thread_axis("threadIdx.x"))
+    expected = function(*(x, y)[: function.nin])
+    np.testing.assert_allclose(run(s, [a, b, out], x, y), expected, rtol=3 * 2.0**-23)
 
 
 def test_operators_work_with_numbers_and_arrays_of_numpy():

@@ -39,15 +39,19 @@ _PYTHON = {
 # constants are numbers.
 _CONVERSIONS = ("__float__", "__int__")
 
-_OF_TE = (
+# Functions of NumPy that te or tir has under the same name, of one operand and of two.
+_TE_UNARY = (
     "exp exp2 log log2 log10 sqrt sin cos tan sinh cosh tanh floor ceil trunc isnan isinf isfinite"
 )
-_OF_TE_OF_TWO = "power fmod"
-_OF_TIR_OF_TWO = "hypot copysign nextafter ldexp"
+_TE_BINARY = "power fmod"
+_TIR_BINARY = "hypot copysign nextafter ldexp"
+# Those that are called by their OpenCL names.
+_OPENCL_UNARY = "cbrt expm1"
 _NUMPY = {
-    **{name: f"te.{name}(x)" for name in _OF_TE.split()},
-    **{name: f"te.{name}(x, y)" for name in _OF_TE_OF_TWO.split()},
-    **{name: f"tir.{name}(x, y)" for name in _OF_TIR_OF_TWO.split()},
+    **{name: f"te.{name}(x)" for name in _TE_UNARY.split()},
+    **{name: f"te.{name}(x, y)" for name in _TE_BINARY.split()},
+    **{name: f"tir.{name}(x, y)" for name in _TIR_BINARY.split()},
+    **{name: f'tir.call_pure_extern(x.dtype, "{name}", x)' for name in _OPENCL_UNARY.split()},
     "log1p": "tir.log1p(x)",
     "absolute": "te.abs(x)",
     "fabs": "te.abs(x)",
@@ -59,11 +63,10 @@ _NUMPY = {
     "arcsinh": "te.asinh(x)",
     "arccosh": "te.acosh(x)",
     "arctanh": "te.atanh(x)",
-    "cbrt": "te.power(x, 1 / 3) of a positive x",
-    "expm1": "te.exp(x) - 1",
     "sign": "te.if_then_else(x > 0, 1, te.if_then_else(x < 0, -1, 0))",
-    "maximum": "te.max(x, y)",
-    "minimum": "te.min(x, y)",
+    # NaN: NumPy's maximum keeps it, and fmax drops it.
+    "maximum": "ops.maximum(x, y), with from texloom import ops",
+    "minimum": "ops.minimum(x, y), with from texloom import ops",
     "fmax": "te.max(x, y)",
     "fmin": "te.min(x, y)",
     "divmod": _DIVMOD,
