@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,9 +10,40 @@ from . import bfloat16
 from ._core import Function, NDArray
 from .errors import MisuseError, refuse
 
-# What the kernels get, what the call gives (None for an output that it leaves out), and what the
-# kernels do with it: see python/core/runtime/completed_call.h.
-Argument = tuple[Any, Any, str]
+
+class Argument(NamedTuple):
+    """An argument of a call; a number is neither read nor written.
+
+    Attributes
+    ----------
+    passed : object
+        What the kernels get: an array of a device, or a number.
+    given : object
+        What the call gives for it; None for an output that it leaves out.
+    is_read, is_written : bool
+        What the kernels do with an array. An array that is only written is an output.
+    """
+
+    passed: Any
+    given: Any
+    is_read: bool
+    is_written: bool
+
+    @property
+    def is_output(self) -> bool:
+        """Whether the kernels write the array, and do not read what the call gives for it."""
+        return self.is_written and not self.is_read
+
+
+def completed(function: Function, args: tuple[Any, ...]) -> list[Argument]:
+    """Return all arguments of a call, with new arrays of a device for outputs and NumPy arrays.
+
+    The values of the new arrays are undefined: see ``copy_to_device``.
+    """
+    return [
+        Argument(passed, given, access in ("read", "read_write"), access in ("write", "read_write"))
+        for passed, given, access in function._completed_call(*args)
+    ]
 
 
 def call(function: Function, args: tuple[Any, ...]) -> Any:
@@ -35,37 +66,27 @@ def call(function: Function, args: tuple[Any, ...]) -> Any:
         not fit; TL2040 (also a ValueError) for a read-only output; TL5011 for an output with
         overlapping elements, or for two outputs that share memory.
     """
-    arguments: list[Argument] = function._completed_call(*args)
+    arguments = completed(function, args)
     names = [parameter["name"] for parameter in function.args]
-    to_host = not any(isinstance(given, NDArray) for _, given, _ in arguments)
-    outputs = [passed for passed, given, access in arguments if access == "write" and given is None]
+    to_host = not any(isinstance(each.given, NDArray) for each in arguments)
+    outputs = [each.passed for each in arguments if each.is_output and each.given is None]
     if to_host:
         _check_dtypes(outputs)
     _check_written(arguments, names)
     copy_to_device(arguments)
-    function.enqueue(1, *(passed for passed, _, _ in arguments))
-    for passed, given, access in arguments:
-        if isinstance(given, np.ndarray) and "write" in access:
-            given[...] = passed.numpy()
+    function.enqueue(1, *(each.passed for each in arguments))
+    for each in arguments:
+        if isinstance(each.given, np.ndarray) and each.is_written:
+            each.given[...] = each.passed.numpy()
     results = [output.numpy() for output in outputs] if to_host else outputs
     return tuple(results) if len(results) > 1 else results[0] if results else None
 
 
-def device_arguments(function: Function, args: tuple[Any, ...]) -> list[Any]:
-    """Return all arguments of a call as ``enqueue`` takes them: numbers and arrays of a device.
-
-    NumPy arrays are copied there, and outputs that are left out are allocated.
-    """
-    arguments: list[Argument] = function._completed_call(*args)
-    copy_to_device(arguments)
-    return [passed for passed, _, _ in arguments]
-
-
 def copy_to_device(arguments: list[Argument]) -> None:
     """Give the arrays on the device the values of the NumPy arrays that they stand for."""
-    for passed, given, access in arguments:
-        if access and isinstance(given, np.ndarray):
-            passed.copyfrom(given)
+    for each in arguments:
+        if (each.is_read or each.is_written) and isinstance(each.given, np.ndarray):
+            each.passed.copyfrom(each.given)
 
 
 def _check_dtypes(outputs: list[NDArray]) -> None:
@@ -81,9 +102,9 @@ def _check_dtypes(outputs: list[NDArray]) -> None:
 def _check_written(arguments: list[Argument], names: list[str]) -> None:
     """Refuse NumPy arrays that cannot hold what the function writes to them."""
     written = [
-        (name, given)
-        for name, (_, given, access) in zip(names, arguments, strict=True)
-        if "write" in access and isinstance(given, np.ndarray)
+        (name, each.given)
+        for name, each in zip(names, arguments, strict=True)
+        if each.is_written and isinstance(each.given, np.ndarray)
     ]
     for number, (name, array) in enumerate(written):
         if not array.flags.writeable:
@@ -122,4 +143,4 @@ def _has_overlap(array: np.ndarray) -> bool:
     return False
 
 
-__all__ = ["call", "copy_to_device", "device_arguments"]
+__all__ = ["Argument", "call", "completed", "copy_to_device"]

@@ -18,11 +18,11 @@ from .tir.op import const
 
 
 def show_notices(enabled: bool) -> None:
-    """Choose whether long waits are explained on stderr; they are unless this is called.
+    """Choose whether notices are printed to stderr; they are until this is called.
 
     After two seconds a notice says which kernel of how many a device compiles: a bar on a terminal,
-    one line elsewhere. Others say what Ctrl-C does while a device works, and why the process does
-    not end yet. Warnings are not affected.
+    one line elsewhere. Others say what Ctrl-C does while a device works, why the process does not
+    end yet, and that ``benchmark`` measures a device. Warnings are not affected.
     """
     _core.show_notices(bool(enabled))
 

@@ -13,10 +13,10 @@
 
 namespace texloom::python {
 
-// Whether anything is told; on at first.
+// Whether notices are printed; they are until this is called.
 void show_notices(bool enabled);
 
-// Prints a line to Python's sys.stderr.
+// Prints a line to Python's sys.stderr, if notices are shown.
 void say(std::string_view line);
 
 // One wait. Nothing is told in its first two seconds. After that, a terminal shows a bar, which is

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._core import Device, Function, NDArray
-from ..array_calls import device_arguments
+from ..array_calls import Argument, completed, copy_to_device
 from ..errors import refuse
 from .device_rates import Rates, rates_of
 
@@ -94,7 +94,7 @@ class Benchmark:
             _rate_line("memory", self.bytes, self.bytes_per_second, self.device_rates.bytes, "B"),
         ]
         if self.operations is None or self.operations_per_second is None:
-            lines.append(_line("arithmetic", "unknown", "an extern or a foreign function computes"))
+            lines.append(_line("arithmetic", "unknown", "the number of operations is not known"))
         else:
             rates = self.operations_per_second, self.device_rates.operations
             lines.append(_rate_line("arithmetic", self.operations, *rates, "op"))
@@ -149,8 +149,10 @@ def benchmark(self: Function, *args: Any, repeat: int = 20, min_repeat_ms: float
     TVMError
         As a call does; TL5001 (WrongArgumentCount) if there is no array.
     """
-    arguments = device_arguments(self, args)
-    arrays = [each for each in arguments if isinstance(each, NDArray)]
+    arguments = completed(self, args)
+    copy_to_device(arguments)
+    passed = [each.passed for each in arguments]
+    arrays = [each for each in passed if isinstance(each, NDArray)]
     if not arrays:
         refuse(
             "WrongArgumentCount",
@@ -161,24 +163,24 @@ def benchmark(self: Function, *args: Any, repeat: int = 20, min_repeat_ms: float
     evaluator = self.time_evaluator(
         self.name, device, number=1, repeat=repeat, min_repeat_ms=min_repeat_ms
     )
-    times = evaluator(*arguments)
+    times = evaluator(*passed)
     return Benchmark(
         name=self.name,
         device=device,
         results=times.results,
         runs=times.number,
-        bytes=_moved_bytes(self, arrays),
-        operations=self._operations(*arguments),
+        bytes=sum(map(_moved_bytes, arguments)),
+        operations=self._operations(*passed),
         device_rates=rates_of(device),
     )
 
 
-def _moved_bytes(function: Function, arrays: list[NDArray]) -> int:
-    accesses = [each["access"] for each in function.args if each["kind"] != "constant"]
-    return sum(
-        prod(array.shape) * _item_bytes(array.dtype) * len(access.split("_"))
-        for array, access in zip(arrays, accesses, strict=True)
-    )
+def _moved_bytes(argument: Argument) -> int:
+    """Return the bytes of an array once if it is read, and once if it is written; 0 of a number."""
+    if not isinstance(argument.passed, NDArray):
+        return 0
+    transfers = argument.is_read + argument.is_written
+    return prod(argument.passed.shape) * _item_bytes(argument.passed.dtype) * transfers
 
 
 def _item_bytes(dtype: str) -> int:

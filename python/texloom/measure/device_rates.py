@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-import sys
 from dataclasses import dataclass
 from typing import Any
 
 from .. import driver, nd, te
-from .._core import Device, Function, NDArray, Schedule, Tensor
+from .._core import Device, Function, NDArray, Schedule, Tensor, say_notice
 from ..target import Target
 
 _CHAINS, _STEPS = 8, 16  # independent fmas that follow one another: they hide their latency
@@ -35,8 +34,8 @@ class Rates:
 
 @functools.cache
 def rates_of(device: Device) -> Rates:
-    """Measure the device once per process, in a fraction of a second, and say so on stderr."""
-    print(f"texloom: measuring what {device} can do ...", file=sys.stderr, flush=True)
+    """Measure the device once per process, in a fraction of a second; a notice says so."""
+    say_notice(f"measuring what {device} can do ...")
     kind = "gpu" if device.info["type"] == "gpu" else "cpu"
     target = Target.from_device(device)
     count = _BYTES[kind] // 4
