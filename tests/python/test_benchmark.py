@@ -29,6 +29,10 @@ def operations(body, shape=(8, 4)):
     return built(y)._operations(tvm.nd.empty((8, 4)), tvm.nd.empty(shape, y.dtype))
 
 
+def twice(value):
+    return value + value
+
+
 @pytest.mark.parametrize(
     ("body", "per_element"),
     [
@@ -38,12 +42,24 @@ def operations(body, shape=(8, 4)):
         (lambda i, j: te.exp(te.max(X[i, j], 0.0)), 2),
         (lambda i, j: te.if_then_else(i + j < 5, X[i, j] * 2, X[i, j] / 3), 2),
         (lambda i, j: i * 2 & j, 2),
+        (lambda i, j: twice(X[i, j] * 2), 2),
+        (lambda i, j: X[i, j] * 2 + X[i, j] * 2, 3),
         (lambda i, j: tir.call_pure_extern("float32", "fma", X[i, j], X[i, j], X[0, 0]), 2),
     ],
-    ids=["copy", "two", "indices", "functions", "choice", "bits", "fma"],
+    ids=[
+        "copy",
+        "two",
+        "indices",
+        "functions",
+        "choice",
+        "bits",
+        "used twice",
+        "written twice",
+        "fma",
+    ],
 )
 def test_operations_of_an_element(body, per_element):
-    """Values count, indices and conditions do not; a shared expression counts once."""
+    """Values count, indices and conditions do not; an expression that is used twice counts once."""
     assert operations(body) == 32 * per_element
 
 

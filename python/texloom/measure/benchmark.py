@@ -36,8 +36,9 @@ class Benchmark:
         Arithmetic operations that the program asks for before lowering: additions, subtractions,
         multiplications, divisions, remainders, minima, maxima, operations on bits and calls of
         element functions, each once for each element of the shape of its stage and each point of
-        its reduction. None if externs or foreign functions compute, and for symbolic functions
-        that were loaded from files.
+        its reduction. An expression that is used several times counts once; one that the program
+        writes several times counts each time. None if externs or foreign functions compute, and
+        for symbolic functions that were loaded from files.
     device_rates : Rates
         Bytes per second of a copy, and float32 operations per second of fmas, measured on the
         device once per process.
