@@ -60,11 +60,22 @@ inline std::string positions(const Te& te, const ir::Tensor& t) {
 }
 
 // "data guards | reduction guards"
-inline std::string guards(const Te& te, const ir::Tensor& t) {
-  const Bounds bounds = infer_bounds(te.s);
+inline std::string guards(const Te& te, const ir::Tensor& t, Points points = Points::InShape) {
+  const Bounds bounds = infer_bounds(te.s, points);
   const StageBounds& b = bounds.of(te.id(t));
   return fmt::format("{} | {}", fmt::join(texts(b.guards), ", "),
                      fmt::join(texts(b.reduction_guards), ", "));
+}
+
+// "first to end" for each data axis: the indices that are computed at all.
+inline std::string computed(const Te& te, const ir::Tensor& t, Points points) {
+  const Bounds bounds = infer_bounds(te.s, points);
+  const StageBounds& b = bounds.of(te.id(t));
+  std::vector<std::string> axes;
+  for (size_t i = 0; i < b.first.size(); ++i) {
+    axes.push_back(fmt::format("{} to {}", to_string(b.first[i]), to_string(b.end[i])));
+  }
+  return fmt::format("{}", fmt::join(axes, ", "));
 }
 
 }  // namespace texloom::schedule::testing

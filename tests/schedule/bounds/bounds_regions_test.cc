@@ -257,5 +257,64 @@ TEST(BoundsRegions, ReadersInsideTheLoop) {
   EXPECT_EQ(region(te, b), "i.outer * 8 + 8");
 }
 
+// B is longer than C, whose last tile ends past C but not past B.
+struct LongerThanItsReader : Chain<Expr (*)(const Tensor&, const Expr&)> {
+  LongerThanItsReader() : Chain(16, 10, [](const Tensor& b, const Expr& i) { return at(b, {i}); }) {
+    const auto [outer, inner] = te.split(c, te.axis(c, 0), 4);
+    te.compute_at(b, c, outer);
+  }
+};
+
+// Points that no element of the reader needs get a guard, so that they read nothing.
+TEST(BoundsRegions, NeededPointsEndWithTheirReaders) {
+  const LongerThanItsReader chain;
+  EXPECT_EQ(region(chain.te, chain.b), "i.outer * 4 + 4");
+  EXPECT_EQ(computed(chain.te, chain.b, Points::InShape), "0 to 16");
+  EXPECT_EQ(guards(chain.te, chain.b, Points::InShape), " | ");
+  EXPECT_EQ(computed(chain.te, chain.b, Points::Needed), "0 to 10");
+  EXPECT_EQ(guards(chain.te, chain.b, Points::Needed), "i.outer * 4 + i < 10 | ");
+}
+
+// The lanes of a texel are written together.
+TEST(BoundsRegions, NeededPointsAreWholeTexels) {
+  LongerThanItsReader chain;
+  chain.te.set_scope(chain.b, "texture");
+  EXPECT_EQ(computed(chain.te, chain.b, Points::Needed), "0 to 12");
+}
+
+TEST(BoundsRegions, NeededPointsFollowTheReadsAndTheirConditions) {
+  const auto needed = [](auto body) {
+    const Chain chain(100, 10, body);
+    return computed(chain.te, chain.b, Points::Needed);
+  };
+  EXPECT_EQ(needed([](const Tensor& b, const Expr& i) { return at(b, {i * 2 + 5}); }), "5 to 24");
+  EXPECT_EQ(needed([](const Tensor& b, const Expr& i) { return at(b, {i}) + at(b, {i + 40}); }),
+            "0 to 50");
+  EXPECT_EQ(needed([](const Tensor& b, const Expr& i) {
+              return make_select(i < make_int(3), at(b, {i + 1}), ir::make_float(0));
+            }),
+            "1 to 4");
+}
+
+// What a reader does not compute it does not need.
+TEST(BoundsRegions, NeededPointsFollowChainsOfReaders) {
+  const Tensor a = placeholder("A", {64}), b = plus_one(a, "B");
+  const Tensor c = compute("C", {32}, [&](const Exprs& i) { return at(b, {i[0] + 4}); });
+  const Tensor d = compute("D", {10}, [&](const Exprs& i) { return at(c, {i[0] + 1}); });
+  const Te te({d});
+  EXPECT_EQ(computed(te, c, Points::Needed), "1 to 11");
+  EXPECT_EQ(computed(te, b, Points::Needed), "5 to 15");
+}
+
+TEST(BoundsRegions, OutputsAndUnknownIndicesNeedAllPoints) {
+  const Tensor a = placeholder("A", {100}), n = placeholder("N", {10}, ir::kInt32);
+  const Tensor b = plus_one(a, "B");
+  const Tensor c = compute("C", {10}, [&](const Exprs& i) { return at(b, {at(n, i)}); });
+  EXPECT_EQ(computed(Te({c}), b, Points::Needed), "0 to 100");
+  const Tensor d = compute("D", {10}, [&](const Exprs& i) { return at(b, i); });
+  EXPECT_EQ(computed(Te({d}), b, Points::Needed), "0 to 10");
+  EXPECT_EQ(computed(Te({b, d}), b, Points::Needed), "0 to 100");
+}
+
 }  // namespace
 }  // namespace texloom::schedule
