@@ -21,7 +21,7 @@ os.environ["TEXLOOM_DEBUG"] = "1"  # check the program after every pass, not onl
 SLOW = (
     "te_scripts test_checked.py test_conv2d_nhwc.py test_demo.py test_docs.py test_dtypes.py "
     "test_fuzz.py test_half_arithmetic.py test_host_loops.py test_matmul.py test_misuse.py "
-    "test_opencl_sources.py test_ops.py test_pipeline.py test_te_scan_random.py "
+    "test_opencl_sources.py test_ops.py test_pipeline.py test_processes.py test_te_scan_random.py "
     "test_te_symbols.py test_texture_layouts.py test_trace.py workloads"
 ).split()
 

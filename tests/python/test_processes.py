@@ -1,0 +1,274 @@
+"""Processes that exit, fork or are interrupted while a device works, and what they print of it."""
+
+import re
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from conftest import has_pocl
+
+FUNCTIONS = """
+import os, signal, sys, threading, time
+import numpy as np
+import texloom as tvm
+from texloom import te
+
+def scaled(n=64, work=1):
+    x = te.placeholder((n,), name="X")
+    k = te.reduce_axis((0, work), name="k")
+    y = te.compute((n,), lambda i: te.sum(te.sin(x[i] * k), axis=k), name="Y")
+    s = te.create_schedule(y.op)
+    cache = s.cache_read(x, "texture", [y])
+    for t in (cache, y):
+        s[t].bind(s[t].fuse(), te.thread_axis("blockIdx.x"))
+    return tvm.build(s, [x, y])
+"""
+# Notices depend on how fast the machine is.
+FUNCTIONS += "tvm.runtime.show_notices(False)\n"
+PROGRAM = FUNCTIONS + 'x, y = tvm.nd.array(np.ones(64, "float32")), tvm.nd.empty((64,))\n'
+
+
+INTERRUPTED = re.compile("texloom: interrupted; the device completes what it has begun, .*\n")
+
+
+def child(body, before=PROGRAM):
+    """Run a program in its own process and return (exit status, stdout, stderr)."""
+    done = subprocess.run(
+        # Python 3.12 warns about every fork of a process with threads.
+        [
+            sys.executable,
+            "-X",
+            "faulthandler",
+            "-W",
+            "ignore:This process",
+            "-c",
+            before + textwrap.dedent(body),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_exit_with_work_under_way():
+    """A program may exit while the device is busy and arrays are alive."""
+    for work in range(100_000, 100_003):  # the first run of each compiles a kernel
+        status, _, errors = child(f"f = scaled(work={work})\nfor _ in range(5): f(x, y)")
+        assert (status, errors) == (0, "")
+
+
+@pytest.mark.parametrize("call", ["f(x, y)", "y.numpy()", "x.copyfrom(y)", "dev.sync()"])
+def test_exit_with_daemon_threads(call):
+    """Their current calls finish, and no new ones begin."""
+    status, _, errors = child(f"""
+        f, dev = scaled(), tvm.opencl()
+        def work():
+            while True:
+                {call}
+        for _ in range(2):
+            threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.2)
+    """)
+    assert (status, errors) == (0, "")
+
+
+def test_devices_are_not_for_forked_processes():
+    """They would hang at the first wait for a thread that no longer exists."""
+    status, output, errors = child("""
+        f = scaled(); f(x, y); y.numpy()
+        if (process := os.fork()) == 0:
+            for use in (y.numpy, lambda: f(x, y), tvm.devices, lambda: tvm.nd.array([1.0])):
+                try:
+                    use()
+                except tvm.TVMError as error:
+                    print(error.code, "spawn" in str(error), flush=True)
+            sys.exit()
+        print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
+    """)
+    assert (status, output, errors) == (0, "TL5006 True\n" * 4 + "0\n", "")
+
+
+def test_forked_processes_do_not_wait_for_threads_that_compile():
+    """The threads exist only in the parent. No device is open: otherwise nothing is waited for."""
+    status, output, errors = child(
+        """
+        def work():
+            with tvm.target.Target("opencl"):
+                while True: scaled(work=100)
+        threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.2)
+        for _ in range(10):
+            if (process := os.fork()) == 0:
+                signal.alarm(2)
+                sys.exit()
+            print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
+        os._exit(0)
+        """,
+        before=FUNCTIONS,
+    )
+    assert (status, output, errors) == (0, "0\n" * 10, "")
+
+
+def test_exit_by_an_error():
+    status, _, errors = child("f = scaled(); f(x, y); f()")
+    assert status == 1
+    assert "error[TL5001]" in errors
+    assert "Fatal" not in errors
+
+
+def test_interrupted_while_building():
+    """Ctrl-C ends a long search like any Python loop."""
+    status, output, errors = child("""
+        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            while True:
+                scaled()
+        except KeyboardInterrupt:
+            print("interrupted")
+        f = scaled(); f(x, y); y.numpy()  # and all still works
+    """)
+    assert (status, output, errors) == (0, "interrupted\n", "")
+
+
+def test_interrupted_while_waiting():
+    """Ctrl-C works while a long kernel runs; the device may go on, but the user can continue."""
+    status, output, errors = child("""
+        tvm.runtime.show_notices(True)
+        f = scaled(work=30_000_000)
+        f(x, y)
+        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        begin = time.time()
+        try:
+            y.numpy()
+        except KeyboardInterrupt:
+            print("interrupted", time.time() - begin < 10, flush=True)
+            os._exit(0)
+    """)
+    assert (status, output) == (0, "interrupted True\n")
+    assert INTERRUPTED.fullmatch(errors)
+
+
+def test_interrupted_twice():
+    """The first Ctrl-C says what the process waits for at its end, and the second ends it."""
+    status, _, errors = child("""
+        tvm.runtime.show_notices(True)
+        f = scaled(work=30_000_000)
+        f(x, y)
+        for seconds in (0.5, 3):  # daemons, for which the end of Python does not wait
+            timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
+            timer.daemon = True
+            timer.start()
+        try:
+            y.numpy()
+        except KeyboardInterrupt:
+            pass
+        time.sleep(0.5)
+    """)
+    assert status == 130
+    assert INTERRUPTED.match(errors)
+    assert "texloom: waiting for the device to complete its work; Ctrl-C ends the process" in errors
+    assert errors.endswith("texloom: ended by Ctrl-C; work on the device was not complete\n")
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_long_compilations_have_a_notice(shown):
+    """PoCL compiles when a kernel first runs. One line in a log, after two seconds."""
+    if not has_pocl():
+        pytest.skip("only PoCL takes long for a kernel that runs long")
+    _, _, errors = child(f"""
+        tvm.runtime.show_notices({shown})
+        f = scaled(work=30_000_000)
+        f(x, y)
+        threading.Timer(3.5, lambda: os._exit(0)).start()
+        y.numpy()
+    """)
+    said = r"texloom: the device compiles and first runs kernel 2 of 2, \w+ \(.* of source\)\n"
+    assert re.fullmatch(said if shown else "", errors)
+
+
+def test_a_terminal_shows_a_bar_of_compilations():
+    if not has_pocl():
+        pytest.skip("only PoCL takes long for a kernel that runs long")
+    _, output, _ = child("""
+        tvm.runtime.show_notices(True)
+        import io
+        class Terminal(io.StringIO):
+            isatty = lambda self: True
+        sys.stderr = Terminal()
+        f = scaled(work=30_000_000)
+        f(x, y)
+        def end():
+            print(repr(sys.stderr.getvalue()), flush=True)
+            os._exit(0)
+        threading.Timer(3.5, end).start()
+        y.numpy()
+    """)
+    assert output.count("\\r\\x1b[Ktexloom: [##########..........] 2 s the device compiles") > 1
+    assert "\\n" not in output
+
+
+def test_an_unusable_cache_gives_one_warning():
+    """The folder cannot be made: the reason, once, and all works without it."""
+    status, output, errors = child(
+        """
+        import warnings
+        os.environ["TEXLOOM_CACHE_DIR"] = "/dev/null/cache"
+        x, y = tvm.nd.array(np.ones(64, "float32")), tvm.nd.empty((64,))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for i in (1, 2):
+                f = scaled(work=i); f(x, y); y.numpy()
+        print(*[w.message for w in caught])
+    """,
+        before=FUNCTIONS,
+    )
+    assert (status, errors) == (0, "")
+    assert output.count("TL5017") == 1
+    assert "making the folder /dev/null/cache: Not a directory" in output
+
+
+def test_interrupted_while_launching():
+    """Ctrl-C works between thousands of launches, of one run or of many; later calls still work."""
+    status, output, errors = child("""
+        tvm.runtime.show_notices(True)
+        x, y = tvm.nd.array(np.ones((700_000, 1))), tvm.nd.empty((700_000, 1), "float64")
+        a = te.placeholder(x.shape, "float64", name="A")
+        b = te.compute(a.shape, lambda i, j: a[i, j] + 1, name="B")
+        s = te.create_schedule(b.op)
+        s[b].bind(b.op.axis[1], te.thread_axis("blockIdx.x"))
+        f, g = tvm.build(s, [a, b]), scaled()
+        one, two = tvm.nd.array(np.ones(64, "float32")), tvm.nd.empty((64,))
+        for run in (lambda: f(x, y), lambda: g.enqueue(2**30, one, two)):
+            threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+            begin = time.time()
+            try:
+                run()
+            except KeyboardInterrupt:
+                print("interrupted", time.time() - begin < 5)
+        g(one, two); two.numpy()
+    """)
+    assert (status, output) == (0, "interrupted True\n" * 2)
+    assert INTERRUPTED.match(errors)
+
+
+def test_other_threads_run_while_one_waits():
+    """Waiting for the device does not hold Python's lock."""
+    status, output, errors = child("""
+        f = scaled(work=200_000)
+        f(x, y); y.numpy()
+        ticks = 0
+        def count():
+            global ticks
+            while True:
+                time.sleep(0.01)
+                ticks += 1
+        threading.Thread(target=count, daemon=True).start()
+        begin, before = time.time(), ticks
+        f(x, y); y.numpy()
+        seconds = time.time() - begin
+        print(ticks - before > seconds / 0.01 / 10, seconds > 0.1)
+    """)
+    assert (status, output, errors) == (0, "True True\n", "")
