@@ -59,8 +59,8 @@ bool is_dump_name(std::string_view name) {
          name.starts_with(kPrefix) && name.ends_with(kSuffix);
 }
 
-// Deletes all of this user's dumps in the folder but the newest ones. What is no regular file, such
-// as a link, and what cannot be deleted stays.
+// Deletes all of this user's dumps in the folder but the newest ones. Links and other things that
+// are not regular files stay, as does what cannot be deleted.
 void remove_old_dumps(const fs::path& folder) {
   std::vector<std::pair<fs::file_time_type, fs::path>> dumps;
   std::error_code error;

@@ -368,9 +368,9 @@ Raises
 ------
 TVMError
     TL5001 for a wrong number of arguments, TL5002 for a dtype, TL5003 for a shape, TL5004 for a
-    scope or a layout, TL5005 for arrays of several devices, TL5008 for what is no array, TL5011 for
-    arrays that overlap, TL5009 if memory is lacking, TL5010 if the device's compiler refuses a
-    kernel.
+    scope or a layout, TL5005 for arrays of several devices, TL5008 for an argument that is not an
+    array, TL5011 for arrays that overlap, TL5009 if memory is lacking, TL5010 if the device's
+    compiler refuses a kernel.
 )")
       .def(
           "_completed_call",

@@ -60,9 +60,10 @@ void say(std::string_view line) { write(fmt::format("texloom: {}\n", line)); }
 void WaitNotice::is_compiling(std::string_view does, const runtime::KernelProgress& at,
                               std::string_view kernel, size_t bytes) {
   const Clock::time_point now = Clock::now();
-  if (now - begin_ < kSilence || (has_told_ && !has_bar_) || (has_bar_ && now - drawn_ < kRedraw))
+  if (now - begin_ < kSilence || (has_printed_ && !has_bar_) ||
+      (has_bar_ && now - drawn_ < kRedraw))
     return;
-  has_told_ = true;
+  has_printed_ = true;
   drawn_ = now;
   const std::string what = fmt::format("the device {} kernel {} of {}, {} ({} of source)", does,
                                        at.done + 1, at.total, kernel, byte_text(bytes));
@@ -73,8 +74,8 @@ void WaitNotice::is_compiling(std::string_view does, const runtime::KernelProgre
 }
 
 void WaitNotice::is_waiting(std::chrono::milliseconds at_least, std::string_view line) {
-  if (has_told_ || Clock::now() - begin_ < at_least) return;
-  has_told_ = true;
+  if (has_printed_ || Clock::now() - begin_ < at_least) return;
+  has_printed_ = true;
   say(line);
 }
 

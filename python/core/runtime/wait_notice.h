@@ -1,4 +1,4 @@
-// Tells people on stderr what a long wait is for, and what Ctrl-C does.
+// Says on stderr what a long wait is for, and what Ctrl-C does.
 //
 // All functions must be called with the GIL held.
 #pragma once
@@ -19,7 +19,7 @@ void show_notices(bool enabled);
 // Prints a line to Python's sys.stderr, if notices are shown.
 void say(std::string_view line);
 
-// One wait. Nothing is told in its first two seconds. After that, a terminal shows a bar, which is
+// One wait. Its first two seconds are silent. After that, a terminal shows a bar, which is
 // removed at the end; any other stderr gets one line.
 class WaitNotice {
  public:
@@ -41,7 +41,7 @@ class WaitNotice {
   const Clock::time_point begin_ = Clock::now();
   Clock::time_point drawn_ = begin_;  // the bar
   bool has_bar_ = false;
-  bool has_told_ = false;
+  bool has_printed_ = false;
 };
 
 // Python's exception for a signal, usually KeyboardInterrupt; nullopt if there was none.

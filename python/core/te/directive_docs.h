@@ -103,7 +103,7 @@ TexloomWarning
 Raises
 ------
 TVMError
-    TL2005 if the axis is not a loop of this stage, TL2006 for an axis that is no thread axis,
+    TL2005 if the axis is not a loop of this stage, TL2006 for what is not a thread axis,
     TL2014 for a reduction axis that cannot be bound. At lower, TL3001 for different extents of
     one tag and TL3015 for two loops of a stage that are bound to one tag.
 )";
@@ -222,8 +222,8 @@ inline constexpr const char* kComputeInline = R"(Write the stage's expression in
 Raises
 ------
 TVMError
-    TL2012 for a stage that is no single expression, such as a reduction; TL2015 for a placeholder;
-    at lower, TL3017 for an output.
+    TL2012 for a stage that is not a single expression, such as a reduction; TL2015 for a
+    placeholder; at lower, TL3017 for an output.
 )";
 
 inline constexpr const char* kComputeRoot =
@@ -297,7 +297,7 @@ predicate : Expr
 Raises
 ------
 TVMError
-    TL2031 for a value that is no condition on thread axes; at lower, for a condition on threads
+    TL2031 for a value that is not a condition on thread axes; at lower, for a condition on threads
     that compute different elements.
 )";
 

@@ -256,7 +256,7 @@ def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> S
     Raises
     ------
     TVMError
-        TL2041 without outputs, TL2040 for what is no operation.
+        TL2041 without outputs, TL2040 for a value that is not an operation.
     """
     s = _core.create_schedule(ops)
     for stage in s.stages:

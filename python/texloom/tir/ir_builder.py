@@ -336,8 +336,8 @@ class IRBuilder:
         Raises
         ------
         TVMError
-            TL1020, also a ValueError, for another attribute, for threads of what is no thread axis,
-            and for the scope of memory that is already in use.
+            TL1020, also a ValueError, for another attribute, for threads of a value that is not a
+            thread axis, and for the scope of memory that is already in use.
         """
         if attr_key in ("thread_extent", "virtual_thread"):
             if not isinstance(node, IterVar):

@@ -192,7 +192,7 @@ def const(value: float, dtype: DType | None = None) -> Expr:
     Raises
     ------
     TVMError
-        TL1009 for a value that its type does not have, TL2040 for what is no number.
+        TL1009 for a value that its type does not have, TL2040 for a value that is not a number.
     """
     if dtype is None:
         own = getattr(value, "dtype", None)
@@ -294,7 +294,7 @@ def if_then_else(condition: Operand, true_value: Operand, false_value: Operand) 
     Raises
     ------
     TVMError
-        TL1003 if the condition is no bool or the values have no common type.
+        TL1003 if the condition is not a bool or the values have no common type.
     """
     return _core.if_then_else(condition, true_value, false_value)
 
