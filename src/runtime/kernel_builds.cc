@@ -18,29 +18,34 @@ class Builds {
   Builds(const Builds&) = delete;
   Builds& operator=(const Builds&) = delete;
   ~Builds() {
+    stop();  // the builds that have not begun, if `goes_on` has thrown
     for (std::thread& thread : threads_) thread.join();
   }
 
   Status run(FunctionRef<bool(const KernelProgress&)> goes_on) {
     TL_RETURN_IF_ERROR(start());
-    bool interrupted = false;
+    bool cancelled = false;
     std::unique_lock lock(mutex_);
-    while (working_ > 0) {
-      if (finished_.wait_for(lock, std::chrono::milliseconds(20), [&] { return working_ == 0; }))
-        break;
+    while (
+        !finished_.wait_for(lock, std::chrono::milliseconds(20), [&] { return working_ == 0; })) {
       const KernelProgress now = progress();
       lock.unlock();
-      const bool stops = !goes_on(now);
+      if (!goes_on(now)) {
+        cancelled = true;
+        stop();
+      }
       lock.lock();
-      interrupted |= stops;
-      stopped_ |= stops;
     }
     for (Status& status : statuses_) TL_RETURN_IF_ERROR(std::move(status));
-    return interrupted ? make_error(StatusCode::Unavailable, "the build was interrupted")
-                       : Status();
+    return cancelled ? make_error(StatusCode::Cancelled, "the caller ended the build") : Status();
   }
 
  private:
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+
   Status start() {
     const std::size_t most = std::max(1U, std::thread::hardware_concurrency());
     const std::size_t count = std::min(most, executables_.size());

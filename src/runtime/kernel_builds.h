@@ -1,4 +1,4 @@
-// Builds the executables of a plan, several at a time, and tells how far they are.
+// Builds the executables of a plan, several at a time, and reports the progress.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,10 @@ struct KernelProgress {
 };
 
 // Builds the executables on as many threads as the processor has. The calling thread calls
-// `goes_on` every 20 ms until all are built; after it has returned false, no other build begins,
-// but builds that have begun cannot be stopped and are waited for. Returns the error of the first
-// executable that has one; Unavailable if `goes_on` ended it or there are no threads.
+// `goes_on` every 20 ms until all are built. After it has returned false or thrown, no other build
+// begins, but this function waits for builds that have begun, since they cannot be stopped. Returns
+// the error of the first executable that has one; Cancelled if `goes_on` returned false;
+// Unavailable if the process cannot create a thread.
 Status build_side_by_side(std::span<const std::shared_ptr<hal::Executable>> executables,
                           FunctionRef<bool(const KernelProgress&)> goes_on);
 

@@ -23,6 +23,8 @@ std::string_view to_string(StatusCode code) {
       return "build failed";
     case StatusCode::DeadlineExceeded:
       return "deadline exceeded";
+    case StatusCode::Cancelled:
+      return "cancelled";
     case StatusCode::DeviceError:
       return "device error";
     case StatusCode::Unimplemented:

@@ -30,6 +30,7 @@ enum class StatusCode : std::uint8_t {
   OutOfMemory,       // the host or the device has no memory left for this
   BuildFailed,       // the device compiler refused a kernel; the message has its log
   DeadlineExceeded,  // the wait timed out
+  Cancelled,         // the caller ended the work before it was complete
   DeviceError,       // a driver call failed, now or earlier in asynchronous work
   Unimplemented,     // this driver or this device cannot do it
   Internal,          // a broken invariant of Texloom itself

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -57,33 +58,55 @@ TEST(KernelBuilds, ReturnTheErrorOfTheFirstThatFails) {
   TL_EXPECT_OK(build_side_by_side({}, kAlways));
 }
 
-// What has begun is waited for; what has not, is not begun.
-TEST(KernelBuilds, EndWhenTheCallerSaysSo) {
-  std::atomic<int> begun = 0;
-  std::atomic<bool> may_end = false;
-  std::vector<std::function<Status()>> scripts(100, [&]() -> Status {
-    ++begun;
-    while (!may_end) std::this_thread::sleep_for(1ms);
-    return {};
-  });
-  const auto executables = scripted(scripts);
-  std::thread release;
+// A hundred builds, of which the first ones last until the caller has ended the rest.
+class KernelBuildsEnd : public ::testing::Test {
+ protected:
+  KernelBuildsEnd() {
+    executables_ = scripted(std::vector<std::function<Status()>>(100, [this]() -> Status {
+      ++begun_;
+      while (!may_end_) std::this_thread::sleep_for(1ms);
+      return {};
+    }));
+  }
+  ~KernelBuildsEnd() override {
+    if (release_.joinable()) release_.join();
+  }
+
+  // Lets builds end a while after the caller's answer: before it, others would follow them.
+  void release_soon() {
+    if (release_.joinable()) return;
+    release_ = std::thread([this] {
+      std::this_thread::sleep_for(100ms);
+      may_end_ = true;
+    });
+  }
+
+  std::vector<std::shared_ptr<hal::Executable>> executables_;
+  std::atomic<int> begun_ = 0;
+  std::atomic<bool> may_end_ = false;
+  std::thread release_;
+};
+
+// Waits for the builds that have begun, and begins no others.
+TEST_F(KernelBuildsEnd, WhenTheCallerSaysSo) {
   const auto stops = [&](const KernelProgress& now) {
     EXPECT_EQ(now.total, 100U);
     EXPECT_EQ(now.current, now.done);
-    // After the answer: builds that end before it would be followed by others.
-    if (!release.joinable()) {
-      release = std::thread([&] {
-        std::this_thread::sleep_for(100ms);
-        may_end = true;
-      });
-    }
+    release_soon();
     return false;
   };
-  EXPECT_THAT(build_side_by_side(executables, stops),
-              fails_with(StatusCode::Unavailable, "interrupted"));
-  release.join();
-  EXPECT_LE(begun, static_cast<int>(std::thread::hardware_concurrency()));
+  EXPECT_THAT(build_side_by_side(executables_, stops), fails_with(StatusCode::Cancelled, "ended"));
+  EXPECT_LE(begun_, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+TEST_F(KernelBuildsEnd, WhenTheCallerThrows) {
+  const auto throws = [&](const KernelProgress&) -> bool {
+    release_soon();
+    throw std::runtime_error("no more");
+  };
+  EXPECT_THROW(static_cast<void>(build_side_by_side(executables_, throws)), std::runtime_error);
+  EXPECT_TRUE(may_end_);
+  EXPECT_LE(begun_, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 }  // namespace
