@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "runtime/first_runs.h"
 #include "runtime/plan_symbols.h"
 #include "runtime/plan_validation.h"
 
@@ -79,16 +80,14 @@ hal::Constant integer_constant(hal::ElementType type, std::int64_t value) {
   }
 }
 
-}  // namespace
-
 // Records and submits the steps of runs.
 class Recorder {
  public:
   // `first_runs` is null if first runs are like any other.
   Recorder(const LaunchPlan& plan, std::span<const std::shared_ptr<hal::Executable>> executables,
            std::span<const TensorBinding> arguments, std::span<const hal::Constant> scalars,
-           std::span<const hal::Binding> temporaries, hal::Device& device,
-           PlanExecutor::FirstRuns* first_runs, FunctionRef<bool()> interrupted)
+           std::span<const hal::Binding> temporaries, hal::Device& device, FirstRuns* first_runs,
+           FunctionRef<bool()> interrupted)
       : plan_(plan),
         executables_(executables),
         arguments_(arguments),
@@ -158,14 +157,14 @@ class Recorder {
   };
 
   bool is_first_run(std::uint32_t kernel) const {
-    return first_runs_ != nullptr && !first_runs_->has(kernel) &&
+    return first_runs_ != nullptr && !first_runs_->was_launched(kernel) &&
            std::none_of(first_launches_.begin(), first_launches_.end(),
                         [&](const FirstLaunch& each) { return each.kernel == kernel; });
   }
 
   Status submit_first_launches() {
     for (FirstLaunch& each : std::exchange(first_launches_, {})) {
-      const hal::TimelinePoint point = first_runs_->add(each.kernel);
+      const hal::TimelinePoint point = first_runs_->launch(each.kernel);
       const Status status = device_.queue()->submit({{}, {std::move(each.commands)}, {point}});
       if (status.ok()) continue;
       static_cast<void>(point.semaphore->fail(status));
@@ -227,7 +226,7 @@ class Recorder {
   std::span<const hal::Constant> scalars_;
   std::span<const hal::Binding> temporaries_;
   hal::Device& device_;
-  PlanExecutor::FirstRuns* first_runs_;
+  FirstRuns* first_runs_;
   FunctionRef<bool()> interrupted_;
   std::shared_ptr<hal::Semaphore> progress_ = hal::Semaphore::create();
   std::uint64_t submitted_ = 0;                   // the value that progress_ will reach
@@ -238,8 +237,6 @@ class Recorder {
   LoopValues variables_;
 };
 
-namespace {
-
 Status keep_pace(hal::Queue& queue, FunctionRef<bool()> interrupted) {
   while (queue.backlog() > kMaxBacklog && !interrupted()) {
     const Status status = queue.wait_idle(hal::after(std::chrono::milliseconds(10)));
@@ -249,6 +246,14 @@ Status keep_pace(hal::Queue& queue, FunctionRef<bool()> interrupted) {
 }
 
 }  // namespace
+
+PlanExecutor::PlanExecutor(std::shared_ptr<hal::Device> device, LaunchPlan plan)
+    : device_(std::move(device)), plan_(std::move(plan)) {
+  if (device_->info().features.compiles_at_first_run)
+    first_runs_ = std::make_unique<FirstRuns>(plan_.kernels.size());
+}
+
+PlanExecutor::~PlanExecutor() = default;
 
 Result<std::shared_ptr<PlanExecutor>> PlanExecutor::create(
     std::shared_ptr<hal::Device> device, LaunchPlan plan,
@@ -318,32 +323,15 @@ Status PlanExecutor::run(std::span<const TensorBinding> arguments, const RunValu
   }
   const std::lock_guard lock(running_);
   TL_ASSIGN_OR_RETURN(Workspace workspace, acquire_workspace(*now));
-  Recorder recorder(
-      now->plan, executables_, arguments, values.scalars, workspace.bindings(), *device_,
-      device_->info().features.compiles_at_first_run ? &first_runs_ : nullptr, interrupted);
+  Recorder recorder(now->plan, executables_, arguments, values.scalars, workspace.bindings(),
+                    *device_, first_runs_.get(), interrupted);
   TL_RETURN_IF_ERROR(recorder.run(times));
   workspace.release();
   return recorder.is_stopped() ? Status() : keep_pace(*device_->queue(), interrupted);
 }
 
-bool PlanExecutor::FirstRuns::has(std::uint32_t kernel) const {
-  const std::lock_guard lock(mutex);
-  return std::find(launched.begin(), launched.end(), kernel) != launched.end();
-}
-
-hal::TimelinePoint PlanExecutor::FirstRuns::add(std::uint32_t kernel) {
-  const std::lock_guard lock(mutex);
-  launched.push_back(kernel);
-  return {complete, launched.size()};
-}
-
 std::optional<KernelProgress> PlanExecutor::first_runs() const {
-  const auto complete = first_runs_.complete->value();
-  const std::lock_guard lock(first_runs_.mutex);
-  if (!complete.ok() || *complete >= first_runs_.launched.size()) return std::nullopt;
-  return KernelProgress{.done = static_cast<std::size_t>(*complete),
-                        .total = plan_.kernels.size(),
-                        .current = first_runs_.launched[*complete]};
+  return first_runs_ == nullptr ? std::nullopt : first_runs_->progress();
 }
 
 Result<std::optional<Alias>> PlanExecutor::find_alias(std::span<const TensorBinding> arguments,

@@ -18,6 +18,8 @@
 
 namespace texloom::runtime {
 
+class FirstRuns;
+
 // The values of the plan's symbols (see bind_symbols) and of its scalars for one run.
 struct RunValues {
   std::span<const std::int64_t> symbols = {};
@@ -39,10 +41,14 @@ using TensorBinding = hal::Binding;
 // complete.
 class PlanExecutor {
  public:
+  ~PlanExecutor();
+  PlanExecutor(const PlanExecutor&) = delete;
+  PlanExecutor& operator=(const PlanExecutor&) = delete;
+
   // Builds every kernel, several at a time, and, unless their sizes depend on the call, allocates
   // the temporaries in the pool, so that errors occur early: those of validate(), of
   // Device::create_executable (with the build log) and of WorkspacePool::acquire. `goes_on` is that
-  // of build_side_by_side().
+  // of build_side_by_side(): Cancelled if it returns false.
   static Result<std::shared_ptr<PlanExecutor>> create(
       std::shared_ptr<hal::Device> device, LaunchPlan plan,
       FunctionRef<bool(const KernelProgress&)> goes_on);
@@ -92,28 +98,14 @@ class PlanExecutor {
   Result<Workspace> acquire_workspace(const Instance& instance);
   Result<std::shared_ptr<const Instance>> instance(std::span<const std::int64_t> symbols);
 
-  // The kernels that have been launched, in this order. The semaphore has the value n when the
-  // first runs of the first n are complete.
-  struct FirstRuns {
-    mutable std::mutex mutex;
-    std::vector<std::uint32_t> launched;  // guarded by mutex
-    std::shared_ptr<hal::Semaphore> complete = hal::Semaphore::create();
-
-    bool has(std::uint32_t kernel) const;
-    // The point to signal with the first launch of a kernel.
-    hal::TimelinePoint add(std::uint32_t kernel);
-  };
-  friend class Recorder;
-
-  PlanExecutor(std::shared_ptr<hal::Device> device, LaunchPlan plan)
-      : device_(std::move(device)), plan_(std::move(plan)) {}
+  PlanExecutor(std::shared_ptr<hal::Device> device, LaunchPlan plan);
 
   std::shared_ptr<hal::Device> device_;
   LaunchPlan plan_;
   std::vector<bool> written_;                                  // by argument
   std::vector<std::shared_ptr<hal::Executable>> executables_;  // by kernel; entry point 0 of each
-  FirstRuns first_runs_;
-  std::mutex running_;  // held from the first submission of a run to its last
+  std::unique_ptr<FirstRuns> first_runs_;  // null if first runs are like any other
+  std::mutex running_;                     // held from the first submission of a run to its last
   std::mutex mutex_;
   std::shared_ptr<const Instance> latest_;  // guarded by mutex_; null before the first
 };
