@@ -59,8 +59,8 @@ bool is_dump_name(std::string_view name) {
          name.starts_with(kPrefix) && name.ends_with(kSuffix);
 }
 
-// Deletes all of this user's dumps in the folder but the newest ones. Links and other things that
-// are not regular files stay, as does what cannot be deleted.
+// Deletes all of this user's dumps in the folder but the newest ones. Keeps whatever is not a
+// regular file, such as a link, and whatever cannot be deleted.
 void remove_old_dumps(const fs::path& folder) {
   std::vector<std::pair<fs::file_time_type, fs::path>> dumps;
   std::error_code error;

@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "support/byte_text.h"
+
 namespace texloom::hal::null {
 
 namespace {
@@ -79,7 +81,7 @@ class NullAllocator final : public Allocator {
     if (info().memory(desc.memory).mappable) {
       memory.reset(new (std::nothrow) std::byte[desc.bytes]);
       if (memory == nullptr)
-        return make_error(StatusCode::OutOfMemory, "no host memory for {} bytes", desc.bytes);
+        return make_error(StatusCode::OutOfMemory, "no host memory for {}", byte_text(desc.bytes));
     }
     std::byte* first = memory.get();
     return std::shared_ptr<Buffer>(

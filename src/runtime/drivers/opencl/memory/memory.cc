@@ -5,6 +5,7 @@
 
 #include "runtime/drivers/opencl/api/error.h"
 #include "runtime/drivers/opencl/api/native.h"
+#include "support/byte_text.h"
 
 namespace texloom::hal::opencl {
 
@@ -58,7 +59,7 @@ Result<std::byte*> OpenClBuffer::map_memory(std::uint64_t offset, std::uint64_t 
   if (desc().memory != MemoryKind::Managed) return map_queue_->map(get(), offset, bytes, access);
   std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[bytes]);
   if (copy == nullptr)
-    return make_error(StatusCode::OutOfMemory, "no host memory for {} bytes", bytes);
+    return make_error(StatusCode::OutOfMemory, "no host memory for {}", byte_text(bytes));
   if (reads(access)) TL_RETURN_IF_ERROR(map_queue_->read(get(), offset, bytes, copy.get()));
   return copy.release();
 }

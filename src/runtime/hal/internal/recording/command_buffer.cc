@@ -9,6 +9,7 @@
 #include "runtime/hal/internal/recording/arena.h"
 #include "runtime/hal/internal/recording/hazards.h"
 #include "runtime/hal/internal/recording/retained.h"
+#include "support/byte_text.h"
 
 namespace texloom::hal {
 namespace {
@@ -213,8 +214,8 @@ Status CommandBuffer::update(const std::shared_ptr<Buffer>& target, std::uint64_
     auto* copy =
         static_cast<std::byte*>(recording_->arena.allocate(data.size(), alignof(std::uint64_t)));
     if (copy == nullptr)
-      return make_error(StatusCode::OutOfMemory, "update: no host memory for {} bytes",
-                        data.size());
+      return make_error(StatusCode::OutOfMemory, "update: no host memory for {}",
+                        byte_text(data.size()));
     std::copy(data.begin(), data.end(), copy);
     data = {copy, data.size()};
   }
