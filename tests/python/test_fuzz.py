@@ -219,6 +219,13 @@ def test_a_drawn_program_has_values():
     assert outcome.failed
 
 
+def test_only_some_programs_may_be_refused_for_reading_outside():
+    """Bound inference may need more than the program does: the case says where."""
+    refused = Outcome("refused", "TL3020 'B' reads axis 0 of 'X' at index 8")
+    assert job.as_drawn(refused).failed
+    assert not job.as_drawn(refused, may_read_outside=True).failed
+
+
 def test_command_line(tmp_path, capsys):
     """It reports how many programs ran, and exits with 0 if none failed."""
     options = ["--count", "3", "--jobs", "1", "--no-device", "--corpus", str(tmp_path)]

@@ -47,7 +47,7 @@ def arguments(rng: random.Random, script: Script, computation: Computation) -> l
     chosen = [s for s in computation.stages if s.is_input] + computation.outputs
     for stage in computation.stages:
         is_own = not (stage.is_input or stage.is_cache or stage.is_output or stage.several)
-        is_own = is_own and stage.defined is None and not stage.inlined
+        is_own = is_own and stage.region is None and not stage.inlined
         if not is_own or rng.random() >= (0.8 if stage.read_whole else 0.15):
             continue
         if stage.host is None or is_stored_whole(computation, stage):

@@ -36,7 +36,7 @@ class Caches:
             if stage.reductions and rng.random() < 0.2:
                 self.rfactor(stage)
             if rng.random() < 0.25:
-                moves = stage.shape and stage.defined is None and rng.random() < 0.4
+                moves = stage.shape and stage.region is None and rng.random() < 0.4
                 self.cache_write(stage, self.relayout(stage) if moves else stage.shape)
         stages = [s for s in self.computation.stages if not (s.several or (s.narrow and s.tile))]
         sources = [s for s in stages if self.named_readers(s)]

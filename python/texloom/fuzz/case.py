@@ -12,7 +12,7 @@ from .computation import Computation
 from .late_directives import LateDirectives
 from .mutation import mutated
 from .placement import Placement
-from .regions import note
+from .regions import may_read_outside, note
 from .script import Script
 
 # Share of programs whose text is mutated, most of which are refused; and the share for programs
@@ -28,6 +28,7 @@ class Case:
     script: str
     text: str
     features: set[str] = field(default_factory=set)
+    may_read_outside: bool = False  # the compiler may refuse it for this (TL3020)
 
     @property
     def copies(self) -> bool:
@@ -49,6 +50,7 @@ def make_script(seed: int) -> Script:
     LateDirectives(rng, script, computation, placement.threads).make()
     finish(rng, script, computation)
     note(computation, script.features)
+    script.may_read_outside = may_read_outside(computation)
     return script
 
 
@@ -61,4 +63,5 @@ def make_case(seed: int) -> Case:
     if rng.random() < (CHANGED_TILES if "tensorize" in script.features else CHANGED):
         script.features.add("changed at random")
         text, exact = mutated(rng, text), False
-    return Case(seed, script.text(), heading(script.calls, exact) + text, script.features)
+    text = heading(script.calls, exact) + text
+    return Case(seed, script.text(), text, script.features, script.may_read_outside)

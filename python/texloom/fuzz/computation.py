@@ -97,7 +97,7 @@ class Computation:
     def read_regions(self) -> None:
         """Read the values of stages that are larger than what has values; no caller may."""
         for stage in list(self.stages):
-            if stage.defined is not None and not self.readers_of(stage):
+            if stage.region is not None and not self.readers_of(stage):
                 self.part(stage)
 
     def part(self, stage: Stage) -> Stage:
@@ -201,13 +201,13 @@ class Computation:
         if reductions:
             how = rng.choice(["sum", "sum", "max", "min", "sum_and_max", "arg_max"])
             stage = self.reduction(shape, axes, reductions, value, dtype, how)
-            return region.given_to(stage, outside)
+            return stage.limited_to(region, outside)
         if axes and rng.random() < 0.2:
             axis = rng.choice(axes)
             text = f"({value.text} + {axis.name}.astype('{dtype}'))"
             value = Value(text, value.magnitude + axis.last.most, value.inputs)
             self.feature("an axis as a value")
-        return region.given_to(self.elementwise(shape, axes, value, dtype), outside)
+        return self.elementwise(shape, axes, value, dtype).limited_to(region, outside)
 
     def elementwise(self, shape: Shape, axes: list[Axis], value: Value, dtype: str) -> Stage:
         """Add a compute of one value, or of two."""

@@ -125,7 +125,7 @@ def larger(c: Computation) -> None:
         places = [f"{i} + {b - a}" for i, a, b in zip(names, first, before, strict=True)]
         read = f"{stage.var}({', '.join(places)})"
         source, stage = stage, c.moved("B", stage, region.whole, ", ".join(names), read)
-        region.given_to(stage, outside=bool(region.first) and source.is_input)
+        stage.limited_to(region, outside=source.is_input)
     again = c.part(stage) if rng.random() < 0.5 else stage
     if again is stage or rng.random() < 0.5:
         c.compute(c.random_shape(3, 7), [again], chance=0.4)
@@ -144,7 +144,7 @@ def windows(c: Computation) -> None:
     value, dtype = c.values.product((x, w), reads)
     over = [Axis("c", depth), Axis("k", kernel)]
     stage = c.reduction(region.whole, region.axes(), over, value, dtype)
-    region.given_to(stage, outside=bool(region.first))
+    stage.limited_to(region, outside=True)
     c.part(stage)
     if rng.random() < 0.3:
         c.compute(c.random_shape(3, 7), [c.stages[-1]])

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from .._core import Device
 from ..errors import TVMError
 from .case import make_case
 from .check import Outcome, check, refused_or_wrong
-from .regions import LOOSE
 
 # Codes with which a random program may be refused: sizes and extents that only bound inference
 # finds. Any other refusal is an error of the compiler or of the generator.
@@ -62,16 +60,16 @@ def run_job(job: Job) -> Result:
         return Result(Outcome("the fuzzer's own fault", traceback.format_exc()))
     outcome = check(case.text, targets, case.copies)
     if "changed at random" not in case.features:
-        outcome = as_drawn(outcome, case.features)
+        outcome = as_drawn(outcome, case.may_read_outside)
     return Result(outcome, case.text, frozenset(case.features))
 
 
-def as_drawn(outcome: Outcome, features: Collection[str] = ()) -> Outcome:
+def as_drawn(outcome: Outcome, may_read_outside: bool = False) -> Outcome:
     """Treat a refusal as a failure, unless its code is expected; and a program without values."""
     if outcome.kind == "unsound":
         return Outcome("drawn without values", outcome.detail)
     code = outcome.detail.partition(" ")[0]
-    expected = code in EXPECTED or (code == "TL3020" and LOOSE in features)
+    expected = code in EXPECTED or (code == "TL3020" and may_read_outside)
     if outcome.kind != "refused" or expected:
         return outcome
     return Outcome(f"refused for {code}", outcome.detail)

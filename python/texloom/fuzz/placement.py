@@ -106,7 +106,7 @@ class Placement:
             if may_be_texture and rng.random() < 0.15:
                 stage.bound_scope = rng.choice(TEXTURES)
             return
-        often = 0.9 if stage.line >= 0 else 0.3 if stage.defined is None else 0.6
+        often = 0.9 if stage.line >= 0 else 0.3 if stage.region is None else 0.6
         in_texture = may_be_texture and rng.random() < often
         stage.scope = rng.choice(TEXTURES) if in_texture else "global" if stage.line >= 0 else ""
         self.set_scope(stage, stage.scope)

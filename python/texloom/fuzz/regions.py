@@ -8,18 +8,14 @@ from typing import TYPE_CHECKING
 
 from .extents import Extent, Shape, most_elements
 from .index_forms import Axis
-from .stage import Stage
 
 if TYPE_CHECKING:
     from .computation import Computation
+    from .stage import Stage
 
 MOST_ELEMENTS = 400
 
 READS_OUTSIDE = "outside of a tensor where nothing is computed"
-# A program in which more elements of such a stage are computed than are needed: readers have
-# symbolic extents or another layout, or whole texels are written. It is refused if a point would
-# read outside.
-LOOSE = f"{READS_OUTSIDE}, where more may be computed"
 
 
 @dataclass
@@ -71,22 +67,15 @@ class Region:
             for n, length in enumerate(self.shape)
         ]
 
-    def given_to(self, stage: Stage, outside: bool) -> Stage:
-        """Return the stage after it got this region; `outside` if it reads past its inputs."""
-        if self.first:
-            stage.first, stage.defined = self.first, self.shape
-            stage.outside, stage.lengthened = outside, self.lengthened
-        return stage
-
 
 def note(computation: Computation, features: set[str]) -> None:
     """Record where the stages are computed that are larger than what has values."""
     for stage in computation.stages:
-        if stage.defined is None:
+        if stage.region is None:
             continue
         where = place_of(stage)
         features.add(f"larger than what is computed, {where}")
-        if stage.lengthened:
+        if stage.region.lengthened:
             features.add(f"a lengthened axis, {where}")
             if overruns(computation, stage):
                 features.add("a lengthened axis under a split that does not divide")
@@ -94,10 +83,23 @@ def note(computation: Computation, features: set[str]) -> None:
             features.add(f"{READS_OUTSIDE}, {where}")
             if overruns(computation, stage):
                 features.add(f"{READS_OUTSIDE}, under a split that does not divide")
-            readers = all_readers(computation, stage)
-            moved = any(s.transformed for s in readers)
-            if computation.symbols or moved or any(s.texture for s in [stage, *readers]):
-                features.add(LOOSE)
+    if may_read_outside(computation):
+        features.add(f"{READS_OUTSIDE}, where more may be computed")
+
+
+def may_read_outside(computation: Computation) -> bool:
+    """Whether more may be computed of a stage that reads outside of a tensor than is needed.
+
+    Readers have symbolic extents or another layout, or whole texels are written. The program is
+    refused if a point would read outside.
+    """
+
+    def is_loose(stage: Stage) -> bool:
+        readers = all_readers(computation, stage)
+        moved = any(s.transformed for s in readers)
+        return bool(computation.symbols) or moved or any(s.texture for s in [stage, *readers])
+
+    return any(stage.outside and is_loose(stage) for stage in computation.stages)
 
 
 def place_of(stage: Stage) -> str:

@@ -21,6 +21,8 @@ class Script:
         self.features: set[str] = set()
         # The values of symbols at each call; one call without symbols.
         self.calls: list[dict[str, int]] = [{}]
+        # The compiler may refuse the program because it would read outside of a tensor (TL3020).
+        self.may_read_outside = False
         self.keeps_order = True  # every sum keeps its order, so that no schedule may change a bit
         self._names: Counter[str] = Counter()
 

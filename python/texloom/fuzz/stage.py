@@ -9,6 +9,7 @@ from .extents import Extent, Shape, is_constant
 from .loop_directives import Loop, StageLoops
 
 if TYPE_CHECKING:
+    from .regions import Region
     from .scans import Scan
 
 
@@ -33,11 +34,8 @@ class Stage:
     inputs: list[Stage] = field(default_factory=list)
     reductions: list[Extent] = field(default_factory=list)
     magnitude: float = 8  # no value is larger, unless it wrapped
-    # The elements that have a value, if not all: the first index of each axis, and the extents.
-    first: list[int] = field(default_factory=list)
-    defined: Shape | None = None
+    region: Region | None = None  # the elements that have a value, if not all
     outside: bool = False  # reads outside of a tensor where no element has a value
-    lengthened: bool = False  # an axis is rounded up to a multiple
     is_input: bool = False
     is_output: bool = False
     is_cache: bool = False
@@ -64,7 +62,18 @@ class Stage:
     @property
     def readable(self) -> Shape:
         """The extents of the elements that have a value."""
-        return self.shape if self.defined is None else self.defined
+        return self.shape if self.region is None else self.region.shape
+
+    @property
+    def first(self) -> list[int]:
+        """The first index along each axis of those elements; empty if all are 0."""
+        return [] if self.region is None else self.region.first
+
+    def limited_to(self, region: Region, outside: bool) -> Stage:
+        """Return it after only the region got values; `outside` if it reads past its inputs."""
+        if region.first:
+            self.region, self.outside = region, outside
+        return self
 
     @property
     def texture(self) -> bool:
