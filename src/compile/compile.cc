@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -11,10 +9,9 @@
 
 #include "codegen/backend.h"
 #include "compile/array_accesses.h"
+#include "compile/large_kernels.h"
 #include "compile/requirements.h"
-#include "ir/visit.h"
 #include "lower/pipeline.h"
-#include "support/byte_text.h"
 #include "support/dump.h"
 
 namespace texloom::compile {
@@ -86,49 +83,6 @@ void check_images(const lower::Lowering& kernels) {
   }
 }
 
-// The unrolled loop that made most of the kernel's statements; null if there is none.
-const lower::Unrolling* largest_unrolling(const ir::Kernel& kernel,
-                                          const std::vector<lower::Unrolling>& unrollings) {
-  std::set<std::string> written;
-  ir::walk(
-      kernel.body, [&](const ir::Store& s) { written.insert(s.buffer->name); },
-      [&](const ir::TextureStore& s) { written.insert(s.texture->name); });
-  const lower::Unrolling* largest = nullptr;
-  for (const lower::Unrolling& each : unrollings) {
-    const bool is_here =
-        std::any_of(each.written.begin(), each.written.end(),
-                    [&](const std::string& name) { return written.contains(name); });
-    if (is_here && (largest == nullptr || each.stores > largest->stores)) largest = &each;
-  }
-  return largest;
-}
-
-void warn_if_large(const ir::Kernel& kernel, const CompiledKernel& compiled,
-                   lower::Lowering& lowering) {
-  if (compiled.source.size() <= kLargeSource) return;
-  const lower::Unrolling* unrolling = largest_unrolling(kernel, lowering.unrollings);
-  std::string message =
-      fmt::format("the kernel '{}' has {} of source, which devices compile slowly", compiled.name,
-                  byte_text(compiled.source.size()));
-  if (unrolling == nullptr) {
-    lowering.warnings.push_back({Severity::Warning,
-                                 Code::LargeKernel,
-                                 kernel.location,
-                                 std::move(message),
-                                 "compute less in one kernel, or keep more of its loops",
-                                 {}});
-    return;
-  }
-  message += fmt::format(": the loop '{}' is unrolled to {} copies with {} statements",
-                         unrolling->loop, unrolling->copies, unrolling->stores);
-  lowering.warnings.push_back({Severity::Warning,
-                               Code::LargeKernel,
-                               unrolling->location,
-                               std::move(message),
-                               "split the axis and unroll the inner part, or none of it",
-                               {}});
-}
-
 CompiledModule print_kernels(lower::Lowering legalized, Interruption interruption) {
   CompiledModule module;
   module.target = std::move(legalized.target);
@@ -139,7 +93,6 @@ CompiledModule print_kernels(lower::Lowering legalized, Interruption interruptio
     auto [name, source] = backend.print(kernel, module.program.foreign, module.target);
     module.kernels.push_back(
         {std::move(name), kernel.grid, kernel.block, kernel.params, std::move(source)});
-    warn_if_large(kernel, module.kernels.back(), legalized);
   }
   module.symbols = plan_symbols(module.program);
   module.requirements = requirements_of(module.program, module.target);
@@ -148,6 +101,9 @@ CompiledModule print_kernels(lower::Lowering legalized, Interruption interruptio
   module.symbol_arguments = std::move(legalized.symbol_arguments);
   module.checks = std::move(legalized.checks);
   module.warnings = std::move(legalized.warnings);
+  for (Diagnostic& warning : large_kernel_warnings(module, legalized.unrollings)) {
+    module.warnings.push_back(std::move(warning));
+  }
   return module;
 }
 

@@ -18,10 +18,6 @@ struct SourceProgram {
   std::shared_ptr<const lower::Lowering> scheduled = {};
 };
 
-// The bytes of a kernel's source beyond which compile() warns: device compilers take from seconds
-// to minutes for more, and most of that time grows faster than the source.
-inline constexpr std::size_t kLargeSource = std::size_t{64} << 10;
-
 // The schedule for another target, at stage te; nullopt if the schedule is not known.
 std::optional<SourceProgram> for_target(const SourceProgram& program, ir::Target target);
 

@@ -50,8 +50,8 @@ struct Unrolling {
   SourceLocation location;  // of the directive
   std::string loop;
   int64_t copies = 0;
-  int64_t stores = 0;                // in all copies
-  std::vector<std::string> written;  // the buffers that they write
+  int64_t stores = 0;  // in all copies
+  size_t kernel = 0;   // the number of its kernel: the passes up to the kernels keep all nests
 };
 
 struct Lowering {

@@ -350,13 +350,35 @@ def test_unroll_with_a_guard(run):
     check(run, s, x, y)
 
 
+def test_each_large_kernel_has_its_own_culprit():
+    """The kernels of a scan write one buffer, and each has an unrolled loop."""
+    n = 3000
+    x = te.placeholder((3, n), name="X")
+    state = te.placeholder((3, n), name="S")
+    init = te.compute((1, n), lambda _, i: x[0, i] * 2 + 1, name="init")
+    update = te.compute((3, n), lambda t, i: state[t - 1, i] + x[t, i], name="update")
+    y = te.scan(init, update, state, inputs=[x])
+    s = te.create_schedule(y.op)
+    for part, copies in ((init, 2000), (update, 3000)):
+        outer, inner = s[part].split(s[part].op.axis[1], factor=copies)
+        s[part].bind(outer, block())
+        s[part].unroll(inner)
+    with pytest.warns(tvm.TexloomWarning, match="TL4009") as warnings:
+        tvm.build(s, [x, y], target="opencl")
+    culprits = [re.search("kernel(.)' .* unrolled to (.*) with", str(w.message)) for w in warnings]
+    assert [culprit and culprit.groups() for culprit in culprits] == [
+        ("0", "2000 copies"),
+        ("1", "3000 copies"),
+    ]
+
+
 def test_unroll_of_a_very_long_loop_stays_a_loop():
     """Ten million copies would be useless."""
     x, y, s = elementwise((2, 10_000_000))
     i, j = s[y].op.axis
     s[y].bind(i, block())
     s[y].unroll(j)
-    with stays_serial("10000000 statements"):
+    with stays_serial("10000000 stores"):
         (kernel,) = tvm.build(s, [x, y]).kernels
     assert "for (" in kernel.source
 

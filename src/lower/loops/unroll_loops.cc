@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
-#include <string>
 
 #include "ir/analysis/code_size.h"
 #include "ir/visit.h"
@@ -32,15 +30,8 @@ bool picks_lanes(const Stmt& body, const Expr& var) {
 // Whether the loop belongs to the launch plan: each iteration launches the same kernels.
 bool has_nests(const Stmt& body) { return contains<Nest>(body); }
 
-Unrolling unrolling_of(const For& loop, int64_t copies, int64_t stores) {
-  std::set<std::string> written;
-  walk(
-      loop.body, [&](const Store& s) { written.insert(s.buffer->name); },
-      [&](const TextureStore& s) { written.insert(s.texture->name); });
-  return {loop.location, as<Var>(loop.var)->name, copies, stores, {written.begin(), written.end()}};
-}
-
-Stmt unrolled(const For& loop, const Stmt& self, Lowering& lowering) {
+// `nest` is the number of the nest around the loop.
+Stmt unrolled(const For& loop, const Stmt& self, size_t nest, Lowering& lowering) {
   const int64_t* extent = int_value(loop.extent);
   if (extent == nullptr || loop.loop == LoopKind::Thread || has_nests(loop.body)) return self;
   const bool wanted = loop.loop == LoopKind::Unrolled ||
@@ -52,7 +43,7 @@ Stmt unrolled(const For& loop, const Stmt& self, Lowering& lowering) {
           {Severity::Warning,
            Code::AnnotationIgnored,
            loop.location,
-           fmt::format("the loop '{}' is not unrolled: it would have {} statements, more than {}",
+           fmt::format("the loop '{}' is not unrolled: it would have {} stores, more than {}",
                        as<Var>(loop.var)->name, static_cast<int64_t>(stores), kMaxStores),
            "split the axis and unroll the inner part",
            {}});
@@ -60,7 +51,8 @@ Stmt unrolled(const For& loop, const Stmt& self, Lowering& lowering) {
     return make_for(loop.var, loop.extent, LoopKind::Serial, loop.body, loop.location);
   }
   if (loop.loop == LoopKind::Unrolled)
-    lowering.unrollings.push_back(unrolling_of(loop, *extent, static_cast<int64_t>(stores)));
+    lowering.unrollings.push_back(
+        {loop.location, as<Var>(loop.var)->name, *extent, static_cast<int64_t>(stores), nest});
   Stmts copies;
   for (int64_t i = 0; i < *extent; ++i) {
     copies.push_back(substitute(loop.body, {{loop.var, make_int(i, loop.var->type)}}));
@@ -71,9 +63,14 @@ Stmt unrolled(const For& loop, const Stmt& self, Lowering& lowering) {
 }  // namespace
 
 void unroll_loops(Lowering& lowering) {
-  lowering.program.body = rewrite(lowering.program.body, [&](const For& loop, const Stmt& self) {
-    return unrolled(loop, self, lowering);
-  });
+  size_t nests = 0;  // complete ones; nests do not contain others
+  lowering.program.body = rewrite(
+      lowering.program.body,
+      [&](const For& loop, const Stmt& self) { return unrolled(loop, self, nests, lowering); },
+      [&](const Nest&, const Stmt& self) {
+        ++nests;
+        return self;
+      });
 }
 
 }  // namespace texloom::lower
