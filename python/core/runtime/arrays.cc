@@ -263,6 +263,8 @@ std::string shape_text(const std::vector<int64_t>& shape) {
   return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
 }
 
+bool is_numpy_array(const py::handle& value) { return py::isinstance<py::array>(value); }
+
 PyArray make_array(const PyDevice& device, Type type, const Layout& layout) {
   StorageScope scope;
   if (layout.object == MemoryObject::Image2d) scope.texture = TextureRule::Activation;

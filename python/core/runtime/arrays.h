@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/handles.h"
 #include "core/runtime/open_devices.h"
 #include "ir/layout/layout.h"
 #include "ir/type.h"
@@ -23,6 +24,9 @@ struct PyArray {
   // The size of the whole buffer, or of the array's rectangle in an image, including padding.
   uint64_t bytes() const;
 };
+
+// Whether the value is a NumPy array.
+bool is_numpy_array(const py::handle& value);
 
 // A new array in this layout, with undefined values. A texture begins at the corner of an image of
 // its own. Its scope is named as that of an array with a layout of its own: "texture".

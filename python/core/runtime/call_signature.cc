@@ -30,44 +30,42 @@ std::string place_text(const Layout& layout) {
        "the argument '{}' is {}", param.name, what);
 }
 
-}  // namespace
-
-bool is_numpy_array(const py::handle& value) { return py::isinstance<py::array>(value); }
-
-namespace {
-
 // Whether it is an array of a device, or one of NumPy with axes: one without axes is a number.
 bool is_array(const py::handle& value) {
   if (py::isinstance<PyArray>(value)) return true;
   return is_numpy_array(value) && py::reinterpret_borrow<py::array>(value).ndim() > 0;
 }
 
+std::vector<Place> places_of(const compile::CompiledModule& module) {
+  std::vector<Place> places;
+  for (size_t i = 0; i < module.array_layouts.size(); ++i) places.push_back({true, i});
+  for (size_t i = 0; i < module.symbol_arguments.size(); ++i) {
+    const auto before = static_cast<ptrdiff_t>(module.symbol_arguments[i].position);
+    places.insert(places.begin() + before, {false, i});
+  }
+  return places;
+}
+
 }  // namespace
+
+CallSignature::CallSignature(const compile::CompiledModule& module)
+    : module_(module), places_(places_of(module)) {}
 
 size_t CallSignature::output_count() const {
   const std::vector<Access>& accesses = module_.array_accesses;
   return static_cast<size_t>(std::count(accesses.begin(), accesses.end(), Access::Write));
 }
 
-std::vector<int> CallSignature::places() const {
-  std::vector<int> places;
-  for (size_t i = 0; i < module_.array_layouts.size(); ++i) places.push_back(static_cast<int>(i));
-  for (const lower::SymbolArgument& s : module_.symbol_arguments) {
-    places.insert(places.begin() + static_cast<ptrdiff_t>(s.position), -1);
-  }
-  return places;
+bool CallSignature::is_output(const Place& place) const {
+  return place.is_array && module_.array_accesses[place.number] == Access::Write;
 }
 
 std::string CallSignature::call_of(bool without_outputs) const {
   std::vector<std::string> names;
-  auto number = module_.symbol_arguments.begin();
-  for (const int place : places()) {
-    if (place < 0) {
-      names.push_back(as<Var>(number++->symbol)->name);
-    } else if (!without_outputs ||
-               module_.array_accesses[static_cast<size_t>(place)] != Access::Write) {
-      names.push_back(param(static_cast<size_t>(place)).name);
-    }
+  for (const Place& place : places_) {
+    if (without_outputs && is_output(place)) continue;
+    names.push_back(place.is_array ? param(place.number).name
+                                   : as<Var>(module_.symbol_arguments[place.number].symbol)->name);
   }
   return fmt::format("{}({})", module_.program.name, fmt::join(names, ", "));
 }
@@ -100,12 +98,12 @@ std::vector<py::handle> CallSignature::placed(const py::args& given,
   if (!without_outputs) check_count(given.size(), where);
   std::vector<py::handle> all;
   size_t next = 0;
-  for (const int place : places()) {
-    const bool missing = without_outputs && place >= 0 &&
-                         module_.array_accesses[static_cast<size_t>(place)] == Access::Write;
+  for (const Place& place : places_) {
+    const bool missing = without_outputs && is_output(place);
     all.push_back(missing ? py::handle() : py::handle(given[next++]));
     // The call gives outputs, but not this number.
-    if (without_outputs && place < 0 && is_array(all.back())) check_count(given.size(), where);
+    if (without_outputs && !place.is_array && is_array(all.back()))
+      check_count(given.size(), where);
   }
   return all;
 }

@@ -3,7 +3,6 @@
 
 #include <pybind11/numpy.h>
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,21 +12,23 @@
 
 namespace texloom::python {
 
-// Whether the value is a NumPy array.
-bool is_numpy_array(const py::handle& value);
+// One argument of a call.
+struct Place {
+  bool is_array;
+  size_t number;  // among the arrays, or among the numbers (CompiledModule::symbol_arguments)
+};
 
 // Checks the arguments of calls; arrays are numbered without the numbers between them. Refers to
 // the module.
 class CallSignature {
  public:
-  explicit CallSignature(const compile::CompiledModule& module) : module_(module) {}
+  explicit CallSignature(const compile::CompiledModule& module);
 
   // The number of all arguments, and of the arrays that the function only writes.
-  size_t count() const { return module_.array_layouts.size() + module_.symbol_arguments.size(); }
+  size_t count() const { return places_.size(); }
   size_t output_count() const;
 
-  // The array at each place of a call; -1 for a number.
-  std::vector<int> places() const;
+  const std::vector<Place>& places() const { return places_; }
 
   // Fails with WrongArgumentCount.
   void check_count(size_t given, const SourceLocation& where) const;
@@ -54,11 +55,13 @@ class CallSignature {
   std::string full_call() const { return call_of(false); }
 
  private:
+  bool is_output(const Place& place) const;
   std::string call_of(bool without_outputs) const;
   void check_type(size_t number, ir::Type type, const SourceLocation& where) const;
   void check_shape(size_t number, const ir::Shape& shape, const SourceLocation& where) const;
 
   const compile::CompiledModule& module_;
+  const std::vector<Place> places_;
 };
 
 }  // namespace texloom::python

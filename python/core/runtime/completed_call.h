@@ -1,8 +1,8 @@
 // Calls that pass NumPy arrays, or that leave the outputs out.
 #pragma once
 
-#include "compile/module.h"
 #include "core/handles.h"
+#include "core/runtime/function.h"
 
 namespace texloom::python {
 
@@ -14,6 +14,6 @@ namespace texloom::python {
 //
 // Fails with WrongArgumentCount, and for arrays that do not fit, as a call does; with WrongShape if
 // the arrays that are given do not determine the shape of an output.
-py::list completed_call(const compile::CompiledModule& module, const py::args& given);
+py::list completed_call(const PyFunction& function, const py::args& given);
 
 }  // namespace texloom::python

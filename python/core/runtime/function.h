@@ -6,6 +6,8 @@
 #include <mutex>
 
 #include "compile/module.h"
+#include "core/runtime/call_shapes.h"
+#include "core/runtime/call_signature.h"
 #include "runtime/plan_executor.h"
 
 namespace texloom::python {
@@ -15,7 +17,9 @@ namespace texloom::python {
 struct PyFunction {
   explicit PyFunction(compile::CompiledModule m) : module(std::move(m)) {}
 
-  compile::CompiledModule module;
+  const compile::CompiledModule module;
+  const CallSignature signature{module};
+  const CallShapes shapes{module};
   std::mutex mutex;
   std::map<const hal::Device*, std::shared_ptr<runtime::PlanExecutor>> executors;
 };

@@ -11,7 +11,6 @@
 #include "compile/launch_plan.h"
 #include "compile/requirements.h"
 #include "core/runtime/arrays.h"
-#include "core/runtime/call_signature.h"
 #include "core/runtime/completed_call.h"
 #include "core/runtime/function.h"
 #include "core/runtime/released_lock.h"
@@ -19,7 +18,6 @@
 #include "core/runtime/wait_notice.h"
 #include "ir/program.h"
 #include "runtime/hal/profile.h"
-#include "runtime/plan_symbols.h"
 #include "support/diagnostic.h"
 
 namespace texloom::python {
@@ -70,8 +68,7 @@ class BuildWait {
       if (interrupt_ && signal->matches(PyExc_KeyboardInterrupt)) end_by_interrupt();
       if (!interrupt_)
         say("waiting for the device's compiler, which cannot be stopped; Ctrl-C ends the process "
-            "at "
-            "once");
+            "at once");
       interrupt_ = std::move(signal);
     }
     const compile::CompiledKernel& kernel = module_.kernels[at.current];
@@ -113,17 +110,39 @@ Executor executor_on(PyFunction& f, const PyDevice& device,
   return *executor;
 }
 
-// The arguments of one call.
+// The arguments of one call. Arrays are in order, and `shapes` are those that the caller sees.
 struct CallArguments {
-  std::vector<hal::Binding> bindings;  // of tensors, in order, and their shapes
-  std::vector<runtime::Shape> shapes;
+  std::optional<PyDevice> device;  // of the arrays; nullopt if there are none
+  std::vector<hal::Binding> bindings;
+  std::vector<Shape> shapes;
   GivenNumbers numbers;
 };
 
-std::vector<int64_t> symbol_values(const runtime::LaunchPlan& plan, const CallArguments& arguments,
+// Checks the arguments of a call that gives all of them.
+CallArguments checked_arguments(const PyFunction& f, const py::args& args,
+                                const SourceLocation& where) {
+  f.signature.check_count(args.size(), where);
+  const std::vector<py::handle> given(args.begin(), args.end());
+  CallArguments arguments;
+  std::vector<py::handle> tensors;
+  arguments.numbers = given_numbers(f.module, f.signature.places(), given, tensors, where);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const PyArray& array = f.signature.checked_array(i, tensors[i], where);
+    if (arguments.device && *arguments.device != array.device) {
+      fail(where, Code::WrongDevice, "copy all arguments to one device",
+           "the argument '{}' is on {}, but earlier arguments are on {}", f.signature.param(i).name,
+           to_string(array.device), to_string(*arguments.device));
+    }
+    arguments.device = array.device;
+    arguments.bindings.push_back(array.binding);
+    arguments.shapes.push_back(array.layout.shape);
+  }
+  return arguments;
+}
+
+std::vector<int64_t> symbol_values(const PyFunction& f, const CallArguments& arguments,
                                    const SourceLocation& where) {
-  if (plan.symbols.empty()) return {};
-  const auto values = runtime::bind_symbols(plan, arguments.shapes, arguments.numbers.symbols);
+  const auto values = f.shapes.symbols(arguments.shapes, arguments.numbers.symbols);
   if (values.ok()) return *values;
   fail(where, Code::WrongShape, "pass arrays whose shapes agree with one another", "{}",
        values.status().message());
@@ -145,8 +164,9 @@ void explain(const PyFunction& f, runtime::PlanExecutor& executor,
   }
 }
 
-void run(PyFunction& f, const PyDevice& on, CallArguments arguments, int times,
-         const SourceLocation& where) {
+// There are arrays among the arguments.
+void run(PyFunction& f, CallArguments arguments, int times, const SourceLocation& where) {
+  const PyDevice& on = *arguments.device;
   const std::shared_ptr<hal::Device>& device = open_device(on);
   compile::check_requirements(f.module, device->info(), where);
   const hal::HostSpan span(device->options().profile.get(), f.module.program.name);
@@ -157,9 +177,8 @@ void run(PyFunction& f, const PyDevice& on, CallArguments arguments, int times,
     const auto report = compile::make_index_report(*device, checks);
     throw_if_error(report.status());
     bindings.push_back(*report);
-    arguments.shapes.push_back(f.module.program.params.back()->shape);
   }
-  const std::vector<int64_t> symbols = symbol_values(executor->plan(), arguments, where);
+  const std::vector<int64_t> symbols = symbol_values(f, arguments, where);
   std::optional<py::error_already_set> interrupt;
   Status status;
   {
@@ -191,38 +210,17 @@ void enqueue(PyFunction& f, int times, const py::args& args) {
                           "give the number of runs: enqueue(1, ...)", errors.attr("MisuseError"));
   }
   const SourceLocation where = user_location();
-  const CallSignature signature(f.module);
-  signature.check_count(args.size(), where);
-  const std::vector<py::handle> given(args.begin(), args.end());
-  CallArguments arguments;
-  std::vector<py::handle> tensors;
-  arguments.numbers = given_numbers(f.module, given, tensors, where);
-  std::optional<PyDevice> device;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const PyArray& array = signature.checked_array(i, tensors[i], where);
-    const BufferNode& param = signature.param(i);
-    if (device && *device != array.device) {
-      fail(where, Code::WrongDevice, "copy all arguments to one device",
-           "the argument '{}' is on {}, but earlier arguments are on {}", param.name,
-           to_string(array.device), to_string(*device));
-    }
-    device = array.device;
-    arguments.bindings.push_back(array.binding);
-    // The plan has tensors as kernels see them, possibly with other axes after transform_layout.
-    arguments.shapes.push_back(param.is_symbolic() ? array.layout.shape : param.shape);
-  }
-  if (!device) return;
-  run(f, *device, std::move(arguments), times, where);
+  CallArguments arguments = checked_arguments(f, args, where);
+  if (arguments.device) run(f, std::move(arguments), times, where);
 }
 
 // Arrays of a device, all given, are passed on at once; the rest is in array_calls.py.
 py::object call(const py::object& self, const py::args& args, const py::kwargs& named) {
   auto& f = self.cast<PyFunction&>();
-  const CallSignature signature(f.module);
   if (!named.empty()) {
-    signature.refuse_keyword(py::str(named.begin()->first).cast<std::string>(), user_location());
+    f.signature.refuse_keyword(py::str(named.begin()->first).cast<std::string>(), user_location());
   }
-  if (args.size() != signature.count() || std::any_of(args.begin(), args.end(), is_numpy_array)) {
+  if (args.size() != f.signature.count() || std::any_of(args.begin(), args.end(), is_numpy_array)) {
     return py::module_::import("texloom.array_calls").attr("call")(self, args);
   }
   enqueue(f, 1, args);
@@ -233,24 +231,10 @@ py::object call(const py::object& self, const py::args& args, const py::kwargs& 
 std::optional<double> operations(const PyFunction& f, const py::args& args) {
   if (!f.module.operations) return std::nullopt;
   const SourceLocation where = user_location();
-  const CallSignature signature(f.module);
-  signature.check_count(args.size(), where);
-  const std::vector<py::handle> given(args.begin(), args.end());
-  std::vector<py::handle> tensors;
-  const GivenNumbers numbers = given_numbers(f.module, given, tensors, where);
-  std::vector<runtime::Shape> shapes;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const PyArray& array = signature.checked_array(i, tensors[i], where);
-    shapes.push_back(signature.param(i).is_symbolic() ? array.layout.shape
-                                                      : signature.param(i).shape);
-  }
-  runtime::LaunchPlan plan = compile::make_launch_plan(f.module);
-  plan.arguments.resize(shapes.size());  // without the report of a checked build
-  const auto values = runtime::bind_symbols(plan, shapes, numbers.symbols);
-  throw_if_error(values.status());
+  const std::vector<int64_t> values = symbol_values(f, checked_arguments(f, args, where), where);
   Substitution symbols;
-  for (size_t i = 0; i < values->size(); ++i) {
-    symbols.emplace(f.module.symbols.sizes[i], make_int((*values)[i]));
+  for (size_t i = 0; i < values.size(); ++i) {
+    symbols.emplace(f.module.symbols.sizes[i], make_int(values[i]));
   }
   return compile::total(*f.module.operations, symbols);
 }
@@ -293,15 +277,14 @@ py::dict argument_dict(const KernelParam& p) {
 // The arguments of a call, in order, as callers see them.
 py::list argument_dicts(const PyFunction& f) {
   py::list list;
-  auto number = f.module.symbol_arguments.begin();
-  for (const int place : CallSignature(f.module).places()) {
-    if (place < 0) {
-      py::dict d = argument_dict({{}, Access::Read, number->symbol});
-      d["dtype"] = to_string(number++->type);
+  for (const auto& [is_array, i] : f.signature.places()) {
+    if (!is_array) {
+      const lower::SymbolArgument& number = f.module.symbol_arguments[i];
+      py::dict d = argument_dict({{}, Access::Read, number.symbol});
+      d["dtype"] = to_string(number.type);
       list.append(d);
       continue;
     }
-    const auto i = static_cast<size_t>(place);
     const Buffer& param = f.module.program.params[i];
     py::dict d = argument_dict({param, f.module.array_accesses[i], {}});
     if (!param->is_symbolic()) {
@@ -368,13 +351,13 @@ Raises
 ------
 TVMError
     TL5001 for a wrong number of arguments, TL5002 for a dtype, TL5003 for a shape, TL5004 for a
-    scope or a layout, TL5005 for arrays of several devices, TL5008 for an argument that is not an
-    array, TL5011 for arrays that overlap, TL5009 if memory is lacking, TL5010 if the device's
-    compiler refuses a kernel.
+    scope or a layout, TL5005 for arrays of several devices, TL5008 for a value that is not an
+    array, TL5009 if there is not enough memory, TL5010 if the device's compiler refuses a kernel,
+    TL5011 for arrays that overlap.
 )")
       .def(
           "_completed_call",
-          [](const PyFunction& f, const py::args& args) { return completed_call(f.module, args); },
+          [](const PyFunction& f, const py::args& args) { return completed_call(f, args); },
           "See python/core/runtime/completed_call.h.")
       .def("_operations", &operations,
            "The operations of a run with these arguments; None if they are not known.")

@@ -81,18 +81,18 @@ size_t place_in(const Exprs& symbols, const Expr& symbol) {
 
 }  // namespace
 
-GivenNumbers given_numbers(const compile::CompiledModule& module, std::span<const py::handle> args,
-                           std::vector<py::handle>& tensors, const SourceLocation& where) {
+GivenNumbers given_numbers(const compile::CompiledModule& module, std::span<const Place> places,
+                           std::span<const py::handle> args, std::vector<py::handle>& tensors,
+                           const SourceLocation& where) {
   const auto& [sizes, scalars] = module.symbols;
   GivenNumbers given{runtime::GivenSymbols(sizes.size()),
                      std::vector<hal::Constant>(scalars.size(), hal::Constant(int32_t{0}))};
-  auto next = module.symbol_arguments.begin();
   for (size_t i = 0; i < args.size(); ++i) {
-    if (next == module.symbol_arguments.end() || next->position != i) {
+    if (places[i].is_array) {
       tensors.push_back(args[i]);
       continue;
     }
-    const lower::SymbolArgument& argument = *next++;
+    const lower::SymbolArgument& argument = module.symbol_arguments[places[i].number];
     const Named named{as<Var>(argument.symbol)->name, argument.type, where};
     const size_t scalar = place_in(scalars, argument.symbol);
     if (scalar < scalars.size()) {

@@ -6,6 +6,7 @@
 
 #include "compile/module.h"
 #include "core/handles.h"
+#include "core/runtime/call_signature.h"
 #include "runtime/hal/binding.h"
 #include "runtime/plan_symbols.h"
 
@@ -17,10 +18,11 @@ struct GivenNumbers {
   std::vector<hal::Constant> scalars;
 };
 
-// Returns the numbers among the arguments of a call, and appends the other arguments to `tensors`.
-// The count of arguments must be right. Fails with WrongElementType for a value that the argument's
-// type cannot represent.
-GivenNumbers given_numbers(const compile::CompiledModule& module, std::span<const py::handle> args,
-                           std::vector<py::handle>& tensors, const SourceLocation& where);
+// Returns the numbers among the arguments of a call, which are at these places, and appends the
+// other arguments to `tensors`. The count of arguments must be right. Fails with WrongElementType
+// for a value that the argument's type cannot represent.
+GivenNumbers given_numbers(const compile::CompiledModule& module, std::span<const Place> places,
+                           std::span<const py::handle> args, std::vector<py::handle>& tensors,
+                           const SourceLocation& where);
 
 }  // namespace texloom::python
