@@ -79,7 +79,9 @@ It is opened when it is first used; TL5006 if there is none.
           "and the statistics of the workspace pool.");
   m.def("driver_names", driver_names);
   m.def("show_notices", show_notices, py::arg("enabled"));
-  m.def("say_notice", [](const std::string& line) { say(line); }, py::arg("line"));
+  m.def(
+      "say_notice", [](const std::string& line) { WaitNotice(shows_notices()).say(line); },
+      py::arg("line"));
   m.def("devices_of", devices_of);
   m.def("all_devices", all_devices);
 }

@@ -67,12 +67,14 @@ class BuildWait {
       notice_.remove_bar();
       if (interrupt_ && signal->matches(PyExc_KeyboardInterrupt)) end_by_interrupt();
       if (!interrupt_)
-        say("waiting for the device's compiler, which cannot be stopped; Ctrl-C ends the process "
+        notice_.say(
+            "waiting for the device's compiler, which cannot be stopped; Ctrl-C ends the process "
             "at once");
       interrupt_ = std::move(signal);
     }
     const compile::CompiledKernel& kernel = module_.kernels[at.current];
-    if (!interrupt_) notice_.is_compiling("compiles", at, kernel.name, kernel.source.size());
+    if (!interrupt_)
+      notice_.show_compiling(KernelWork::Compile, at, kernel.name, kernel.source.size());
     return !interrupt_;
   }
 
@@ -82,7 +84,7 @@ class BuildWait {
 
  private:
   const compile::CompiledModule& module_;
-  WaitNotice notice_;
+  WaitNotice notice_{shows_notices()};
   std::optional<py::error_already_set> interrupt_;
 };
 

@@ -19,35 +19,38 @@
 #include "runtime/hal/driver_registry.h"
 #include "support/check.h"
 #include "support/diagnostic.h"
+#include "support/function_ref.h"
 
 namespace texloom::python {
 
 namespace {
 
-void add_drivers(hal::DriverRegistry& drivers, const std::shared_ptr<hal::BinaryCache>& cache) {
-  using Made = Result<std::shared_ptr<hal::Driver>>;
-  const auto add = [&](const char* name, hal::DriverRegistry::Factory factory) {
-    TL_CHECK(drivers.add(name, std::move(factory)).ok());
-  };
-  add("opencl", [cache] { return hal::opencl::create_driver({.binary_cache = cache}); });
-  add("host", [] {
-    return Made(hal::host::create_driver({.loaders = {compile::make_interpreter_loader()}}));
-  });
-  add(kNullDriver, [] { return Made(hal::null::create_driver()); });
-}
-
 // The drivers of the process and their open devices. Never destroyed, because OpenCL
 // implementations tear themselves down at exit, in an unknown order.
 struct OpenDevices {
-  OpenDevices() { add_drivers(drivers, cache); }
+  OpenDevices() {
+    using Made = Result<std::shared_ptr<hal::Driver>>;
+    const auto add = [&](const char* name, hal::DriverRegistry::Factory factory) {
+      TL_CHECK(drivers.add(name, std::move(factory)).ok());
+    };
+    add("opencl", [this] {
+      cache = hal::binary_cache_of_environment();
+      return hal::opencl::create_driver({.binary_cache = cache});
+    });
+    add("host", [] {
+      return Made(hal::host::create_driver({.loaders = {compile::make_interpreter_loader()}}));
+    });
+    add(kNullDriver, [] { return Made(hal::null::create_driver()); });
+  }
 
-  const std::shared_ptr<hal::BinaryCache> cache = hal::binary_cache_of_environment();  // or null
   std::mutex mutex;
-  std::atomic<pid_t> process = 0;  // the process that created the first driver
+  std::shared_ptr<hal::BinaryCache> cache;  // null without OpenCL, and if the user wants none
+  std::atomic<pid_t> process = 0;           // the process that created the first driver
   hal::DriverRegistry drivers;
   std::map<PyDevice, std::shared_ptr<hal::Device>> devices;
   std::vector<std::weak_ptr<runtime::PlanExecutor>> compiling;  // see explain_waits_for()
-  bool interrupted = false;                                     // by Ctrl-C, while work ran
+  bool interrupted = false;               // by Ctrl-C, while work ran; guarded by the GIL
+  bool shows_notices = true;              // guarded by the GIL
   std::shared_ptr<hal::Profile> profile;  // for devices that are opened from now on; may be null
 };
 OpenDevices& open_devices() {
@@ -103,8 +106,7 @@ std::string help_for(Code code) {
              "(function.kernels) and this log";
     case Code::TooManyLaunches:
       return "each iteration of a loop outside of the threads is a launch: bind such loops, or "
-             "parts "
-             "of them, to blockIdx.x";
+             "parts of them, to blockIdx.x";
     default:
       return "see the driver's message; texloom.devices() shows the device's limits";
   }
@@ -164,16 +166,23 @@ void explain_waits_for(const std::shared_ptr<runtime::PlanExecutor>& executor) {
 void throw_interrupt(py::error_already_set error) {
   if (error.matches(PyExc_KeyboardInterrupt)) {
     open_devices().interrupted = true;
-    say("interrupted; the device completes what it has begun, and the process waits for that at "
-        "its "
-        "end: Ctrl-C then ends it at once");
+    WaitNotice(shows_notices())
+        .say(
+            "interrupted; the device completes what it has begun, and the process waits for that "
+            "at its end: Ctrl-C then ends it at once");
   }
   throw error;
 }
 
+bool shows_notices() { return open_devices().shows_notices; }
+void show_notices(bool enabled) { open_devices().shows_notices = enabled; }
+
 void warn_of_unusable_cache() {
-  const std::shared_ptr<hal::BinaryCache>& cache = open_devices().cache;
-  const Status failure = cache == nullptr ? Status() : cache->take_failure();
+  const Status failure = [] {
+    OpenDevices& state = open_devices();
+    const std::lock_guard lock(state.mutex);
+    return state.cache == nullptr ? Status() : state.cache->take_failure();
+  }();
   if (failure.ok()) return;
   warn({Severity::Warning,
         Code::CacheUnusable,
@@ -197,29 +206,31 @@ std::shared_ptr<runtime::PlanExecutor> compiling_on(const hal::Device& device) {
   return nullptr;
 }
 
-// Tells which kernel the device compiles, if it does.
-void explain(const hal::Device& device, WaitNotice& notice) {
+// Shows which kernel the device compiles, if it does.
+void show_compiling(const hal::Device& device, WaitNotice& notice) {
   const auto executor = compiling_on(device);
   const auto now = executor == nullptr ? std::nullopt : executor->first_runs();
   if (!now) return;
   const runtime::KernelSpec& kernel = executor->plan().kernels[now->current];
-  notice.is_compiling("compiles and first runs", *now, kernel.entry.name,
-                      kernel.codes.front().code.size());
+  notice.show_compiling(KernelWork::CompileAndRun, *now, kernel.entry.name,
+                        kernel.codes.front().code.size());
 }
 
-void wait_for(hal::Device& device, WaitNotice& notice) {
-  const std::shared_ptr<hal::Queue>& queue = device.queue();
+// Waits for the device's work. Calls `explain` every 20 ms, and `end`, which must throw or end the
+// process, with the exception of a signal.
+void wait_for(hal::Device& device, WaitNotice& notice, FunctionRef<void()> explain,
+              FunctionRef<void(py::error_already_set)> end) {
   while (true) {
     const Status status = [&] {
       const ReleasedLock released;
-      return queue->wait_idle(hal::after(std::chrono::milliseconds(20)));
+      return device.queue()->wait_idle(hal::after(std::chrono::milliseconds(20)));
     }();
     if (status.code() != StatusCode::DeadlineExceeded) return throw_if_error(status);
     if (auto interrupt = take_interrupt()) {
       notice.remove_bar();
-      throw_interrupt(*std::move(interrupt));
+      end(*std::move(interrupt));
     }
-    explain(device, notice);
+    explain();
   }
 }
 
@@ -234,30 +245,25 @@ std::vector<std::shared_ptr<hal::Device>> all_open_devices() {
 // The wait at the end of the process, which people may take for a hang.
 void wait_at_exit(hal::Device& device) {
   using namespace std::chrono_literals;
-  WaitNotice notice;
+  WaitNotice notice(shows_notices());
   const auto silence = open_devices().interrupted ? 100ms : 2000ms;
-  while (true) {
-    const Status status = [&] {
-      const ReleasedLock released;
-      return device.queue()->wait_idle(hal::after(20ms));
-    }();
-    if (status.code() != StatusCode::DeadlineExceeded) return throw_if_error(status);
-    if (auto interrupt = take_interrupt()) {
-      notice.remove_bar();
-      if (interrupt->matches(PyExc_KeyboardInterrupt)) end_by_interrupt();
-      throw *interrupt;
-    }
-    notice.is_waiting(silence,
-                      "waiting for the device to complete its work; Ctrl-C ends the process "
-                      "at once");
-  }
+  const auto explain = [&] {
+    notice.show_waiting(
+        silence, "waiting for the device to complete its work; Ctrl-C ends the process at once");
+  };
+  wait_for(device, notice, explain, [](const py::error_already_set& interrupt) {
+    if (interrupt.matches(PyExc_KeyboardInterrupt)) end_by_interrupt();
+    throw interrupt;
+  });
 }
 
 }  // namespace
 
 void wait_for(hal::Device& device) {
-  WaitNotice notice;
-  wait_for(device, notice);
+  WaitNotice notice(shows_notices());
+  wait_for(
+      device, notice, [&] { show_compiling(device, notice); },
+      [](py::error_already_set interrupt) { throw_interrupt(std::move(interrupt)); });
 }
 
 void wait_for_open_devices() {

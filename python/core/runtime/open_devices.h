@@ -40,6 +40,10 @@ const std::shared_ptr<hal::Device>& open_device(const PyDevice& device);
 void wait_for(hal::Device& device);
 void wait_for_open_devices();
 
+// Whether long waits are explained on stderr; they are at first. Called with the GIL held.
+bool shows_notices();
+void show_notices(bool enabled);
+
 // Lets waits for the executor's device tell which of its kernels the device compiles, if that
 // happens when they first run.
 void explain_waits_for(const std::shared_ptr<runtime::PlanExecutor>& executor);

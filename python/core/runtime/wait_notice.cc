@@ -17,25 +17,6 @@ using namespace std::chrono_literals;
 constexpr auto kSilence = 2s;
 constexpr auto kRedraw = 200ms;
 
-bool& are_shown() {
-  static bool shown = true;
-  return shown;
-}
-
-// Python's stderr, which may be replaced, closed or None. A notice that cannot be written must not
-// end the wait that it is about.
-void write(std::string_view text) {
-  if (!are_shown()) return;
-  try {
-    const py::object out = py::module_::import("sys").attr("stderr");
-    if (out.is_none()) return;
-    out.attr("write")(text);
-    out.attr("flush")();
-  } catch (const py::error_already_set&) {
-    return;
-  }
-}
-
 bool is_terminal() {
   try {
     const py::object out = py::module_::import("sys").attr("stderr");
@@ -53,27 +34,41 @@ std::string bar_of(const runtime::KernelProgress& at) {
 
 }  // namespace
 
-void show_notices(bool enabled) { are_shown() = enabled; }
+// Python's stderr may be replaced, closed or None. A notice that cannot be written must not end the
+// wait that it is about.
+void WaitNotice::write(std::string_view text) const {
+  if (!enabled_) return;
+  try {
+    const py::object out = py::module_::import("sys").attr("stderr");
+    if (out.is_none()) return;
+    out.attr("write")(text);
+    out.attr("flush")();
+  } catch (const py::error_already_set&) {
+    return;
+  }
+}
 
-void say(std::string_view line) { write(fmt::format("texloom: {}\n", line)); }
+void WaitNotice::say(std::string_view line) const { write(fmt::format("texloom: {}\n", line)); }
 
-void WaitNotice::is_compiling(std::string_view does, const runtime::KernelProgress& at,
-                              std::string_view kernel, size_t bytes) {
+void WaitNotice::show_compiling(KernelWork work, const runtime::KernelProgress& at,
+                                std::string_view kernel, size_t bytes) {
   const Clock::time_point now = Clock::now();
   if (now - begin_ < kSilence || (has_printed_ && !has_bar_) ||
       (has_bar_ && now - drawn_ < kRedraw))
     return;
   has_printed_ = true;
   drawn_ = now;
-  const std::string what = fmt::format("the device {} kernel {} of {}, {} ({} of source)", does,
-                                       at.done + 1, at.total, kernel, byte_text(bytes));
+  const std::string what =
+      fmt::format("the device {} kernel {} of {}, {} ({} of source)",
+                  work == KernelWork::Compile ? "compiles" : "compiles and first runs", at.done + 1,
+                  at.total, kernel, byte_text(bytes));
   if (!has_bar_ && !is_terminal()) return say(what);
   has_bar_ = true;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - begin_).count();
   write(fmt::format("\r\x1b[Ktexloom: {} {} s {}", bar_of(at), seconds, what));
 }
 
-void WaitNotice::is_waiting(std::chrono::milliseconds at_least, std::string_view line) {
+void WaitNotice::show_waiting(std::chrono::milliseconds at_least, std::string_view line) {
   if (has_printed_ || Clock::now() - begin_ < at_least) return;
   has_printed_ = true;
   say(line);

@@ -13,35 +13,41 @@
 
 namespace texloom::python {
 
-// Whether notices are printed; they are until this is called.
-void show_notices(bool enabled);
+// What a device does with a kernel while the process waits.
+enum class KernelWork : uint8_t {
+  Compile,
+  CompileAndRun,  // compiles it as part of its first run
+};
 
-// Prints a line to Python's sys.stderr, if notices are shown.
-void say(std::string_view line);
-
-// One wait. Its first two seconds are silent. After that, a terminal shows a bar, which is
-// removed at the end; any other stderr gets one line.
+// One wait. Its first two seconds are silent. After that, a terminal shows a bar,
+// which is removed at the end; any other stderr gets one line.
 class WaitNotice {
  public:
-  WaitNotice() = default;
+  // Prints nothing if `enabled` is false.
+  explicit WaitNotice(bool enabled) : enabled_(enabled) {}
   ~WaitNotice() { remove_bar(); }
   WaitNotice(const WaitNotice&) = delete;
   WaitNotice& operator=(const WaitNotice&) = delete;
 
-  // The device "compiles" the kernel `current` of `at`, whose source has so many bytes.
-  void is_compiling(std::string_view does, const runtime::KernelProgress& at,
-                    std::string_view kernel, size_t bytes);
+  // Prints a line to Python's sys.stderr.
+  void say(std::string_view line) const;
+  // Shows the work on the kernel `current` of `at`, whose source has so many bytes.
+  void show_compiling(KernelWork work, const runtime::KernelProgress& at, std::string_view kernel,
+                      size_t bytes);
   // Prints a line, once, when the wait has taken this long.
-  void is_waiting(std::chrono::milliseconds at_least, std::string_view line);
+  void show_waiting(std::chrono::milliseconds at_least, std::string_view line);
   void remove_bar();
 
  private:
   using Clock = std::chrono::steady_clock;
 
+  void write(std::string_view text) const;
+
+  const bool enabled_;
   const Clock::time_point begin_ = Clock::now();
   Clock::time_point drawn_ = begin_;  // the bar
   bool has_bar_ = false;
-  bool has_printed_ = false;
+  bool has_printed_ = false;  // a bar or a line
 };
 
 // Python's exception for a signal, usually KeyboardInterrupt; nullopt if there was none.
