@@ -87,7 +87,9 @@ TEST_F(Pipeline, TimesRows) {
     EXPECT_EQ(times[i].pass, rows[i]);
     auto took = times[i].took;
     for (size_t step = 1; step <= rows[i]->steps.size(); ++step) took -= times[i + step].took;
-    if (rows[i]->run == nullptr) EXPECT_NEAR(took.count(), 0, 1e-6) << rows[i]->name;
+    if (rows[i]->run == nullptr) {
+      EXPECT_NEAR(took.count(), 0, 1e-6) << rows[i]->name;
+    }
   }
 }
 

@@ -101,7 +101,8 @@ void draw_create_buffer(World& world) {
   const bool valid = desc.bytes != 0 && desc.bytes <= world.info.limits.max_allocation_bytes;
   world.call("{} = create_buffer({})", buffer.name, describe(desc));
   auto made = world.device.create_buffer(desc);
-  world.expect(made.status(), valid);
+  world.expect(made.status(), valid,
+               desc.bytes == 0 ? StatusCode::InvalidArgument : StatusCode::OutOfMemory);
   if (!valid) return;
   buffer.handle = *made;
   world.check(buffer.handle->desc() == desc, "a buffer is not what was asked for");

@@ -63,7 +63,8 @@ void check_extent(World& world, const Texture& object, const TextureDesc& desc) 
 }
 
 template <class Object, class Desc>
-void acquire(World& world, const Desc& desc, bool valid) {
+void acquire(World& world, const Desc& desc, bool valid,
+             StatusCode refusal = StatusCode::InvalidArgument) {
   QueueModel& queue = *world.random.pick(world.queues);
   const bool is_null = world.random.chance(4);
   const bool in_order = world.random.chance(25);
@@ -87,7 +88,7 @@ void acquire(World& world, const Desc& desc, bool valid) {
   if (!is_null) ++world.pool.requests;
   if (valid && !is_null && world.pool.is_bounded && made.status().code() == StatusCode::OutOfMemory)
     return world.log.amend("out of memory");
-  world.expect(made.status(), valid && !is_null);
+  world.expect(made.status(), valid && !is_null, is_null ? StatusCode::InvalidArgument : refusal);
   if (!made.ok()) return;
   ++world.pool.served;
   lease.lease = *std::move(made);
@@ -193,7 +194,8 @@ void draw_acquire(World& world) {
                     .memory = world.random.chance(70) ? MemoryKind::Device : MemoryKind::Shared};
     if (!valid)
       desc.bytes = world.random.chance(50) ? 0 : world.info.limits.max_allocation_bytes + 1;
-    acquire<Buffer>(world, desc, valid);
+    acquire<Buffer>(world, desc, valid,
+                    desc.bytes == 0 ? StatusCode::InvalidArgument : StatusCode::OutOfMemory);
   } else {
     TextureDesc desc{.extent = {1 + world.random.small(10), 1 + world.random.small(6)},
                      .format = TexelFormat::Rgba8UInt};

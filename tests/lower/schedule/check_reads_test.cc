@@ -167,10 +167,10 @@ TEST_F(CheckReads, ConditionsThatDoNotGuard) {
   // An axis of symbolic extent may end before the condition does.
   const Tensor s =
       output_of(schedule::make_placeholder("S", ir::kFloat32, {ir::make_var("n")}, line(1)));
-  const IterVar i =
+  const IterVar row =
       make_iter_var(ir::make_var("i"), make_int(0), s->shape[0], ir::IterKind::Data, line(2));
-  const Expr body = make_select(i->var < make_int(20), at(a, {i->var}), at(s, {i->var}));
-  const Tensor copy = output_of(schedule::make_compute("B", "", {i}, body, line(4)));
+  const Expr body = make_select(row->var < make_int(20), at(a, {row->var}), at(s, {row->var}));
+  const Tensor copy = output_of(schedule::make_compute("B", "", {row}, body, line(4)));
   EXPECT_EQ(faults_of(lowering_of(Te({copy}), {a, s})), "");
   EXPECT_EQ(guarded([](const Expr& i) { return i * 2 < make_int(8); }, 5), "");
   EXPECT_EQ(guarded([&](const Expr& i) { return at(n, {i}) < make_float(0); }, 5), "");
