@@ -56,7 +56,7 @@ void Repairer::run(std::int64_t goal, std::int64_t steps, const std::function<bo
       keep();
     } else {
       undo();
-      patience += patience / 16;
+      patience = std::min(patience + patience / 16, steps);
     }
     TL_CHECK(waiting_.empty() && best_.texels <= before);
   }
