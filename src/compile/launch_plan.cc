@@ -111,8 +111,12 @@ class PlanMaker {
     for (const Expr& scalar : symbols_.scalars) {
       plan_.scalars.push_back({as<Var>(scalar)->name, element_type(scalar->type)});
     }
-    for (const Buffer& param : module_.program.params) {
-      plan_.arguments.push_back(tensor_spec(*param, symbols()));
+    const std::vector<Layout>& arrays = module_.array_layouts;
+    for (size_t i = 0; i < module_.program.params.size(); ++i) {
+      const BufferNode& param = *module_.program.params[i];
+      plan_.arguments.push_back(tensor_spec(param, symbols()));
+      if (param.is_symbolic()) continue;
+      plan_.arguments.back().layout = tensor_layout(i < arrays.size() ? arrays[i] : param.layout);
     }
     for (const CompiledKernel& kernel : module_.kernels) add_kernel(kernel);
     for (const Buffer& temporary : module_.program.temporaries)
@@ -241,6 +245,16 @@ class PlanMaker {
 };
 
 }  // namespace
+
+runtime::TensorLayout tensor_layout(const Layout& layout) {
+  const auto digits = [](const LayoutParts& parts) {
+    std::vector<runtime::LayoutDigit> result;
+    for (const LayoutPart& part : parts)
+      result.push_back({static_cast<uint32_t>(part.axis), part.divisor, part.extent});
+    return result;
+  };
+  return {layout.shape, digits(layout.rows), digits(layout.cols), digits(layout.lanes)};
+}
 
 hal::TexelFormat texel_format(Type type) {
   const auto format = hal::texel_format_of(element_type(type));

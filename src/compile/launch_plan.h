@@ -13,6 +13,9 @@ runtime::LaunchPlan make_launch_plan(const CompiledModule& module);
 // Converts a kernel's parameter to the runtime's description.
 hal::KernelParam kernel_param(const ir::KernelParam& param);
 
+// The places of a layout's elements.
+runtime::TensorLayout tensor_layout(const ir::Layout& layout);
+
 // The format of a texture whose elements are of this type. Requires is_texel_type(type).
 hal::TexelFormat texel_format(ir::Type type);
 

@@ -17,6 +17,7 @@
 #include "runtime/hal/grid.h"
 #include "runtime/hal/size_expression.h"
 #include "runtime/hal/types.h"
+#include "runtime/tensor_layout.h"
 #include "support/status.h"
 
 namespace texloom::runtime {
@@ -44,6 +45,9 @@ struct TensorSpec {
   std::vector<Size> shape;  // logical
   // If the shape has symbols, a buffer of zero bytes; the shape then gives the size at the call.
   TensorStorage storage;
+  // Where the elements of the caller's array are. Its shape may differ from the one above, whose
+  // axes are those of the kernels. Empty if the shape has symbols: then the array is row-major.
+  TensorLayout layout = {};
 };
 
 // A number that a call passes to kernels, and on which no size depends.

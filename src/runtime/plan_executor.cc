@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "runtime/first_runs.h"
+#include "runtime/plan_submitter.h"
 #include "runtime/plan_symbols.h"
 #include "runtime/plan_validation.h"
+#include "runtime/record_plan.h"
 
 namespace texloom::runtime {
 namespace {
@@ -65,180 +67,8 @@ Status check_scalars(std::span<const ScalarSpec> wanted, std::span<const hal::Co
   return {};
 }
 
-// `type` is a 32-bit or 64-bit integer type that can represent `value`: validate() has checked
-// both.
-hal::Constant integer_constant(hal::ElementType type, std::int64_t value) {
-  switch (type) {
-    case hal::ElementType::Int32:
-      return hal::Constant(static_cast<std::int32_t>(value));
-    case hal::ElementType::UInt32:
-      return hal::Constant(static_cast<std::uint32_t>(value));
-    case hal::ElementType::UInt64:
-      return hal::Constant(static_cast<std::uint64_t>(value));
-    default:
-      return hal::Constant(value);
-  }
-}
-
-// Records and submits the steps of runs.
-class Recorder {
- public:
-  // `first_runs` is null if first runs are like any other.
-  Recorder(const LaunchPlan& plan, std::span<const std::shared_ptr<hal::Executable>> executables,
-           std::span<const TensorBinding> arguments, std::span<const hal::Constant> scalars,
-           std::span<const hal::Binding> temporaries, hal::Device& device, FirstRuns* first_runs,
-           FunctionRef<bool()> interrupted)
-      : plan_(plan),
-        executables_(executables),
-        arguments_(arguments),
-        scalars_(scalars),
-        temporaries_(temporaries),
-        device_(device),
-        first_runs_(first_runs),
-        interrupted_(interrupted) {}
-
-  bool is_stopped() const { return stopped_; }
-
-  Status run(int times) {
-    for (int i = 0; i < times && !stopped_; ++i) TL_RETURN_IF_ERROR(record(plan_.steps));
-    return recorded_ == 0 ? Status() : submit({});
-  }
-
- private:
-  Status record(const std::vector<Step>& steps) {
-    for (const Step& step : steps) {
-      if (stopped_) return {};
-      if (const auto* launch = std::get_if<LaunchStep>(&step)) {
-        TL_RETURN_IF_ERROR(record(*launch));
-      } else if (const auto* loop = std::get_if<LoopStep>(&step)) {
-        TL_ASSIGN_OR_RETURN(const std::int64_t extent, value_of(loop->extent));
-        for (std::int64_t i = 0; i < extent && !stopped_; ++i) {
-          variables_[loop->slot] = i;
-          TL_RETURN_IF_ERROR(record(loop->body));
-        }
-      }
-    }
-    return {};
-  }
-
-  Status record(const LaunchStep& launch) {
-    if (commands_ == nullptr) commands_ = device_.create_command_buffer();
-    const std::vector<hal::KernelParam>& params = plan_.kernels[launch.kernel].entry.params;
-    std::vector<hal::Binding> bindings;
-    std::vector<hal::Constant> constants;
-    for (std::size_t i = 0; i < params.size(); ++i) {
-      const Operand& operand = launch.operands[i];
-      if (const auto* constant = std::get_if<hal::ConstantParam>(&params[i]))
-        constants.push_back(constant_of(*constant, operand));
-      else
-        bindings.push_back(binding(std::get<TensorRef>(operand)));
-    }
-    const auto groups = hal::groups_of(launch.groups, {}, variables_);
-    if (!groups.ok())
-      return groups.status().with_context(
-          fmt::format("kernel \"{}\"", plan_.kernels[launch.kernel].entry.name));
-    TL_RETURN_IF_ERROR(
-        commands_->dispatch(executables_[launch.kernel], 0, *groups, bindings, constants));
-    if (is_first_run(launch.kernel)) {
-      TL_RETURN_IF_ERROR(commands_->finish());
-      first_launches_.push_back({launch.kernel, std::exchange(commands_, nullptr)});
-    }
-    if (++recorded_ < kLaunchesPerSubmission) return {};
-    ++submitted_;
-    TL_RETURN_IF_ERROR(submit({{progress_, submitted_}}));
-    return submitted_ > kSubmissionsAhead ? wait_for(submitted_ - kSubmissionsAhead) : Status();
-  }
-
-  // Commands up to the first launch of a kernel, which are submitted by themselves, so that it is
-  // known which kernel a long wait is for.
-  struct FirstLaunch {
-    std::uint32_t kernel;
-    std::shared_ptr<hal::CommandBuffer> commands;
-  };
-
-  bool is_first_run(std::uint32_t kernel) const {
-    return first_runs_ != nullptr && !first_runs_->was_launched(kernel) &&
-           std::none_of(first_launches_.begin(), first_launches_.end(),
-                        [&](const FirstLaunch& each) { return each.kernel == kernel; });
-  }
-
-  Status submit_first_launches() {
-    for (FirstLaunch& each : std::exchange(first_launches_, {})) {
-      const hal::TimelinePoint point = first_runs_->launch(each.kernel);
-      const Status status = device_.queue()->submit({{}, {std::move(each.commands)}, {point}});
-      if (status.ok()) continue;
-      static_cast<void>(point.semaphore->fail(status));
-      return status;
-    }
-    return {};
-  }
-
-  Status submit(std::vector<hal::TimelinePoint> signals) {
-    recorded_ = 0;
-    TL_RETURN_IF_ERROR(submit_first_launches());
-    hal::Submission rest{.waits = {}, .commands = {}, .signals = std::move(signals)};
-    if (commands_ != nullptr) {
-      TL_RETURN_IF_ERROR(commands_->finish());
-      rest.commands.push_back({std::exchange(commands_, nullptr)});
-    }
-    if (!rest.commands.empty() || !rest.signals.empty())
-      TL_RETURN_IF_ERROR(device_.queue()->submit(std::move(rest)));
-    stopped_ = interrupted_();
-    return {};
-  }
-
-  // Waits until `completed` submissions are complete, or the user interrupts.
-  Status wait_for(std::uint64_t completed) {
-    while (!stopped_) {
-      const Status status = progress_->wait(completed, hal::after(std::chrono::milliseconds(10)));
-      if (status.code() != StatusCode::DeadlineExceeded) return status;
-      stopped_ = interrupted_();
-    }
-    return {};
-  }
-
-  const hal::Binding& binding(TensorRef ref) const {
-    return ref.kind == TensorRef::Kind::Argument ? arguments_[ref.index] : temporaries_[ref.index];
-  }
-
-  Result<std::int64_t> value_of(const Size& size) const {
-    if (const auto constant = size.constant()) return *constant;
-    return size.at({}, variables_);
-  }
-
-  hal::Constant constant_of(const hal::ConstantParam& param, const Operand& operand) const {
-    if (const auto* scalar = std::get_if<ScalarValue>(&operand)) return scalars_[scalar->scalar];
-    return integer_constant(param.type, number(operand));
-  }
-
-  std::int64_t number(const Operand& operand) const {
-    if (const auto* immediate = std::get_if<Immediate>(&operand)) return immediate->value;
-    if (const auto* variable = std::get_if<LoopVariable>(&operand))
-      return variables_.at(variable->slot);
-    const auto& origin = std::get<OriginOf>(operand);
-    const hal::Offset2D offset = std::get<hal::TextureBinding>(binding(origin.tensor)).origin;
-    return origin.axis == OriginOf::Axis::X ? offset.x : offset.y;
-  }
-
-  const LaunchPlan& plan_;
-  std::span<const std::shared_ptr<hal::Executable>> executables_;
-  std::span<const TensorBinding> arguments_;
-  std::span<const hal::Constant> scalars_;
-  std::span<const hal::Binding> temporaries_;
-  hal::Device& device_;
-  FirstRuns* first_runs_;
-  FunctionRef<bool()> interrupted_;
-  std::shared_ptr<hal::Semaphore> progress_ = hal::Semaphore::create();
-  std::uint64_t submitted_ = 0;                   // the value that progress_ will reach
-  std::vector<FirstLaunch> first_launches_;       // before `commands_`
-  std::shared_ptr<hal::CommandBuffer> commands_;  // null after a submission or a first launch
-  int recorded_ = 0;                              // launches in both
-  bool stopped_ = false;
-  LoopValues variables_;
-};
-
-Status keep_pace(hal::Queue& queue, FunctionRef<bool()> interrupted) {
-  while (queue.backlog() > kMaxBacklog && !interrupted()) {
+Status keep_pace(hal::Queue& queue, std::uint64_t backlog, FunctionRef<bool()> interrupted) {
+  while (backlog != 0 && queue.backlog() > backlog && !interrupted()) {
     const Status status = queue.wait_idle(hal::after(std::chrono::milliseconds(10)));
     if (status.code() != StatusCode::DeadlineExceeded) return status;
   }
@@ -247,8 +77,9 @@ Status keep_pace(hal::Queue& queue, FunctionRef<bool()> interrupted) {
 
 }  // namespace
 
-PlanExecutor::PlanExecutor(std::shared_ptr<hal::Device> device, LaunchPlan plan)
-    : device_(std::move(device)), plan_(std::move(plan)) {
+PlanExecutor::PlanExecutor(std::shared_ptr<hal::Device> device, LaunchPlan plan,
+                           const CommitPolicy& policy)
+    : device_(std::move(device)), plan_(std::move(plan)), policy_(policy) {
   if (device_->info().features.compiles_at_first_run)
     first_runs_ = std::make_unique<FirstRuns>(plan_.kernels.size());
 }
@@ -257,10 +88,11 @@ PlanExecutor::~PlanExecutor() = default;
 
 Result<std::shared_ptr<PlanExecutor>> PlanExecutor::create(
     std::shared_ptr<hal::Device> device, LaunchPlan plan,
-    FunctionRef<bool(const KernelProgress&)> goes_on) {
+    FunctionRef<bool(const KernelProgress&)> goes_on, const CommitPolicy& policy) {
   if (device == nullptr) return invalid_argument("the device is null");
   TL_RETURN_IF_ERROR(validate(plan).with_context("launch plan"));
-  std::shared_ptr<PlanExecutor> executor(new PlanExecutor(std::move(device), std::move(plan)));
+  std::shared_ptr<PlanExecutor> executor(
+      new PlanExecutor(std::move(device), std::move(plan), policy));
   executor->written_ = written_arguments(executor->plan_);
   for (const KernelSpec& kernel : executor->plan_.kernels) {
     TL_ASSIGN_OR_RETURN(auto executable,
@@ -323,11 +155,16 @@ Status PlanExecutor::run(std::span<const TensorBinding> arguments, const RunValu
   }
   const std::lock_guard lock(running_);
   TL_ASSIGN_OR_RETURN(Workspace workspace, acquire_workspace(*now));
-  Recorder recorder(now->plan, executables_, arguments, values.scalars, workspace.bindings(),
-                    *device_, first_runs_.get(), interrupted);
-  TL_RETURN_IF_ERROR(recorder.run(times));
+  const PlanBindings bindings = {executables_, arguments, values.scalars, workspace.bindings()};
+  PlanSubmitter submitter(*device_, policy_, first_runs_.get(), interrupted);
+  for (int i = 0; i < times && !submitter.is_stopped(); ++i)
+    TL_RETURN_IF_ERROR(record(now->plan, bindings, [&](std::uint32_t kernel, std::uint64_t bytes) {
+      return submitter.next(kernel, bytes);
+    }));
+  TL_RETURN_IF_ERROR(submitter.finish());
   workspace.release();
-  return recorder.is_stopped() ? Status() : keep_pace(*device_->queue(), interrupted);
+  return submitter.is_stopped() ? Status()
+                                : keep_pace(*device_->queue(), policy_.backlog, interrupted);
 }
 
 std::optional<KernelProgress> PlanExecutor::first_runs() const {

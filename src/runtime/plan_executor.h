@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/aliases.h"
+#include "runtime/commit_policy.h"
 #include "runtime/hal/binding.h"
 #include "runtime/hal/device.h"
 #include "runtime/kernel_builds.h"
@@ -25,12 +26,6 @@ struct RunValues {
   std::span<const std::int64_t> symbols = {};
   std::span<const hal::Constant> scalars = {};
 };
-
-inline constexpr int kLaunchesPerSubmission = 4096;
-// The number of incomplete submissions of one run; a run with more waits for its first ones.
-inline constexpr std::uint64_t kSubmissionsAhead = 4;
-// The longest backlog that a run leaves on the queue; beyond that it waits for the device.
-inline constexpr std::uint64_t kMaxBacklog = 256;
 
 // One argument of a run: a buffer with a byte offset, or a texture with the origin of the tensor.
 using TensorBinding = hal::Binding;
@@ -51,16 +46,17 @@ class PlanExecutor {
   // of build_side_by_side(): Cancelled if it returns false.
   static Result<std::shared_ptr<PlanExecutor>> create(
       std::shared_ptr<hal::Device> device, LaunchPlan plan,
-      FunctionRef<bool(const KernelProgress&)> goes_on);
+      FunctionRef<bool(const KernelProgress&)> goes_on, const CommitPolicy& policy = {});
   static Result<std::shared_ptr<PlanExecutor>> create(std::shared_ptr<hal::Device> device,
-                                                      LaunchPlan plan) {
-    return create(std::move(device), std::move(plan), [](const KernelProgress&) { return true; });
+                                                      LaunchPlan plan,
+                                                      const CommitPolicy& policy = {}) {
+    return create(
+        std::move(device), std::move(plan), [](const KernelProgress&) { return true; }, policy);
   }
 
-  // Submits the plan's launches `times` times to the device's queue. They are recorded and
-  // submitted kLaunchesPerSubmission at a time, with nothing of other runs in between, and at most
-  // kSubmissionsAhead submissions ahead of the device. If runs come faster than the device executes
-  // them, they wait, so that at most kMaxBacklog submissions remain on the queue; the first error
+  // Submits the plan's launches `times` times to the device's queue, in submissions as long and as
+  // far ahead of the device as the policy says, with nothing of other runs in between. If runs come
+  // faster than the device executes them, they wait for the policy's backlog; the first error
   // of earlier work that is complete by then is returned. `interrupted` is called after each
   // submission and while waiting: if it returns true, the rest is not submitted, and there is no
   // error. `arguments` are the plan's arguments in order; the run keeps them alive.
@@ -98,10 +94,11 @@ class PlanExecutor {
   Result<Workspace> acquire_workspace(const Instance& instance);
   Result<std::shared_ptr<const Instance>> instance(std::span<const std::int64_t> symbols);
 
-  PlanExecutor(std::shared_ptr<hal::Device> device, LaunchPlan plan);
+  PlanExecutor(std::shared_ptr<hal::Device> device, LaunchPlan plan, const CommitPolicy& policy);
 
   std::shared_ptr<hal::Device> device_;
   LaunchPlan plan_;
+  CommitPolicy policy_;
   std::vector<bool> written_;                                  // by argument
   std::vector<std::shared_ptr<hal::Executable>> executables_;  // by kernel; entry point 0 of each
   std::unique_ptr<FirstRuns> first_runs_;  // null if first runs are like any other

@@ -80,8 +80,8 @@ inline std::vector<float> ramp(std::size_t count, float start = 0) {
 
 class PlanExecutorTest : public hal::OpenClTest {
  protected:
-  std::shared_ptr<PlanExecutor> make_executor(LaunchPlan plan) {
-    auto executor = PlanExecutor::create(device_, std::move(plan));
+  std::shared_ptr<PlanExecutor> make_executor(LaunchPlan plan, const CommitPolicy& policy = {}) {
+    auto executor = PlanExecutor::create(device_, std::move(plan), policy);
     EXPECT_TRUE(executor.ok()) << executor.status().to_string();
     return executor.ok() ? *executor : nullptr;
   }

@@ -116,12 +116,12 @@ TEST_F(PlanExecutorTest, TellsFirstRuns) {
 
 // After each submission the caller may cancel the rest; the next run starts over.
 TEST_F(PlanExecutorTest, Interrupted) {
-  LaunchPlan plan{
-      .arguments = {buffer_tensor("x", 4)},
-      .temporaries = {},
-      .kernels = {count_kernel()},
-      .steps = {loop(0, kLaunchesPerSubmission + 1, {launch(0, {1, 1, 1}, {argument(0)})})}};
-  const auto executor = make_executor(plan);
+  constexpr int kLaunches = 8;
+  LaunchPlan plan{.arguments = {buffer_tensor("x", 4)},
+                  .temporaries = {},
+                  .kernels = {count_kernel()},
+                  .steps = {loop(0, kLaunches + 1, {launch(0, {1, 1, 1}, {argument(0)})})}};
+  const auto executor = make_executor(plan, {.launches = kLaunches});
   ASSERT_NE(executor, nullptr);
   const auto counted = [&](int times, int submissions) {
     const auto buffer = make_buffer(hal::Bytes(4, std::byte{0}));
@@ -131,8 +131,8 @@ TEST_F(PlanExecutorTest, Interrupted) {
     EXPECT_TRUE(device_->queue()->wait_idle().ok());
     return values_of<std::int32_t>(buffer).front();
   };
-  EXPECT_EQ(counted(2, 1), kLaunchesPerSubmission);
-  EXPECT_EQ(counted(2, -1), 2 * kLaunchesPerSubmission + 2);
+  EXPECT_EQ(counted(2, 1), kLaunches);
+  EXPECT_EQ(counted(2, -1), 2 * kLaunches + 2);
 }
 
 std::atomic<bool> may_fail = false;
@@ -154,7 +154,7 @@ TEST(PlanExecutorPace, ARunThatWaitsTellsTheErrorOfTheOnesBeforeIt) {
   const auto executor = PlanExecutor::create(device, plan);
   TL_ASSERT_OK(executor.status());
   may_fail = false;
-  for (std::uint64_t i = 0; i < kMaxBacklog; ++i) TL_EXPECT_OK((*executor)->run({}, {}));
+  for (std::uint64_t i = 0; i < CommitPolicy().backlog; ++i) TL_EXPECT_OK((*executor)->run({}, {}));
   // Called after the submission, and when the run waits because the backlog is full.
   int asked = 0;
   Status status = (*executor)->run({}, {}, 1, [&] {

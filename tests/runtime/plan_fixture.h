@@ -14,13 +14,19 @@ inline TensorSpec texture_tensor(std::string name, hal::Extent2D extent,
   return {.name = std::move(name),
           .element = hal::channel_type(format),
           .shape = {extent.height, extent.width, 4},
-          .storage = TextureStorage{extent, format}};
+          .storage = TextureStorage{extent, format},
+          .layout = {.shape = {extent.height, extent.width, 4},
+                     .rows = {{0, 1, extent.height}},
+                     .cols = {{1, 1, extent.width}},
+                     .lanes = {{2, 1, 4}}}};
 }
 inline TensorSpec buffer_tensor(std::string name, std::uint64_t bytes) {
+  const auto elements = static_cast<std::int64_t>(bytes / 4);
   return {.name = std::move(name),
           .element = hal::ElementType::Float32,
-          .shape = {static_cast<std::int64_t>(bytes / 4)},
-          .storage = BufferStorage{bytes}};
+          .shape = {elements},
+          .storage = BufferStorage{bytes},
+          .layout = row_major({elements})};
 }
 
 inline Operand argument(std::uint32_t i) { return TensorRef{TensorRef::Kind::Argument, i}; }

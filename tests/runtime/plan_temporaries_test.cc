@@ -61,16 +61,17 @@ TEST_F(PlanExecutorTest, ProgramsShareTheirTemporaries) {
 // A run of several submissions keeps its temporaries to the end; another program that runs in
 // between gets different ones.
 TEST_F(PlanExecutorTest, RunsOfSeveralSubmissionsKeepTheirTemporaries) {
+  constexpr int kLaunches = 8;
   LaunchPlan plan = add_one_plan();
   plan.kernels.push_back(count_kernel());
   plan.arguments.push_back(buffer_tensor("n", 4));
   plan.steps.insert(plan.steps.begin() + 2,
-                    loop(0, kLaunchesPerSubmission, {launch(2, {1, 1, 1}, {argument(2)})}));
+                    loop(0, kLaunches, {launch(2, {1, 1, 1}, {argument(2)})}));
   constexpr int kPrograms = 2;
   std::vector<std::shared_ptr<PlanExecutor>> executors;
   std::vector<std::shared_ptr<hal::Buffer>> inputs, outputs, counts;
   for (int i = 0; i < kPrograms; ++i) {
-    executors.push_back(make_executor(plan));
+    executors.push_back(make_executor(plan, {.launches = kLaunches}));
     ASSERT_NE(executors.back(), nullptr);
     inputs.push_back(make_buffer(hal::bytes_of(ramp(kCount, static_cast<float>(1000 * i)))));
     outputs.push_back(make_buffer(kCount * 4));

@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "compile/launch_plan.h"
-#include "compile/layout_copy.h"
 #include "core/handles.h"
 #include "core/runtime/released_lock.h"
 #include "ir/target/target.h"
@@ -239,7 +238,8 @@ void copy_from(const PyArray& array, const py::array& source) {
   const std::span<const std::byte> elements = bytes_of(contiguous);
   if (array.layout == linear_layout(array.layout.shape)) return upload(array, elements);
   std::vector<std::byte> places(array.bytes());
-  compile::pack_elements(array.layout, static_cast<size_t>(array.type.bytes()), elements, places);
+  runtime::pack(compile::tensor_layout(array.layout), static_cast<size_t>(array.type.bytes()),
+                elements, places);
   upload(array, places);
 }
 
@@ -253,7 +253,8 @@ py::array to_numpy(const PyArray& array) {
   }
   std::vector<std::byte> places(array.bytes());
   download(array, places);
-  compile::unpack_elements(array.layout, static_cast<size_t>(array.type.bytes()), places, elements);
+  runtime::unpack(compile::tensor_layout(array.layout), static_cast<size_t>(array.type.bytes()),
+                  places, elements);
   return result;
 }
 

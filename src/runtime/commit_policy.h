@@ -1,0 +1,21 @@
+// When recorded work goes to the device, and how far a caller may run ahead of it.
+#pragma once
+
+#include <cstdint>
+
+namespace texloom::runtime {
+
+// A submission ends with the launch that reaches one of its limits. Short submissions let the
+// device start early; long ones cost the host less. Zero means no limit.
+struct CommitPolicy {
+  std::uint32_t launches = 4096;
+  std::uint64_t bytes = 0;              // of the memory that the launches' arguments name
+  std::uint32_t first_launches = 0;     // of a run's first submission, instead of `launches`
+  std::uint64_t submissions_ahead = 4;  // of one run; a run with more waits for its first ones
+  std::uint64_t backlog = 256;          // submissions that a run leaves on the queue
+
+  // Everything that is recorded together is submitted together.
+  static CommitPolicy off() { return {.launches = 0, .submissions_ahead = 0}; }
+};
+
+}  // namespace texloom::runtime

@@ -1,0 +1,66 @@
+// Submits the launches of a plan as they are recorded.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "runtime/commit_policy.h"
+#include "runtime/first_runs.h"
+#include "runtime/hal/command_buffer.h"
+#include "runtime/hal/device.h"
+#include "runtime/hal/queue.h"
+#include "support/function_ref.h"
+#include "support/status.h"
+
+namespace texloom::runtime {
+
+// Gives the launches of one run to the device's queue, in submissions as the policy says.
+class PlanSubmitter {
+ public:
+  // `first_runs` is null if first runs are like any other. `interrupted` is called after each
+  // submission and while waiting.
+  PlanSubmitter(hal::Device& device, const CommitPolicy& policy, FirstRuns* first_runs,
+                FunctionRef<bool()> interrupted)
+      : device_(device), policy_(policy), first_runs_(first_runs), interrupted_(interrupted) {}
+
+  // Returns the command buffer for the next launch, of that kernel with arguments of that size;
+  // null if the user has interrupted the run. Submits earlier launches if they have reached a
+  // limit.
+  Result<hal::CommandBuffer*> next(std::uint32_t kernel, std::uint64_t bytes);
+  // Submits the rest.
+  Status finish();
+
+  bool is_stopped() const { return stopped_; }
+
+ private:
+  // Commands up to the first launch of a kernel, which are submitted by themselves, so that it is
+  // known which kernel a long wait is for.
+  struct FirstLaunch {
+    std::uint32_t kernel;
+    std::shared_ptr<hal::CommandBuffer> commands;
+  };
+
+  bool is_full() const;
+  bool is_first_run(std::uint32_t kernel) const;
+  Status end_first_launch();
+  Status submit_first_launches();
+  Status submit(std::vector<hal::TimelinePoint> signals);
+  Status wait_for(std::uint64_t completed);
+
+  hal::Device& device_;
+  const CommitPolicy policy_;
+  FirstRuns* first_runs_;
+  FunctionRef<bool()> interrupted_;
+  std::shared_ptr<hal::Semaphore> progress_ = hal::Semaphore::create();
+  std::uint64_t submitted_ = 0;                   // the value that progress_ will reach
+  std::vector<FirstLaunch> first_launches_;       // before `commands_`
+  std::shared_ptr<hal::CommandBuffer> commands_;  // null after a submission or a first launch
+  std::optional<std::uint32_t> first_;            // the kernel whose first launch ends `commands_`
+  std::uint32_t launches_ = 0;                    // in first_launches_ and commands_
+  std::uint64_t bytes_ = 0;                       // of the arguments of these launches
+  bool stopped_ = false;
+};
+
+}  // namespace texloom::runtime

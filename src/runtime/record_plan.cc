@@ -1,0 +1,129 @@
+#include "runtime/record_plan.h"
+
+#include <utility>
+#include <vector>
+
+namespace texloom::runtime {
+namespace {
+
+// `type` is a 32-bit or 64-bit integer type that can represent `value`: validate() has checked
+// both.
+hal::Constant integer_constant(hal::ElementType type, std::int64_t value) {
+  switch (type) {
+    case hal::ElementType::Int32:
+      return hal::Constant(static_cast<std::int32_t>(value));
+    case hal::ElementType::UInt32:
+      return hal::Constant(static_cast<std::uint32_t>(value));
+    case hal::ElementType::UInt64:
+      return hal::Constant(static_cast<std::uint64_t>(value));
+    default:
+      return hal::Constant(value);
+  }
+}
+
+std::uint64_t bytes_of(const TensorStorage& storage) {
+  if (const auto* buffer = std::get_if<BufferStorage>(&storage)) return buffer->bytes;
+  const auto& texture = std::get<TextureStorage>(storage);
+  return hal::byte_size(texture.extent, texture.format);
+}
+
+class Recorder {
+ public:
+  Recorder(const LaunchPlan& plan, const PlanBindings& bindings, NextCommandBuffer next)
+      : plan_(plan), bindings_(bindings), next_(next) {}
+
+  Status record(const std::vector<Step>& steps) {
+    for (const Step& step : steps) {
+      if (stopped_) return {};
+      if (const auto* launch = std::get_if<LaunchStep>(&step)) {
+        TL_RETURN_IF_ERROR(record(*launch));
+      } else if (const auto* loop = std::get_if<LoopStep>(&step)) {
+        TL_ASSIGN_OR_RETURN(const std::int64_t extent, value_of(loop->extent));
+        for (std::int64_t i = 0; i < extent && !stopped_; ++i) {
+          variables_[loop->slot] = i;
+          TL_RETURN_IF_ERROR(record(loop->body));
+        }
+      }
+    }
+    return {};
+  }
+
+ private:
+  Status record(const LaunchStep& launch) {
+    const std::vector<hal::KernelParam>& params = plan_.kernels[launch.kernel].entry.params;
+    bindings_of_launch_.clear();
+    constants_.clear();
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      const Operand& operand = launch.operands[i];
+      if (const auto* constant = std::get_if<hal::ConstantParam>(&params[i])) {
+        constants_.push_back(constant_of(*constant, operand));
+      } else {
+        const TensorRef ref = std::get<TensorRef>(operand);
+        bindings_of_launch_.push_back(binding(ref));
+        bytes += bytes_of(spec(ref).storage);
+      }
+    }
+    const auto groups = hal::groups_of(launch.groups, {}, variables_);
+    if (!groups.ok())
+      return groups.status().with_context(
+          fmt::format("kernel \"{}\"", plan_.kernels[launch.kernel].entry.name));
+    TL_ASSIGN_OR_RETURN(hal::CommandBuffer* const commands, next_(launch.kernel, bytes));
+    stopped_ = commands == nullptr;
+    if (stopped_) return {};
+    return commands->dispatch(bindings_.executables[launch.kernel], 0, *groups, bindings_of_launch_,
+                              constants_);
+  }
+
+  const TensorSpec& spec(TensorRef ref) const {
+    return ref.kind == TensorRef::Kind::Argument ? plan_.arguments[ref.index]
+                                                 : plan_.temporaries[ref.index];
+  }
+
+  const hal::Binding& binding(TensorRef ref) const {
+    return ref.kind == TensorRef::Kind::Argument ? bindings_.arguments[ref.index]
+                                                 : bindings_.temporaries[ref.index];
+  }
+
+  Result<std::int64_t> value_of(const Size& size) const {
+    if (const auto constant = size.constant()) return *constant;
+    return size.at({}, variables_);
+  }
+
+  hal::Constant constant_of(const hal::ConstantParam& param, const Operand& operand) const {
+    if (const auto* scalar = std::get_if<ScalarValue>(&operand))
+      return bindings_.scalars[scalar->scalar];
+    return integer_constant(param.type, number(operand));
+  }
+
+  std::int64_t number(const Operand& operand) const {
+    if (const auto* immediate = std::get_if<Immediate>(&operand)) return immediate->value;
+    if (const auto* variable = std::get_if<LoopVariable>(&operand))
+      return variables_.at(variable->slot);
+    const auto& origin = std::get<OriginOf>(operand);
+    const hal::Offset2D offset = std::get<hal::TextureBinding>(binding(origin.tensor)).origin;
+    return origin.axis == OriginOf::Axis::X ? offset.x : offset.y;
+  }
+
+  const LaunchPlan& plan_;
+  const PlanBindings& bindings_;
+  NextCommandBuffer next_;
+  bool stopped_ = false;
+  LoopValues variables_;
+  std::vector<hal::Binding> bindings_of_launch_;  // of the current launch
+  std::vector<hal::Constant> constants_;
+};
+
+}  // namespace
+
+Status record(const LaunchPlan& plan, const PlanBindings& bindings, NextCommandBuffer next) {
+  return Recorder(plan, bindings, next).record(plan.steps);
+}
+
+Status record(const LaunchPlan& plan, const PlanBindings& bindings, hal::CommandBuffer& commands) {
+  return record(plan, bindings, [&](std::uint32_t, std::uint64_t) -> Result<hal::CommandBuffer*> {
+    return &commands;
+  });
+}
+
+}  // namespace texloom::runtime

@@ -1,0 +1,49 @@
+// Where the elements of a tensor are in its buffer or texture, and copies between such places and
+// row-major arrays on the host.
+//
+// A place has a row, a column and a lane. Each is a number whose digits, most significant first,
+// are digits of the element's index. A buffer has one row and one lane, so the column is the offset
+// in elements; a texture has four lanes, the channels of a texel at (column, row):
+//
+//     shape (2, 8, 3), texture     rows (d0), cols (d1), lanes (d2)     8 x 2 texels, lane 3 is
+//     padding
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace texloom::runtime {
+
+// (index[axis] / divisor) % extent
+struct LayoutDigit {
+  std::uint32_t axis = 0;
+  std::int64_t divisor = 1;
+  std::int64_t extent = 1;
+
+  bool operator==(const LayoutDigit&) const = default;
+};
+
+// Plain data. Every index has exactly one place; places without an element are padding.
+struct TensorLayout {
+  std::vector<std::int64_t> shape;  // of the row-major array; every extent at least 1
+  std::vector<LayoutDigit> rows, cols, lanes;
+
+  bool operator==(const TensorLayout&) const = default;
+
+  std::int64_t elements() const;  // of the array
+  std::int64_t places() const;    // rows * columns * lanes
+  bool is_row_major() const;      // whether places and elements are in the same order
+};
+
+// One row and one lane, the last axis fastest.
+TensorLayout row_major(std::vector<std::int64_t> shape);
+
+// `elements` are those of the array, `places` all places, row by row; padding becomes zero.
+void pack(const TensorLayout& layout, std::size_t element_bytes,
+          std::span<const std::byte> elements, std::span<std::byte> places);
+void unpack(const TensorLayout& layout, std::size_t element_bytes,
+            std::span<const std::byte> places, std::span<std::byte> elements);
+
+}  // namespace texloom::runtime
