@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -120,6 +121,20 @@ struct LoopStep {
   std::vector<Step> body;
 };
 
+// Where a temporary is: in an object, from a byte offset (of a buffer) or a texel (of a texture)
+// on.
+struct Placement {
+  std::uint32_t object = 0;
+  std::uint64_t offset = 0;
+  hal::Offset2D origin = {};
+};
+
+// The memory of a plan's temporaries. Those that are live at the same time do not overlap.
+struct WorkspacePlan {
+  std::vector<TensorStorage> objects;
+  std::vector<Placement> places;  // by temporary; without meaning if it is never allocated
+};
+
 // At most one step allocates a temporary and at most one frees it, in the same list of steps; a
 // temporary that is allocated in a loop must be freed in it. Its contents are initially undefined.
 // A temporary that is never freed lives until the end of the run.
@@ -132,6 +147,8 @@ struct LaunchPlan {
   std::vector<TensorSpec> temporaries;
   std::vector<KernelSpec> kernels;
   std::vector<Step> steps;
+  // If it is absent, the executor plans it when sizes are known.
+  std::optional<WorkspacePlan> workspace = {};
 };
 
 inline constexpr int kMaxLoopDepth = 32;

@@ -127,7 +127,9 @@ Result<std::shared_ptr<const PlanExecutor::Instance>> PlanExecutor::instance(
   made->symbols.assign(symbols.begin(), symbols.end());
   TL_ASSIGN_OR_RETURN(made->plan, instantiate(plan_, symbols));
   TL_RETURN_IF_ERROR(validate(made->plan).with_context("launch plan"));
-  made->workspace = plan_workspace(made->plan, device_->info().limits.max_allocation_bytes);
+  made->workspace = made->plan.workspace
+                        ? *made->plan.workspace
+                        : plan_workspace(made->plan, device_->info().limits.max_allocation_bytes);
   latest_ = std::move(made);
   return latest_;
 }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "runtime/check_workspace.h"
 #include "runtime/launch_count.h"
 
 namespace texloom::runtime {
@@ -224,6 +225,7 @@ Status validate(const LaunchPlan& plan) {
     }
   }
   TL_RETURN_IF_ERROR(Validator(plan).check_steps(plan.steps));
+  if (plan.workspace) TL_RETURN_IF_ERROR(check_workspace(plan));
   return plan.symbols.empty() ? launches_of(plan).status() : Status();
 }
 

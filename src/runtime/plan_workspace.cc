@@ -41,7 +41,7 @@ class WorkspacePlanner {
  public:
   WorkspacePlanner(const LaunchPlan& plan, std::uint64_t max_object_bytes)
       : plan_(plan), max_object_bytes_(max_object_bytes) {
-    workspace_.object_of.resize(plan.temporaries.size());
+    workspace_.places.resize(plan.temporaries.size());
   }
 
   WorkspacePlan run() {
@@ -53,9 +53,10 @@ class WorkspacePlanner {
   void walk(const std::vector<Step>& steps) {
     for (const Step& step : steps) {
       if (const auto* allocate = std::get_if<AllocateStep>(&step))
-        workspace_.object_of[allocate->temporary] = take(plan_.temporaries[allocate->temporary]);
+        workspace_.places[allocate->temporary].object =
+            take(plan_.temporaries[allocate->temporary]);
       else if (const auto* free = std::get_if<FreeStep>(&step))
-        in_use_[workspace_.object_of[free->temporary]] = false;
+        in_use_[workspace_.places[free->temporary].object] = false;
       else if (const auto* loop = std::get_if<LoopStep>(&step))
         walk(loop->body);  // once suffices: a body frees what it allocates
     }
@@ -127,14 +128,15 @@ Result<Workspace> Workspace::acquire(hal::WorkspacePool& pool,
   workspace.leases_.reserve(plan.objects.size());
   for (const TensorStorage& storage : plan.objects)
     TL_RETURN_IF_ERROR(workspace.add(pool, queue, storage));
-  for (const std::uint32_t object : plan.object_of) {
+  for (const Placement& place : plan.places) {
     hal::Binding& binding = workspace.bindings_.emplace_back();
-    if (object >= plan.objects.size()) continue;
-    const auto& lease = workspace.leases_[object];
+    if (place.object >= plan.objects.size()) continue;
+    const auto& lease = workspace.leases_[place.object];
     if (const auto* buffer = std::get_if<hal::Lease<hal::Buffer>>(&lease))
-      binding = hal::BufferBinding{buffer->object(), 0};
+      binding = hal::BufferBinding{buffer->object(), place.offset};
     else
-      binding = hal::TextureBinding{std::get<hal::Lease<hal::Texture>>(lease).object(), {}};
+      binding =
+          hal::TextureBinding{std::get<hal::Lease<hal::Texture>>(lease).object(), place.origin};
   }
   return workspace;
 }

@@ -25,11 +25,6 @@
 
 namespace texloom::runtime {
 
-struct WorkspacePlan {
-  std::vector<TensorStorage> objects;
-  std::vector<std::uint32_t> object_of;  // by temporary; undefined if it is never allocated
-};
-
 // `plan` must be valid. Sharing does not enlarge an object beyond `max_object_bytes`.
 WorkspacePlan plan_workspace(const LaunchPlan& plan, std::uint64_t max_object_bytes =
                                                          std::numeric_limits<std::uint64_t>::max());
@@ -44,7 +39,7 @@ class Workspace {
                                    const std::shared_ptr<hal::Queue>& queue,
                                    const WorkspacePlan& plan);
 
-  // By temporary. Origins are (0, 0), and objects may be larger than their temporaries.
+  // By temporary. Objects may be larger than their temporaries.
   std::span<const hal::Binding> bindings() const { return bindings_; }
 
   void release();

@@ -28,6 +28,8 @@ struct BufferParam {
   // bound. In that case, if the kernel writes one of two parameters, the two must not share a
   // buffer, unless they are bound to disjoint subspans.
   std::uint64_t min_bytes = 0;
+
+  bool operator==(const BufferParam&) const = default;
 };
 
 // How a kernel gets the origin of a tensor in a texture. With Zero, the kernel is specialized for
@@ -42,12 +44,16 @@ struct TextureParam {
   // The extent that the kernel touches from the bound origin on; {}: the whole texture.
   Extent2D min_extent = {};
   TextureOrigin origin = TextureOrigin::Zero;
+
+  bool operator==(const TextureParam&) const = default;
 };
 
 // A scalar passed by value: a type of 32 or 64 bits.
 struct ConstantParam {
   std::string name;
   ElementType type = ElementType::Int32;
+
+  bool operator==(const ConstantParam&) const = default;
 };
 
 // Memory of a work group that is a parameter of the kernel: `__local` in OpenCL C, `threadgroup` in
@@ -56,6 +62,8 @@ struct ConstantParam {
 struct LocalParam {
   std::string name;
   std::uint64_t bytes = 0;  // a multiple of 16
+
+  bool operator==(const LocalParam&) const = default;
 };
 
 using KernelParam = std::variant<BufferParam, TextureParam, ConstantParam, LocalParam>;
@@ -80,6 +88,8 @@ struct EntryPoint {
   std::array<std::uint32_t, 3> workgroup_size = {1, 1, 1};
   // Gives the number of work groups for CommandBuffer::dispatch_workload.
   std::optional<Grid> grid = {};
+
+  bool operator==(const EntryPoint&) const = default;
 };
 
 // The number of work groups of an entry point for a workload. InvalidArgument, besides the errors
@@ -102,6 +112,8 @@ struct KernelCode {
   KernelFormat format = KernelFormat::OpenClC;
   std::string code = {};
   std::vector<std::string> build_options = {};  // for the compiler of this format
+
+  bool operator==(const KernelCode&) const = default;
 };
 
 // A set of permissions: how a device's compiler may change floating-point results beyond what the

@@ -1,0 +1,110 @@
+#include "runtime/check_workspace.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace texloom::runtime {
+namespace {
+
+using hal::Offset2D;
+
+bool overlap(const TensorStorage& a, const Placement& at_a, const TensorStorage& b,
+             const Placement& at_b) {
+  if (at_a.object != at_b.object) return false;
+  if (const auto* texture = std::get_if<TextureStorage>(&a))
+    return hal::regions_meet(at_a.origin, texture->extent, at_b.origin,
+                             std::get<TextureStorage>(b).extent);
+  return at_a.offset < at_b.offset + std::get<BufferStorage>(b).bytes &&
+         at_b.offset < at_a.offset + std::get<BufferStorage>(a).bytes;
+}
+
+bool lies_within(const TensorStorage& tensor, const Placement& place, const TensorStorage& object) {
+  if (tensor.index() != object.index()) return false;
+  const auto* texture = std::get_if<TextureStorage>(&tensor);
+  if (texture == nullptr)
+    return place.origin == Offset2D{} &&
+           hal::range_fits(place.offset, std::get<BufferStorage>(tensor).bytes,
+                           std::get<BufferStorage>(object).bytes);
+  const auto& image = std::get<TextureStorage>(object);
+  return place.offset == 0 && texture->format == image.format &&
+         hal::region_fits(place.origin, texture->extent, image.extent) &&
+         (!texture->exact_extent || texture->extent == image.extent);
+}
+
+// Walks the steps in order, each loop's body once: what a body allocates, it frees.
+class Checker {
+ public:
+  explicit Checker(const LaunchPlan& plan) : plan_(plan), workspace_(*plan.workspace) {}
+
+  Status check(const std::vector<Step>& steps) {
+    for (const Step& step : steps) {
+      if (const auto* allocate = std::get_if<AllocateStep>(&step)) {
+        TL_RETURN_IF_ERROR(check(*allocate));
+      } else if (const auto* free = std::get_if<FreeStep>(&step)) {
+        std::erase(live_, free->temporary);
+      } else if (const auto* launch = std::get_if<LaunchStep>(&step)) {
+        TL_RETURN_IF_ERROR(check(*launch));
+      } else {
+        TL_RETURN_IF_ERROR(check(std::get<LoopStep>(step).body));
+      }
+    }
+    return {};
+  }
+
+ private:
+  Status check(const AllocateStep& step) {
+    const TensorSpec& tensor = plan_.temporaries[step.temporary];
+    const Placement& place = workspace_.places[step.temporary];
+    if (place.object >= workspace_.objects.size() ||
+        !lies_within(tensor.storage, place, workspace_.objects[place.object]))
+      return invalid_argument("temporary \"{}\" does not fit object {} of {}", tensor.name,
+                              place.object, workspace_.objects.size());
+    for (const std::uint32_t other : live_) {
+      if (overlap(tensor.storage, place, plan_.temporaries[other].storage,
+                  workspace_.places[other]))
+        return invalid_argument("temporaries \"{}\" and \"{}\" are live together and overlap",
+                                plan_.temporaries[other].name, tensor.name);
+    }
+    live_.push_back(step.temporary);
+    return {};
+  }
+
+  Status check(const LaunchStep& launch) const {
+    const hal::EntryPoint& entry = plan_.kernels[launch.kernel].entry;
+    std::vector<std::uint32_t> read, written;  // objects that are textures
+    for (std::size_t i = 0; i < entry.params.size(); ++i) {
+      const auto* texture = std::get_if<hal::TextureParam>(&entry.params[i]);
+      const auto* ref = std::get_if<TensorRef>(&launch.operands[i]);
+      if (texture == nullptr || ref == nullptr || ref->kind != TensorRef::Kind::Temporary) continue;
+      const Placement& place = workspace_.places[ref->index];
+      (texture->access == hal::Access::Read ? read : written).push_back(place.object);
+      if (texture->origin == hal::TextureOrigin::Zero && place.origin != Offset2D{})
+        return invalid_argument("kernel \"{}\" takes \"{}\" at origin (0, 0), but it is at {}",
+                                entry.name, plan_.temporaries[ref->index].name,
+                                hal::to_string(place.origin));
+    }
+    for (const std::uint32_t object : read) {
+      if (std::find(written.begin(), written.end(), object) != written.end())
+        return invalid_argument("kernel \"{}\" reads and writes texture object {}", entry.name,
+                                object);
+    }
+    return {};
+  }
+
+  const LaunchPlan& plan_;
+  const WorkspacePlan& workspace_;
+  std::vector<std::uint32_t> live_;
+};
+
+}  // namespace
+
+Status check_workspace(const LaunchPlan& plan) {
+  if (!plan.symbols.empty())
+    return invalid_argument("a plan whose sizes depend on the call has a workspace");
+  if (plan.workspace->places.size() != plan.temporaries.size())
+    return invalid_argument("the workspace has places for {} temporaries of {}",
+                            plan.workspace->places.size(), plan.temporaries.size());
+  return Checker(plan).check(plan.steps);
+}
+
+}  // namespace texloom::runtime

@@ -1,0 +1,165 @@
+#include "runtime/concatenate_plans.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace texloom::runtime {
+namespace {
+
+bool provides(const TensorStorage& given, const TensorStorage& wanted) {
+  if (given.index() != wanted.index()) return false;
+  if (const auto* texture = std::get_if<TextureStorage>(&wanted)) {
+    const auto& image = std::get<TextureStorage>(given);
+    return image.format == texture->format && hal::region_fits({}, texture->extent, image.extent) &&
+           (!texture->exact_extent || image.exact_extent);
+  }
+  return std::get<BufferStorage>(given).bytes >= std::get<BufferStorage>(wanted).bytes;
+}
+
+bool same_kernel(const KernelSpec& a, const KernelSpec& b) {
+  return a.math == b.math && a.codes == b.codes && a.entry == b.entry;
+}
+
+class Concatenation {
+ public:
+  Concatenation(std::vector<TensorSpec> arguments, std::vector<TensorSpec> temporaries,
+                std::span<const PlanPart> parts)
+      : parts_(parts), shared_(temporaries.size()) {
+    whole_.arguments = std::move(arguments);
+    whole_.temporaries = std::move(temporaries);
+  }
+
+  Result<LaunchPlan> make() {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const Status status = check(parts_[i]);
+      if (!status.ok()) return status.with_context(fmt::format("part {}", i));
+    }
+    for (std::uint32_t i = 0; i < shared_; ++i) {
+      if (parts_naming(i).first == parts_.size())
+        return invalid_argument("no part uses temporary \"{}\"", whole_.temporaries[i].name);
+    }
+    for (std::size_t i = 0; i < parts_.size(); ++i) append(i);
+    return std::move(whole_);
+  }
+
+ private:
+  Status check(const PlanPart& part) const {
+    if (!part.plan->symbols.empty())
+      return Status(StatusCode::Unimplemented, "its sizes depend on symbols");
+    const std::vector<TensorSpec>& wanted = part.plan->arguments;
+    if (part.arguments.size() != wanted.size())
+      return invalid_argument("it takes {} arguments, got {}", wanted.size(),
+                              part.arguments.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const TensorRef ref = part.arguments[i];
+      const bool is_argument = ref.kind == TensorRef::Kind::Argument;
+      const std::vector<TensorSpec>& tensors = is_argument ? whole_.arguments : whole_.temporaries;
+      if (ref.index >= tensors.size())
+        return invalid_argument("argument \"{}\" is {} {} of {}", wanted[i].name,
+                                is_argument ? "argument" : "temporary", ref.index, tensors.size());
+      const TensorSpec& given = tensors[ref.index];
+      if (given.element == wanted[i].element && provides(given.storage, wanted[i].storage))
+        continue;
+      return invalid_argument("argument \"{}\" is {}, but \"{}\" is {}", wanted[i].name,
+                              describe(wanted[i].storage), given.name, describe(given.storage));
+    }
+    return {};
+  }
+
+  // The first and the last part that names a temporary of the whole; the number of parts if none
+  // does.
+  std::pair<std::size_t, std::size_t> parts_naming(std::uint32_t temporary) const {
+    std::pair<std::size_t, std::size_t> found{parts_.size(), parts_.size()};
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const auto& refs = parts_[i].arguments;
+      const bool names = std::any_of(refs.begin(), refs.end(), [&](const TensorRef& ref) {
+        return ref.kind == TensorRef::Kind::Temporary && ref.index == temporary;
+      });
+      if (!names) continue;
+      found.first = std::min(found.first, i);
+      found.second = i;
+    }
+    return found;
+  }
+
+  void append(std::size_t number) {
+    const PlanPart& part = parts_[number];
+    for (std::uint32_t i = 0; i < shared_; ++i) {
+      if (parts_naming(i).first == number) whole_.steps.emplace_back(AllocateStep{i});
+    }
+    const Numbers numbers{part.arguments, static_cast<std::uint32_t>(whole_.temporaries.size()),
+                          static_cast<std::uint32_t>(whole_.scalars.size()),
+                          kernels_of(*part.plan)};
+    const auto add = [](auto& to, const auto& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    add(whole_.temporaries, part.plan->temporaries);
+    add(whole_.scalars, part.plan->scalars);
+    add(whole_.steps, renumbered(part.plan->steps, numbers));
+    for (std::uint32_t i = 0; i < shared_; ++i) {
+      if (parts_naming(i).second == number) whole_.steps.emplace_back(FreeStep{i});
+    }
+  }
+
+  // What the numbers in a part's steps are in the whole.
+  struct Numbers {
+    const std::vector<TensorRef>& arguments;
+    std::uint32_t first_temporary;
+    std::uint32_t first_scalar;
+    std::vector<std::uint32_t> kernels;
+
+    TensorRef of(const TensorRef& ref) const {
+      if (ref.kind == TensorRef::Kind::Argument) return arguments[ref.index];
+      return {ref.kind, ref.index + first_temporary};
+    }
+  };
+
+  std::vector<std::uint32_t> kernels_of(const LaunchPlan& part) {
+    std::vector<std::uint32_t> numbers;
+    for (const KernelSpec& kernel : part.kernels) {
+      const auto known =
+          std::find_if(whole_.kernels.begin(), whole_.kernels.end(),
+                       [&](const KernelSpec& each) { return same_kernel(each, kernel); });
+      numbers.push_back(static_cast<std::uint32_t>(known - whole_.kernels.begin()));
+      if (known == whole_.kernels.end()) whole_.kernels.push_back(kernel);
+    }
+    return numbers;
+  }
+
+  static std::vector<Step> renumbered(std::vector<Step> steps, const Numbers& numbers) {
+    for (Step& step : steps) {
+      if (auto* allocate = std::get_if<AllocateStep>(&step)) {
+        allocate->temporary += numbers.first_temporary;
+      } else if (auto* free = std::get_if<FreeStep>(&step)) {
+        free->temporary += numbers.first_temporary;
+      } else if (auto* loop = std::get_if<LoopStep>(&step)) {
+        loop->body = renumbered(std::move(loop->body), numbers);
+      } else {
+        auto& launch = std::get<LaunchStep>(step);
+        launch.kernel = numbers.kernels[launch.kernel];
+        for (Operand& operand : launch.operands) {
+          if (auto* ref = std::get_if<TensorRef>(&operand)) *ref = numbers.of(*ref);
+          if (auto* origin = std::get_if<OriginOf>(&operand))
+            origin->tensor = numbers.of(origin->tensor);
+          if (auto* scalar = std::get_if<ScalarValue>(&operand))
+            scalar->scalar += numbers.first_scalar;
+        }
+      }
+    }
+    return steps;
+  }
+
+  std::span<const PlanPart> parts_;
+  std::size_t shared_;  // the number of temporaries of the whole
+  LaunchPlan whole_;
+};
+
+}  // namespace
+
+Result<LaunchPlan> concatenate(std::vector<TensorSpec> arguments,
+                               std::vector<TensorSpec> temporaries,
+                               std::span<const PlanPart> parts) {
+  return Concatenation(std::move(arguments), std::move(temporaries), parts).make();
+}
+
+}  // namespace texloom::runtime

@@ -1,0 +1,100 @@
+// Tests plans of several plans, and temporaries whose places a plan names.
+#include "runtime/concatenate_plans.h"
+
+#include "runtime/plan_validation.h"
+#include "tests/runtime/plan_executor_fixture.h"
+
+namespace texloom::runtime {
+namespace {
+
+constexpr TensorRef kX{TensorRef::Kind::Argument, 0}, kY{TensorRef::Kind::Argument, 1};
+constexpr TensorRef kMiddle{TensorRef::Kind::Temporary, 0};
+
+// Y = X + 2 through a buffer of the whole and a texture of each part.
+LaunchPlan add_two_plan() {
+  const LaunchPlan one = add_one_plan();
+  const std::vector<PlanPart> parts = {{&one, {kX, kMiddle}}, {&one, {kMiddle, kY}}};
+  Result<LaunchPlan> both =
+      concatenate(one.arguments, {buffer_tensor("middle", kCount * 4)}, parts);
+  EXPECT_TRUE(both.ok()) << both.status().to_string();
+  return both.ok() ? *std::move(both) : LaunchPlan();
+}
+
+class ConcatenatePlans : public PlanExecutorTest {
+ protected:
+  std::vector<float> run(const LaunchPlan& plan) {
+    const auto x = make_buffer(hal::bytes_of(ramp(kCount))), y = make_buffer(kCount * 4);
+    const auto executor = make_executor(plan);
+    if (executor == nullptr) return {};
+    EXPECT_TRUE(executor->run({{BufferBinding{x}, BufferBinding{y}}}).ok());
+    EXPECT_TRUE(device_->queue()->wait_idle().ok());
+    return values_of<float>(y);
+  }
+};
+
+TEST_F(ConcatenatePlans, PartsRunInOrderAndShareKernels) {
+  const LaunchPlan plan = add_two_plan();
+  EXPECT_EQ(plan.kernels.size(), 2U);
+  EXPECT_EQ(plan.temporaries.size(), 3U);
+  EXPECT_EQ(run(plan), ramp(kCount, 2));
+}
+
+TEST_F(ConcatenatePlans, WhatDoesNotFitIsNamed) {
+  const LaunchPlan one = add_one_plan();
+  const auto joined = [&](std::vector<TensorSpec> temporaries, std::vector<TensorRef> first,
+                          std::vector<TensorRef> second) {
+    const std::vector<PlanPart> parts = {{&one, std::move(first)}, {&one, std::move(second)}};
+    return concatenate(one.arguments, std::move(temporaries), parts).status();
+  };
+  const TensorSpec middle = buffer_tensor("middle", kCount * 4);
+  EXPECT_THAT(joined({middle}, {kX}, {kMiddle, kY}),
+              refused("part 0: it takes 2 arguments, got 1"));
+  EXPECT_THAT(joined({}, {kX, kY}, {kMiddle, kY}),
+              refused("part 1: argument \"X\" is temporary 0 of 0"));
+  EXPECT_THAT(joined({buffer_tensor("middle", 8)}, {kX, kMiddle}, {kMiddle, kY}),
+              refused("argument \"Y\" is a buffer of 768 bytes, but \"middle\" is a buffer of 8"));
+  EXPECT_THAT(joined({texture_tensor("middle", kExtent)}, {kX, kMiddle}, {kMiddle, kY}),
+              refused("but \"middle\" is a texture"));
+  EXPECT_THAT(joined({middle}, {kX, kY}, {kX, kY}), refused("no part uses temporary \"middle\""));
+}
+
+// The buffer begins in the middle of its object; the textures take turns in a larger image.
+TEST_F(ConcatenatePlans, TemporariesAreWhereThePlanSays) {
+  LaunchPlan plan = add_two_plan();
+  plan.workspace =
+      WorkspacePlan{.objects = {BufferStorage{kCount * 4 + 4096}, TextureStorage{{10, 6}}},
+                    .places = {{.object = 0, .offset = 4096}, {.object = 1}, {.object = 1}}};
+  EXPECT_EQ(run(plan), ramp(kCount, 2));
+  const auto fails = [&](std::size_t temporary, Placement place) {
+    LaunchPlan wrong = plan;
+    wrong.workspace->places[temporary] = place;
+    return validate(wrong);
+  };
+  EXPECT_THAT(fails(0, {.object = 0, .offset = 4100}), refused("\"middle\" does not fit object 0"));
+  EXPECT_THAT(fails(0, {.object = 1}), refused("\"middle\" does not fit object 1"));
+  EXPECT_THAT(fails(0, {.object = 2}), refused("\"middle\" does not fit object 2 of 2"));
+  EXPECT_THAT(fails(1, {.object = 1, .origin = {3, 0}}), refused("does not fit object 1"));
+  EXPECT_THAT(
+      fails(1, {.object = 1, .origin = {2, 0}}),
+      refused("kernel \"copy_in\" takes \"X.texture\" at origin (0, 0), but it is at (2, 0)"));
+  plan.workspace->places.pop_back();
+  EXPECT_THAT(validate(plan), refused("places for 2 temporaries of 3"));
+}
+
+TEST_F(ConcatenatePlans, LiveTemporariesDoNotOverlap) {
+  const auto with_places = [](std::uint64_t second) {
+    return LaunchPlan{.arguments = {},
+                      .temporaries = {buffer_tensor("a", 8), buffer_tensor("b", 8)},
+                      .kernels = {},
+                      .steps = {AllocateStep{0}, AllocateStep{1}},
+                      .workspace = WorkspacePlan{.objects = {BufferStorage{64}},
+                                                 .places = {{.offset = 8}, {.offset = second}}}};
+  };
+  TL_EXPECT_OK(validate(with_places(0)));
+  TL_EXPECT_OK(validate(with_places(16)));
+  for (const std::uint64_t second : {1U, 8U, 15U})
+    EXPECT_THAT(validate(with_places(second)), refused("\"a\" and \"b\" are live together"));
+}
+
+}  // namespace
+}  // namespace texloom::runtime
