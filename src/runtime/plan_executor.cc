@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "runtime/first_runs.h"
+#include "runtime/kernels/first_runs.h"
 #include "runtime/plan_submitter.h"
 #include "runtime/plan_symbols.h"
 #include "runtime/plan_validation.h"

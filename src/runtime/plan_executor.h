@@ -11,7 +11,7 @@
 #include "runtime/commit_policy.h"
 #include "runtime/hal/binding.h"
 #include "runtime/hal/device.h"
-#include "runtime/kernel_builds.h"
+#include "runtime/kernels/kernel_builds.h"
 #include "runtime/launch_plan.h"
 #include "runtime/plan_workspace.h"
 #include "support/function_ref.h"

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "runtime/commit_policy.h"
-#include "runtime/first_runs.h"
 #include "runtime/hal/command_buffer.h"
 #include "runtime/hal/device.h"
 #include "runtime/hal/queue.h"
+#include "runtime/kernels/first_runs.h"
 #include "support/function_ref.h"
 #include "support/status.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/handles.h"
-#include "runtime/kernel_builds.h"
+#include "runtime/kernels/kernel_builds.h"
 
 namespace texloom::python {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/hal/semaphore.h"
-#include "runtime/kernel_builds.h"
+#include "runtime/kernels/kernel_builds.h"
 
 namespace texloom::runtime {
 

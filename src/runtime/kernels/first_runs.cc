@@ -1,4 +1,4 @@
-#include "runtime/first_runs.h"
+#include "runtime/kernels/first_runs.h"
 
 namespace texloom::runtime {
 

@@ -1,4 +1,4 @@
-#include "runtime/kernel_builds.h"
+#include "runtime/kernels/kernel_builds.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
 // Tests building several executables at once, with executables that compile nothing.
-#include "runtime/kernel_builds.h"
+#include "runtime/kernels/kernel_builds.h"
 
 #include <atomic>
 #include <chrono>
