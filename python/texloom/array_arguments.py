@@ -34,7 +34,7 @@ def extents(shape: Any) -> list[int]:
 def _extent(given: Any) -> int:
     """Return the value of a Python or NumPy number, or of a constant expression."""
     if isinstance(given, bool):
-        raise TypeError("a bool is no number of elements")
+        raise TypeError("a bool is not a number of elements")
     return int(given) if isinstance(given, Expr) else operator.index(given)
 
 

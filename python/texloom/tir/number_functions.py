@@ -79,11 +79,14 @@ _NUMPY = {
 
 _REDUCTION = "te.{}(a[i, k], axis=k), with k = te.reduce_axis((0, n))"
 _SELECTION = "te.if_then_else(c, x, y)"
-# Functions that are no ufuncs: what the user wrote, and what to write instead.
+# Functions that are not ufuncs: what the user wrote, and what to write instead.
 _OTHER_NUMPY = {
     "round": ("np.round(x)", _ROUND),
     "around": ("np.around(x)", _ROUND),
-    "clip": ("np.clip(x, low, high)", "te.min(te.max(x, low), high)"),
+    "clip": (
+        "np.clip(x, low, high)",
+        "ops.minimum(ops.maximum(x, low), high), with from texloom import ops",
+    ),
     "where": ("np.where(c, x, y)", _SELECTION),
     "select": ("np.select(conditions, choices)", _SELECTION),
     "mean": ("np.mean(x)", _REDUCTION.format("sum") + ", and divide it by n"),
