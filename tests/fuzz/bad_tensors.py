@@ -322,3 +322,9 @@ def compute_of_axes_with_defaults() -> None:
 @case("TL1007", says="the function of 'Y' returns an ellipsis")
 def compute_of_an_ellipsis() -> None:
     te.compute((4,), lambda i: ..., name="Y")  # wrong
+
+
+@case("TL1007", says="indexes a NumPy array by an axis")
+def numpy_array_indexed_by_an_axis() -> None:
+    weights = np.ones((4,))
+    te.compute((4,), lambda i: weights[i] * 2, name="Y")  # wrong

@@ -16,8 +16,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse and check the command line."""
     parser = argparse.ArgumentParser(
         prog="texloom show",
-        description="Draws a schedule as SVG: the element in each texel of its textures, and its "
-        "loops with scopes, sizes and what each kernel reads and writes.",
+        description="Runs a script, and draws its schedule as SVG: the element in each texel of "
+        "its textures, and its loops with scopes, sizes and what each kernel reads and writes.",
     )
     parser.add_argument(
         "file", type=Path, help="a Python script that makes a schedule, or a program (.tl)"

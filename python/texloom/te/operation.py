@@ -101,13 +101,13 @@ def compute(
         _core.data_axis(axis, extent)
         for axis, extent in zip(names, extents[: len(names)], strict=True)
     ]
-    body = fcompute(*(axis.var for axis in axes))
+    body = _body_of(fcompute, axes, name)
     values = list(body) if isinstance(body, (list, tuple)) else [body]
     if any(isinstance(value, np.ndarray) for value in values):
         refuse(
             "BadComputeBody",
             f"the function of '{name}' returns a NumPy array, not an expression",
-            "pass the array to the kernel: read a te.placeholder in the function",
+            _PASS_THE_ARRAY,
         )
     kept = None if attrs is None else Attributes(attrs)
     if isinstance(body, IntrinsicCall):
@@ -116,6 +116,23 @@ def compute(
         axes, values = axes + kept.call.data_axes, kept.call.values
     outputs = _core.compute(name, tag_of(tag), axes, values, kept)
     return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+
+_PASS_THE_ARRAY = "pass the array to the kernel: read a te.placeholder in the function"
+
+
+def _body_of(fcompute: Callable[..., Any], axes: Sequence[IterVar], name: str) -> Any:
+    try:
+        return fcompute(*(axis.var for axis in axes))
+    except IndexError as error:
+        # NumPy's words for an index that is an expression.
+        if not str(error).startswith("only integers, slices"):
+            raise
+        refuse(
+            "BadComputeBody",
+            f"the function of '{name}' indexes a NumPy array by an axis",
+            _PASS_THE_ARRAY,
+        )
 
 
 def _axis_names(
