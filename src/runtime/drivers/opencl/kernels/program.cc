@@ -126,6 +126,7 @@ struct Program {
 Result<Program> make_program(const Context& context, const KernelCode& code,
                              const std::string& options,
                              const std::vector<EntryPoint>& entry_points) {
+  const std::unique_lock building = context.lock_build();
   Result<ProgramHandle> built = build_program(context, code, options);
   if (!built.ok())
     return built.status().with_context(fmt::format("kernel {}", names_of(entry_points)));

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "runtime/drivers/opencl/api/error.h"
+#include "runtime/drivers/opencl/platform/quirks.h"
 
 namespace texloom::hal::opencl {
 
@@ -86,6 +87,12 @@ Status Context::read_image_formats() {
 
 bool Context::supports(TexelFormat format, TextureUsage usage) const {
   return (image_flags_[static_cast<std::size_t>(format)] & memory_flags(usage)) != 0;
+}
+
+std::unique_lock<std::mutex> Context::lock_build() const {
+  std::unique_lock lock(building_, std::defer_lock);
+  if (has_quirk(*info_, kOneBuildAtATime)) lock.lock();
+  return lock;
 }
 
 }  // namespace texloom::hal::opencl

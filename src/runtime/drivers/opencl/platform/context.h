@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "runtime/drivers/opencl/api/api.h"
 #include "runtime/drivers/opencl/api/handle.h"
@@ -35,7 +36,9 @@ class Context {
   bool supports(TexelFormat format, TextureUsage usage) const;
   BinaryCache* binary_cache() const { return binary_cache_.get(); }  // null if there is none
   Profile* profile() const { return profile_.get(); }                // null if there is none
-  std::uint64_t scratch_bytes() const { return scratch_bytes_; }     // of each queue
+  // Held while a program is built; locks nothing if the device builds several at a time.
+  std::unique_lock<std::mutex> lock_build() const;
+  std::uint64_t scratch_bytes() const { return scratch_bytes_; }  // of each queue
 
  private:
   Context(std::shared_ptr<const Api> api, const PlatformDevice& device, cl_context context)
@@ -49,6 +52,7 @@ class Context {
   std::shared_ptr<BinaryCache> binary_cache_;
   std::shared_ptr<Profile> profile_;
   std::uint64_t scratch_bytes_ = 0;
+  mutable std::mutex building_;
   // By texel format: the memory flags with which a 2-D image of the format can be created.
   std::array<cl_mem_flags, kAllTexelFormats.size()> image_flags_ = {};
 };

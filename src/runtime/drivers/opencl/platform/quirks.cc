@@ -29,6 +29,10 @@ constexpr QuirkRow kQuirks[] = {
     {"Portable Computing Language", "", "", kCompilesAtFirstRun,
      "clBuildProgram only parses a kernel, and its first launch compiles it for as long as that "
      "takes: waits for first launches are reported as compilation"},
+    {"Oclgrind", "", "", kOneBuildAtATime,
+     "clBuildProgram on several threads breaks the compiler's modules: programs are built one "
+     "after "
+     "the other"},
 };
 
 bool contains(std::string_view text, std::string_view part) {

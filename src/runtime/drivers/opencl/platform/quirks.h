@@ -16,6 +16,9 @@ inline constexpr std::string_view kWholeLastRow = "whole-last-row";
 // Building a program is quick, and the first run of each kernel compiles it.
 inline constexpr std::string_view kCompilesAtFirstRun = "compiles-at-first-run";
 
+// The compiler is not thread safe.
+inline constexpr std::string_view kOneBuildAtATime = "one-build-at-a-time";
+
 // Appends the entries that match the device's platform, vendor and name to info.quirks.
 void add_quirks(DeviceInfo& info);
 

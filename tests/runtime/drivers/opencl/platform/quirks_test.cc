@@ -2,6 +2,11 @@
 // devices report wrongly.
 #include "runtime/drivers/opencl/platform/quirks.h"
 
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
 #include "tests/runtime/drivers/opencl/replaced_call_fixture.h"
 
 namespace texloom::hal::opencl {
@@ -31,6 +36,43 @@ TEST_F(ReplacedCallTest, AnUnderstatedWorkgroupLimitDoesNotHoldForARequiredSize)
   EXPECT_THAT(status(), fails_with(StatusCode::InvalidArgument, "runs this kernel with at most 6"));
   source.insert(source.find(' '), " __attribute__((reqd_work_group_size(7, 1, 1)))");
   TL_ASSERT_OK(status());
+}
+
+std::atomic<int> builds = 0, most_builds = 0;
+
+// The quirk one-build-at-a-time: threads that create executables wait for each other's builds.
+TEST_F(ReplacedCallTest, QuirkOneBuildAtATime) {
+  open_with([](Api& api) {
+    api.clGetPlatformInfo = [](cl_platform_id platform, cl_platform_info name, std::size_t bytes,
+                               void* value, std::size_t* size) -> cl_int {
+      const cl_int code = real.clGetPlatformInfo(platform, name, bytes, value, size);
+      if (name == CL_PLATFORM_NAME && value != nullptr && bytes >= 9)
+        std::memcpy(value, "Oclgrind", 9);
+      return code;
+    };
+    api.clBuildProgram = [](cl_program program, cl_uint count, const cl_device_id* devices,
+                            const char* options, auto notify, void* data) -> cl_int {
+      const int now = ++builds;
+      if (now > most_builds) most_builds = now;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      const cl_int code = real.clBuildProgram(program, count, devices, options, notify, data);
+      --builds;
+      return code;
+    };
+  });
+  ASSERT_TRUE(has_quirk(device_->info(), kOneBuildAtATime));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      const std::string source = fmt::format("__kernel void f() {{ /* {} */ }}", i);
+      TL_EXPECT_OK(device_
+                       ->create_executable({.codes = opencl_c(source),
+                                            .entry_points = {{.name = "f", .params = {}}}})
+                       .status());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(most_builds, 1);
 }
 
 // The device's compiler fails to describe arguments of a kernel that has none.
