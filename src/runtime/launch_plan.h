@@ -39,6 +39,7 @@ struct TextureStorage {
 using TensorStorage = std::variant<BufferStorage, TextureStorage>;
 // "a buffer of 64 bytes", "a texture rgba32float of 32x32 texels"
 std::string describe(const TensorStorage& storage);
+std::uint64_t bytes_of(const TensorStorage& storage);
 
 struct TensorSpec {
   std::string name;

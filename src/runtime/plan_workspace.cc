@@ -31,12 +31,6 @@ TensorStorage with_extent(TensorStorage storage, hal::ReuseExtent extent) {
   return storage;
 }
 
-std::uint64_t bytes_of(const TensorStorage& storage) {
-  if (const auto* buffer = std::get_if<BufferStorage>(&storage)) return buffer->bytes;
-  const auto& texture = std::get<TextureStorage>(storage);
-  return hal::byte_size(texture.extent, texture.format);
-}
-
 class WorkspacePlanner {
  public:
   WorkspacePlanner(const LaunchPlan& plan, std::uint64_t max_object_bytes)

@@ -21,12 +21,6 @@ hal::Constant integer_constant(hal::ElementType type, std::int64_t value) {
   }
 }
 
-std::uint64_t bytes_of(const TensorStorage& storage) {
-  if (const auto* buffer = std::get_if<BufferStorage>(&storage)) return buffer->bytes;
-  const auto& texture = std::get<TextureStorage>(storage);
-  return hal::byte_size(texture.extent, texture.format);
-}
-
 class Recorder {
  public:
   Recorder(const LaunchPlan& plan, const PlanBindings& bindings, NextCommandBuffer next)

@@ -121,10 +121,9 @@ class Checker {
   }
 
   void check_under(const Expr& condition, bool holds, const Expr& e) {
-    const auto known = [&] { return arith::simplify(condition, ranges_); };
-    const auto never = [&] { return holds ? is_false(known()) : is_true(known()); };
-    if (never()) return;
-    const bool always = holds ? is_true(known()) : is_false(known());
+    const Expr known = arith::simplify(condition, ranges_);
+    if (holds ? is_false(known) : is_true(known)) return;
+    const bool always = holds ? is_true(known) : is_false(known);
     arith::Ranges outside = ranges_;
     const bool known_values = known_values_ && (always || takes_known_values(condition));
     const bool understood = understood_ && known_values && (always || is_box(condition, holds));
@@ -132,7 +131,9 @@ class Checker {
     const bool outer_values = std::exchange(known_values_, known_values);
     path_.push_back({condition, holds});
     ranges_.assume(condition, holds);
-    bool runs = !never();  // parts of the condition may contradict each other
+    const Expr inside = arith::simplify(condition, ranges_);
+    // Parts of the condition may contradict each other.
+    bool runs = holds ? !is_false(inside) : !is_true(inside);
     walk(condition, [&](const Var& v) {
       const arith::Interval values = ranges_.of(&v);
       runs = runs && values.min <= values.max;
@@ -270,10 +271,6 @@ arith::Ranges computed_indices(const Stage& stage, const Bounds& bounds) {
   }
   return indices;
 }
-
-}  // namespace
-
-namespace {
 
 // Reports what check_reads reports, for all computes except those in the steps of scans, at the
 // points that the bounds say are computed: other points of an operation may read outside. Returns

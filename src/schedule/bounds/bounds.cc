@@ -9,7 +9,6 @@
 #include "ir/arith/region.h"
 #include "ir/arith/simplify.h"
 #include "ir/equal.h"
-#include "ir/layout/layout.h"
 #include "schedule/attach.h"
 #include "schedule/bounds/array_extents.h"
 #include "schedule/bounds/axis_values.h"

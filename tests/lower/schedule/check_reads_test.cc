@@ -282,6 +282,17 @@ TEST_F(CheckReads, PointsThatAreNotComputed) {
   }
 }
 
+// The guards of a stage that is computed in tiles of 4 of its reader.
+std::string guards_in_tiles(const Tensor& stage, const Tensor& reader) {
+  Te te({reader});
+  const auto [outer, inner] = te.split(reader, te.axis(reader, 0), 4);
+  te.s.compute_at(te.id(stage), te.id(reader), outer, line(7));
+  const schedule::Bounds bounds = infer_checked_bounds(te.s);
+  std::string guards;
+  for (const Expr& guard : bounds.of(te.id(stage)).guards) guards += to_string(guard) + "; ";
+  return guards;
+}
+
 // A tile that exceeds the reader's shape is computed as a whole, which costs no guard, unless its
 // last points would read outside.
 TEST_F(CheckReads, GuardsOfLengthenedStages) {
@@ -289,13 +300,7 @@ TEST_F(CheckReads, GuardsOfLengthenedStages) {
     const Tensor x = placeholder("X", {extent});
     const Tensor b = compute("B", {16}, [&](const Exprs& i) { return at(x, {i[0]}); });
     const Tensor c = compute("C", {14}, [&](const Exprs& i) { return at(b, {i[0]}); });
-    Te te({c});
-    const auto [outer, inner] = te.split(c, te.axis(c, 0), 4);
-    te.s.compute_at(te.id(b), te.id(c), outer, line(7));
-    const schedule::Bounds bounds = infer_checked_bounds(te.s);
-    std::string guards;
-    for (const Expr& guard : bounds.of(te.id(b)).guards) guards += to_string(guard) + "; ";
-    return guards;
+    return guards_in_tiles(b, c);
   };
   EXPECT_EQ(guards_of(16), "");
   EXPECT_EQ(guards_of(14), "i.outer * 4 + i < 14; ");
@@ -316,13 +321,7 @@ TEST_F(CheckReads, ConditionsAroundLengthenedStages) {
     const Tensor c = compute("C", {16}, [&](const Exprs& i) {
       return make_select(i[0] < make_int(needed), at(b, {i[0]}), make_float(0));
     });
-    Te te({c});
-    const auto [outer, inner] = te.split(c, te.axis(c, 0), 4);
-    te.s.compute_at(te.id(b), te.id(c), outer, line(7));
-    const schedule::Bounds bounds = infer_checked_bounds(te.s);
-    std::string guards;
-    for (const Expr& guard : bounds.of(te.id(b)).guards) guards += to_string(guard) + "; ";
-    return guards;
+    return guards_in_tiles(b, c);
   };
   const auto unclear = [](const Expr& i) { return i * i < make_int(200); };
   EXPECT_EQ(guards_of(unclear, 14), "i.outer * 4 + i < 14; ");
