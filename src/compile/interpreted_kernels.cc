@@ -251,7 +251,8 @@ std::shared_ptr<const host::KernelLoader> make_interpreter_loader(
 
 void add_interpreted_code(const CompiledModule& module, runtime::LaunchPlan& plan) {
   for (size_t i = 0; i < module.kernels.size(); ++i) {
-    plan.kernels[i].codes.push_back({.format = hal::KernelFormat::Ir, .code = text_of(module, i)});
+    plan.modules[plan.kernels[i].module].codes.push_back(
+        {.format = hal::KernelFormat::Ir, .code = text_of(module, i)});
   }
 }
 

@@ -150,8 +150,8 @@ class PlanMaker {
 
   void add_kernel(const CompiledKernel& kernel) {
     auto [format, build_options] = source_format(module_.target.kind);
-    runtime::KernelSpec spec{.codes = {{format, kernel.source, std::move(build_options)}},
-                             .entry = {}};
+    runtime::KernelSpec spec{.module = static_cast<uint32_t>(plan_.modules.size()), .entry = {}};
+    plan_.modules.push_back({{{format, kernel.source, std::move(build_options)}}});
     spec.entry.name = kernel.name;
     for (const KernelParam& p : kernel.params) spec.entry.params.push_back(kernel_param(p));
     std::transform(kernel.block.begin(), kernel.block.end(), spec.entry.workgroup_size.begin(),

@@ -13,6 +13,14 @@ void note_written(const LaunchPlan& plan, const std::vector<Step>& steps,
                   std::vector<bool>& written) {
   for (const Step& step : steps) {
     if (const auto* loop = std::get_if<LoopStep>(&step)) note_written(plan, loop->body, written);
+    if (const auto* call = std::get_if<CallStep>(&step)) {
+      const std::vector<hal::Access>& accesses = plan.calls[call->call].accesses;
+      for (std::size_t i = 0; i < accesses.size(); ++i) {
+        const TensorRef tensor = call->tensors[i];
+        if (tensor.kind == TensorRef::Kind::Argument && writes(accesses[i]))
+          written[tensor.index] = true;
+      }
+    }
     const auto* launch = std::get_if<LaunchStep>(&step);
     if (launch == nullptr) continue;
     const std::vector<hal::KernelParam>& params = plan.kernels[launch->kernel].entry.params;

@@ -1,6 +1,7 @@
 #include "runtime/check_workspace.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace texloom::runtime {
@@ -44,8 +45,10 @@ class Checker {
         std::erase(live_, free->temporary);
       } else if (const auto* launch = std::get_if<LaunchStep>(&step)) {
         TL_RETURN_IF_ERROR(check(*launch));
-      } else {
-        TL_RETURN_IF_ERROR(check(std::get<LoopStep>(step).body));
+      } else if (const auto* call = std::get_if<CallStep>(&step)) {
+        TL_RETURN_IF_ERROR(check(*call));
+      } else if (const auto* loop = std::get_if<LoopStep>(&step)) {
+        TL_RETURN_IF_ERROR(check(loop->body));
       }
     }
     return {};
@@ -83,10 +86,28 @@ class Checker {
                                 entry.name, plan_.temporaries[ref->index].name,
                                 hal::to_string(place.origin));
     }
+    return check_apart(fmt::format("kernel \"{}\"", entry.name), read, written);
+  }
+
+  Status check(const CallStep& step) const {
+    const OperatorCall& call = plan_.calls[step.call];
+    std::vector<std::uint32_t> read, written;  // objects that are textures
+    for (std::size_t i = 0; i < step.tensors.size(); ++i) {
+      const TensorRef ref = step.tensors[i];
+      if (ref.kind != TensorRef::Kind::Temporary ||
+          !std::holds_alternative<TextureStorage>(plan_.temporaries[ref.index].storage))
+        continue;
+      const std::uint32_t object = workspace_.places[ref.index].object;
+      (hal::writes(call.accesses[i]) ? written : read).push_back(object);
+    }
+    return check_apart(fmt::format("operator \"{}\"", call.op), read, written);
+  }
+
+  static Status check_apart(const std::string& what, const std::vector<std::uint32_t>& read,
+                            const std::vector<std::uint32_t>& written) {
     for (const std::uint32_t object : read) {
       if (std::find(written.begin(), written.end(), object) != written.end())
-        return invalid_argument("kernel \"{}\" reads and writes texture object {}", entry.name,
-                                object);
+        return invalid_argument("{} reads and writes texture object {}", what, object);
     }
     return {};
   }

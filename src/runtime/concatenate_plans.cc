@@ -1,6 +1,7 @@
 #include "runtime/concatenate_plans.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace texloom::runtime {
@@ -16,17 +17,13 @@ bool provides(const TensorStorage& given, const TensorStorage& wanted) {
   return std::get<BufferStorage>(given).bytes >= std::get<BufferStorage>(wanted).bytes;
 }
 
-bool same_kernel(const KernelSpec& a, const KernelSpec& b) {
-  return a.math == b.math && a.codes == b.codes && a.entry == b.entry;
-}
-
 class Concatenation {
  public:
-  Concatenation(std::vector<TensorSpec> arguments, std::vector<TensorSpec> temporaries,
-                std::span<const PlanPart> parts)
-      : parts_(parts), shared_(temporaries.size()) {
-    whole_.arguments = std::move(arguments);
-    whole_.temporaries = std::move(temporaries);
+  Concatenation(PlanTensors tensors, std::span<const PlanPart> parts)
+      : parts_(parts), shared_(tensors.temporaries.size()) {
+    whole_.arguments = std::move(tensors.arguments);
+    whole_.temporaries = std::move(tensors.temporaries);
+    whole_.constants = std::move(tensors.constants);
   }
 
   Result<LaunchPlan> make() {
@@ -52,11 +49,10 @@ class Concatenation {
                               part.arguments.size());
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const TensorRef ref = part.arguments[i];
-      const bool is_argument = ref.kind == TensorRef::Kind::Argument;
-      const std::vector<TensorSpec>& tensors = is_argument ? whole_.arguments : whole_.temporaries;
+      const std::vector<TensorSpec>& tensors = tensors_of(whole_, ref.kind);
       if (ref.index >= tensors.size())
         return invalid_argument("argument \"{}\" is {} {} of {}", wanted[i].name,
-                                is_argument ? "argument" : "temporary", ref.index, tensors.size());
+                                to_string(ref.kind), ref.index, tensors.size());
       const TensorSpec& given = tensors[ref.index];
       if (given.element == wanted[i].element && provides(given.storage, wanted[i].storage))
         continue;
@@ -87,14 +83,19 @@ class Concatenation {
     for (std::uint32_t i = 0; i < shared_; ++i) {
       if (parts_naming(i).first == number) whole_.steps.emplace_back(AllocateStep{i});
     }
-    const Numbers numbers{part.arguments, static_cast<std::uint32_t>(whole_.temporaries.size()),
+    const Numbers numbers{part.arguments,
+                          static_cast<std::uint32_t>(whole_.temporaries.size()),
+                          static_cast<std::uint32_t>(whole_.constants.size()),
                           static_cast<std::uint32_t>(whole_.scalars.size()),
+                          static_cast<std::uint32_t>(whole_.calls.size()),
                           kernels_of(*part.plan)};
     const auto add = [](auto& to, const auto& from) {
       to.insert(to.end(), from.begin(), from.end());
     };
     add(whole_.temporaries, part.plan->temporaries);
+    add(whole_.constants, part.plan->constants);
     add(whole_.scalars, part.plan->scalars);
+    add(whole_.calls, part.plan->calls);
     add(whole_.steps, renumbered(part.plan->steps, numbers));
     for (std::uint32_t i = 0; i < shared_; ++i) {
       if (parts_naming(i).second == number) whole_.steps.emplace_back(FreeStep{i});
@@ -105,23 +106,34 @@ class Concatenation {
   struct Numbers {
     const std::vector<TensorRef>& arguments;
     std::uint32_t first_temporary;
+    std::uint32_t first_constant;
     std::uint32_t first_scalar;
+    std::uint32_t first_call;
     std::vector<std::uint32_t> kernels;
 
     TensorRef of(const TensorRef& ref) const {
       if (ref.kind == TensorRef::Kind::Argument) return arguments[ref.index];
-      return {ref.kind, ref.index + first_temporary};
+      const bool is_temporary = ref.kind == TensorRef::Kind::Temporary;
+      return {ref.kind, ref.index + (is_temporary ? first_temporary : first_constant)};
     }
   };
 
   std::vector<std::uint32_t> kernels_of(const LaunchPlan& part) {
     std::vector<std::uint32_t> numbers;
+    std::map<std::uint32_t, std::uint32_t>
+        modules;  // of the part, that the whole does not have yet
     for (const KernelSpec& kernel : part.kernels) {
+      const ModuleSpec& module = part.modules[kernel.module];
       const auto known =
-          std::find_if(whole_.kernels.begin(), whole_.kernels.end(),
-                       [&](const KernelSpec& each) { return same_kernel(each, kernel); });
+          std::find_if(whole_.kernels.begin(), whole_.kernels.end(), [&](const KernelSpec& each) {
+            return each.entry == kernel.entry && whole_.modules[each.module] == module;
+          });
       numbers.push_back(static_cast<std::uint32_t>(known - whole_.kernels.begin()));
-      if (known == whole_.kernels.end()) whole_.kernels.push_back(kernel);
+      if (known != whole_.kernels.end()) continue;
+      const auto [added, is_new] =
+          modules.emplace(kernel.module, static_cast<std::uint32_t>(whole_.modules.size()));
+      if (is_new) whole_.modules.push_back(module);
+      whole_.kernels.push_back({added->second, kernel.entry});
     }
     return numbers;
   }
@@ -134,19 +146,24 @@ class Concatenation {
         free->temporary += numbers.first_temporary;
       } else if (auto* loop = std::get_if<LoopStep>(&step)) {
         loop->body = renumbered(std::move(loop->body), numbers);
-      } else {
-        auto& launch = std::get<LaunchStep>(step);
-        launch.kernel = numbers.kernels[launch.kernel];
-        for (Operand& operand : launch.operands) {
-          if (auto* ref = std::get_if<TensorRef>(&operand)) *ref = numbers.of(*ref);
-          if (auto* origin = std::get_if<OriginOf>(&operand))
-            origin->tensor = numbers.of(origin->tensor);
-          if (auto* scalar = std::get_if<ScalarValue>(&operand))
-            scalar->scalar += numbers.first_scalar;
-        }
+      } else if (auto* call = std::get_if<CallStep>(&step)) {
+        call->call += numbers.first_call;
+        for (TensorRef& ref : call->tensors) ref = numbers.of(ref);
+      } else if (auto* launch = std::get_if<LaunchStep>(&step)) {
+        renumber(*launch, numbers);
       }
     }
     return steps;
+  }
+
+  static void renumber(LaunchStep& launch, const Numbers& numbers) {
+    launch.kernel = numbers.kernels[launch.kernel];
+    for (Operand& operand : launch.operands) {
+      if (auto* ref = std::get_if<TensorRef>(&operand)) *ref = numbers.of(*ref);
+      if (auto* origin = std::get_if<OriginOf>(&operand))
+        origin->tensor = numbers.of(origin->tensor);
+      if (auto* scalar = std::get_if<ScalarValue>(&operand)) scalar->scalar += numbers.first_scalar;
+    }
   }
 
   std::span<const PlanPart> parts_;
@@ -156,10 +173,8 @@ class Concatenation {
 
 }  // namespace
 
-Result<LaunchPlan> concatenate(std::vector<TensorSpec> arguments,
-                               std::vector<TensorSpec> temporaries,
-                               std::span<const PlanPart> parts) {
-  return Concatenation(std::move(arguments), std::move(temporaries), parts).make();
+Result<LaunchPlan> concatenate(PlanTensors tensors, std::span<const PlanPart> parts) {
+  return Concatenation(std::move(tensors), parts).make();
 }
 
 }  // namespace texloom::runtime

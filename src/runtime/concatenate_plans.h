@@ -15,16 +15,20 @@ struct PlanPart {
   std::vector<TensorRef> arguments;
 };
 
-// The plan of the parts, in order, over these arguments and temporaries. A temporary of the whole
-// is allocated before the first part that names it and freed after the last; the parts' own follow
-// it. Scalars of the parts follow one another. Equal kernels become one. The result has no
-// workspace, and is valid if the parts are.
+struct PlanTensors {
+  std::vector<TensorSpec> arguments = {};
+  std::vector<TensorSpec> temporaries = {};
+  std::vector<TensorSpec> constants = {};
+};
+
+// The plan of the parts, in order, over these tensors. A temporary of the whole is allocated before
+// the first part that names it and freed after the last. The parts' own temporaries, constants,
+// scalars and calls follow those of the whole, part by part. Equal kernels become one. The result
+// has no workspace and does not name all barriers; it is valid if the parts are.
 //
 // InvalidArgument, naming the part and the tensor: a missing argument or a tensor that does not
 // exist; storage that is smaller or of another kind than the part's; a temporary that no part
 // names. Unimplemented for parts whose sizes depend on symbols.
-Result<LaunchPlan> concatenate(std::vector<TensorSpec> arguments,
-                               std::vector<TensorSpec> temporaries,
-                               std::span<const PlanPart> parts);
+Result<LaunchPlan> concatenate(PlanTensors tensors, std::span<const PlanPart> parts);
 
 }  // namespace texloom::runtime

@@ -24,7 +24,7 @@ class Counter {
   Result<std::int64_t> count(const std::vector<Step>& steps) {
     std::int64_t sum = 0;
     for (const Step& step : steps) {
-      if (std::holds_alternative<LaunchStep>(step)) ++sum;
+      if (std::holds_alternative<LaunchStep>(step) || std::holds_alternative<CallStep>(step)) ++sum;
       if (const auto* loop = std::get_if<LoopStep>(&step)) {
         TL_ASSIGN_OR_RETURN(const std::int64_t inside, count(*loop));
         sum += inside;

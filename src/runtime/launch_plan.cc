@@ -15,4 +15,26 @@ std::uint64_t bytes_of(const TensorStorage& storage) {
   return hal::byte_size(texture.extent, texture.format);
 }
 
+std::string_view to_string(TensorRef::Kind kind) {
+  switch (kind) {
+    case TensorRef::Kind::Argument:
+      return "argument";
+    case TensorRef::Kind::Temporary:
+      return "temporary";
+    default:
+      return "constant";
+  }
+}
+
+const std::vector<TensorSpec>& tensors_of(const LaunchPlan& plan, TensorRef::Kind kind) {
+  switch (kind) {
+    case TensorRef::Kind::Argument:
+      return plan.arguments;
+    case TensorRef::Kind::Temporary:
+      return plan.temporaries;
+    default:
+      return plan.constants;
+  }
+}
+
 }  // namespace texloom::runtime

@@ -8,9 +8,11 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -58,18 +60,31 @@ struct ScalarSpec {
   hal::ElementType element = hal::ElementType::Float32;  // a type that hal::Constant supports
 };
 
-struct KernelSpec {
+// Code that a device compiles as a whole.
+struct ModuleSpec {
   std::vector<hal::KernelCode> codes;  // a driver uses the first that it supports
-  hal::EntryPoint entry;
   hal::MathMode math = hal::MathMode::Strict;
+
+  bool operator==(const ModuleSpec&) const = default;
+};
+// A kernel of a module. The names of a module's kernels differ.
+struct KernelSpec {
+  std::uint32_t module = 0;
+  hal::EntryPoint entry;
+
+  bool operator==(const KernelSpec&) const = default;
 };
 
 // A tensor of the plan.
 struct TensorRef {
-  enum class Kind : std::uint8_t { Argument, Temporary };
+  enum class Kind : std::uint8_t { Argument, Temporary, Constant };
   Kind kind = Kind::Argument;
   std::uint32_t index = 0;
+
+  bool operator==(const TensorRef&) const = default;
 };
+// "argument", "temporary", "constant"
+std::string_view to_string(TensorRef::Kind kind);
 
 // The texel coordinate at which a texture tensor begins.
 struct OriginOf {
@@ -113,13 +128,40 @@ struct LaunchStep {
   hal::Grid groups = {1, 1, 1};   // nothing is launched if an axis is zero or negative
   std::vector<Operand> operands;  // in the order of the kernel's parameters
 };
+// Calls a custom operator (runtime/custom/operator.h).
+struct CallStep {
+  std::uint32_t call = 0;          // of the plan's calls
+  std::vector<TensorRef> tensors;  // in the order of the operator's arguments
+};
+// Later steps wait for all earlier ones. Only in plans that name their barriers.
+struct BarrierStep {};
 struct LoopStep;
-using Step = std::variant<AllocateStep, FreeStep, LaunchStep, LoopStep>;
+using Step = std::variant<AllocateStep, FreeStep, LaunchStep, CallStep, BarrierStep, LoopStep>;
 // Runs the body for 0, 1, …, extent - 1, in order.
 struct LoopStep {
   std::uint32_t slot = 0;  // identifies the variable in operands and sizes of the body
   Size extent = 0;         // the body does not run if it is zero or negative
   std::vector<Step> body;
+};
+
+// A number or a text that a custom operator is given.
+using AttributeValue = std::variant<std::int64_t, double, std::string>;
+struct Attribute {
+  std::string name;
+  AttributeValue value;
+
+  bool operator==(const Attribute&) const = default;
+};
+
+// A custom operator that the program's user provides, with what it is given.
+struct OperatorCall {
+  std::string op;                          // its registered name, such as "mine::softshrink"
+  std::uint32_t version = 0;               // that it was compiled against
+  std::vector<hal::Access> accesses = {};  // of its arguments
+  std::vector<Attribute> attributes = {};
+  std::vector<std::byte> payload = {};  // of a delegate: opaque
+
+  bool operator==(const OperatorCall&) const = default;
 };
 
 // Where a temporary is: in an object, from a byte offset (of a buffer) or a texel (of a texture)
@@ -146,11 +188,22 @@ struct LaunchPlan {
   std::vector<ScalarSpec> scalars = {};
   std::vector<TensorSpec> arguments;
   std::vector<TensorSpec> temporaries;
+  // Only read. Their values are not part of the plan: who loads it provides their memory.
+  std::vector<TensorSpec> constants = {};
+  std::vector<ModuleSpec> modules;
   std::vector<KernelSpec> kernels;
+  std::vector<OperatorCall> calls = {};
   std::vector<Step> steps;
+  // Whether the steps name every barrier that they need; otherwise the command buffer finds them.
+  bool names_barriers = false;
   // If it is absent, the executor plans it when sizes are known.
   std::optional<WorkspacePlan> workspace = {};
 };
+
+const std::vector<TensorSpec>& tensors_of(const LaunchPlan& plan, TensorRef::Kind kind);
+inline const TensorSpec& tensor_of(const LaunchPlan& plan, TensorRef ref) {
+  return tensors_of(plan, ref.kind)[ref.index];
+}
 
 inline constexpr int kMaxLoopDepth = 32;
 // The limit for one run, including loop iterations that launch nothing. More would take hours, and

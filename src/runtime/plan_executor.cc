@@ -67,6 +67,14 @@ Status check_scalars(std::span<const ScalarSpec> wanted, std::span<const hal::Co
   return {};
 }
 
+std::vector<hal::BindingRef> as_refs(std::span<const hal::Binding> bindings) {
+  std::vector<hal::BindingRef> refs;
+  refs.reserve(bindings.size());
+  for (const hal::Binding& binding : bindings)
+    std::visit([&](const auto& memory) { refs.emplace_back(memory); }, binding);
+  return refs;
+}
+
 Status keep_pace(hal::Queue& queue, std::uint64_t backlog, FunctionRef<bool()> interrupted) {
   while (backlog != 0 && queue.backlog() > backlog && !interrupted()) {
     const Status status = queue.wait_idle(hal::after(std::chrono::milliseconds(10)));
@@ -94,15 +102,13 @@ Result<std::shared_ptr<PlanExecutor>> PlanExecutor::create(
   std::shared_ptr<PlanExecutor> executor(
       new PlanExecutor(std::move(device), std::move(plan), policy));
   executor->written_ = written_arguments(executor->plan_);
-  for (const KernelSpec& kernel : executor->plan_.kernels) {
-    TL_ASSIGN_OR_RETURN(auto executable,
-                        executor->device_->create_executable({.codes = kernel.codes,
-                                                              .entry_points = {kernel.entry},
-                                                              .math = kernel.math,
-                                                              .build = hal::BuildTime::FirstUse}));
-    executor->executables_.push_back(std::move(executable));
-  }
-  TL_RETURN_IF_ERROR(build_side_by_side(executor->executables_, goes_on));
+  if (!executor->plan_.constants.empty() || !executor->plan_.calls.empty())
+    return make_error(StatusCode::Unimplemented, "the plan has constants or custom operators");
+  TL_ASSIGN_OR_RETURN(executor->kernels_, create_kernels(*executor->device_, executor->plan_));
+  TL_RETURN_IF_ERROR(build_side_by_side(executor->kernels_.executables, [&](KernelProgress at) {
+    at.current = first_kernel_of(executor->plan_, at.current);
+    return goes_on(at);
+  }));
   if (executor->plan_.symbols.empty()) {
     TL_ASSIGN_OR_RETURN(const std::shared_ptr<const Instance> only, executor->instance({}));
     TL_RETURN_IF_ERROR(executor->acquire_workspace(*only).status());
@@ -157,12 +163,18 @@ Status PlanExecutor::run(std::span<const TensorBinding> arguments, const RunValu
   }
   const std::lock_guard lock(running_);
   TL_ASSIGN_OR_RETURN(Workspace workspace, acquire_workspace(*now));
-  const PlanBindings bindings = {executables_, arguments, values.scalars, workspace.bindings()};
+  const std::vector<hal::BindingRef> bound = as_refs(arguments);
+  const std::vector<hal::BindingRef> temporaries = as_refs(workspace.bindings());
+  const PlanBindings bindings = {.kernels = kernels_.kernels,
+                                 .arguments = bound,
+                                 .scalars = values.scalars,
+                                 .temporaries = temporaries};
   PlanSubmitter submitter(*device_, policy_, first_runs_.get(), interrupted);
   for (int i = 0; i < times && !submitter.is_stopped(); ++i)
-    TL_RETURN_IF_ERROR(record(now->plan, bindings, [&](std::uint32_t kernel, std::uint64_t bytes) {
-      return submitter.next(kernel, bytes);
-    }));
+    TL_RETURN_IF_ERROR(
+        record(now->plan, bindings, [&](std::optional<std::uint32_t> kernel, std::uint64_t bytes) {
+          return submitter.next(kernel, bytes);
+        }));
   TL_RETURN_IF_ERROR(submitter.finish());
   workspace.release();
   return submitter.is_stopped() ? Status()

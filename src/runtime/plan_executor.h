@@ -12,6 +12,7 @@
 #include "runtime/hal/binding.h"
 #include "runtime/hal/device.h"
 #include "runtime/kernels/kernel_builds.h"
+#include "runtime/kernels/plan_kernels.h"
 #include "runtime/launch_plan.h"
 #include "runtime/plan_workspace.h"
 #include "support/function_ref.h"
@@ -99,8 +100,8 @@ class PlanExecutor {
   std::shared_ptr<hal::Device> device_;
   LaunchPlan plan_;
   CommitPolicy policy_;
-  std::vector<bool> written_;                                  // by argument
-  std::vector<std::shared_ptr<hal::Executable>> executables_;  // by kernel; entry point 0 of each
+  std::vector<bool> written_;  // by argument
+  PlanKernels kernels_;
   std::unique_ptr<FirstRuns> first_runs_;  // null if first runs are like any other
   std::mutex running_;                     // held from the first submission of a run to its last
   std::mutex mutex_;

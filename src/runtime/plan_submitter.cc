@@ -6,7 +6,8 @@
 
 namespace texloom::runtime {
 
-Result<hal::CommandBuffer*> PlanSubmitter::next(std::uint32_t kernel, std::uint64_t bytes) {
+Result<hal::CommandBuffer*> PlanSubmitter::next(std::optional<std::uint32_t> kernel,
+                                                std::uint64_t bytes) {
   if (is_full()) {
     ++submitted_;
     TL_RETURN_IF_ERROR(submit({{progress_, submitted_}}));
@@ -31,8 +32,8 @@ bool PlanSubmitter::is_full() const {
                             (policy_.bytes != 0 && bytes_ >= policy_.bytes));
 }
 
-bool PlanSubmitter::is_first_run(std::uint32_t kernel) const {
-  return first_runs_ != nullptr && !first_runs_->was_launched(kernel) &&
+bool PlanSubmitter::is_first_run(std::optional<std::uint32_t> kernel) const {
+  return first_runs_ != nullptr && kernel && !first_runs_->was_launched(*kernel) &&
          std::none_of(first_launches_.begin(), first_launches_.end(),
                       [&](const FirstLaunch& each) { return each.kernel == kernel; });
 }

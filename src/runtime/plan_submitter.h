@@ -25,10 +25,10 @@ class PlanSubmitter {
                 FunctionRef<bool()> interrupted)
       : device_(device), policy_(policy), first_runs_(first_runs), interrupted_(interrupted) {}
 
-  // Returns the command buffer for the next launch, of that kernel with arguments of that size;
-  // null if the user has interrupted the run. Submits earlier launches if they have reached a
-  // limit.
-  Result<hal::CommandBuffer*> next(std::uint32_t kernel, std::uint64_t bytes);
+  // Returns the command buffer for the next launch, of that kernel, or for a call if there is no
+  // kernel, with arguments of that size; null if the user has interrupted the run. Submits earlier
+  // launches if they have reached a limit.
+  Result<hal::CommandBuffer*> next(std::optional<std::uint32_t> kernel, std::uint64_t bytes);
   // Submits the rest.
   Status finish();
 
@@ -43,7 +43,7 @@ class PlanSubmitter {
   };
 
   bool is_full() const;
-  bool is_first_run(std::uint32_t kernel) const;
+  bool is_first_run(std::optional<std::uint32_t> kernel) const;
   Status end_first_launch();
   Status submit_first_launches();
   Status submit(std::vector<hal::TimelinePoint> signals);

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "runtime/check_workspace.h"
 #include "runtime/launch_count.h"
@@ -44,8 +48,10 @@ class Validator {
         TL_RETURN_IF_ERROR(check_free(*free, allocated_here));
       } else if (const auto* launch = std::get_if<LaunchStep>(&step)) {
         TL_RETURN_IF_ERROR(check_launch(*launch));
-      } else {
-        TL_RETURN_IF_ERROR(check_loop(std::get<LoopStep>(step)));
+      } else if (const auto* call = std::get_if<CallStep>(&step)) {
+        TL_RETURN_IF_ERROR(check_call(*call));
+      } else if (const auto* loop = std::get_if<LoopStep>(&step)) {
+        TL_RETURN_IF_ERROR(check_loop(*loop));
       }
     }
     if (extents_.empty()) return {};
@@ -122,6 +128,21 @@ class Validator {
     return {};
   }
 
+  Status check_call(const CallStep& step) const {
+    if (step.call >= plan_.calls.size())
+      return invalid_argument("call {} of {}", step.call, plan_.calls.size());
+    const OperatorCall& call = plan_.calls[step.call];
+    if (step.tensors.size() != call.accesses.size())
+      return invalid_argument("operator \"{}\" takes {} tensors, got {}", call.op,
+                              call.accesses.size(), step.tensors.size());
+    for (std::size_t i = 0; i < step.tensors.size(); ++i) {
+      const Status status = find(step.tensors[i], call.accesses[i]).status();
+      if (!status.ok())
+        return status.with_context(fmt::format("operator \"{}\": tensor {}", call.op, i));
+    }
+    return {};
+  }
+
   // Whether the size uses only symbols of the plan and variables of enclosing loops.
   bool is_known(const Size& size) const {
     const std::vector<std::uint32_t> slots = size.loop_slots();
@@ -130,16 +151,16 @@ class Validator {
                        [&](std::uint32_t slot) { return extents_.contains(slot); });
   }
 
-  Result<const TensorSpec*> find(TensorRef ref) const {
-    const bool is_argument = ref.kind == TensorRef::Kind::Argument;
-    const auto& tensors = is_argument ? plan_.arguments : plan_.temporaries;
+  Result<const TensorSpec*> find(TensorRef ref, hal::Access access) const {
+    const std::vector<TensorSpec>& tensors = tensors_of(plan_, ref.kind);
     if (ref.index >= tensors.size())
-      return invalid_argument("{} {} of {}", is_argument ? "argument" : "temporary", ref.index,
-                              tensors.size());
-    if (!is_argument && lives_[ref.index] != Life::Live)
-      return invalid_argument("temporary \"{}\" is used while not allocated",
-                              tensors[ref.index].name);
-    return &tensors[ref.index];
+      return invalid_argument("{} {} of {}", to_string(ref.kind), ref.index, tensors.size());
+    const TensorSpec& tensor = tensors[ref.index];
+    if (ref.kind == TensorRef::Kind::Temporary && lives_[ref.index] != Life::Live)
+      return invalid_argument("temporary \"{}\" is used while not allocated", tensor.name);
+    if (ref.kind == TensorRef::Kind::Constant && hal::writes(access))
+      return invalid_argument("constant \"{}\" is written", tensor.name);
+    return &tensor;
   }
 
   Status check_operand(const hal::KernelParam& param, const Operand& operand) const {
@@ -149,7 +170,7 @@ class Validator {
       return invalid_argument("is {}, which a plan cannot pass", hal::describe(param));
     const auto* ref = std::get_if<TensorRef>(&operand);
     if (ref == nullptr) return invalid_argument("expected {}, got a number", hal::describe(param));
-    TL_ASSIGN_OR_RETURN(const TensorSpec* tensor, find(*ref));
+    TL_ASSIGN_OR_RETURN(const TensorSpec* tensor, find(*ref, hal::access_of(param)));
     if (matches(param, tensor->storage)) return {};
     std::string wanted = hal::describe(param);
     if (const auto* texture = std::get_if<hal::TextureParam>(&param))
@@ -195,7 +216,7 @@ class Validator {
       if (symbol->symbol >= plan_.symbols.size())
         return invalid_argument("symbol {} of {}", symbol->symbol, plan_.symbols.size());
     } else if (const auto* origin = std::get_if<OriginOf>(&operand)) {
-      TL_ASSIGN_OR_RETURN(const TensorSpec* tensor, find(origin->tensor));
+      TL_ASSIGN_OR_RETURN(const TensorSpec* tensor, find(origin->tensor, hal::Access::Read));
       if (!std::holds_alternative<TextureStorage>(tensor->storage))
         return invalid_argument("\"{}\" has no origin: it is a buffer", tensor->name);
     } else {
@@ -210,20 +231,41 @@ class Validator {
   std::map<std::uint32_t, Size> extents_;  // of the enclosing loops, by slot
 };
 
-}  // namespace
-
-Status validate(const LaunchPlan& plan) {
-  for (const auto* tensors : {&plan.arguments, &plan.temporaries}) {
+Status check_tensors(const LaunchPlan& plan) {
+  for (const auto* tensors : {&plan.arguments, &plan.temporaries, &plan.constants}) {
     for (const TensorSpec& tensor : *tensors) {
       for (const Size& extent : tensor.shape) {
         if (extent.symbol_count() > plan.symbols.size() || !extent.loop_slots().empty())
           return invalid_argument("the shape of \"{}\" has a symbol that is not in the plan",
                                   tensor.name);
-        if (!extent.constant() && !std::holds_alternative<BufferStorage>(tensor.storage))
+        if (extent.constant()) continue;
+        if (!std::holds_alternative<BufferStorage>(tensor.storage))
           return invalid_argument("the texture \"{}\" has no constant shape", tensor.name);
+        if (tensors == &plan.constants)
+          return invalid_argument("the constant \"{}\" has no constant shape", tensor.name);
       }
     }
   }
+  return {};
+}
+
+Status check_kernels(const LaunchPlan& plan) {
+  std::set<std::pair<std::uint32_t, std::string_view>> names;
+  for (const KernelSpec& kernel : plan.kernels) {
+    if (kernel.module >= plan.modules.size())
+      return invalid_argument("kernel \"{}\": module {} of {}", kernel.entry.name, kernel.module,
+                              plan.modules.size());
+    if (!names.emplace(kernel.module, kernel.entry.name).second)
+      return invalid_argument("module {} has two kernels \"{}\"", kernel.module, kernel.entry.name);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status validate(const LaunchPlan& plan) {
+  TL_RETURN_IF_ERROR(check_tensors(plan));
+  TL_RETURN_IF_ERROR(check_kernels(plan));
   TL_RETURN_IF_ERROR(Validator(plan).check_steps(plan.steps));
   if (plan.workspace) TL_RETURN_IF_ERROR(check_workspace(plan));
   return plan.symbols.empty() ? launches_of(plan).status() : Status();

@@ -1,5 +1,7 @@
 #include "runtime/record_plan.h"
 
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -31,6 +33,10 @@ class Recorder {
       if (stopped_) return {};
       if (const auto* launch = std::get_if<LaunchStep>(&step)) {
         TL_RETURN_IF_ERROR(record(*launch));
+      } else if (const auto* call = std::get_if<CallStep>(&step)) {
+        TL_RETURN_IF_ERROR(record(*call));
+      } else if (std::holds_alternative<BarrierStep>(step)) {
+        needs_barrier_ = true;
       } else if (const auto* loop = std::get_if<LoopStep>(&step)) {
         TL_ASSIGN_OR_RETURN(const std::int64_t extent, value_of(loop->extent));
         for (std::int64_t i = 0; i < extent && !stopped_; ++i) {
@@ -55,28 +61,62 @@ class Recorder {
       } else {
         const TensorRef ref = std::get<TensorRef>(operand);
         bindings_of_launch_.push_back(binding(ref));
-        bytes += bytes_of(spec(ref).storage);
+        bytes += bytes_of(tensor_of(plan_, ref).storage);
       }
     }
     const auto groups = hal::groups_of(launch.groups, {}, variables_);
     if (!groups.ok())
       return groups.status().with_context(
           fmt::format("kernel \"{}\"", plan_.kernels[launch.kernel].entry.name));
-    TL_ASSIGN_OR_RETURN(hal::CommandBuffer* const commands, next_(launch.kernel, bytes));
-    stopped_ = commands == nullptr;
+    TL_ASSIGN_OR_RETURN(hal::CommandBuffer* const commands, next_command(launch.kernel, bytes));
     if (stopped_) return {};
-    return commands->dispatch(bindings_.executables[launch.kernel], 0, *groups, bindings_of_launch_,
-                              constants_);
+    const LoadedKernel& kernel = bindings_.kernels[launch.kernel];
+    return commands->dispatch_with_table(kernel.executable, kernel.entry_point, *groups,
+                                         bindings_of_launch_, constants_);
   }
 
-  const TensorSpec& spec(TensorRef ref) const {
-    return ref.kind == TensorRef::Kind::Argument ? plan_.arguments[ref.index]
-                                                 : plan_.temporaries[ref.index];
+  Status record(const CallStep& step) {
+    const std::string& name = plan_.calls[step.call].op;
+    if (bindings_.calls == nullptr)
+      return make_error(StatusCode::Unimplemented, "operator \"{}\" is not provided", name);
+    bindings_of_launch_.clear();
+    std::uint64_t bytes = 0;
+    for (const TensorRef ref : step.tensors) {
+      bindings_of_launch_.push_back(binding(ref));
+      bytes += bytes_of(tensor_of(plan_, ref).storage);
+    }
+    TL_ASSIGN_OR_RETURN(hal::CommandBuffer* const commands, next_command({}, bytes));
+    if (stopped_) return {};
+    return bindings_.calls->record(step, bindings_of_launch_, *commands)
+        .with_context(fmt::format("operator \"{}\"", name));
   }
 
-  const hal::Binding& binding(TensorRef ref) const {
-    return ref.kind == TensorRef::Kind::Argument ? bindings_.arguments[ref.index]
-                                                 : bindings_.temporaries[ref.index];
+  // Sets stopped_ if there is none.
+  Result<hal::CommandBuffer*> next_command(std::optional<std::uint32_t> kernel,
+                                           std::uint64_t bytes) {
+    TL_ASSIGN_OR_RETURN(hal::CommandBuffer* const commands, next_(kernel, bytes));
+    stopped_ = commands == nullptr;
+    if (needs_barrier_ && commands == last_ && !stopped_) TL_RETURN_IF_ERROR(commands->barrier());
+    needs_barrier_ = false;
+    last_ = commands;
+    return commands;
+  }
+
+  const hal::BindingRef& binding(TensorRef ref) const {
+    switch (ref.kind) {
+      case TensorRef::Kind::Argument:
+        return bindings_.arguments[ref.index];
+      case TensorRef::Kind::Temporary:
+        return bindings_.temporaries[ref.index];
+      default:
+        return bindings_.constants[ref.index];
+    }
+  }
+
+  hal::Offset2D origin_of(const hal::BindingRef& binding) const {
+    if (const auto* bound = std::get_if<hal::TextureBinding>(&binding)) return bound->origin;
+    const std::uint32_t slot = std::get<hal::BindingSlot>(binding).index;
+    return slot < bindings_.slot_origins.size() ? bindings_.slot_origins[slot] : hal::Offset2D{};
   }
 
   Result<std::int64_t> value_of(const Size& size) const {
@@ -95,7 +135,7 @@ class Recorder {
     if (const auto* variable = std::get_if<LoopVariable>(&operand))
       return variables_.at(variable->slot);
     const auto& origin = std::get<OriginOf>(operand);
-    const hal::Offset2D offset = std::get<hal::TextureBinding>(binding(origin.tensor)).origin;
+    const hal::Offset2D offset = origin_of(binding(origin.tensor));
     return origin.axis == OriginOf::Axis::X ? offset.x : offset.y;
   }
 
@@ -103,8 +143,10 @@ class Recorder {
   const PlanBindings& bindings_;
   NextCommandBuffer next_;
   bool stopped_ = false;
+  bool needs_barrier_ = false;          // before the next command
+  hal::CommandBuffer* last_ = nullptr;  // the command buffer of the last command
   LoopValues variables_;
-  std::vector<hal::Binding> bindings_of_launch_;  // of the current launch
+  std::vector<hal::BindingRef> bindings_of_launch_;  // of the current launch or call
   std::vector<hal::Constant> constants_;
 };
 
@@ -115,9 +157,10 @@ Status record(const LaunchPlan& plan, const PlanBindings& bindings, NextCommandB
 }
 
 Status record(const LaunchPlan& plan, const PlanBindings& bindings, hal::CommandBuffer& commands) {
-  return record(plan, bindings, [&](std::uint32_t, std::uint64_t) -> Result<hal::CommandBuffer*> {
-    return &commands;
-  });
+  return record(plan, bindings,
+                [&](std::optional<std::uint32_t>, std::uint64_t) -> Result<hal::CommandBuffer*> {
+                  return &commands;
+                });
 }
 
 }  // namespace texloom::runtime

@@ -153,7 +153,7 @@ TEST(Compile, InterpretedKernelsHoldOneKernelEach) {
   add_interpreted_code(module, plan);
   ASSERT_EQ(plan.kernels.size(), 2U);
   for (const runtime::KernelSpec& kernel : plan.kernels) {
-    const std::string& text = kernel.codes.back().code;
+    const std::string& text = plan.modules[kernel.module].codes.back().code;
     EXPECT_THAT(text, HasSubstr("\nkernel " + kernel.entry.name + " "));
     EXPECT_EQ(text.find("\nkernel "), text.rfind("\nkernel "));
   }

@@ -14,6 +14,7 @@ using hal::Access;
 LaunchPlan plan_of(std::vector<TensorSpec> arguments, std::vector<hal::KernelParam> params) {
   LaunchPlan plan;
   plan.arguments = std::move(arguments);
+  plan.modules.resize(1);
   plan.kernels.resize(1);
   plan.kernels[0].entry = {.name = "k", .params = std::move(params)};
   const Step step = launch(0, {1, 1, 1}, {argument(0), argument(1), argument(2)});

@@ -15,7 +15,7 @@ LaunchPlan add_two_plan() {
   const LaunchPlan one = add_one_plan();
   const std::vector<PlanPart> parts = {{&one, {kX, kMiddle}}, {&one, {kMiddle, kY}}};
   Result<LaunchPlan> both =
-      concatenate(one.arguments, {buffer_tensor("middle", kCount * 4)}, parts);
+      concatenate({one.arguments, {buffer_tensor("middle", kCount * 4)}}, parts);
   EXPECT_TRUE(both.ok()) << both.status().to_string();
   return both.ok() ? *std::move(both) : LaunchPlan();
 }
@@ -44,7 +44,7 @@ TEST_F(ConcatenatePlans, WhatDoesNotFitIsNamed) {
   const auto joined = [&](std::vector<TensorSpec> temporaries, std::vector<TensorRef> first,
                           std::vector<TensorRef> second) {
     const std::vector<PlanPart> parts = {{&one, std::move(first)}, {&one, std::move(second)}};
-    return concatenate(one.arguments, std::move(temporaries), parts).status();
+    return concatenate({one.arguments, std::move(temporaries)}, parts).status();
   };
   const TensorSpec middle = buffer_tensor("middle", kCount * 4);
   EXPECT_THAT(joined({middle}, {kX}, {kMiddle, kY}),
@@ -85,6 +85,7 @@ TEST_F(ConcatenatePlans, LiveTemporariesDoNotOverlap) {
   const auto with_places = [](std::uint64_t second) {
     return LaunchPlan{.arguments = {},
                       .temporaries = {buffer_tensor("a", 8), buffer_tensor("b", 8)},
+                      .modules = {},
                       .kernels = {},
                       .steps = {AllocateStep{0}, AllocateStep{1}},
                       .workspace = WorkspacePlan{.objects = {BufferStorage{64}},
@@ -94,6 +95,31 @@ TEST_F(ConcatenatePlans, LiveTemporariesDoNotOverlap) {
   TL_EXPECT_OK(validate(with_places(16)));
   for (const std::uint64_t second : {1U, 8U, 15U})
     EXPECT_THAT(validate(with_places(second)), refused("\"a\" and \"b\" are live together"));
+}
+
+// Parts have constants and calls of their own, and read constants of the whole.
+TEST(ConcatenatePlansAlone, ConstantsAndCallsAreNumberedAnew) {
+  LaunchPlan part;
+  part.arguments = {buffer_tensor("in", 8), buffer_tensor("out", 8)};
+  part.constants = {buffer_tensor("c", 8)};
+  part.calls = {
+      {.op = "mine::add", .accesses = {hal::Access::Read, hal::Access::Read, hal::Access::Write}}};
+  part.steps = {CallStep{0, {kX, {TensorRef::Kind::Constant, 0}, kY}}};
+  const std::vector<PlanPart> parts = {{&part, {kX, kMiddle}},
+                                       {&part, {{TensorRef::Kind::Constant, 0}, kY}}};
+  const auto whole = concatenate({.arguments = part.arguments,
+                                  .temporaries = {buffer_tensor("middle", 8)},
+                                  .constants = {buffer_tensor("w", 8)}},
+                                 parts);
+  TL_ASSERT_OK(whole.status());
+  TL_EXPECT_OK(validate(*whole));
+  EXPECT_EQ(whole->constants.size(), 3U);
+  EXPECT_EQ(whole->calls.size(), 2U);
+  const auto& second = std::get<CallStep>(whole->steps.back());
+  EXPECT_EQ(second.call, 1U);
+  EXPECT_EQ(
+      second.tensors,
+      (std::vector<TensorRef>{{TensorRef::Kind::Constant, 0}, {TensorRef::Kind::Constant, 2}, kY}));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ inline constexpr const char* kAddOne = R"(
     vstore4(read_imagef(in, s, (int2)(x, y)) + 1.0f, y * 8 + x, out);
   })";
 
-inline KernelSpec copy_in_kernel() {
+inline TestKernel copy_in_kernel() {
   return {.codes = opencl_c(kCopyIn, {"-cl-std=CL1.2"}),
           .entry = {.name = "copy_in",
                     .params = {BufferParam{.name = "in", .min_bytes = kCount * 4},
@@ -47,7 +47,7 @@ inline KernelSpec copy_in_kernel() {
                                    .name = "out", .access = Access::Write, .min_extent = kExtent}},
                     .workgroup_size = {4, 2, 1}}};
 }
-inline KernelSpec add_one_kernel() {
+inline TestKernel add_one_kernel() {
   return {
       .codes = opencl_c(kAddOne, {"-cl-std=CL1.2"}),
       .entry = {
@@ -58,18 +58,18 @@ inline KernelSpec add_one_kernel() {
 }
 
 // Makes a kernel that counts its threads.
-inline KernelSpec count_kernel() {
+inline TestKernel count_kernel() {
   return {.codes = opencl_c("__kernel void count(__global int* x) { atomic_add(x, 1); }"),
           .entry = {.name = "count",
                     .params = {BufferParam{.name = "x", .access = Access::ReadWrite}}}};
 }
 
 inline LaunchPlan add_one_plan() {
-  return {.arguments = {buffer_tensor("X", kCount * 4), buffer_tensor("Y", kCount * 4)},
-          .temporaries = {texture_tensor("X.texture", kExtent)},
-          .kernels = {copy_in_kernel(), add_one_kernel()},
-          .steps = {AllocateStep{0}, launch(0, {2, 3, 1}, {argument(0), temporary(0)}),
-                    launch(1, {1, 6, 1}, {temporary(0), argument(1)}), FreeStep{0}}};
+  return TestPlan{.arguments = {buffer_tensor("X", kCount * 4), buffer_tensor("Y", kCount * 4)},
+                  .temporaries = {texture_tensor("X.texture", kExtent)},
+                  .kernels = {copy_in_kernel(), add_one_kernel()},
+                  .steps = {AllocateStep{0}, launch(0, {2, 3, 1}, {argument(0), temporary(0)}),
+                            launch(1, {1, 6, 1}, {temporary(0), argument(1)}), FreeStep{0}}};
 }
 
 inline std::vector<float> ramp(std::size_t count, float start = 0) {

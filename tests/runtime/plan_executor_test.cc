@@ -49,14 +49,14 @@ TEST_F(PlanExecutorTest, ArgumentsThatShareMemory) {
 
 // Each run reads what the previous one wrote.
 TEST_F(PlanExecutorTest, SeveralRunsAtOnce) {
-  const auto executor = make_executor(
-      {.arguments = {buffer_tensor("x", 4)},
-       .temporaries = {},
-       .kernels = {{.codes =
-                        opencl_c("__kernel void triple(__global int* x) { x[0] = x[0] * 3 + 1; }"),
-                    .entry = {.name = "triple",
-                              .params = {BufferParam{.name = "x", .access = Access::ReadWrite}}}}},
-       .steps = {launch(0, {1, 1, 1}, {argument(0)})}});
+  const auto executor = make_executor(TestPlan{
+      .arguments = {buffer_tensor("x", 4)},
+      .temporaries = {},
+      .kernels = {{.codes =
+                       opencl_c("__kernel void triple(__global int* x) { x[0] = x[0] * 3 + 1; }"),
+                   .entry = {.name = "triple",
+                             .params = {BufferParam{.name = "x", .access = Access::ReadWrite}}}}},
+      .steps = {launch(0, {1, 1, 1}, {argument(0)})}});
   ASSERT_NE(executor, nullptr);
   const auto buffer = make_buffer(hal::bytes_of(std::vector<std::int32_t>{0}));
   TL_ASSERT_OK(executor->run({{BufferBinding{buffer}}}, {}, 4));
@@ -69,7 +69,7 @@ TEST_F(PlanExecutorTest, LoopVariablesReachTheKernels) {
   const char* source =
       "__kernel void push(__global long* x, int i, long j, int k) { x[0] = x[0] * 1000 + i * 100 + "
       "j * 10 + k; }";
-  LaunchPlan plan{
+  LaunchPlan plan = TestPlan{
       .arguments = {buffer_tensor("x", 8)},
       .temporaries = {},
       .kernels = {{.codes = opencl_c(source),
@@ -117,10 +117,11 @@ TEST_F(PlanExecutorTest, TellsFirstRuns) {
 // After each submission the caller may cancel the rest; the next run starts over.
 TEST_F(PlanExecutorTest, Interrupted) {
   constexpr int kLaunches = 8;
-  LaunchPlan plan{.arguments = {buffer_tensor("x", 4)},
-                  .temporaries = {},
-                  .kernels = {count_kernel()},
-                  .steps = {loop(0, kLaunches + 1, {launch(0, {1, 1, 1}, {argument(0)})})}};
+  LaunchPlan plan =
+      TestPlan{.arguments = {buffer_tensor("x", 4)},
+               .temporaries = {},
+               .kernels = {count_kernel()},
+               .steps = {loop(0, kLaunches + 1, {launch(0, {1, 1, 1}, {argument(0)})})}};
   const auto executor = make_executor(plan, {.launches = kLaunches});
   ASSERT_NE(executor, nullptr);
   const auto counted = [&](int times, int submissions) {
@@ -147,8 +148,8 @@ TEST(PlanExecutorPace, ARunThatWaitsTellsTheErrorOfTheOnesBeforeIt) {
   const auto driver = hal::host::create_driver(
       {.threads = 1, .libraries = {{"test", {{"fail_when_told", fail_when_told}}}}});
   LaunchPlan plan;
-  plan.kernels = {{.codes = {{.format = hal::KernelFormat::HostFunctions, .code = "test"}},
-                   .entry = {.name = "fail_when_told", .params = {}}}};
+  add_kernel(plan, {.codes = {{.format = hal::KernelFormat::HostFunctions, .code = "test"}},
+                    .entry = {.name = "fail_when_told", .params = {}}});
   plan.steps = {launch(0, {1, 1, 1}, {})};
   const auto device = *driver->open(0);
   const auto executor = PlanExecutor::create(device, plan);
@@ -174,7 +175,7 @@ TEST_F(PlanExecutorTest, Scalars) {
     __kernel void scale(float factor, __global float* x, long offset) {
       x[0] = x[0] * factor + (float)(offset >> 32);
     })";
-  LaunchPlan plan{
+  LaunchPlan plan = TestPlan{
       .scalars = {{.name = "offset", .element = hal::ElementType::Int64},
                   {.name = "factor", .element = hal::ElementType::Float32}},
       .arguments = {buffer_tensor("x", 4)},
@@ -207,7 +208,7 @@ TEST_F(PlanExecutorTest, Scalars) {
 // The call and the enclosing loops determine a loop's trip count and its number of groups.
 TEST_F(PlanExecutorTest, ExtentsThatDependOnLoops) {
   const Size next = Size::of(Size::Op::Add, Size::loop_variable(0), 1);
-  LaunchPlan plan{
+  LaunchPlan plan = TestPlan{
       .symbols = {"n"},
       .arguments = {buffer_tensor("x", 4)},
       .temporaries = {},
@@ -237,7 +238,7 @@ TEST_F(PlanExecutorTest, TextureArgumentsAtOrigins) {
   TextureParam out = in;
   out.name = "out";
   out.access = Access::Write;
-  const LaunchPlan plan{
+  const LaunchPlan plan = TestPlan{
       .arguments = {texture_tensor("X", kExtent), texture_tensor("Y", kExtent)},
       .temporaries = {},
       .kernels = {{.codes = opencl_c(source),
@@ -278,7 +279,7 @@ TEST_F(PlanExecutorTest, PartsOfOneBufferWhoseSizesDependOnTheCall) {
   const auto tensor = [](const char* name) {
     return TensorSpec{.name = name, .shape = {Size::symbol(0)}, .storage = BufferStorage{}};
   };
-  const LaunchPlan plan{
+  const LaunchPlan plan = TestPlan{
       .symbols = {"n"},
       .arguments = {tensor("X"), tensor("Y")},
       .temporaries = {},
@@ -376,7 +377,7 @@ TEST_F(PlanExecutorTest, ErrorsComeWhenTheExecutorIsMade) {
   };
   EXPECT_THAT(PlanExecutor::create(nullptr, add_one_plan()).status(), refused("device is null"));
   LaunchPlan plan = add_one_plan();
-  plan.kernels[1].codes = opencl_c("__kernel void add_one(");
+  plan.modules[1].codes = opencl_c("__kernel void add_one(");
   EXPECT_THAT(status_of(plan), fails_with(StatusCode::BuildFailed, "build log"));
   plan = add_one_plan();
   plan.steps.insert(plan.steps.begin(), FreeStep{0});

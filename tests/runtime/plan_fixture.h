@@ -29,6 +29,39 @@ inline TensorSpec buffer_tensor(std::string name, std::uint64_t bytes) {
           .layout = row_major({elements})};
 }
 
+// A kernel with a module of its own.
+struct TestKernel {
+  std::vector<hal::KernelCode> codes = {};
+  hal::EntryPoint entry;
+  hal::MathMode math = hal::MathMode::Strict;
+};
+inline void add_kernel(LaunchPlan& plan, TestKernel kernel) {
+  plan.kernels.push_back(
+      {static_cast<std::uint32_t>(plan.modules.size()), std::move(kernel.entry)});
+  plan.modules.push_back({std::move(kernel.codes), kernel.math});
+}
+// A plan in which each kernel has a module of its own.
+struct TestPlan {
+  std::vector<std::string> symbols = {};
+  std::vector<ScalarSpec> scalars = {};
+  std::vector<TensorSpec> arguments = {};
+  std::vector<TensorSpec> temporaries = {};
+  std::vector<TestKernel> kernels = {};
+  std::vector<Step> steps = {};
+
+  operator LaunchPlan() const {
+    LaunchPlan plan{.symbols = symbols,
+                    .scalars = scalars,
+                    .arguments = arguments,
+                    .temporaries = temporaries,
+                    .modules = {},
+                    .kernels = {},
+                    .steps = steps};
+    for (const TestKernel& kernel : kernels) add_kernel(plan, kernel);
+    return plan;
+  }
+};
+
 inline Operand argument(std::uint32_t i) { return TensorRef{TensorRef::Kind::Argument, i}; }
 inline Operand temporary(std::uint32_t i) { return TensorRef{TensorRef::Kind::Temporary, i}; }
 inline Operand origin_x(const Operand& tensor) {

@@ -102,9 +102,9 @@ TEST(Instantiate, MakesNumbersOfSizes) {
   LaunchPlan plan = plan_of({{n(), 4}});
   plan.temporaries.push_back(
       {"T", hal::ElementType::Float16, {n(), of(Size::Op::Sub, m(), 3)}, {}});
-  KernelSpec kernel;
-  kernel.entry = {"k", {hal::ConstantParam{"n", hal::ElementType::Int32}}, {1, 1, 1}};
-  plan.kernels.push_back(kernel);
+  plan.modules.resize(1);
+  plan.kernels.push_back(
+      {.entry = {"k", {hal::ConstantParam{"n", hal::ElementType::Int32}}, {1, 1, 1}}});
   plan.steps.emplace_back(
       LaunchStep{0, {of(Size::Op::Mul, n(), 2), of(Size::Op::Sub, m(), 5), 1}, {SymbolValue{0}}});
   EXPECT_TRUE(validate(plan).ok());

@@ -63,7 +63,7 @@ TEST_F(PlanExecutorTest, ProgramsShareTheirTemporaries) {
 TEST_F(PlanExecutorTest, RunsOfSeveralSubmissionsKeepTheirTemporaries) {
   constexpr int kLaunches = 8;
   LaunchPlan plan = add_one_plan();
-  plan.kernels.push_back(count_kernel());
+  add_kernel(plan, count_kernel());
   plan.arguments.push_back(buffer_tensor("n", 4));
   plan.steps.insert(plan.steps.begin() + 2,
                     loop(0, kLaunches, {launch(2, {1, 1, 1}, {argument(2)})}));
@@ -116,14 +116,14 @@ TEST_F(PlanExecutorTest, TemporariesInLargerTexturesFullOfNaN) {
     __kernel void fill(__write_only image2d_t out) {
       write_imagef(out, (int2)(get_global_id(0), get_global_id(1)), (float4)(NAN));
     })";
-  const auto fill = make_executor(
-      {.arguments = {},
-       .temporaries = {texture_tensor("T", kLarge)},
-       .kernels = {{.codes = opencl_c(source),
-                    .entry = {.name = "fill",
-                              .params = {TextureParam{
-                                  .name = "out", .access = Access::Write, .min_extent = kLarge}}}}},
-       .steps = {AllocateStep{0}, launch(0, {kLarge.width, kLarge.height, 1}, {temporary(0)})}});
+  const auto fill = make_executor(TestPlan{
+      .arguments = {},
+      .temporaries = {texture_tensor("T", kLarge)},
+      .kernels = {{.codes = opencl_c(source),
+                   .entry = {.name = "fill",
+                             .params = {TextureParam{
+                                 .name = "out", .access = Access::Write, .min_extent = kLarge}}}}},
+      .steps = {AllocateStep{0}, launch(0, {kLarge.width, kLarge.height, 1}, {temporary(0)})}});
   const auto executor = make_executor(add_one_plan());
   ASSERT_NE(fill, nullptr);
   ASSERT_NE(executor, nullptr);
@@ -146,15 +146,15 @@ TEST_F(PlanExecutorTest, TemporariesInLargerTexturesFullOfNaN) {
       out[get_global_id(0)] = read_imagef(in, s, (int2)(get_global_id(0), 0)).x;
     })";
   const auto row = make_executor(
-      {.arguments = {texture_tensor("T", kLarge), buffer_tensor("Y", kLarge.width * 4)},
-       .temporaries = {},
-       .kernels = {{.codes = opencl_c(row_source),
-                    .entry = {.name = "row",
-                              .params = {TextureParam{.name = "in", .min_extent = kLarge},
-                                         BufferParam{.name = "out",
-                                                     .access = Access::Write,
-                                                     .min_bytes = kLarge.width * 4}}}}},
-       .steps = {launch(0, {kLarge.width, 1, 1}, {argument(0), argument(1)})}});
+      TestPlan{.arguments = {texture_tensor("T", kLarge), buffer_tensor("Y", kLarge.width * 4)},
+               .temporaries = {},
+               .kernels = {{.codes = opencl_c(row_source),
+                            .entry = {.name = "row",
+                                      .params = {TextureParam{.name = "in", .min_extent = kLarge},
+                                                 BufferParam{.name = "out",
+                                                             .access = Access::Write,
+                                                             .min_bytes = kLarge.width * 4}}}}},
+               .steps = {launch(0, {kLarge.width, 1, 1}, {argument(0), argument(1)})}});
   ASSERT_NE(row, nullptr);
   const auto seen = make_buffer(kLarge.width * 4);
   TL_ASSERT_OK(row->run({{TextureBinding{lease->object()}, BufferBinding{seen}}}));
@@ -164,7 +164,7 @@ TEST_F(PlanExecutorTest, TemporariesInLargerTexturesFullOfNaN) {
 }
 
 TEST_F(PlanExecutorTest, BufferTemporaries) {
-  const LaunchPlan plan{
+  const LaunchPlan plan = TestPlan{
       .arguments = {buffer_tensor("X", 64), buffer_tensor("Y", 64)},
       .temporaries = {buffer_tensor("T", 64)},
       .kernels = {{.codes = opencl_c(

@@ -15,18 +15,23 @@ LaunchPlan plan_with(std::vector<Step> steps) {
   LaunchPlan plan;
   plan.arguments = {texture_tensor("X", {4, 4}), buffer_tensor("Y", 256)};
   plan.temporaries = {texture_tensor("T", {8, 4}), buffer_tensor("U", 128)};
+  plan.constants = {buffer_tensor("W", 256)};
+  plan.modules = {{}};
   plan.kernels = {
-      {.codes = {},
-       .entry = {.name = "copy",
+      {.entry = {.name = "copy",
                  .params = {hal::TextureParam{.name = "in", .min_extent = {4, 4}},
-                            hal::BufferParam{.name = "out", .min_bytes = 256}}}},
-      {.codes = {},
-       .entry = {.name = "count",
+                            hal::BufferParam{
+                                .name = "out", .access = hal::Access::Write, .min_bytes = 256}}}},
+      {.entry = {.name = "count",
                  .params = {hal::ConstantParam{.name = "n", .type = ElementType::Int32},
                             hal::ConstantParam{.name = "m", .type = ElementType::UInt64}}}}};
+  plan.calls = {{.op = "mine::copy", .accesses = {hal::Access::Read, hal::Access::Write}}};
   plan.steps = std::move(steps);
   return plan;
 }
+
+constexpr TensorRef kX{TensorRef::Kind::Argument, 0}, kY{TensorRef::Kind::Argument, 1};
+constexpr TensorRef kW{TensorRef::Kind::Constant, 0};
 
 Status status_of(std::vector<Step> steps) { return validate(plan_with(std::move(steps))); }
 
@@ -199,6 +204,28 @@ TEST(LaunchPlan, ScalarsAsConstants) {
   TL_ASSERT_OK(with_types(ElementType::Int32, ElementType::Float32));
   plan.scalars.pop_back();
   EXPECT_THAT(validate(plan), refused("scalar 1 of 1"));
+}
+
+TEST(PlanValidation, ConstantsAreOnlyRead) {
+  EXPECT_THAT(status_of({launch(0, {1, 1, 1}, {kX, kW})}), refused("constant \"W\" is written"));
+  TL_EXPECT_OK(status_of({CallStep{0, {kW, kY}}}));
+  EXPECT_THAT(status_of({CallStep{0, {kY, kW}}}),
+              refused("operator \"mine::copy\": tensor 1: constant \"W\" is written"));
+}
+
+TEST(PlanValidation, CallsOfOperators) {
+  EXPECT_THAT(status_of({CallStep{1, {kX, kY}}}), refused("call 1 of 1"));
+  EXPECT_THAT(status_of({CallStep{0, {kX}}}), refused("\"mine::copy\" takes 2 tensors, got 1"));
+  EXPECT_THAT(status_of({CallStep{0, {{TensorRef::Kind::Temporary, 0}, kY}}}),
+              refused("temporary \"T\" is used while not allocated"));
+}
+
+TEST(PlanValidation, KernelsHaveModulesAndNames) {
+  LaunchPlan plan = plan_with({});
+  plan.kernels[1].entry.name = "copy";
+  EXPECT_THAT(validate(plan), refused("module 0 has two kernels \"copy\""));
+  plan.kernels[1].module = 1;
+  EXPECT_THAT(validate(plan), refused("kernel \"copy\": module 1 of 1"));
 }
 
 }  // namespace

@@ -7,24 +7,29 @@
 namespace texloom::runtime {
 namespace {
 
+std::vector<hal::BindingRef> refs(const std::vector<hal::Binding>& bindings) {
+  std::vector<hal::BindingRef> result;
+  for (const hal::Binding& each : bindings)
+    std::visit([&](const auto& memory) { result.emplace_back(memory); }, each);
+  return result;
+}
+
 // Two plans in one command buffer, which is submitted twice: Z = X + 2 through Y.
 TEST_F(PlanExecutorTest, PlansInACommandBufferOfTheCaller) {
   const LaunchPlan plan = add_one_plan();
-  std::vector<std::shared_ptr<hal::Executable>> executables;
-  for (const KernelSpec& kernel : plan.kernels) {
-    auto made = device_->create_executable({.codes = kernel.codes, .entry_points = {kernel.entry}});
-    TL_ASSERT_OK(made.status());
-    executables.push_back(*made);
-  }
-  std::vector<hal::Binding> xyz;
-  for (const TensorSpec& spec : {plan.arguments[0], plan.arguments[1], plan.arguments[1]})
-    xyz.push_back(*allocate(*device_, spec));
-  const std::vector<hal::Binding> temporaries = {*allocate(*device_, plan.temporaries[0])};
-  TL_ASSERT_OK(write_tensor(*device_, plan.arguments[0], xyz[0], hal::bytes_of(ramp(kCount))));
+  const auto made = create_kernels(*device_, plan);
+  TL_ASSERT_OK(made.status());
+  std::vector<hal::Binding> memory;
+  for (const TensorSpec& spec :
+       {plan.arguments[0], plan.arguments[1], plan.arguments[1], plan.temporaries[0]})
+    memory.push_back(*allocate(*device_, spec));
+  const std::vector<hal::BindingRef> xyz = refs({memory[0], memory[1], memory[2]});
+  const std::vector<hal::BindingRef> temporaries = refs({memory[3]});
+  TL_ASSERT_OK(write_tensor(*device_, plan.arguments[0], memory[0], hal::bytes_of(ramp(kCount))));
   const auto commands = device_->create_command_buffer({.reusable = true});
   for (const std::size_t first : {0U, 1U}) {
     TL_ASSERT_OK(record(plan,
-                        {.executables = executables,
+                        {.kernels = made->kernels,
                          .arguments = std::span(xyz).subspan(first, 2),
                          .temporaries = temporaries},
                         *commands));
@@ -33,16 +38,16 @@ TEST_F(PlanExecutorTest, PlansInACommandBufferOfTheCaller) {
   for (int i = 0; i < 2; ++i) TL_ASSERT_OK(device_->queue()->submit(commands));
   std::vector<float> z(kCount);
   TL_ASSERT_OK(
-      read_tensor(*device_, plan.arguments[1], xyz[2], std::as_writable_bytes(std::span(z))));
+      read_tensor(*device_, plan.arguments[1], memory[2], std::as_writable_bytes(std::span(z))));
   EXPECT_EQ(z, ramp(kCount, 2));
 }
 
 // Counts the submissions of a run of ten launches with 4 bytes of arguments each.
 TEST_F(PlanExecutorTest, LimitsOfSubmissions) {
-  const LaunchPlan plan{.arguments = {buffer_tensor("x", 4)},
-                        .temporaries = {},
-                        .kernels = {count_kernel()},
-                        .steps = {loop(0, 10, {launch(0, {1, 1, 1}, {argument(0)})})}};
+  const LaunchPlan plan = TestPlan{.arguments = {buffer_tensor("x", 4)},
+                                   .temporaries = {},
+                                   .kernels = {count_kernel()},
+                                   .steps = {loop(0, 10, {launch(0, {1, 1, 1}, {argument(0)})})}};
   const auto submissions = [&](const CommitPolicy& policy) {
     const auto buffer = make_buffer(hal::Bytes(4, std::byte{0}));
     int count = 0;
@@ -72,6 +77,56 @@ TEST_F(PlanExecutorTest, LimitsOfSubmissions) {
   EXPECT_EQ(submissions(limits(9, 0, 2)), 2);   // 2 + 8
   EXPECT_EQ(submissions(limits(4, 0, 1)), 4);   // 1 + 4 + 4 + 1
   EXPECT_EQ(submissions(limits(0, 12, 0)), 4);  // 3 + 3 + 3 + 1
+}
+
+// Two kernels of one module; the arguments are slots of the submissions' tables.
+TEST_F(PlanExecutorTest, AModuleOfSeveralKernelsOverSlots) {
+  LaunchPlan plan = add_one_plan();
+  plan.modules = {{.codes = opencl_c(std::string(kCopyIn) + kAddOne, {"-cl-std=CL1.2"})}};
+  for (KernelSpec& kernel : plan.kernels) kernel.module = 0;
+  const auto made = create_kernels(*device_, plan);
+  TL_ASSERT_OK(made.status());
+  EXPECT_EQ(made->executables.size(), 1U);
+  const std::vector<hal::BindingRef> arguments = {hal::BindingSlot{0}, hal::BindingSlot{1}};
+  const std::vector<hal::BindingRef> temporaries = {hal::BindingSlot{2}};
+  const auto commands = device_->create_command_buffer({.reusable = true});
+  TL_ASSERT_OK(
+      record(plan, {.kernels = made->kernels, .arguments = arguments, .temporaries = temporaries},
+             *commands));
+  TL_ASSERT_OK(commands->finish());
+  for (const float start : {0.0F, 5.0F}) {
+    std::vector<hal::Binding> table;
+    for (const TensorSpec& spec : {plan.arguments[0], plan.arguments[1], plan.temporaries[0]})
+      table.push_back(*allocate(*device_, spec));
+    TL_ASSERT_OK(
+        write_tensor(*device_, plan.arguments[0], table[0], hal::bytes_of(ramp(kCount, start))));
+    TL_ASSERT_OK(device_->queue()->submit({{}, {{commands, table}}, {}}));
+    std::vector<float> y(kCount);
+    TL_ASSERT_OK(
+        read_tensor(*device_, plan.arguments[1], table[1], std::as_writable_bytes(std::span(y))));
+    EXPECT_EQ(y, ramp(kCount, start + 1));
+  }
+}
+
+// With the barriers that a plan names none is missing; without them finish() fails.
+TEST_F(PlanExecutorTest, BarriersThatThePlanNames) {
+  LaunchPlan plan = add_one_plan();
+  const auto made = create_kernels(*device_, plan);
+  TL_ASSERT_OK(made.status());
+  const auto finished = [&] {
+    const std::vector<hal::BindingRef> arguments =
+        refs({*allocate(*device_, plan.arguments[0]), *allocate(*device_, plan.arguments[1])});
+    const std::vector<hal::BindingRef> temporaries =
+        refs({*allocate(*device_, plan.temporaries[0])});
+    const auto commands = device_->create_command_buffer({.barriers = hal::Barriers::Checked});
+    TL_EXPECT_OK(
+        record(plan, {.kernels = made->kernels, .arguments = arguments, .temporaries = temporaries},
+               *commands));
+    return commands->finish();
+  };
+  EXPECT_FALSE(finished().ok());
+  plan.steps.insert(plan.steps.begin() + 2, BarrierStep{});
+  TL_EXPECT_OK(finished());
 }
 
 }  // namespace

@@ -211,9 +211,10 @@ void show_compiling(const hal::Device& device, WaitNotice& notice) {
   const auto executor = compiling_on(device);
   const auto now = executor == nullptr ? std::nullopt : executor->first_runs();
   if (!now) return;
-  const runtime::KernelSpec& kernel = executor->plan().kernels[now->current];
+  const runtime::LaunchPlan& plan = executor->plan();
+  const runtime::KernelSpec& kernel = plan.kernels[now->current];
   notice.show_compiling(KernelWork::CompileAndRun, *now, kernel.entry.name,
-                        kernel.codes.front().code.size());
+                        plan.modules[kernel.module].codes.front().code.size());
 }
 
 // Waits for the device's work. Calls `explain` every 20 ms, and `end`, which must throw or end the
