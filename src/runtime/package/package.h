@@ -1,0 +1,88 @@
+// The contents of a package: a graph, and for each target what runs it. Plain data, which
+// write_package() writes (package_writer.h) and PackageFile reads (package_file.h).
+//
+// A compiled operator is a graph of one node. The steps of a variant's launch plan run the whole
+// graph; everything else in a package describes it, or is what the steps need.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/hal/size_expression.h"
+#include "runtime/hal/types.h"
+#include "runtime/launch_plan.h"
+
+namespace texloom::runtime {
+
+enum class TensorRole : std::uint8_t { Input, Output, Constant, Intermediate };
+
+// A tensor of the graph, as the graph's author sees it.
+struct PackageTensor {
+  std::string name;  // unique
+  hal::ElementType element = hal::ElementType::Float32;
+  std::vector<Size> shape;  // logical, over the package's symbols
+  TensorRole role = TensorRole::Intermediate;
+};
+
+struct PackageNode {
+  std::string name;                            // unique
+  std::string op;                              // "conv2d", or the name of a custom operator
+  std::vector<std::uint32_t> inputs, outputs;  // tensors
+  std::vector<Attribute> attributes = {};
+};
+
+// Where a variant keeps a tensor of the graph.
+struct TensorStore {
+  std::optional<TensorRef> tensor =
+      {};  // of the variant's plan; nullopt if no step needs memory for it
+  // The memory object: an index into the objects of the plan's workspace, or, for arguments and
+  // constants, a number after those, one for each tensor.
+  std::int64_t storage_id = -1;
+  std::string storage_scope = {};  // "global", "texture", "texture:weight", …
+  std::string layout = {};         // the layout as text (docs/textures.md); "" if it is row-major
+};
+
+// Bytes of a constant, as its place holds them (tensor_layout.h), padding included.
+struct ConstantBytes {
+  std::span<const std::byte> bytes;  // of the writer's caller; empty in what a reader returns
+};
+
+// What a device must have to run a variant. Zero means no demand.
+struct VariantNeeds {
+  bool images = false, float64 = false, float16_arithmetic = false;
+  std::uint32_t max_image_width = 0, max_image_height = 0;  // texels
+  std::uint32_t max_work_group_size = 0;                    // threads
+  std::uint64_t local_bytes = 0;                            // of a work group
+  std::uint64_t buffer_bytes = 0;                           // of the largest buffer
+};
+
+// A form of the graph for one target.
+struct PackageVariant {
+  std::string target;  // such as "opencl -device=adreno"
+  VariantNeeds needs = {};
+  LaunchPlan plan;
+  std::vector<TensorStore> stores;       // by tensor of the graph
+  std::vector<ConstantBytes> constants;  // by constant of the plan
+  // The node of each step of the plan's outermost list; nullopt for steps of no node, such as
+  // barriers.
+  std::vector<std::optional<std::uint32_t>> nodes;
+  // The compiled program in the compiler's text form, at stage legalized, with what the front end
+  // needs to know about arguments; "" if the package was made without it.
+  std::string program = {};
+};
+
+struct Package {
+  std::string name;
+  std::vector<std::string> symbols = {};  // equal in all variants
+  std::vector<PackageTensor> tensors;
+  std::vector<PackageNode> nodes;
+  std::vector<std::uint32_t> inputs, outputs;  // tensors, in the order of callers
+  std::vector<PackageVariant> variants;        // the first that a device can run is chosen
+  std::vector<Attribute> metadata = {};        // what the author adds: license, source, labels
+};
+
+}  // namespace texloom::runtime
