@@ -9,16 +9,6 @@ namespace {
 
 using hal::Offset2D;
 
-bool overlap(const TensorStorage& a, const Placement& at_a, const TensorStorage& b,
-             const Placement& at_b) {
-  if (at_a.object != at_b.object) return false;
-  if (const auto* texture = std::get_if<TextureStorage>(&a))
-    return hal::regions_meet(at_a.origin, texture->extent, at_b.origin,
-                             std::get<TextureStorage>(b).extent);
-  return at_a.offset < at_b.offset + std::get<BufferStorage>(b).bytes &&
-         at_b.offset < at_a.offset + std::get<BufferStorage>(a).bytes;
-}
-
 bool lies_within(const TensorStorage& tensor, const Placement& place, const TensorStorage& object) {
   if (tensor.index() != object.index()) return false;
   const auto* texture = std::get_if<TextureStorage>(&tensor);
@@ -63,8 +53,8 @@ class Checker {
       return invalid_argument("temporary \"{}\" does not fit object {} of {}", tensor.name,
                               place.object, workspace_.objects.size());
     for (const std::uint32_t other : live_) {
-      if (overlap(tensor.storage, place, plan_.temporaries[other].storage,
-                  workspace_.places[other]))
+      if (places_meet(tensor.storage, place, plan_.temporaries[other].storage,
+                      workspace_.places[other]))
         return invalid_argument("temporaries \"{}\" and \"{}\" are live together and overlap",
                                 plan_.temporaries[other].name, tensor.name);
     }

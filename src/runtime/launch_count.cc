@@ -21,7 +21,7 @@ bool uses(const std::vector<Step>& steps, std::uint32_t slot) {
 class Counter {
  public:
   // Counts launches; stops after kMaxLaunches.
-  Result<std::int64_t> count(const std::vector<Step>& steps) {
+  Result<std::int64_t> count(std::span<const Step> steps) {
     std::int64_t sum = 0;
     for (const Step& step : steps) {
       if (std::holds_alternative<LaunchStep>(step) || std::holds_alternative<CallStep>(step)) ++sum;
@@ -56,8 +56,8 @@ class Counter {
 
 }  // namespace
 
-Result<std::int64_t> launches_of(const LaunchPlan& plan) {
-  TL_ASSIGN_OR_RETURN(const std::int64_t launches, Counter().count(plan.steps));
+Result<std::int64_t> launches_of(std::span<const Step> steps) {
+  TL_ASSIGN_OR_RETURN(const std::int64_t launches, Counter().count(steps));
   if (launches <= kMaxLaunches) return launches;
   return make_error(StatusCode::LimitExceeded, "one run would make more than {} launches",
                     kMaxLaunches);

@@ -2,15 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "runtime/launch_plan.h"
 #include "support/status.h"
 
 namespace texloom::runtime {
 
-// The number of launches in one run of a valid plan without symbols; a loop iteration without
-// launches counts as one. LimitExceeded: more than kMaxLaunches. InvalidArgument: an extent that
-// cannot be computed.
-Result<std::int64_t> launches_of(const LaunchPlan& plan);
+// The number of launches and calls in these steps of a valid plan without symbols; a loop iteration
+// without launches counts as one. LimitExceeded: more than kMaxLaunches. InvalidArgument: an extent
+// that cannot be computed.
+Result<std::int64_t> launches_of(std::span<const Step> steps);
 
 }  // namespace texloom::runtime

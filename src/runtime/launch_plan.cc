@@ -15,6 +15,16 @@ std::uint64_t bytes_of(const TensorStorage& storage) {
   return hal::byte_size(texture.extent, texture.format);
 }
 
+bool places_meet(const TensorStorage& a, const Placement& at_a, const TensorStorage& b,
+                 const Placement& at_b) {
+  if (at_a.object != at_b.object) return false;
+  if (const auto* texture = std::get_if<TextureStorage>(&a))
+    return hal::regions_meet(at_a.origin, texture->extent, at_b.origin,
+                             std::get<TextureStorage>(b).extent);
+  return at_a.offset < at_b.offset + std::get<BufferStorage>(b).bytes &&
+         at_b.offset < at_a.offset + std::get<BufferStorage>(a).bytes;
+}
+
 std::string_view to_string(TensorRef::Kind kind) {
   switch (kind) {
     case TensorRef::Kind::Argument:

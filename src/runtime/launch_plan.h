@@ -172,6 +172,10 @@ struct Placement {
   hal::Offset2D origin = {};
 };
 
+// Whether two tensors share memory. If they are in the same object, they are of its kind.
+bool places_meet(const TensorStorage& a, const Placement& at_a, const TensorStorage& b,
+                 const Placement& at_b);
+
 // The memory of a plan's temporaries. Those that are live at the same time do not overlap.
 struct WorkspacePlan {
   std::vector<TensorStorage> objects;

@@ -268,7 +268,7 @@ Status validate(const LaunchPlan& plan) {
   TL_RETURN_IF_ERROR(check_kernels(plan));
   TL_RETURN_IF_ERROR(Validator(plan).check_steps(plan.steps));
   if (plan.workspace) TL_RETURN_IF_ERROR(check_workspace(plan));
-  return plan.symbols.empty() ? launches_of(plan).status() : Status();
+  return plan.symbols.empty() ? launches_of(plan.steps).status() : Status();
 }
 
 }  // namespace texloom::runtime

@@ -1,0 +1,38 @@
+// Decides where submissions end: the one place that applies the limits of a CommitPolicy.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "runtime/commit_policy.h"
+
+namespace texloom::runtime {
+
+// The limit that a submission has reached.
+enum class CommitLimit : std::uint8_t { Launches, FirstLaunches, Bytes };
+
+// Counts the launches of a run, submission by submission.
+class CommitCounter {
+ public:
+  explicit CommitCounter(const CommitPolicy& policy) : policy_(policy) {}
+
+  // Counts launches that share arguments of `bytes` bytes. Call after full() has been heeded.
+  void add(std::int64_t launches, std::uint64_t bytes);
+  // The limit that the current submission has reached, so that the next launch belongs to another
+  // one; nullopt if there is room.
+  std::optional<CommitLimit> full() const;
+  // Begins the next submission.
+  void commit();
+
+  std::int64_t launches() const { return launches_; }         // of the current submission
+  std::uint64_t bytes() const { return bytes_; }              // that they name
+  std::uint64_t submissions() const { return submissions_; }  // that have ended
+
+ private:
+  CommitPolicy policy_;
+  std::uint64_t submissions_ = 0;
+  std::int64_t launches_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace texloom::runtime

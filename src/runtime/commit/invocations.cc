@@ -1,0 +1,201 @@
+#include "runtime/commit/invocations.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/commit/commit_counter.h"
+#include "runtime/launch_count.h"
+
+namespace texloom::runtime {
+namespace {
+
+struct TensorAccess {
+  TensorRef tensor;
+  hal::Access access;
+};
+
+void add_accesses(const LaunchPlan& plan, const Step& step, std::vector<TensorAccess>& accesses) {
+  if (const auto* loop = std::get_if<LoopStep>(&step)) {
+    for (const Step& inner : loop->body) add_accesses(plan, inner, accesses);
+  } else if (const auto* call = std::get_if<CallStep>(&step)) {
+    for (std::size_t i = 0; i < call->tensors.size(); ++i)
+      accesses.push_back({call->tensors[i], plan.calls[call->call].accesses[i]});
+  } else if (const auto* launch = std::get_if<LaunchStep>(&step)) {
+    const std::vector<hal::KernelParam>& params = plan.kernels[launch->kernel].entry.params;
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      if (hal::is_bound(params[i]))
+        accesses.push_back({std::get<TensorRef>(launch->operands[i]), hal::access_of(params[i])});
+    }
+  }
+}
+
+// The name of the first launch or call in the step; empty if there is none.
+std::string first_name(const LaunchPlan& plan, const Step& step) {
+  if (const auto* launch = std::get_if<LaunchStep>(&step))
+    return plan.kernels[launch->kernel].entry.name;
+  if (const auto* call = std::get_if<CallStep>(&step)) return plan.calls[call->call].op;
+  if (const auto* loop = std::get_if<LoopStep>(&step)) {
+    for (const Step& inner : loop->body) {
+      const std::string name = first_name(plan, inner);
+      if (!name.empty()) return name.starts_with("loop of ") ? name : "loop of " + name;
+    }
+  }
+  return {};
+}
+
+class Lister {
+ public:
+  Lister(const LaunchPlan& plan, std::span<const CallTarget> targets, const CommitPolicy& policy,
+         bool wait_each)
+      : plan_(plan), targets_(targets), wait_each_(wait_each), counter_(policy) {}
+
+  std::vector<Invocation> run() {
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      Invocation invocation;
+      invocation.name = first_name(plan_, plan_.steps[i]);
+      if (invocation.name.empty()) continue;
+      invocation.step = i;
+      add(plan_.steps[i], std::move(invocation));
+    }
+    return std::move(list_);
+  }
+
+ private:
+  struct Running {
+    std::size_t invocation;
+    std::vector<TensorAccess> accesses;
+  };
+
+  void add(const Step& step, Invocation next) {
+    std::vector<TensorAccess> accesses;
+    add_accesses(plan_, step, accesses);
+    for (const TensorAccess& each : accesses)
+      next.bytes += bytes_of(tensor_of(plan_, each.tensor).storage);
+    if (const auto* call = std::get_if<CallStep>(&step)) next.target = targets_[call->call];
+    if (std::holds_alternative<LoopStep>(step)) {
+      const Result<std::int64_t> launches = launches_of({&step, 1});
+      next.launches = launches.ok() ? *launches : kMaxLaunches;
+    }
+    decide(next, accesses);
+    if (next.transition != Transition::SameEncoder) running_.clear();
+    if (next.transition >= Transition::Commit) counter_.commit();
+    counter_.add(next.launches, next.bytes);
+    running_.push_back({list_.size(), std::move(accesses)});
+    list_.push_back(std::move(next));
+  }
+
+  void decide(Invocation& next, const std::vector<TensorAccess>& accesses) const {
+    const auto set = [&](Transition transition, std::string reason) {
+      next.transition = transition;
+      next.reason = std::move(reason);
+    };
+    if (list_.empty()) return set(Transition::Start, "the first one");
+    const CallTarget& last = list_.back().target;
+    const bool was_on_host = last.encoding == Encoding::Host;
+    if (next.target.encoding == Encoding::Host)
+      return was_on_host ? set(Transition::SameEncoder, "the host runs one after another")
+                         : set(Transition::Wait, "runs on the host");
+    if (was_on_host) return set(Transition::Start, "the host has run what comes before");
+    if (wait_each_) return set(Transition::Wait, "waits after each one");
+    if (next.target.device != last.device)
+      return set(Transition::Event, fmt::format("runs on another device, {}",
+                                                next.target.device.empty() ? "that of the program"
+                                                                           : next.target.device));
+    if (const auto limit = counter_.full()) return set(Transition::Commit, reason_of(*limit));
+    if (next.target.encoding != last.encoding || next.target.encoding == Encoding::Native)
+      return set(Transition::NewEncoder, next.target.encoding == Encoding::Native
+                                             ? "encodes itself"
+                                             : "the one before it encoded itself");
+    std::string dependence = find_dependence(accesses);
+    if (!dependence.empty()) return set(Transition::Barrier, std::move(dependence));
+    set(Transition::SameEncoder, "depends on nothing that runs");
+  }
+
+  std::string reason_of(CommitLimit limit) const {
+    switch (limit) {
+      case CommitLimit::FirstLaunches:
+        return fmt::format("the first submission ends after {} launches", counter_.launches());
+      case CommitLimit::Launches:
+        return fmt::format("{} launches are recorded", counter_.launches());
+      default:
+        return fmt::format("the recorded launches name {} bytes", counter_.bytes());
+    }
+  }
+
+  // Why the accesses must come after what runs; empty if they need not.
+  std::string find_dependence(const std::vector<TensorAccess>& accesses) const {
+    for (auto running = running_.rbegin(); running != running_.rend(); ++running) {
+      const std::string& name = list_[running->invocation].name;
+      for (const TensorAccess& now : accesses) {
+        for (const TensorAccess& then : running->accesses) {
+          if (!hal::writes(now.access) && !hal::writes(then.access)) continue;
+          const std::string& tensor = tensor_of(plan_, now.tensor).name;
+          if (now.tensor == then.tensor)
+            return hal::writes(then.access)
+                       ? fmt::format("uses \"{}\", which {} writes", tensor, name)
+                       : fmt::format("writes \"{}\", which {} reads", tensor, name);
+          if (share_memory(now.tensor, then.tensor))
+            return fmt::format("\"{}\" is where {} has \"{}\"", tensor, name,
+                               tensor_of(plan_, then.tensor).name);
+        }
+      }
+    }
+    return {};
+  }
+
+  // Whether two temporaries lie in one object where their places meet.
+  bool share_memory(TensorRef a, TensorRef b) const {
+    if (!plan_.workspace || a.kind != TensorRef::Kind::Temporary ||
+        b.kind != TensorRef::Kind::Temporary)
+      return false;
+    return places_meet(plan_.temporaries[a.index].storage, plan_.workspace->places[a.index],
+                       plan_.temporaries[b.index].storage, plan_.workspace->places[b.index]);
+  }
+
+  const LaunchPlan& plan_;
+  std::span<const CallTarget> targets_;
+  bool wait_each_;
+  CommitCounter counter_;
+  std::vector<Invocation> list_;
+  std::vector<Running> running_;  // since the last transition that orders
+};
+
+}  // namespace
+
+std::string_view to_string(Encoding encoding) {
+  switch (encoding) {
+    case Encoding::Kernels:
+      return "kernels";
+    case Encoding::Native:
+      return "native";
+    default:
+      return "host";
+  }
+}
+
+std::string_view to_string(Transition transition) {
+  switch (transition) {
+    case Transition::Start:
+      return "start";
+    case Transition::SameEncoder:
+      return "same encoder";
+    case Transition::Barrier:
+      return "barrier";
+    case Transition::NewEncoder:
+      return "new encoder";
+    case Transition::Commit:
+      return "commit";
+    case Transition::Event:
+      return "event";
+    default:
+      return "wait";
+  }
+}
+
+std::vector<Invocation> list_invocations(const LaunchPlan& plan,
+                                         std::span<const CallTarget> targets,
+                                         const CommitPolicy& policy, bool wait_each) {
+  return Lister(plan, targets, policy, wait_each).run();
+}
+
+}  // namespace texloom::runtime

@@ -1,0 +1,71 @@
+// The list of invocations of a plan: what runs one after another, who encodes it, and what happens
+// between two neighbors. It is made ahead of time, when a program is loaded for a device.
+//
+//     0  conv1             kernels  start
+//     1  mine::softshrink  kernels  barrier      reads "y", which conv1 writes
+//     2  mine::pool        native   new encoder  encodes itself
+//     3  mine::sort        host     wait         runs on the host
+//
+// Nothing waits unless the next invocation is on the host or the policy says so. An invocation of
+// another device's queue is ordered by an event.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/commit_policy.h"
+#include "runtime/launch_plan.h"
+
+namespace texloom::runtime {
+
+// Who gives an invocation's commands to the device.
+enum class Encoding : std::uint8_t {
+  Kernels,  // dispatches and transfers of the command buffer
+  Native,   // a custom operator, through the driver's native handle
+  Host,     // none: it runs on the host
+};
+std::string_view to_string(Encoding encoding);  // "kernels", "native", "host"
+
+// What happens before an invocation, from the cheapest on. Each includes what those before it do.
+enum class Transition : std::uint8_t {
+  Start,        // the first one
+  SameEncoder,  // nothing: it does not depend on what runs
+  Barrier,      // it waits on the device for what runs
+  NewEncoder,   // another one encodes; the command buffer goes on
+  Commit,       // what is recorded goes to the device, and recording goes on
+  Event,        // another device's queue waits for this one's
+  Wait,         // the host waits for the device
+};
+std::string_view to_string(Transition transition);  // "start", "same encoder", …
+
+// How the calls of an operator run.
+struct CallTarget {
+  Encoding encoding = Encoding::Kernels;
+  std::string device = {};  // empty: the device of the plan
+};
+
+// A step of the plan's outermost list that launches or calls something.
+struct Invocation {
+  std::size_t step = 0;       // its place in the list
+  std::string name;           // of the kernel or operator; "loop of conv1" for a loop
+  std::int64_t launches = 1;  // of a loop: all of its iterations
+  std::uint64_t bytes = 0;    // of the memory that its arguments name
+  CallTarget target;
+  Transition transition = Transition::Start;
+  std::string reason;  // why this transition and no cheaper one
+};
+
+// `plan` is valid and has no symbols. `targets` are those of its calls, by call. If the plan does
+// not name its barriers, dependences are found from tensors and from the places of temporaries.
+// `wait_each` waits after each invocation, which is what a runtime without a common command buffer
+// does: for measurement.
+std::vector<Invocation> list_invocations(const LaunchPlan& plan,
+                                         std::span<const CallTarget> targets,
+                                         const CommitPolicy& policy, bool wait_each = false);
+
+}  // namespace texloom::runtime
