@@ -13,6 +13,9 @@ struct CommitPolicy {
   std::uint32_t first_launches = 0;     // of a run's first submission, instead of `launches`
   std::uint64_t submissions_ahead = 4;  // of one run; a run with more waits for its first ones
   std::uint64_t backlog = 256;          // submissions that a run leaves on the queue
+  // Submits each launch by itself and waits for it, as a runtime does whose custom operators have
+  // no part in its command buffers: for comparison.
+  bool wait_each = false;
 
   // Everything that is recorded together is submitted together.
   static CommitPolicy off() { return {.launches = 0, .submissions_ahead = 0}; }

@@ -8,29 +8,22 @@ namespace texloom::runtime {
 
 Result<hal::CommandBuffer*> PlanSubmitter::next(std::optional<std::uint32_t> kernel,
                                                 std::uint64_t bytes) {
-  if (is_full()) {
+  if (counter_.full()) {
     ++submitted_;
     TL_RETURN_IF_ERROR(submit({{progress_, submitted_}}));
-    const std::uint64_t ahead = policy_.submissions_ahead;
-    if (ahead != 0 && submitted_ > ahead) TL_RETURN_IF_ERROR(wait_for(submitted_ - ahead));
+    const std::uint64_t ahead = policy_.wait_each ? 0 : policy_.submissions_ahead;
+    if ((ahead != 0 || policy_.wait_each) && submitted_ > ahead)
+      TL_RETURN_IF_ERROR(wait_for(submitted_ - ahead));
   }
   if (stopped_) return nullptr;
   TL_RETURN_IF_ERROR(end_first_launch());
   if (commands_ == nullptr) commands_ = device_.create_command_buffer();
   if (is_first_run(kernel)) first_ = kernel;
-  ++launches_;
-  bytes_ += bytes;
+  counter_.add(1, bytes);
   return commands_.get();
 }
 
-Status PlanSubmitter::finish() { return launches_ == 0 ? Status() : submit({}); }
-
-bool PlanSubmitter::is_full() const {
-  const bool first = submitted_ == 0 && policy_.first_launches != 0;
-  const std::uint32_t launches = first ? policy_.first_launches : policy_.launches;
-  return launches_ != 0 && ((launches != 0 && launches_ >= launches) ||
-                            (policy_.bytes != 0 && bytes_ >= policy_.bytes));
-}
+Status PlanSubmitter::finish() { return counter_.launches() == 0 ? Status() : submit({}); }
 
 bool PlanSubmitter::is_first_run(std::optional<std::uint32_t> kernel) const {
   return first_runs_ != nullptr && kernel && !first_runs_->was_launched(*kernel) &&
@@ -58,8 +51,7 @@ Status PlanSubmitter::submit_first_launches() {
 }
 
 Status PlanSubmitter::submit(std::vector<hal::TimelinePoint> signals) {
-  launches_ = 0;
-  bytes_ = 0;
+  counter_.commit();
   TL_RETURN_IF_ERROR(end_first_launch());
   TL_RETURN_IF_ERROR(submit_first_launches());
   hal::Submission rest{.waits = {}, .commands = {}, .signals = std::move(signals)};

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/commit/commit_counter.h"
 #include "runtime/commit_policy.h"
 #include "runtime/hal/command_buffer.h"
 #include "runtime/hal/device.h"
@@ -42,7 +43,6 @@ class PlanSubmitter {
     std::shared_ptr<hal::CommandBuffer> commands;
   };
 
-  bool is_full() const;
   bool is_first_run(std::optional<std::uint32_t> kernel) const;
   Status end_first_launch();
   Status submit_first_launches();
@@ -58,8 +58,7 @@ class PlanSubmitter {
   std::vector<FirstLaunch> first_launches_;       // before `commands_`
   std::shared_ptr<hal::CommandBuffer> commands_;  // null after a submission or a first launch
   std::optional<std::uint32_t> first_;            // the kernel whose first launch ends `commands_`
-  std::uint32_t launches_ = 0;                    // in first_launches_ and commands_
-  std::uint64_t bytes_ = 0;                       // of the arguments of these launches
+  CommitCounter counter_{policy_};                // of the launches in these
   bool stopped_ = false;
 };
 

@@ -9,7 +9,7 @@
 namespace texloom::runtime {
 
 // The limit that a submission has reached.
-enum class CommitLimit : std::uint8_t { Launches, FirstLaunches, Bytes };
+enum class CommitLimit : std::uint8_t { Launches, FirstLaunches, Bytes, EachLaunch };
 
 // Counts the launches of a run, submission by submission.
 class CommitCounter {

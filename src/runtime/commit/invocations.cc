@@ -45,9 +45,8 @@ std::string first_name(const LaunchPlan& plan, const Step& step) {
 
 class Lister {
  public:
-  Lister(const LaunchPlan& plan, std::span<const CallTarget> targets, const CommitPolicy& policy,
-         bool wait_each)
-      : plan_(plan), targets_(targets), wait_each_(wait_each), counter_(policy) {}
+  Lister(const LaunchPlan& plan, std::span<const CallTarget> targets, const CommitPolicy& policy)
+      : plan_(plan), targets_(targets), counter_(policy) {}
 
   std::vector<Invocation> run() {
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -96,12 +95,13 @@ class Lister {
       return was_on_host ? set(Transition::SameEncoder, "the host runs one after another")
                          : set(Transition::Wait, "runs on the host");
     if (was_on_host) return set(Transition::Start, "the host has run what comes before");
-    if (wait_each_) return set(Transition::Wait, "waits after each one");
     if (next.target.device != last.device)
       return set(Transition::Event, fmt::format("runs on another device, {}",
                                                 next.target.device.empty() ? "that of the program"
                                                                            : next.target.device));
-    if (const auto limit = counter_.full()) return set(Transition::Commit, reason_of(*limit));
+    if (const auto limit = counter_.full())
+      return set(*limit == CommitLimit::EachLaunch ? Transition::Wait : Transition::Commit,
+                 reason_of(*limit));
     if (next.target.encoding != last.encoding || next.target.encoding == Encoding::Native)
       return set(Transition::NewEncoder, next.target.encoding == Encoding::Native
                                              ? "encodes itself"
@@ -117,6 +117,8 @@ class Lister {
         return fmt::format("the first submission ends after {} launches", counter_.launches());
       case CommitLimit::Launches:
         return fmt::format("{} launches are recorded", counter_.launches());
+      case CommitLimit::EachLaunch:
+        return "the policy waits for each launch";
       default:
         return fmt::format("the recorded launches name {} bytes", counter_.bytes());
     }
@@ -154,7 +156,6 @@ class Lister {
 
   const LaunchPlan& plan_;
   std::span<const CallTarget> targets_;
-  bool wait_each_;
   CommitCounter counter_;
   std::vector<Invocation> list_;
   std::vector<Running> running_;  // since the last transition that orders
@@ -194,8 +195,8 @@ std::string_view to_string(Transition transition) {
 
 std::vector<Invocation> list_invocations(const LaunchPlan& plan,
                                          std::span<const CallTarget> targets,
-                                         const CommitPolicy& policy, bool wait_each) {
-  return Lister(plan, targets, policy, wait_each).run();
+                                         const CommitPolicy& policy) {
+  return Lister(plan, targets, policy).run();
 }
 
 }  // namespace texloom::runtime

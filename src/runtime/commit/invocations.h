@@ -60,12 +60,10 @@ struct Invocation {
   std::string reason;  // why this transition and no cheaper one
 };
 
-// `plan` is valid and has no symbols. `targets` are those of its calls, by call. If the plan does
-// not name its barriers, dependences are found from tensors and from the places of temporaries.
-// `wait_each` waits after each invocation, which is what a runtime without a common command buffer
-// does: for measurement.
+// `plan` is valid and has no symbols. `targets` are those of its calls, by call. Dependences are
+// found from tensors and from the places of temporaries.
 std::vector<Invocation> list_invocations(const LaunchPlan& plan,
                                          std::span<const CallTarget> targets,
-                                         const CommitPolicy& policy, bool wait_each = false);
+                                         const CommitPolicy& policy);
 
 }  // namespace texloom::runtime

@@ -56,9 +56,8 @@ std::vector<std::string> transitions(const std::vector<Invocation>& list) {
 }
 
 std::vector<std::string> transitions(const std::vector<std::optional<CallTarget>>& operators,
-                                     const CommitPolicy& policy = CommitPolicy::off(),
-                                     bool wait_each = false) {
-  return transitions(list_invocations(chain(operators), targets_of(operators), policy, wait_each));
+                                     const CommitPolicy& policy = CommitPolicy::off()) {
+  return transitions(list_invocations(chain(operators), targets_of(operators), policy));
 }
 
 const std::optional<CallTarget> kKernel;
@@ -75,7 +74,7 @@ TEST(Invocations, ALibraryTwoCustomKernelsAndTheHost) {
   EXPECT_EQ(list[1].reason, "the one before it encoded itself");
   EXPECT_EQ(list[2].reason, "uses \"t2\", which op1 writes");
   EXPECT_EQ(list[3].reason, "runs on the host");
-  EXPECT_THAT(transitions(operators, CommitPolicy::off(), true),
+  EXPECT_THAT(transitions(operators, {.wait_each = true}),
               ElementsAre("start", "wait", "wait", "wait"));
 }
 
