@@ -1,6 +1,6 @@
 # The install tree, from which other projects use the runtime. There find_package(texloom) finds the
-# static libraries texloom::runtime and texloom::support; nothing else must be linked. The wheel is
-# another component (texloom_python_module).
+# static libraries texloom::runtime, texloom::plan and texloom::support; nothing else must be linked.
+# The wheel is another component (texloom_python_module).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

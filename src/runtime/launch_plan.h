@@ -34,8 +34,8 @@ struct BufferStorage {
 struct TextureStorage {
   hal::Extent2D extent = {};
   hal::TexelFormat format = hal::TexelFormat::Rgba32Float;
-  // For an argument: the texture must have exactly this extent, because kernels rely on what reads
-  // outside of the image return.
+  // The image must have exactly this extent, because kernels rely on what reads outside of it
+  // return.
   bool exact_extent = false;
 };
 using TensorStorage = std::variant<BufferStorage, TextureStorage>;

@@ -9,6 +9,7 @@
 #include "runtime/plan_submitter.h"
 #include "runtime/plan_symbols.h"
 #include "runtime/plan_validation.h"
+#include "runtime/plan_workspace.h"
 #include "runtime/record_plan.h"
 
 namespace texloom::runtime {
@@ -117,8 +118,8 @@ Result<std::shared_ptr<PlanExecutor>> PlanExecutor::create(
 }
 
 Result<Workspace> PlanExecutor::acquire_workspace(const Instance& instance) {
-  auto workspace =
-      Workspace::acquire(device_->workspace_pool(), device_->queue(), instance.workspace);
+  auto workspace = Workspace::acquire(device_->workspace_pool(), device_->queue(),
+                                      instance.plan.temporaries, instance.workspace);
   if (!workspace.ok()) return workspace.status().with_context("temporaries");
   return workspace;
 }
@@ -133,9 +134,11 @@ Result<std::shared_ptr<const PlanExecutor::Instance>> PlanExecutor::instance(
   made->symbols.assign(symbols.begin(), symbols.end());
   TL_ASSIGN_OR_RETURN(made->plan, instantiate(plan_, symbols));
   TL_RETURN_IF_ERROR(validate(made->plan).with_context("launch plan"));
-  made->workspace = made->plan.workspace
-                        ? *made->plan.workspace
-                        : plan_workspace(made->plan, device_->info().limits.max_allocation_bytes);
+  if (made->plan.workspace) {
+    made->workspace = *made->plan.workspace;
+  } else {
+    TL_ASSIGN_OR_RETURN(made->workspace, plan_workspace(made->plan, device_->info().limits));
+  }
   latest_ = std::move(made);
   return latest_;
 }

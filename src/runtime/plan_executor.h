@@ -14,7 +14,7 @@
 #include "runtime/kernels/kernel_builds.h"
 #include "runtime/kernels/plan_kernels.h"
 #include "runtime/launch_plan.h"
-#include "runtime/plan_workspace.h"
+#include "runtime/workspace.h"
 #include "support/function_ref.h"
 #include "support/status.h"
 

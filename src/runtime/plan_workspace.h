@@ -1,55 +1,40 @@
-// Plans the memory for a plan's temporaries: decides which of them share an object, and borrows the
-// objects from the device's pool for a run.
+// Plans the memory for a plan's temporaries, by the planner of src/plan: which of them share an
+// object, and where each lies in it.
 //
-// A temporary reuses an object whose earlier users have been freed, possibly enlarging it, by the
-// rule of hal/internal/memory/reuse.h; the kind and the format must match. Temporaries that are
-// live at the same time never share an object, so no kernel both reads and writes one.
+// Buffers lie in one arena, each in a range of its own while it is live, or in one object each, for
+// as long as it is live, if this takes no more bytes: an object needs no part of a buffer to be
+// made for it at each launch. Textures lie in images, which are as large as they must be for all
+// their tensors. Live textures share an image, side by side, only if all kernels that use a tensor
+// know its origin, and no kernel reads one of them and writes the other; a tensor whose origin some
+// kernel takes to be (0, 0) lies there.
 //
-// Sharing is decided once, before any run. A run acquires as many objects as are live at the same
-// time; none is allocated if the pool has them from earlier runs. This is safe because the queue is
-// in order.
+// Lifetimes are those between the steps that allocate and free. What is allocated outside of a loop
+// lives as long as the whole loop; what is allocated inside lives inside.
+//
+// All of this is decided once, before any run (see runtime/workspace.h).
 #pragma once
 
 #include <cstdint>
-#include <limits>
-#include <memory>
-#include <span>
-#include <variant>
-#include <vector>
 
-#include "runtime/hal/binding.h"
-#include "runtime/hal/queue.h"
-#include "runtime/hal/workspace_pool.h"
+#include "runtime/hal/device_info.h"
 #include "runtime/launch_plan.h"
 #include "support/status.h"
 
 namespace texloom::runtime {
 
-// `plan` must be valid. Sharing does not enlarge an object beyond `max_object_bytes`.
-WorkspacePlan plan_workspace(const LaunchPlan& plan, std::uint64_t max_object_bytes =
-                                                         std::numeric_limits<std::uint64_t>::max());
+// `plan` must be valid and without symbols. Offsets of buffers are multiples of
+// `limits.buffer_offset_alignment`. Sharing makes no object larger than `limits` allow: of
+// max_allocation_bytes, and images of max_image_width by max_image_height. A temporary that exceeds
+// a limit by itself has an object of its own.
+//
+// Takes time in proportion to the temporaries and to those that are live together, and then at most
+// kPlanSteps steps, since a call with new values of symbols plans again. Deterministic. No plan
+// takes more texels than one in which each temporary reuses an idle image by the rule of
+// hal/internal/memory/reuse.h.
+//
+// LimitExceeded if the temporaries are more or larger than the planner can add up.
+Result<WorkspacePlan> plan_workspace(const LaunchPlan& plan, const hal::DeviceLimits& limits);
 
-// The objects that a run borrows. Must be released when everything that uses them has been
-// submitted to the queue; if it is destroyed without a release, the pool waits until no command
-// buffer names the objects.
-class Workspace {
- public:
-  // The errors of WorkspacePool::acquire.
-  static Result<Workspace> acquire(hal::WorkspacePool& pool,
-                                   const std::shared_ptr<hal::Queue>& queue,
-                                   const WorkspacePlan& plan);
-
-  // By temporary. Objects may be larger than their temporaries.
-  std::span<const hal::Binding> bindings() const { return bindings_; }
-
-  void release();
-
- private:
-  Status add(hal::WorkspacePool& pool, const std::shared_ptr<hal::Queue>& queue,
-             const TensorStorage& storage);
-
-  std::vector<std::variant<hal::Lease<hal::Buffer>, hal::Lease<hal::Texture>>> leases_;
-  std::vector<hal::Binding> bindings_;
-};
+inline constexpr std::int64_t kPlanSteps = 20'000;  // for buffers, and for textures of a format
 
 }  // namespace texloom::runtime

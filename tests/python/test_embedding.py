@@ -128,7 +128,11 @@ def test_headers_are_whole(tree, tmp_path):
 
 def test_nothing_but_a_folder_of_ours_is_installed_for_includes(tree):
     assert [path.name for path in (tree / "include").iterdir()] == ["texloom"]
-    assert {path.name for path in (tree / "include/texloom").iterdir()} == {"runtime", "support"}
+    assert {path.name for path in (tree / "include/texloom").iterdir()} == {
+        "plan",
+        "runtime",
+        "support",
+    }
 
 
 LIBRARY = """
@@ -202,7 +206,7 @@ add_subdirectory({ROOT} texloom)
 add_executable(program main.cc)
 target_link_libraries(program PRIVATE texloom::runtime)
 get_property(targets DIRECTORY {ROOT} PROPERTY BUILDSYSTEM_TARGETS)
-foreach(folder src/support src/runtime)
+foreach(folder src/support src/plan src/runtime)
   get_property(more DIRECTORY {ROOT}/${{folder}} PROPERTY BUILDSYSTEM_TARGETS)
   list(APPEND targets ${{more}})
 endforeach()
@@ -215,14 +219,15 @@ message(STATUS "targets: ${{targets}}; folders: ${{folders}}; build type: '${{CM
     out = run("cmake", "-G", "Ninja", "-S", tmp_path, "-B", tmp_path / "build", *settings)
     told = re.search(r"targets: (.*?); folders: (.*?); build type: '(.*)'", out)
     targets = {"texloom_options", "texloom_fmt", "texloom_opencl_headers"}
-    for name in ("support", "runtime"):
+    for name in ("support", "plan", "runtime"):
         targets |= {f"texloom_{name}{part}" for part in ("", "_public", "_headers")}
     assert set(told[1].split(";")) == targets
-    assert told[2] == f"{ROOT}/src/support;{ROOT}/src/runtime"
+    assert told[2] == f"{ROOT}/src/support;{ROOT}/src/plan;{ROOT}/src/runtime"
     assert told[3] == ""
     # Headers have the same paths as in an install tree; compiling needs nothing else to be built.
     run("cmake", "--build", tmp_path / "build", "--target", "texloom_runtime_headers")
     run("cmake", "--build", tmp_path / "build", "--target", "texloom_support_headers")
+    run("cmake", "--build", tmp_path / "build", "--target", "texloom_plan_headers")
     commands = json.loads((tmp_path / "build/compile_commands.json").read_text())
     (command,) = [each["command"] for each in commands if each["file"] == str(source)]
     flags = [word for word in command.split() if word.startswith(("-I", "-D", "-std"))]

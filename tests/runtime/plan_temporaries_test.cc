@@ -1,4 +1,5 @@
 // Tests how runs and programs share the temporaries of launch plans.
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <utility>
@@ -163,6 +164,34 @@ TEST_F(PlanExecutorTest, TemporariesInLargerTexturesFullOfNaN) {
     EXPECT_EQ(std::isnan(values[i]), i >= kExtent.width) << i;
 }
 
+// Reads beside a temporary of exact extent are zero, although the pool has a larger texture.
+TEST_F(PlanExecutorTest, ExactTemporariesHaveNothingBesideThem) {
+  auto larger = device_->workspace_pool().acquire(
+      device_->queue(),
+      hal::TextureDesc{.extent = {kExtent.width + 1, kExtent.height},
+                       .usage = hal::TextureUsage::Sampled | hal::TextureUsage::Storage});
+  ASSERT_TRUE(larger.ok());
+  larger->release();
+  LaunchPlan plan = add_one_plan();
+  plan.kernels[1].codes = opencl_c(R"(
+    __constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
+    __kernel void add_one(__read_only image2d_t in, __global float* out) {
+      int x = get_global_id(0), y = get_global_id(1);
+      vstore4(read_imagef(in, s, (int2)(x + get_image_width(in), y)) + 1.0f, y * 8 + x, out);
+      if (x == 0 && y == 0) out[0] = get_image_width(in);
+    })");
+  std::get<TextureStorage>(plan.temporaries[0].storage).exact_extent = true;
+  const auto executor = make_executor(plan);
+  ASSERT_NE(executor, nullptr);
+  const auto x = make_buffer(hal::bytes_of(ramp(kCount)));
+  const auto y = make_buffer(kCount * 4);
+  TL_ASSERT_OK(executor->run({{BufferBinding{x}, BufferBinding{y}}}));
+  std::vector<float> values = values_of<float>(y);
+  EXPECT_EQ(values[0], kExtent.width);
+  EXPECT_EQ(std::count(values.begin() + 4, values.end(), 1.0F),
+            static_cast<std::ptrdiff_t>(kCount - 4));
+}
+
 TEST_F(PlanExecutorTest, BufferTemporaries) {
   const LaunchPlan plan = TestPlan{
       .arguments = {buffer_tensor("X", 64), buffer_tensor("Y", 64)},
@@ -183,6 +212,106 @@ TEST_F(PlanExecutorTest, BufferTemporaries) {
   const auto output = make_buffer(64);
   TL_ASSERT_OK(executor->run({{BufferBinding{input}, BufferBinding{output}}}));
   EXPECT_EQ(values_of<float>(output), ramp(16, 2));
+}
+
+// Kernels that state no size read one temporary and write another one of the same arena; each
+// touches its own bytes alone.
+TEST_F(PlanExecutorTest, BufferTemporariesLieInOneArena) {
+  const std::uint64_t unit =
+      std::max<std::uint64_t>(device_->info().limits.buffer_offset_alignment, 64);
+  const auto count = static_cast<std::uint32_t>(unit / 4);
+  const LaunchPlan plan{
+      .arguments = {buffer_tensor("X", 2 * unit), buffer_tensor("Y", unit)},
+      .temporaries = {buffer_tensor("A", 2 * unit), buffer_tensor("B", unit),
+                      buffer_tensor("C", unit), buffer_tensor("D", unit)},
+      .kernels =
+          {{.codes = opencl_c("__kernel void next_of(__global const float* in, __global float* out)"
+                              "{ out[get_global_id(0)] = in[get_global_id(0)] + 1.0f; }"),
+            .entry = {.name = "next_of",
+                      .params = {BufferParam{.name = "in"},
+                                 BufferParam{.name = "out", .access = Access::Write}}}},
+           {.codes = opencl_c("__kernel void sum(__global const float* a, __global const float* b,"
+                              "__global float* out)"
+                              "{ int i = get_global_id(0); out[i] = 100.0f * a[i] + b[i]; }"),
+            .entry = {.name = "sum",
+                      .params = {BufferParam{.name = "a"}, BufferParam{.name = "b"},
+                                 BufferParam{.name = "out", .access = Access::Write}}}}},
+      .steps = {AllocateStep{0}, launch(0, {2 * count, 1, 1}, {argument(0), temporary(0)}),
+                AllocateStep{1}, launch(0, {count, 1, 1}, {temporary(0), temporary(1)}),
+                FreeStep{0}, AllocateStep{2},
+                launch(0, {count, 1, 1}, {temporary(1), temporary(2)}), AllocateStep{3},
+                launch(0, {count, 1, 1}, {temporary(2), temporary(3)}),
+                launch(1, {count, 1, 1}, {temporary(1), temporary(3), argument(1)})}};
+  const auto executor = make_executor(plan);
+  ASSERT_NE(executor, nullptr);
+  const auto x = make_buffer(hal::bytes_of(ramp(2 * count)));
+  const auto y = make_buffer(unit);
+  for (int run = 0; run < 2; ++run)
+    TL_ASSERT_OK(executor->run({{BufferBinding{x}, BufferBinding{y}}}));
+  std::vector<float> expected = ramp(count);
+  for (float& value : expected) value = 100 * (value + 2) + (value + 4);
+  EXPECT_EQ(values_of<float>(y), expected);
+  const hal::WorkspaceStatistics statistics = device_->workspace_pool().statistics();
+  EXPECT_EQ(statistics.driver_allocations, 1U);
+  EXPECT_EQ(statistics.max_bytes_held, 3 * unit);
+}
+
+// Kernels that know the origins of two textures find them side by side, where a third one lies
+// later.
+TEST_F(PlanExecutorTest, TextureTemporariesLieSideBySide) {
+  const char* source = R"(
+    __constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
+    __kernel void put(float value, __write_only image2d_t out, int x, int y) {
+      write_imagef(out, (int2)(x + get_global_id(0), y + get_global_id(1)), (float4)(value));
+    }
+    __kernel void add(__read_only image2d_t a, int ax, int ay, __read_only image2d_t b, int bx,
+                      int by, __global float* out) {
+      int x = get_global_id(0), y = get_global_id(1);
+      out[y * 8 + x] = read_imagef(a, s, (int2)(ax + x, ay + y)).x -
+                       read_imagef(b, s, (int2)(bx + x, by + y)).x;
+    })";
+  constexpr Extent2D kSmall{8, 4}, kLarge{16, 4};
+  const auto texture = [](const char* name, Access access, Extent2D extent) {
+    return TextureParam{
+        .name = name, .access = access, .min_extent = extent, .origin = TextureOrigin::Constants};
+  };
+  const auto put = [&](Extent2D extent) {
+    return KernelSpec{.codes = opencl_c(source),
+                      .entry = {.name = "put",
+                                .params = {ConstantParam{"value", hal::ElementType::Float32},
+                                           texture("out", Access::Write, extent),
+                                           ConstantParam{"x"}, ConstantParam{"y"}}}};
+  };
+  const Operand a = temporary(0), b = temporary(1), both = temporary(2);
+  const LaunchPlan plan{
+      .scalars = {{"of a"}, {"of b"}},
+      .arguments = {buffer_tensor("Y", 8 * 4 * 4)},
+      .temporaries = {texture_tensor("A", kSmall), texture_tensor("B", kSmall),
+                      texture_tensor("both", kLarge)},
+      .kernels = {put(kSmall),
+                  put(kLarge),
+                  {.codes = opencl_c(source),
+                   .entry = {.name = "add",
+                             .params = {texture("a", Access::Read, kSmall), ConstantParam{"ax"},
+                                        ConstantParam{"ay"}, texture("b", Access::Read, kSmall),
+                                        ConstantParam{"bx"}, ConstantParam{"by"},
+                                        BufferParam{.name = "out",
+                                                    .access = Access::Write,
+                                                    .min_bytes = 8 * 4 * 4}}}}},
+      .steps = {AllocateStep{2},
+                launch(1, {16, 4, 1}, {ScalarValue{0}, both, origin_x(both), origin_y(both)}),
+                FreeStep{2}, AllocateStep{0}, AllocateStep{1},
+                launch(0, {8, 4, 1}, {ScalarValue{0}, a, origin_x(a), origin_y(a)}),
+                launch(0, {8, 4, 1}, {ScalarValue{1}, b, origin_x(b), origin_y(b)}),
+                launch(2, {8, 4, 1},
+                       {a, origin_x(a), origin_y(a), b, origin_x(b), origin_y(b), argument(0)})}};
+  const auto executor = make_executor(plan);
+  ASSERT_NE(executor, nullptr);
+  const auto y = make_buffer(8 * 4 * 4);
+  const std::vector<hal::Constant> scalars = {hal::Constant(7.0F), hal::Constant(3.0F)};
+  TL_ASSERT_OK(executor->run({{BufferBinding{y}}}, {.symbols = {}, .scalars = scalars}));
+  EXPECT_EQ(values_of<float>(y), std::vector<float>(8 * 4, 4.0F));
+  EXPECT_EQ(device_->workspace_pool().statistics().max_bytes_held, 16 * 4 * 16U);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 // reused at once by a later submission to the same queue: nothing waits for the device, and a
 // request that the pool can satisfy does not call the driver. reuse.h decides which object serves a
 // request, among those of the same kind, format and usage. Contents are undefined, and an object
-// may be larger than requested.
+// may be larger than requested (unless the request says Fit::Exactly).
 //
 // Different queues are not ordered. An object released by one queue is reused by another, in the
 // order of preference of CUDA's stream-ordered allocator (cudaMemPoolAttr):
@@ -105,6 +105,10 @@ struct WorkspaceStatistics {
 // Avoid cycles, in which that work waits for something submitted after the request.
 enum class Dependencies : std::uint8_t { None, Allowed };
 
+// Whether a request may get an object that is larger. With Exactly it has the requested extent, so
+// that reads outside of it are reads outside of the image.
+enum class Fit : std::uint8_t { AtLeast, Exactly };
+
 // Thread safe. Each device has one for everything that runs on it: Device::workspace_pool().
 class WorkspacePool {
  public:
@@ -120,7 +124,8 @@ class WorkspacePool {
   Result<Lease<Buffer>> acquire(const std::shared_ptr<Queue>& queue, const BufferDesc& desc,
                                 Dependencies dependencies = Dependencies::None);
   Result<Lease<Texture>> acquire(const std::shared_ptr<Queue>& queue, const TextureDesc& desc,
-                                 Dependencies dependencies = Dependencies::None);
+                                 Dependencies dependencies = Dependencies::None,
+                                 Fit fit = Fit::AtLeast);
 
   // Allocates in the order of a queue: submissions to `queue` after this call may use the object,
   // as may anything that waits for `signals`. The queue waits for `waits` first.

@@ -131,7 +131,7 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
 
   template <class Object, class Desc>
   Result<Lease<Object>> acquire(Device& device, const std::shared_ptr<Queue>& queue,
-                                const Desc& desc, Dependencies dependencies) {
+                                const Desc& desc, Dependencies dependencies, Fit fit) {
     const ReuseExtent wanted = extent_of(desc);
     Freed freed;
     std::unique_lock lock(mutex_);
@@ -142,6 +142,7 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     };
     const std::uint64_t most = std::min(device.info().limits.max_allocation_bytes, max_bytes_);
     const auto choice = choose(idle, wanted, [&](const Idle<Object>& each, const ReuseCost& cost) {
+      if (fit == Fit::Exactly && cost != ReuseCost{}) return false;
       return cost.added == 0 ? each.is_free_for(queue) : bytes_of(larger(each)) <= most;
     });
     if (choice && choice->cost.added == 0) return lend(*choice, queue);
@@ -153,14 +154,14 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     if (grows) free(take_out(*choice), freed);
     free_idle(Clock::now() - max_idle_, freed);
     if (!has_room_for(bytes_of(made))) {
-      if (auto busy = take_busy<Object>(desc, dependencies)) {
+      if (auto busy = take_busy<Object>(desc, dependencies, fit)) {
         return lend_with_wait(*std::move(busy), wanted, queue);
       }
       free_until_room_for(bytes_of(made), freed);
     }
     TL_RETURN_IF_ERROR(reserve(bytes_of(made)));
     // Set aside, because a driver that runs out of memory makes the pool free its idle objects.
-    auto busy = take_busy<Object>(desc, dependencies);
+    auto busy = take_busy<Object>(desc, dependencies, fit);
     lock.unlock();
     freed.clear();
 
@@ -291,10 +292,11 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
 
   // Takes the best of the objects that other queues still use, without growing it.
   template <class Object, class Desc>
-  std::optional<Idle<Object>> take_busy(const Desc& desc, Dependencies dependencies) {
+  std::optional<Idle<Object>> take_busy(const Desc& desc, Dependencies dependencies, Fit fit) {
     if (dependencies == Dependencies::None) return std::nullopt;
     const auto choice = choose(shelf_of(shelves<Object>(), desc), extent_of(desc),
-                               [](const Idle<Object>& each, const ReuseCost& cost) {
+                               [&](const Idle<Object>& each, const ReuseCost& cost) {
+                                 if (fit == Fit::Exactly && cost != ReuseCost{}) return false;
                                  return cost.added == 0 && each.may_be_waited_for();
                                });
     if (!choice) return std::nullopt;
@@ -437,13 +439,14 @@ WorkspacePool::~WorkspacePool() { state_->close(); }
 Result<Lease<Buffer>> WorkspacePool::acquire(const std::shared_ptr<Queue>& queue,
                                              const BufferDesc& desc, Dependencies dependencies) {
   TL_RETURN_IF_ERROR(check_queue("workspace", queue.get(), device_.info()));
-  return state_->acquire<Buffer>(device_, queue, desc, dependencies);
+  return state_->acquire<Buffer>(device_, queue, desc, dependencies, Fit::AtLeast);
 }
 
 Result<Lease<Texture>> WorkspacePool::acquire(const std::shared_ptr<Queue>& queue,
-                                              const TextureDesc& desc, Dependencies dependencies) {
+                                              const TextureDesc& desc, Dependencies dependencies,
+                                              Fit fit) {
   TL_RETURN_IF_ERROR(check_queue("workspace", queue.get(), device_.info()));
-  return state_->acquire<Texture>(device_, queue, desc, dependencies);
+  return state_->acquire<Texture>(device_, queue, desc, dependencies, fit);
 }
 
 template <class Object, class Desc>
