@@ -1,6 +1,7 @@
 // Allocates and imports a device's memory.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -108,6 +109,7 @@ class Allocator {
 
   std::shared_ptr<const DeviceInfo> info_;
   DeviceOptions options_;
+  std::atomic<std::uint64_t> last_id_ = 0;
   std::shared_ptr<MemoryCounter> counter_ = std::make_shared<MemoryCounter>();
   std::shared_ptr<MemoryBudget> budget_;
   std::mutex mutex_;

@@ -52,6 +52,9 @@ class Buffer : public std::enable_shared_from_this<Buffer>, public Resident {
   std::shared_ptr<Buffer> shared_root() { return root_ == nullptr ? shared_from_this() : root_; }
   // The offset in root() at which this buffer begins, in bytes.
   std::uint64_t base_offset() const { return base_offset_; }
+  // The number of the memory, which no other buffer or texture of the device has, not even after
+  // this one is destroyed. A subspan has that of its root. 0 if no allocator made the buffer.
+  std::uint64_t id() const { return root().id_; }
 
   // Makes [offset, offset + bytes) visible to the host until the mapping is released.
   //   Read       has what the device wrote; the host must not write
@@ -99,6 +102,7 @@ class Buffer : public std::enable_shared_from_this<Buffer>, public Resident {
   BufferDesc desc_;
   std::shared_ptr<Buffer> root_;  // null if this buffer owns its memory
   std::uint64_t base_offset_ = 0;
+  std::uint64_t id_ = 0;
   std::mutex mutex_;
   std::vector<MappedRange> mapped_;  // only used in roots; guarded by mutex_
   bool fills_write_mappings_ = false;

@@ -58,6 +58,13 @@ struct CommandBufferDesc {
   Barriers barriers = Barriers::Automatic;
 };
 
+// What a driver keeps with a reusable command buffer from one submission to the next: native
+// objects that it made of the segments.
+class EncodedCommands {
+ public:
+  virtual ~EncodedCommands() = default;
+};
+
 // Made by Device::create_command_buffer.
 class CommandBuffer {
  public:
@@ -160,13 +167,23 @@ class CommandBuffer {
   bool has_host_calls() const { return !host_calls_.empty(); }
   const DeviceInfo& device_info() const { return *device_info_; }
 
-  // For queues: checks a submission with this table.
-  Status check_submission(std::span<const Binding> table) const;
+  // For queues: checks a submission with this table, and returns CommandRange::table_number(). A
+  // table that binds the same memory as the latest one is not checked again. Thread safe.
+  Result<std::uint64_t> check_submission(std::span<const Binding> table) const;
   // For queues: claims the only submission of a command buffer that is not reusable. False if it
   // has already been claimed. Thread safe.
   bool claim() const { return desc_.reusable || !claimed_.exchange(true); }
   // Takes back the claim if the submission is refused after all.
   void unclaim() const { claimed_ = false; }
+
+  // For drivers: the dispatches recorded, direct and indirect (KernelCall::number).
+  std::uint32_t call_count() const { return call_count_; }
+  // For drivers: hands out something that the driver kept, which no other caller then has, so that
+  // threads that encode at the same time need no lock; null if there is nothing left. Thread safe.
+  std::unique_ptr<EncodedCommands> take_encoded() const;
+  // For drivers: keeps it for a later submission, at the latest until the command buffer is
+  // destroyed. It must not keep memory alive that only a table names. Thread safe.
+  void keep_encoded(std::unique_ptr<EncodedCommands> encoded) const;
 
  private:
   struct Recording;
@@ -188,6 +205,7 @@ class CommandBuffer {
   void append_as_is(const Kind& segment);
   void append_barrier();
   void resolve_hazard(const Segment& segment);
+  Status check_slots(std::span<const Binding> table) const;
 
   std::shared_ptr<const DeviceInfo> device_info_;
   CommandBufferDesc desc_;
@@ -196,6 +214,7 @@ class CommandBuffer {
   std::vector<const Segment*> with_slots_;
   std::deque<std::function<Status()>> host_calls_;
   std::deque<EncodeNative> native_calls_;
+  std::uint32_t call_count_ = 0;
   bool finished_ = false;
   mutable std::atomic<bool> claimed_ = false;
 };
@@ -208,7 +227,8 @@ struct SubmittedCommands {
       : commands(std::move(buffer)), table(std::move(bindings)) {}
 
   std::shared_ptr<const CommandBuffer> commands;
-  std::vector<Binding> table;  // by slot; may have more entries than the commands use
+  std::vector<Binding> table;      // by slot; may have more entries than the commands use
+  std::uint64_t table_number = 0;  // set by the queue (CommandRange)
 };
 
 }  // namespace texloom::hal

@@ -139,7 +139,7 @@ class Queue {
 
   Queue(std::shared_ptr<const DeviceInfo> device_info, std::shared_ptr<State> state)
       : device_info_(std::move(device_info)), state_(std::move(state)) {}
-  Status check(const Submission& submission) const;
+  Status check(Submission& submission) const;
   Status accept(Submission& submission) const;
 
   std::shared_ptr<const DeviceInfo> device_info_;

@@ -75,6 +75,8 @@ struct KernelCall {
   std::uint32_t entry_point = 0;
   std::span<const SegmentBinding> bindings;  // the buffers and textures among the parameters
   std::span<const Constant> constants;       // the constants among the parameters
+  std::uint32_t number = 0;                  // of the calls before it in the command buffer
+  bool has_slots = false;                    // among the bindings
 
   const EntryPoint& entry() const { return executable->entry_points()[entry_point]; }
 };
@@ -298,20 +300,32 @@ class SegmentList {
   std::size_t size_ = 0;
 };
 
+class CommandBuffer;
+
 // Consecutive segments of one command buffer without a host call, with the submission's table.
 class CommandRange {
  public:
-  CommandRange(SegmentList::Iterator begin, SegmentList::Iterator end,
-               std::span<const Binding> table)
-      : begin_(begin), end_(end), table_(table) {}
+  CommandRange(const CommandBuffer& commands, SegmentList::Iterator begin,
+               SegmentList::Iterator end, std::span<const Binding> table,
+               std::uint64_t table_number)
+      : commands_(&commands),
+        begin_(begin),
+        end_(end),
+        table_(table),
+        table_number_(table_number) {}
 
+  const CommandBuffer& commands() const { return *commands_; }
   SegmentList::Iterator begin() const { return begin_; }
   SegmentList::Iterator end() const { return end_; }
   std::span<const Binding> table() const { return table_; }
+  // Two submissions of a command buffer with the same number bind the same memory to its slots.
+  std::uint64_t table_number() const { return table_number_; }
 
  private:
+  const CommandBuffer* commands_;
   SegmentList::Iterator begin_, end_;
   std::span<const Binding> table_;
+  std::uint64_t table_number_;
 };
 
 }  // namespace texloom::hal

@@ -44,6 +44,8 @@ class Texture : public Resident {
   const TextureDesc& desc() const { return desc_; }
   Extent2D extent() const { return desc_.extent; }
   TexelFormat format() const { return desc_.format; }
+  // As for Buffer::id(); a view has its own.
+  std::uint64_t id() const { return id_; }
   const DeviceInfo& device_info() const { return *device_info_; }
   // Null if the texture owns its memory.
   const TextureBacking* backing() const { return backing_ ? &*backing_ : nullptr; }
@@ -59,6 +61,7 @@ class Texture : public Resident {
 
   std::shared_ptr<const DeviceInfo> device_info_;
   TextureDesc desc_;
+  std::uint64_t id_ = 0;
   // Destroyed after the driver's part of the object.
   std::optional<TextureBacking> backing_;
   MemoryCharge charge_;

@@ -26,6 +26,7 @@ Result<std::shared_ptr<Made>> Allocator::allocate_within_budget(const Desc& desc
     if (!reserved.ok())
       return reserved.status().with_context(fmt::format("device {}", info_->name));
     TL_ASSIGN_OR_RETURN(std::shared_ptr<Made> made, allocate(desc));
+    made->id_ = ++last_id_;
     made->charge_ = MemoryCharge::of(counter_, desc.memory, bytes, *std::move(reserved));
     return made;
   });
@@ -67,6 +68,7 @@ Result<std::shared_ptr<Buffer>> Allocator::import(ImportDesc desc) {
       .bytes = desc.memory.size(), .usage = desc.usage, .memory = MemoryKind::Shared};
   TL_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer,
                       retry([&] { return wrap(desc.memory, buffer_desc); }));
+  buffer->id_ = ++last_id_;
   buffer->charge_ = MemoryCharge::of_import(counter_, buffer_desc.bytes);
   buffer->fills_write_mappings_ = options_.debug;
   buffer->release_import_ = std::move(desc.release);
@@ -83,6 +85,7 @@ Result<std::shared_ptr<Texture>> Allocator::create_view(const std::shared_ptr<Bu
   texture_desc.memory = backing.buffer->desc().memory;
   TL_ASSIGN_OR_RETURN(std::shared_ptr<Texture> texture,
                       retry([&] { return view(backing, texture_desc); }));
+  texture->id_ = ++last_id_;
   texture->backing_ = std::move(backing);
   return texture;
 }

@@ -1,13 +1,17 @@
 #include "runtime/hal/command_buffer.h"
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/hal/internal/checks/command_check.h"
 #include "runtime/hal/internal/recording/arena.h"
 #include "runtime/hal/internal/recording/hazards.h"
+#include "runtime/hal/internal/recording/known_table.h"
 #include "runtime/hal/internal/recording/retained.h"
 #include "support/byte_text.h"
 
@@ -46,6 +50,10 @@ struct CommandBuffer::Recording {
   RetainedObjects retained;
   std::optional<HazardTracker> hazards;  // if barriers are inserted or checked
   Status missing_barrier;                // the first
+  KnownTable known_table;
+  std::mutex mutex;
+  // Guarded by the mutex. Destroyed before the objects that the segments name.
+  std::vector<std::unique_ptr<EncodedCommands>> encoded;
 };
 
 CommandBuffer::CommandBuffer(std::shared_ptr<const DeviceInfo> device_info,
@@ -109,7 +117,12 @@ Status CommandBuffer::record_call(const std::shared_ptr<Executable>& executable,
   TL_RETURN_IF_ERROR(
       check_dispatch(*device_info_, executable.get(), entry_point, given, constants));
   for (SegmentBinding& binding : given) resolve_part(binding);
-  call = {executable.get(), entry_point, given, recording_->arena.copy(constants)};
+  call = {.executable = executable.get(),
+          .entry_point = entry_point,
+          .bindings = given,
+          .constants = recording_->arena.copy(constants),
+          .number = call_count_,
+          .has_slots = std::any_of(given.begin(), given.end(), is_slot)};
   return {};
 }
 
@@ -140,8 +153,8 @@ Status CommandBuffer::record_dispatch(const std::shared_ptr<Executable>& executa
   recording_->retained.retain(executable);
   for (const Ref& binding : bindings) retain(binding);
   append(segment);
-  if (std::any_of(segment.call.bindings.begin(), segment.call.bindings.end(), is_slot))
-    with_slots_.push_back(&segments_.back());
+  ++call_count_;
+  if (segment.call.has_slots) with_slots_.push_back(&segments_.back());
   return {};
 }
 
@@ -179,9 +192,8 @@ Status CommandBuffer::dispatch_indirect(const std::shared_ptr<Executable>& execu
   retain(groups);
   for (const BindingRef& binding : bindings) retain(binding);
   append(segment);
-  if (is_slot(segment.groups) ||
-      std::any_of(segment.call.bindings.begin(), segment.call.bindings.end(), is_slot))
-    with_slots_.push_back(&segments_.back());
+  ++call_count_;
+  if (is_slot(segment.groups) || segment.call.has_slots) with_slots_.push_back(&segments_.back());
   return {};
 }
 
@@ -386,8 +398,34 @@ Status CommandBuffer::finish() {
   return {};
 }
 
-Status CommandBuffer::check_submission(std::span<const Binding> table) const {
+Result<std::uint64_t> CommandBuffer::check_submission(std::span<const Binding> table) const {
   if (!finished_) return invalid_argument("the command buffer is not finished");
+  if (with_slots_.empty()) return std::uint64_t{0};
+  if (!desc_.reusable) {
+    TL_RETURN_IF_ERROR(check_slots(table));
+    return std::uint64_t{0};
+  }
+  const std::uint64_t known = recording_->known_table.find(table);
+  if (known != 0) return known;
+  TL_RETURN_IF_ERROR(check_slots(table));
+  return recording_->known_table.remember(table);
+}
+
+std::unique_ptr<EncodedCommands> CommandBuffer::take_encoded() const {
+  const std::scoped_lock lock(recording_->mutex);
+  if (recording_->encoded.empty()) return nullptr;
+  std::unique_ptr<EncodedCommands> encoded = std::move(recording_->encoded.back());
+  recording_->encoded.pop_back();
+  return encoded;
+}
+
+void CommandBuffer::keep_encoded(std::unique_ptr<EncodedCommands> encoded) const {
+  const std::scoped_lock lock(recording_->mutex);
+  recording_->encoded.push_back(std::move(encoded));
+}
+
+// Checks the memory that the table binds to the slots.
+Status CommandBuffer::check_slots(std::span<const Binding> table) const {
   for (const Segment* segment : with_slots_) {
     if (const auto* native = std::get_if<NativeSegment>(segment)) {
       TL_RETURN_IF_ERROR(check_native_table(*device_info_, *native, table));

@@ -76,7 +76,8 @@ void split(const SubmittedCommands& submitted, std::vector<Pending>& parts) {
   const auto add = [&](SegmentList::Iterator begin, SegmentList::Iterator end) {
     if (begin == end) return;
     if (parts.empty() || parts.back().host_call != nullptr) parts.emplace_back();
-    parts.back().ranges.emplace_back(begin, end, submitted.table);
+    parts.back().ranges.emplace_back(*submitted.commands, begin, end, submitted.table,
+                                     submitted.table_number);
   };
   auto begin = segments.begin();
   if (submitted.commands->has_host_calls()) {

@@ -30,14 +30,17 @@ Queue::~Queue() {
   for (std::thread& thread : threads_) is_working ? thread.detach() : thread.join();
 }
 
-Status Queue::check(const Submission& submission) const {
-  for (const auto& [commands, table] : submission.commands) {
+// Checks a submission, and numbers its tables.
+Status Queue::check(Submission& submission) const {
+  for (auto& [commands, table, table_number] : submission.commands) {
     if (commands == nullptr) return invalid_argument("submit: the command buffer is null");
     if (&commands->device_info() != device_info_.get()) {
       return invalid_argument("submit: the command buffer belongs to another device ({}, not {})",
                               commands->device_info().name, device_info_->name);
     }
-    TL_RETURN_IF_ERROR(commands->check_submission(table).with_context("submit"));
+    const Result<std::uint64_t> number = commands->check_submission(table);
+    if (!number.ok()) return number.status().with_context("submit");
+    table_number = *number;
   }
   for (const auto* points : {&submission.waits, &submission.signals}) {
     for (const TimelinePoint& point : *points) {

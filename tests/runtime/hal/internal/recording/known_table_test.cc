@@ -1,0 +1,85 @@
+// Tests which tables of bindings count as the one that was submitted before.
+
+#include "runtime/hal/internal/recording/known_table.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "runtime/drivers/null/driver.h"
+#include "runtime/hal/device.h"
+#include "tests/runtime/status_matchers.h"
+
+namespace texloom::hal {
+namespace {
+
+class KnownTableTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<Buffer> make_buffer() { return *device_->create_buffer({.bytes = 4096}); }
+  std::shared_ptr<Texture> make_texture() { return *device_->create_texture({.extent = {16, 16}}); }
+
+  std::shared_ptr<Device> device_ = *null::create_driver()->open(0);
+  KnownTable known_;
+};
+
+TEST_F(KnownTableTest, ATableIsKnownUntilAnotherIsRemembered) {
+  const std::vector<Binding> a = {BufferBinding{make_buffer()}, TextureBinding{make_texture()}};
+  const std::vector<Binding> b = {BufferBinding{make_buffer()}, a[1]};
+  EXPECT_EQ(known_.find(a), 0U);
+  const std::uint64_t number = known_.remember(a);
+  EXPECT_NE(number, 0U);
+  EXPECT_EQ(known_.find(a), number);
+  EXPECT_EQ(known_.find(b), 0U);
+  EXPECT_NE(known_.remember(b), number);
+  EXPECT_EQ(known_.find(a), 0U);
+}
+
+// The place in the buffer that owns the memory counts, not the handle.
+TEST_F(KnownTableTest, SubspansAreKnownByTheirPlace) {
+  const auto buffer = make_buffer();
+  const auto part = *buffer->subspan(1024, 512);
+  const std::vector<Binding> table = {BufferBinding{part, 256}};
+  const std::uint64_t number = known_.remember(table);
+  EXPECT_EQ(known_.find(std::vector<Binding>{BufferBinding{*buffer->subspan(1024, 512), 256}}),
+            number);
+  EXPECT_EQ(known_.find(std::vector<Binding>{BufferBinding{*buffer->subspan(1280, 256)}}), number);
+  for (const BufferBinding& other :
+       {BufferBinding{part}, BufferBinding{buffer, 1280}, BufferBinding{buffer, 256},
+        BufferBinding{*buffer->subspan(1024, 1024), 256}})
+    EXPECT_EQ(known_.find(std::vector<Binding>{other}), 0U);
+}
+
+TEST_F(KnownTableTest, ATexturesOriginCounts) {
+  const auto texture = make_texture();
+  const std::uint64_t number =
+      known_.remember(std::vector<Binding>{TextureBinding{texture, {1, 2}}});
+  EXPECT_EQ(known_.find(std::vector<Binding>{TextureBinding{texture, {1, 2}}}), number);
+  EXPECT_EQ(known_.find(std::vector<Binding>{TextureBinding{texture, {2, 1}}}), 0U);
+}
+
+TEST_F(KnownTableTest, SizesAndKindsCount) {
+  const std::vector<Binding> none;
+  const std::vector<Binding> null_buffer = {BufferBinding{}};
+  const std::vector<Binding> null_texture = {TextureBinding{}};
+  const std::uint64_t number = known_.remember(null_buffer);
+  EXPECT_EQ(known_.find(null_buffer), number);
+  EXPECT_EQ(known_.find(null_texture), 0U);
+  EXPECT_EQ(known_.find(none), 0U);
+}
+
+// A buffer that no allocator made has no number, and might be a new one at the same address.
+TEST_F(KnownTableTest, MemoryWithoutANumberIsNeverKnown) {
+  class PlainBuffer final : public Buffer {
+   public:
+    explicit PlainBuffer(std::shared_ptr<const DeviceInfo> info)
+        : Buffer(std::move(info), {.bytes = 4}) {}
+  };
+  const std::vector<Binding> table = {
+      BufferBinding{std::make_shared<PlainBuffer>(std::make_shared<const DeviceInfo>())}};
+  known_.remember(table);
+  EXPECT_EQ(known_.find(table), 0U);
+}
+
+}  // namespace
+}  // namespace texloom::hal
