@@ -63,6 +63,7 @@ Status FaultWorkload::run() {
       {"source", &FaultWorkload::build},
       {"stored binary", &FaultWorkload::load},
       {"dispatch", &FaultWorkload::dispatch},
+      {"dispatch again", &FaultWorkload::dispatch_again},
       {"transfers", &FaultWorkload::transfer},
   };
   Status status;
@@ -207,6 +208,33 @@ Status FaultWorkload::dispatch() {
   TL_RETURN_IF_ERROR(submit(commands));
   if (sampled != texels) return wrong("a sampled texture");
   return is_slow_ || result == std::vector<int>(16, 4) ? Status() : wrong("a dispatch");
+}
+
+// A command buffer that keeps its kernels, submitted with two tables in turn. A submission that
+// failed leaves nothing behind: the next one is complete.
+Status FaultWorkload::dispatch_again() {
+  const std::uint64_t step = device_->info().limits.buffer_offset_alignment;
+  const auto commands = device_->create_command_buffer({.reusable = true});
+  TL_RETURN_IF_ERROR(commands->dispatch_with_table(
+      executable_, 0, {16, 1, 1}, {{BindingSlot{0, step}, BindingSlot{1}}}, {{Constant(1)}}));
+  TL_RETURN_IF_ERROR(commands->finish());
+  const std::vector<int> ones(kBytes / sizeof(int), 1);
+  Status first;
+  for (const auto& buffer : {a_, b_, a_}) {
+    const auto submit_once = [&]() -> Status {
+      TL_RETURN_IF_ERROR(write_buffer(*device_, buffer, 0, bytes_of(ones)));
+      return device_->queue()->run(
+          {.commands = {{commands, {BufferBinding{buffer}, BufferBinding{buffer}}}}});
+    };
+    if (Status status = submit_once(); !status.ok()) {
+      first = std::move(status);
+      TL_RETURN_IF_ERROR(submit_once());
+    }
+    std::vector<int> result(16);
+    TL_RETURN_IF_ERROR(read_buffer(*device_, buffer, step, writable_bytes_of(result)));
+    if (result != std::vector<int>(16, 4)) return wrong("a dispatch that is submitted again");
+  }
+  return first;
 }
 
 Status FaultWorkload::transfer() {

@@ -42,6 +42,7 @@ class FaultWorkload {
   Status submit(const std::shared_ptr<CommandBuffer>& commands);
   // Uses two parts of one buffer, and a texture.
   Status dispatch();
+  Status dispatch_again();
   // Transfers whole words and odd bytes.
   Status transfer();
   // Copies rows with and without gaps, both ways, and from texture to texture.

@@ -61,20 +61,6 @@ struct Encoder::Rows {
   std::uint64_t last_row() const { return offset + pitch * (height - 1); }
 };
 
-namespace {
-
-// A kernel that accesses both a buffer and a part of it has undefined results (OpenCL 1.2,
-// clCreateSubBuffer). If several bindings refer to the same buffer, all of them are made parts.
-bool needs_part(std::span<const BoundBuffer> buffers, const BoundBuffer& bound) {
-  if (bound.offset != 0) return true;
-  const auto of_same_buffer =
-      std::count_if(buffers.begin(), buffers.end(),
-                    [&](const BoundBuffer& other) { return other.buffer == bound.buffer; });
-  return of_same_buffer > 1;
-}
-
-}  // namespace
-
 Status wait_for(const Context& context, const Enqueued& enqueued, std::uint32_t track) {
   if (enqueued.commands.empty()) return {};
   TL_RETURN_IF_ERROR(wait_for(context.api(), enqueued.commands.back().event->get()));
@@ -93,7 +79,7 @@ class Encoder::Cursor {
 
   bool at_end() const { return rest_.empty(); }
   const Segment& segment() const { return *segment_; }
-  std::span<const Binding> table() const { return rest_.front().table(); }
+  const CommandRange& range() const { return rest_.front(); }
   void advance() {
     ++segment_;
     skip();
@@ -131,13 +117,13 @@ Status Encoder::encode(std::span<const CommandRange> commands, Enqueued& enqueue
       command.name = label_of(first.segment());
       Cursor each = first;
       for (std::size_t i = 0; i < count; ++i, each.advance())
-        command.bytes += bytes_of(each.segment(), each.table());
+        command.bytes += bytes_of(each.segment(), each.range().table());
       command.enqueued = ProfileClock::now();
     }
     cl_event event = nullptr;
     cl_event* done = next.at_end() || is_profiled ? &event : nullptr;
     Status status = count > 1 ? encode_joined(first, count, enqueued, done)
-                              : encode(first.segment(), first.table(), done);
+                              : encode(first.segment(), first.range(), done);
     if (status.ok() && done != nullptr)
       status = check_made(CL_SUCCESS, event, name_of(first.segment()));
     // Kept even if a later call failed: the first one may still be running.
@@ -183,13 +169,14 @@ Status Encoder::encode_joined(const Cursor& first, std::size_t count, Enqueued& 
   return write(std::get<UpdateSegment>(first.segment()).target, {joined, bytes}, done);
 }
 
-Status Encoder::encode(const Segment& any, std::span<const Binding> table, cl_event* done) {
+Status Encoder::encode(const Segment& any, const CommandRange& range, cl_event* done) {
   return std::visit(
       [&](const auto& segment) -> Status {
         using Kind = std::decay_t<decltype(segment)>;
-        if constexpr (std::is_same_v<Kind, DispatchSegment> ||
-                      std::is_same_v<Kind, NativeSegment>) {
-          return encode(segment, table, done);
+        if constexpr (std::is_same_v<Kind, DispatchSegment>) {
+          return encode(segment, range, done);
+        } else if constexpr (std::is_same_v<Kind, NativeSegment>) {
+          return encode(segment, range.table(), done);
         } else if constexpr (std::is_same_v<Kind, IndirectDispatchSegment> ||
                              std::is_same_v<Kind, BarrierSegment> ||
                              std::is_same_v<Kind, HostCallSegment>) {
@@ -202,82 +189,30 @@ Status Encoder::encode(const Segment& any, std::span<const Binding> table, cl_ev
       any);
 }
 
-Result<cl_mem> Encoder::make_part(const BufferParam& param, const BoundBuffer& bound) {
-  // Only what the kernel touches, because overlapping parts must not be written.
-  TL_ASSIGN_OR_RETURN(MemoryHandle part, create_part(context_, as_opencl(*bound.buffer),
-                                                     bound.offset, touched_bytes(param, bound)));
-  parts_.push_back(std::move(part));
-  return parts_.back().get();
-}
-
-void Encoder::begin_dispatch(const KernelCall& call, std::span<const Binding> table) {
-  parts_.clear();
-  buffers_.clear();
-  auto binding = call.bindings.begin();
-  for (const KernelParam& param : call.entry().params) {
-    if (std::holds_alternative<BufferParam>(param))
-      buffers_.push_back(resolve_buffer(*binding, table));
-    if (is_bound(param)) ++binding;
-  }
-}
-
-Status Encoder::set_arguments(const KernelCall& call, std::span<const Binding> table,
-                              cl_kernel kernel) {
-  const EntryPoint& entry = call.entry();
-  auto binding = call.bindings.begin();
-  auto bound = buffers_.begin();
-  auto constant = call.constants.begin();
-  for (cl_uint i = 0; i < entry.params.size(); ++i) {
-    const KernelParam& param = entry.params[i];
-    cl_mem memory = nullptr;
-    std::size_t size = sizeof memory;
-    const void* value = &memory;
-    if (const auto* buffer = std::get_if<BufferParam>(&param)) {
-      memory = as_opencl(*bound->buffer).get();
-      if (needs_part(buffers_, *bound)) {
-        TL_ASSIGN_OR_RETURN(memory, make_part(*buffer, *bound));
-      }
-      ++bound;
-      ++binding;
-    } else if (std::holds_alternative<TextureParam>(param)) {
-      memory = as_opencl(*resolve_texture(*binding++, table).texture).get();
-    } else if (const auto* local = std::get_if<LocalParam>(&param)) {
-      size = local->bytes;
-      value = nullptr;
-    } else {
-      size = byte_size(constant->type());
-      value = (constant++)->data();
-    }
-    const cl_int code = context_.api().clSetKernelArg(kernel, i, size, value);
-    if (code != CL_SUCCESS)
-      return to_error(code, "clSetKernelArg")
-          .with_context(
-              fmt::format("kernel \"{}\": argument {} \"{}\"", entry.name, i, name_of(param)));
-  }
-  return {};
-}
-
-Status Encoder::encode(const DispatchSegment& segment, std::span<const Binding> table,
-                       cl_event* done) {
-  const KernelCall& call = segment.call;
-  TL_RETURN_IF_ERROR(call.executable->prepare());
-  const OpenClExecutable& executable = as_opencl(*call.executable);
-  const EntryPoint& entry = call.entry();
-  const cl_kernel kernel = executable.kernel(call.entry_point);
-  Triple local;
-  Triple global;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    local[axis] = entry.workgroup_size[axis];
-    global[axis] = local[axis] * segment.groups[axis];
-  }
-  begin_dispatch(call, table);
-  const std::scoped_lock lock(executable.argument_mutex());
-  TL_RETURN_IF_ERROR(set_arguments(call, table, kernel));
+Status Encoder::enqueue(cl_kernel kernel, const WorkItems& items, const EntryPoint& entry,
+                        cl_event* done) {
   const cl_int code = context_.api().clEnqueueNDRangeKernel(
-      queue_, kernel, 3, nullptr, global.data(), local.data(), 0, nullptr, done);
+      queue_, kernel, 3, nullptr, items.all.data(), items.of_group.data(), 0, nullptr, done);
   if (code == CL_SUCCESS) return {};
   return to_error(code, "clEnqueueNDRangeKernel")
       .with_context(fmt::format("kernel \"{}\"", entry.name));
+}
+
+Status Encoder::encode(const DispatchSegment& segment, const CommandRange& range, cl_event* done) {
+  const KernelCall& call = segment.call;
+  if (!recorded_ || &recorded_->commands() != &range.commands())
+    recorded_.emplace(range.commands());
+  if (RecordedDispatch* recorded = recorded_->find(call)) {
+    if (!recorded->is_bound(range)) TL_RETURN_IF_ERROR(recorded->bind(context_, segment, range));
+    return enqueue(recorded->kernel(), recorded->items(), call.entry(), done);
+  }
+  TL_RETURN_IF_ERROR(call.executable->prepare());
+  const OpenClExecutable& executable = as_opencl(*call.executable);
+  const cl_kernel kernel = executable.kernel(call.entry_point);
+  shared_arguments_.forget();
+  const std::scoped_lock lock(executable.argument_mutex());
+  TL_RETURN_IF_ERROR(shared_arguments_.set(context_, call, range.table(), kernel));
+  return enqueue(kernel, WorkItems(segment), call.entry(), done);
 }
 
 bool Encoder::is_aligned(std::uint64_t offset, std::uint64_t bytes) const {

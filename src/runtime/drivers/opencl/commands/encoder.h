@@ -4,13 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "runtime/drivers/opencl/api/handle.h"
 #include "runtime/drivers/opencl/commands/profiling.h"
+#include "runtime/drivers/opencl/commands/recorded_dispatches.h"
 #include "runtime/drivers/opencl/commands/scratch.h"
 #include "runtime/drivers/opencl/commands/transfer_kernels.h"
+#include "runtime/drivers/opencl/kernels/kernel_arguments.h"
 #include "runtime/drivers/opencl/platform/context.h"
 #include "runtime/hal/command_buffer.h"
 #include "runtime/hal/segment.h"
@@ -47,16 +50,11 @@ class Encoder {
   static std::size_t skip_joined(Cursor& cursor);
   Status encode_joined(const Cursor& first, std::size_t count, Enqueued& enqueued, cl_event* done);
   // `done`, if not null, receives the event of the last call, which completes after the others.
-  Status encode(const Segment& any, std::span<const Binding> table, cl_event* done);
+  Status encode(const Segment& any, const CommandRange& range, cl_event* done);
   Status write(const BoundBuffer& target, std::span<const std::byte> data, cl_event* done);
   bool is_aligned(std::uint64_t offset, std::uint64_t bytes) const;
-  Status encode(const DispatchSegment& segment, std::span<const Binding> table, cl_event* done);
-  // Sets buffers_ and parts_ for this dispatch.
-  void begin_dispatch(const KernelCall& call, std::span<const Binding> table);
-  // Sets all arguments of the kernel. The parts of buffers that this creates must live until the
-  // kernel is enqueued.
-  Status set_arguments(const KernelCall& call, std::span<const Binding> table, cl_kernel kernel);
-  Result<cl_mem> make_part(const BufferParam& param, const BoundBuffer& bound);
+  Status encode(const DispatchSegment& segment, const CommandRange& range, cl_event* done);
+  Status enqueue(cl_kernel kernel, const WorkItems& items, const EntryPoint& entry, cl_event* done);
   Status encode(const FillSegment& segment, cl_event* done);
   Status encode(const UpdateSegment& segment, cl_event* done);
   Status encode(const ReadbackSegment& segment, cl_event* done);
@@ -93,9 +91,10 @@ class Encoder {
   cl_command_queue queue_;
   TransferKernels& kernels_;
   Scratch& scratch_;
-  // For the dispatch that is being encoded: its bound buffers, and the parts created from them.
-  std::vector<BoundBuffer> buffers_;
-  std::vector<MemoryHandle> parts_;
+  std::optional<RecordedDispatches> recorded_;  // of the command buffer that is being encoded
+  // Of a dispatch whose kernel object belongs to the executable. They are forgotten at the next
+  // one.
+  KernelArguments shared_arguments_;
   cl_event first_event_ = nullptr;  // of a segment of several calls, with a profile
 };
 

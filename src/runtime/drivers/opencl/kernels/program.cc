@@ -118,6 +118,16 @@ bool contains_name(std::string_view names, std::string_view name) {
   return separated.find(fmt::format(";{};", name)) != std::string::npos;
 }
 
+Result<KernelHandle> create_kernel(const Context& context, cl_program program,
+                                   const EntryPoint& entry) {
+  cl_int error = CL_SUCCESS;
+  KernelHandle kernel(context.shared_api(),
+                      context.api().clCreateKernel(program, entry.name.c_str(), &error));
+  const Status created = check_made(error, kernel.get(), "clCreateKernel");
+  if (!created.ok()) return created.with_context(fmt::format("kernel \"{}\"", entry.name));
+  return kernel;
+}
+
 struct Program {
   ProgramHandle program;
   std::vector<KernelHandle> kernels;  // by entry point
@@ -136,11 +146,7 @@ Result<Program> make_program(const Context& context, const KernelCode& code,
     if (!contains_name(names, entry.name))
       return make_error(StatusCode::NotFound, "the code defines no kernel \"{}\"; it has: {}",
                         entry.name, names);
-    cl_int error = CL_SUCCESS;
-    KernelHandle kernel(context.shared_api(), context.api().clCreateKernel(
-                                                  made.program.get(), entry.name.c_str(), &error));
-    const Status created = check_made(error, kernel.get(), "clCreateKernel");
-    if (!created.ok()) return created.with_context(fmt::format("kernel \"{}\"", entry.name));
+    TL_ASSIGN_OR_RETURN(KernelHandle kernel, create_kernel(context, made.program.get(), entry));
     TL_RETURN_IF_ERROR(check_kernel(context, kernel.get(), entry));
     made.kernels.push_back(std::move(kernel));
   }
@@ -240,6 +246,10 @@ Result<std::shared_ptr<Executable>> OpenClExecutable::create(std::shared_ptr<con
   TL_ASSIGN_OR_RETURN(std::string options, build_options(*code, desc.math));
   return std::shared_ptr<Executable>(
       new OpenClExecutable(std::move(context), desc.entry_points, *code, std::move(options)));
+}
+
+Result<KernelHandle> OpenClExecutable::make_kernel(std::uint32_t entry_point) const {
+  return create_kernel(*context_, program_.get(), entry_points()[entry_point]);
 }
 
 Status OpenClExecutable::build() {

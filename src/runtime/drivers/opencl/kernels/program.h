@@ -24,6 +24,10 @@ class OpenClExecutable final : public Executable {
   static Result<std::shared_ptr<Executable>> create(std::shared_ptr<const Context> context,
                                                     const ExecutableDesc& desc);
 
+  // Makes another object of the kernel, with arguments of its own. Valid only after a successful
+  // prepare(). Thread safe.
+  Result<KernelHandle> make_kernel(std::uint32_t entry_point) const;
+
   // Valid only after a successful prepare().
   cl_kernel kernel(std::uint32_t entry_point) const { return kernels_[entry_point].get(); }
 

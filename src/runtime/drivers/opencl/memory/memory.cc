@@ -20,13 +20,13 @@ Result<MemoryHandle> create_memory(const Context& context, std::uint64_t bytes, 
   return memory;
 }
 
-Result<MemoryHandle> create_part(const Context& context, const OpenClBuffer& buffer,
-                                 std::uint64_t offset, std::uint64_t bytes) {
+Result<MemoryHandle> create_part(const Context& context, cl_mem buffer, std::uint64_t offset,
+                                 std::uint64_t bytes) {
   const cl_buffer_region region = {offset, bytes};
   cl_int code = CL_SUCCESS;
-  MemoryHandle memory(context.shared_api(), context.api().clCreateSubBuffer(
-                                                buffer.get(), CL_MEM_READ_WRITE,
-                                                CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
+  MemoryHandle memory(context.shared_api(),
+                      context.api().clCreateSubBuffer(
+                          buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
   TL_RETURN_IF_ERROR(check_made(code, memory.get(), "clCreateSubBuffer"));
   return memory;
 }
@@ -123,7 +123,7 @@ Result<std::shared_ptr<Texture>> OpenClTexture::create_view(std::shared_ptr<cons
   const OpenClBuffer& buffer = as_opencl(*backing.buffer);
   MemoryHandle part;
   if (backing.offset != 0) {
-    TL_ASSIGN_OR_RETURN(part, create_part(*context, buffer, backing.offset,
+    TL_ASSIGN_OR_RETURN(part, create_part(*context, buffer.get(), backing.offset,
                                           backing.row_pitch * desc.extent.height));
   }
   TL_ASSIGN_OR_RETURN(

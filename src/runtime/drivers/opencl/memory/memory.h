@@ -1,9 +1,11 @@
 // Buffers and textures of the OpenCL driver.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "runtime/drivers/opencl/api/handle.h"
+#include "runtime/drivers/opencl/memory/buffer_parts.h"
 #include "runtime/drivers/opencl/memory/map_queue.h"
 #include "runtime/drivers/opencl/platform/context.h"
 #include "runtime/hal/buffer.h"
@@ -18,7 +20,14 @@ class OpenClBuffer final : public Buffer {
   static Result<std::shared_ptr<Buffer>> create(std::shared_ptr<const Context> context,
                                                 std::shared_ptr<MapQueue> map_queue,
                                                 const BufferDesc& desc, std::byte* imported);
+  ~OpenClBuffer() override { parts_->clear(); }
+
   cl_mem get() const { return memory_.get(); }
+  // The memory object for the bytes [offset, offset + bytes), for use as a kernel argument. Thread
+  // safe.
+  Result<PartUse> part(std::uint64_t offset, std::uint64_t bytes) const {
+    return parts_->use(*context_, get(), offset, bytes);
+  }
 
  private:
   OpenClBuffer(std::shared_ptr<const Context> context, std::shared_ptr<MapQueue> map_queue,
@@ -33,6 +42,7 @@ class OpenClBuffer final : public Buffer {
   std::shared_ptr<const Context> context_;
   std::shared_ptr<MapQueue> map_queue_;
   MemoryHandle memory_;
+  std::shared_ptr<BufferParts> parts_ = std::make_shared<BufferParts>();
 };
 
 class OpenClTexture final : public Texture {
@@ -58,10 +68,9 @@ class OpenClTexture final : public Texture {
 Result<MemoryHandle> create_memory(const Context& context, std::uint64_t bytes,
                                    cl_mem_flags flags = 0, std::byte* host = nullptr);
 
-// Creates a memory object for the bytes [offset, offset + bytes) of `buffer`, for use as a kernel
-// argument.
-Result<MemoryHandle> create_part(const Context& context, const OpenClBuffer& buffer,
-                                 std::uint64_t offset, std::uint64_t bytes);
+// Creates a memory object for the bytes [offset, offset + bytes) of `buffer`, which it keeps alive.
+Result<MemoryHandle> create_part(const Context& context, cl_mem buffer, std::uint64_t offset,
+                                 std::uint64_t bytes);
 
 // Casts an object named by a command buffer, which accepts only objects of its own driver.
 inline const OpenClBuffer& as_opencl(const Buffer& buffer) {
