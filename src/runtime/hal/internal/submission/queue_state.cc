@@ -312,7 +312,9 @@ Result<Queue::State::Ticket> Queue::State::submit(Submission submission, bool is
     lock.lock();
     gate->registered = true;
   }
-  startable_.notify_one();
+  // Waking a thread takes longer than the rest of this function. A caller that waits for the
+  // submission starts it itself; whoever prevents a start wakes the thread afterwards.
+  if (!is_awaited && can_start()) startable_.notify_one();
   progress_.notify_all();
   return ticket;
 }
