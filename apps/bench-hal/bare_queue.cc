@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <utility>
 
 #include "runtime/drivers/opencl/api/error.h"
 
@@ -136,29 +137,54 @@ Status BareQueue::make(const std::shared_ptr<const Api>& api,
   TL_RETURN_IF_ERROR(
       to_status(api->clBuildProgram(program_.get(), 1, &device.device, "", nullptr, nullptr),
                 "clBuildProgram"));
-  kernel_ = {api, api->clCreateKernel(program_.get(), "nothing", &code)};
-  return to_status(code, "clCreateKernel");
+  TL_ASSIGN_OR_RETURN(kernel_, make_kernel());
+  return {};
 }
 
-Status BareQueue::set_arguments(int n) {
+Result<hal::opencl::KernelHandle> BareQueue::make_kernel() const {
+  cl_int code = CL_SUCCESS;
+  hal::opencl::KernelHandle kernel(api_, api_->clCreateKernel(program_.get(), "nothing", &code));
+  TL_RETURN_IF_ERROR(to_status(code, "clCreateKernel"));
+  return kernel;
+}
+
+Status BareQueue::set_arguments(cl_kernel kernel, int n) {
   const cl_mem a = a_.get();
   const cl_mem b = b_.get();
-  cl_int code = api_->clSetKernelArg(kernel_.get(), 0, sizeof a, &a);
-  if (code == CL_SUCCESS) code = api_->clSetKernelArg(kernel_.get(), 1, sizeof b, &b);
-  if (code == CL_SUCCESS) code = api_->clSetKernelArg(kernel_.get(), 2, sizeof n, &n);
+  cl_int code = api_->clSetKernelArg(kernel, 0, sizeof a, &a);
+  if (code == CL_SUCCESS) code = api_->clSetKernelArg(kernel, 1, sizeof b, &b);
+  if (code == CL_SUCCESS) code = api_->clSetKernelArg(kernel, 2, sizeof n, &n);
   return to_status(code, "clSetKernelArg");
 }
 
-Status BareQueue::run(int dispatches) {
+Status BareQueue::enqueue(cl_kernel kernel) {
   // Three axes, as the HAL passes them.
   const std::array<std::size_t, 3> items = {kEmptyKernelItems, 1, 1};
+  return to_status(api_->clEnqueueNDRangeKernel(queue_.get(), kernel, 3, nullptr, items.data(),
+                                                items.data(), 0, nullptr, nullptr),
+                   "clEnqueueNDRangeKernel");
+}
+
+Status BareQueue::run(int dispatches) {
   for (int i = 0; i < dispatches; ++i) {
-    TL_RETURN_IF_ERROR(set_arguments(i));
-    TL_RETURN_IF_ERROR(
-        to_status(api_->clEnqueueNDRangeKernel(queue_.get(), kernel_.get(), 3, nullptr,
-                                               items.data(), items.data(), 0, nullptr, nullptr),
-                  "clEnqueueNDRangeKernel"));
+    TL_RETURN_IF_ERROR(set_arguments(kernel_.get(), i));
+    TL_RETURN_IF_ERROR(enqueue(kernel_.get()));
   }
+  return to_status(api_->clFinish(queue_.get()), "clFinish");
+}
+
+Status BareQueue::preset(int dispatches) {
+  preset_.clear();
+  for (int i = 0; i < dispatches; ++i) {
+    TL_ASSIGN_OR_RETURN(auto kernel, make_kernel());
+    TL_RETURN_IF_ERROR(set_arguments(kernel.get(), i));
+    preset_.push_back(std::move(kernel));
+  }
+  return {};
+}
+
+Status BareQueue::run_preset() {
+  for (const hal::opencl::KernelHandle& kernel : preset_) TL_RETURN_IF_ERROR(enqueue(kernel.get()));
   return to_status(api_->clFinish(queue_.get()), "clFinish");
 }
 
@@ -167,7 +193,7 @@ Result<std::unique_ptr<BareQueue::Recorded>> BareQueue::record(
   TL_ASSIGN_OR_RETURN(const bool has, has_extension(*api_, device_.device));
   if (!has) return make_error(StatusCode::Unimplemented, "the device lacks cl_khr_command_buffer");
   TL_ASSIGN_OR_RETURN(const Extension extension, find_extension(device_.platform, loader_paths));
-  TL_RETURN_IF_ERROR(set_arguments(0));
+  TL_RETURN_IF_ERROR(set_arguments(kernel_.get(), 0));
   auto recorded = std::make_unique<RecordedDispatches>(api_, queue_.get(), extension);
   TL_RETURN_IF_ERROR(recorded->record(kernel_.get(), dispatches));
   return std::unique_ptr<Recorded>(std::move(recorded));

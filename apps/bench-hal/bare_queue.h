@@ -28,7 +28,12 @@ class BareQueue {
   // Sets the arguments and enqueues the kernel `dispatches` times, then calls clFinish.
   Status run(int dispatches);
 
-  // Does the same with cl_khr_command_buffer: recorded once, enqueued at each call.
+  // Makes kernel objects for run_preset(), each with its arguments.
+  Status preset(int dispatches);
+  // Enqueues each of these kernels, then calls clFinish.
+  Status run_preset();
+
+  // Does the same as run() with cl_khr_command_buffer: recorded once, enqueued at each call.
   class Recorded {
    public:
     virtual ~Recorded() = default;
@@ -43,7 +48,9 @@ class BareQueue {
   BareQueue() = default;
   Status make(const std::shared_ptr<const hal::opencl::Api>& api,
               const hal::opencl::PlatformDevice& device);
-  Status set_arguments(int n);
+  Result<hal::opencl::KernelHandle> make_kernel() const;
+  Status set_arguments(cl_kernel kernel, int n);
+  Status enqueue(cl_kernel kernel);
 
   std::shared_ptr<const hal::opencl::Api> api_;
   hal::opencl::PlatformDevice device_;
@@ -52,6 +59,7 @@ class BareQueue {
   hal::opencl::MemoryHandle a_, b_;
   hal::opencl::ProgramHandle program_;
   hal::opencl::KernelHandle kernel_;
+  std::vector<hal::opencl::KernelHandle> preset_;
 };
 
 }  // namespace texloom::bench_hal

@@ -82,14 +82,14 @@ std::string number(const std::optional<double>& value) {
 void print_table(const Rows& rows, const std::vector<Row>& results) {
   fmt::print("{}, {}, driver {}\n\n", rows.device.name, rows.device.platform,
              rows.device.driver_version);
-  fmt::print("{:62}{:>10}{:>10}  {:6}{:>8}  {:8}\n", "medians", "ours", "peer", "", "ratio", "bar");
+  fmt::print("{:66}{:>10}{:>10}  {:6}{:>8}  {:8}\n", "medians", "ours", "peer", "", "ratio", "bar");
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Comparison& comparison = rows.comparisons[i];
     const Row& row = results[i];
     const std::string ratio = row.ratio ? fmt::format("{:.3f}", *row.ratio) : "";
     std::string bar = comparison.bar ? describe(*comparison.bar) : "";
     if (row.passes && !*row.passes) bar += "  MISSED";
-    fmt::print("{:62}{:>10}{:>10}  {:6}{:>8}  {}\n", comparison.name, number(row.ours),
+    fmt::print("{:66}{:>10}{:>10}  {:6}{:>8}  {}\n", comparison.name, number(row.ours),
                number(row.peer), comparison.unit, ratio, bar);
   }
   for (const std::string& each : rows.left_out) fmt::print("left out: {}\n", each);

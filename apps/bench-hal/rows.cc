@@ -16,6 +16,8 @@ namespace {
 
 constexpr int kDispatches = 1000;  // per command buffer
 constexpr int kLatencies = 100;    // dispatches per sample that waits for each
+constexpr int kGraph = 50;         // dispatches of a small graph
+constexpr int kGraphRuns = 20;     // of it per sample
 constexpr int kRequests = 10'000;  // to a pool
 // The bytes that one sample copies, in several copies if necessary: a single copy of 64 MiB ends
 // before a GPU reaches full speed.
@@ -61,6 +63,36 @@ class Dispatcher {
     return commands;
   }
 
+  // Records dispatches whose buffers come with the submission, without barriers of the HAL.
+  Result<hal::SubmittedCommands> record_graph(bool reusable) const {
+    Commands commands =
+        device_->create_command_buffer({.reusable = reusable, .barriers = hal::Barriers::Explicit});
+    const std::array<hal::BindingRef, 2> slots = {hal::BindingSlot{0}, hal::BindingSlot{1}};
+    for (int i = 0; i < kGraph; ++i) {
+      const std::array constants = {hal::Constant(std::int32_t{i})};
+      TL_RETURN_IF_ERROR(
+          commands->dispatch_with_table(executable_, 0, {1, 1, 1}, slots, constants));
+      TL_RETURN_IF_ERROR(commands->barrier());
+    }
+    TL_RETURN_IF_ERROR(commands->finish());
+    return hal::SubmittedCommands(commands, {bindings_.begin(), bindings_.end()});
+  }
+
+  // Times the caller's work to submit `recorded` or, if it is null, to record and submit the graph,
+  // behind a submission that waits. Nothing is woken and nothing runs meanwhile.
+  Result<double> time_graph_submission(const hal::SubmittedCommands* recorded) const {
+    const auto first = hal::Semaphore::create();
+    TL_RETURN_IF_ERROR(device_->queue()->submit({.waits = {{first, 1}}}));
+    const Result<double> time = nanoseconds_per_call(1, [&]() -> Status {
+      if (recorded != nullptr) return device_->queue()->submit({.commands = {*recorded}});
+      TL_ASSIGN_OR_RETURN(hal::SubmittedCommands commands, record_graph(false));
+      return device_->queue()->submit({.commands = {std::move(commands)}});
+    });
+    TL_RETURN_IF_ERROR(first->signal(1));
+    TL_RETURN_IF_ERROR(device_->queue()->wait_idle());
+    return time;
+  }
+
   Status submit_and_wait(const Commands& commands) const {
     TL_RETURN_IF_ERROR(device_->queue()->submit(commands));
     return device_->queue()->wait_idle();
@@ -71,13 +103,13 @@ class Dispatcher {
     return submit_and_wait(commands);
   }
 
-  // Times the caller's work to record and submit a command buffer; the wait afterwards is not
-  // measured.
-  Result<double> time_submission(const Commands& recorded) const {
+  // Times the caller's work to submit `recorded` or, if it is null, to record and submit a command
+  // buffer. The wait afterwards is not measured.
+  Result<double> time_submission(const Commands& recorded, int dispatches) const {
     Commands commands = recorded;
     const Result<double> time = nanoseconds_per_call(1, [&] {
       if (commands == nullptr) {
-        TL_ASSIGN_OR_RETURN(commands, record(kDispatches, false));
+        TL_ASSIGN_OR_RETURN(commands, record(dispatches, false));
       }
       return device_->queue()->submit(commands);
     });
@@ -126,11 +158,12 @@ Status add_dispatches(const std::shared_ptr<Dispatcher>& ours,
                               .ours = again,
                               .peer = anew,
                               .bar = half});
-  rows.comparisons.push_back({.name = "1,000 dispatches, the caller's time: submitted again / anew",
-                              .unit = "ns",
-                              .ours = [ours, many] { return ours->time_submission(many); },
-                              .peer = [ours] { return ours->time_submission(nullptr); },
-                              .bar = half});
+  rows.comparisons.push_back(
+      {.name = "1,000 dispatches, the caller's time: submitted again / anew",
+       .unit = "ns",
+       .ours = [ours, many] { return ours->time_submission(many, kDispatches); },
+       .peer = [ours] { return ours->time_submission(nullptr, kDispatches); },
+       .bar = half});
   rows.comparisons.push_back({.name = "one dispatch until done: submitted again / bare",
                               .unit = "us",
                               .ours = latency([ours, one] { return ours->submit_and_wait(one); }),
@@ -139,6 +172,39 @@ Status add_dispatches(const std::shared_ptr<Dispatcher>& ours,
                               .unit = "us",
                               .ours = latency([ours] { return ours->run_anew(1); }),
                               .peer = latency([bare] { return bare->run(1); })});
+  return {};
+}
+
+// A graph that is recorded once. Runs of it until done are timed together, since one is short.
+Status add_graph(const std::shared_ptr<Dispatcher>& ours, const std::shared_ptr<BareQueue>& bare,
+                 Rows& rows) {
+  TL_ASSIGN_OR_RETURN(const hal::SubmittedCommands graph, ours->record_graph(true));
+  TL_ASSIGN_OR_RETURN(const Commands plain, ours->record(kGraph, true));
+  TL_RETURN_IF_ERROR(bare->preset(kGraph));
+  const auto per_kernel = [](const auto& run) {
+    return [run]() -> Result<double> {
+      TL_ASSIGN_OR_RETURN(const double time, nanoseconds_per_call(kGraphRuns, run));
+      return time / kGraph;
+    };
+  };
+  rows.comparisons.push_back(
+      {.name = "a graph of 50 dispatches, each: submitted again, done / bare loop",
+       .unit = "ns",
+       .ours =
+           per_kernel([ours, graph] { return ours->device().queue()->run({.commands = {graph}}); }),
+       .peer = per_kernel([bare] { return bare->run_preset(); }),
+       .bar = Bar{Bar::Kind::RatioAtMost, 1.05}});
+  rows.comparisons.push_back(
+      {.name = "a graph of 50 dispatches, the caller's time: submitted again / anew",
+       .unit = "ns",
+       .ours = [ours, graph] { return ours->time_graph_submission(&graph); },
+       .peer = [ours] { return ours->time_graph_submission(nullptr); },
+       .bar = Bar{Bar::Kind::RatioAtMost, 0.1}});
+  rows.comparisons.push_back(
+      {.name = "the same, with waking the queue's thread",
+       .unit = "ns",
+       .ours = [ours, plain] { return ours->time_submission(plain, kGraph); },
+       .peer = [ours] { return ours->time_submission(nullptr, kGraph); }});
   return {};
 }
 
@@ -290,6 +356,7 @@ Result<Rows> make_rows(std::string_view device) {
   TL_ASSIGN_OR_RETURN(std::shared_ptr<BareQueue> bare, BareQueue::create(api, *same));
   TL_ASSIGN_OR_RETURN(const auto ours, Dispatcher::create(opened));
   TL_RETURN_IF_ERROR(add_dispatches(ours, bare, rows));
+  TL_RETURN_IF_ERROR(add_graph(ours, bare, rows));
   TL_RETURN_IF_ERROR(add_command_buffer_extension(ours, bare, rows));
   TL_RETURN_IF_ERROR(add_profile(*driver, ours, rows));
   add_pool(ours, rows);
