@@ -173,7 +173,7 @@ TEST_F(PlanExecutorTest, ExactTemporariesHaveNothingBesideThem) {
   ASSERT_TRUE(larger.ok());
   larger->release();
   LaunchPlan plan = add_one_plan();
-  plan.kernels[1].codes = opencl_c(R"(
+  plan.modules[1].codes = opencl_c(R"(
     __constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
     __kernel void add_one(__read_only image2d_t in, __global float* out) {
       int x = get_global_id(0), y = get_global_id(1);
@@ -220,7 +220,7 @@ TEST_F(PlanExecutorTest, BufferTemporariesLieInOneArena) {
   const std::uint64_t unit =
       std::max<std::uint64_t>(device_->info().limits.buffer_offset_alignment, 64);
   const auto count = static_cast<std::uint32_t>(unit / 4);
-  const LaunchPlan plan{
+  const LaunchPlan plan = TestPlan{
       .arguments = {buffer_tensor("X", 2 * unit), buffer_tensor("Y", unit)},
       .temporaries = {buffer_tensor("A", 2 * unit), buffer_tensor("B", unit),
                       buffer_tensor("C", unit), buffer_tensor("D", unit)},
@@ -276,14 +276,14 @@ TEST_F(PlanExecutorTest, TextureTemporariesLieSideBySide) {
         .name = name, .access = access, .min_extent = extent, .origin = TextureOrigin::Constants};
   };
   const auto put = [&](Extent2D extent) {
-    return KernelSpec{.codes = opencl_c(source),
+    return TestKernel{.codes = opencl_c(source),
                       .entry = {.name = "put",
                                 .params = {ConstantParam{"value", hal::ElementType::Float32},
                                            texture("out", Access::Write, extent),
                                            ConstantParam{"x"}, ConstantParam{"y"}}}};
   };
   const Operand a = temporary(0), b = temporary(1), both = temporary(2);
-  const LaunchPlan plan{
+  const LaunchPlan plan = TestPlan{
       .scalars = {{"of a"}, {"of b"}},
       .arguments = {buffer_tensor("Y", 8 * 4 * 4)},
       .temporaries = {texture_tensor("A", kSmall), texture_tensor("B", kSmall),
