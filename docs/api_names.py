@@ -102,6 +102,7 @@ INTERNAL = (
     "texloom.plan.check",
     "texloom.plan.network",
     "texloom.plan.picture",
+    "texloom.plan.scopes",
     "texloom.plan.textures",
     "texloom.registry",
     "texloom.show.__main__",

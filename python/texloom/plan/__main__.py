@@ -17,8 +17,9 @@ from .textures import MODES, plan_network
 
 _DESCRIPTION = """\
 Plans the memory of a network's tensors. NET.json lists tensors with their lifetimes; each gets a
-place in an image, and the plan comes with a proof of how few texels any plan can have. A CSV file
-lists buffers instead (id,lower,upper,size), which get offsets in one arena.
+place in an image or, if its scope is global, in a buffer, and the plan comes with a proof of how
+few texels and bytes any plan can have. A CSV file lists buffers alone (id,lower,upper,size), which
+get offsets in one arena.
 """
 
 
@@ -112,12 +113,17 @@ def _table(plan: dict[str, Any]) -> str:
         f"{bound:>14,} {unit} at least, by the proof ({_ratio(size, bound)})",
     ]
     for number, part in enumerate(plan[parts]):
-        count = sum(place[parts[:-1]] == number for place in plan["placements"])
+        count = sum(place.get(parts[:-1]) == number for place in plan["placements"])
         if unit == "bytes":
             extent = f"{part['bytes']:,} bytes"
         else:
             extent = f"{part['width']} x {part['height']} {part['format']}"
         lines.append(f"  {parts[:-1]} {number}: {extent:>24}, {count} tensors")
+    if "buffers" in plan:
+        size, bound = plan["buffer_bytes"], plan["lower_bound_buffer_bytes"]
+        count = sum("buffer" in place for place in plan["placements"])
+        lines.append(f"{size:>14,} bytes in a buffer, {count} tensors")
+        lines.append(f"{bound:>14,} bytes at least, by the proof ({_ratio(size, bound)})")
     if plan.get("lost_exact"):
         lines.append(f"  without an exact image: {', '.join(map(str, plan['lost_exact']))}")
     if not plan["deterministic"]:

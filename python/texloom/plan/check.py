@@ -1,4 +1,4 @@
-"""Checks plans of texture memory, and the proofs of their lower bounds.
+"""Checks plans of memory, and the proofs of their lower bounds.
 
 This file shares no code with the planner and imports nothing but Python's library, so it also runs
 by itself: ``python check.py NET.json PLAN.json``. ``docs/planning.md`` describes both files.
@@ -55,6 +55,17 @@ class Tensor:
 
 
 @dataclass(frozen=True)
+class Buffer:
+    """An item that lies in a buffer. Lifetimes are inclusive, sizes in bytes."""
+
+    id: int
+    first: int
+    last: int
+    size: int
+    alignment: int
+
+
+@dataclass(frozen=True)
 class Step:
     """An operator: the tensors that it reads and writes, and the operators that it follows."""
 
@@ -86,7 +97,8 @@ class Network:
     """What a plan must satisfy."""
 
     tensors: dict[int, Tensor]
-    pairs: frozenset[frozenset[int]]  # of tensors that share no image or arena
+    buffers: dict[int, Buffer]
+    pairs: frozenset[frozenset[int]]  # of tensors that share no image or arena; or with buffers
     steps: list[Step]
     max_width: int
     max_height: int
@@ -100,12 +112,14 @@ class Verdict:
     size: int
     lower_bound: int
     unit: str  # texels or bytes
+    buffers: Verdict | None = None  # of the tensors in buffers, if there are any
 
     def __str__(self) -> str:
         word = f"at most {self.size / max(1, self.lower_bound):.3f} x the best plan"
         if self.size == self.lower_bound:
             word = "optimal"
-        return f"valid: {self.size} {self.unit}; no plan has under {self.lower_bound}: {word}"
+        text = f"valid: {self.size} {self.unit}; no plan has under {self.lower_bound}: {word}"
+        return text if self.buffers is None else f"{text}\nbuffers {self.buffers}"
 
 
 def require(condition: object, message: str) -> None:
@@ -147,6 +161,21 @@ def _tensor(item: dict[str, Any]) -> Tensor:
     return tensor
 
 
+def _buffer(item: dict[str, Any]) -> Buffer:
+    size = item.get("size")
+    if size is None:
+        bits = re.search("[0-9]+$", item.get("dtype", "float32"))
+        require(bits, f"the size of dtype {item.get('dtype')} is unknown")
+        size = item["height"] * item["width"] * item["channels"] * int(bits[0] if bits else 0) // 8
+    first, last = (whole(item[key], key) for key in ("first", "last"))
+    alignment = whole(item.get("alignment", 1), "alignment")
+    require(
+        whole(size, "size") > 0 and alignment > 0 and 0 <= first <= last,
+        f"the network's item {item['id']} has no size or no lifetime",
+    )
+    return Buffer(whole(item["id"], "id"), first, last, size, alignment)
+
+
 def texel_bytes(form: str) -> int:
     """Return the bytes of a texel: 16 for rgba32float."""
     match = re.match("rgba(8|16|32)(?![0-9])", form)
@@ -161,7 +190,10 @@ def _views(data: dict[str, Any], tensors: Iterable[Tensor]) -> Views:
 
 def read_network(data: dict[str, Any], views: bool = False) -> Network:
     """Return the network that a JSON object describes."""
-    tensors = {item["id"]: _tensor(item) for item in data["items"]}
+    is_buffer = {item["id"]: item.get("scope", "texture") == "global" for item in data["items"]}
+    require(len(is_buffer) == len(data["items"]), "two items of the network have one id")
+    tensors = {item["id"]: _tensor(item) for item in data["items"] if not is_buffer[item["id"]]}
+    buffers = {item["id"]: _buffer(item) for item in data["items"] if is_buffer[item["id"]]}
     pairs = {frozenset(pair) for pair in data.get("read_write_conflicts", [])}
     steps = [
         Step(frozenset(op["inputs"]), frozenset(op["outputs"]), frozenset(op.get("after", [])))
@@ -171,6 +203,7 @@ def read_network(data: dict[str, Any], views: bool = False) -> Network:
         pairs |= {frozenset((a, b)) for a in step.inputs for b in step.outputs}
     return Network(
         tensors,
+        buffers,
         frozenset(pairs),
         steps,
         data.get("max_width", 16384),
@@ -181,7 +214,8 @@ def read_network(data: dict[str, Any], views: bool = False) -> Network:
 
 def implied_steps(network: Network) -> list[Step]:
     """Return the operators of a network that lists none; docs/planning.md has the rule."""
-    tensors = network.tensors.values()
+    items = network.tensors | network.buffers
+    tensors = items.values()
     count = 1 + max((t.last for t in tensors), default=-1)
     require(count <= MAX_STEPS, f"a network without operators has times up to {count - 1}")
     written: list[set[int]] = [set() for _ in range(count)]
@@ -191,7 +225,7 @@ def implied_steps(network: Network) -> list[Step]:
         if tensor.last > tensor.first:
             read[tensor.last].add(tensor.id)
     for pair in network.pairs:
-        early, late = sorted((network.tensors[key] for key in pair), key=lambda t: t.first)
+        early, late = sorted((items[key] for key in pair), key=lambda t: t.first)
         if early.first < late.first:
             read[late.first].add(early.id)
     steps: list[Step] = []
@@ -223,11 +257,11 @@ def in_order(network: Network, order: Sequence[int]) -> Network:
     for operator, step in enumerate(steps):
         for tensor in step.inputs | step.outputs:
             times.setdefault(tensor, []).append(position[operator])
-    tensors = {
-        key: replace(tensor, first=min(times[key]), last=max(times[key]))
-        for key, tensor in network.tensors.items()
-    }
-    return replace(network, tensors=tensors, steps=steps)
+    tensors, buffers = (
+        {k: replace(t, first=min(times[k]), last=max(times[k])) for k, t in kind.items()}
+        for kind in (network.tensors, network.buffers)
+    )
+    return replace(network, tensors=tensors, buffers=buffers, steps=steps)
 
 
 def _earlier(steps: Sequence[Step]) -> list[set[int]]:
@@ -357,6 +391,8 @@ def _check_places(network: Network, plan: dict[str, Any]) -> None:
     places: dict[int, Place] = {}
     what = "arena" if network.views else "image"
     for row in plan["placements"]:
+        if row["id"] in network.buffers:
+            continue
         if network.views:
             place = _place_in_arena(row, network, network.views, plan["arenas"])
         else:
@@ -366,6 +402,8 @@ def _check_places(network: Network, plan: dict[str, Any]) -> None:
     for key in network.tensors:
         require(key in places, f"item {key} is not placed")
     for a, b in (sorted(pair) for pair in network.pairs):
+        if a in network.buffers or b in network.buffers:
+            continue
         require(
             places[a].image != places[b].image,
             f"items {a} and {b}, which one operator reads and writes, share {what} "
@@ -382,6 +420,42 @@ def _check_places(network: Network, plan: dict[str, Any]) -> None:
         live.append(place)
 
 
+def _check_ranges(buffers: dict[int, Buffer], plan: dict[str, Any]) -> None:
+    """Check the places of buffers; disjoint ranges of one buffer may be read and written."""
+    ranges: dict[int, tuple[int, int, int]] = {}
+    for row in plan["placements"]:
+        if row["id"] not in buffers:
+            continue
+        item = buffers[row["id"]]
+        number, offset, size = _fields(row, ("buffer", "offset", "bytes"))
+        require(item.id not in ranges, f"item {item.id} is placed twice")
+        require(0 <= number < len(plan["buffers"]), f"item {item.id}: there is no buffer {number}")
+        require(size == item.size, f"item {item.id} has {item.size} bytes, not {size}")
+        require(
+            offset >= 0 and offset % item.alignment == 0,
+            f"item {item.id}: an offset of {offset} is not aligned",
+        )
+        end = offset + size
+        require(
+            end <= plan["buffers"][number]["bytes"],
+            f"item {item.id} lies outside buffer {number}",
+        )
+        for other, (their_number, start, stop) in ranges.items():
+            meets = item.first <= buffers[other].last and buffers[other].first <= item.last
+            require(
+                not meets or number != their_number or end <= start or stop <= offset,
+                f"items {other} and {item.id} overlap in buffer {number}",
+            )
+        ranges[item.id] = (number, offset, end)
+    for key in buffers:
+        require(key in ranges, f"item {key} is not placed")
+    total = sum(whole(buffer["bytes"], "bytes of a buffer") for buffer in plan["buffers"])
+    require(
+        whole(plan["buffer_bytes"], "buffer_bytes") == total,
+        f"the buffers have {total} bytes, not {plan['buffer_bytes']}",
+    )
+
+
 # --- the lower bound ------------------------------------------------------------------------------
 
 
@@ -393,13 +467,11 @@ class Relaxation:
         if reorder:
             self.live = self._always_live(network.steps)
         else:
-            self.live = {
-                key: frozenset((tensor.first, tensor.last)) for key, tensor in self._items()
-            }
+            self.live = {key: frozenset((item.first, item.last)) for key, item in self._items()}
         self.reorder = reorder
 
-    def _items(self) -> Iterable[tuple[int, Tensor]]:
-        return self.network.tensors.items()
+    def _items(self) -> Iterable[tuple[int, Tensor | Buffer]]:
+        return (self.network.tensors | self.network.buffers).items()
 
     def size(self, key: int) -> int:
         """Return the texels (or bytes) of the smallest fold that the limits allow."""
@@ -424,7 +496,9 @@ class Relaxation:
             for other in others:
                 bits |= reach[other]
             reach.append(bits)
-        users: dict[int, list[int]] = {key: [] for key in self.network.tensors}
+        users: dict[int, list[int]] = {
+            key: [] for key in self.network.tensors | self.network.buffers
+        }
         for number, step in enumerate(steps):
             for key in step.inputs | step.outputs:
                 users[key].append(number)
@@ -586,7 +660,7 @@ def _check_part(relaxation: Relaxation, part: dict[str, Any]) -> int:
 
 def _check_proof(network: Network, plan: dict[str, Any], reorder: bool) -> int:
     relaxation = Relaxation(network, reorder)
-    parts = plan["proof"]["parts"]
+    parts = [part for part in plan["proof"]["parts"] if part.get("scope") != "global"]
     formats = [part.get("format") for part in parts]  # arenas take all formats, so have one part
     require(len(set(formats)) == len(formats), "two parts of the proof have one format")
     shown = sum(_check_part(relaxation, part) for part in parts)
@@ -594,6 +668,32 @@ def _check_proof(network: Network, plan: dict[str, Any], reorder: bool) -> int:
     bound = whole(plan[key], key)
     require(bound <= shown, f"the proof shows {shown}, not {bound}")
     return bound
+
+
+def _check_buffers(network: Network, plan: dict[str, Any], reorder: bool) -> Verdict | None:
+    """Check the places of buffers, and that those of the proof are live together."""
+    parts = [part for part in plan["proof"]["parts"] if part.get("scope") == "global"]
+    if not network.buffers:
+        require(not parts and "buffers" not in plan, "the network has no item in a buffer")
+        return None
+    _check_ranges(network.buffers, plan)
+    require(len(parts) == 1 and parts[0]["kind"] == "live", "buffers need one proof by live bytes")
+    items = parts[0]["items"]
+    require(len(set(items)) == len(items), "a part of the proof repeats an item")
+    for key in items:
+        require(key in network.buffers, f"the proof names item {key}, which is in no buffer")
+    live = Relaxation(network, reorder).live
+    spans = [live[key] for key in items]
+    if reorder:
+        together = not spans or frozenset.intersection(*spans)
+    else:
+        together = max(map(min, spans), default=0) <= min(map(max, spans), default=0)
+    require(together, "items of the proof are not all live together")
+    shown = sum(network.buffers[key].size for key in items)
+    bound = whole(plan["lower_bound_buffer_bytes"], "lower_bound_buffer_bytes")
+    require(bound <= shown, f"the proof shows {shown} bytes in buffers, not {bound}")
+    require(bound <= plan["buffer_bytes"], f"a bound of {bound} exceeds {plan['buffer_bytes']}")
+    return Verdict(plan["buffer_bytes"], bound, "bytes")
 
 
 def check(network: dict[str, Any], plan: dict[str, Any]) -> Verdict:
@@ -622,11 +722,12 @@ def check(network: dict[str, Any], plan: dict[str, Any]) -> Verdict:
             _check_images(net, plan)
         _check_places(net, plan)
         bound = _check_proof(net, plan, reorder)
+        buffers = _check_buffers(net, plan, reorder)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise CheckError(f"malformed: {type(error).__name__}: {error}") from error
     unit = "bytes" if views else "texels"
     require(bound <= plan[unit], f"a bound of {bound} exceeds the plan's {plan[unit]}")
-    return Verdict(plan[unit], bound, unit)
+    return Verdict(plan[unit], bound, unit, buffers)
 
 
 def main(arguments: Sequence[str]) -> int:

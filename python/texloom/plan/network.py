@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -104,8 +105,12 @@ def _list(value: Any, where: str) -> list[Any]:
     return value
 
 
+_SCOPES = ("texture", "global")
 _ITEM = dict.fromkeys(("id", "first", "last", "height", "width"), True) | dict.fromkeys(
-    ("slices", "channels", "format", "dtype", "exact", "exact_cost"), False
+    ("slices", "channels", "format", "dtype", "exact", "exact_cost", "scope"), False
+)
+_BUFFER = dict.fromkeys(("id", "first", "last", "scope"), True) | dict.fromkeys(
+    ("size", "height", "width", "channels", "dtype", "alignment"), False
 )
 
 
@@ -145,10 +150,51 @@ def _format(item: dict[str, Any], where: str) -> str:
     return form
 
 
+def _bytes(item: dict[str, Any], where: str) -> int:
+    """Return the size of a buffer: given, or that of its elements."""
+    shape = ("height", "width", "channels")
+    if "size" not in item and not all(key in item for key in shape):
+        raise wrong(
+            f"{where} has neither a 'size' nor a height, a width and channels",
+            "give its bytes as 'size', or its shape and dtype",
+        )
+    size = integer(item["size"], f"{where}: 'size'") if "size" in item else None
+    if all(key in item for key in shape):
+        match = re.fullmatch("b?(?:float|int|uint)(8|16|32|64)", str(item.get("dtype", "float32")))
+        if not match:
+            raise wrong(
+                f"{where}: buffers have no elements of dtype {json.dumps(item['dtype'])[:60]}",
+                "give one such as 'float32', or the bytes as 'size'",
+            )
+        elements = math.prod(integer(item[key], f"{where}: {key!r}") for key in shape)
+        if size not in (None, elements * int(match[1]) // 8):
+            raise wrong(
+                f"{where} has {size} bytes, but its shape makes {elements * int(match[1]) // 8}",
+                "correct one of the two, or leave it out",
+            )
+        size = elements * int(match[1]) // 8
+    if size is None or not 1 <= size <= LARGEST:
+        raise wrong(f"{where} has {size} bytes", "give a positive size of at most 64 bits")
+    return size
+
+
+def _buffer(item: dict[str, Any], where: str) -> dict[str, Any]:
+    result = {key: integer(item[key], f"{where}: {key!r}") for key in ("id", "first", "last")}
+    alignment = integer(item.get("alignment", 1), f"{where}: 'alignment'")
+    if alignment < 1:
+        raise wrong(f"{where} has an alignment of {alignment}", "give a positive number of bytes")
+    return result | {"scope": "global", "size": _bytes(item, where), "alignment": alignment}
+
+
 def _item(value: Any, position: int) -> dict[str, Any]:
     where = f"items[{position}]"
-    item = _object(value, where, _ITEM)
+    scope = value.get("scope", "texture") if isinstance(value, dict) else "texture"
+    if not isinstance(scope, str) or scope not in _SCOPES:
+        raise wrong(f"{where}: the scope is {json.dumps(scope)[:60]}", "give 'texture' or 'global'")
+    item = _object(value, where, _BUFFER if scope == "global" else _ITEM)
     where = f"item {integer(item['id'], f'{where}: id')}"
+    if scope == "global":
+        return _buffer(item, where)
     result = {
         key: integer(item[key], f"{where}: {key!r}")
         for key in ("id", "first", "last", "height", "width")
@@ -160,7 +206,12 @@ def _item(value: Any, position: int) -> dict[str, Any]:
     cost = item.get("exact_cost")
     if cost is not None:
         cost = integer(cost, f"{where}: 'exact_cost'")
-    return result | {"format": _format(item, where), "exact": exact, "exact_cost": cost}
+    return result | {
+        "scope": "texture",
+        "format": _format(item, where),
+        "exact": exact,
+        "exact_cost": cost,
+    }
 
 
 def _pair(value: Any, position: int) -> tuple[int, int]:
@@ -202,7 +253,8 @@ def network_of(data: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        With ``items``, ``read_write_conflicts``, ``operators`` (maybe empty), ``one_arena``, and
+        With ``items`` (textures with their extents, buffers with ``size`` and ``alignment``; each
+        has a ``scope``), ``read_write_conflicts``, ``operators`` (maybe empty), ``one_arena``, and
         the keys of ``DEVICE``.
 
     Raises
@@ -262,3 +314,15 @@ def with_operators(network: dict[str, Any]) -> dict[str, Any]:
             {"inputs": sorted(inputs[time]), "outputs": sorted(outputs[time]), "after": after}
         )
     return network | {"operators": operators}
+
+
+def lifetimes(network: dict[str, Any], plan: dict[str, Any]) -> dict[int, tuple[int, int]]:
+    """Return when each item is live in the plan's order of operators."""
+    if "order" not in plan:
+        return {item["id"]: (item["first"], item["last"]) for item in network["items"]}
+    times: dict[int, list[int]] = {}
+    for time, operator in enumerate(plan["order"]):
+        op = network["operators"][operator]
+        for item in (*op["inputs"], *op["outputs"]):
+            times.setdefault(item, []).append(time)
+    return {item: (min(all_), max(all_)) for item, all_ in times.items()}

@@ -1,4 +1,4 @@
-"""Pictures of plans: what lies where in each image, operator by operator."""
+"""Pictures of plans: what lies where in each image and buffer, operator by operator."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..show.svg import FAINT, INK, Canvas, Colors
-from .network import with_operators, wrong
+from .network import lifetimes, with_operators, wrong
 
 _LEFT = 110.0  # of the first column, beside the names
 _GAP = 34.0
@@ -15,6 +15,7 @@ _WIDEST = 1600.0  # of all columns together, if that leaves them visible
 _MOST_OPERATORS = 5000
 _LIVE_HEIGHT = 90.0
 _IMAGES_HEIGHT = 640.0  # of all images together
+_BUFFER_HEIGHT = 200.0
 
 
 def _colors(number: int) -> Colors:
@@ -27,18 +28,6 @@ def _colors(number: int) -> Colors:
 
 def _hex(red: float, green: float, blue: float) -> str:
     return "#" + "".join(f"{round(255 * part):02x}" for part in (red, green, blue))
-
-
-def lifetimes(network: dict[str, Any], plan: dict[str, Any]) -> dict[int, tuple[int, int]]:
-    """Return when each item is live in the plan's order of operators."""
-    if "order" not in plan:
-        return {item["id"]: (item["first"], item["last"]) for item in network["items"]}
-    times: dict[int, list[int]] = {}
-    for time, operator in enumerate(plan["order"]):
-        op = network["operators"][operator]
-        for item in (*op["inputs"], *op["outputs"]):
-            times.setdefault(item, []).append(time)
-    return {item: (min(all_), max(all_)) for item, all_ in times.items()}
 
 
 class _Picture:
@@ -64,7 +53,7 @@ class _Picture:
             0,
             38,
             f"{size:,} {unit} in {len(plan['images'])} {parts}; no plan has fewer than "
-            f"{bound:,} ({word})",
+            f"{bound:,} ({word})" + self.about_buffers(),
         )
         canvas.text(
             0,
@@ -78,8 +67,17 @@ class _Picture:
         for number, image in enumerate(plan["images"]):
             share = image["width"] * image["height"] / most
             y = self.draw_image(number, image, y + _GAP, max(26.0, _IMAGES_HEIGHT * share))
+        for number, image in enumerate(plan["strips"]):
+            y = self.draw_image(number, image, y + _GAP, _BUFFER_HEIGHT)
         self.draw_axis(y)
         return canvas.svg()
+
+    def about_buffers(self) -> str:
+        if "buffer_bytes" not in self.plan:
+            return ""
+        size, bound = self.plan["buffer_bytes"], self.plan["lower_bound_buffer_bytes"]
+        word = "optimal" if bound == size else f"{size / max(1, bound):.3f} x"
+        return f". {size:,} bytes in a buffer; no plan has fewer than {bound:,} ({word})"
 
     def draw_live(self, y: float) -> float:
         """Draw the live texels at each operator, below the plan's texels."""
@@ -87,6 +85,8 @@ class _Picture:
         for place in self.plan["placements"]:
             first, last = self.lives[place["id"]]
             item = self.items[place["id"]]
+            if item["scope"] == "global":
+                continue
             for time in range(first, last + 1):
                 live[time - self.start] += item["height"] * item["width"] * item["slices"]
         most = max(self.plan.get("texels", max(live, default=0)), 1)
@@ -110,17 +110,19 @@ class _Picture:
 
     def draw_image(self, number: int, image: dict[str, Any], y: float, height: float) -> float:
         canvas = self.canvas
-        size = f"{image['width']} x {image['height']}"
-        is_arena = "arenas" in self.plan
-        canvas.text(0, y + 12, f"{'arena' if is_arena else 'image'} {number}", bold=True)
-        label = f"{image['height']:,} bytes" if is_arena else size
+        is_bytes = image["format"] == "bytes"
+        kind = image.get("kind", "image")
+        canvas.text(0, y + 12, f"{kind} {number}", bold=True)
+        label = f"{image['width']} x {image['height']}"
+        if is_bytes:
+            label = f"{image['height']:,} bytes"
         canvas.text(0, y + 26, label, size=10, color=FAINT)
-        if height > 36 and not is_arena:
+        if height > 36 and not is_bytes:
             canvas.text(0, y + 40, image["format"], size=10, color=FAINT)
         width = (self.end - self.start) * self.column
         canvas.box(_LEFT, y, width, height, Colors("#f6f8fa", "#d0d7de"), radius=0)
         for place in self.plan["placements"]:
-            if place["image"] == number:
+            if place["image"] == number and place["kind"] == kind:
                 self.draw_place(place, image, y, height / image["height"])
         return y + height
 
@@ -138,11 +140,14 @@ class _Picture:
         self, place: dict[str, Any], image: dict[str, Any], y: float, scale: float
     ) -> None:
         item, (first, last) = self.items[place["id"]], self.lives[place["id"]]
-        hint = (
-            f"item {place['id']}: {item['height']} x {item['width']} texels in {item['slices']} "
-            f"slices, folded by {place['fold']}, {place['width']} x {place['height']} at "
-            f"({place['x']}, {place['y']}), operators {first} to {last}"
-        )
+        hint = f"item {place['id']}: {place['height']:,} bytes at {place['y']:,}"
+        if item["scope"] != "global":
+            hint = (
+                f"item {place['id']}: {item['height']} x {item['width']} texels in "
+                f"{item['slices']} slices, folded by {place['fold']}, {place['width']} x "
+                f"{place['height']} at ({place['x']}, {place['y']})"
+            )
+        hint += f", operators {first} to {last}"
         top, height = y + place["y"] * scale, place["height"] * scale
         for x, width in self.boxes(place, image):
             self.canvas.box(x, top, width, height, _colors(place["id"]), radius=0, hint=hint)
@@ -160,21 +165,40 @@ class _Picture:
         self.canvas.text(0, y + 16, "operator", size=10, color=INK)
 
 
+def _drawn(item: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
+    """Return a placement as a rectangle; a range of bytes is one byte wide."""
+    if item["scope"] == "global":
+        extent = {"x": 0, "y": place["offset"], "width": 1, "height": place["bytes"]}
+        return place | extent | {"kind": "buffer", "image": place["buffer"]}
+    if "arena" not in place:
+        return place | {"kind": "image"}
+    channel = int("".join(filter(str.isdigit, item["format"]))) // 8
+    size = 4 * channel * place["row_pitch"] * place["height"]
+    extent = {"x": 0, "y": place["offset"], "width": 1, "height": size}
+    return place | extent | {"kind": "arena", "image": place["arena"]}
+
+
 def _as_images(network: dict[str, Any], plan: dict[str, Any]) -> dict[str, Any]:
-    """Return arenas as images that are one byte wide."""
-    formats = {item["id"]: item["format"] for item in network["items"]}
-    placements = []
-    for place in plan["placements"]:
-        channel = int("".join(filter(str.isdigit, formats[place["id"]]))) // 8
-        size = 4 * channel * place["row_pitch"] * place["height"]
-        extent = {"x": 0, "y": place["offset"], "width": 1, "height": size}
-        placements.append(place | {"image": place["arena"]} | extent)
-    images = [{"width": 1, "height": arena["bytes"], "format": "bytes"} for arena in plan["arenas"]]
-    return plan | {"images": images, "placements": placements}
+    """Return the plan with rectangles for all placements; arenas are images one byte wide.
+
+    Buffers are added as ``strips``, in the form of images.
+    """
+    items = {item["id"]: item for item in network["items"]}
+
+    def in_bytes(kind: str, parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [
+            {"width": 1, "height": part["bytes"], "format": "bytes", "kind": kind} for part in parts
+        ]
+
+    return plan | {
+        "images": in_bytes("arena", plan["arenas"]) if "arenas" in plan else plan["images"],
+        "strips": in_bytes("buffer", plan.get("buffers", [])),
+        "placements": [_drawn(items[place["id"]], place) for place in plan["placements"]],
+    }
 
 
 def picture(network: dict[str, Any], plan: dict[str, Any], name: str) -> str:
-    """Draw a plan's images, or arenas, over time as SVG.
+    """Draw a plan's images or arenas, and its buffers, over time as SVG.
 
     Raises
     ------
@@ -185,6 +209,4 @@ def picture(network: dict[str, Any], plan: dict[str, Any], name: str) -> str:
     last = max((item["last"] for item in network["items"]), default=0)
     if last > _MOST_OPERATORS:
         raise wrong(f"a picture of {last:,} operators", f"draw at most {_MOST_OPERATORS:,}")
-    if "arenas" in plan:
-        plan = _as_images(network, plan)
-    return _Picture(network, plan).draw(name)
+    return _Picture(network, _as_images(network, plan)).draw(name)

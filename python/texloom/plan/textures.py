@@ -1,4 +1,4 @@
-"""Plans of texture memory for networks."""
+"""Plans of memory for networks: textures, and buffers beside them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from .._core import DEFAULT_PLAN_EFFORT, plan_texture_views, plan_textures
 from .network import with_operators
+from .scopes import add_buffers, buffers_of, check_buffers, textures_of
 
 MODES = ("images", "views", "one_per_tensor", "grow")
 
@@ -45,11 +46,13 @@ def plan_network(
     """
     if reorder:
         network = with_operators(network)
+    check_buffers(network)
+    textures = textures_of(network)
     if mode == "views":
-        result = plan_texture_views(network, effort, time_limit, reorder)
+        result = plan_texture_views(textures, effort, time_limit, reorder)
         keys = ("arenas", "placements", "bytes", "lower_bound_bytes")
     else:
-        result = plan_textures(network, mode, effort, time_limit, reorder)
+        result = plan_textures(textures, mode, effort, time_limit, reorder)
         keys = ("images", "placements", "texels", "lower_bound_texels")
     plan = {key: result[key] for key in keys}
     plan["proof"] = {"parts": result["bounds"]}
@@ -58,4 +61,6 @@ def plan_network(
         plan["order"] = result["order"]
     if result["lost_exact"]:
         plan["lost_exact"] = result["lost_exact"]
+    if buffers_of(network):
+        plan = add_buffers(network, plan, effort, time_limit)
     return plan
