@@ -94,8 +94,7 @@ class Dispatcher {
   }
 
   Status submit_and_wait(const Commands& commands) const {
-    TL_RETURN_IF_ERROR(device_->queue()->submit(commands));
-    return device_->queue()->wait_idle();
+    return device_->queue()->run({.commands = {commands}});
   }
 
   Status run_anew(int dispatches) const {

@@ -108,33 +108,41 @@ class Encoder::Cursor {
 // allocating for each submission, between PoCL's own events, is slow (glibc consolidates all small
 // chunks for a large request).
 Status Encoder::encode(std::span<const CommandRange> commands, Enqueued& enqueued) {
-  const bool is_profiled = context_.profile() != nullptr;
   for (Cursor next(commands); !next.at_end();) {
     const Cursor first = next;
     const std::size_t count = skip_joined(next);
-    EnqueuedCommand command;
-    if (is_profiled) {
-      command.name = label_of(first.segment());
-      Cursor each = first;
-      for (std::size_t i = 0; i < count; ++i, each.advance())
-        command.bytes += bytes_of(each.segment(), each.range().table());
-      command.enqueued = ProfileClock::now();
-    }
-    cl_event event = nullptr;
-    cl_event* done = next.at_end() || is_profiled ? &event : nullptr;
-    Status status = count > 1 ? encode_joined(first, count, enqueued, done)
-                              : encode(first.segment(), first.range(), done);
-    if (status.ok() && done != nullptr)
-      status = check_made(CL_SUCCESS, event, name_of(first.segment()));
-    // Kept even if a later call failed: the first one may still be running.
-    if (event != nullptr || first_event_ != nullptr) {
-      command.event = std::make_shared<const EventHandle>(context_.shared_api(), event);
-      command.first = EventHandle(context_.shared_api(), std::exchange(first_event_, nullptr));
-      enqueued.commands.push_back(std::move(command));
-    }
-    TL_RETURN_IF_ERROR(status);
+    const bool has_event = next.at_end() || context_.profile() != nullptr;
+    TL_RETURN_IF_ERROR(has_event ? encode_with_event(first, count, enqueued)
+                                 : encode(first, count, enqueued, nullptr));
   }
   return {};
+}
+
+// Encodes `count` segments as one command, and adds it to `enqueued`.
+Status Encoder::encode_with_event(const Cursor& first, std::size_t count, Enqueued& enqueued) {
+  EnqueuedCommand command;
+  if (context_.profile() != nullptr) {
+    command.name = label_of(first.segment());
+    Cursor each = first;
+    for (std::size_t i = 0; i < count; ++i, each.advance())
+      command.bytes += bytes_of(each.segment(), each.range().table());
+    command.enqueued = ProfileClock::now();
+  }
+  cl_event event = nullptr;
+  Status status = encode(first, count, enqueued, &event);
+  if (status.ok()) status = check_made(CL_SUCCESS, event, name_of(first.segment()));
+  // Kept even if a later call failed: the first one may still be running.
+  if (event != nullptr || first_event_ != nullptr) {
+    command.event = std::make_shared<const EventHandle>(context_.shared_api(), event);
+    command.first = EventHandle(context_.shared_api(), std::exchange(first_event_, nullptr));
+    enqueued.commands.push_back(std::move(command));
+  }
+  return status;
+}
+
+Status Encoder::encode(const Cursor& first, std::size_t count, Enqueued& enqueued, cl_event* done) {
+  return count > 1 ? encode_joined(first, count, enqueued, done)
+                   : encode(first.segment(), first.range(), done);
 }
 
 // Moves past the segments that are encoded as one call, and counts them (at least one).

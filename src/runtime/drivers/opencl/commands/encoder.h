@@ -48,6 +48,8 @@ class Encoder {
   class Cursor;
 
   static std::size_t skip_joined(Cursor& cursor);
+  Status encode_with_event(const Cursor& first, std::size_t count, Enqueued& enqueued);
+  Status encode(const Cursor& first, std::size_t count, Enqueued& enqueued, cl_event* done);
   Status encode_joined(const Cursor& first, std::size_t count, Enqueued& enqueued, cl_event* done);
   // `done`, if not null, receives the event of the last call, which completes after the others.
   Status encode(const Segment& any, const CommandRange& range, cl_event* done);

@@ -42,10 +42,10 @@ class RecordedDispatch {
  private:
   KernelHandle kernel_;
   WorkItems items_;
-  KernelArguments arguments_;
   std::uint64_t table_number_ = 0;
   bool has_slots_ = false;
   bool is_bound_ = false;
+  KernelArguments arguments_;
 };
 
 // Takes the dispatches of a command buffer for one encoding, and gives them back at the end.
