@@ -1,4 +1,6 @@
 // Tests textures that are views over a buffer: the same memory as bytes and as texels.
+#include <numeric>
+
 #include "tests/conformance/texture_fixture.h"
 
 namespace texloom::hal::conformance {
@@ -161,6 +163,100 @@ TEST_P(TextureViews, ThatOverlapAreNotCopiedOntoEachOther) {
   TL_EXPECT_OK(begin()->copy_texture(view_, {0, 0}, *other, {0, 2}, {5, 2}));
   // Side by side in one texture.
   TL_EXPECT_OK(begin()->copy_texture(view_, {0, 0}, view_, {2, 0}, {2, 4}));
+}
+
+// Two views that lie one behind the other in one arena, and bytes around them.
+class DisjointViews : public OnTextures<> {
+ protected:
+  void SetUp() override {
+    OnTextures<>::SetUp();
+    if (IsSkipped()) return;
+    if (!info().features.texture_views) GTEST_SKIP() << "no textures over buffers";
+    pitch_ = smallest_view_pitch(info(), format(), kExtent.width);
+    const std::uint64_t base =
+        std::lcm(limits().view_base_alignment * texel(), limits().buffer_offset_alignment);
+    const std::uint64_t size = pitch_ * kExtent.height;
+    second_ = first_ + (size + base - 1) / base * base;
+    arena_.assign(second_ + size, kSentinel);
+    const Bytes noise = random_bytes(size, 7);
+    // Bytes of which each group is a normal number, in every format.
+    for (std::size_t i = 0; i < size; ++i)
+      arena_[i] = (noise[i] & std::byte{0x07}) | std::byte{0x38};
+    buffer_ = make_buffer(arena_);
+    for (const std::uint64_t offset : {first_, second_}) {
+      const auto view = device().allocator()->create_view(
+          buffer_, {.texture = {.extent = kExtent, .format = format()}, .offset = offset});
+      TL_ASSERT_OK(view.status());
+      views_.push_back(*view);
+    }
+  }
+
+  Status copy(CommandBuffer& commands, const Binding& from, const Binding& to) {
+    return commands.dispatch(executable(kernels::copy_texels(format())), 0,
+                             {kExtent.width, kExtent.height, 1}, std::array{from, to}, {});
+  }
+  // The texels of the first view, where the second one is.
+  void expect_copied() {
+    blit(arena_, pitch_, first_, arena_, pitch_, {0, 0, kExtent.width * texel(), kExtent.height},
+         second_);
+    expect_content(buffer_, arena_);
+  }
+
+  static constexpr Extent2D kExtent = {61, 40};
+  static constexpr std::uint64_t first_ = 0;
+  std::uint64_t pitch_ = 0;
+  std::uint64_t second_ = 0;
+  Bytes arena_;
+  std::shared_ptr<Buffer> buffer_;
+  std::vector<std::shared_ptr<Texture>> views_;
+};
+TL_ON_EVERY_TEXTURE(DisjointViews);
+
+// One kernel reads the one and writes the other; nothing else in the arena changes.
+TEST_P(DisjointViews, AreReadAndWrittenByOneKernel) {
+  const auto commands = begin();
+  const Status recorded = copy(*commands, TextureBinding{views_[0]}, TextureBinding{views_[1]});
+  if (!info().features.disjoint_views) {
+    EXPECT_THAT(recorded, fails_with(StatusCode::Unimplemented, "are parts of one buffer"));
+    return;
+  }
+  TL_ASSERT_OK(recorded);
+  TL_ASSERT_OK(run(commands));
+  expect_copied();
+}
+// A chain within the arena: each kernel reads what the one before it has written.
+TEST_P(DisjointViews, TakeTurns) {
+  if (!info().features.disjoint_views) GTEST_SKIP() << "no disjoint views";
+  const auto commands = begin();
+  const auto out = make_texture_full_of(kSentinel, kExtent, format());
+  TL_ASSERT_OK(copy(*commands, TextureBinding{views_[0]}, TextureBinding{views_[1]}));
+  TL_ASSERT_OK(commands->fill(buffer_, first_, pitch_ * kExtent.height, std::array{std::byte{0}}));
+  TL_ASSERT_OK(copy(*commands, TextureBinding{views_[1]}, TextureBinding{views_[0]}));
+  TL_ASSERT_OK(copy(*commands, TextureBinding{views_[0]}, TextureBinding{out}));
+  TL_ASSERT_OK(run(commands));
+  const std::size_t row = kExtent.width * texel();
+  Bytes expected(row * kExtent.height);
+  blit(arena_, pitch_, first_, expected, row, {0, 0, row, kExtent.height});
+  expect_content(out, expected);
+}
+// A view and other bytes of its buffer, in both directions.
+TEST_P(DisjointViews, GoWithOtherBytesOfTheirBuffer) {
+  EntryPoint entry = kernels::read_texels(format());
+  std::get<BufferParam>(entry.params[1]).min_bytes = 16;
+  const auto part = buffer_->subspan(second_, 16);
+  TL_ASSERT_OK(part.status());
+  const std::array<Binding, 2> bindings = {TextureBinding{views_[0]}, BufferBinding{*part}};
+  const std::array constants = {Constant(1)};
+  const auto commands = begin();
+  const Status recorded = commands->dispatch(executable(entry), 0, {1, 1, 1}, bindings, constants);
+  if (!info().features.disjoint_views) {
+    EXPECT_THAT(recorded, fails_with(StatusCode::Unimplemented, "are parts of one buffer"));
+    return;
+  }
+  TL_ASSERT_OK(recorded);
+  TL_ASSERT_OK(run(commands));
+  const Bytes content = content_of(buffer_);
+  expect_bytes(std::span(content).first(second_), std::span(arena_).first(second_));
 }
 
 class WithoutTextureViews : public On<> {};

@@ -57,6 +57,9 @@ struct DeviceFeatures {
   bool float16_arithmetic = false;
   bool float64 = false;
   bool texture_views = false;  // Allocator::create_view
+  // A kernel may write a view and use other bytes of the view's buffer, or use a view and write
+  // other bytes: of another view, for example. Elsewhere, dispatches refuse this.
+  bool disjoint_views = false;
   bool host_import = false;    // Allocator::import
   // The device compiles a kernel when it first runs, not when its executable is built.
   bool compiles_at_first_run = false;

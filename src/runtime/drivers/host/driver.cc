@@ -55,6 +55,7 @@ DeviceInfo describe(const Processor& processor, unsigned threads) {
                    .float16_arithmetic = true,
                    .float64 = true,
                    .texture_views = true,
+                   .disjoint_views = true,
                    .host_import = true,
                    .in_order_commands = false,
                    .indirect_dispatch = true,

@@ -278,6 +278,7 @@ DeviceInfo default_device() {
                    .float16_arithmetic = true,
                    .float64 = true,
                    .texture_views = true,
+                   .disjoint_views = true,
                    .host_import = true,
                    .in_order_commands = false,
                    .indirect_dispatch = true,

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "runtime/drivers/opencl/api/error.h"
+#include "runtime/drivers/opencl/platform/disjoint_views.h"
 #include "runtime/drivers/opencl/platform/quirks.h"
 #include "runtime/drivers/opencl/platform/words.h"
 #include "runtime/hal/internal/memory/machine_memory.h"
@@ -182,6 +183,7 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
   const bool available = reader.scalar<cl_bool>(CL_DEVICE_AVAILABLE) != CL_FALSE;
   const bool little_endian = reader.scalar<cl_bool>(CL_DEVICE_ENDIAN_LITTLE) != CL_FALSE;
   const bool compiles = reader.scalar<cl_bool>(CL_DEVICE_COMPILER_AVAILABLE) != CL_FALSE;
+  info.features.disjoint_views = has_disjoint_views(info);
   add_quirks(info);
   info.features.compiles_at_first_run = has_quirk(info, kCompilesAtFirstRun);
   TL_RETURN_IF_ERROR(to_status(reader.error(), "clGetDeviceInfo"));

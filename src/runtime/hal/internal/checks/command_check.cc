@@ -102,6 +102,20 @@ bool are_conflicting_buffers(const Use& a, const Use& b) {
          ranges_meet(p.offset, p.bytes, q.offset, q.bytes);
 }
 
+// Whether a kernel accesses different bytes of one buffer, one of the two through a view and one of
+// them for writing, on a device that is not known to keep them apart.
+bool needs_disjoint_views(const DeviceInfo& device, const Use& a, const Use& b) {
+  const bool views = std::holds_alternative<BoundTexture>(*a.binding) ||
+                     std::holds_alternative<BoundTexture>(*b.binding);
+  if (device.features.disjoint_views || !views) return false;
+  const auto* x = std::get_if<BoundTexture>(a.binding);
+  const auto* y = std::get_if<BoundTexture>(b.binding);
+  if (x != nullptr && y != nullptr && x->texture == y->texture) return false;
+  const Buffer* buffer = bytes_of(a).buffer;
+  return (writes(access_of(*a.param)) || writes(access_of(*b.param))) && buffer != nullptr &&
+         buffer == bytes_of(b).buffer;
+}
+
 // The index of the next buffer or texture parameter after `i`.
 std::size_t next_memory_param(const EntryPoint& entry, std::size_t i) {
   do ++i;
@@ -109,7 +123,8 @@ std::size_t next_memory_param(const EntryPoint& entry, std::size_t i) {
   return i;
 }
 
-Status check_aliases(const EntryPoint& entry, std::span<const SegmentBinding> bindings) {
+Status check_aliases(const DeviceInfo& device, const EntryPoint& entry,
+                     std::span<const SegmentBinding> bindings) {
   const std::size_t before_first = std::numeric_limits<std::size_t>::max();
   std::size_t i = before_first;
   for (const SegmentBinding& binding : bindings) {
@@ -120,6 +135,14 @@ Status check_aliases(const EntryPoint& entry, std::span<const SegmentBinding> bi
       j = next_memory_param(entry, j);
       const Use other{&entry.params[j], before};
       const bool textures = are_conflicting_textures(other, use);
+      if (!textures && !are_conflicting_buffers(other, use) &&
+          needs_disjoint_views(device, other, use))
+        return make_error(
+            StatusCode::Unimplemented,
+            "kernel \"{}\": arguments \"{}\" ({}) and \"{}\" ({}) are parts of one "
+            "buffer, and a view is among them: device {} is not known to support this",
+            entry.name, name_of(*other.param), to_string(access_of(*other.param)),
+            name_of(*use.param), to_string(access_of(*use.param)), device.name);
       if (!textures && !are_conflicting_buffers(other, use)) continue;
       return invalid_argument(
           "kernel \"{}\": arguments \"{}\" ({}) and \"{}\" ({}) are the same {}", entry.name,
@@ -229,7 +252,7 @@ Status check_dispatch(const DeviceInfo& device, const Executable* executable,
     }
     if (!status.ok()) return in_argument(status, entry, i);
   }
-  return check_aliases(entry, bindings);
+  return check_aliases(device, entry, bindings);
 }
 
 Status check_groups(const DeviceInfo& device, const std::array<std::uint32_t, 3>& groups) {
@@ -271,7 +294,7 @@ Status check_table(const DeviceInfo& device, const KernelCall& call,
     if (status.ok()) status = check_memory_argument(device, entry.params[i], binding);
     if (!status.ok()) return in_argument(status, entry, i);
   }
-  return check_aliases(entry, bindings);
+  return check_aliases(device, entry, bindings);
 }
 
 namespace {
