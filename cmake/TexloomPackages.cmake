@@ -52,6 +52,17 @@ if(NOT TEXLOOM_XXHASH_INCLUDE)
   texloom_missing("the header of xxHash (xxhash.h)" libxxhash-dev)
 endif()
 
+# The index of package files: a schema, from which flatc generates a header that needs only headers.
+find_program(TEXLOOM_FLATC flatc)
+find_path(TEXLOOM_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h)
+mark_as_advanced(TEXLOOM_FLATC TEXLOOM_FLATBUFFERS_INCLUDE)
+if(NOT TEXLOOM_FLATC)
+  texloom_missing("the schema compiler of FlatBuffers (flatc)" flatbuffers-compiler)
+endif()
+if(NOT TEXLOOM_FLATBUFFERS_INCLUDE)
+  texloom_missing("the headers of FlatBuffers (flatbuffers/flatbuffers.h)" libflatbuffers-dev)
+endif()
+
 find_package(Threads REQUIRED)
 
 if(TEXLOOM_TESTS)

@@ -9,7 +9,7 @@ set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L /usr/aarch64-linux-gnu)
 # links, because all of /usr/include would hide the target's own headers.
 set(texloom_headers ${CMAKE_BINARY_DIR}/headers)
 file(MAKE_DIRECTORY ${texloom_headers}/include)
-foreach(name CL fmt xxhash.h)
+foreach(name CL flatbuffers fmt xxhash.h)
   file(CREATE_LINK /usr/include/${name} ${texloom_headers}/include/${name} SYMBOLIC)
 endforeach()
 set(CMAKE_FIND_ROOT_PATH /usr/aarch64-linux-gnu ${texloom_headers})

@@ -51,6 +51,8 @@ APART = ("src/runtime/drivers",)
 # External libraries that only one place may include.
 ONLY_IN = {
     "CL/": "src/runtime/drivers/opencl/",
+    "flatbuffers/": "src/runtime/package/",
+    "package_generated.h": "src/runtime/package/",
     "pybind11/": "(python/core alone)",
     "gtest/": "(tests)",
 }

@@ -38,6 +38,17 @@ class Size {
   static Size loop_variable(std::uint32_t slot);
   static Size of(Op op, const Size& a, const Size& b);
 
+  // A step of an expression in postfix order: an operator combines the last two results.
+  struct Step {
+    Op op = Op::Constant;
+    std::int64_t value = 0;  // of a constant; the number of a symbol; the slot of a loop variable
+    bool operator==(const Step&) const = default;
+  };
+  // For files. InvalidArgument if the steps are not one expression, or name a symbol or a loop
+  // variable that is not a number of 32 bits.
+  static Result<Size> from_steps(std::vector<Step> steps);
+  const std::vector<Step>& steps() const { return steps_; }
+
   // The value, if it depends on no symbol and no loop variable.
   std::optional<std::int64_t> constant() const;
 
@@ -65,12 +76,6 @@ class Size {
   bool operator==(const Size&) const = default;
 
  private:
-  // Steps in postfix order: an operator combines the last two results.
-  struct Step {
-    Op op = Op::Constant;
-    std::int64_t value = 0;  // of a constant; the number of a symbol; the slot of a loop variable
-    bool operator==(const Step&) const = default;
-  };
   Size() = default;
 
   std::vector<Step> steps_;

@@ -1,7 +1,8 @@
 // The contents of a package: a graph, and for each target what runs it. Plain data, which
 // write_package() writes (package_writer.h) and PackageFile reads (package_file.h).
 //
-// A compiled operator is a graph of one node. The steps of a variant's launch plan run the whole
+// A compiled operator is a graph of one node. A file holds one package or several, such as the
+// functions of a module. The steps of a variant's launch plan run the whole
 // graph; everything else in a package describes it, or is what the steps need.
 #pragma once
 
@@ -75,12 +76,21 @@ struct PackageVariant {
   std::string program = {};
 };
 
+// A number that callers pass, beside tensors: the value of a symbol or of a scalar.
+struct PackageNumber {
+  std::uint32_t position = 0;  // among all arguments of a call: the plans' arguments and numbers
+  std::uint32_t symbol = 0;    // of the package's symbols, and after those of the plans' scalars
+  hal::ElementType element = hal::ElementType::Int32;  // that callers pass
+};
+
 struct Package {
   std::string name;
   std::vector<std::string> symbols = {};  // equal in all variants
   std::vector<PackageTensor> tensors;
   std::vector<PackageNode> nodes;
   std::vector<std::uint32_t> inputs, outputs;  // tensors, in the order of callers
+  std::vector<PackageNumber> numbers = {};     // by position
+  std::optional<double> operations = {};       // arithmetic ones of a run, if they are known
   std::vector<PackageVariant> variants;        // the first that a device can run is chosen
   std::vector<Attribute> metadata = {};        // what the author adds: license, source, labels
 };

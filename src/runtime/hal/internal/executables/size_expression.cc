@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "support/floor_division.h"
 
@@ -79,6 +80,26 @@ Size Size::of(Op op, const Size& a, const Size& b) {
   size.steps_ = a.steps_;
   size.steps_.insert(size.steps_.end(), b.steps_.begin(), b.steps_.end());
   size.steps_.push_back({op, 0});
+  return size;
+}
+
+Result<Size> Size::from_steps(std::vector<Step> steps) {
+  std::size_t results = 0;
+  for (const Step& step : steps) {
+    if (step.op > Op::Max) return invalid_argument("a size has an unknown operator");
+    if (!is_leaf(step.op)) {
+      if (results < 2) return invalid_argument("a size has an operator without two operands");
+      --results;
+      continue;
+    }
+    ++results;
+    if (step.op != Op::Constant &&
+        (step.value < 0 || step.value > std::numeric_limits<std::uint32_t>::max()))
+      return invalid_argument("a size uses the symbol or the loop variable {}", step.value);
+  }
+  if (results != 1) return invalid_argument("a size is {} expressions, not one", results);
+  Size size;
+  size.steps_ = std::move(steps);
   return size;
 }
 

@@ -1,0 +1,32 @@
+// Reads the index of a package file. Only for the sources of this folder.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/package/package.h"
+#include "runtime/package/package_file.h"
+#include "runtime/package/section_table.h"
+#include "support/status.h"
+
+namespace texloom::runtime {
+
+struct ReadPackages {
+  std::vector<Package> packages;
+  // The sections of the constants: by package, variant and constant.
+  std::vector<std::vector<std::vector<std::uint32_t>>> constants;
+};
+
+// The section places that an index states; InvalidArgument if it is not a FlatBuffer of the schema.
+// `index` begins at a multiple of 8 bytes, as do offsets in it.
+Result<std::vector<SectionPlace>> read_sections(std::span<const std::byte> index);
+
+// Everything else of an index that read_sections() has accepted: copies it, and code from the
+// sections. Numbers of enumerations and sections are checked here; indices among the parts by
+// check_packages(), which the caller has to ask.
+Result<ReadPackages> read_packages(std::span<const std::byte> index, SectionTable& sections,
+                                   const PackageOptions& options);
+
+}  // namespace texloom::runtime

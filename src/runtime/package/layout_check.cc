@@ -1,0 +1,87 @@
+#include "runtime/package/layout_check.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "runtime/package/package_format.h"
+
+namespace texloom::runtime {
+namespace {
+
+// No product of extents that passes is larger, so sums and products of a few of them fit in 64
+// bits.
+constexpr std::int64_t kMaxCount = std::int64_t{1} << 48;
+
+// The product of extents; nullopt if one is below 1, or the product is too large.
+std::optional<std::int64_t> product_of(const std::vector<std::int64_t>& extents) {
+  std::int64_t product = 1;
+  for (const std::int64_t extent : extents) {
+    if (extent < 1 || extent > kMaxCount / product) return std::nullopt;
+    product *= extent;
+  }
+  return product;
+}
+
+std::optional<std::int64_t> count_of(const std::vector<LayoutDigit>& digits) {
+  if (digits.size() > kMaxLayoutDigits) return std::nullopt;
+  std::vector<std::int64_t> extents;
+  for (const LayoutDigit& digit : digits) extents.push_back(digit.extent);
+  return product_of(extents);
+}
+
+// The digits of an axis are those of a mixed-radix number that counts to its extent.
+Status check_digits(const TensorLayout& layout) {
+  std::vector<std::vector<LayoutDigit>> by_axis(layout.shape.size());
+  for (const auto* digits : {&layout.rows, &layout.cols, &layout.lanes}) {
+    for (const LayoutDigit& digit : *digits) {
+      if (digit.axis >= by_axis.size())
+        return invalid_argument("its layout has a digit of axis {} of {}", digit.axis,
+                                by_axis.size());
+      if (digit.divisor < 1 || digit.divisor > kMaxCount)
+        return invalid_argument("its layout divides axis {} by {}", digit.axis, digit.divisor);
+      if (digit.extent > 1) by_axis[digit.axis].push_back(digit);
+    }
+  }
+  for (std::size_t axis = 0; axis < by_axis.size(); ++axis) {
+    std::vector<LayoutDigit>& digits = by_axis[axis];
+    std::sort(digits.begin(), digits.end(),
+              [](const LayoutDigit& a, const LayoutDigit& b) { return a.divisor < b.divisor; });
+    std::int64_t counted = 1;
+    for (const LayoutDigit& digit : digits) {
+      if (digit.divisor != counted || digit.extent > kMaxCount / counted)
+        return invalid_argument("its layout gives an index of axis {} no place, or two", axis);
+      counted *= digit.extent;
+    }
+    if (counted < layout.shape[axis])
+      return invalid_argument("its layout has places for {} of {} indices of axis {}", counted,
+                              layout.shape[axis], axis);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_layout(const TensorSpec& tensor) {
+  const TensorLayout& layout = tensor.layout;
+  const auto rows = count_of(layout.rows), cols = count_of(layout.cols),
+             lanes = count_of(layout.lanes);
+  if (!product_of(layout.shape) || !rows || !cols || !lanes || *cols > kMaxCount / *rows)
+    return invalid_argument("its layout has an extent below 1, or too many places");
+  TL_RETURN_IF_ERROR(check_digits(layout));
+  const std::uint32_t element = hal::byte_size(tensor.element);
+  if (const auto* texture = std::get_if<TextureStorage>(&tensor.storage)) {
+    if (*rows == texture->extent.height && *cols == texture->extent.width && *lanes == 4 &&
+        element * 4 == hal::bytes_per_texel(texture->format))
+      return {};
+  } else if (*rows == 1 && *lanes == 1 &&
+             static_cast<std::uint64_t>(*cols) * element == bytes_of(tensor.storage)) {
+    return {};
+  }
+  return invalid_argument("its layout has {} rows of {} columns with {} lanes of {}, but it is {}",
+                          *rows, *cols, *lanes, hal::to_string(tensor.element),
+                          describe(tensor.storage));
+}
+
+}  // namespace texloom::runtime

@@ -1,0 +1,14 @@
+// Checks layouts that come from files.
+#pragma once
+
+#include "runtime/launch_plan.h"
+#include "support/status.h"
+
+namespace texloom::runtime {
+
+// Ok if the tensor's layout gives each element of the array one place of its own, and if the places
+// are those of the storage: the texels of a texture, the bytes of a buffer. InvalidArgument says
+// what is wrong.
+Status check_layout(const TensorSpec& tensor);
+
+}  // namespace texloom::runtime

@@ -1,0 +1,68 @@
+// Reads package files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include "runtime/package/package.h"
+#include "support/status.h"
+
+namespace texloom::runtime {
+
+// Which kernels a program takes from files. Kernels are code: they are as trusted as the file.
+enum class KernelPolicy : std::uint8_t {
+  Any,
+  // Leaves out code that a compiler would have to translate (OpenCL C, Metal's language, the text
+  // form), and refuses a package with a kernel that has no other code.
+  RefuseSource,
+};
+
+struct PackageOptions {
+  KernelPolicy kernels = KernelPolicy::Any;
+};
+
+// An open package file. The structure of a file is not trusted: open() checks everything that a
+// package refers to (package_check.h), and allocates memory in proportion to the file. Each section
+// has a checksum, which is verified when the section is first used: that of code when the file is
+// opened, that of a constant by constant(). Checksums detect damage, not forgery.
+//
+// Thread safe. The file is mapped into memory until the object is released; it must not be changed
+// in place while it is open, but it may be replaced, as write_package() does.
+class PackageFile {
+ public:
+  ~PackageFile();
+  PackageFile(const PackageFile&) = delete;
+  PackageFile& operator=(const PackageFile&) = delete;
+
+  // Unavailable, with the system's words: the file cannot be read. InvalidArgument: it is not a
+  // package, is damaged, was written for another version of the format, or is refused by
+  // check_packages() or the options. Messages say what to do.
+  static Result<std::shared_ptr<const PackageFile>> open(const std::filesystem::path& file,
+                                                         const PackageOptions& options = {});
+  // Of the content of a file, which is copied.
+  static Result<std::shared_ptr<const PackageFile>> open(std::span<const std::byte> content,
+                                                         const PackageOptions& options = {});
+
+  // At least one, with different names. The bytes of constants are absent: see constant().
+  std::span<const Package> packages() const;
+  // The first, which in most files is the only one.
+  const Package& package() const { return packages().front(); }
+
+  // The bytes of a constant as its place holds them, in the mapped file: valid as long as this
+  // object. InvalidArgument: no such constant; or its section is damaged.
+  Result<std::span<const std::byte>> constant(std::size_t variant, std::size_t index,
+                                              std::size_t package = 0) const;
+
+ private:
+  struct State;
+  explicit PackageFile(std::unique_ptr<State> state);
+  static Result<std::shared_ptr<const PackageFile>> read(std::unique_ptr<State> state,
+                                                         const PackageOptions& options);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace texloom::runtime
