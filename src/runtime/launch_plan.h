@@ -1,5 +1,5 @@
 // A compiled program in the form that the runtime executes: tensors, kernels, and the order of
-// launches. Plain data without pointers into the compiler; PlanExecutor runs it on a device.
+// launches. Plain data without pointers into the compiler; DeviceProgram runs it on a device.
 //
 //     arguments    X float32 [32, 32, 4] texture 32x32 rgba32float, Y float32 [32, 32, 4] buffer
 //     temporaries  X.texture
@@ -200,7 +200,7 @@ struct LaunchPlan {
   std::vector<Step> steps;
   // Whether the steps name every barrier that they need; otherwise the command buffer finds them.
   bool names_barriers = false;
-  // If it is absent, the executor plans it when sizes are known.
+  // If it is absent, who runs the plan places temporaries when sizes are known.
   std::optional<WorkspacePlan> workspace = {};
 };
 

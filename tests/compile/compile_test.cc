@@ -16,7 +16,7 @@
 #include "compile/stored_module.h"
 #include "lower/te_text.h"
 #include "runtime/drivers/host/driver.h"
-#include "runtime/plan_executor.h"
+#include "runtime/executor/device_program.h"
 #include "support/diagnostic.h"
 #include "tests/runtime/opencl_fixture.h"
 
@@ -86,7 +86,7 @@ class Compiled : public hal::OpenClTest {
     runtime::LaunchPlan plan = make_launch_plan(module);
     add_interpreted_code(module, plan);
     TL_ASSIGN_OR_RETURN(const auto executor,
-                        runtime::PlanExecutor::create(device_, std::move(plan)));
+                        runtime::DeviceProgram::create(device_, std::move(plan)));
     TL_RETURN_IF_ERROR(executor->run(arguments));
     return device_->queue()->wait_idle();
   }

@@ -11,7 +11,7 @@
 #include "compile/launch_plan.h"
 #include "ir/text/parse.h"
 #include "runtime/drivers/host/driver.h"
-#include "runtime/plan_executor.h"
+#include "runtime/executor/device_program.h"
 #include "tests/runtime/opencl_fixture.h"
 
 namespace texloom::compile {
@@ -148,7 +148,7 @@ class AgainstOpenCl : public hal::OpenClTest {
   hal::Bytes result(const std::shared_ptr<hal::Device>& device, const runtime::LaunchPlan& plan,
                     const std::vector<std::int64_t>& symbols, const hal::Bytes& texels) {
     device_ = device;
-    const auto executor = runtime::PlanExecutor::create(device, plan);
+    const auto executor = runtime::DeviceProgram::create(device, plan);
     EXPECT_TRUE(executor.ok()) << executor.status().to_string();
     if (!executor.ok()) return {};
     std::vector<float> input(32);

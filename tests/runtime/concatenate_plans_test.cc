@@ -2,7 +2,7 @@
 #include "runtime/concatenate_plans.h"
 
 #include "runtime/plan_validation.h"
-#include "tests/runtime/plan_executor_fixture.h"
+#include "tests/runtime/executor/device_program_fixture.h"
 
 namespace texloom::runtime {
 namespace {
@@ -20,13 +20,13 @@ LaunchPlan add_two_plan() {
   return both.ok() ? *std::move(both) : LaunchPlan();
 }
 
-class ConcatenatePlans : public PlanExecutorTest {
+class ConcatenatePlans : public DeviceProgramTest {
  protected:
   std::vector<float> run(const LaunchPlan& plan) {
     const auto x = make_buffer(hal::bytes_of(ramp(kCount))), y = make_buffer(kCount * 4);
-    const auto executor = make_executor(plan);
-    if (executor == nullptr) return {};
-    EXPECT_TRUE(executor->run({{BufferBinding{x}, BufferBinding{y}}}).ok());
+    const auto program = make_program(plan);
+    if (program == nullptr) return {};
+    EXPECT_TRUE(program->run({{BufferBinding{x}, BufferBinding{y}}}).ok());
     EXPECT_TRUE(device_->queue()->wait_idle().ok());
     return values_of<float>(y);
   }

@@ -2,7 +2,7 @@
 #include "runtime/record_plan.h"
 
 #include "runtime/tensor_transfer.h"
-#include "tests/runtime/plan_executor_fixture.h"
+#include "tests/runtime/executor/device_program_fixture.h"
 
 namespace texloom::runtime {
 namespace {
@@ -15,7 +15,7 @@ std::vector<hal::BindingRef> refs(const std::vector<hal::Binding>& bindings) {
 }
 
 // Two plans in one command buffer, which is submitted twice: Z = X + 2 through Y.
-TEST_F(PlanExecutorTest, PlansInACommandBufferOfTheCaller) {
+TEST_F(DeviceProgramTest, PlansInACommandBufferOfTheCaller) {
   const LaunchPlan plan = add_one_plan();
   const auto made = create_kernels(*device_, plan);
   TL_ASSERT_OK(made.status());
@@ -43,7 +43,7 @@ TEST_F(PlanExecutorTest, PlansInACommandBufferOfTheCaller) {
 }
 
 // Counts the submissions of a run of ten launches with 4 bytes of arguments each.
-TEST_F(PlanExecutorTest, LimitsOfSubmissions) {
+TEST_F(DeviceProgramTest, LimitsOfSubmissions) {
   const LaunchPlan plan = TestPlan{.arguments = {buffer_tensor("x", 4)},
                                    .temporaries = {},
                                    .kernels = {count_kernel()},
@@ -51,8 +51,8 @@ TEST_F(PlanExecutorTest, LimitsOfSubmissions) {
   const auto submissions = [&](const CommitPolicy& policy) {
     const auto buffer = make_buffer(hal::Bytes(4, std::byte{0}));
     int count = 0;
-    EXPECT_TRUE(make_executor(plan, policy)
-                    ->run({{BufferBinding{buffer}}}, {}, 1,
+    EXPECT_TRUE(make_program(plan, policy)
+                    ->run({{BufferBinding{buffer}}}, {}, {},
                           [&] {
                             ++count;
                             return false;
@@ -80,7 +80,7 @@ TEST_F(PlanExecutorTest, LimitsOfSubmissions) {
 }
 
 // Two kernels of one module; the arguments are slots of the submissions' tables.
-TEST_F(PlanExecutorTest, AModuleOfSeveralKernelsOverSlots) {
+TEST_F(DeviceProgramTest, AModuleOfSeveralKernelsOverSlots) {
   LaunchPlan plan = add_one_plan();
   plan.modules = {{.codes = opencl_c(std::string(kCopyIn) + kAddOne, {"-cl-std=CL1.2"})}};
   for (KernelSpec& kernel : plan.kernels) kernel.module = 0;
@@ -109,7 +109,7 @@ TEST_F(PlanExecutorTest, AModuleOfSeveralKernelsOverSlots) {
 }
 
 // With the barriers that a plan names none is missing; without them finish() fails.
-TEST_F(PlanExecutorTest, BarriersThatThePlanNames) {
+TEST_F(DeviceProgramTest, BarriersThatThePlanNames) {
   LaunchPlan plan = add_one_plan();
   const auto made = create_kernels(*device_, plan);
   TL_ASSERT_OK(made.status());

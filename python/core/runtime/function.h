@@ -8,11 +8,11 @@
 #include "compile/module.h"
 #include "core/runtime/call_shapes.h"
 #include "core/runtime/call_signature.h"
-#include "runtime/plan_executor.h"
+#include "runtime/executor/device_program.h"
 
 namespace texloom::python {
 
-// A compiled module with its executors, one for each device, created at the first call with arrays
+// A compiled module with its programs, one for each device, created at the first call with arrays
 // of that device.
 struct PyFunction {
   explicit PyFunction(compile::CompiledModule m) : module(std::move(m)) {}
@@ -21,7 +21,7 @@ struct PyFunction {
   const CallSignature signature{module};
   const CallShapes shapes{module};
   std::mutex mutex;
-  std::map<const hal::Device*, std::shared_ptr<runtime::PlanExecutor>> executors;
+  std::map<const hal::Device*, std::shared_ptr<runtime::DeviceProgram>> programs;
 };
 
 }  // namespace texloom::python

@@ -46,7 +46,7 @@ void check_place(const hal::Binding& binding, const BufferNode& param,
        param.name, hal::to_string(declared), hal::to_string(there));
 }
 
-using Executor = std::shared_ptr<runtime::PlanExecutor>;
+using SharedProgram = std::shared_ptr<runtime::DeviceProgram>;
 
 // The driver `host` runs kernels with the interpreter.
 runtime::LaunchPlan plan_for(const compile::CompiledModule& module, const PyDevice& device) {
@@ -88,28 +88,28 @@ class BuildWait {
   std::optional<py::error_already_set> interrupt_;
 };
 
-// Returns the executor for the device; builds the kernels if the function first runs there.
-Result<Executor> find_executor(PyFunction& f, const PyDevice& device,
-                               const std::shared_ptr<hal::Device>& opened, BuildWait& wait) {
+// Returns the program for the device; builds the kernels if the function first runs there.
+Result<SharedProgram> find_program(PyFunction& f, const PyDevice& device,
+                                   const std::shared_ptr<hal::Device>& opened, BuildWait& wait) {
   const ReleasedLock released;
   const std::lock_guard lock(f.mutex);
-  Executor& made = f.executors[opened.get()];
+  SharedProgram& made = f.programs[opened.get()];
   if (!made) {
     TL_ASSIGN_OR_RETURN(
-        made, runtime::PlanExecutor::create(opened, plan_for(f.module, device),
-                                            [&](const auto& at) { return wait.goes_on(at); }));
+        made, runtime::DeviceProgram::create(opened, plan_for(f.module, device),
+                                             [&](const auto& at) { return wait.goes_on(at); }));
   }
   return made;
 }
 
-Executor executor_on(PyFunction& f, const PyDevice& device,
-                     const std::shared_ptr<hal::Device>& opened) {
+SharedProgram program_on(PyFunction& f, const PyDevice& device,
+                         const std::shared_ptr<hal::Device>& opened) {
   BuildWait wait(f.module);
-  const Result<Executor> executor = find_executor(f, device, opened, wait);
+  const Result<SharedProgram> program = find_program(f, device, opened, wait);
   wait.throw_if_interrupted();
-  throw_if_error(executor.status());
+  throw_if_error(program.status());
   warn_of_unusable_cache();
-  return *executor;
+  return *program;
 }
 
 // The arguments of one call. Arrays are in order, and `shapes` are those that the caller sees.
@@ -150,14 +150,14 @@ std::vector<int64_t> symbol_values(const PyFunction& f, const CallArguments& arg
        values.status().message());
 }
 
-// Called after the executor has refused the arguments: fails with a diagnostic for the user if the
+// Called after the program has refused the arguments: fails with a diagnostic for the user if the
 // reason is known.
-void explain(const PyFunction& f, runtime::PlanExecutor& executor,
+void explain(const PyFunction& f, runtime::DeviceProgram& program,
              std::span<const hal::Binding> bindings, const std::vector<int64_t>& symbols,
              const SourceLocation& where) {
   const std::vector<Buffer>& params = f.module.program.params;
   for (size_t i = 0; i < params.size(); ++i) check_place(bindings[i], *params[i], where);
-  const auto overlap = executor.find_alias(bindings, symbols);
+  const auto overlap = program.find_alias(bindings, symbols);
   throw_if_error(overlap.status());
   if (const auto& alias = *overlap) {
     fail(where, Code::AliasedArguments, "pass a separate array for each argument that is written",
@@ -172,7 +172,7 @@ void run(PyFunction& f, CallArguments arguments, int times, const SourceLocation
   const std::shared_ptr<hal::Device>& device = open_device(on);
   compile::check_requirements(f.module, device->info(), where);
   const hal::HostSpan span(device->options().profile.get(), f.module.program.name);
-  const Executor executor = executor_on(f, on, device);
+  const SharedProgram program = program_on(f, on, device);
   std::vector<hal::Binding>& bindings = arguments.bindings;
   const std::vector<lower::CheckedIndex>& checks = f.module.checks;
   if (!checks.empty()) {
@@ -185,15 +185,15 @@ void run(PyFunction& f, CallArguments arguments, int times, const SourceLocation
   Status status;
   {
     const ReleasedLock released;
-    status = executor->run(bindings, {symbols, arguments.numbers.scalars}, times, [&] {
+    status = program->run(bindings, {symbols, arguments.numbers.scalars}, {.times = times}, [&] {
       const py::gil_scoped_acquire lock;
       interrupt = take_interrupt();
       return interrupt.has_value();
     });
   }
-  explain_waits_for(executor);
+  explain_waits_for(program);
   if (interrupt) throw_interrupt(*std::move(interrupt));
-  if (status.code() == StatusCode::InvalidArgument) explain(f, *executor, bindings, symbols, where);
+  if (status.code() == StatusCode::InvalidArgument) explain(f, *program, bindings, symbols, where);
   throw_if_error(status);
   if (checks.empty()) return;
   const auto report = [&] {

@@ -48,7 +48,7 @@ struct OpenDevices {
   std::atomic<pid_t> process = 0;           // the process that created the first driver
   hal::DriverRegistry drivers;
   std::map<PyDevice, std::shared_ptr<hal::Device>> devices;
-  std::vector<std::weak_ptr<runtime::PlanExecutor>> compiling;  // see explain_waits_for()
+  std::vector<std::weak_ptr<runtime::DeviceProgram>> compiling;  // see explain_waits_for()
   bool interrupted = false;               // by Ctrl-C, while work ran; guarded by the GIL
   bool shows_notices = true;              // guarded by the GIL
   std::shared_ptr<hal::Profile> profile;  // for devices that are opened from now on; may be null
@@ -152,15 +152,15 @@ const std::shared_ptr<hal::Device>& open_device(const PyDevice& device) {
   return state.devices.emplace(device, *opened).first->second;
 }
 
-void explain_waits_for(const std::shared_ptr<runtime::PlanExecutor>& executor) {
-  if (!executor->first_runs()) return;
+void explain_waits_for(const std::shared_ptr<runtime::DeviceProgram>& program) {
+  if (!program->first_runs()) return;
   OpenDevices& state = open_devices();
   const std::lock_guard lock(state.mutex);
   std::erase_if(state.compiling, [&](const auto& each) {
     const auto other = each.lock();
-    return other == nullptr || other == executor || !other->first_runs();
+    return other == nullptr || other == program || !other->first_runs();
   });
-  state.compiling.push_back(executor);
+  state.compiling.push_back(program);
 }
 
 void throw_interrupt(py::error_already_set error) {
@@ -194,24 +194,24 @@ void warn_of_unusable_cache() {
 
 namespace {
 
-// The first executor whose kernels the device compiles; null if there is none.
-std::shared_ptr<runtime::PlanExecutor> compiling_on(const hal::Device& device) {
+// The first program whose kernels the device compiles; null if there is none.
+std::shared_ptr<runtime::DeviceProgram> compiling_on(const hal::Device& device) {
   OpenDevices& state = open_devices();
   const std::lock_guard lock(state.mutex);
   for (const auto& each : state.compiling) {
-    auto executor = each.lock();
-    if (executor != nullptr && executor->device().get() == &device && executor->first_runs())
-      return executor;
+    auto program = each.lock();
+    if (program != nullptr && program->device().get() == &device && program->first_runs())
+      return program;
   }
   return nullptr;
 }
 
 // Shows which kernel the device compiles, if it does.
 void show_compiling(const hal::Device& device, WaitNotice& notice) {
-  const auto executor = compiling_on(device);
-  const auto now = executor == nullptr ? std::nullopt : executor->first_runs();
+  const auto program = compiling_on(device);
+  const auto now = program == nullptr ? std::nullopt : program->first_runs();
   if (!now) return;
-  const runtime::LaunchPlan& plan = executor->plan();
+  const runtime::LaunchPlan& plan = program->plan();
   const runtime::KernelSpec& kernel = plan.kernels[now->current];
   notice.show_compiling(KernelWork::CompileAndRun, *now, kernel.entry.name,
                         plan.modules[kernel.module].codes.front().code.size());

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/handles.h"
+#include "runtime/executor/device_program.h"
 #include "runtime/hal/device.h"
-#include "runtime/plan_executor.h"
 #include "support/status.h"
 
 namespace texloom::python {
@@ -44,9 +44,9 @@ void wait_for_open_devices();
 bool shows_notices();
 void show_notices(bool enabled);
 
-// Lets waits for the executor's device tell which of its kernels the device compiles, if that
+// Lets waits for the program's device tell which of its kernels the device compiles, if that
 // happens when they first run.
-void explain_waits_for(const std::shared_ptr<runtime::PlanExecutor>& executor);
+void explain_waits_for(const std::shared_ptr<runtime::DeviceProgram>& program);
 
 // Throws the exception of a signal during work on a device. Says on stderr what becomes of the work
 // if it is Ctrl-C.

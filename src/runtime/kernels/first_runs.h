@@ -24,7 +24,7 @@ class FirstRuns {
   // must signal, after the points of earlier calls.
   hal::TimelinePoint launch(std::uint32_t kernel);
 
-  // See PlanExecutor::first_runs().
+  // See DeviceProgram::first_runs().
   std::optional<KernelProgress> progress() const;
 
  private:

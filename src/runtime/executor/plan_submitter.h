@@ -17,19 +17,29 @@
 
 namespace texloom::runtime {
 
-// Gives the launches of one run to the device's queue, in submissions as the policy says.
+// Where the launches of a run go, and in which order with other work.
+struct RunTarget {
+  hal::Device& device;
+  hal::Queue& queue;
+  hal::Barriers barriers = hal::Barriers::Automatic;  // of the command buffers
+  std::vector<hal::TimelinePoint> waits = {};         // before the first launch
+  std::vector<hal::TimelinePoint> signals = {};       // after the last one
+};
+
+// Gives the launches of one run to a queue, in submissions as the policy says.
 class PlanSubmitter {
  public:
   // `first_runs` is null if first runs are like any other. `interrupted` is called after each
   // submission and while waiting.
-  PlanSubmitter(hal::Device& device, const CommitPolicy& policy, FirstRuns* first_runs,
-                FunctionRef<bool()> interrupted)
-      : device_(device), policy_(policy), first_runs_(first_runs), interrupted_(interrupted) {}
+  PlanSubmitter(RunTarget target, const CommitPolicy& policy, FirstRuns* first_runs,
+                FunctionRef<bool()> interrupted);
 
   // Returns the command buffer for the next launch, of that kernel, or for a call if there is no
   // kernel, with arguments of that size; null if the user has interrupted the run. Submits earlier
   // launches if they have reached a limit.
   Result<hal::CommandBuffer*> next(std::optional<std::uint32_t> kernel, std::uint64_t bytes);
+  // Makes later launches wait for all earlier ones; needed if barriers are explicit.
+  void add_barrier() { needs_barrier_ = true; }
   // Submits the rest.
   Status finish();
 
@@ -47,18 +57,23 @@ class PlanSubmitter {
   Status end_first_launch();
   Status submit_first_launches();
   Status submit(std::vector<hal::TimelinePoint> signals);
+  void follow(std::vector<hal::TimelinePoint>& signals);
   Status wait_for(std::uint64_t completed);
 
-  hal::Device& device_;
+  RunTarget target_;
   const CommitPolicy policy_;
   FirstRuns* first_runs_;
   FunctionRef<bool()> interrupted_;
   std::shared_ptr<hal::Semaphore> progress_ = hal::Semaphore::create();
-  std::uint64_t submitted_ = 0;                   // the value that progress_ will reach
+  std::uint64_t submitted_ = 0;  // the value that progress_ will reach
+  // Fails if any part of the run does, so that its signals fail; null without signals.
+  std::shared_ptr<hal::Semaphore> parts_;
+  std::uint64_t parts_submitted_ = 0;
   std::vector<FirstLaunch> first_launches_;       // before `commands_`
   std::shared_ptr<hal::CommandBuffer> commands_;  // null after a submission or a first launch
   std::optional<std::uint32_t> first_;            // the kernel whose first launch ends `commands_`
   CommitCounter counter_{policy_};                // of the launches in these
+  bool needs_barrier_ = false;                    // before the next launch
   bool stopped_ = false;
 };
 

@@ -4,14 +4,14 @@
 #include <cmath>
 #include <utility>
 
-#include "tests/runtime/plan_executor_fixture.h"
+#include "tests/runtime/executor/device_program_fixture.h"
 
 namespace texloom::runtime {
 namespace {
 
 // Two temporaries of different extents live one after the other in one image; the second is smaller
 // than the image and finds old values around it.
-TEST_F(PlanExecutorTest, FreedTemporariesAreRecycled) {
+TEST_F(DeviceProgramTest, FreedTemporariesAreRecycled) {
   LaunchPlan plan = add_one_plan();
   plan.temporaries = {texture_tensor("large", {16, 12}), texture_tensor("small", kExtent)};
   plan.arguments.push_back(buffer_tensor("Z", kCount * 4));
@@ -23,22 +23,22 @@ TEST_F(PlanExecutorTest, FreedTemporariesAreRecycled) {
                 launch(0, {2, 3, 1}, {argument(1), temporary(1)}),
                 launch(1, {1, 6, 1}, {temporary(1), argument(2)}),
                 FreeStep{1}};
-  const auto executor = make_executor(plan);
-  ASSERT_NE(executor, nullptr);
+  const auto program = make_program(plan);
+  ASSERT_NE(program, nullptr);
   const auto x = make_buffer(hal::bytes_of(ramp(kCount)));
   const auto y = make_buffer(kCount * 4);
   const auto z = make_buffer(kCount * 4);
   for (int run = 0; run < 3; ++run)
-    TL_ASSERT_OK(executor->run({{BufferBinding{x}, BufferBinding{y}, BufferBinding{z}}}));
+    TL_ASSERT_OK(program->run({{BufferBinding{x}, BufferBinding{y}, BufferBinding{z}}}));
   TL_ASSERT_OK(device_->queue()->wait_idle());
   EXPECT_EQ(values_of<float>(y), ramp(kCount, 1));
   EXPECT_EQ(values_of<float>(z), ramp(kCount, 2));
 }
 
 // Programs of a device take turns in the same memory, and later runs request none from the driver.
-TEST_F(PlanExecutorTest, ProgramsShareTheirTemporaries) {
-  const auto first = make_executor(add_one_plan());
-  const auto second = make_executor(add_one_plan());
+TEST_F(DeviceProgramTest, ProgramsShareTheirTemporaries) {
+  const auto first = make_program(add_one_plan());
+  const auto second = make_program(add_one_plan());
   ASSERT_NE(first, nullptr);
   ASSERT_NE(second, nullptr);
   const auto x = make_buffer(hal::bytes_of(ramp(kCount)));
@@ -61,7 +61,7 @@ TEST_F(PlanExecutorTest, ProgramsShareTheirTemporaries) {
 
 // A run of several submissions keeps its temporaries to the end; another program that runs in
 // between gets different ones.
-TEST_F(PlanExecutorTest, RunsOfSeveralSubmissionsKeepTheirTemporaries) {
+TEST_F(DeviceProgramTest, RunsOfSeveralSubmissionsKeepTheirTemporaries) {
   constexpr int kLaunches = 8;
   LaunchPlan plan = add_one_plan();
   add_kernel(plan, count_kernel());
@@ -69,22 +69,22 @@ TEST_F(PlanExecutorTest, RunsOfSeveralSubmissionsKeepTheirTemporaries) {
   plan.steps.insert(plan.steps.begin() + 2,
                     loop(0, kLaunches, {launch(2, {1, 1, 1}, {argument(2)})}));
   constexpr int kPrograms = 2;
-  std::vector<std::shared_ptr<PlanExecutor>> executors;
+  std::vector<std::shared_ptr<DeviceProgram>> programs;
   std::vector<std::shared_ptr<hal::Buffer>> inputs, outputs, counts;
   for (int i = 0; i < kPrograms; ++i) {
-    executors.push_back(make_executor(plan, {.launches = kLaunches}));
-    ASSERT_NE(executors.back(), nullptr);
+    programs.push_back(make_program(plan, {.launches = kLaunches}));
+    ASSERT_NE(programs.back(), nullptr);
     inputs.push_back(make_buffer(hal::bytes_of(ramp(kCount, static_cast<float>(1000 * i)))));
     outputs.push_back(make_buffer(kCount * 4));
     counts.push_back(make_buffer(hal::Bytes(4, std::byte{0})));
   }
   std::atomic<int> failures = 0;
   // The first program's temporary is written but not yet read when the other program runs.
-  TL_ASSERT_OK(executors[0]->run(
-      {{BufferBinding{inputs[0]}, BufferBinding{outputs[0]}, BufferBinding{counts[0]}}}, {}, 1,
+  TL_ASSERT_OK(programs[0]->run(
+      {{BufferBinding{inputs[0]}, BufferBinding{outputs[0]}, BufferBinding{counts[0]}}}, {}, {},
       [&, done = false]() mutable {
         if (!std::exchange(done, true) &&
-            !executors[1]
+            !programs[1]
                  ->run({{BufferBinding{inputs[1]}, BufferBinding{outputs[1]},
                          BufferBinding{counts[1]}}})
                  .ok())
@@ -99,25 +99,25 @@ TEST_F(PlanExecutorTest, RunsOfSeveralSubmissionsKeepTheirTemporaries) {
 }
 
 // A run that fails halfway returns its temporaries.
-TEST_F(PlanExecutorTest, FailedRunsGiveTheirTemporariesBack) {
-  const auto executor = make_executor(add_one_plan());
-  ASSERT_NE(executor, nullptr);
+TEST_F(DeviceProgramTest, FailedRunsGiveTheirTemporariesBack) {
+  const auto program = make_program(add_one_plan());
+  ASSERT_NE(program, nullptr);
   const BufferBinding good{make_buffer(kCount * 4)};
   const auto constant = make_buffer(kCount * 4, hal::BufferUsage::CopySource);
-  EXPECT_FALSE(executor->run({{good, BufferBinding{constant}}}).ok());
+  EXPECT_FALSE(program->run({{good, BufferBinding{constant}}}).ok());
   EXPECT_EQ(device_->workspace_pool().statistics().bytes_in_use, 0U);
-  TL_ASSERT_OK(executor->run({{good, BufferBinding{make_buffer(kCount * 4)}}}));
+  TL_ASSERT_OK(program->run({{good, BufferBinding{make_buffer(kCount * 4)}}}));
   EXPECT_EQ(device_->workspace_pool().statistics().driver_allocations, 1U);
 }
 
 // The pool's texture is larger than the temporary, and full of NaN.
-TEST_F(PlanExecutorTest, TemporariesInLargerTexturesFullOfNaN) {
+TEST_F(DeviceProgramTest, TemporariesInLargerTexturesFullOfNaN) {
   constexpr Extent2D kLarge{20, 9};
   const char* source = R"(
     __kernel void fill(__write_only image2d_t out) {
       write_imagef(out, (int2)(get_global_id(0), get_global_id(1)), (float4)(NAN));
     })";
-  const auto fill = make_executor(TestPlan{
+  const auto fill = make_program(TestPlan{
       .arguments = {},
       .temporaries = {texture_tensor("T", kLarge)},
       .kernels = {{.codes = opencl_c(source),
@@ -125,13 +125,13 @@ TEST_F(PlanExecutorTest, TemporariesInLargerTexturesFullOfNaN) {
                              .params = {TextureParam{
                                  .name = "out", .access = Access::Write, .min_extent = kLarge}}}}},
       .steps = {AllocateStep{0}, launch(0, {kLarge.width, kLarge.height, 1}, {temporary(0)})}});
-  const auto executor = make_executor(add_one_plan());
+  const auto program = make_program(add_one_plan());
   ASSERT_NE(fill, nullptr);
-  ASSERT_NE(executor, nullptr);
+  ASSERT_NE(program, nullptr);
   const auto x = make_buffer(hal::bytes_of(ramp(kCount)));
   const auto y = make_buffer(kCount * 4);
   TL_ASSERT_OK(fill->run({}));
-  TL_ASSERT_OK(executor->run({{BufferBinding{x}, BufferBinding{y}}}));
+  TL_ASSERT_OK(program->run({{BufferBinding{x}, BufferBinding{y}}}));
   EXPECT_EQ(values_of<float>(y), ramp(kCount, 1));
   // There was one texture, and it is still full of NaN around the temporary.
   EXPECT_EQ(device_->workspace_pool().statistics().driver_allocations, 1U);
@@ -146,7 +146,7 @@ TEST_F(PlanExecutorTest, TemporariesInLargerTexturesFullOfNaN) {
     __kernel void row(__read_only image2d_t in, __global float* out) {
       out[get_global_id(0)] = read_imagef(in, s, (int2)(get_global_id(0), 0)).x;
     })";
-  const auto row = make_executor(
+  const auto row = make_program(
       TestPlan{.arguments = {texture_tensor("T", kLarge), buffer_tensor("Y", kLarge.width * 4)},
                .temporaries = {},
                .kernels = {{.codes = opencl_c(row_source),
@@ -165,7 +165,7 @@ TEST_F(PlanExecutorTest, TemporariesInLargerTexturesFullOfNaN) {
 }
 
 // Reads beside a temporary of exact extent are zero, although the pool has a larger texture.
-TEST_F(PlanExecutorTest, ExactTemporariesHaveNothingBesideThem) {
+TEST_F(DeviceProgramTest, ExactTemporariesHaveNothingBesideThem) {
   auto larger = device_->workspace_pool().acquire(
       device_->queue(),
       hal::TextureDesc{.extent = {kExtent.width + 1, kExtent.height},
@@ -181,18 +181,18 @@ TEST_F(PlanExecutorTest, ExactTemporariesHaveNothingBesideThem) {
       if (x == 0 && y == 0) out[0] = get_image_width(in);
     })");
   std::get<TextureStorage>(plan.temporaries[0].storage).exact_extent = true;
-  const auto executor = make_executor(plan);
-  ASSERT_NE(executor, nullptr);
+  const auto program = make_program(plan);
+  ASSERT_NE(program, nullptr);
   const auto x = make_buffer(hal::bytes_of(ramp(kCount)));
   const auto y = make_buffer(kCount * 4);
-  TL_ASSERT_OK(executor->run({{BufferBinding{x}, BufferBinding{y}}}));
+  TL_ASSERT_OK(program->run({{BufferBinding{x}, BufferBinding{y}}}));
   std::vector<float> values = values_of<float>(y);
   EXPECT_EQ(values[0], kExtent.width);
   EXPECT_EQ(std::count(values.begin() + 4, values.end(), 1.0F),
             static_cast<std::ptrdiff_t>(kCount - 4));
 }
 
-TEST_F(PlanExecutorTest, BufferTemporaries) {
+TEST_F(DeviceProgramTest, BufferTemporaries) {
   const LaunchPlan plan = TestPlan{
       .arguments = {buffer_tensor("X", 64), buffer_tensor("Y", 64)},
       .temporaries = {buffer_tensor("T", 64)},
@@ -206,17 +206,17 @@ TEST_F(PlanExecutorTest, BufferTemporaries) {
                                                     .min_bytes = 64}}}}},
       .steps = {AllocateStep{0}, launch(0, {16, 1, 1}, {argument(0), temporary(0)}),
                 launch(0, {16, 1, 1}, {temporary(0), argument(1)}), FreeStep{0}}};
-  const auto executor = make_executor(plan);
-  ASSERT_NE(executor, nullptr);
+  const auto program = make_program(plan);
+  ASSERT_NE(program, nullptr);
   const auto input = make_buffer(hal::bytes_of(ramp(16)));
   const auto output = make_buffer(64);
-  TL_ASSERT_OK(executor->run({{BufferBinding{input}, BufferBinding{output}}}));
+  TL_ASSERT_OK(program->run({{BufferBinding{input}, BufferBinding{output}}}));
   EXPECT_EQ(values_of<float>(output), ramp(16, 2));
 }
 
 // Kernels that state no size read one temporary and write another one of the same arena; each
 // touches its own bytes alone.
-TEST_F(PlanExecutorTest, BufferTemporariesLieInOneArena) {
+TEST_F(DeviceProgramTest, BufferTemporariesLieInOneArena) {
   const std::uint64_t unit =
       std::max<std::uint64_t>(device_->info().limits.buffer_offset_alignment, 64);
   const auto count = static_cast<std::uint32_t>(unit / 4);
@@ -242,12 +242,12 @@ TEST_F(PlanExecutorTest, BufferTemporariesLieInOneArena) {
                 launch(0, {count, 1, 1}, {temporary(1), temporary(2)}), AllocateStep{3},
                 launch(0, {count, 1, 1}, {temporary(2), temporary(3)}),
                 launch(1, {count, 1, 1}, {temporary(1), temporary(3), argument(1)})}};
-  const auto executor = make_executor(plan);
-  ASSERT_NE(executor, nullptr);
+  const auto program = make_program(plan);
+  ASSERT_NE(program, nullptr);
   const auto x = make_buffer(hal::bytes_of(ramp(2 * count)));
   const auto y = make_buffer(unit);
   for (int run = 0; run < 2; ++run)
-    TL_ASSERT_OK(executor->run({{BufferBinding{x}, BufferBinding{y}}}));
+    TL_ASSERT_OK(program->run({{BufferBinding{x}, BufferBinding{y}}}));
   std::vector<float> expected = ramp(count);
   for (float& value : expected) value = 100 * (value + 2) + (value + 4);
   EXPECT_EQ(values_of<float>(y), expected);
@@ -258,7 +258,7 @@ TEST_F(PlanExecutorTest, BufferTemporariesLieInOneArena) {
 
 // Kernels that know the origins of two textures find them side by side, where a third one lies
 // later.
-TEST_F(PlanExecutorTest, TextureTemporariesLieSideBySide) {
+TEST_F(DeviceProgramTest, TextureTemporariesLieSideBySide) {
   const char* source = R"(
     __constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
     __kernel void put(float value, __write_only image2d_t out, int x, int y) {
@@ -305,11 +305,11 @@ TEST_F(PlanExecutorTest, TextureTemporariesLieSideBySide) {
                 launch(0, {8, 4, 1}, {ScalarValue{1}, b, origin_x(b), origin_y(b)}),
                 launch(2, {8, 4, 1},
                        {a, origin_x(a), origin_y(a), b, origin_x(b), origin_y(b), argument(0)})}};
-  const auto executor = make_executor(plan);
-  ASSERT_NE(executor, nullptr);
+  const auto program = make_program(plan);
+  ASSERT_NE(program, nullptr);
   const auto y = make_buffer(8 * 4 * 4);
   const std::vector<hal::Constant> scalars = {hal::Constant(7.0F), hal::Constant(3.0F)};
-  TL_ASSERT_OK(executor->run({{BufferBinding{y}}}, {.symbols = {}, .scalars = scalars}));
+  TL_ASSERT_OK(program->run({{BufferBinding{y}}}, {.symbols = {}, .scalars = scalars}));
   EXPECT_EQ(values_of<float>(y), std::vector<float>(8 * 4, 4.0F));
   EXPECT_EQ(device_->workspace_pool().statistics().max_bytes_held, 16 * 4 * 16U);
 }

@@ -1,4 +1,4 @@
-// A fixture with a device, plan executors, and a plan of two kernels through a texture.
+// A fixture with a device, programs, and a plan of two kernels through a texture.
 #pragma once
 
 #include <memory>
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/plan_executor.h"
+#include "runtime/executor/device_program.h"
 #include "tests/runtime/opencl_fixture.h"
 #include "tests/runtime/plan_fixture.h"
 
@@ -78,12 +78,12 @@ inline std::vector<float> ramp(std::size_t count, float start = 0) {
   return values;
 }
 
-class PlanExecutorTest : public hal::OpenClTest {
+class DeviceProgramTest : public hal::OpenClTest {
  protected:
-  std::shared_ptr<PlanExecutor> make_executor(LaunchPlan plan, const CommitPolicy& policy = {}) {
-    auto executor = PlanExecutor::create(device_, std::move(plan), policy);
-    EXPECT_TRUE(executor.ok()) << executor.status().to_string();
-    return executor.ok() ? *executor : nullptr;
+  std::shared_ptr<DeviceProgram> make_program(LaunchPlan plan, const CommitPolicy& policy = {}) {
+    auto program = DeviceProgram::create(device_, std::move(plan), {.policy = policy});
+    EXPECT_TRUE(program.ok()) << program.status().to_string();
+    return program.ok() ? *program : nullptr;
   }
   auto refused(const std::string& part) { return fails_with(StatusCode::InvalidArgument, part); }
 };

@@ -1,0 +1,317 @@
+#include "runtime/executor/device_program.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <utility>
+#include <variant>
+
+#include "runtime/commit/commit_counter.h"
+#include "runtime/executor/plan_submitter.h"
+#include "runtime/executor/recorded_runs.h"
+#include "runtime/executor/run_arguments.h"
+#include "runtime/kernels/first_runs.h"
+#include "runtime/plan_symbols.h"
+#include "runtime/plan_validation.h"
+#include "runtime/plan_workspace.h"
+
+namespace texloom::runtime {
+namespace {
+
+constexpr std::size_t kKnownInstances = 4;
+
+std::vector<hal::BindingRef> as_refs(std::span<const hal::Binding> bindings) {
+  std::vector<hal::BindingRef> refs;
+  refs.reserve(bindings.size());
+  for (const hal::Binding& binding : bindings)
+    std::visit([&](const auto& memory) { refs.emplace_back(memory); }, binding);
+  return refs;
+}
+
+Status keep_pace(hal::Queue& queue, std::uint64_t backlog, FunctionRef<bool()> interrupted) {
+  while (backlog != 0 && queue.backlog() > backlog && !interrupted()) {
+    const Status status = queue.wait_idle(hal::after(std::chrono::milliseconds(10)));
+    if (status.code() != StatusCode::DeadlineExceeded) return status;
+  }
+  return {};
+}
+
+// Refers to `count` slots from `first` on.
+std::vector<hal::BindingRef> slots(std::size_t first, std::size_t count) {
+  std::vector<hal::BindingRef> refs;
+  for (std::size_t i = 0; i < count; ++i)
+    refs.emplace_back(hal::BindingSlot{static_cast<std::uint32_t>(first + i)});
+  return refs;
+}
+
+// Those of the textures in a table, by slot.
+std::vector<hal::Offset2D> origins_of(std::span<const hal::Binding> table) {
+  std::vector<hal::Offset2D> origins;
+  origins.reserve(table.size());
+  for (const hal::Binding& binding : table) {
+    const auto* texture = std::get_if<hal::TextureBinding>(&binding);
+    origins.push_back(texture == nullptr ? hal::Offset2D{} : texture->origin);
+  }
+  return origins;
+}
+
+hal::Constant zero_of(hal::ElementType type) {
+  switch (type) {
+    case hal::ElementType::UInt32:
+      return hal::Constant(std::uint32_t{0});
+    case hal::ElementType::Int64:
+      return hal::Constant(std::int64_t{0});
+    case hal::ElementType::UInt64:
+      return hal::Constant(std::uint64_t{0});
+    case hal::ElementType::Float32:
+      return hal::Constant(0.0F);
+    case hal::ElementType::Float64:
+      return hal::Constant(0.0);
+    default:
+      return hal::Constant(std::int32_t{0});
+  }
+}
+
+}  // namespace
+
+// The plan with the sizes of one call, and how its temporaries share memory.
+struct DeviceProgram::Instance {
+  std::vector<std::int64_t> symbols;
+  LaunchPlan plan;
+  WorkspacePlan workspace;
+  // Slots of the arguments, and after them of the temporaries.
+  std::vector<hal::BindingRef> argument_slots, temporary_slots;
+  RecordedRuns runs;  // guarded by running_
+};
+
+// The memory of one run.
+struct DeviceProgram::Memory {
+  std::span<const hal::Binding> arguments, temporaries;
+};
+
+DeviceProgram::DeviceProgram(std::shared_ptr<hal::Device> device, LaunchPlan plan,
+                             const ProgramOptions& options)
+    : device_(std::move(device)),
+      plan_(std::move(plan)),
+      policy_(options.policy),
+      calls_(options.calls),
+      checks_barriers_(options.checks_barriers),
+      barriers_(plan_.names_barriers ? hal::Barriers::Explicit : hal::Barriers::Automatic),
+      written_(written_arguments(plan_)),
+      constants_(plan_.constants.empty() ? nullptr : options.constants) {
+  if (device_->info().features.compiles_at_first_run)
+    first_runs_ = std::make_unique<FirstRuns>(plan_.kernels.size());
+}
+
+DeviceProgram::~DeviceProgram() = default;
+
+Result<std::shared_ptr<DeviceProgram>> DeviceProgram::create(
+    std::shared_ptr<hal::Device> device, LaunchPlan plan,
+    FunctionRef<bool(const KernelProgress&)> goes_on, const ProgramOptions& options) {
+  if (device == nullptr) return invalid_argument("the device is null");
+  TL_RETURN_IF_ERROR(validate(plan).with_context("launch plan"));
+  if (!plan.constants.empty() && options.constants == nullptr)
+    return invalid_argument("the plan has {} constants, but nothing provides their values",
+                            plan.constants.size());
+  if (!plan.calls.empty() && options.calls == nullptr)
+    return make_error(StatusCode::Unimplemented, "operator \"{}\" is not provided",
+                      plan.calls.front().op);
+  std::shared_ptr<DeviceProgram> program(
+      new DeviceProgram(std::move(device), std::move(plan), options));
+  TL_ASSIGN_OR_RETURN(program->kernels_, create_kernels(*program->device_, program->plan_));
+  TL_RETURN_IF_ERROR(build_side_by_side(program->kernels_.executables, [&](KernelProgress at) {
+    at.current = first_kernel_of(program->plan_, at.current);
+    return goes_on(at);
+  }));
+  if (program->plan_.symbols.empty()) {
+    TL_ASSIGN_OR_RETURN(const std::shared_ptr<Instance> only, program->instance({}));
+    TL_RETURN_IF_ERROR(program->acquire_workspace(*only, program->device_->queue()).status());
+  }
+  return program;
+}
+
+Result<Workspace> DeviceProgram::acquire_workspace(const Instance& instance,
+                                                   const std::shared_ptr<hal::Queue>& queue) {
+  auto workspace = Workspace::acquire(device_->workspace_pool(), queue, instance.plan.temporaries,
+                                      instance.workspace);
+  if (!workspace.ok()) return workspace.status().with_context("temporaries");
+  return workspace;
+}
+
+Result<std::shared_ptr<DeviceProgram::Instance>> DeviceProgram::instance(
+    std::span<const std::int64_t> symbols) {
+  const std::lock_guard lock(mutex_);
+  const auto known = std::find_if(instances_.begin(), instances_.end(), [&](const auto& instance) {
+    return std::equal(symbols.begin(), symbols.end(), instance->symbols.begin(),
+                      instance->symbols.end());
+  });
+  if (known != instances_.end()) {
+    instances_.splice(instances_.begin(), instances_, known);
+    return instances_.front();
+  }
+  TL_ASSIGN_OR_RETURN(std::shared_ptr<Instance> made, make_instance(symbols));
+  instances_.push_front(made);
+  if (instances_.size() > kKnownInstances) instances_.pop_back();
+  return made;
+}
+
+Result<std::shared_ptr<DeviceProgram::Instance>> DeviceProgram::make_instance(
+    std::span<const std::int64_t> symbols) {
+  auto made = std::make_shared<Instance>();
+  made->symbols.assign(symbols.begin(), symbols.end());
+  TL_ASSIGN_OR_RETURN(made->plan, instantiate(plan_, symbols));
+  TL_RETURN_IF_ERROR(validate(made->plan).with_context("launch plan"));
+  if (made->plan.workspace) {
+    made->workspace = *made->plan.workspace;
+  } else {
+    TL_ASSIGN_OR_RETURN(made->workspace, plan_workspace(made->plan, device_->info().limits));
+  }
+  made->argument_slots = slots(0, plan_.arguments.size());
+  made->temporary_slots = slots(plan_.arguments.size(), plan_.temporaries.size());
+  if (checks_barriers_ && plan_.names_barriers) TL_RETURN_IF_ERROR(check_barriers(*made));
+  return made;
+}
+
+// Temporaries may share memory, so theirs is real. Arguments and constants are slots: they are
+// distinct, as run() refuses arguments that share memory.
+Status DeviceProgram::check_barriers(const Instance& instance) {
+  TL_ASSIGN_OR_RETURN(const Workspace workspace, acquire_workspace(instance, device_->queue()));
+  const std::vector<hal::BindingRef> temporaries = as_refs(workspace.bindings());
+  const std::vector<hal::BindingRef> constants =
+      slots(plan_.arguments.size(), plan_.constants.size());
+  std::vector<hal::Constant> scalars;
+  for (const ScalarSpec& scalar : plan_.scalars) scalars.push_back(zero_of(scalar.element));
+  PlanBindings bindings = bindings_for({.symbols = {}, .scalars = scalars});
+  bindings.arguments = instance.argument_slots;
+  bindings.temporaries = temporaries;
+  bindings.constants = constants;
+  const auto commands = device_->create_command_buffer({.barriers = hal::Barriers::Checked});
+  TL_RETURN_IF_ERROR(record(instance.plan, bindings, *commands));
+  return commands->finish();
+}
+
+// Without arguments and temporaries.
+PlanBindings DeviceProgram::bindings_for(const RunValues& values) const {
+  return {.kernels = kernels_.kernels,
+          .scalars = values.scalars,
+          .constants = constants_.bindings(),
+          .calls = calls_.get()};
+}
+
+Status DeviceProgram::run_directly(const Instance& instance, const Memory& memory,
+                                   const RunValues& values, const RunOptions& options,
+                                   FunctionRef<bool()> interrupted, bool& stopped) {
+  const std::vector<hal::BindingRef> arguments = as_refs(memory.arguments);
+  const std::vector<hal::BindingRef> temporaries = as_refs(memory.temporaries);
+  PlanBindings bindings = bindings_for(values);
+  bindings.arguments = arguments;
+  bindings.temporaries = temporaries;
+  PlanSubmitter submitter({.device = *device_,
+                           .queue = *options.queue,
+                           .barriers = barriers_,
+                           .waits = options.waits,
+                           .signals = options.signals},
+                          policy_, first_runs_.get(), interrupted);
+  for (int i = 0; i < options.times && !submitter.is_stopped(); ++i) {
+    if (i != 0 && plan_.names_barriers) submitter.add_barrier();
+    TL_RETURN_IF_ERROR(record(instance.plan, bindings,
+                              [&](std::optional<std::uint32_t> kernel, std::uint64_t bytes) {
+                                return submitter.next(kernel, bytes);
+                              }));
+  }
+  TL_RETURN_IF_ERROR(submitter.finish());
+  stopped = submitter.is_stopped();
+  return {};
+}
+
+// Returns null if the run needs several submissions: always if it does not fit, or now because of
+// first runs.
+Result<std::shared_ptr<const hal::CommandBuffer>> DeviceProgram::record_over_slots(
+    const Instance& instance, std::span<const hal::Binding> table, const RunValues& values,
+    bool& fits) {
+  const std::vector<hal::Offset2D> origins = origins_of(table);
+  PlanBindings bindings = bindings_for(values);
+  bindings.arguments = instance.argument_slots;
+  bindings.temporaries = instance.temporary_slots;
+  bindings.slot_origins = origins;
+  std::shared_ptr<hal::CommandBuffer> commands =
+      device_->create_command_buffer({.reusable = true, .barriers = barriers_});
+  CommitCounter counter(policy_);
+  bool is_first = false;
+  TL_RETURN_IF_ERROR(record(
+      instance.plan, bindings,
+      [&](std::optional<std::uint32_t> kernel, std::uint64_t bytes) -> Result<hal::CommandBuffer*> {
+        fits = !counter.full();
+        is_first = first_runs_ && kernel && !first_runs_->was_launched(*kernel);
+        if (!fits || is_first) return nullptr;
+        counter.add(1, bytes);
+        return commands.get();
+      }));
+  if (!fits || is_first) return std::shared_ptr<const hal::CommandBuffer>();
+  TL_RETURN_IF_ERROR(commands->finish());
+  return std::shared_ptr<const hal::CommandBuffer>(std::move(commands));
+}
+
+Result<bool> DeviceProgram::run_recorded(Instance& instance, const Memory& memory,
+                                         const RunValues& values, const RunOptions& options) {
+  if (options.times != 1) return false;
+  RecordedRun* const run = instance.runs.find(values.scalars, memory.arguments);
+  if (run == nullptr || !run->fits) return false;
+  std::vector<hal::Binding> table;
+  table.reserve(memory.arguments.size() + memory.temporaries.size());
+  table.assign(memory.arguments.begin(), memory.arguments.end());
+  table.insert(table.end(), memory.temporaries.begin(), memory.temporaries.end());
+  if (run->commands == nullptr) {
+    TL_ASSIGN_OR_RETURN(run->commands, record_over_slots(instance, table, values, run->fits));
+    if (run->commands == nullptr) return false;
+  }
+  hal::Submission submission{.waits = options.waits, .commands = {}, .signals = options.signals};
+  submission.commands.emplace_back(run->commands, std::move(table));
+  TL_RETURN_IF_ERROR(options.queue->submit(std::move(submission)));
+  return true;
+}
+
+Status DeviceProgram::run(std::span<const TensorBinding> arguments, const RunValues& values,
+                          const RunOptions& given, FunctionRef<bool()> interrupted) {
+  if (arguments.size() != plan_.arguments.size())
+    return invalid_argument("the program takes {} arguments, got {}", plan_.arguments.size(),
+                            arguments.size());
+  TL_RETURN_IF_ERROR(check_scalars(plan_.scalars, values.scalars));
+  TL_ASSIGN_OR_RETURN(const std::shared_ptr<Instance> now, instance(values.symbols));
+  TL_RETURN_IF_ERROR(check_arguments(now->plan, arguments));
+  if (const auto alias = runtime::find_alias(now->plan, written_, arguments))
+    return invalid_argument("arguments \"{}\" and \"{}\" share memory, which is written",
+                            plan_.arguments[alias->first].name,
+                            plan_.arguments[alias->second].name);
+  RunOptions options = given;
+  if (options.queue == nullptr) options.queue = device_->queue();
+  std::vector<TensorBinding> cut;
+  if (!plan_.symbols.empty()) {
+    TL_ASSIGN_OR_RETURN(cut, cut_to_size(now->plan.arguments, arguments));
+    arguments = cut;
+  }
+  const std::lock_guard lock(running_);
+  TL_RETURN_IF_ERROR(constants_.upload(*device_, plan_));
+  TL_ASSIGN_OR_RETURN(Workspace workspace, acquire_workspace(*now, options.queue));
+  const Memory memory{arguments, workspace.bindings()};
+  bool stopped = false;
+  TL_ASSIGN_OR_RETURN(const bool submitted, run_recorded(*now, memory, values, options));
+  if (submitted)
+    stopped = interrupted();
+  else
+    TL_RETURN_IF_ERROR(run_directly(*now, memory, values, options, interrupted, stopped));
+  workspace.release();
+  return stopped ? Status() : keep_pace(*options.queue, policy_.backlog, interrupted);
+}
+
+std::optional<KernelProgress> DeviceProgram::first_runs() const {
+  return first_runs_ == nullptr ? std::nullopt : first_runs_->progress();
+}
+
+Result<std::optional<Alias>> DeviceProgram::find_alias(std::span<const TensorBinding> arguments,
+                                                       std::span<const std::int64_t> symbols) {
+  TL_ASSIGN_OR_RETURN(const std::shared_ptr<Instance> now, instance(symbols));
+  return runtime::find_alias(now->plan, written_, arguments);
+}
+
+}  // namespace texloom::runtime

@@ -1,0 +1,154 @@
+// A launch plan with its executables and constants on one device.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/aliases.h"
+#include "runtime/commit_policy.h"
+#include "runtime/executor/constant_source.h"
+#include "runtime/executor/program_constants.h"
+#include "runtime/hal/binding.h"
+#include "runtime/hal/device.h"
+#include "runtime/hal/semaphore.h"
+#include "runtime/kernels/kernel_builds.h"
+#include "runtime/kernels/plan_kernels.h"
+#include "runtime/launch_plan.h"
+#include "runtime/record_plan.h"
+#include "runtime/workspace.h"
+#include "support/function_ref.h"
+#include "support/status.h"
+
+namespace texloom::runtime {
+
+class FirstRuns;
+
+struct ProgramOptions {
+  CommitPolicy policy = {};
+  // Required by plans with constants. Read at the first run, and then let go.
+  std::shared_ptr<ConstantSource> constants = {};
+  // Required by plans with calls. Called by one thread at a time.
+  std::shared_ptr<CallRecorder> calls = {};
+  // Whether a plan that names its barriers is refused if one is missing: recorded once more for
+  // each combination of symbol values, with the memory of its temporaries.
+  bool checks_barriers = false;
+};
+
+// The values of the plan's symbols (see bind_symbols) and of its scalars for one run.
+struct RunValues {
+  std::span<const std::int64_t> symbols = {};
+  std::span<const hal::Constant> scalars = {};
+};
+
+struct RunOptions {
+  int times = 1;
+  std::shared_ptr<hal::Queue> queue = {};  // of the device; null: its default queue
+  // The run begins when all `waits` are reached. `signals` are signaled when it is complete; they
+  // fail with the run's error, including that of a wait.
+  std::vector<hal::TimelinePoint> waits = {};
+  std::vector<hal::TimelinePoint> signals = {};
+};
+
+// One argument of a run: a buffer with a byte offset, or a texture with the origin of the tensor.
+using TensorBinding = hal::Binding;
+
+// Runs a plan on one device. Temporaries are in memory that the device's workspace pool lends while
+// a run is recorded: all programs of a device share that memory, and consecutive runs of one queue
+// allocate no more. The second of equal runs is recorded over slots, into a command buffer that
+// later ones submit again, each with its own memory; runs are equal if symbols, scalars and the
+// origins of textures are. Thread safe. May be released before its runs are complete.
+class DeviceProgram {
+ public:
+  ~DeviceProgram();
+  DeviceProgram(const DeviceProgram&) = delete;
+  DeviceProgram& operator=(const DeviceProgram&) = delete;
+
+  // Builds every kernel, several at a time, and, unless their sizes depend on the call, allocates
+  // the temporaries in the pool, so that errors occur early: those of validate(), of
+  // Device::create_executable (with the build log) and of WorkspacePool::acquire; InvalidArgument
+  // for a plan with constants but no source, or for a missing barrier; Unimplemented, naming the
+  // operator, for a plan with calls but no recorder. `goes_on` is that of build_side_by_side():
+  // Cancelled if it returns false.
+  static Result<std::shared_ptr<DeviceProgram>> create(
+      std::shared_ptr<hal::Device> device, LaunchPlan plan,
+      FunctionRef<bool(const KernelProgress&)> goes_on, const ProgramOptions& options = {});
+  static Result<std::shared_ptr<DeviceProgram>> create(std::shared_ptr<hal::Device> device,
+                                                       LaunchPlan plan,
+                                                       const ProgramOptions& options = {}) {
+    return create(
+        std::move(device), std::move(plan), [](const KernelProgress&) { return true; }, options);
+  }
+
+  // Submits the plan's launches `times` times to a queue, in submissions as long and as far ahead
+  // of the device as the policy says, with nothing of other runs in between. If runs come faster
+  // than the device executes them, they wait for the policy's backlog; the first error of earlier
+  // work that is complete by then is returned. `interrupted` is called after each submission and
+  // while waiting: if it returns true, the rest is not submitted, and there is no error; `signals`
+  // are then signaled when what was submitted is complete. `arguments` are the plan's arguments in
+  // order; the run keeps them alive. The first run uploads the constants, and waits for that.
+  //
+  // InvalidArgument, naming the argument or the scalar: a wrong count, kind, type, format or
+  // device; a tensor that is partly outside its buffer or texture; an origin or offset that a
+  // kernel does not support; two arguments that share memory, one of which is written.
+  // LimitExceeded: a run of more than kMaxLaunches. In these cases nothing has been submitted, and
+  // `signals` are left alone.
+  Status run(std::span<const TensorBinding> arguments, const RunValues& values,
+             const RunOptions& options, FunctionRef<bool()> interrupted);
+  Status run(std::span<const TensorBinding> arguments, const RunValues& values = {},
+             const RunOptions& options = {}) {
+    return run(arguments, values, options, [] { return false; });
+  }
+
+  // On a device that compiles kernels when they first run: how far the first runs of the kernels
+  // launched so far are; `current` is a kernel of the plan. Nullopt if all of them are complete, or
+  // failed, and on other devices.
+  std::optional<KernelProgress> first_runs() const;
+
+  // Finds two arguments that run() would refuse although each is valid by itself.
+  Result<std::optional<Alias>> find_alias(std::span<const TensorBinding> arguments,
+                                          std::span<const std::int64_t> symbols = {});
+
+  const LaunchPlan& plan() const { return plan_; }
+  const std::shared_ptr<hal::Device>& device() const { return device_; }
+
+ private:
+  struct Instance;
+  struct Memory;
+
+  DeviceProgram(std::shared_ptr<hal::Device> device, LaunchPlan plan,
+                const ProgramOptions& options);
+  Result<std::shared_ptr<Instance>> instance(std::span<const std::int64_t> symbols);
+  Result<std::shared_ptr<Instance>> make_instance(std::span<const std::int64_t> symbols);
+  Result<Workspace> acquire_workspace(const Instance& instance,
+                                      const std::shared_ptr<hal::Queue>& queue);
+  Status check_barriers(const Instance& instance);
+  PlanBindings bindings_for(const RunValues& values) const;
+  Status run_directly(const Instance& instance, const Memory& memory, const RunValues& values,
+                      const RunOptions& options, FunctionRef<bool()> interrupted, bool& stopped);
+  Result<bool> run_recorded(Instance& instance, const Memory& memory, const RunValues& values,
+                            const RunOptions& options);
+  Result<std::shared_ptr<const hal::CommandBuffer>> record_over_slots(
+      const Instance& instance, std::span<const hal::Binding> table, const RunValues& values,
+      bool& fits);
+
+  std::shared_ptr<hal::Device> device_;
+  LaunchPlan plan_;
+  CommitPolicy policy_;
+  std::shared_ptr<CallRecorder> calls_;  // may be null
+  bool checks_barriers_;
+  hal::Barriers barriers_;     // of command buffers
+  std::vector<bool> written_;  // by argument
+  PlanKernels kernels_;
+  std::unique_ptr<FirstRuns> first_runs_;  // null if first runs are like any other
+  std::mutex running_;                     // held from the first submission of a run to its last
+  ProgramConstants constants_;             // guarded by running_
+  std::mutex mutex_;
+  std::list<std::shared_ptr<Instance>> instances_;  // guarded by mutex_; the latest first
+};
+
+}  // namespace texloom::runtime

@@ -1,0 +1,34 @@
+// Keeps the recordings of a plan's latest runs.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/hal/binding.h"
+#include "runtime/hal/command_buffer.h"
+
+namespace texloom::runtime {
+
+// A run as it is recorded over slots. Memory is not part of it.
+struct RecordedRun {
+  std::vector<hal::Constant> scalars;
+  std::vector<hal::Offset2D> origins;                       // of the arguments that are textures
+  std::shared_ptr<const hal::CommandBuffer> commands = {};  // null if it is not recorded
+  bool fits = true;  // into one submission; otherwise it cannot be recorded
+};
+
+// The runs of a plan with equal sizes. Used by one thread at a time.
+class RecordedRuns {
+ public:
+  // The run with these scalars, and these origins of textures among the arguments; null for the
+  // first such run, which is then known. A few runs are known: others push out the oldest.
+  RecordedRun* find(std::span<const hal::Constant> scalars,
+                    std::span<const hal::Binding> arguments);
+
+ private:
+  std::list<RecordedRun> runs_;  // the latest first
+};
+
+}  // namespace texloom::runtime
