@@ -57,8 +57,10 @@ class Uses {
         std::erase(live_, free->temporary);
       } else if (const auto* loop = std::get_if<LoopStep>(&step)) {
         walk(loop->body);  // once suffices: a body frees what it allocates
-      } else {
-        look_at(std::get<LaunchStep>(step));
+      } else if (const auto* call = std::get_if<CallStep>(&step)) {
+        look_at(*call);
+      } else if (const auto* launch = std::get_if<LaunchStep>(&step)) {
+        look_at(*launch);
       }
     }
   }
@@ -73,6 +75,26 @@ class Uses {
       (texture->access == hal::Access::Read ? read : written).push_back(ref->index);
       if (texture->origin == hal::TextureOrigin::Zero) at_origin_[ref->index] = true;
     }
+    add_read_write(read, written);
+  }
+
+  // What an operator assumes about origins is not known.
+  void look_at(const CallStep& step) {
+    const std::vector<hal::Access>& accesses = plan_.calls[step.call].accesses;
+    Numbers read, written;
+    for (std::size_t i = 0; i < step.tensors.size(); ++i) {
+      const TensorRef ref = step.tensors[i];
+      if (ref.kind != TensorRef::Kind::Temporary ||
+          !std::holds_alternative<TextureStorage>(plan_.temporaries[ref.index].storage))
+        continue;
+      if (hal::reads(accesses[i])) read.push_back(ref.index);
+      if (hal::writes(accesses[i])) written.push_back(ref.index);
+      at_origin_[ref.index] = true;
+    }
+    add_read_write(read, written);
+  }
+
+  void add_read_write(const Numbers& read, const Numbers& written) {
     for (const std::uint32_t a : read) {
       for (const std::uint32_t b : written) {
         if (a != b) read_write_.emplace_back(a, b);

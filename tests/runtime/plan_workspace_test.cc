@@ -184,6 +184,20 @@ TEST(Workspace, WhatAKernelReadsAndWritesLiesInDifferentImages) {
   EXPECT_EQ(bytes(Access::Write), (16 * 8 + 8 * 8) * 16u);
 }
 
+// An operator may take every texture to be at (0, 0); barriers say nothing about memory.
+TEST(Workspace, WhatAnOperatorUsesLiesAtTheCornersOfImages) {
+  LaunchPlan plan = two_then_one(
+      {BarrierStep{},
+       CallStep{0, {{TensorRef::Kind::Temporary, 0}, {TensorRef::Kind::Temporary, 1}}}},
+      {});
+  for (const Access second : {Access::Read, Access::Write}) {
+    plan.calls = {{.op = "mine::copy", .accesses = {Access::Read, second}}};
+    const auto workspace = planned(plan);
+    EXPECT_EQ(total_bytes(workspace), (16 * 8 + 8 * 8) * 16u);
+    for (const Placement& place : workspace.places) EXPECT_EQ(place.origin, Offset2D{});
+  }
+}
+
 TEST(Workspace, ExactTexturesHaveImagesOfTheirExtent) {
   std::vector<TensorSpec> tensors = {texture_tensor("A", {10, 10}), texture_tensor("B", {9, 10}),
                                      texture_tensor("C", {9, 9})};
