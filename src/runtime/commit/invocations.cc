@@ -5,29 +5,10 @@
 
 #include "runtime/commit/commit_counter.h"
 #include "runtime/launch_count.h"
+#include "runtime/tensor_accesses.h"
 
 namespace texloom::runtime {
 namespace {
-
-struct TensorAccess {
-  TensorRef tensor;
-  hal::Access access;
-};
-
-void add_accesses(const LaunchPlan& plan, const Step& step, std::vector<TensorAccess>& accesses) {
-  if (const auto* loop = std::get_if<LoopStep>(&step)) {
-    for (const Step& inner : loop->body) add_accesses(plan, inner, accesses);
-  } else if (const auto* call = std::get_if<CallStep>(&step)) {
-    for (std::size_t i = 0; i < call->tensors.size(); ++i)
-      accesses.push_back({call->tensors[i], plan.calls[call->call].accesses[i]});
-  } else if (const auto* launch = std::get_if<LaunchStep>(&step)) {
-    const std::vector<hal::KernelParam>& params = plan.kernels[launch->kernel].entry.params;
-    for (std::size_t i = 0; i < params.size(); ++i) {
-      if (hal::is_bound(params[i]))
-        accesses.push_back({std::get<TensorRef>(launch->operands[i]), hal::access_of(params[i])});
-    }
-  }
-}
 
 // The name of the first launch or call in the step; empty if there is none.
 std::string first_name(const LaunchPlan& plan, const Step& step) {
@@ -130,28 +111,18 @@ class Lister {
       const std::string& name = list_[running->invocation].name;
       for (const TensorAccess& now : accesses) {
         for (const TensorAccess& then : running->accesses) {
-          if (!hal::writes(now.access) && !hal::writes(then.access)) continue;
+          if (!are_ordered(plan_, then, now)) continue;
           const std::string& tensor = tensor_of(plan_, now.tensor).name;
-          if (now.tensor == then.tensor)
-            return hal::writes(then.access)
-                       ? fmt::format("uses \"{}\", which {} writes", tensor, name)
-                       : fmt::format("writes \"{}\", which {} reads", tensor, name);
-          if (share_memory(now.tensor, then.tensor))
+          if (now.tensor != then.tensor)
             return fmt::format("\"{}\" is where {} has \"{}\"", tensor, name,
                                tensor_of(plan_, then.tensor).name);
+          return hal::writes(then.access)
+                     ? fmt::format("uses \"{}\", which {} writes", tensor, name)
+                     : fmt::format("writes \"{}\", which {} reads", tensor, name);
         }
       }
     }
     return {};
-  }
-
-  // Whether two temporaries lie in one object where their places meet.
-  bool share_memory(TensorRef a, TensorRef b) const {
-    if (!plan_.workspace || a.kind != TensorRef::Kind::Temporary ||
-        b.kind != TensorRef::Kind::Temporary)
-      return false;
-    return places_meet(plan_.temporaries[a.index].storage, plan_.workspace->places[a.index],
-                       plan_.temporaries[b.index].storage, plan_.workspace->places[b.index]);
   }
 
   const LaunchPlan& plan_;

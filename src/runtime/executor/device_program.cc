@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "runtime/commit/commit_counter.h"
+#include "runtime/executor/plan_barriers.h"
 #include "runtime/executor/plan_submitter.h"
 #include "runtime/executor/recorded_runs.h"
 #include "runtime/executor/run_arguments.h"
@@ -79,6 +80,7 @@ struct DeviceProgram::Instance {
   std::vector<std::int64_t> symbols;
   LaunchPlan plan;
   WorkspacePlan workspace;
+  hal::Barriers barriers;  // of the command buffers
   // Slots of the arguments, and after them of the temporaries.
   std::vector<hal::BindingRef> argument_slots, temporary_slots;
   RecordedRuns runs;  // guarded by running_
@@ -96,7 +98,6 @@ DeviceProgram::DeviceProgram(std::shared_ptr<hal::Device> device, LaunchPlan pla
       policy_(options.policy),
       calls_(options.calls),
       checks_barriers_(options.checks_barriers),
-      barriers_(plan_.names_barriers ? hal::Barriers::Explicit : hal::Barriers::Automatic),
       written_(written_arguments(plan_)),
       constants_(plan_.constants.empty() ? nullptr : options.constants) {
   if (device_->info().features.compiles_at_first_run)
@@ -166,9 +167,14 @@ Result<std::shared_ptr<DeviceProgram::Instance>> DeviceProgram::make_instance(
   } else {
     TL_ASSIGN_OR_RETURN(made->workspace, plan_workspace(made->plan, device_->info().limits));
   }
+  if (!made->plan.names_barriers && !device_->info().features.in_order_commands) {
+    made->plan.workspace = made->workspace;
+    TL_RETURN_IF_ERROR(add_barriers(made->plan));
+  }
+  made->barriers = made->plan.names_barriers ? hal::Barriers::Explicit : hal::Barriers::Automatic;
   made->argument_slots = slots(0, plan_.arguments.size());
   made->temporary_slots = slots(plan_.arguments.size(), plan_.temporaries.size());
-  if (checks_barriers_ && plan_.names_barriers) TL_RETURN_IF_ERROR(check_barriers(*made));
+  if (checks_barriers_ && made->plan.names_barriers) TL_RETURN_IF_ERROR(check_barriers(*made));
   return made;
 }
 
@@ -208,12 +214,12 @@ Status DeviceProgram::run_directly(const Instance& instance, const Memory& memor
   bindings.temporaries = temporaries;
   PlanSubmitter submitter({.device = *device_,
                            .queue = *options.queue,
-                           .barriers = barriers_,
+                           .barriers = instance.barriers,
                            .waits = options.waits,
                            .signals = options.signals},
                           policy_, first_runs_.get(), interrupted);
   for (int i = 0; i < options.times && !submitter.is_stopped(); ++i) {
-    if (i != 0 && plan_.names_barriers) submitter.add_barrier();
+    if (i != 0 && instance.plan.names_barriers) submitter.add_barrier();
     TL_RETURN_IF_ERROR(record(instance.plan, bindings,
                               [&](std::optional<std::uint32_t> kernel, std::uint64_t bytes) {
                                 return submitter.next(kernel, bytes);
@@ -235,7 +241,7 @@ Result<std::shared_ptr<const hal::CommandBuffer>> DeviceProgram::record_over_slo
   bindings.temporaries = instance.temporary_slots;
   bindings.slot_origins = origins;
   std::shared_ptr<hal::CommandBuffer> commands =
-      device_->create_command_buffer({.reusable = true, .barriers = barriers_});
+      device_->create_command_buffer({.reusable = true, .barriers = instance.barriers});
   CommitCounter counter(policy_);
   bool is_first = false;
   TL_RETURN_IF_ERROR(record(

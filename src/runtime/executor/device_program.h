@@ -34,8 +34,8 @@ struct ProgramOptions {
   std::shared_ptr<ConstantSource> constants = {};
   // Required by plans with calls. Called by one thread at a time.
   std::shared_ptr<CallRecorder> calls = {};
-  // Whether a plan that names its barriers is refused if one is missing: recorded once more for
-  // each combination of symbol values, with the memory of its temporaries.
+  // Whether a plan is refused if it names its barriers and one is missing: it is recorded once more
+  // for each combination of symbol values, with the memory of its temporaries.
   bool checks_barriers = false;
 };
 
@@ -61,7 +61,8 @@ using TensorBinding = hal::Binding;
 // a run is recorded: all programs of a device share that memory, and consecutive runs of one queue
 // allocate no more. The second of equal runs is recorded over slots, into a command buffer that
 // later ones submit again, each with its own memory; runs are equal if symbols, scalars and the
-// origins of textures are. Thread safe. May be released before its runs are complete.
+// origins of textures are. On devices that need barriers they are found ahead of time, unless
+// the plan names them. Thread safe. May be released before its runs are complete.
 class DeviceProgram {
  public:
   ~DeviceProgram();
@@ -141,7 +142,6 @@ class DeviceProgram {
   CommitPolicy policy_;
   std::shared_ptr<CallRecorder> calls_;  // may be null
   bool checks_barriers_;
-  hal::Barriers barriers_;     // of command buffers
   std::vector<bool> written_;  // by argument
   PlanKernels kernels_;
   std::unique_ptr<FirstRuns> first_runs_;  // null if first runs are like any other

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "runtime/executor/device_program.h"
+#include "runtime/executor/plan_barriers.h"
+#include "runtime/plan_workspace.h"
 #include "tests/runtime/opencl_fixture.h"
 #include "tests/runtime/plan_fixture.h"
 
@@ -80,8 +82,20 @@ inline std::vector<float> ramp(std::size_t count, float start = 0) {
 
 class DeviceProgramTest : public hal::OpenClTest {
  protected:
+  // The programs of all tests name the barriers that are found ahead of time, and are refused if
+  // one is missing.
+  void name_barriers(LaunchPlan& plan) {
+    if (!plan.workspace) {
+      const auto workspace = plan_workspace(plan, device_->info().limits);
+      TL_ASSERT_OK(workspace.status());
+      plan.workspace = *workspace;
+    }
+    TL_ASSERT_OK(add_barriers(plan));
+  }
   std::shared_ptr<DeviceProgram> make_program(LaunchPlan plan, const CommitPolicy& policy = {}) {
-    auto program = DeviceProgram::create(device_, std::move(plan), {.policy = policy});
+    if (plan.symbols.empty()) name_barriers(plan);
+    auto program = DeviceProgram::create(device_, std::move(plan),
+                                         {.policy = policy, .checks_barriers = true});
     EXPECT_TRUE(program.ok()) << program.status().to_string();
     return program.ok() ? *program : nullptr;
   }
