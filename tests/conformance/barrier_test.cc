@@ -287,6 +287,53 @@ TEST_P(HostCalls, ThatFailEndTheSubmission) {
   EXPECT_FALSE(queue().wait_idle().ok());
   expect_content(x_, Bytes(8, std::byte{1}));
 }
+// The call sees its submission's table, and reads the memory through another queue.
+TEST_P(HostCalls, ResolveSlotsByTheTable) {
+  const auto other = *device().create_queue();
+  Bytes seen(4);
+  std::size_t entries = 0;
+  const auto commands = device().create_command_buffer({.reusable = true});
+  const std::array<BindingRef, 2> memory = {BindingSlot{.index = 1, .offset = 4},
+                                            BufferBinding{x_, 4}};
+  TL_ASSERT_OK(commands->host_call_with_table(memory, [&](const HostCallMemory& given) {
+    entries = given.table.size();
+    const auto& slot = std::get<BufferBinding>(given.named[0]);
+    EXPECT_EQ(std::get<BufferBinding>(given.named[1]).buffer, x_);
+    const auto reading = device().create_command_buffer();
+    TL_RETURN_IF_ERROR(reading->readback(slot.buffer, slot.offset, seen));
+    TL_RETURN_IF_ERROR(reading->finish());
+    return other->run({.commands = {reading}});
+  }));
+  TL_ASSERT_OK(commands->finish());
+  const auto y = make_buffer(16);
+  for (const std::byte value : {std::byte{3}, std::byte{4}}) {
+    const auto update = begin();
+    TL_ASSERT_OK(update->update(y, 8, Bytes(4, value)));
+    TL_ASSERT_OK(update->finish());
+    TL_ASSERT_OK(
+        queue().run({.commands = {update, {commands, {BufferBinding{x_}, BufferBinding{y, 4}}}}}));
+    EXPECT_EQ(entries, 2U);
+    expect_bytes(seen, Bytes(4, value), "of slot 1 in the call");
+  }
+  EXPECT_THAT(queue().submit({.commands = {{commands, {BufferBinding{x_}}}}}),
+              fails_with(StatusCode::InvalidArgument, "slot 1 of a table of 1"));
+  EXPECT_THAT(begin()->host_call_with_table(std::array<BindingRef, 1>{BufferBinding{}},
+                                            [](const HostCallMemory&) { return Status(); }),
+              fails_with(StatusCode::InvalidArgument, "host_call: the memory is null"));
+}
+// Code that the queue or a submission calls must not stop it.
+TEST_P(HostCalls, NativeCommandsMayNotWait) {
+  if (!device().info().features.native_commands) GTEST_SKIP() << "takes no native commands";
+  const auto commands = begin();
+  Status waited;
+  TL_ASSERT_OK(commands->native({}, [&](const NativeCommands&) {
+    waited = queue().wait_idle();
+    return Status();
+  }));
+  TL_ASSERT_OK(run(commands));
+  if (computes())
+    EXPECT_THAT(waited, fails_with(StatusCode::InvalidArgument, "a native command waits"));
+}
 TEST_P(HostCalls, OfNothingAreRefused) {
   EXPECT_THAT(begin()->host_call({}),
               fails_with(StatusCode::InvalidArgument, "the function is empty"));

@@ -27,6 +27,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/hal/host_call.h"
 #include "runtime/hal/segment.h"
 #include "support/status.h"
 
@@ -146,7 +147,7 @@ class CommandBuffer {
   // declared in `accesses`. That memory needs BufferUsage::Storage, or TextureUsage::Sampled to be
   // read and TextureUsage::Storage to be written; barriers are derived from the accesses as for any
   // command. The function must leave the handles as they were, and must not wait for the queue or
-  // the device. Its error fails the submission. Unimplemented without
+  // the device: our own waits fail. Its error fails the submission. Unimplemented without
   // DeviceFeatures::native_commands.
   Status native(std::span<const NativeAccess> accesses, EncodeNative encode);
 
@@ -155,6 +156,12 @@ class CommandBuffer {
   // the submission fails with its error and later commands do not run. It must not wait for this
   // queue.
   Status host_call(std::function<Status()> call);
+
+  // Like host_call(), with memory: slots are replaced by the entries of the submission's table,
+  // which submit() checks. The call may use the memory on another queue of the device, and wait for
+  // that queue, until it returns.
+  Status host_call_with_table(std::span<const BindingRef> memory,
+                              std::function<Status(const HostCallMemory&)> call);
 
   // Ends recording; required before submission. A second call is an error. With Barriers::Checked,
   // a missing barrier is an error that names both commands and the object; the command buffer then
@@ -212,7 +219,7 @@ class CommandBuffer {
   std::unique_ptr<Recording> recording_;
   SegmentList segments_;  // allocated in recording_
   std::vector<const Segment*> with_slots_;
-  std::deque<std::function<Status()>> host_calls_;
+  std::deque<HostCall> host_calls_;
   std::deque<EncodeNative> native_calls_;
   std::uint32_t call_count_ = 0;
   bool finished_ = false;

@@ -24,6 +24,7 @@
 
 #include "runtime/hal/binding.h"
 #include "runtime/hal/executable.h"
+#include "runtime/hal/host_call.h"
 #include "support/status.h"
 
 namespace texloom::hal {
@@ -209,7 +210,7 @@ struct BarrierSegment {
 
 // Calls a function on the host. If it fails, later commands of the submission do not run.
 struct HostCallSegment {
-  const std::function<Status()>* call = nullptr;
+  const HostCall* call = nullptr;
 };
 
 using Segment = std::variant<DispatchSegment, IndirectDispatchSegment, FillSegment, UpdateSegment,

@@ -213,17 +213,28 @@ void draw_host_call(World& world) {
   const bool is_empty = world.random.chance(8);
   const bool fails = world.random.chance(20);
   HostCallModel host_call{.name = world.name("host call ")};
-  const bool valid = !commands->finished && !is_empty;
+  const bool names = world.random.chance(50);  // memory
+  const BufferModel named = draw_buffer(world, BufferUsage::Storage);
+  const bool valid = !commands->finished && !is_empty && (!names || named.handle != nullptr);
   const std::size_t before = commands->handle->segments().size();
-  world.call("{}.host_call({}{})", commands->name, is_empty ? "nothing" : host_call.name,
-             fails ? ", which fails" : "");
+  world.call("{}.host_call({}{}{})", commands->name, is_empty ? "nothing" : host_call.name,
+             names ? " with " + named.name : "", fails ? ", which fails" : "");
   std::function<Status()> function;
   if (!is_empty)
     function = [calls = host_call.calls, fails] {
       ++*calls;
       return fails ? Status(StatusCode::Unavailable, "a host call that fails") : Status();
     };
-  const Status status = commands->handle->host_call(function);
+  const std::array<BindingRef, 1> memory = {BufferBinding{named.handle}};
+  std::function<Status(const HostCallMemory&)> with_memory;
+  if (!is_empty)
+    with_memory = [function, handle = named.handle.get()](const HostCallMemory& given) {
+      const auto& seen = std::get<BufferBinding>(given.named[0]);
+      return seen.buffer.get() == handle ? function()
+                                         : Status(StatusCode::Internal, "other memory");
+    };
+  const Status status = names ? commands->handle->host_call_with_table(memory, with_memory)
+                              : commands->handle->host_call(function);
   CommandModel command{.kind = CommandModel::Kind::HostCall};
   command.run = [expected = host_call.expected, fails](const Table&) {
     ++*expected;

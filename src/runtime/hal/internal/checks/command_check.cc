@@ -353,4 +353,31 @@ Status check_indirect_groups(const DeviceInfo& device, const SegmentBinding& gro
   return {};
 }
 
+Status check_host_call(const DeviceInfo& device, std::span<const BindingRef> memory) {
+  constexpr std::string_view kWhat = "host_call: the memory";
+  for (const BindingRef& each : memory) {
+    if (const auto* buffer = std::get_if<BufferBinding>(&each))
+      TL_RETURN_IF_ERROR(check_object(device, kWhat, buffer->buffer.get()));
+    if (const auto* texture = std::get_if<TextureBinding>(&each))
+      TL_RETURN_IF_ERROR(check_object(device, kWhat, texture->texture.get()));
+  }
+  return {};
+}
+
+Status check_host_call_table(const DeviceInfo& device, std::span<const BindingRef> memory,
+                             std::span<const Binding> table) {
+  constexpr std::string_view kWhat = "host_call: the memory";
+  for (const BindingRef& each : memory) {
+    const auto* slot = std::get_if<BindingSlot>(&each);
+    if (slot == nullptr) continue;
+    SegmentBinding entry;
+    TL_RETURN_IF_ERROR(look_up(*slot, table, entry).with_context("host_call"));
+    if (const auto* buffer = std::get_if<BoundBuffer>(&entry))
+      TL_RETURN_IF_ERROR(check_object(device, kWhat, buffer->buffer));
+    if (const auto* texture = std::get_if<BoundTexture>(&entry))
+      TL_RETURN_IF_ERROR(check_object(device, kWhat, texture->texture));
+  }
+  return {};
+}
+
 }  // namespace texloom::hal

@@ -54,4 +54,11 @@ Status check_native(const DeviceInfo& device, std::span<const NativeArgument> ar
 Status check_native_table(const DeviceInfo& device, const NativeSegment& segment,
                           std::span<const Binding> table);
 
+// Checks the memory that a host call names: objects of the device.
+Status check_host_call(const DeviceInfo& device, std::span<const BindingRef> memory);
+
+// Like check_host_call(), for the entries of a table that a host call refers to.
+Status check_host_call_table(const DeviceInfo& device, std::span<const BindingRef> memory,
+                             std::span<const Binding> table);
+
 }  // namespace texloom::hal

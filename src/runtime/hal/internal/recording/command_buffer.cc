@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/hal/internal/checks/command_check.h"
+#include "runtime/hal/internal/checks/no_waits.h"
 #include "runtime/hal/internal/recording/arena.h"
 #include "runtime/hal/internal/recording/hazards.h"
 #include "runtime/hal/internal/recording/known_table.h"
@@ -376,7 +377,10 @@ Status CommandBuffer::native(std::span<const NativeAccess> accesses, EncodeNativ
     retain(accesses[i].memory);
     has_slots |= is_slot(arguments[i].memory);
   }
-  native_calls_.push_back(std::move(encode));
+  native_calls_.push_back([encode = std::move(encode)](const NativeCommands& commands) {
+    const NoWaits no_waits("a native command");
+    return encode(commands);
+  });
   append(NativeSegment{arguments, &native_calls_.back()});
   if (has_slots) with_slots_.push_back(&segments_.back());
   return {};
@@ -385,8 +389,21 @@ Status CommandBuffer::native(std::span<const NativeAccess> accesses, EncodeNativ
 Status CommandBuffer::host_call(std::function<Status()> call) {
   TL_RETURN_IF_ERROR(check_recording("host_call"));
   if (call == nullptr) return invalid_argument("host_call: the function is empty");
-  host_calls_.push_back(std::move(call));
+  return host_call_with_table({},
+                              [call = std::move(call)](const HostCallMemory&) { return call(); });
+}
+
+Status CommandBuffer::host_call_with_table(std::span<const BindingRef> memory,
+                                           std::function<Status(const HostCallMemory&)> call) {
+  TL_RETURN_IF_ERROR(check_recording("host_call"));
+  if (call == nullptr) return invalid_argument("host_call: the function is empty");
+  TL_RETURN_IF_ERROR(check_host_call(*device_info_, memory));
+  const bool has_slots = std::any_of(memory.begin(), memory.end(), [](const BindingRef& each) {
+    return std::holds_alternative<BindingSlot>(each);
+  });
+  host_calls_.push_back({{memory.begin(), memory.end()}, std::move(call)});
   append(HostCallSegment{&host_calls_.back()});
+  if (has_slots) with_slots_.push_back(&segments_.back());
   return {};
 }
 
@@ -429,6 +446,10 @@ Status CommandBuffer::check_slots(std::span<const Binding> table) const {
   for (const Segment* segment : with_slots_) {
     if (const auto* native = std::get_if<NativeSegment>(segment)) {
       TL_RETURN_IF_ERROR(check_native_table(*device_info_, *native, table));
+      continue;
+    }
+    if (const auto* host = std::get_if<HostCallSegment>(segment)) {
+      TL_RETURN_IF_ERROR(check_host_call_table(*device_info_, host->call->memory, table));
       continue;
     }
     const KernelCall& call = *call_of(*segment);

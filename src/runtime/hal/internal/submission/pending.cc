@@ -85,7 +85,9 @@ void split(const SubmittedCommands& submitted, std::vector<Pending>& parts) {
       const auto* host = std::get_if<HostCallSegment>(&*segment);
       if (host == nullptr) continue;
       add(begin, segment);
-      parts.emplace_back().host_call = host->call;
+      Pending& part = parts.emplace_back();
+      part.host_call = host->call;
+      part.host_call_table = submitted.table;
       begin = std::next(segment);
     }
   }

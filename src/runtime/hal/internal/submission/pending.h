@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -57,14 +58,13 @@ struct Predecessor {
   Status error() const;
 };
 
-using HostCall = std::function<Status()>;
-
 // A part of a submission: commands that the device can receive together, or a host call. The first
 // part waits, each other part follows its predecessor, and the last part signals.
 struct Pending {
   std::shared_ptr<const std::vector<SubmittedCommands>> kept;  // owns what the ranges refer to
   std::vector<CommandRange> ranges = {};
   const HostCall* host_call = nullptr;
+  std::span<const Binding> host_call_table = {};
   std::vector<TimelinePoint> signals = {};
   std::shared_ptr<Gate> gate = {};  // null if it waits for nothing
   std::vector<Predecessor> after = {};

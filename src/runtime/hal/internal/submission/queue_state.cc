@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/hal/internal/checks/no_waits.h"
+
 namespace texloom::hal {
 
 namespace {
@@ -25,6 +27,23 @@ void let_others_finish_first() {
   const sched_param parameters = {};
   static_cast<void>(pthread_setschedparam(pthread_self(), SCHED_BATCH, &parameters));
 #endif
+}
+
+// The submission has been checked with this table.
+Status make_host_call(const HostCall& call, std::span<const Binding> table) {
+  std::vector<Binding> named;
+  for (const BindingRef& each : call.memory) {
+    if (const auto* buffer = std::get_if<BufferBinding>(&each)) {
+      named.emplace_back(*buffer);
+    } else if (const auto* texture = std::get_if<TextureBinding>(&each)) {
+      named.emplace_back(*texture);
+    } else {
+      const auto& slot = std::get<BindingSlot>(each);
+      named.push_back(table[slot.index]);
+      if (auto* bound = std::get_if<BufferBinding>(&named.back())) bound->offset += slot.offset;
+    }
+  }
+  return call.function({.named = named, .table = table});
 }
 
 }  // namespace
@@ -51,7 +70,7 @@ void Queue::State::start_front(Lock& lock) {
   lock.unlock();
   if (error.ok() && next.host_call != nullptr) {
     const HostSpan span(profile_.get(), "a host call");
-    error = (*next.host_call)().with_context("a host call");
+    error = make_host_call(*next.host_call, next.host_call_table).with_context("a host call");
   } else if (error.ok() && !next.ranges.empty()) {
     error = start_on_device(next);
   }
@@ -214,6 +233,7 @@ bool Queue::State::busy_wait_until(std::uint64_t completed, const Deadline& dead
 }
 
 Status Queue::State::check_wait() const {
+  TL_RETURN_IF_ERROR(check_may_wait());
   if (!is_working()) return {};
   return invalid_argument("a host call or a semaphore callback waits for its own queue");
 }

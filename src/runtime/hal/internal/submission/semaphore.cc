@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/hal/internal/checks/no_waits.h"
+
 namespace texloom::hal {
 
 namespace {
@@ -62,6 +64,7 @@ class Waiter {
 using Results = std::vector<std::optional<Status>>;
 
 Status check(std::span<const TimelinePoint> points) {
+  TL_RETURN_IF_ERROR(check_may_wait());
   for (const TimelinePoint& point : points) {
     if (point.semaphore == nullptr) return invalid_argument("wait: a semaphore is null");
   }
