@@ -87,6 +87,7 @@ struct Quirk {
 };
 
 struct DeviceInfo {
+  std::string driver;  // Driver::name(): "opencl", "host", "null"
   // Unique within a driver, and the same in every process while the machine's devices do not
   // change. Consists of lower-case letters, digits, '-' and '.', and never only of digits.
   std::string id;

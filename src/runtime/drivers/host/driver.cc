@@ -46,6 +46,7 @@ class HostDevice final : public Device {
 // is the machine's.
 DeviceInfo describe(const Processor& processor, unsigned threads) {
   DeviceInfo info;
+  info.driver = "host";
   info.id = "host";
   info.name = processor.name;
   info.vendor = processor.vendor;

@@ -270,6 +270,7 @@ class NullDriver final : public Driver {
 
 DeviceInfo default_device() {
   DeviceInfo info;
+  info.driver = "null";
   info.id = "null";
   info.name = "null";
   info.vendor = "Texloom";

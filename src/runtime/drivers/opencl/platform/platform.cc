@@ -158,6 +158,7 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
   DeviceInfo info;
   info.name = reader.text(CL_DEVICE_NAME);
   info.vendor = reader.text(CL_DEVICE_VENDOR);
+  info.driver = "opencl";
   info.id = make_id(platform, info.name);
   info.platform = std::move(platform);
   info.driver_version = reader.text(CL_DRIVER_VERSION);
