@@ -80,14 +80,17 @@ class Recorder {
     if (bindings_.calls == nullptr)
       return make_error(StatusCode::Unimplemented, "operator \"{}\" is not provided", name);
     bindings_of_launch_.clear();
+    std::vector<hal::Offset2D> origins;
     std::uint64_t bytes = 0;
     for (const TensorRef ref : step.tensors) {
       bindings_of_launch_.push_back(binding(ref));
+      const bool is_texture = std::holds_alternative<TextureStorage>(tensor_of(plan_, ref).storage);
+      origins.push_back(is_texture ? origin_of(bindings_of_launch_.back()) : hal::Offset2D{});
       bytes += bytes_of(tensor_of(plan_, ref).storage);
     }
     TL_ASSIGN_OR_RETURN(hal::CommandBuffer* const commands, next_command({}, bytes));
     if (stopped_) return {};
-    return bindings_.calls->record(step, bindings_of_launch_, *commands)
+    return bindings_.calls->record(step, bindings_of_launch_, origins, *commands)
         .with_context(fmt::format("operator \"{}\"", name));
   }
 

@@ -19,9 +19,10 @@ namespace texloom::runtime {
 class CallRecorder {
  public:
   virtual ~CallRecorder() = default;
-  // `tensors` are those of the step, in order.
+  // `tensors` are those of the step, in order, and `origins` where they begin in their textures;
+  // (0, 0) for buffers.
   virtual Status record(const CallStep& step, std::span<const hal::BindingRef> tensors,
-                        hal::CommandBuffer& commands) = 0;
+                        std::span<const hal::Offset2D> origins, hal::CommandBuffer& commands) = 0;
 };
 
 // What the steps of a plan refer to by number. Memory may be a slot of the table that comes with
