@@ -1,0 +1,25 @@
+// Checks a call of a plan against the operator that it names.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "runtime/custom/operator.h"
+#include "runtime/launch_plan.h"
+#include "support/status.h"
+
+namespace texloom::runtime {
+
+// Checks the count, access, storage and layout of the arguments, and that no two of them are the
+// same tensor if one is written. InvalidArgument, naming the argument.
+Status check_arguments(const OperatorInfo& info, const OperatorCall& call, const CallStep& step,
+                       const std::vector<TensorSpec>& tensors);
+
+// The number of the first variant with the tensors' element types; 0 if the operator has none.
+// InvalidArgument, listing the variants, if none fits.
+Result<std::size_t> find_variant(const OperatorInfo& info, const std::vector<TensorSpec>& tensors);
+
+// Unimplemented if the operator does not work with the device's driver.
+Status check_driver(const OperatorInfo& info, const hal::DeviceInfo& device);
+
+}  // namespace texloom::runtime

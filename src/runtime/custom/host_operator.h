@@ -1,0 +1,44 @@
+// Custom operators that are functions on the host.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/custom/operator.h"
+#include "support/status.h"
+
+namespace texloom::runtime {
+
+// A tensor as a host operator sees it: a copy in host memory.
+struct HostTensor {
+  const TensorSpec& spec;
+  // The elements in row-major order, of spec.layout.shape; or all places, row by row and with
+  // padding, if the operator takes places. What is written counts only if the argument is written.
+  // Zero at first if the argument is not read.
+  std::span<std::byte> data;
+};
+
+struct HostArguments {
+  std::span<const HostTensor> tensors;  // by argument
+  const Attributes& attributes;
+  std::span<const std::byte> payload;
+};
+
+// A function over arrays. A submission calls it when everything before it is complete, and what
+// follows starts when it has returned: it costs a round trip to the host.
+class HostOperator : public CustomOperator {
+ public:
+  // Called on a thread of the queue, or on one that waits for the queue; by several threads if
+  // several queues run it. An error fails the submission. Must not wait for a device.
+  virtual Status run(const HostArguments& arguments) const = 0;
+
+  // Whether run() takes the places of tensors (tensor_layout.h) instead of their elements.
+  virtual bool takes_places() const { return false; }
+
+  Result<std::unique_ptr<PreparedCall>> prepare(PrepareContext& context) const final;
+};
+
+}  // namespace texloom::runtime

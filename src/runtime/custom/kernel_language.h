@@ -1,0 +1,36 @@
+// How a kernel language spells what the bodies of source kernels use (source_kernel.h).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/custom/operator.h"
+#include "runtime/hal/executable.h"
+#include "support/status.h"
+
+namespace texloom::runtime {
+
+// A source kernel for tensors of known sizes.
+struct KernelText {
+  std::string_view name;  // of the kernel
+  std::string_view body;
+  std::span<const OperatorArgument> arguments;
+  std::span<const TensorSpec> tensors;          // by argument
+  std::span<const hal::ConstantParam> numbers;  // the attributes
+  // Threads beyond these do nothing; zeros: all threads run the body.
+  std::array<std::int64_t, 3> limits = {};
+};
+
+// The parameters of the kernel: each argument, for a texture with the two constants of its origin
+// ("x_tl_x", "x_tl_y") after it; then the attributes.
+std::vector<hal::KernelParam> params_of(const KernelText& kernel);
+
+// The kernel in every language that the table of spellings has. InvalidArgument for an element type
+// that kernels of no language can use.
+Result<std::vector<hal::KernelCode>> codes_of(const KernelText& kernel);
+
+}  // namespace texloom::runtime

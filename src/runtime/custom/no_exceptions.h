@@ -1,0 +1,29 @@
+// Turns what code of the user throws into an error.
+#pragma once
+
+#include <exception>
+#include <utility>
+
+#include "support/status.h"
+
+namespace texloom::runtime {
+
+// Calls a function that returns a Status or a Result; returns InvalidArgument if it throws.
+template <class Function>
+auto without_exceptions(Function&& function) -> decltype(function()) {
+#ifdef __cpp_exceptions
+  try {
+    return std::forward<Function>(function)();
+  } catch (const std::exception& error) {
+    return make_error(StatusCode::InvalidArgument,
+                      "threw \"{}\"; help: an operator returns a Status instead", error.what());
+  } catch (...) {
+    return make_error(StatusCode::InvalidArgument,
+                      "threw an object; help: an operator returns a Status instead");
+  }
+#else
+  return std::forward<Function>(function)();
+#endif
+}
+
+}  // namespace texloom::runtime

@@ -1,0 +1,54 @@
+// Custom operators that are one kernel, of which the user writes only the body.
+//
+// The kernel's parameters are generated from the declaration. The body uses the words of the table
+// below, which each kernel language spells in its own way (kernel_language.h), so that one body
+// serves every backend:
+//
+//     tl_global_id(axis)  tl_local_id(axis)  tl_group_id(axis)   of the thread: axis 0, 1 or 2
+//     tl_load(t, col, row)      the texel of texture argument t: four values
+//     tl_store(t, col, row, v)  writes it
+//     tl_get(b, i)              element i of buffer argument b
+//     tl_put(b, i, v)           writes it
+//     tl_type(t), tl_texel(t)   the type of one value, and of four, as loads return them: float for
+//                               float16 and normalized formats
+//     tl_width(t), tl_height(t) texels of texture argument t
+//     tl_extent(t, axis)        extent of the tensor's shape along that axis
+//
+// Attributes are numbers with the names that the declaration gives them. Coordinates of textures
+// begin at the tensor's origin; offsets of buffers at the tensor's first place.
+//
+//     if (tl_load(x, c, r).x > l) …
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "runtime/custom/operator.h"
+#include "support/status.h"
+
+namespace texloom::runtime {
+
+struct SourceKernel {
+  // Every argument says whether it is a buffer or a texture; a texture is read or written, not
+  // both. Attributes are integers (of 32 bits) or floats (float32).
+  OperatorInfo info;
+  std::string body;
+  std::array<std::uint32_t, 3> workgroup = {1, 1, 1};  // threads
+  // The number of threads along each axis (size_text.h). Names are "x.width" and "x.height" (texels
+  // of a texture), "x.d0", "x.d1", … (the shape) and "x.places" (elements with padding), for an
+  // argument x. Groups that stick out have threads that do nothing, unless the body has a barrier:
+  // then these must be multiples of the work group.
+  std::array<std::string, 3> threads = {"1", "1", "1"};
+  // By written argument: the argument whose shape and element type it has in a graph. By default
+  // the first one that is read.
+  std::map<std::string, std::string> like = {};
+};
+
+// InvalidArgument, naming the argument, attribute or expression that a source kernel cannot have.
+// Errors of the device's compiler come from prepare(); their lines are those of the body.
+Result<std::shared_ptr<const CustomOperator>> make_source_operator(SourceKernel kernel);
+
+}  // namespace texloom::runtime
