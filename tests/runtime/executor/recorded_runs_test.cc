@@ -33,7 +33,7 @@ class KernelCalls final : public CallRecorder {
   explicit KernelCalls(std::shared_ptr<hal::Executable> executable)
       : executable_(std::move(executable)) {}
   Status record(const CallStep&, std::span<const hal::BindingRef> tensors,
-                hal::CommandBuffer& commands) override {
+                std::span<const hal::Offset2D>, hal::CommandBuffer& commands) override {
     ++recorded;
     return commands.dispatch_with_table(executable_, 0, {kCount, 1, 1}, tensors, {});
   }
