@@ -1,6 +1,7 @@
 #include "runtime/drivers/opencl/platform/disjoint_views.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
 namespace texloom::hal::opencl {
