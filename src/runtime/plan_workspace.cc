@@ -133,7 +133,9 @@ class WorkspacePlanner {
   }
 
  private:
-  static plan::Effort effort() { return {.steps = kPlanSteps, .time_limit = {}, .canceled = {}}; }
+  static plan::Effort effort(std::int64_t steps) {
+    return {.steps = steps, .time_limit = {}, .canceled = {}};
+  }
 
   Status plan_textures(hal::TexelFormat format, const Numbers& temporaries) {
     std::vector<plan::Rectangle> items;
@@ -151,7 +153,7 @@ class WorkspacePlanner {
                                                {.max_width = limits_.max_image_width,
                                                 .max_height = limits_.max_image_height,
                                                 .max_texels = whole(most_texels)},
-                                               effort()));
+                                               effort(kTexturePlanSteps)));
     const std::size_t first = workspace_.objects.size();
     for (const plan::RectangleImage& image : found.images)
       workspace_.objects.emplace_back(
@@ -191,8 +193,10 @@ class WorkspacePlanner {
                        .size = whole(bytes),
                        .alignment = whole(limits_.buffer_offset_alignment)});
     }
-    TL_ASSIGN_OR_RETURN(const plan::ObjectPlan objects, plan::assign_objects(items, {}, effort()));
-    TL_ASSIGN_OR_RETURN(const plan::OffsetPlan offsets, plan::place_offsets(items, effort()));
+    TL_ASSIGN_OR_RETURN(const plan::ObjectPlan objects,
+                        plan::assign_objects(items, {}, effort(kBufferPlanSteps)));
+    TL_ASSIGN_OR_RETURN(const plan::OffsetPlan offsets,
+                        plan::place_offsets(items, effort(kBufferPlanSteps)));
     const std::size_t first = workspace_.objects.size();
     TL_RETURN_IF_ERROR(add_arenas(temporaries, items, offsets));
     std::uint64_t bytes = 0;
@@ -237,7 +241,8 @@ class WorkspacePlanner {
     }
     workspace_.objects.emplace_back(BufferStorage{static_cast<std::uint64_t>(bytes)});
     if (rest.empty()) return {};
-    TL_ASSIGN_OR_RETURN(const plan::OffsetPlan again, plan::place_offsets(rest_items, effort()));
+    TL_ASSIGN_OR_RETURN(const plan::OffsetPlan again,
+                        plan::place_offsets(rest_items, effort(kBufferPlanSteps)));
     return add_arenas(rest, rest_items, again);
   }
 

@@ -25,16 +25,18 @@ namespace texloom::runtime {
 // `plan` must be valid and without symbols. Offsets of buffers are multiples of
 // `limits.buffer_offset_alignment`. Sharing makes no object larger than `limits` allow: of
 // max_allocation_bytes, and images of max_image_width by max_image_height. A temporary that exceeds
-// a limit by itself has an object of its own.
+// a limit by itself gets an object that the pool will refuse.
 //
-// Takes time in proportion to the temporaries and to those that are live together, and then at most
-// kPlanSteps steps, since a call with new values of symbols plans again. Deterministic. No plan
-// takes more texels than one in which each temporary reuses an idle image by the rule of
-// hal/internal/memory/reuse.h.
+// Quick, since a call with new values of symbols plans again: a first plan takes a number of steps
+// in proportion to the square of the temporaries at most, and improving it the steps below.
+// Deterministic. No plan takes more texels than one in which each temporary reuses an idle image by
+// the rule of hal/internal/memory/reuse.h.
 //
 // LimitExceeded if the temporaries are more or larger than the planner can add up.
 Result<WorkspacePlan> plan_workspace(const LaunchPlan& plan, const hal::DeviceLimits& limits);
 
-inline constexpr std::int64_t kPlanSteps = 20'000;  // for buffers, and for textures of a format
+// For a few temporaries this is some microseconds, for fifty less than a millisecond.
+inline constexpr std::int64_t kBufferPlanSteps = 5'000;
+inline constexpr std::int64_t kTexturePlanSteps = 20'000;  // of each format; they cost less
 
 }  // namespace texloom::runtime
