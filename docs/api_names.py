@@ -26,6 +26,7 @@ MODULES = (
     "texloom.tir.ir_builder",
     "texloom.nd",
     "texloom.runtime",
+    "texloom.custom",
     "texloom.target",
     "texloom.driver",
     "texloom.transform",

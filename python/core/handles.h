@@ -92,6 +92,7 @@ void bind_validation(py::module_& m);
 void bind_devices(py::module_& m);
 void bind_arrays(py::module_& m);
 void bind_functions(py::module_& m);
+void bind_custom_operators(py::module_& m);
 void bind_profiling(py::module_& m);
 void bind_buffer_planning(py::module_& m);
 

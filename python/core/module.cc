@@ -26,6 +26,7 @@ PYBIND11_MODULE(_core, m) {
   python::bind_arrays(m);
   python::bind_profiling(m);
   python::bind_functions(m);
+  python::bind_custom_operators(m);
   python::bind_validation(m);
   python::bind_module_files(m);
   python::bind_arithmetic(m);

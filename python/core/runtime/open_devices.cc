@@ -118,10 +118,18 @@ std::string to_string(const PyDevice& device) {
   return fmt::format("{}({})", device.driver, device.ordinal);
 }
 
+std::pair<std::string, std::string> parted_help(const std::string& message) {
+  constexpr std::string_view kHelp = "; help: ";
+  const size_t help = message.find(kHelp);
+  if (help == std::string::npos) return {message, ""};
+  return {message.substr(0, help), message.substr(help + kHelp.size())};
+}
+
 void throw_if_error(const Status& status) {
   if (status.ok()) return;
   const Code code = code_of(status.code());
-  fail(user_location(), code, help_for(code), "{}", status.message());
+  const auto [message, help] = parted_help(status.message());
+  fail(user_location(), code, help.empty() ? help_for(code) : help, "{}", message);
 }
 
 std::vector<std::string> driver_names() { return open_devices().drivers.names(); }

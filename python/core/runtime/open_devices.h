@@ -4,6 +4,7 @@
 #include <compare>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/handles.h"
@@ -63,6 +64,9 @@ bool profile_devices(std::shared_ptr<hal::Profile> profile);
 // compiles kernels when they first run), which crashes if the process destroys its globals
 // meanwhile. Ctrl-C ends the wait and the process, without destroying them.
 void close_devices();
+
+// A status's message without the advice at its end, and that advice; "" if it has none.
+std::pair<std::string, std::string> parted_help(const std::string& message);
 
 // Fails with the diagnostic for the status, at the user's line, unless it is ok.
 void throw_if_error(const Status& status);

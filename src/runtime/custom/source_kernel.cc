@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/custom/kernel_language.h"
+#include "runtime/custom/shapes_like.h"
 #include "runtime/custom/size_text.h"
 
 namespace texloom::runtime {
@@ -99,26 +100,7 @@ class SourceOperator final : public CustomOperator {
   Result<std::vector<TensorType>> shapes(std::span<const TensorType> inputs,
                                          const Attributes& attributes) const override {
     static_cast<void>(attributes);
-    std::vector<std::string_view> names;  // of the inputs
-    for (const OperatorArgument& each : info().arguments)
-      if (hal::reads(each.access)) names.push_back(each.name);
-    if (inputs.size() != names.size())
-      return invalid_argument("operator \"{}\" reads {} tensors, got {}", info().name, names.size(),
-                              inputs.size());
-    std::vector<TensorType> result;
-    for (const OperatorArgument& each : info().arguments) {
-      if (hal::reads(each.access)) continue;
-      const auto like = kernel_.like.find(each.name);
-      const auto source = like == kernel_.like.end()
-                              ? names.begin()
-                              : std::find(names.begin(), names.end(), like->second);
-      if (source == names.end())
-        return invalid_argument(
-            "operator \"{}\": the shape of \"{}\" is unknown, because nothing is read", info().name,
-            each.name);
-      result.push_back(inputs[static_cast<std::size_t>(source - names.begin())]);
-    }
-    return result;
+    return shapes_like(info(), kernel_.like, inputs);
   }
 
   Result<std::unique_ptr<PreparedCall>> prepare(PrepareContext& context) const override {
@@ -198,18 +180,7 @@ Status check(const SourceKernel& kernel) {
     return invalid_argument(
         "a source kernel does not work on the host; help: use the program's "
         "device");
-  for (const auto& [output, input] : kernel.like) {
-    const auto is_argument = [&](const std::string& name, bool read) {
-      return std::any_of(kernel.info.arguments.begin(), kernel.info.arguments.end(),
-                         [&](const OperatorArgument& each) {
-                           return each.name == name && hal::reads(each.access) == read;
-                         });
-    };
-    if (!is_argument(output, false))
-      return invalid_argument("like: \"{}\" is no argument that is only written", output);
-    if (!is_argument(input, true))
-      return invalid_argument("like: \"{}\" is no argument that is read", input);
-  }
+  TL_RETURN_IF_ERROR(check_like(kernel.info, kernel.like));
   if (kernel.body.empty()) return invalid_argument("the body is empty");
   for (const std::uint32_t size : kernel.workgroup)
     if (size == 0) return invalid_argument("workgroup: a work group has at least 1 thread");

@@ -22,11 +22,11 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 
 #include "runtime/custom/operator.h"
+#include "runtime/custom/shapes_like.h"
 #include "support/status.h"
 
 namespace texloom::runtime {
@@ -42,9 +42,7 @@ struct SourceKernel {
   // argument x. Groups that stick out have threads that do nothing, unless the body has a barrier:
   // then these must be multiples of the work group.
   std::array<std::string, 3> threads = {"1", "1", "1"};
-  // By written argument: the argument whose shape and element type it has in a graph. By default
-  // the first one that is read.
-  std::map<std::string, std::string> like = {};
+  LikeInputs like = {};  // for the shapes of outputs in a graph
 };
 
 // InvalidArgument, naming the argument, attribute or expression that a source kernel cannot have.

@@ -1,0 +1,425 @@
+// Binds custom operators: makes them of Python functions and of source, and runs one by itself.
+
+#include <fmt/ranges.h>
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <array>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compile/launch_plan.h"
+#include "core/handles.h"
+#include "core/runtime/arrays.h"
+#include "core/runtime/open_devices.h"
+#include "core/runtime/released_lock.h"
+#include "runtime/aliases.h"
+#include "runtime/custom/host_operator.h"
+#include "runtime/custom/operator.h"
+#include "runtime/custom/operator_registry.h"
+#include "runtime/custom/prepared_calls.h"
+#include "runtime/custom/shapes_like.h"
+#include "runtime/custom/source_kernel.h"
+#include "runtime/record_plan.h"
+#include "support/diagnostic.h"
+
+namespace texloom::python {
+namespace {
+
+using runtime::AttributeType;
+using runtime::AttributeValue;
+using runtime::CustomOperator;
+using runtime::OperatorInfo;
+using SharedOperator = std::shared_ptr<const CustomOperator>;
+
+// Fails with the diagnostic for a wrong declaration or call, at the user's line.
+void throw_if_misused(const Status& status) {
+  if (status.ok()) return;
+  if (status.code() != StatusCode::InvalidArgument && status.code() != StatusCode::NotFound &&
+      status.code() != StatusCode::Unimplemented)
+    throw_if_error(status);
+  const auto [message, help] = parted_help(status.message());
+  fail(user_location(), Code::BadDirectiveArgument,
+       help.empty() ? "see docs/custom_operators.md for what operators declare" : help, "{}",
+       message);
+}
+
+// A Python object that threads without the GIL may release.
+std::shared_ptr<py::object> shared(py::object object) {
+  return {new py::object(std::move(object)), [](py::object* held) {
+            if (Py_IsInitialized() == 0) {
+              held->release();  // the interpreter and its objects are gone
+            } else {
+              const py::gil_scoped_acquire lock;
+              held->dec_ref();
+              held->release();
+            }
+            delete held;
+          }};
+}
+
+// "FILE:LINE" of the innermost frame; "" if it is unknown.
+std::string place_of(py::object trace) {
+  if (!trace || trace.is_none()) return {};
+  while (!trace.attr("tb_next").is_none()) trace = trace.attr("tb_next");
+  const py::object code = trace.attr("tb_frame").attr("f_code");
+  return fmt::format("{}:{}", py::str(code.attr("co_filename")).cast<std::string>(),
+                     trace.attr("tb_lineno").cast<int>());
+}
+
+// The type, the first line of the text, and the place. A diagnostic of ours keeps its advice.
+Status status_of(const py::error_already_set& error) {
+  const auto type = py::str(error.type().attr("__name__")).cast<std::string>();
+  auto message = py::str(error.value()).cast<std::string>();
+  std::string help;
+  if (py::hasattr(error.value(), "diagnostics")) {
+    const py::object first = error.value().attr("diagnostics")[py::int_(0)];
+    message = first.attr("message").cast<std::string>();
+    help = "; help: " + first.attr("help").cast<std::string>();
+  }
+  const std::string place = place_of(error.trace());
+  return invalid_argument("raised {}: {}{}{}", type, message.substr(0, message.find('\n')),
+                          place.empty() ? "" : ", at " + place, help);
+}
+
+// Calls a function with the GIL; an exception becomes an error.
+template <class Function>
+Status with_python(const Function& function) {
+  const py::gil_scoped_acquire lock;
+  try {
+    return function();
+  } catch (const py::error_already_set& error) {
+    return status_of(error);
+  } catch (const std::exception& error) {
+    return invalid_argument("raised {}", error.what());
+  }
+}
+
+py::object attribute_value(const AttributeValue& value) {
+  return std::visit([](const auto& each) { return py::cast(each); }, value);
+}
+
+py::dict keywords(const runtime::Attributes& attributes) {
+  py::dict words;
+  for (const runtime::Attribute& each : attributes.values())
+    words[py::str(each.name)] = attribute_value(each.value);
+  return words;
+}
+
+// NumPy has no bfloat16: functions get the bits.
+py::dtype numpy_dtype(hal::ElementType element) {
+  return py::dtype(element == hal::ElementType::BFloat16 ? "uint16"
+                                                         : std::string(hal::to_string(element)));
+}
+
+hal::ElementType element_of(const std::string& name) {
+  const auto element = hal::element_type_from_name(name);
+  if (element) return *element;
+  fail(user_location(), Code::UnknownType, "use 'float32', 'uint8' or 'bool'",
+       "'{}' is not a dtype", name);
+}
+
+// The types that a function for shapes returned: a list of (dtype, shape).
+std::vector<runtime::TensorType> types_of(const py::object& rows) {
+  std::vector<runtime::TensorType> types;
+  for (const auto& [dtype, shape] :
+       rows.cast<std::vector<std::pair<std::string, std::vector<std::int64_t>>>>())
+    types.push_back({element_of(dtype), shape});
+  return types;
+}
+
+py::list rows_of(std::span<const runtime::TensorType> types) {
+  py::list rows;
+  for (const runtime::TensorType& each : types)
+    rows.append(
+        py::make_tuple(std::string(hal::to_string(each.element)), py::tuple(py::cast(each.shape))));
+  return rows;
+}
+
+// A Python function as a host operator. Queues call it on their threads.
+class PythonOperator final : public runtime::HostOperator {
+ public:
+  // `shapes` may be None: then outputs are like inputs.
+  PythonOperator(OperatorInfo info, py::object function, py::object shapes,
+                 runtime::LikeInputs like)
+      : info_(std::move(info)),
+        function_(shared(std::move(function))),
+        shapes_(shapes.is_none() ? nullptr : shared(std::move(shapes))),
+        like_(std::move(like)) {}
+
+  const OperatorInfo& info() const override { return info_; }
+
+  Result<std::vector<runtime::TensorType>> shapes(
+      std::span<const runtime::TensorType> inputs,
+      const runtime::Attributes& attributes) const override {
+    if (shapes_ == nullptr) return runtime::shapes_like(info_, like_, inputs);
+    std::vector<runtime::TensorType> types;
+    TL_RETURN_IF_ERROR(with_python([&] {
+                         types = types_of((*shapes_)(rows_of(inputs), **keywords(attributes)));
+                         return Status();
+                       }).with_context(fmt::format("the shapes of operator \"{}\"", info_.name)));
+    return types;
+  }
+
+  Status run(const runtime::HostArguments& arguments) const override {
+    return with_python([&] { return call(arguments); });
+  }
+
+ private:
+  // The function may keep the arrays: they are copies.
+  Status call(const runtime::HostArguments& arguments) const {
+    std::vector<py::array> arrays;
+    py::tuple given(arguments.tensors.size());
+    for (std::size_t i = 0; i < arguments.tensors.size(); ++i) {
+      const runtime::HostTensor& tensor = arguments.tensors[i];
+      arrays.emplace_back(numpy_dtype(tensor.spec.element), tensor.spec.layout.shape,
+                          static_cast<const void*>(tensor.data.data()));
+      if (!hal::writes(info_.arguments[i].access))
+        arrays.back().attr("setflags")(py::arg("write") = false);
+      given[i] = arrays.back();
+    }
+    const py::object returned = (*function_)(*given, **keywords(arguments.attributes));
+    if (!returned.is_none())
+      return invalid_argument(
+          "returned {}; help: write results into an argument, as y[...] = x, and return nothing",
+          kind_text(returned));
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      if (hal::writes(info_.arguments[i].access))
+        std::memcpy(arguments.tensors[i].data.data(), arrays[i].data(),
+                    arguments.tensors[i].data.size());
+    }
+    return {};
+  }
+
+  OperatorInfo info_;
+  std::shared_ptr<py::object> function_, shapes_;
+  runtime::LikeInputs like_;
+};
+
+// Declarations come from texloom.custom, which has checked their keys and words.
+template <class Enum>
+Enum one_of(const std::string& word, std::initializer_list<std::pair<const char*, Enum>> words) {
+  for (const auto& [name, value] : words)
+    if (word == name) return value;
+  throw py::value_error(word);
+}
+
+runtime::OperatorArgument argument_of(const py::dict& row) {
+  runtime::OperatorArgument argument{
+      .name = row["name"].cast<std::string>(),
+      .access = one_of<hal::Access>(row["access"].cast<std::string>(),
+                                    {{"read", hal::Access::Read},
+                                     {"write", hal::Access::Write},
+                                     {"read_write", hal::Access::ReadWrite}}),
+      .storage = one_of<runtime::ArgumentStorage>(
+          row["storage"].cast<std::string>(), {{"any", runtime::ArgumentStorage::Any},
+                                               {"buffer", runtime::ArgumentStorage::Buffer},
+                                               {"texture", runtime::ArgumentStorage::Texture}})};
+  if (!row["layout"].is_none()) {
+    const auto axes = row["layout"].cast<std::map<std::string, std::vector<std::uint32_t>>>();
+    argument.layout = {.rows = axes.at("rows"), .cols = axes.at("cols"), .lanes = axes.at("lanes")};
+  }
+  return argument;
+}
+
+runtime::AttributeSpec attribute_of(const py::dict& row) {
+  runtime::AttributeSpec spec{.name = row["name"].cast<std::string>(),
+                              .type = one_of<AttributeType>(row["type"].cast<std::string>(),
+                                                            {{"integer", AttributeType::Integer},
+                                                             {"float", AttributeType::Float},
+                                                             {"text", AttributeType::Text}})};
+  const py::object value = row["default"];
+  if (value.is_none()) return spec;
+  if (spec.type == AttributeType::Integer) {
+    spec.default_value = value.cast<std::int64_t>();
+  } else if (spec.type == AttributeType::Float) {
+    spec.default_value = value.cast<double>();
+  } else {
+    spec.default_value = value.cast<std::string>();
+  }
+  return spec;
+}
+
+OperatorInfo info_of(const py::dict& declaration) {
+  OperatorInfo info{.name = declaration["name"].cast<std::string>(),
+                    .version = declaration["version"].cast<std::uint32_t>()};
+  for (const py::handle row : declaration["arguments"])
+    info.arguments.push_back(argument_of(row.cast<py::dict>()));
+  for (const py::handle row : declaration["attributes"])
+    info.attributes.push_back(attribute_of(row.cast<py::dict>()));
+  for (const auto& names : declaration["dtypes"].cast<std::vector<std::vector<std::string>>>()) {
+    std::vector<hal::ElementType>& variant = info.variants.emplace_back();
+    for (const std::string& name : names) variant.push_back(element_of(name));
+  }
+  return info;
+}
+
+SharedOperator make_host_operator(const py::dict& declaration, py::object function,
+                                  py::object shapes, runtime::LikeInputs like) {
+  OperatorInfo info = info_of(declaration);
+  info.device = runtime::OperatorDevice::Host;
+  throw_if_misused(validate(info));
+  throw_if_misused(check_like(info, like).with_context(fmt::format("operator \"{}\"", info.name)));
+  return std::make_shared<PythonOperator>(std::move(info), std::move(function), std::move(shapes),
+                                          std::move(like));
+}
+
+SharedOperator make_source_operator(const std::string& where, const py::dict& declaration,
+                                    std::string body, const std::array<std::uint32_t, 3>& workgroup,
+                                    const std::array<std::string, 3>& threads,
+                                    runtime::LikeInputs like) {
+  auto made = runtime::make_source_operator({.info = info_of(declaration),
+                                             .body = std::move(body),
+                                             .workgroup = workgroup,
+                                             .threads = threads,
+                                             .like = std::move(like)});
+  throw_if_misused(made.status().with_context(where));
+  return *std::move(made);
+}
+
+std::vector<runtime::Attribute> attributes_of(const py::dict& given) {
+  std::vector<runtime::Attribute> attributes;
+  for (const auto& [name, value] : given) {
+    AttributeValue converted;
+    if (py::isinstance<py::str>(value)) {
+      converted = value.cast<std::string>();
+    } else if (PyIndex_Check(value.ptr()) != 0) {
+      converted = py::int_(py::reinterpret_borrow<py::object>(value)).cast<std::int64_t>();
+    } else if (PyNumber_Check(value.ptr()) != 0) {
+      converted = py::float_(py::reinterpret_borrow<py::object>(value)).cast<double>();
+    } else {
+      fail(user_location(), Code::BadDirectiveArgument, "give a number or a string",
+           "the attribute '{}' is {}", name.cast<std::string>(), kind_text(value));
+    }
+    attributes.push_back({name.cast<std::string>(), std::move(converted)});
+  }
+  return attributes;
+}
+
+runtime::TensorSpec spec_of(const std::string& name, const PyArray& array) {
+  runtime::TensorSpec spec{.name = name,
+                           .element = element_of(ir::to_string(array.type.element())),
+                           .shape = {array.layout.shape.begin(), array.layout.shape.end()},
+                           .storage = runtime::BufferStorage{array.bytes()},
+                           .layout = compile::tensor_layout(array.layout)};
+  if (std::holds_alternative<hal::TextureBinding>(array.binding))
+    spec.storage = runtime::TextureStorage{{static_cast<uint32_t>(array.layout.col_count()),
+                                            static_cast<uint32_t>(array.layout.row_count())},
+                                           compile::texel_format(array.type)};
+  return spec;
+}
+
+// A plan of one call of the operator.
+runtime::LaunchPlan plan_of(const OperatorInfo& info, const std::vector<const PyArray*>& arrays,
+                            std::vector<runtime::Attribute> attributes) {
+  runtime::LaunchPlan plan;
+  plan.calls.push_back(
+      {.op = info.name, .version = info.version, .attributes = std::move(attributes)});
+  runtime::CallStep step;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    plan.arguments.push_back(spec_of(info.arguments[i].name, *arrays[i]));
+    plan.calls[0].accesses.push_back(info.arguments[i].access);
+    step.tensors.push_back({runtime::TensorRef::Kind::Argument, static_cast<std::uint32_t>(i)});
+  }
+  plan.steps.emplace_back(std::move(step));
+  return plan;
+}
+
+std::vector<const PyArray*> arrays_of(const OperatorInfo& info, const py::tuple& given) {
+  if (given.size() != info.arguments.size())
+    fail(user_location(), Code::WrongArgumentCount, "pass an array for each argument, also outputs",
+         "operator \"{}\" takes {} arrays but is called with {}", info.name, info.arguments.size(),
+         given.size());
+  std::vector<const PyArray*> arrays;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (!py::isinstance<PyArray>(given[i]))
+      fail(user_location(), Code::NotAnArray, "make one with nd.array(values, device)",
+           "the argument '{}' of operator \"{}\" is {}, not an array", info.arguments[i].name,
+           info.name, kind_text(given[i]));
+    arrays.push_back(&given[i].cast<const PyArray&>());
+    if (!(arrays.back()->device == arrays.front()->device))
+      fail(user_location(), Code::WrongDevice, "copy all arguments to one device",
+           "the argument '{}' is on {}, but earlier arguments are on {}", info.arguments[i].name,
+           to_string(arrays.back()->device), to_string(arrays.front()->device));
+  }
+  return arrays;
+}
+
+Status submit(const SharedOperator& op, const runtime::LaunchPlan& plan,
+              const std::shared_ptr<hal::Device>& device, std::span<const hal::BindingRef> memory,
+              bool check_writes) {
+  runtime::OperatorRegistry registry;
+  TL_RETURN_IF_ERROR(registry.add(op));
+  TL_ASSIGN_OR_RETURN(const auto calls, runtime::prepare_calls(registry, plan, device,
+                                                               {.check_writes = check_writes}));
+  const auto commands = device->create_command_buffer();
+  TL_RETURN_IF_ERROR(
+      runtime::record(plan, {.kernels = {}, .arguments = memory, .calls = calls.get()}, *commands));
+  TL_RETURN_IF_ERROR(commands->finish());
+  return device->queue()->submit(commands);
+}
+
+void run(const SharedOperator& op, const py::tuple& given, const py::dict& attributes,
+         bool check_writes) {
+  const OperatorInfo& info = op->info();
+  const std::vector<const PyArray*> arrays = arrays_of(info, given);
+  const runtime::LaunchPlan plan = plan_of(info, arrays, attributes_of(attributes));
+  std::vector<hal::Binding> bindings;
+  std::vector<hal::BindingRef> memory;
+  for (const PyArray* array : arrays) {
+    bindings.push_back(array->binding);
+    std::visit([&](const auto& each) { memory.emplace_back(each); }, array->binding);
+  }
+  if (const auto alias = runtime::find_alias(plan, runtime::written_arguments(plan), bindings))
+    fail(user_location(), Code::AliasedArguments,
+         "pass a separate array for each argument that is written",
+         "the arguments '{}' and '{}' overlap in memory, and one of them is written",
+         info.arguments[alias->first].name, info.arguments[alias->second].name);
+  const std::shared_ptr<hal::Device>& device = open_device(arrays.front()->device);
+  const Status status = [&] {
+    const ReleasedLock released;
+    return submit(op, plan, device, memory, check_writes);
+  }();
+  throw_if_misused(status);
+}
+
+py::list shapes(const SharedOperator& op, const py::object& inputs, const py::dict& attributes) {
+  const auto complete = runtime::Attributes::complete(op->info(), attributes_of(attributes));
+  throw_if_misused(complete.status());
+  const auto types = op->shapes(types_of(inputs), *complete);
+  throw_if_misused(types.status());
+  return rows_of(*types);
+}
+
+}  // namespace
+
+void bind_custom_operators(py::module_& m) {
+  py::class_<CustomOperator, std::shared_ptr<CustomOperator>>(m, "CustomOperator")
+      .def_property_readonly("name", [](const CustomOperator& op) { return op.info().name; })
+      .def_property_readonly("version", [](const CustomOperator& op) { return op.info().version; })
+      .def("run", [](const std::shared_ptr<CustomOperator>& op, const py::tuple& arrays,
+                     const py::dict& attributes,
+                     bool check_writes) { run(op, arrays, attributes, check_writes); })
+      .def("shapes", [](const std::shared_ptr<CustomOperator>& op, const py::object& inputs,
+                        const py::dict& attributes) { return shapes(op, inputs, attributes); });
+  m.def("make_host_operator", [](const py::dict& declaration, py::object function,
+                                 py::object shapes, runtime::LikeInputs like) {
+    return std::const_pointer_cast<CustomOperator>(
+        make_host_operator(declaration, std::move(function), std::move(shapes), std::move(like)));
+  });
+  m.def("make_source_operator",
+        [](const std::string& where, const py::dict& declaration, std::string body,
+           const std::array<std::uint32_t, 3>& workgroup, const std::array<std::string, 3>& threads,
+           runtime::LikeInputs like) {
+          return std::const_pointer_cast<CustomOperator>(make_source_operator(
+              where, declaration, std::move(body), workgroup, threads, std::move(like)));
+        });
+}
+
+}  // namespace texloom::python

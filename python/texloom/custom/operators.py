@@ -1,0 +1,232 @@
+"""Custom operators from Python functions and from the bodies of kernels."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .. import _core
+from .._core import NDArray
+from .declaration import Reader
+
+TensorType = tuple[str, tuple[int, ...]]  # dtype and shape
+
+
+class Operator:
+    """A custom operator. Made by :func:`host_operator` and :func:`source_operator`.
+
+    Operators are values: nothing is registered in the process.
+    """
+
+    def __init__(self, core: _core.CustomOperator) -> None:
+        self._core = core
+
+    @property
+    def name(self) -> str:
+        """The name, ``"domain::name"``."""
+        return self._core.name
+
+    @property
+    def version(self) -> int:
+        """The version of its declaration."""
+        return self._core.version
+
+    def __repr__(self) -> str:
+        return f"Operator({self.name!r}, version={self.version})"
+
+    def __call__(self, *arrays: NDArray, **attributes: float | str) -> None:
+        """Run the operator by itself, on the device of the arrays, in the order of its queue.
+
+        Like a compiled function it does not wait: an error of the run is raised by the next wait
+        (``array.numpy()``, ``device.sync()``) and names the operator.
+
+        Parameters
+        ----------
+        *arrays : NDArray
+            An array for each argument, outputs included, on one device.
+        **attributes : number or str
+            Attributes by name; others have their default values.
+
+        Raises
+        ------
+        TVMError
+            TL2040 for arrays or attributes that do not fit the declaration, TL5001, TL5005, TL5008
+            for wrong arrays, TL5010 for a body that does not compile, TL5011 for arrays that share
+            memory.
+        """
+        self._core.run(arrays, attributes, False)
+
+    def checked(self, *arrays: NDArray, **attributes: float | str) -> None:
+        """Run like a call, wait, and fail if the operator writes what it does not declare.
+
+        All memory of the arrays is read back before and after the run: use it in tests.
+
+        Raises
+        ------
+        TVMError
+            TL5007, which names the argument that changed, besides the errors of a call.
+        """
+        self._core.run(arrays, attributes, True)
+        arrays[0].device.sync()
+
+    def shapes(self, *inputs: TensorType, **attributes: float | str) -> list[TensorType]:
+        """Return dtype and shape of each output, as a graph finds them.
+
+        Parameters
+        ----------
+        *inputs : (str, tuple of int)
+            Dtype and shape of each argument that is read.
+        **attributes : number or str
+            Attributes by name.
+        """
+        rows = [(dtype, list(shape)) for dtype, shape in inputs]
+        return [tuple(row) for row in self._core.shapes(rows, attributes)]
+
+
+def host_operator(
+    name: str,
+    arguments: Mapping[str, Any],
+    *,
+    attributes: Mapping[str, Any] | None = None,
+    version: int = 1,
+    dtypes: Sequence[Sequence[str]] | None = None,
+    shapes: Callable[..., Any] | None = None,
+    like: Mapping[str, str] | None = None,
+) -> Callable[[Callable[..., None]], Operator]:
+    """Return a decorator that makes a function over NumPy arrays a custom operator.
+
+    The function gets a row-major array for each argument, wherever the tensor is, then the
+    attributes by name. It writes results into the arrays of written arguments and returns nothing;
+    arrays that are only read cannot be written. A queue calls it on a thread of its own, when
+    everything before it is complete: it must not wait for a device.
+
+    Parameters
+    ----------
+    name : str
+        ``"domain::name"``.
+    arguments : dict
+        By name: ``"read"``, ``"write"`` or ``"read_write"``, with ``"buffer"`` or ``"texture"``
+        after it if the operator needs that (``"read texture"``); or a dict of ``"access"``,
+        ``"storage"`` and ``"layout"``, the axes of ``"rows"``, ``"cols"`` and ``"lanes"``.
+    attributes : dict, optional
+        By name: a number, which is the default value; or ``"integer"``, ``"float"`` or ``"text"``
+        for an attribute that every call gives; or a dict of ``"type"`` and ``"default"``.
+    version : int
+        Changes with the declaration; programs name the version that they were built for.
+    dtypes : list of lists of str, optional
+        The variants: each has a dtype for each argument. By default any dtypes.
+    shapes : function, optional
+        Called with a list of (dtype, shape) of the arguments that are read, and the attributes;
+        returns such a list for the outputs.
+    like : dict, optional
+        Without `shapes`: by output, the input whose dtype and shape it has; by default the first.
+
+    Raises
+    ------
+    TVMError
+        TL2040 for a declaration that is wrong in itself, or does not fit the function.
+    """
+    reader = Reader(f"host_operator {name!r}")
+    declaration = reader.declaration(name, arguments, attributes, version, dtypes)
+    likes = reader.like(like)
+
+    def make(function: Callable[..., None]) -> Operator:
+        given = [row["name"] for row in declaration["arguments"]]
+        named = {row["name"]: None for row in declaration["attributes"]}
+        try:
+            inspect.signature(function).bind(*given, **named)
+        except TypeError as error:
+            reader.refuse(
+                "function",
+                f"cannot be called with the arguments and attributes: {error}",
+                f"declare it as def f({', '.join([*given, *named])})",
+            )
+        return Operator(_core.make_host_operator(declaration, function, shapes, likes))
+
+    return make
+
+
+def source_operator(
+    name: str,
+    arguments: Mapping[str, Any],
+    body: str,
+    *,
+    threads: Sequence[str | int],
+    workgroup: Sequence[int] = (1,),
+    attributes: Mapping[str, Any] | None = None,
+    version: int = 1,
+    dtypes: Sequence[Sequence[str]] | None = None,
+    like: Mapping[str, str] | None = None,
+) -> Operator:
+    """Return a custom operator that is one kernel, of which `body` is the text between the braces.
+
+    The signature is generated from the declaration. The body uses words that every kernel language
+    has: ``tl_load(x, col, row)``, ``tl_global_id(0)``, and others (``docs/custom_operators.md``).
+
+    Parameters
+    ----------
+    name, arguments, attributes, version, dtypes, like
+        As for :func:`host_operator`; every argument says ``"buffer"`` or ``"texture"``, attributes
+        are numbers.
+    body : str
+        The statements that one thread runs.
+    threads : list of str or int
+        The number of threads along x, y and z: expressions such as ``"(x.width + 1) / 2"``. Names
+        are ``x.width`` and ``x.height`` (texels), ``x.d0``, ``x.d1``, … (the shape) and
+        ``x.places`` (elements with padding) of an argument ``x``.
+    workgroup : list of int
+        The threads of a work group.
+
+    Raises
+    ------
+    TVMError
+        TL2040 for a declaration that is wrong in itself. A body that does not compile is reported
+        when the operator is first used (TL5010).
+    """
+    return made_source_operator(
+        f"source_operator {name!r}",
+        {
+            "name": name,
+            "arguments": arguments,
+            "body": body,
+            "threads": threads,
+            "workgroup": workgroup,
+            "attributes": attributes,
+            "version": version,
+            "dtypes": dtypes,
+            "like": like,
+        },
+    )
+
+
+def made_source_operator(where: str, parts: Mapping[str, Any]) -> Operator:
+    """Return the operator of a declaration with the parameters of :func:`source_operator`."""
+    reader = Reader(where)
+    declaration = reader.declaration(
+        *(parts.get(key) for key in ("name", "arguments", "attributes")),
+        parts.get("version", 1),
+        parts.get("dtypes"),
+    )
+    sizes = [
+        reader.count(f"workgroup[{i}]", size, 2**31 - 1, 1)
+        for i, size in enumerate(reader.three("workgroup", parts.get("workgroup", (1,))))
+    ]
+    threads = [
+        reader.text(f"threads[{i}]", str(size) if type(size) is int else size)
+        for i, size in enumerate(reader.three("threads", parts.get("threads")))
+    ]
+    body = parts.get("body")
+    if not isinstance(body, str):
+        lines = reader.row("body", body)
+        body = "\n".join(reader.text(f"body[{i}]", line) for i, line in enumerate(lines))
+    return Operator(
+        _core.make_source_operator(
+            where,
+            declaration,
+            body,
+            (sizes + [1, 1])[:3],
+            (threads + ["1", "1"])[:3],
+            reader.like(parts.get("like")),
+        )
+    )

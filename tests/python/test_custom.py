@@ -1,0 +1,331 @@
+"""Custom operators from Python: functions on the host, bodies of kernels, declarative files."""
+
+import json
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+
+import texloom
+from texloom import custom, nd
+
+SOFTSHRINK = """
+int c = tl_global_id(0), r = tl_global_id(1);
+tl_texel(x) v = tl_load(x, c, r);
+tl_store(y, c, r, v - clamp(v, -l, l));
+"""
+DECLARATION = {
+    "name": "test::softshrink",
+    "arguments": {"x": "read texture", "y": "write texture"},
+    "attributes": {"l": 0.5},
+    "threads": ["x.width", "x.height"],
+    "workgroup": [4, 2],
+    "body": SOFTSHRINK.strip().split("\n"),
+}
+VALUES = np.arange(-18, 18, dtype="float32").reshape(3, 3, 4) / 8
+
+
+def shrunk(values, limit):
+    return values - np.clip(values, -limit, limit)
+
+
+def plus(name="test::plus"):
+    @custom.host_operator(
+        name, {"x": "read", "y": "write"}, attributes={"n": "integer", "scale": 1.0}
+    )
+    def op(x, y, n, scale):
+        y[...] = scale * x + n
+
+    return op
+
+
+def pair(device, scope=None, values=VALUES):
+    return nd.array(values, device, scope), nd.empty(values.shape, str(values.dtype), device, scope)
+
+
+@pytest.fixture(params=["opencl", "host"])
+def device(request):
+    return texloom.device(request.param, 0)
+
+
+@pytest.mark.parametrize("scope", [None, "texture"])
+def test_a_function_sees_row_major_arrays_wherever_they_are(device, scope):
+    x, y = pair(device, scope)
+    plus()(x, y, n=3)
+    assert np.array_equal(y.numpy(), VALUES + 3)
+    plus()(x, y, n=np.int64(1), scale=2)
+    assert np.array_equal(y.numpy(), 2 * VALUES + 1)
+
+
+def test_in_out_arguments(device):
+    @custom.host_operator("test::double", {"x": "read_write texture"})
+    def double(x):
+        x *= 2
+
+    x = nd.array(VALUES, device, "texture")
+    for _ in range(3):
+        double(x)
+    assert np.array_equal(x.numpy(), 8 * VALUES)
+
+
+def test_operators_follow_compiled_functions(dev):
+    a = texloom.te.placeholder((36,), name="A")
+    b = texloom.te.compute((36,), lambda i: a[i] * 2, name="B")
+    s = texloom.te.create_schedule(b.op)
+    s[b].bind(b.op.axis[0], texloom.te.thread_axis("threadIdx.x"))
+    double = texloom.build(s, [a, b], "opencl")
+    x, y = pair(dev, values=VALUES.reshape(36))
+    z = nd.empty((36,), "float32", dev)
+    double(x, y)
+    plus()(y, z, n=1)
+    double(z, y)
+    assert np.array_equal(y.numpy(), 2 * (2 * VALUES.reshape(36) + 1))
+
+
+def test_dtypes_choose_a_variant(device):
+    @custom.host_operator(
+        "test::half",
+        {"x": "read", "y": "write"},
+        dtypes=[["int32", "float32"], ["uint8", "float32"]],
+    )
+    def half(x, y):
+        y[...] = x / 2
+
+    for dtype in ("int32", "uint8"):
+        x = nd.array(np.arange(6, dtype=dtype), device)
+        y = nd.empty((6,), "float32", device)
+        half(x, y)
+        assert np.array_equal(y.numpy(), np.arange(6) / 2)
+    with pytest.raises(texloom.TVMError, match=r"no variant for \(float32, float32\)"):
+        half(*pair(device))
+
+
+def message_of(op, device, **attributes):
+    x, y = pair(device)
+    op(x, y, **attributes)
+    with pytest.raises(texloom.TVMError) as raised:
+        y.numpy()
+    y.numpy()  # the error is raised once, and the device can be used again
+    (diagnostic,) = raised.value.diagnostics
+    return diagnostic
+
+
+def test_an_exception_is_the_error_of_the_run(device):
+    @custom.host_operator("test::raises", {"x": "read", "y": "write"})
+    def raises(x, y):
+        raise ValueError("no such value\nmore about it")
+
+    message = message_of(raises, device).message
+    assert 'operator "test::raises": raised ValueError: no such value, at' in message
+    assert "more" not in message
+    assert __file__ in message
+
+
+def test_a_function_may_not_wait(device):
+    @custom.host_operator("test::waits", {"x": "read", "y": "write"})
+    def waits(x, y):
+        device.sync()
+
+    diagnostic = message_of(waits, device)
+    assert 'operator "test::waits" waits' in diagnostic.message
+    assert "in the queue's order" in diagnostic.help
+
+
+def test_a_function_returns_nothing_and_keeps_inputs(device):
+    @custom.host_operator("test::returns", {"x": "read", "y": "write"})
+    def returns(x, y):
+        return x
+
+    @custom.host_operator("test::writes", {"x": "read", "y": "write"})
+    def writes(x, y):
+        x[...] = 0
+
+    diagnostic = message_of(returns, device)
+    assert "returned a NumPy array" in diagnostic.message
+    assert "y[...] = x" in diagnostic.help
+    assert "read-only" in message_of(writes, device).message
+
+
+def test_threads_that_run_and_wait_at_once(device):
+    failures = []
+
+    def work(number):
+        op = plus(f"test::plus{number}")
+        x, y = pair(device)
+        for i in range(20):
+            op(x, y, n=i + number)
+            if not np.array_equal(y.numpy(), VALUES + i + number):
+                failures.append((number, i))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_a_process_may_end_while_functions_run(tmp_path):
+    script = tmp_path / "ends.py"
+    script.write_text(
+        textwrap.dedent("""
+        import time, numpy as np, texloom
+        from texloom import custom, nd
+
+        @custom.host_operator("test::slow", {"x": "read_write"})
+        def slow(x):
+            time.sleep(0.05)
+            print("called", flush=True)
+
+        x = nd.array(np.zeros(4, "float32"), texloom.device("host", 0))
+        for _ in range(3):
+            slow(x)
+        """)
+    )
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "called\n" * 3
+
+
+def test_a_source_kernel_over_textures(dev):
+    op = custom.source_operator(**{**DECLARATION, "body": SOFTSHRINK})
+    x, y = pair(dev, "texture")
+    op(x, y)
+    assert np.array_equal(y.numpy(), shrunk(VALUES, 0.5))
+    op.checked(x, y, l=1)
+    assert np.array_equal(y.numpy(), shrunk(VALUES, 1))
+    assert op.shapes(("float16", (2, 5))) == [("float16", (2, 5))]
+
+
+# y is a rectangle of a larger image.
+def test_writes_outside_of_a_tensor_are_found(dev):
+    x = nd.array(VALUES, dev, "texture")
+    y = nd.empty((3, 3, 4), "float32", dev, "texture", origin=(1, 1), image=(6, 6))
+    custom.source_operator(**{**DECLARATION, "body": SOFTSHRINK}).checked(x, y)
+    assert np.array_equal(y.numpy(), shrunk(VALUES, 0.5))
+    stray = custom.source_operator(
+        **{**DECLARATION, "body": SOFTSHRINK.replace("(y, c", "(y, c + 1")}
+    )
+    with pytest.raises(texloom.TVMError, match="writes byte .* outside of its tensors"):
+        stray.checked(x, y)
+
+
+def test_a_body_that_does_not_compile(dev):
+    op = custom.source_operator(**{**DECLARATION, "body": "unknown_word();"})
+    with pytest.raises(texloom.TVMError, match="unknown_word") as raised:
+        op(*pair(dev, "texture"))
+    assert 'operator "test::softshrink"' in str(raised.value)
+
+
+def test_a_source_kernel_needs_its_language():
+    op = custom.source_operator(**{**DECLARATION, "body": SOFTSHRINK})
+    with pytest.raises(texloom.TVMError, match="OpenCL C"):
+        op(*pair(texloom.device("host", 0), "texture"))
+
+
+def test_calls_that_do_not_fit(device):
+    x, y = pair(device)
+    cases = {
+        "takes 2 arrays but is called with 1": lambda: plus()(x, n=1),
+        "'y' of operator .* is an int": lambda: plus()(x, 1, n=1),
+        "overlap in memory": lambda: plus()(x, x, n=1),
+        '"n", integer, is missing': lambda: plus()(x, y),
+        '"n" is integer, got float': lambda: plus()(x, y, n=0.5),
+        "'n' is a list": lambda: plus()(x, y, n=[1]),
+        'has no attribute "k"': lambda: plus()(x, y, n=1, k=2),
+        "reads 1 tensors, got 0": lambda: plus().shapes(n=1),
+    }
+    for message, call in cases.items():
+        with pytest.raises(texloom.TVMError, match=message):
+            call()
+
+
+def test_shapes():
+    @custom.host_operator(
+        "test::rows",
+        {"x": "read", "y": "write"},
+        attributes={"n": 2},
+        shapes=lambda inputs, n: [("int32", (inputs[0][1][0] * n,))],
+    )
+    def rows(x, y, n):
+        pass
+
+    assert rows.shapes(("float32", (3, 4)), n=5) == [("int32", (15,))]
+    with pytest.raises(texloom.TVMError, match="shapes of operator .*: raised IndexError"):
+        rows.shapes(("float32", ()))
+
+
+def test_a_function_must_take_what_is_declared():
+    with pytest.raises(texloom.TVMError, match="cannot be called with the arguments") as raised:
+
+        @custom.host_operator("test::f", {"x": "read", "y": "write"}, attributes={"n": 1})
+        def f(x, y):
+            pass
+
+    assert "def f(x, y, n)" in str(raised.value)
+
+
+def written(tmp_path, text):
+    path = tmp_path / "op.json"
+    path.write_text(text if isinstance(text, str) else json.dumps(text), encoding="utf-8")
+    return path
+
+
+def test_a_file_declares_an_operator(dev, tmp_path):
+    op = custom.load_operator(written(tmp_path, DECLARATION))
+    assert repr(op) == "Operator('test::softshrink', version=1)"
+    x, y = pair(dev, "texture")
+    op(x, y)
+    assert np.array_equal(y.numpy(), shrunk(VALUES, 0.5))
+
+
+WRONG = {
+    "op.json: file: is no JSON": "{",
+    "op.json: name: occurs twice": '{"name": "a::b", "name": "a::c"}',
+    "op.json: threads: is missing": {k: v for k, v in DECLARATION.items() if k != "threads"},
+    "op.json: bodies: is unknown": {**DECLARATION, "bodies": ""},
+    "op.json: name: is 3, not a string": {**DECLARATION, "name": 3},
+    'op.json: "softshrink" is no name': {**DECLARATION, "name": "softshrink"},
+    "op.json: version: is -1": {**DECLARATION, "version": -1},
+    "op.json: arguments: is ": {**DECLARATION, "arguments": ["x"]},
+    "op.json: arguments.x.access: is 'reads'": {**DECLARATION, "arguments": {"x": "reads"}},
+    "op.json: arguments.x.storage: is 'image'": {**DECLARATION, "arguments": {"x": "read image"}},
+    "op.json: arguments.x.kind: is unknown": {**DECLARATION, "arguments": {"x": {"kind": 1}}},
+    r"op.json: arguments.x.layout.rows\[0\]: is -1": {
+        **DECLARATION,
+        "arguments": {"x": {"access": "read", "layout": {"rows": [-1]}}},
+    },
+    "op.json: .* needs its storage": {**DECLARATION, "arguments": {"x": "read"}},
+    "op.json: attributes.l.type: is 'double'": {**DECLARATION, "attributes": {"l": "double"}},
+    "op.json: attributes.l.default: is 'a', not": {
+        **DECLARATION,
+        "attributes": {"l": {"type": "float", "default": "a"}},
+    },
+    r"op.json: dtypes\[0\]: is 'float32', not a list": {**DECLARATION, "dtypes": ["float32"]},
+    "'float31' is not a dtype": {**DECLARATION, "dtypes": [["float31", "float32"]]},
+    "op.json: .* like: .z. is no argument": {**DECLARATION, "like": {"y": "z"}},
+    r"op.json: workgroup\[1\]: is 0": {**DECLARATION, "workgroup": [1, 0]},
+    "op.json: workgroup: has 4 parts": {**DECLARATION, "workgroup": [1, 1, 1, 1]},
+    r'op.json: .*: threads\[0\]: "x.wide": unknown name': {**DECLARATION, "threads": ["x.wide"]},
+    r"op.json: body\[0\]: is 1, not a string": {**DECLARATION, "body": [1]},
+    "op.json: .* the body is empty": {**DECLARATION, "body": ""},
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_what_is_wrong_in_a_file_is_named(tmp_path, message):
+    with pytest.raises(texloom.TVMError, match=message.replace('"', ".")) as raised:
+        custom.load_operator(written(tmp_path, WRONG[message]))
+    (diagnostic,) = raised.value.diagnostics
+    assert diagnostic.file == __file__
+    assert len(diagnostic.help) > 5
+
+
+def test_a_file_that_is_absent(tmp_path):
+    with pytest.raises(ValueError, match="none.json: file: cannot be read"):
+        custom.load_operator(tmp_path / "none.json")
