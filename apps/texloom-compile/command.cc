@@ -11,7 +11,9 @@
 
 #include "apps/command_line/command_line.h"
 #include "compile/compile.h"
+#include "compile/package.h"
 #include "ir/text/lexer.h"
+#include "runtime/package/package_writer.h"
 #include "support/diagnostic.h"
 
 namespace texloom::compile_command {
@@ -23,11 +25,13 @@ namespace {
 constexpr std::string_view kHelp = R"(usage: texloom-compile FILE [OPTION]...
 
 Compiles a program in the text form (docs/text_form.md), a schedule or a lowered program, and writes
-its launch plan, as comments, and the source of each kernel. FILE is - for standard input.
+its launch plan, as comments, and the source of each kernel; or a package (docs/packages.md), which
+the runtime loads. FILE is - for standard input.
 
   --target=TARGET  compile for this target, such as "opencl -device=adreno"; by default the
                    target that a program at stage te names, or "opencl"
-  -o FILE          write to this file; by default, and for -, to standard output
+  -o FILE          write to this file, a package if its name ends in .tlp; by default, and for -,
+                   write the source to standard output
   --checked        make kernels test their indices; only for a program at stage te
   --verify-each    check the rules of the IR after each pass, not only after the last
   --help           print this, and stop
@@ -88,11 +92,23 @@ std::string listing(const compile::CompiledModule& module) {
   return text;
 }
 
+bool is_package(const std::string& file) { return file.ends_with(".tlp"); }
+
+void write_package(const compile::CompiledModule& module, const std::string& file) {
+  const Status status = runtime::write_package(compile::package_of(module, {}), file);
+  if (status.code() == StatusCode::Unavailable) throw UsageError{status.message()};
+  if (!status.ok()) compile::refuse_module_file(status.message(), {});
+}
+
 void compile_file(const Options& options, std::istream& in, std::ostream& out, std::ostream& err) {
   const compile::CompiledModule module = compile::compile(
       parse(options, in), {.checked = options.checked, .verify_each = options.verify_each});
   for (const Diagnostic& warning : module.warnings) err << render(warning) << "\n";
-  write_text(options.output, listing(module), out);
+  if (is_package(options.output)) {
+    write_package(module, options.output);
+  } else {
+    write_text(options.output, listing(module), out);
+  }
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ PYBIND11_MODULE(_core, m) {
   python::bind_functions(m);
   python::bind_custom_operators(m);
   python::bind_validation(m);
-  python::bind_module_files(m);
+  python::bind_packages(m);
+  python::bind_package_view(m);
   python::bind_arithmetic(m);
   python::bind_program_view(m);
   python::bind_buffer_planning(m);

@@ -10,6 +10,7 @@ _COMMANDS = {
     "trace": "run a script and write a trace for Perfetto and Chrome",
     "plan": "plan the memory of a network's tensors: textures, or buffers in one arena",
     "show": "draw a schedule as SVG",
+    "inspect": "show what a package file contains",
 }
 
 

@@ -230,7 +230,7 @@ class InterpreterLoader final : public host::KernelLoader {
 };
 
 // The text of a program of only this kernel: each executable of a plan has one entry point.
-std::string text_of(const CompiledModule& module, size_t number) {
+std::string text_of(const CompiledModule& module, size_t number, CodeLocations locations) {
   ir::Program program;
   program.name = module.program.name;
   program.stage = module.program.stage;
@@ -239,7 +239,7 @@ std::string text_of(const CompiledModule& module, size_t number) {
   program.body = ir::make_empty();
   program.kernels = {module.program.kernels[number]};
   program.kernels.front().name = module.kernels[number].name;
-  return ir::to_string(program, {.locations = true});
+  return ir::to_string(program, {.locations = locations == CodeLocations::Keep});
 }
 
 }  // namespace
@@ -249,10 +249,11 @@ std::shared_ptr<const host::KernelLoader> make_interpreter_loader(
   return std::make_shared<InterpreterLoader>(options);
 }
 
-void add_interpreted_code(const CompiledModule& module, runtime::LaunchPlan& plan) {
+void add_interpreted_code(const CompiledModule& module, runtime::LaunchPlan& plan,
+                          CodeLocations locations) {
   for (size_t i = 0; i < module.kernels.size(); ++i) {
     plan.modules[plan.kernels[i].module].codes.push_back(
-        {.format = hal::KernelFormat::Ir, .code = text_of(module, i)});
+        {.format = hal::KernelFormat::Ir, .code = text_of(module, i, locations)});
   }
 }
 

@@ -28,6 +28,10 @@ std::shared_ptr<const hal::host::KernelLoader> make_interpreter_loader(
 
 // Adds such code to each kernel of the module's launch plan, after its existing code: drivers of
 // devices use the first, and the driver `host` uses this one. Each kernel gets its own program.
-void add_interpreted_code(const CompiledModule& module, runtime::LaunchPlan& plan);
+// Without locations, reports name lines of that program instead of the user's, and the code does
+// not say where the user's files are.
+enum class CodeLocations : uint8_t { Keep, LeaveOut };
+void add_interpreted_code(const CompiledModule& module, runtime::LaunchPlan& plan,
+                          CodeLocations locations = CodeLocations::Keep);
 
 }  // namespace texloom::compile

@@ -14,12 +14,6 @@ using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-hal::ElementType element_type(Type type) {
-  const auto element = hal::element_type_from_name(ir::to_string(type.element()));
-  TL_CHECK(element.has_value());
-  return *element;
-}
-
 hal::Extent2D extent_of(const BufferNode& texture) {
   return {static_cast<uint32_t>(texture.layout.col_count()),
           static_cast<uint32_t>(texture.layout.row_count())};
@@ -254,6 +248,12 @@ runtime::TensorLayout tensor_layout(const Layout& layout) {
     return result;
   };
   return {layout.shape, digits(layout.rows), digits(layout.cols), digits(layout.lanes)};
+}
+
+hal::ElementType element_type(Type type) {
+  const auto element = hal::element_type_from_name(ir::to_string(type.element()));
+  TL_CHECK(element.has_value());
+  return *element;
 }
 
 hal::TexelFormat texel_format(Type type) {

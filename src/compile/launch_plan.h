@@ -16,6 +16,9 @@ hal::KernelParam kernel_param(const ir::KernelParam& param);
 // The places of a layout's elements.
 runtime::TensorLayout tensor_layout(const ir::Layout& layout);
 
+// The runtime's name for the elements of this type, which is a scalar.
+hal::ElementType element_type(ir::Type type);
+
 // The format of a texture whose elements are of this type. Requires is_texel_type(type).
 hal::TexelFormat texel_format(ir::Type type);
 

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,11 +13,13 @@
 #include "compile/bad_indices.h"
 #include "compile/interpreted_kernels.h"
 #include "compile/launch_plan.h"
+#include "compile/package.h"
 #include "compile/requirements.h"
-#include "compile/stored_module.h"
 #include "lower/te_text.h"
 #include "runtime/drivers/host/driver.h"
 #include "runtime/executor/device_program.h"
+#include "runtime/package/package_file.h"
+#include "runtime/package/package_writer.h"
 #include "support/diagnostic.h"
 #include "tests/runtime/opencl_fixture.h"
 
@@ -112,11 +115,30 @@ TEST_F(Compiled, RunsOnTheHost) {
 TEST_F(Compiled, RunsOnOpenCl) { expect_chain_of(compile(parsed(kChain))); }
 
 // A module survives storing and loading.
-TEST_F(Compiled, RunsFromItsStoredForm) {
+TEST_F(Compiled, RunsFromItsPackage) {
   open_host();
-  const StoredModule stored = store(compile(parsed(kChain)));
-  EXPECT_EQ(stored.kernels.size(), 2U);
-  expect_chain_of(load(stored, "chain.tl", {}));
+  const runtime::Package package = package_of(compile(parsed(kChain)), {});
+  const auto bytes = runtime::package_bytes(std::span(&package, 1));
+  ASSERT_TRUE(bytes.ok()) << bytes.status().to_string();
+  const auto file = runtime::PackageFile::open(*bytes);
+  ASSERT_TRUE(file.ok()) << file.status().to_string();
+  const CompiledModule module = module_of((*file)->package(), "chain.tlp", {});
+  EXPECT_EQ(module.kernels.size(), 2U);
+  expect_chain_of(module);
+}
+
+// The plan of a package runs without the compiler, on a device of its target and, since it has
+// kernels in the text form, on the host.
+TEST_F(Compiled, PackagesHaveCodeForTheInterpreter) {
+  const runtime::Package package = package_of(compile(parsed(kChain)), {});
+  ASSERT_EQ(package.variants.size(), 1U);
+  for (const runtime::ModuleSpec& code : package.variants[0].plan.modules) {
+    ASSERT_EQ(code.codes.size(), 2U);
+    EXPECT_EQ(code.codes[0].format, hal::KernelFormat::OpenClC);
+    EXPECT_EQ(code.codes[1].format, hal::KernelFormat::Ir);
+  }
+  EXPECT_EQ(package.variants[0].needs.max_work_group_size, 4U);
+  EXPECT_EQ(package.variants[0].needs.buffer_bytes, 40U);
 }
 
 // A checked build reports a bad index after the run, with the line of the access.
@@ -223,20 +245,36 @@ TEST(Compile, RequiresTheFeaturesThatKernelsUse) {
   check_requirements(module, device, {});
 }
 
-TEST(Compile, StoredPartsThatDoNotFit) {
-  const StoredModule stored = store(compile(parsed(kChain)));
-  const auto refused = [](const StoredModule& wrong) {
-    return code_of([&] { load(wrong, "chain.tl", {}); });
+// The parts of a package may each be right, and yet not fit each other.
+TEST(Compile, PackagesWhosePartsDoNotFit) {
+  const runtime::Package good = package_of(compile(parsed(kChain)), {});
+  const auto refused = [&](auto change) {
+    runtime::Package wrong = good;
+    change(wrong);
+    return code_of([&] { module_of(wrong, "chain.tlp", {}); });
   };
-  StoredModule wrong = stored;
-  wrong.kernels.pop_back();
-  EXPECT_EQ(refused(wrong), Code::BadModuleFile);
-  wrong = stored;
-  wrong.arrays[0].shape = {11};
-  EXPECT_EQ(refused(wrong), Code::BadModuleFile);
-  wrong = stored;
-  wrong.values.push_back({0, 0, "int32"});
-  EXPECT_EQ(refused(wrong), Code::BadModuleFile);
+  using runtime::Package;
+  EXPECT_EQ(refused([](Package& p) { p.variants[0].plan.kernels.pop_back(); }),
+            Code::BadModuleFile);
+  EXPECT_EQ(refused([](Package& p) {
+              p.variants[0].plan.arguments[0].layout = runtime::row_major({11});
+            }),
+            Code::BadModuleFile);
+  EXPECT_EQ(refused([](Package& p) { p.variants[0].stores[0].layout = "texture[(d0) -> "; }),
+            Code::BadModuleFile);
+  EXPECT_EQ(
+      refused([](Package& p) { std::swap(p.variants[0].stores[0], p.variants[0].stores[1]); }),
+      Code::BadModuleFile);
+  EXPECT_EQ(refused([](Package& p) { p.numbers.push_back({0, 0, hal::ElementType::Int32}); }),
+            Code::BadModuleFile);
+  EXPECT_EQ(refused([](Package& p) { p.variants[0].program.clear(); }), Code::BadModuleFile);
+  EXPECT_EQ(refused([](Package& p) { p.variants[0].target = "abacus"; }), Code::UnknownTarget);
+  EXPECT_EQ(refused([](Package& p) { p.variants[0].program[0] = 'P'; }), Code::SyntaxError);
+  EXPECT_EQ(refused([](Package& p) {
+              p.variants[0].program =
+                  "program f stage=loops\n  param A: global float32[4]\n  A[0] = 1.0\n";
+            }),
+            Code::BadModuleFile);
 }
 
 }  // namespace

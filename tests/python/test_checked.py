@@ -212,4 +212,4 @@ def test_a_checked_function_is_not_stored(tmp_path):
     """A file cannot store the lines; a function without checks is stored like any other."""
     s, args = gather()
     with pytest.raises(tvm.TVMError, match="TL5012.*a checked function cannot be saved"):
-        tvm.build(s, args, checked=True).export_library(tmp_path / "gather.zip")
+        tvm.build(s, args, checked=True).export_library(tmp_path / "gather.tlp")

@@ -141,8 +141,8 @@ def test_contract_is_part_of_texts_and_module_files(dev, tmp_path):
     assert "lanes=(c)], exact_image" in str(program)
     f = tvm.build(tvm.parse(str(program)))
     assert comparisons(f) == 0
-    f.export_library(tmp_path / "f.zip")
-    loaded = tvm.runtime.load_module(tmp_path / "f.zip")
+    f.export_library(tmp_path / "f.tlp")
+    loaded = tvm.runtime.load_module(tmp_path / "f.tlp")
     expected = result_of(f, x, y, dev, layout)
     assert result_of(loaded, x, y, dev, layout).tobytes() == expected.tobytes()
     large = tvm.nd.empty((1, 7, 9, 4), "float32", dev, "texture", layout=layout, image=(9, 8))

@@ -1,0 +1,56 @@
+// Writes compiled functions to packages, and loads them.
+
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compile/package.h"
+#include "core/handles.h"
+#include "core/runtime/function.h"
+#include "runtime/package/package_file.h"
+#include "runtime/package/package_writer.h"
+#include "support/diagnostic.h"
+
+namespace texloom::python {
+
+namespace {
+
+[[noreturn]] void refuse_output_file(const std::string& problem) {
+  fail(user_location(), Code::BadModuleFile, "choose another file, or make room for it", "{}",
+       problem);
+}
+
+// `path` is in the file system's encoding.
+void write_functions(const std::vector<std::shared_ptr<PyFunction>>& functions,
+                     const py::bytes& path) {
+  std::vector<runtime::Package> packages;
+  packages.reserve(functions.size());
+  for (const auto& function : functions)
+    packages.push_back(compile::package_of(function->module, user_location()));
+  const Status status = runtime::write_packages(packages, std::string(path));
+  if (status.code() == StatusCode::Unavailable) refuse_output_file(status.message());
+  if (!status.ok()) compile::refuse_module_file(status.message(), user_location());
+}
+
+std::vector<std::shared_ptr<PyFunction>> load_functions(const py::bytes& path) {
+  const std::string file(path);
+  const auto opened = runtime::PackageFile::open(file);
+  if (!opened.ok()) compile::refuse_module_file(opened.status().message(), user_location());
+  std::vector<std::shared_ptr<PyFunction>> functions;
+  for (const runtime::Package& package : (*opened)->packages())
+    functions.push_back(
+        std::make_shared<PyFunction>(compile::module_of(package, file, user_location())));
+  return functions;
+}
+
+}  // namespace
+
+void bind_packages(py::module_& m) {
+  m.def("write_functions", write_functions);
+  m.def("load_functions", load_functions);
+  m.def("refuse_output_file", refuse_output_file);
+}
+
+}  // namespace texloom::python

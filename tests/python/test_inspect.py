@@ -1,0 +1,76 @@
+"""`texloom inspect` shows packages, and refuses other files with one message."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import texloom as tvm
+from texloom import te
+from texloom.__main__ import main
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """A function of two kernels with a texture between them, and a symbolic one."""
+    x = te.placeholder((6, 10, 4), name="X")
+    y = te.compute(x.shape, lambda *i: x[i] * 2, name="Y")
+    s = te.create_schedule(y.op)
+    cache = s.cache_read(x, "texture", [y])
+    for stage in (s[cache], s[y]):
+        stage.bind(stage.op.axis[0], te.thread_axis("blockIdx.x"))
+    n = te.var("n")
+    a = te.placeholder((n,), name="A")
+    b = te.compute((n,), lambda i: a[i] + 1, name="B")
+    t = te.create_schedule(b.op)
+    t[b].bind(b.op.axis[0], te.thread_axis("blockIdx.x"))
+    programs = [tvm.lower(s, [x, y], name="doubled"), tvm.lower(t, [a, b], name="counted")]
+    path = tmp_path_factory.mktemp("inspect") / "both.tlp"
+    tvm.build(programs, target="opencl -device=adreno").export_library(path)
+    return path
+
+
+def test_text_shows_what_runs(package, capsys):
+    assert main(["inspect", str(package)]) == 0
+    text = capsys.readouterr().out
+    for line in (
+        "package doubled: X -> Y",
+        "needs images of 10 x 6 texels",
+        "X       float32[6, 10, 4]  0           global  960 bytes  row-major",
+        "X.texture  10 x 6 texels of rgba32float",
+        "launch doubled_kernel0(X, X.texture), 6 x 1 x 1 groups",
+        "package counted: A -> B, symbols n",
+        "a buffer sized at the call",
+    ):
+        assert line in text
+
+
+def test_json_has_everything(package, capsys):
+    assert main(["inspect", str(package), "--json"]) == 0
+    doubled, counted = json.loads(capsys.readouterr().out)
+    variant = doubled["variants"][0]
+    assert variant["target"].startswith("opencl -device=adreno")
+    assert [(s["tensor"], s["storage_id"], s["storage_scope"]) for s in variant["stores"]] == [
+        ("X", 0, "global"),
+        ("Y", 1, "global"),
+    ]
+    assert [step["step"] for step in variant["steps"]] == ["allocate", "launch", "launch", "free"]
+    assert variant["temporaries"][0]["storage"]["format"] == "rgba32float"
+    assert [code["format"] for code in variant["modules"][0]] == ["OpenCL C", "IR"]
+    assert doubled["operations"] == 240
+    assert counted["symbols"] == ["n"]
+    assert counted["tensors"][0]["shape"] == ["n"]
+    assert counted["variants"][0]["steps"][0]["groups"] == ["n", 1, 1]
+
+
+@pytest.mark.parametrize("content", [None, b"", b"PK\3\4", "cut"])
+def test_refused_file_is_one_message(package, tmp_path, content):
+    path = tmp_path / "f.tlp"
+    if content is not None:
+        path.write_bytes(package.read_bytes()[:-9] if content == "cut" else content)
+    command = [sys.executable, "-m", "texloom", "inspect", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"texloom inspect: '{path}' ")
+    assert done.stderr.count("\n") == 1
