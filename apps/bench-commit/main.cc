@@ -1,0 +1,173 @@
+// Measures what it costs to wait for each operator, for chains of compiled kernels and custom
+// operators on one device.
+//
+//     build/release/apps/texloom-bench-commit [--device DEVICE] [--rounds N] > FILE
+//
+// Writes JSON to standard output, and progress to standard error. For each chain it has the median
+// times of a run in two modes, which run in turns: "adaptive", where a run is one recording that is
+// waited for at its end, and "wait_each", where each operator is submitted and waited for. It also
+// has the median of the rounds' ratios, and what the law predicts: with T, the time of an operator
+// in a long chain, and S, what a wait adds to the only operator of a run, n operators take n (T +
+// S) in place of n T + S. benchmarks/commit/picture.py draws the result.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "apps/bench-commit/chain.h"
+#include "runtime/drivers/opencl/driver.h"
+#include "runtime/hal/driver.h"
+
+namespace texloom::bench_commit {
+namespace {
+
+constexpr const char* kUsage =
+    R"(usage: texloom-bench-commit [--device DEVICE] [--rounds N]
+
+  --device DEVICE  an ordinal or id of an OpenCL device; default: the first
+  --rounds N       how often each chain is measured (15)
+)";
+
+struct Options {
+  std::string device;
+  int rounds = 15;
+};
+
+bool parse(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; i += 2) {
+    if (i + 1 == argc) return false;
+    const std::string_view name = argv[i], value = argv[i + 1];
+    if (name == "--device") {
+      options.device = value;
+    } else if (name == "--rounds") {
+      const char* end = value.data() + value.size();
+      const auto [stop, error] = std::from_chars(value.data(), end, options.rounds);
+      if (error != std::errc() || stop != end || options.rounds < 1) return false;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+constexpr double kSample = 2000;  // microseconds that a sample should take
+
+// How often to run a program in one sample.
+Result<int> times_of(ChainProgram& program) {
+  TL_RETURN_IF_ERROR(program.time(2).status());
+  TL_ASSIGN_OR_RETURN(const double once, program.time(2));
+  return std::clamp(static_cast<int>(kSample / once), 1, 200);
+}
+
+// The median time of a run, in microseconds.
+Result<double> measure(const std::shared_ptr<hal::Device>& device, const Chain& chain, int rounds) {
+  TL_ASSIGN_OR_RETURN(const auto program,
+                      ChainProgram::create(device, chain, runtime::CommitPolicy()));
+  TL_ASSIGN_OR_RETURN(const int times, times_of(*program));
+  std::vector<double> samples;
+  for (int i = 0; i < rounds; ++i) {
+    TL_ASSIGN_OR_RETURN(const double sample, program->time(times));
+    samples.push_back(sample);
+  }
+  return median(samples);
+}
+
+struct Row {
+  Chain chain;
+  double adaptive = 0, wait_each = 0, ratio = 0;  // microseconds; medians
+};
+
+Result<Row> compare(const std::shared_ptr<hal::Device>& device, const Chain& chain, int rounds) {
+  TL_ASSIGN_OR_RETURN(const auto adaptive,
+                      ChainProgram::create(device, chain, runtime::CommitPolicy()));
+  TL_ASSIGN_OR_RETURN(const auto waiting, ChainProgram::create(device, chain, {.wait_each = true}));
+  TL_ASSIGN_OR_RETURN(const int times, times_of(*adaptive));
+  TL_RETURN_IF_ERROR(times_of(*waiting).status());
+  TL_RETURN_IF_ERROR(adaptive->check().with_context("adaptive"));
+  TL_RETURN_IF_ERROR(waiting->check().with_context("wait_each"));
+  std::vector<double> ours, peer, ratios;
+  for (int round = 0; round < rounds; ++round) {
+    double time[2] = {};
+    for (const int arm : {round % 2, 1 - round % 2}) {
+      TL_ASSIGN_OR_RETURN(time[arm], (arm == 0 ? adaptive : waiting)->time(times));
+    }
+    ours.push_back(time[0]);
+    peer.push_back(time[1]);
+    ratios.push_back(time[1] / time[0]);
+  }
+  return Row{chain, median(ours), median(peer), median(ratios)};
+}
+
+// T and S in microseconds, for arrays of this size.
+struct Costs {
+  double op = 0, wait = 0;
+};
+
+Result<Costs> costs_of(const std::shared_ptr<hal::Device>& device, std::uint32_t elements,
+                       int rounds) {
+  TL_ASSIGN_OR_RETURN(const double longer, measure(device, {100, elements}, rounds));
+  TL_ASSIGN_OR_RETURN(const double shorter, measure(device, {50, elements}, rounds));
+  TL_ASSIGN_OR_RETURN(const double single, measure(device, {1, elements}, rounds));
+  const double op = std::max((longer - shorter) / 100, 1e-3);
+  // One pair, which is waited for once.
+  return Costs{op, std::max(single - 2 * op, 0.0)};
+}
+
+Status run(const Options& options) {
+  TL_ASSIGN_OR_RETURN(const auto driver, hal::opencl::create_driver());
+  TL_ASSIGN_OR_RETURN(const std::shared_ptr<hal::Device> device,
+                      driver->open_by_name(options.device));
+  const hal::DeviceInfo& info = device->info();
+  fmt::print("{{\"device\": \"{}\", \"driver\": \"{}\", \"rounds\": {}, \"rows\": [", info.name,
+             info.driver_version, options.rounds);
+  const char* separator = "";
+  for (const std::uint32_t elements : {1'000U, 10'000U, 100'000U, 1'000'000U, 4'000'000U}) {
+    TL_ASSIGN_OR_RETURN(const Costs costs, costs_of(device, elements, options.rounds));
+    for (const int pairs : {1, 2, 5, 10, 20, 50, 100}) {
+      fmt::print(stderr, "{} elements, {} custom operators\n", elements, pairs);
+      TL_ASSIGN_OR_RETURN(const Row row, compare(device, {pairs, elements}, options.rounds));
+      const double n = row.chain.operators();
+      const double law = n * (costs.op + costs.wait) / (n * costs.op + costs.wait);
+      fmt::print(
+          "{}\n  {{\"elements\": {}, \"custom\": {}, \"operators\": {}, \"adaptive_us\": {:.3f}, "
+          "\"wait_each_us\": {:.3f}, \"ratio\": {:.4f}, \"operator_us\": {:.4f}, \"wait_us\": "
+          "{:.4f}, \"law\": {:.4f}}}",
+          separator, elements, pairs, row.chain.operators(), row.adaptive, row.wait_each, row.ratio,
+          costs.op, costs.wait, law);
+      separator = ",";
+    }
+  }
+  fmt::print("\n]}}\n");
+  return {};
+}
+
+}  // namespace
+}  // namespace texloom::bench_commit
+
+int main(int argc, char** argv) {
+  if (argc == 2 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {
+    fmt::print("{}", texloom::bench_commit::kUsage);
+    return 0;
+  }
+  texloom::bench_commit::Options options;
+  if (!texloom::bench_commit::parse(argc, argv, options)) {
+    fmt::print(stderr, "{}", texloom::bench_commit::kUsage);
+    return 2;
+  }
+  const texloom::Status status = texloom::bench_commit::run(options);
+  if (!status.ok()) fmt::print(stderr, "texloom-bench-commit: {}\n", status.to_string());
+  return status.ok() ? 0 : 1;
+}
