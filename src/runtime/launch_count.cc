@@ -7,10 +7,9 @@
 namespace texloom::runtime {
 namespace {
 
-// The limit for steps that are looked at. A plan from a file may have loops around lists of steps
-// that launch nothing, so that counting would take hours; other plans launch something in most
-// steps.
-constexpr std::int64_t kMaxVisits = 32 * kMaxLaunches;
+// The limit for the steps of a run, with the operations of sizes, since a plan from a file may have
+// loops around many steps that launch nothing. Other plans launch something in most steps.
+constexpr std::int64_t kMaxVisits = 16 * kMaxLaunches;
 
 bool uses(const Size& size, std::uint32_t slot) {
   const std::vector<std::uint32_t> slots = size.loop_slots();
@@ -25,9 +24,8 @@ bool uses(const std::vector<Step>& steps, std::uint32_t slot) {
   });
 }
 
-Status too_long() {
-  return make_error(StatusCode::LimitExceeded, "one run would make more than {} launches",
-                    kMaxLaunches);
+Status too_many_steps() {
+  return make_error(StatusCode::LimitExceeded, "one run would take more than {} steps", kMaxVisits);
 }
 
 class Counter {
@@ -36,7 +34,7 @@ class Counter {
   Result<std::int64_t> count(std::span<const Step> steps) {
     std::int64_t sum = 0;
     for (const Step& step : steps) {
-      if (++visits_ > kMaxVisits) return too_long();
+      if (++visits_ > kMaxVisits) return too_many_steps();
       if (std::holds_alternative<LaunchStep>(step) || std::holds_alternative<CallStep>(step)) ++sum;
       if (const auto* loop = std::get_if<LoopStep>(&step)) {
         TL_ASSIGN_OR_RETURN(const std::int64_t inside, count(*loop));
@@ -49,12 +47,20 @@ class Counter {
 
  private:
   Result<std::int64_t> count(const LoopStep& loop) {
+    visits_ += static_cast<std::int64_t>(loop.extent.steps().size());
     TL_ASSIGN_OR_RETURN(const std::int64_t extent, loop.extent.at({}, variables_));
     if (extent <= 0) return std::int64_t{0};
     variables_[loop.slot] = 0;
+    const std::int64_t before = visits_;
     TL_ASSIGN_OR_RETURN(const std::int64_t first, count(loop.body));
     std::int64_t sum = std::max<std::int64_t>(first, 1);
-    if (!depends(loop)) return extent > kMaxLaunches / sum ? kMaxLaunches + 1 : extent * sum;
+    if (!depends(loop)) {
+      if (extent > kMaxLaunches / sum) return kMaxLaunches + 1;
+      const std::int64_t of_body = visits_ - before;
+      if (of_body > kMaxVisits / extent) return too_many_steps();
+      visits_ += of_body * (extent - 1);
+      return extent * sum;
+    }
     for (std::int64_t i = 1; i < extent && sum <= kMaxLaunches; ++i) {
       variables_[loop.slot] = i;
       TL_ASSIGN_OR_RETURN(const std::int64_t more, count(loop.body));
@@ -80,7 +86,8 @@ class Counter {
 Result<std::int64_t> launches_of(std::span<const Step> steps) {
   TL_ASSIGN_OR_RETURN(const std::int64_t launches, Counter().count(steps));
   if (launches <= kMaxLaunches) return launches;
-  return too_long();
+  return make_error(StatusCode::LimitExceeded, "one run would make more than {} launches",
+                    kMaxLaunches);
 }
 
 }  // namespace texloom::runtime

@@ -1,4 +1,4 @@
-"""Runs the libFuzzer targets and reports their findings.
+"""Runs the libFuzzer targets, on texts and on packages, and reports their findings.
 
 ./dev fuzz texts builds the targets and runs this script. To run it without the repository, copy the
 folder that it is given (fuzz_*, seeds/, tl.dict) and this file; then run python3 run_fuzzers.py
@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-TARGETS = ("parse", "lower", "interpret")
+TARGETS = ("parse", "lower", "interpret", "package")
 # "#123456: cov: 5000 ft: 9000 corp: 700 exec/s: 900 oom/timeout/crash: 0/0/0 time: 60s ..."
 STATUS = re.compile(r"^#(\d+): cov: (\d+) .*corp: (\d+) ")
 # The line that describes a finding: an internal check or a sanitizer's message.
@@ -47,11 +47,11 @@ def run(folder: Path, target: str, seconds: int, jobs: int) -> int:
     findings.mkdir(exist_ok=True)
     known = set(findings.iterdir())
     log = folder / f"{target}.log"
+    texts = [folder / "seeds", f"-dict={folder / 'tl.dict'}"]
     command = [
         binary(folder, target),
         corpus,
-        folder / "seeds",
-        f"-dict={folder / 'tl.dict'}",
+        *(texts if target != "package" else ()),  # this target makes packages itself
         f"-artifact_prefix={findings}/{target}-",
         f"-max_total_time={seconds}",
         f"-timeout={TIMEOUT}",
@@ -75,8 +75,8 @@ def run(folder: Path, target: str, seconds: int, jobs: int) -> int:
     # Slow units only came close to the time limit.
     new = sorted(f for f in set(findings.iterdir()) - known if "-slow-unit-" not in f.name)
     print(
-        f"{target:<10} {runs:>12,} texts in {time.monotonic() - begin:.0f} s on {jobs} processes, "
-        f"{coverage:,} edges, {kept:,} texts kept, {len(new)} findings",
+        f"{target:<10} {runs:>12,} inputs in {time.monotonic() - begin:.0f} s on {jobs} processes, "
+        f"{coverage:,} edges, {kept:,} kept, {len(new)} findings",
         flush=True,
     )
     symptoms = Counter(symptom(folder, target, finding) for finding in new)
@@ -87,7 +87,9 @@ def run(folder: Path, target: str, seconds: int, jobs: int) -> int:
 
 def main() -> int:
     """Run the targets one after the other; the exit status tells whether anything was found."""
-    parser = argparse.ArgumentParser(description="Fuzz the parser, the pipeline, the interpreter.")
+    parser = argparse.ArgumentParser(
+        description="Fuzz the parser, the pipeline, the interpreter, packages."
+    )
     parser.add_argument("folder", type=Path, help="with the targets, the seeds, the dictionary")
     parser.add_argument("--minutes", type=float, default=5, help="for each target (5)")
     parser.add_argument("--jobs", type=int, default=1, help="processes (1)")

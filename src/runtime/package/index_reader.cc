@@ -105,7 +105,7 @@ class IndexReader {
   std::string program(std::uint32_t section) {
     const auto bytes = sections_.take(section, "the program of a variant");
     if (bytes.ok()) return {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
-    values_.refuse(bytes.status().message());
+    values_.refuse(bytes.status());
     return {};
   }
 

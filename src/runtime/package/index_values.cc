@@ -7,7 +7,10 @@
 namespace texloom::runtime {
 
 void IndexValues::refuse(std::string problem) {
-  if (ok()) status_ = Status(StatusCode::InvalidArgument, std::move(problem));
+  refuse(Status(StatusCode::InvalidArgument, std::move(problem)));
+}
+void IndexValues::refuse(Status problem) {
+  if (ok()) status_ = std::move(problem);
 }
 
 bool IndexValues::takes(std::size_t bytes) {
@@ -57,7 +60,7 @@ Size IndexValues::size(const index::Size& size) {
                       step.value()};
   }));
   if (made.ok()) return *std::move(made);
-  refuse(made.status().message());
+  refuse(made.status());
   return 0;
 }
 

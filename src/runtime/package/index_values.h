@@ -31,8 +31,9 @@ class IndexValues {
 
   const Status& status() const { return status_; }
   bool ok() const { return status_.ok(); }
-  // Notes an InvalidArgument.
+  // Notes an InvalidArgument, or another error.
   void refuse(std::string problem);
+  void refuse(Status problem);
 
   std::string text(const flatbuffers::String* text);
   std::vector<std::string> texts(const IndexTables<index::Text>* texts);

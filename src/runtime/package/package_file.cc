@@ -96,6 +96,14 @@ Status damaged(std::string_view problem) {
   return invalid_argument("is damaged: {}; {}", problem, kExportAgain);
 }
 
+// The parts of the file are as they were written, but wrong. If only the options refuse it, another
+// copy would be no better.
+Status refused(const Status& problem) {
+  const bool is_wrong = problem.code() == StatusCode::InvalidArgument;
+  return Status(problem.code(), fmt::format("is refused: {}{}{}", problem.message(),
+                                            is_wrong ? "; " : "", is_wrong ? kExportAgain : ""));
+}
+
 Status check_version(std::uint32_t version) {
   if (version == kFormatVersion) return {};
   if (version > kFormatVersion)
@@ -182,10 +190,10 @@ Result<std::shared_ptr<const PackageFile>> PackageFile::read(std::unique_ptr<Sta
   if (!sections.ok()) return damaged(sections.status().message());
   state->sections = *std::move(sections);
   auto packages = read_packages(index, state->sections, options);
-  if (!packages.ok()) return invalid_argument("is refused: {}", packages.status().message());
+  if (!packages.ok()) return refused(packages.status());
   state->read = *std::move(packages);
   const Status status = check_packages(state->read.packages);
-  if (!status.ok()) return invalid_argument("is refused: {}", status.message());
+  if (!status.ok()) return refused(status);
   return std::shared_ptr<const PackageFile>(new PackageFile(std::move(state)));
 }
 

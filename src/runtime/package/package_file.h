@@ -39,7 +39,8 @@ class PackageFile {
 
   // Unavailable, with the system's words: the file cannot be read. InvalidArgument: it is not a
   // package, is damaged, was written for another version of the format, or is refused by
-  // check_packages() or the options. Messages say what to do.
+  // check_packages(). Unavailable, too: a kernel has no code that the options take. Messages say
+  // what to do.
   static Result<std::shared_ptr<const PackageFile>> open(const std::filesystem::path& file,
                                                          const PackageOptions& options = {});
   // Of the content of a file, which is copied.

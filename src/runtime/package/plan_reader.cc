@@ -96,7 +96,7 @@ class PlanReader {
     if (bytes.ok()) {
       made.code.assign(reinterpret_cast<const char*>(bytes->data()), bytes->size());
     } else {
-      values_.refuse(bytes.status().message());
+      values_.refuse(bytes.status());
     }
     return made;
   }
@@ -108,10 +108,10 @@ class PlanReader {
     if (options_.kernels == KernelPolicy::RefuseSource && !made.codes.empty()) {
       std::erase_if(made.codes, [](const hal::KernelCode& each) { return is_source(each.format); });
       if (made.codes.empty())
-        values_.refuse(
-            fmt::format("module {} has only source, which is refused: load it with "
-                        "KernelPolicy::Any if you trust the file",
-                        number));
+        values_.refuse(make_error(StatusCode::Unavailable,
+                                  "module {} has only source, which is refused: load it with "
+                                  "KernelPolicy::Any if you trust the file",
+                                  number));
     }
     if (module.math() > index::kMaxMathMode) values_.refuse("a module has unknown math options");
     made.math = static_cast<hal::MathMode>(module.math());
@@ -168,7 +168,7 @@ class PlanReader {
     if (bytes.ok()) {
       made.payload.assign(bytes->begin(), bytes->end());
     } else {
-      values_.refuse(bytes.status().message());
+      values_.refuse(bytes.status());
     }
     return made;
   }

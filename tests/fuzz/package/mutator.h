@@ -1,0 +1,42 @@
+// Random changes of package files.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/fuzz/hal/random.h"
+#include "tests/fuzz/package/seeds.h"
+
+namespace texloom::fuzz {
+
+// Makes the checksums and the sizes in the header those of the content, as far as the header and
+// the list of sections can be found: what an attacker does.
+void repair(Bytes& file);
+
+// The same seed gives the same changes.
+class PackageMutator {
+ public:
+  PackageMutator(std::uint64_t seed, std::vector<Bytes> files)
+      : random_(seed), files_(std::move(files)) {}
+
+  // One of the files with one to four changes, most often one; in half of the cases repaired.
+  Bytes changed();
+  // Changes a file once: flips bits, cuts or extends it, overwrites an integer, or exchanges or
+  // copies parts.
+  void change(Bytes& file);
+
+ private:
+  void flip_bits(Bytes& file);
+  void change_length(Bytes& file);
+  void overwrite_integer(Bytes& file);
+  void exchange_sections(Bytes& file);
+  void copy_part(Bytes& file);
+
+  // A position in the index, most often, where most numbers are.
+  std::size_t position(const Bytes& file, std::size_t alignment);
+
+  hal::fuzz::Random random_;
+  std::vector<Bytes> files_;
+};
+
+}  // namespace texloom::fuzz

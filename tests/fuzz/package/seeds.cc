@@ -1,0 +1,75 @@
+#include "tests/fuzz/package/seeds.h"
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "compile/compile.h"
+#include "compile/package.h"
+#include "lower/te_text.h"
+#include "runtime/package/package_writer.h"
+#include "support/check.h"
+#include "tests/runtime/package/package_fixture.h"
+
+namespace texloom::fuzz {
+namespace {
+
+// Two kernels with a texture between them.
+constexpr std::string_view kTexture = R"(program texture stage=te target="opencl"
+  param A
+  param C
+
+placeholder A: float32[3, 5, 4]
+
+compute B(i < 3, j < 5, k < 4): float32 = A[i, j, k] + 1.0
+  scope texture
+  bind i blockIdx.x
+  vectorize k
+
+compute C(i < 3, j < 5, k < 4): float32 = B[i, j, k] * 2.0
+  output
+  bind i blockIdx.x
+)";
+
+// A loop of launches.
+constexpr std::string_view kLoop = R"(program loop stage=kernels
+  symbol n: int32
+  param X: global int32[n]
+  param Y: global int32[n]
+  for i < 3 {
+    launch twice(X, Y, n) grid=(n, 1, 1) block=(1, 1, 1)
+  }
+
+kernel twice grid=(n, 1, 1) block=(1, 1, 1)
+  param X: read global int32[n]
+  param Y: write global int32[n]
+  param n: int32
+  axis i = blockIdx.x < n
+  Y[i] = X[i] * 2 + n
+)";
+
+runtime::Package compiled(std::string_view text) {
+  const ir::Target target;
+  const compile::SourceProgram program{std::make_shared<const lower::Lowering>(
+      lower::parse_lowering(std::string(text), "seed.tl", {.target = &target}))};
+  return compile::package_of(compile::compile(program), {});
+}
+
+}  // namespace
+
+std::vector<Bytes> seed_packages() {
+  const std::vector<std::vector<runtime::Package>> files = {
+      {runtime::example_package()},
+      {runtime::symbolic_package()},
+      {compiled(kTexture)},
+      {compiled(kLoop), runtime::example_package(), runtime::symbolic_package()}};
+  std::vector<Bytes> seeds;
+  for (const std::vector<runtime::Package>& packages : files) {
+    auto bytes = runtime::package_bytes(packages);
+    TL_CHECK(bytes.ok(), bytes.status().to_string());
+    seeds.push_back(*std::move(bytes));
+  }
+  return seeds;
+}
+
+}  // namespace texloom::fuzz
