@@ -57,14 +57,31 @@ def program(tree):
     return build / "embed"
 
 
-def test_the_program_of_the_page(tree):
-    """The program of docs/hal.md, compiled with the strictest warnings."""
-    text = (ROOT / "docs/hal.md").read_text()
-    blocks = re.findall(r"```cpp\n(.*?)```", text, re.DOTALL)
+def cpp_blocks(page):
+    text = (ROOT / "docs" / page).read_text()
+    return re.findall(r"```cpp\n(.*?)```", text, re.DOTALL)
+
+
+def program_of_hal():
+    blocks = cpp_blocks("hal.md")
     [code] = [block for block in blocks if "main()" in block]
-    folder = tree.parent / "page"
+    return code
+
+
+@pytest.mark.parametrize(
+    ("page", "program_text", "out"),
+    [
+        ("hal.md", program_of_hal(), "510\n"),
+        # All blocks of the page are one program.
+        ("custom_operators.md", "".join(cpp_blocks("custom_operators.md")), "-0.5 -2 -4.5 -8\n"),
+    ],
+    ids=["hal", "custom_operators"],
+)
+def test_the_program_of_a_page(tree, page, program_text, out):
+    """The C++ program of a document, compiled with the strictest warnings."""
+    folder = tree.parent / page
     folder.mkdir()
-    (folder / "main.cc").write_text(code)
+    (folder / "main.cc").write_text(program_text)
     (folder / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.20)\nproject(page CXX)\n"
         "find_package(texloom REQUIRED)\nadd_executable(page main.cc)\n"
@@ -74,7 +91,7 @@ def test_the_program_of_the_page(tree):
     settings = ["-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={tree}"]
     run("cmake", "-G", "Ninja", *settings)
     run("cmake", "--build", folder / "build")
-    assert run(folder / "build/page") == "510\n"
+    assert run(folder / "build/page") == out
 
 
 def test_program_runs_kernels(program):
