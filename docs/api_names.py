@@ -86,6 +86,9 @@ INTERNAL = (
     "texloom.array_calls",
     "texloom.bfloat16",
     "texloom.checked_calls",
+    "texloom.custom.declaration",
+    "texloom.custom.files",
+    "texloom.custom.operators",
     "texloom.device_kinds",
     "texloom.dlpack",
     "texloom.dtypes",
@@ -149,7 +152,7 @@ INTERNAL = (
 PROGRAMS = ("texloom.bench", "texloom.demo", "texloom.fuzz")
 
 # Classes of the compiled module that no public function takes or returns.
-INTERNAL_CLASSES = ("Location", "PlacedBuffer", "Profile", "ReductionDomain")
+INTERNAL_CLASSES = ("CustomOperator", "Location", "PlacedBuffer", "Profile", "ReductionDomain")
 
 SPECIAL_METHODS = ("__call__", "__getitem__", "__setitem__")
 

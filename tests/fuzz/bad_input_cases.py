@@ -11,6 +11,7 @@ import bad_bindings
 import bad_buffers
 import bad_caches
 import bad_calls
+import bad_custom
 import bad_externs
 import bad_foreign
 import bad_input
@@ -42,6 +43,7 @@ FILES = (
     bad_lowering,
     bad_targets,
     bad_calls,
+    bad_custom,
     bad_arguments,
     bad_texts,
 )

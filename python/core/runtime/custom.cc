@@ -8,7 +8,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <optional>
+#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
@@ -202,6 +202,31 @@ class PythonOperator final : public runtime::HostOperator {
   runtime::LikeInputs like_;
 };
 
+constexpr std::size_t kMaxPrepared = 64;  // calls that an operator keeps for later ones
+
+// An operator, with what its latest calls have prepared: kernels, above all.
+struct PyOperator {
+  explicit PyOperator(SharedOperator made) : op(std::move(made)) {}
+
+  // The calls of a plan with one call, which `key` describes.
+  Result<std::shared_ptr<runtime::PreparedCalls>> prepared(
+      const std::string& key, const runtime::LaunchPlan& plan,
+      const std::shared_ptr<hal::Device>& device, bool check_writes) {
+    const std::lock_guard lock(mutex);
+    if (const auto found = calls.find(key); found != calls.end()) return found->second;
+    runtime::OperatorRegistry registry;
+    TL_RETURN_IF_ERROR(registry.add(op));
+    TL_ASSIGN_OR_RETURN(
+        auto made, runtime::prepare_calls(registry, plan, device, {.check_writes = check_writes}));
+    if (calls.size() >= kMaxPrepared) calls.clear();
+    return calls.emplace(key, std::move(made)).first->second;
+  }
+
+  const SharedOperator op;
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<runtime::PreparedCalls>> calls;  // guarded by mutex
+};
+
 // Declarations come from texloom.custom, which has checked their keys and words.
 template <class Enum>
 Enum one_of(const std::string& word, std::initializer_list<std::pair<const char*, Enum>> words) {
@@ -260,27 +285,28 @@ OperatorInfo info_of(const py::dict& declaration) {
   return info;
 }
 
-SharedOperator make_host_operator(const py::dict& declaration, py::object function,
-                                  py::object shapes, runtime::LikeInputs like) {
+std::shared_ptr<PyOperator> make_host_operator(const py::dict& declaration, py::object function,
+                                               py::object shapes, runtime::LikeInputs like) {
   OperatorInfo info = info_of(declaration);
   info.device = runtime::OperatorDevice::Host;
   throw_if_misused(validate(info));
   throw_if_misused(check_like(info, like).with_context(fmt::format("operator \"{}\"", info.name)));
-  return std::make_shared<PythonOperator>(std::move(info), std::move(function), std::move(shapes),
-                                          std::move(like));
+  return std::make_shared<PyOperator>(std::make_shared<PythonOperator>(
+      std::move(info), std::move(function), std::move(shapes), std::move(like)));
 }
 
-SharedOperator make_source_operator(const std::string& where, const py::dict& declaration,
-                                    std::string body, const std::array<std::uint32_t, 3>& workgroup,
-                                    const std::array<std::string, 3>& threads,
-                                    runtime::LikeInputs like) {
+std::shared_ptr<PyOperator> make_source_operator(const std::string& where,
+                                                 const py::dict& declaration, std::string body,
+                                                 const std::array<std::uint32_t, 3>& workgroup,
+                                                 const std::array<std::string, 3>& threads,
+                                                 runtime::LikeInputs like) {
   auto made = runtime::make_source_operator({.info = info_of(declaration),
                                              .body = std::move(body),
                                              .workgroup = workgroup,
                                              .threads = threads,
                                              .like = std::move(like)});
   throw_if_misused(made.status().with_context(where));
-  return *std::move(made);
+  return std::make_shared<PyOperator>(*std::move(made));
 }
 
 std::vector<runtime::Attribute> attributes_of(const py::dict& given) {
@@ -351,13 +377,26 @@ std::vector<const PyArray*> arrays_of(const OperatorInfo& info, const py::tuple&
   return arrays;
 }
 
-Status submit(const SharedOperator& op, const runtime::LaunchPlan& plan,
+// What prepared calls depend on: equal texts mean equal calls.
+std::string key_of(const std::vector<const PyArray*>& arrays,
+                   const std::vector<runtime::Attribute>& attributes, bool check_writes) {
+  std::string key = fmt::format("{} {}", to_string(arrays.front()->device), check_writes);
+  for (const PyArray* array : arrays)
+    key += fmt::format("; {} {} {} {}", ir::to_string(array->type), ir::to_string(array->layout),
+                       fmt::join(array->layout.shape, " "), array->binding.index());
+  for (const runtime::Attribute& each : attributes)
+    std::visit(
+        [&](const auto& value) {
+          key += fmt::format("; {} {} {}", each.name, each.value.index(), value);
+        },
+        each.value);
+  return key;
+}
+
+Status submit(PyOperator& op, const std::string& key, const runtime::LaunchPlan& plan,
               const std::shared_ptr<hal::Device>& device, std::span<const hal::BindingRef> memory,
               bool check_writes) {
-  runtime::OperatorRegistry registry;
-  TL_RETURN_IF_ERROR(registry.add(op));
-  TL_ASSIGN_OR_RETURN(const auto calls, runtime::prepare_calls(registry, plan, device,
-                                                               {.check_writes = check_writes}));
+  TL_ASSIGN_OR_RETURN(const auto calls, op.prepared(key, plan, device, check_writes));
   const auto commands = device->create_command_buffer();
   TL_RETURN_IF_ERROR(
       runtime::record(plan, {.kernels = {}, .arguments = memory, .calls = calls.get()}, *commands));
@@ -365,11 +404,12 @@ Status submit(const SharedOperator& op, const runtime::LaunchPlan& plan,
   return device->queue()->submit(commands);
 }
 
-void run(const SharedOperator& op, const py::tuple& given, const py::dict& attributes,
-         bool check_writes) {
-  const OperatorInfo& info = op->info();
+void run(PyOperator& op, const py::tuple& given, const py::dict& attributes, bool check_writes) {
+  const OperatorInfo& info = op.op->info();
   const std::vector<const PyArray*> arrays = arrays_of(info, given);
-  const runtime::LaunchPlan plan = plan_of(info, arrays, attributes_of(attributes));
+  const std::vector<runtime::Attribute> values = attributes_of(attributes);
+  const runtime::LaunchPlan plan = plan_of(info, arrays, values);
+  const std::string key = key_of(arrays, values, check_writes);
   std::vector<hal::Binding> bindings;
   std::vector<hal::BindingRef> memory;
   for (const PyArray* array : arrays) {
@@ -384,7 +424,7 @@ void run(const SharedOperator& op, const py::tuple& given, const py::dict& attri
   const std::shared_ptr<hal::Device>& device = open_device(arrays.front()->device);
   const Status status = [&] {
     const ReleasedLock released;
-    return submit(op, plan, device, memory, check_writes);
+    return submit(op, key, plan, device, memory, check_writes);
   }();
   throw_if_misused(status);
 }
@@ -400,26 +440,14 @@ py::list shapes(const SharedOperator& op, const py::object& inputs, const py::di
 }  // namespace
 
 void bind_custom_operators(py::module_& m) {
-  py::class_<CustomOperator, std::shared_ptr<CustomOperator>>(m, "CustomOperator")
-      .def_property_readonly("name", [](const CustomOperator& op) { return op.info().name; })
-      .def_property_readonly("version", [](const CustomOperator& op) { return op.info().version; })
-      .def("run", [](const std::shared_ptr<CustomOperator>& op, const py::tuple& arrays,
-                     const py::dict& attributes,
-                     bool check_writes) { run(op, arrays, attributes, check_writes); })
-      .def("shapes", [](const std::shared_ptr<CustomOperator>& op, const py::object& inputs,
-                        const py::dict& attributes) { return shapes(op, inputs, attributes); });
-  m.def("make_host_operator", [](const py::dict& declaration, py::object function,
-                                 py::object shapes, runtime::LikeInputs like) {
-    return std::const_pointer_cast<CustomOperator>(
-        make_host_operator(declaration, std::move(function), std::move(shapes), std::move(like)));
-  });
-  m.def("make_source_operator",
-        [](const std::string& where, const py::dict& declaration, std::string body,
-           const std::array<std::uint32_t, 3>& workgroup, const std::array<std::string, 3>& threads,
-           runtime::LikeInputs like) {
-          return std::const_pointer_cast<CustomOperator>(make_source_operator(
-              where, declaration, std::move(body), workgroup, threads, std::move(like)));
-        });
+  py::class_<PyOperator, std::shared_ptr<PyOperator>>(m, "CustomOperator")
+      .def_property_readonly("name", [](const PyOperator& op) { return op.op->info().name; })
+      .def_property_readonly("version", [](const PyOperator& op) { return op.op->info().version; })
+      .def("run", run)
+      .def("shapes", [](const PyOperator& op, const py::object& inputs,
+                        const py::dict& attributes) { return shapes(op.op, inputs, attributes); });
+  m.def("make_host_operator", make_host_operator);
+  m.def("make_source_operator", make_source_operator);
 }
 
 }  // namespace texloom::python
