@@ -11,6 +11,11 @@ namespace {
 // round up to whole tiles.
 constexpr std::int64_t kLargest = std::int64_t{1} << 30;
 
+bool has_symbols(const TensorSpec& tensor) {
+  return std::any_of(tensor.shape.begin(), tensor.shape.end(),
+                     [](const Size& extent) { return !extent.constant(); });
+}
+
 class Binder {
  public:
   // A null shape is that of an array that is not given.
@@ -129,22 +134,14 @@ class Instance {
   }
 
  private:
-  // An empty array gets one element, which no step uses.
   Status fix(TensorSpec& tensor) const {
-    const bool symbolic = std::any_of(tensor.shape.begin(), tensor.shape.end(),
-                                      [](const Size& extent) { return !extent.constant(); });
-    if (!symbolic) return {};
-    std::int64_t elements = 1;
-    for (Size& extent : tensor.shape) {
+    if (!has_symbols(tensor)) return {};
+    std::vector<std::int64_t> shape;
+    for (const Size& extent : tensor.shape) {
       TL_ASSIGN_OR_RETURN(const std::int64_t value, extent.at(symbols_));
-      extent = value;
-      const std::int64_t counted = std::max<std::int64_t>(value, 1);
-      if (counted > kLargest / elements)
-        return invalid_argument("\"{}\" has more than 2^30 elements", tensor.name);
-      elements *= counted;
+      shape.push_back(value);
     }
-    std::get<BufferStorage>(tensor.storage).bytes =
-        static_cast<std::uint64_t>(elements) * hal::byte_size(tensor.element);
+    TL_ASSIGN_OR_RETURN(tensor, with_shape(tensor, shape));
     return {};
   }
 
@@ -205,6 +202,25 @@ Result<std::vector<Shape>> complete_shapes(const LaunchPlan& plan,
     }
   }
   return all;
+}
+
+// An empty array gets one element, which no step uses.
+Result<TensorSpec> with_shape(const TensorSpec& tensor, std::span<const std::int64_t> shape) {
+  if (!has_symbols(tensor)) return tensor;
+  TensorSpec known = tensor;
+  known.shape.assign(shape.begin(), shape.end());
+  std::vector<std::int64_t> extents;
+  std::int64_t elements = 1;
+  for (const std::int64_t extent : shape) {
+    extents.push_back(std::max<std::int64_t>(extent, 1));
+    if (extents.back() > kLargest / elements)
+      return invalid_argument("\"{}\" has more than 2^30 elements", tensor.name);
+    elements *= extents.back();
+  }
+  std::get<BufferStorage>(known.storage).bytes =
+      static_cast<std::uint64_t>(elements) * hal::byte_size(tensor.element);
+  known.layout = row_major(std::move(extents));
+  return known;
 }
 
 Result<LaunchPlan> instantiate(const LaunchPlan& plan, std::span<const std::int64_t> symbols) {

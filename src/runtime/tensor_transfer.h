@@ -1,11 +1,13 @@
-// Blocking transfers between row-major arrays on the host and the tensors of a plan.
+// Transfers between row-major arrays on the host and the tensors of a plan.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 
 #include "runtime/hal/binding.h"
 #include "runtime/hal/device.h"
+#include "runtime/hal/queue.h"
 #include "runtime/launch_plan.h"
 #include "support/status.h"
 
@@ -21,5 +23,15 @@ Status write_tensor(hal::Device& device, const TensorSpec& tensor, const hal::Bi
                     std::span<const std::byte> array);
 Status read_tensor(hal::Device& device, const TensorSpec& tensor, const hal::Binding& binding,
                    std::span<std::byte> array);
+
+// Like the two above in the order of a queue of the device, with staging memory of the device's
+// workspace pool, so that later transfers allocate nothing. submit_write() copies the array and
+// does not wait; read_after() waits for all earlier work on the queue.
+Status submit_write(hal::Device& device, const std::shared_ptr<hal::Queue>& queue,
+                    const TensorSpec& tensor, const hal::Binding& binding,
+                    std::span<const std::byte> array);
+Status read_after(hal::Device& device, const std::shared_ptr<hal::Queue>& queue,
+                  const TensorSpec& tensor, const hal::Binding& binding,
+                  std::span<std::byte> array);
 
 }  // namespace texloom::runtime

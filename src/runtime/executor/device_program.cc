@@ -29,6 +29,12 @@ std::vector<hal::BindingRef> as_refs(std::span<const hal::Binding> bindings) {
   return refs;
 }
 
+Status check_count(const LaunchPlan& plan, std::span<const hal::Binding> arguments) {
+  if (arguments.size() == plan.arguments.size()) return {};
+  return invalid_argument("the program takes {} arguments, got {}", plan.arguments.size(),
+                          arguments.size());
+}
+
 Status keep_pace(hal::Queue& queue, std::uint64_t backlog, FunctionRef<bool()> interrupted) {
   while (backlog != 0 && queue.backlog() > backlog && !interrupted()) {
     const Status status = queue.wait_idle(hal::after(std::chrono::milliseconds(10)));
@@ -54,23 +60,6 @@ std::vector<hal::Offset2D> origins_of(std::span<const hal::Binding> table) {
     origins.push_back(texture == nullptr ? hal::Offset2D{} : texture->origin);
   }
   return origins;
-}
-
-hal::Constant zero_of(hal::ElementType type) {
-  switch (type) {
-    case hal::ElementType::UInt32:
-      return hal::Constant(std::uint32_t{0});
-    case hal::ElementType::Int64:
-      return hal::Constant(std::int64_t{0});
-    case hal::ElementType::UInt64:
-      return hal::Constant(std::uint64_t{0});
-    case hal::ElementType::Float32:
-      return hal::Constant(0.0F);
-    case hal::ElementType::Float64:
-      return hal::Constant(0.0);
-    default:
-      return hal::Constant(std::int32_t{0});
-  }
 }
 
 }  // namespace
@@ -186,7 +175,8 @@ Status DeviceProgram::check_barriers(const Instance& instance) {
   const std::vector<hal::BindingRef> constants =
       slots(plan_.arguments.size(), plan_.constants.size());
   std::vector<hal::Constant> scalars;
-  for (const ScalarSpec& scalar : plan_.scalars) scalars.push_back(zero_of(scalar.element));
+  for (const ScalarSpec& scalar : plan_.scalars)
+    scalars.push_back(hal::Constant::zero(scalar.element));
   PlanBindings bindings = bindings_for({.symbols = {}, .scalars = scalars});
   bindings.arguments = instance.argument_slots;
   bindings.temporaries = temporaries;
@@ -279,9 +269,7 @@ Result<bool> DeviceProgram::run_recorded(Instance& instance, const Memory& memor
 
 Status DeviceProgram::run(std::span<const TensorBinding> arguments, const RunValues& values,
                           const RunOptions& given, FunctionRef<bool()> interrupted) {
-  if (arguments.size() != plan_.arguments.size())
-    return invalid_argument("the program takes {} arguments, got {}", plan_.arguments.size(),
-                            arguments.size());
+  TL_RETURN_IF_ERROR(check_count(plan_, arguments));
   TL_RETURN_IF_ERROR(check_scalars(plan_.scalars, values.scalars));
   TL_ASSIGN_OR_RETURN(const std::shared_ptr<Instance> now, instance(values.symbols));
   TL_RETURN_IF_ERROR(check_arguments(now->plan, arguments));
@@ -316,7 +304,9 @@ std::optional<KernelProgress> DeviceProgram::first_runs() const {
 
 Result<std::optional<Alias>> DeviceProgram::find_alias(std::span<const TensorBinding> arguments,
                                                        std::span<const std::int64_t> symbols) {
+  TL_RETURN_IF_ERROR(check_count(plan_, arguments));
   TL_ASSIGN_OR_RETURN(const std::shared_ptr<Instance> now, instance(symbols));
+  TL_RETURN_IF_ERROR(check_arguments(now->plan, arguments));
   return runtime::find_alias(now->plan, written_, arguments);
 }
 

@@ -110,7 +110,8 @@ class DeviceProgram {
   // failed, and on other devices.
   std::optional<KernelProgress> first_runs() const;
 
-  // Finds two arguments that run() would refuse although each is valid by itself.
+  // Finds two arguments that run() would refuse although each is valid by itself. InvalidArgument
+  // for one that is not.
   Result<std::optional<Alias>> find_alias(std::span<const TensorBinding> arguments,
                                           std::span<const std::int64_t> symbols = {});
 

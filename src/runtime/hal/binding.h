@@ -46,6 +46,13 @@ class Constant {
     std::memcpy(bytes_.data(), &value, sizeof value);
   }
 
+  // Zero of a type of 32 or 64 bits.
+  static Constant zero(ElementType type) {
+    Constant constant(std::uint32_t{0});
+    constant.type_ = type;
+    return constant;
+  }
+
   ElementType type() const { return type_; }
   const void* data() const { return bytes_.data(); }  // byte_size(type()) bytes
 

@@ -3,6 +3,8 @@
 //
 // Thread safe if no other thread uses the host memory. Errors are those of recording and of the
 // queue; the latter may come from earlier work.
+//
+// The host's rows of a texture are contiguous: the data have exactly the bytes of the region.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +12,7 @@
 #include <memory>
 #include <span>
 
+#include "runtime/hal/command_buffer.h"
 #include "runtime/hal/device.h"
 #include "support/status.h"
 
@@ -28,9 +31,22 @@ struct TextureRegion {
   Extent2D extent = {};
 };
 
-// The host's rows are contiguous: `data` has exactly the bytes of the region. Transfers use a
-// staging buffer of at most kStagingBytes, or of one row if that is larger.
+// Transfers of textures use a staging buffer of at most kStagingBytes, or of one row if that is
+// larger.
 inline constexpr std::uint64_t kStagingBytes = std::uint64_t{64} << 20;
+inline constexpr BufferUsage kStagingUsage = BufferUsage::CopySource | BufferUsage::CopyTarget;
+// The bytes of the staging buffer; 0 for an empty region.
+std::uint64_t staging_bytes(Extent2D extent, TexelFormat format);
+
+// Record a transfer with a staging buffer of at least staging_bytes(), in as many blocks of rows as
+// it takes. InvalidArgument for data of another size; otherwise the errors of recording.
+Status record_write(CommandBuffer& commands, const std::shared_ptr<Buffer>& staging,
+                    const std::shared_ptr<Texture>& target, const TextureRegion& region,
+                    std::span<const std::byte> data, HostMemory memory);
+Status record_read(CommandBuffer& commands, const std::shared_ptr<Buffer>& staging,
+                   const std::shared_ptr<Texture>& source, const TextureRegion& region,
+                   std::span<std::byte> data);
+
 Status write_texture(Device& device, const std::shared_ptr<Texture>& target,
                      const TextureRegion& region, std::span<const std::byte> data);
 Status read_texture(Device& device, const std::shared_ptr<Texture>& source,

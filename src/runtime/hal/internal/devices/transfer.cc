@@ -12,40 +12,60 @@ struct RowBlock {
   std::uint64_t bytes;
 };
 
-// Calls `record(command buffer, staging buffer, block)` for each block of rows that fits into the
-// staging buffer, then runs everything. One staging buffer suffices, as commands run in order.
-template <typename Record>
-Status transfer_rows(Device& device, const Texture* texture, const TextureRegion& region,
-                     std::uint64_t host_bytes, Record record) {
+std::uint64_t row_bytes_of(Extent2D extent, TexelFormat format) {
+  return std::uint64_t{extent.width} * bytes_per_texel(format);
+}
+
+// The rows of a block.
+std::uint64_t rows_at_once(Extent2D extent, TexelFormat format) {
+  return std::clamp<std::uint64_t>(kStagingBytes / row_bytes_of(extent, format), 1, extent.height);
+}
+
+Status check_region(const Texture* texture, const TextureRegion& region, std::uint64_t host_bytes) {
   if (texture == nullptr) return invalid_argument("the texture is null");
-  const std::uint64_t row_bytes =
-      std::uint64_t{region.extent.width} * bytes_per_texel(texture->format());
-  // Checked before recording, so that the products below cannot overflow.
+  // Checked before recording, so that products cannot overflow.
   if (!region_fits(region.origin, region.extent, texture->extent()))
     return invalid_argument("the texture has {}, wanted {} at {}", to_string(texture->extent()),
                             to_string(region.extent), to_string(region.origin));
-  if (host_bytes != row_bytes * region.extent.height)
+  const std::uint64_t wanted = byte_size(region.extent, texture->format());
+  if (host_bytes != wanted)
     return invalid_argument("{} of {} take {} bytes, got {}", to_string(region.extent),
-                            to_string(texture->format()), row_bytes * region.extent.height,
-                            host_bytes);
-  if (host_bytes == 0) return {};
+                            to_string(texture->format()), wanted, host_bytes);
+  return {};
+}
 
-  const std::uint64_t rows =
-      std::clamp<std::uint64_t>(kStagingBytes / row_bytes, 1, region.extent.height);
+// Calls `record(block)` for each block of rows that fits into the staging buffer. One staging
+// buffer suffices, as commands run in order.
+template <typename Record>
+Status record_rows(const Texture& texture, const TextureRegion& region, Record record) {
+  const Extent2D extent = region.extent;
+  if (extent.width == 0 || extent.height == 0) return {};
+  const std::uint64_t row_bytes = row_bytes_of(extent, texture.format());
+  const std::uint64_t rows = rows_at_once(extent, texture.format());
+  for (std::uint64_t row = 0; row < extent.height; row += rows) {
+    const std::uint64_t height = std::min<std::uint64_t>(rows, extent.height - row);
+    const RowBlock block{
+        .region = {.origin = {region.origin.x, static_cast<std::uint32_t>(region.origin.y + row)},
+                   .extent = {extent.width, static_cast<std::uint32_t>(height)}},
+        .host_offset = row * row_bytes,
+        .bytes = height * row_bytes};
+    TL_RETURN_IF_ERROR(record(block));
+  }
+  return {};
+}
+
+// Records the transfer of a region with a staging buffer of its own, and waits for it.
+template <typename Record>
+Status transfer_rows(Device& device, const Texture* texture, const TextureRegion& region,
+                     std::uint64_t host_bytes, Record record) {
+  TL_RETURN_IF_ERROR(check_region(texture, region, host_bytes));
+  if (host_bytes == 0) return {};
   TL_ASSIGN_OR_RETURN(
       const std::shared_ptr<Buffer> staging,
       device.create_buffer(
-          {.bytes = rows * row_bytes, .usage = BufferUsage::CopySource | BufferUsage::CopyTarget}));
+          {.bytes = staging_bytes(region.extent, texture->format()), .usage = kStagingUsage}));
   const std::shared_ptr<CommandBuffer> commands = device.create_command_buffer();
-  for (std::uint64_t row = 0; row < region.extent.height; row += rows) {
-    const std::uint64_t height = std::min<std::uint64_t>(rows, region.extent.height - row);
-    const RowBlock block{
-        .region = {.origin = {region.origin.x, static_cast<std::uint32_t>(region.origin.y + row)},
-                   .extent = {region.extent.width, static_cast<std::uint32_t>(height)}},
-        .host_offset = row * row_bytes,
-        .bytes = height * row_bytes};
-    TL_RETURN_IF_ERROR(record(*commands, staging, block));
-  }
+  TL_RETURN_IF_ERROR(record(*commands, staging));
   return run_and_wait(device, commands);
 }
 
@@ -70,26 +90,49 @@ Status read_buffer(Device& device, const std::shared_ptr<Buffer>& source, std::u
   return run_and_wait(device, commands);
 }
 
+std::uint64_t staging_bytes(Extent2D extent, TexelFormat format) {
+  if (extent.width == 0 || extent.height == 0) return 0;
+  return rows_at_once(extent, format) * row_bytes_of(extent, format);
+}
+
+Status record_write(CommandBuffer& commands, const std::shared_ptr<Buffer>& staging,
+                    const std::shared_ptr<Texture>& target, const TextureRegion& region,
+                    std::span<const std::byte> data, HostMemory memory) {
+  TL_RETURN_IF_ERROR(check_region(target.get(), region, data.size()));
+  return record_rows(*target, region, [&](const RowBlock& block) {
+    TL_RETURN_IF_ERROR(
+        commands.update(staging, 0, data.subspan(block.host_offset, block.bytes), memory));
+    return commands.copy_buffer_to_texture(staging, target, block.region);
+  });
+}
+
+Status record_read(CommandBuffer& commands, const std::shared_ptr<Buffer>& staging,
+                   const std::shared_ptr<Texture>& source, const TextureRegion& region,
+                   std::span<std::byte> data) {
+  TL_RETURN_IF_ERROR(check_region(source.get(), region, data.size()));
+  return record_rows(*source, region, [&](const RowBlock& block) {
+    TL_RETURN_IF_ERROR(commands.copy_texture_to_buffer(source, staging, block.region));
+    return commands.readback(staging, 0, data.subspan(block.host_offset, block.bytes));
+  });
+}
+
 Status write_texture(Device& device, const std::shared_ptr<Texture>& target,
                      const TextureRegion& region, std::span<const std::byte> data) {
   Status status = transfer_rows(
       device, target.get(), region, data.size(),
-      [&](CommandBuffer& commands, const std::shared_ptr<Buffer>& staging, const RowBlock& block) {
-        TL_RETURN_IF_ERROR(commands.update(staging, 0, data.subspan(block.host_offset, block.bytes),
-                                           HostMemory::Borrowed));
-        return commands.copy_buffer_to_texture(staging, target, block.region);
+      [&](CommandBuffer& commands, const std::shared_ptr<Buffer>& staging) {
+        return record_write(commands, staging, target, region, data, HostMemory::Borrowed);
       });
   return status.with_context("write_texture");
 }
 
 Status read_texture(Device& device, const std::shared_ptr<Texture>& source,
                     const TextureRegion& region, std::span<std::byte> data) {
-  Status status = transfer_rows(
-      device, source.get(), region, data.size(),
-      [&](CommandBuffer& commands, const std::shared_ptr<Buffer>& staging, const RowBlock& block) {
-        TL_RETURN_IF_ERROR(commands.copy_texture_to_buffer(source, staging, block.region));
-        return commands.readback(staging, 0, data.subspan(block.host_offset, block.bytes));
-      });
+  Status status =
+      transfer_rows(device, source.get(), region, data.size(),
+                    [&](CommandBuffer& commands, const std::shared_ptr<Buffer>& staging) {
+                      return record_read(commands, staging, source, region, data);
+                    });
   return status.with_context("read_texture");
 }
 

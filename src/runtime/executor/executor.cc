@@ -1,0 +1,293 @@
+#include "runtime/executor/executor.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/tensor_transfer.h"
+
+namespace texloom::runtime {
+namespace {
+
+// A shape that does not depend on the call.
+std::optional<Shape> fixed_shape(const TensorSpec& tensor) {
+  Shape shape;
+  for (const Size& extent : tensor.shape) {
+    const auto known = extent.constant();
+    if (!known) return std::nullopt;
+    shape.push_back(*known);
+  }
+  return shape;
+}
+
+Result<std::uint32_t> find(const std::vector<GraphPort>& ports, std::string_view kind,
+                           std::string_view name) {
+  std::vector<std::string_view> names;
+  for (std::uint32_t i = 0; i < ports.size(); ++i) {
+    if (ports[i].name == name) return i;
+    names.push_back(ports[i].name);
+  }
+  return make_error(StatusCode::NotFound, "no {} \"{}\"; there are: {}", kind, name,
+                    fmt::join(names, ", "));
+}
+
+std::uint64_t array_bytes(const TensorSpec& tensor) {
+  return static_cast<std::uint64_t>(tensor.layout.elements()) * hal::byte_size(tensor.element);
+}
+
+// Whether memory that was allocated for the tensor, maybe with another size, has room for it.
+bool has_room(const hal::Binding& memory, const TensorSpec& tensor) {
+  const auto* buffer = std::get_if<hal::BufferBinding>(&memory);
+  return buffer == nullptr ||
+         buffer->buffer->bytes() >= std::get<BufferStorage>(tensor.storage).bytes;
+}
+
+Status check_interface(const LaunchPlan& plan, const GraphInterface& interface) {
+  for (const std::vector<GraphPort>* ports : {&interface.inputs, &interface.outputs}) {
+    for (const GraphPort& port : *ports) {
+      if (ports == &interface.outputs && !port.argument)
+        return invalid_argument("output \"{}\" has no argument", port.name);
+      if (port.argument && *port.argument >= plan.arguments.size())
+        return invalid_argument("\"{}\" is argument {} of {}", port.name, *port.argument,
+                                plan.arguments.size());
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Executor::Executor(std::shared_ptr<DeviceProgram> program, GraphInterface interface,
+                   std::shared_ptr<hal::Queue> queue)
+    : program_(std::move(program)),
+      interface_(std::move(interface)),
+      queue_(queue == nullptr ? program_->device()->queue() : std::move(queue)) {
+  for (const TensorSpec& tensor : program_->plan().arguments)
+    arguments_.push_back({.tensor = tensor, .shape = fixed_shape(tensor)});
+  for (const ScalarSpec& scalar : program_->plan().scalars)
+    scalars_.push_back(hal::Constant::zero(scalar.element));
+}
+
+Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<DeviceProgram> program,
+                                                   GraphInterface interface,
+                                                   std::shared_ptr<hal::Queue> queue) {
+  if (program == nullptr) return invalid_argument("the program is null");
+  TL_RETURN_IF_ERROR(check_interface(program->plan(), interface));
+  return std::unique_ptr<Executor>(
+      new Executor(std::move(program), std::move(interface), std::move(queue)));
+}
+
+Result<std::uint32_t> Executor::find_input(std::string_view name) const {
+  return find(interface_.inputs, "input", name);
+}
+Result<std::uint32_t> Executor::find_output(std::string_view name) const {
+  return find(interface_.outputs, "output", name);
+}
+
+// Null for an input that nothing reads.
+Result<Executor::Argument*> Executor::argument(const std::vector<GraphPort>& ports,
+                                               std::uint32_t port, std::string_view kind) {
+  if (port >= ports.size()) return invalid_argument("{} {} of {}", kind, port, ports.size());
+  if (!ports[port].argument) return static_cast<Argument*>(nullptr);
+  return &arguments_[*ports[port].argument];
+}
+
+Status Executor::set_shape(std::uint32_t input, std::span<const std::int64_t> shape) {
+  TL_ASSIGN_OR_RETURN(Argument* const argument, this->argument(interface_.inputs, input, "input"));
+  if (argument == nullptr) return {};
+  const TensorSpec& tensor = program_->plan().arguments[*interface_.inputs[input].argument];
+  const bool negative =
+      std::any_of(shape.begin(), shape.end(), [](std::int64_t extent) { return extent < 0; });
+  const std::optional<Shape> fixed = fixed_shape(tensor);
+  if (negative || shape.size() != tensor.shape.size() ||
+      (fixed && !std::equal(shape.begin(), shape.end(), fixed->begin()))) {
+    std::vector<std::string> wanted;
+    for (const Size& extent : tensor.shape) wanted.push_back(extent.text(program_->plan().symbols));
+    return invalid_argument("input \"{}\" has the shape ({}), got ({})",
+                            interface_.inputs[input].name, fmt::join(wanted, ", "),
+                            fmt::join(shape, ", "));
+  }
+  if (fixed || (argument->shape && std::equal(shape.begin(), shape.end(), argument->shape->begin(),
+                                              argument->shape->end())))
+    return {};
+  TL_ASSIGN_OR_RETURN(argument->tensor, with_shape(tensor, shape));
+  argument->shape = Shape(shape.begin(), shape.end());
+  if (argument->is_own) argument->is_set = false;
+  shapes_changed_ = true;
+  return {};
+}
+
+Status Executor::allocate_own(Argument& argument) {
+  if (argument.is_own && argument.memory && has_room(*argument.memory, argument.tensor)) return {};
+  TL_ASSIGN_OR_RETURN(argument.memory, allocate(*program_->device(), argument.tensor));
+  argument.is_own = true;
+  memory_changed_ = true;
+  return {};
+}
+
+Status Executor::set_input(std::uint32_t input, std::span<const std::byte> array) {
+  TL_ASSIGN_OR_RETURN(Argument* const argument, this->argument(interface_.inputs, input, "input"));
+  if (argument == nullptr) return {};
+  const std::string& name = interface_.inputs[input].name;
+  if (!argument->shape)
+    return invalid_argument("the shape of input \"{}\" depends on the call: set_shape() first",
+                            name);
+  const Status status = [&]() -> Status {
+    TL_RETURN_IF_ERROR(allocate_own(*argument));
+    TL_RETURN_IF_ERROR(
+        submit_write(*program_->device(), queue_, argument->tensor, *argument->memory, array));
+    argument->is_set = true;
+    return {};
+  }();
+  return status.with_context(fmt::format("input \"{}\"", name));
+}
+
+Status Executor::bind_input(std::uint32_t input, hal::Binding memory) {
+  TL_ASSIGN_OR_RETURN(Argument* const argument, this->argument(interface_.inputs, input, "input"));
+  if (argument == nullptr) return {};
+  argument->memory = std::move(memory);
+  argument->is_own = false;
+  argument->is_set = true;
+  memory_changed_ = true;
+  return {};
+}
+
+Status Executor::bind_output(std::uint32_t output, hal::Binding memory) {
+  TL_ASSIGN_OR_RETURN(Argument* const argument,
+                      this->argument(interface_.outputs, output, "output"));
+  argument->memory = std::move(memory);
+  argument->is_own = false;
+  argument->is_set = true;
+  memory_changed_ = true;
+  return {};
+}
+
+Status Executor::set_scalar(std::uint32_t scalar, const hal::Constant& value) {
+  const std::vector<ScalarSpec>& specs = program_->plan().scalars;
+  if (scalar >= specs.size()) return invalid_argument("scalar {} of {}", scalar, specs.size());
+  if (value.type() != specs[scalar].element)
+    return invalid_argument("scalar \"{}\" is {}, got {}", specs[scalar].name,
+                            hal::to_string(specs[scalar].element), hal::to_string(value.type()));
+  scalars_[scalar] = value;
+  return {};
+}
+
+bool Executor::is_input(std::uint32_t argument) const {
+  return std::any_of(interface_.inputs.begin(), interface_.inputs.end(),
+                     [&](const GraphPort& port) { return port.argument == argument; });
+}
+
+// The shapes of inputs determine the symbols, and these the shapes of outputs.
+Status Executor::resolve_sizes() {
+  const LaunchPlan& plan = program_->plan();
+  if (!shapes_changed_ || plan.symbols.empty()) return {};
+  std::vector<std::optional<Shape>> known;
+  for (std::uint32_t i = 0; i < arguments_.size(); ++i)
+    known.push_back(is_input(i) || fixed_shape(plan.arguments[i]) ? arguments_[i].shape
+                                                                  : std::nullopt);
+  TL_ASSIGN_OR_RETURN(const std::vector<Shape> shapes, complete_shapes(plan, known, {}));
+  TL_ASSIGN_OR_RETURN(symbols_, bind_symbols(plan, shapes, {}));
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    TL_ASSIGN_OR_RETURN(arguments_[i].tensor, with_shape(plan.arguments[i], shapes[i]));
+    arguments_[i].shape = shapes[i];
+  }
+  shapes_changed_ = false;
+  return {};
+}
+
+std::string Executor::describe(std::size_t argument) const {
+  for (const GraphPort& port : interface_.outputs)
+    if (port.argument == argument) return fmt::format("output \"{}\"", port.name);
+  for (const GraphPort& port : interface_.inputs)
+    if (port.argument == argument) return fmt::format("input \"{}\"", port.name);
+  return fmt::format("argument \"{}\"", program_->plan().arguments[argument].name);
+}
+
+Status Executor::check_aliases() const {
+  TL_ASSIGN_OR_RETURN(const std::optional<Alias> alias, program_->find_alias(bindings_, symbols_));
+  if (!alias) return {};
+  return invalid_argument("{} and {} share memory, which the graph writes: bind each to its own",
+                          describe(alias->first), describe(alias->second));
+}
+
+Status Executor::check_inputs() const {
+  for (const GraphPort& port : interface_.inputs) {
+    if (port.argument && !arguments_[*port.argument].is_set)
+      return invalid_argument("input \"{}\" was not set", port.name);
+  }
+  return {};
+}
+
+Status Executor::bind_all() {
+  for (const GraphPort& port : interface_.outputs) {
+    Argument& argument = arguments_[*port.argument];
+    if (!argument.memory || argument.is_own)
+      TL_RETURN_IF_ERROR(
+          allocate_own(argument).with_context(fmt::format("output \"{}\"", port.name)));
+  }
+  if (!memory_changed_) return {};
+  bindings_.clear();
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    if (!arguments_[i].memory)
+      return invalid_argument("{} is neither an input nor an output", describe(i));
+    bindings_.push_back(*arguments_[i].memory);
+  }
+  return {};
+}
+
+Status Executor::submit(std::vector<hal::TimelinePoint> waits,
+                        std::vector<hal::TimelinePoint> signals) {
+  TL_RETURN_IF_ERROR(check_inputs());
+  TL_RETURN_IF_ERROR(resolve_sizes());
+  TL_RETURN_IF_ERROR(bind_all());
+  const RunOptions options{
+      .queue = queue_, .waits = std::move(waits), .signals = std::move(signals)};
+  Status status = program_->run(bindings_, {.symbols = symbols_, .scalars = scalars_}, options);
+  if (status.code() == StatusCode::InvalidArgument && memory_changed_)
+    TL_RETURN_IF_ERROR(check_aliases());
+  if (status.ok()) memory_changed_ = false;
+  return status;
+}
+
+Status Executor::run() {
+  TL_RETURN_IF_ERROR(submit());
+  return queue_->wait_idle();
+}
+
+Result<const Executor::Argument*> Executor::argument_of_output(std::uint32_t output) const {
+  if (output >= interface_.outputs.size())
+    return invalid_argument("output {} of {}", output, interface_.outputs.size());
+  const Argument& argument = arguments_[*interface_.outputs[output].argument];
+  if (!argument.shape)
+    return invalid_argument("the shape of output \"{}\" is not known before a run",
+                            interface_.outputs[output].name);
+  return &argument;
+}
+
+Result<Shape> Executor::output_shape(std::uint32_t output) const {
+  TL_ASSIGN_OR_RETURN(const Argument* const argument, argument_of_output(output));
+  return argument->tensor.layout.shape;
+}
+
+Result<std::uint64_t> Executor::output_bytes(std::uint32_t output) const {
+  TL_ASSIGN_OR_RETURN(const Argument* const argument, argument_of_output(output));
+  return array_bytes(argument->tensor);
+}
+
+Result<hal::Binding> Executor::output(std::uint32_t output) const {
+  TL_ASSIGN_OR_RETURN(const Argument* const argument, argument_of_output(output));
+  if (!argument->memory)
+    return invalid_argument("output \"{}\" has no memory before a run",
+                            interface_.outputs[output].name);
+  return *argument->memory;
+}
+
+Status Executor::get_output(std::uint32_t output, std::span<std::byte> array) {
+  TL_ASSIGN_OR_RETURN(const hal::Binding memory, this->output(output));
+  TL_ASSIGN_OR_RETURN(const Argument* const argument, argument_of_output(output));
+  return read_after(*program_->device(), queue_, argument->tensor, memory, array)
+      .with_context(fmt::format("output \"{}\"", interface_.outputs[output].name));
+}
+
+}  // namespace texloom::runtime

@@ -1,0 +1,134 @@
+// Runs a graph: inputs and outputs by name, around a program on a device.
+//
+//     auto graph = *load_graph(device, package, constants);     // runtime/executor/load_graph.h
+//     auto executor = *Executor::create(graph.program, graph.interface);
+//     executor->set_input(*executor->find_input("image"), pixels);
+//     executor->run();
+//     executor->get_output(0, scores);
+//
+// Threads: an executor is used by one thread at a time. Threads that run the same graph have an
+// executor each, made of one program: they share its kernels and constants, and, if they use one
+// queue, the memory of temporaries, since their runs then follow one another. Executors with queues
+// of their own run at the same time, each with temporaries of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/executor/device_program.h"
+#include "runtime/hal/binding.h"
+#include "runtime/hal/queue.h"
+#include "runtime/hal/semaphore.h"
+#include "runtime/launch_plan.h"
+#include "runtime/plan_symbols.h"
+#include "support/status.h"
+
+namespace texloom::runtime {
+
+// An input or an output of a graph.
+struct GraphPort {
+  std::string name;
+  // The plan's argument; nullopt for an input that nothing reads.
+  std::optional<std::uint32_t> argument = {};
+};
+// An argument may be an input and an output: it is then updated in place.
+struct GraphInterface {
+  std::vector<GraphPort> inputs;
+  std::vector<GraphPort> outputs;  // each has an argument
+};
+
+// Runs are recorded once and submitted again (DeviceProgram), so a second run with the same sizes
+// allocates no memory.
+class Executor {
+ public:
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  // InvalidArgument if the interface does not fit the program's plan. `queue` is one of the
+  // program's device; null for its default queue.
+  static Result<std::unique_ptr<Executor>> create(std::shared_ptr<DeviceProgram> program,
+                                                  GraphInterface interface,
+                                                  std::shared_ptr<hal::Queue> queue = {});
+
+  const std::shared_ptr<DeviceProgram>& program() const { return program_; }
+  const GraphInterface& interface() const { return interface_; }
+
+  // The numbers of an input and an output, as other functions take them. NotFound, listing the
+  // names.
+  Result<std::uint32_t> find_input(std::string_view name) const;
+  Result<std::uint32_t> find_output(std::string_view name) const;
+
+  // The input's shape from now on, where it depends on the call; otherwise InvalidArgument unless
+  // it is the only one. Must come before the input's elements.
+  Status set_shape(std::uint32_t input, std::span<const std::int64_t> shape);
+  // Copies the elements of a row-major array into memory of the executor: a command of its queue,
+  // which does not wait. InvalidArgument for a wrong number of bytes or an unknown shape.
+  Status set_input(std::uint32_t input, std::span<const std::byte> array);
+  // Uses the caller's memory at each run: a buffer with an offset, or a texture, which may be
+  // larger than the tensor, with an origin. The runs keep it alive. Whether it fits is checked by
+  // submit().
+  Status bind_input(std::uint32_t input, hal::Binding memory);
+  Status bind_output(std::uint32_t output, hal::Binding memory);
+  // A number that the plan takes; zero until then.
+  Status set_scalar(std::uint32_t scalar, const hal::Constant& value);
+
+  // Runs the graph and waits. The first error of earlier work of the queue is returned, too.
+  Status run();
+  // Runs the graph behind earlier work of the queue and `waits`, without waiting on the host; see
+  // DeviceProgram::run() for `signals` and errors. Outputs that are not bound are in memory of the
+  // executor, which the next run overwrites. InvalidArgument, naming what is wrong: an input that
+  // was not set; shapes that do not agree; an output bound over an input or another output.
+  Status submit(std::vector<hal::TimelinePoint> waits = {},
+                std::vector<hal::TimelinePoint> signals = {});
+
+  // The shape of the output of the latest run, and the bytes of a row-major array of it.
+  // InvalidArgument before the first run of a graph whose sizes depend on the call.
+  Result<Shape> output_shape(std::uint32_t output) const;
+  Result<std::uint64_t> output_bytes(std::uint32_t output) const;
+  // Copies the elements into a row-major array, when earlier work of the queue is complete.
+  Status get_output(std::uint32_t output, std::span<std::byte> array);
+
+  // The memory of an output of the latest run.
+  Result<hal::Binding> output(std::uint32_t output) const;
+
+ private:
+  // What the executor knows of one argument of the plan.
+  struct Argument {
+    TensorSpec tensor;           // with a known size, or that of the plan
+    std::optional<Shape> shape;  // nullopt if it is not known
+    std::optional<hal::Binding> memory = {};
+    bool is_own = false;  // the memory
+    bool is_set = false;  // of inputs: whether the memory has values of this shape
+  };
+
+  Executor(std::shared_ptr<DeviceProgram> program, GraphInterface interface,
+           std::shared_ptr<hal::Queue> queue);
+  Result<Argument*> argument(const std::vector<GraphPort>& ports, std::uint32_t port,
+                             std::string_view kind);
+  Result<const Argument*> argument_of_output(std::uint32_t output) const;
+  bool is_input(std::uint32_t argument) const;
+  Status allocate_own(Argument& argument);
+  Status resolve_sizes();
+  Status check_inputs() const;
+  Status bind_all();
+  Status check_aliases() const;
+  std::string describe(std::size_t argument) const;
+
+  std::shared_ptr<DeviceProgram> program_;
+  GraphInterface interface_;
+  std::shared_ptr<hal::Queue> queue_;
+  std::vector<Argument> arguments_;  // of the plan
+  std::vector<hal::Constant> scalars_;
+  std::vector<std::int64_t> symbols_;   // of the latest run
+  std::vector<hal::Binding> bindings_;  // of the latest run, by argument
+  bool shapes_changed_ = true;          // since symbols_ were found
+  bool memory_changed_ = true;          // since bindings_ were checked
+};
+
+}  // namespace texloom::runtime

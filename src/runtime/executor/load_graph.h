@@ -1,0 +1,60 @@
+// Loads a graph from a package: chooses the variant for a device, and makes a program of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/commit_policy.h"
+#include "runtime/executor/device_program.h"
+#include "runtime/executor/executor.h"
+#include "runtime/hal/device.h"
+#include "runtime/package/package.h"
+#include "runtime/record_plan.h"
+#include "support/status.h"
+
+namespace texloom::runtime {
+
+// What a device lacks of a variant's needs, each as "images of 20000 x 1 texels (it allows 16384 x
+// 16384)"; empty if it can run the variant.
+std::vector<std::string> unmet_needs(const VariantNeeds& needs, const hal::DeviceInfo& device);
+
+// The first variant that the device can run. Unimplemented if there is none: one message that says
+// for each variant what the device lacks.
+Result<std::size_t> choose_variant(const Package& package, const hal::DeviceInfo& device);
+
+// The bytes of a constant of a variant, as its place holds them; see ConstantSource::bytes().
+using PackageConstants =
+    std::function<Result<std::span<const std::byte>>(std::size_t variant, std::uint32_t constant)>;
+
+struct GraphOptions {
+  CommitPolicy policy = {};
+  // Makes what records the calls of custom operators; required by graphs that have them.
+  std::function<Result<std::shared_ptr<CallRecorder>>(const std::shared_ptr<hal::Device>&,
+                                                      const LaunchPlan&)>
+      prepare_calls = {};
+  bool checks_barriers = false;  // see ProgramOptions
+};
+
+// Executors are made of these.
+struct LoadedGraph {
+  std::shared_ptr<DeviceProgram> program;
+  GraphInterface interface;
+  std::size_t variant = 0;
+};
+
+// `package` is valid. `constants` is called at the first run, and lives until then. The errors of
+// choose_variant(), DeviceProgram::create() and prepare_calls(); InvalidArgument for an output that
+// the plan does not compute.
+Result<LoadedGraph> load_graph(const std::shared_ptr<hal::Device>& device, const Package& package,
+                               PackageConstants constants, const GraphOptions& options = {});
+// With the constants that the package itself has, which is kept until the first run.
+Result<LoadedGraph> load_graph(const std::shared_ptr<hal::Device>& device,
+                               std::shared_ptr<const Package> package,
+                               const GraphOptions& options = {});
+
+}  // namespace texloom::runtime

@@ -1,0 +1,319 @@
+// Tests graphs with named inputs and outputs, and the choice of variants of packages.
+#include "runtime/executor/executor.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "runtime/drivers/null/driver.h"
+#include "runtime/executor/load_graph.h"
+#include "tests/runtime/executor/device_program_fixture.h"
+
+namespace texloom::runtime {
+namespace {
+
+const char* const kScale = R"(
+  __kernel void scale(__global const float* in, __global const float* c, __global float* out) {
+    int i = get_global_id(0);
+    out[i] = in[i] * c[0];
+  })";
+
+PackageTensor graph_tensor(const char* name, TensorRole role) {
+  PackageTensor tensor;
+  tensor.name = name;
+  tensor.role = role;
+  return tensor;
+}
+
+PackageVariant variant_for(const char* target, const VariantNeeds& needs = {}) {
+  PackageVariant variant;
+  variant.target = target;
+  variant.needs = needs;
+  return variant;
+}
+
+// "out" = "in" * 3, in one launch; 3 is a constant.
+Package scale_package() {
+  static const float kFactor = 3;
+  Package package;
+  package.name = "scale";
+  package.tensors = {
+      graph_tensor("in", TensorRole::Input), graph_tensor("unused", TensorRole::Input),
+      graph_tensor("factor", TensorRole::Constant), graph_tensor("out", TensorRole::Output)};
+  package.inputs = {0, 1};
+  package.outputs = {3};
+  PackageVariant variant = variant_for("opencl");
+  variant.plan = TestPlan{
+      .arguments = {buffer_tensor("X", kCount * 4), buffer_tensor("Y", kCount * 4)},
+      .temporaries = {},
+      .kernels = {{.codes = opencl_c(kScale),
+                   .entry = {.name = "scale",
+                             .params = {BufferParam{.name = "in", .min_bytes = kCount * 4},
+                                        BufferParam{.name = "c", .min_bytes = 4},
+                                        BufferParam{.name = "out",
+                                                    .access = Access::Write,
+                                                    .min_bytes = kCount * 4}}}}},
+      .steps = {launch(0, {kCount, 1, 1},
+                       {argument(0), TensorRef{TensorRef::Kind::Constant, 0}, argument(1)})}};
+  variant.plan.constants = {buffer_tensor("factor", 4)};
+  variant.stores = {{.tensor = TensorRef{TensorRef::Kind::Argument, 0}},
+                    {},
+                    {.tensor = TensorRef{TensorRef::Kind::Constant, 0}},
+                    {.tensor = TensorRef{TensorRef::Kind::Argument, 1}}};
+  variant.constants = {{std::as_bytes(std::span(&kFactor, 1))}};
+  package.variants = {std::move(variant)};
+  return package;
+}
+
+template <typename T>
+std::span<const std::byte> bytes(const std::vector<T>& values) {
+  return std::as_bytes(std::span(values));
+}
+
+class ExecutorTest : public DeviceProgramTest {
+ protected:
+  std::unique_ptr<Executor> make_executor(LaunchPlan plan, GraphInterface interface) {
+    const auto program = make_program(std::move(plan));
+    if (program == nullptr) return nullptr;
+    auto made = Executor::create(program, std::move(interface));
+    EXPECT_TRUE(made.ok()) << made.status().to_string();
+    return made.ok() ? *std::move(made) : nullptr;
+  }
+  std::vector<float> output_of(Executor& executor, std::uint32_t output = 0) {
+    const auto size = executor.output_bytes(output);
+    if (!size.ok()) return {};
+    std::vector<float> values(*size / 4);
+    TL_EXPECT_OK(executor.get_output(output, std::as_writable_bytes(std::span(values))));
+    return values;
+  }
+};
+
+const GraphInterface kInToOut{.inputs = {{"in", 0}}, .outputs = {{"out", 1}}};
+
+TEST_F(ExecutorTest, RunsAPackage) {
+  const auto graph = load_graph(device_, std::make_shared<const Package>(scale_package()));
+  TL_ASSERT_OK(graph.status());
+  const auto executor = Executor::create(graph->program, graph->interface);
+  TL_ASSERT_OK(executor.status());
+  EXPECT_THAT((*executor)->run(), refused("input \"in\" was not set"));
+  for (const float start : {1.0F, 5.0F, 9.0F}) {
+    const auto in = (*executor)->find_input("in");
+    TL_ASSERT_OK(in.status());
+    TL_ASSERT_OK((*executor)->set_input(*in, bytes(ramp(kCount, start))));
+    TL_ASSERT_OK((*executor)->run());
+    std::vector<float> expected = ramp(kCount, start);
+    for (float& value : expected) value *= 3;
+    EXPECT_EQ(output_of(**executor), expected);
+  }
+  // Nothing reads it, so it takes anything.
+  TL_EXPECT_OK((*executor)->set_input(*(*executor)->find_input("unused"), {}));
+  EXPECT_THAT((*executor)->find_input("im").status(),
+              fails_with(StatusCode::NotFound, "no input \"im\"; there are: in, unused"));
+  EXPECT_THAT((*executor)->find_output("in").status(),
+              fails_with(StatusCode::NotFound, "no output \"in\"; there are: out"));
+  EXPECT_THAT((*executor)->set_input(0, bytes(ramp(3))),
+              refused("input \"in\": an array of tensor \"X\" has 768 bytes, got 12"));
+  EXPECT_THAT((*executor)->set_input(2, {}), refused("input 2 of 2"));
+}
+
+// Inputs and outputs in textures, and a temporary: whatever a run needs is there after the first.
+TEST_F(ExecutorTest, SecondRunsAllocateNothing) {
+  LaunchPlan plan = add_one_plan();
+  plan.arguments = {texture_tensor("X", kExtent), buffer_tensor("Y", kCount * 4)};
+  plan.temporaries = {};
+  plan.steps = {launch(1, {1, 6, 1}, {argument(0), argument(1)})};
+  for (LaunchPlan each : {plan, add_one_plan()}) {
+    const auto executor = make_executor(std::move(each), kInToOut);
+    ASSERT_NE(executor, nullptr);
+    std::uint64_t allocations = 0;
+    hal::MemoryStatistics memory;
+    for (int run = 0; run < 4; ++run) {
+      TL_ASSERT_OK(executor->set_input(0, bytes(ramp(kCount, static_cast<float>(run)))));
+      TL_ASSERT_OK(executor->run());
+      EXPECT_EQ(output_of(*executor), ramp(kCount, static_cast<float>(run) + 1));
+      const auto allocated = device_->workspace_pool().statistics().driver_allocations;
+      const hal::MemoryStatistics now = device_->allocator()->statistics();
+      if (run != 0) {
+        EXPECT_EQ(allocated, allocations);
+        for (const hal::MemoryKind kind : hal::kAllMemoryKinds)
+          EXPECT_EQ(now.of(kind), memory.of(kind));
+      }
+      allocations = allocated;
+      memory = now;
+    }
+  }
+}
+
+// The caller's memory: a part of a buffer, and a place in a larger image.
+TEST_F(ExecutorTest, BindsMemoryOfTheCaller) {
+  const char* source = R"(
+    __constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
+    __kernel void add_one(__read_only image2d_t in, int x, int y, __global float* out) {
+      int i = get_global_id(0), j = get_global_id(1);
+      vstore4(read_imagef(in, s, (int2)(x + i, y + j)) + 1.0f, j * 8 + i, out);
+    })";
+  LaunchPlan plan = TestPlan{
+      .arguments = {texture_tensor("X", kExtent), buffer_tensor("Y", kCount * 4)},
+      .temporaries = {},
+      .kernels = {{.codes = opencl_c(source),
+                   .entry = {.name = "add_one",
+                             .params = {TextureParam{.name = "in",
+                                                     .min_extent = kExtent,
+                                                     .origin = TextureOrigin::Constants},
+                                        ConstantParam{"x"}, ConstantParam{"y"},
+                                        BufferParam{.name = "out",
+                                                    .access = Access::Write,
+                                                    .min_bytes = kCount * 4}}}}},
+      .steps = {launch(0, {8, 6, 1},
+                       {argument(0), origin_x(argument(0)), origin_y(argument(0)), argument(1)})}};
+  const auto executor = make_executor(plan, kInToOut);
+  ASSERT_NE(executor, nullptr);
+  const auto image = make_texture_full_of(std::byte{0xff}, {20, 20}, TexelFormat::Rgba32Float);
+  const std::uint64_t offset = device_->info().limits.buffer_offset_alignment;
+  const auto buffer = make_buffer(offset + kCount * 4);
+  TL_ASSERT_OK(executor->bind_output(0, BufferBinding{buffer, offset}));
+  for (const hal::Offset2D origin : {hal::Offset2D{0, 0}, hal::Offset2D{12, 3}}) {
+    for (int run = 0; run < 3; ++run) {
+      TL_ASSERT_OK(hal::write_texture(*device_, image, {origin, kExtent},
+                                      hal::bytes_of(ramp(kCount, static_cast<float>(run)))));
+      TL_ASSERT_OK(executor->bind_input(0, TextureBinding{image, origin}));
+      TL_ASSERT_OK(executor->run());
+      const std::vector<float> all = values_of<float>(buffer);
+      EXPECT_TRUE(std::equal(all.begin() + static_cast<std::ptrdiff_t>(offset / 4), all.end(),
+                             ramp(kCount, static_cast<float>(run) + 1).begin()));
+      EXPECT_EQ(output_of(*executor), ramp(kCount, static_cast<float>(run) + 1));
+    }
+  }
+  TL_ASSERT_OK(executor->bind_input(0, TextureBinding{image, {13, 15}}));
+  EXPECT_THAT(executor->run(), refused("argument 0 \"X\": expected a texture"));
+}
+
+TEST_F(ExecutorTest, RefusesOutputsOverInputs) {
+  const auto executor = make_executor(add_one_plan(), kInToOut);
+  ASSERT_NE(executor, nullptr);
+  const BufferBinding both{make_buffer(kCount * 4)}, other{make_buffer(kCount * 4)};
+  TL_ASSERT_OK(executor->bind_input(0, both));
+  TL_ASSERT_OK(executor->bind_output(0, both));
+  for (int run = 0; run < 2; ++run)
+    EXPECT_THAT(executor->run(), refused("input \"in\" and output \"out\" share memory, which the "
+                                         "graph writes: bind each to its own"));
+  TL_ASSERT_OK(executor->bind_output(0, other));
+  TL_EXPECT_OK(executor->run());
+}
+
+// The shape of the input gives that of the output.
+TEST_F(ExecutorTest, SizesThatDependOnTheCall) {
+  const auto tensor = [](const char* name) {
+    return TensorSpec{.name = name, .shape = {Size::symbol(0)}, .storage = BufferStorage{}};
+  };
+  const auto executor = make_executor(
+      TestPlan{
+          .symbols = {"n"},
+          .arguments = {tensor("X"), tensor("Y")},
+          .temporaries = {},
+          .kernels = {{.codes = opencl_c("__kernel void next(__global const float* x,"
+                                         "                   __global float* y) {"
+                                         "  y[get_global_id(0)] = x[get_global_id(0)] + 1; }"),
+                       .entry = {.name = "next",
+                                 .params = {BufferParam{.name = "x"},
+                                            BufferParam{.name = "y", .access = Access::Write}}}}},
+          .steps = {launch(0, {Size::symbol(0), 1, 1}, {argument(0), argument(1)})}},
+      kInToOut);
+  ASSERT_NE(executor, nullptr);
+  EXPECT_THAT(executor->set_input(0, bytes(ramp(5))),
+              refused("the shape of input \"in\" depends on the call: set_shape() first"));
+  EXPECT_FALSE(executor->output_bytes(0).ok());
+  for (const std::int64_t n : {5, 9, 3, 9, 5}) {
+    TL_ASSERT_OK(executor->set_shape(0, std::vector{n}));
+    TL_ASSERT_OK(executor->set_input(0, bytes(ramp(static_cast<std::size_t>(n)))));
+    TL_ASSERT_OK(executor->run());
+    EXPECT_EQ(*executor->output_shape(0), Shape{n});
+    EXPECT_EQ(output_of(*executor), ramp(static_cast<std::size_t>(n), 1));
+  }
+  TL_ASSERT_OK(executor->set_shape(0, std::vector<std::int64_t>{4}));
+  EXPECT_THAT(executor->run(), refused("input \"in\" was not set"));
+  EXPECT_THAT(executor->set_shape(0, std::vector<std::int64_t>{4, 4}),
+              refused("input \"in\" has the shape (n), got (4, 4)"));
+}
+
+// Each thread has an executor of its own, and all share a program; half of them share a queue.
+TEST_F(ExecutorTest, ThreadsShareAProgram) {
+  const auto program = make_program(add_one_plan());
+  ASSERT_NE(program, nullptr);
+  constexpr int kThreads = 4;
+  std::vector<std::unique_ptr<Executor>> executors;
+  for (int t = 0; t < kThreads; ++t) {
+    std::shared_ptr<hal::Queue> queue;
+    if (t % 2 == 1) queue = *device_->create_queue();
+    executors.push_back(*Executor::create(program, kInToOut, queue));
+  }
+  std::vector<int> failures(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int round = 0; round < 20; ++round) {
+        const auto start = static_cast<float>(1000 * t + round);
+        std::vector<float> out(kCount);
+        Executor& executor = *executors[t];
+        const bool ok = executor.set_input(0, bytes(ramp(kCount, start))).ok() &&
+                        executor.submit().ok() &&
+                        executor.get_output(0, std::as_writable_bytes(std::span(out))).ok();
+        if (!ok || out != ramp(kCount, start + 1)) ++failures[t];
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failures, std::vector<int>(kThreads));
+}
+
+// The device of the null driver counts what it would have received: one dispatch for each run, and
+// the barriers that the plan needs.
+TEST(ExecutorOnNull, RunsAreSubmittedAsRecorded) {
+  const auto device = *hal::null::create_driver()->open(0);
+  LaunchPlan plan = add_one_plan();
+  const auto program = DeviceProgram::create(device, plan, {.checks_barriers = true});
+  TL_ASSERT_OK(program.status());
+  const auto executor = Executor::create(*program, kInToOut);
+  TL_ASSERT_OK(executor.status());
+  TL_ASSERT_OK((*executor)->set_input(0, bytes(ramp(kCount))));
+  TL_ASSERT_OK(device->queue()->wait_idle());
+  hal::null::Statistics before = hal::null::statistics(*device);
+  for (int run = 0; run < 3; ++run) {
+    TL_ASSERT_OK((*executor)->run());
+    const hal::null::Statistics now = hal::null::statistics(*device);
+    EXPECT_EQ(now.dispatches - before.dispatches, 2U);
+    EXPECT_EQ(now.recorded_barriers - before.recorded_barriers, 1U);
+    EXPECT_EQ(now.ranges - before.ranges, 1U);
+    before = now;
+  }
+}
+
+TEST(Variants, TheFirstThatTheDeviceCanRunIsChosen) {
+  hal::DeviceInfo device = hal::null::default_device();
+  device.name = "tiny";
+  device.features.float64 = false;
+  device.limits.max_image_width = 100;
+  device.limits.max_image_height = 50;
+  Package package;
+  package.name = "net";
+  package.variants = {
+      variant_for("first", {.float64 = true, .max_image_width = 101}),
+      variant_for("second", {.images = true, .max_image_width = 100, .max_image_height = 50}),
+      variant_for("third")};
+  EXPECT_EQ(*choose_variant(package, device), 1U);
+  package.variants[1].needs.max_image_height = 51;
+  EXPECT_EQ(*choose_variant(package, device), 2U);
+  package.variants.pop_back();
+  const Status none = choose_variant(package, device).status();
+  EXPECT_EQ(none.code(), StatusCode::Unimplemented);
+  EXPECT_EQ(
+      none.message(),
+      "package \"net\" has no variant that tiny can run:\n"
+      "  the variant for \"first\" needs images of up to 101 x 0 texels (it allows 100 x 50), "
+      "float64\n"
+      "  the variant for \"second\" needs images of up to 100 x 51 texels (it allows 100 x "
+      "50)\n"
+      "help: add a variant for this device to the package, or choose another device");
+}
+
+}  // namespace
+}  // namespace texloom::runtime
