@@ -115,6 +115,14 @@ Status check_workspace(const LaunchPlan& plan) {
   if (plan.workspace->places.size() != plan.temporaries.size())
     return invalid_argument("the workspace has places for {} temporaries of {}",
                             plan.workspace->places.size(), plan.temporaries.size());
+  for (const PartOfTemporary& part : plan.parts) {
+    if (plan.workspace->places[part.temporary] ==
+        place_in(plan.workspace->places[part.whole], part))
+      continue;
+    return invalid_argument("part \"{}\" is not at its place in \"{}\"",
+                            plan.temporaries[part.temporary].name,
+                            plan.temporaries[part.whole].name);
+  }
   return Checker(plan).check(plan.steps);
 }
 

@@ -24,18 +24,25 @@ class Concatenation {
     whole_.arguments = std::move(tensors.arguments);
     whole_.temporaries = std::move(tensors.temporaries);
     whole_.constants = std::move(tensors.constants);
+    whole_.parts = std::move(tensors.parts);
+    std::sort(whole_.parts.begin(), whole_.parts.end(),
+              [](const auto& a, const auto& b) { return a.temporary < b.temporary; });
   }
 
-  Result<LaunchPlan> make() {
+  Result<LaunchPlan> make(std::vector<std::size_t>* plan_of_step) {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const Status status = check(parts_[i]);
       if (!status.ok()) return status.with_context(fmt::format("part {}", i));
     }
+    if (plan_of_step != nullptr) plan_of_step->clear();
     for (std::uint32_t i = 0; i < shared_; ++i) {
-      if (parts_naming(i).first == parts_.size())
+      if (memory_of(whole_, i) == i && parts_naming(i).first == parts_.size())
         return invalid_argument("no part uses temporary \"{}\"", whole_.temporaries[i].name);
     }
-    for (std::size_t i = 0; i < parts_.size(); ++i) append(i);
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      append(i);
+      if (plan_of_step != nullptr) plan_of_step->resize(whole_.steps.size(), i);
+    }
     return std::move(whole_);
   }
 
@@ -62,14 +69,14 @@ class Concatenation {
     return {};
   }
 
-  // The first and the last part that names a temporary of the whole; the number of parts if none
-  // does.
+  // The first and the last part that names a temporary of the whole, or one that is part of it; the
+  // number of parts if none does.
   std::pair<std::size_t, std::size_t> parts_naming(std::uint32_t temporary) const {
     std::pair<std::size_t, std::size_t> found{parts_.size(), parts_.size()};
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const auto& refs = parts_[i].arguments;
       const bool names = std::any_of(refs.begin(), refs.end(), [&](const TensorRef& ref) {
-        return ref.kind == TensorRef::Kind::Temporary && ref.index == temporary;
+        return ref.kind == TensorRef::Kind::Temporary && memory_of(whole_, ref.index) == temporary;
       });
       if (!names) continue;
       found.first = std::min(found.first, i);
@@ -93,6 +100,11 @@ class Concatenation {
       to.insert(to.end(), from.begin(), from.end());
     };
     add(whole_.temporaries, part.plan->temporaries);
+    for (PartOfTemporary own : part.plan->parts) {
+      own.temporary += numbers.first_temporary;
+      own.whole += numbers.first_temporary;
+      whole_.parts.push_back(own);
+    }
     add(whole_.constants, part.plan->constants);
     add(whole_.scalars, part.plan->scalars);
     add(whole_.calls, part.plan->calls);
@@ -173,8 +185,9 @@ class Concatenation {
 
 }  // namespace
 
-Result<LaunchPlan> concatenate(PlanTensors tensors, std::span<const PlanPart> parts) {
-  return Concatenation(std::move(tensors), parts).make();
+Result<LaunchPlan> concatenate(PlanTensors tensors, std::span<const PlanPart> parts,
+                               std::vector<std::size_t>* plan_of_step) {
+  return Concatenation(std::move(tensors), parts).make(plan_of_step);
 }
 
 }  // namespace texloom::runtime

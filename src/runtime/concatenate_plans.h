@@ -1,6 +1,7 @@
 // Joins plans into one that runs them in order.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -19,16 +20,21 @@ struct PlanTensors {
   std::vector<TensorSpec> arguments = {};
   std::vector<TensorSpec> temporaries = {};
   std::vector<TensorSpec> constants = {};
+  std::vector<PartOfTemporary> parts = {};  // of temporaries
 };
 
 // The plan of the parts, in order, over these tensors. A temporary of the whole is allocated before
-// the first part that names it and freed after the last. The parts' own temporaries, constants,
+// the first part of the plan that names it, or a temporary that is part of it, and freed after the
+// last. The parts' own temporaries, constants,
 // scalars and calls follow those of the whole, part by part. Equal kernels become one. The result
-// has no workspace and does not name all barriers; it is valid if the parts are.
+// has no workspace and does not name all barriers; it is valid if the parts are and the temporaries
+// that are parts lie in their wholes. `plan_of_step`, if not null, becomes the number of the plan
+// that each step of the outermost list comes from.
 //
 // InvalidArgument, naming the part and the tensor: a missing argument or a tensor that does not
 // exist; storage that is smaller or of another kind than the part's; a temporary that no part
 // names. Unimplemented for parts whose sizes depend on symbols.
-Result<LaunchPlan> concatenate(PlanTensors tensors, std::span<const PlanPart> parts);
+Result<LaunchPlan> concatenate(PlanTensors tensors, std::span<const PlanPart> parts,
+                               std::vector<std::size_t>* plan_of_step = nullptr);
 
 }  // namespace texloom::runtime

@@ -1,5 +1,7 @@
 #include "runtime/launch_plan.h"
 
+#include <algorithm>
+
 namespace texloom::runtime {
 
 std::string describe(const TensorStorage& storage) {
@@ -25,6 +27,12 @@ bool places_meet(const TensorStorage& a, const Placement& at_a, const TensorStor
          at_b.offset < at_a.offset + std::get<BufferStorage>(a).bytes;
 }
 
+Placement place_in(const Placement& whole, const PartOfTemporary& part) {
+  return {whole.object,
+          whole.offset + part.offset,
+          {whole.origin.x + part.origin.x, whole.origin.y + part.origin.y}};
+}
+
 std::string_view to_string(TensorRef::Kind kind) {
   switch (kind) {
     case TensorRef::Kind::Argument:
@@ -45,6 +53,18 @@ const std::vector<TensorSpec>& tensors_of(const LaunchPlan& plan, TensorRef::Kin
     default:
       return plan.constants;
   }
+}
+
+const PartOfTemporary* part_at(const LaunchPlan& plan, std::uint32_t temporary) {
+  const auto found = std::lower_bound(
+      plan.parts.begin(), plan.parts.end(), temporary,
+      [](const PartOfTemporary& part, std::uint32_t number) { return part.temporary < number; });
+  return found == plan.parts.end() || found->temporary != temporary ? nullptr : &*found;
+}
+
+std::uint32_t memory_of(const LaunchPlan& plan, std::uint32_t temporary) {
+  const PartOfTemporary* part = part_at(plan, temporary);
+  return part == nullptr ? temporary : part->whole;
 }
 
 }  // namespace texloom::runtime

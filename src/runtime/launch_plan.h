@@ -164,19 +164,36 @@ struct OperatorCall {
   bool operator==(const OperatorCall&) const = default;
 };
 
+// A temporary whose memory is that of another one, the whole, from a byte offset (of a buffer) or a
+// texel (of a texture) on.
+struct PartOfTemporary {
+  std::uint32_t temporary = 0;
+  std::uint32_t whole = 0;  // itself no part
+  std::uint64_t offset = 0;
+  hal::Offset2D origin = {};
+
+  bool operator==(const PartOfTemporary&) const = default;
+};
+
 // Where a temporary is: in an object, from a byte offset (of a buffer) or a texel (of a texture)
 // on.
 struct Placement {
   std::uint32_t object = 0;
   std::uint64_t offset = 0;
   hal::Offset2D origin = {};
+
+  bool operator==(const Placement&) const = default;
 };
 
 // Whether two tensors share memory. If they are in the same object, they are of its kind.
 bool places_meet(const TensorStorage& a, const Placement& at_a, const TensorStorage& b,
                  const Placement& at_b);
 
-// The memory of a plan's temporaries. Those that are live at the same time do not overlap.
+// The place of a part whose whole is at `whole`.
+Placement place_in(const Placement& whole, const PartOfTemporary& part);
+
+// The memory of a plan's temporaries. Those that are live at the same time do not overlap, except
+// that parts lie in their wholes.
 struct WorkspacePlan {
   std::vector<TensorStorage> objects;
   std::vector<Placement> places;  // by temporary; without meaning if it is never allocated
@@ -192,6 +209,8 @@ struct LaunchPlan {
   std::vector<ScalarSpec> scalars = {};
   std::vector<TensorSpec> arguments;
   std::vector<TensorSpec> temporaries;
+  // Ordered by temporary. No step allocates or frees a part: it is there as long as its whole.
+  std::vector<PartOfTemporary> parts = {};
   // Only read. Their values are not part of the plan: who loads it provides their memory.
   std::vector<TensorSpec> constants = {};
   std::vector<ModuleSpec> modules;
@@ -208,6 +227,11 @@ const std::vector<TensorSpec>& tensors_of(const LaunchPlan& plan, TensorRef::Kin
 inline const TensorSpec& tensor_of(const LaunchPlan& plan, TensorRef ref) {
   return tensors_of(plan, ref.kind)[ref.index];
 }
+
+// What the temporary is a part of; null if it is none.
+const PartOfTemporary* part_at(const LaunchPlan& plan, std::uint32_t temporary);
+// The temporary that is allocated for it: the whole of a part, else itself.
+std::uint32_t memory_of(const LaunchPlan& plan, std::uint32_t temporary);
 
 inline constexpr int kMaxLoopDepth = 32;
 // The limit for one run, including loop iterations that launch nothing. More would take hours, and

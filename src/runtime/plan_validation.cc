@@ -69,6 +69,9 @@ class Validator {
     if (step.temporary >= lives_.size())
       return invalid_argument("allocate: temporary {} of {}", step.temporary, lives_.size());
     Life& life = lives_[step.temporary];
+    if (part_at(plan_, step.temporary) != nullptr)
+      return invalid_argument("part \"{}\" is allocated, but has the memory of its whole",
+                              plan_.temporaries[step.temporary].name);
     if (life != Life::Unborn)
       return invalid_argument("temporary \"{}\" is allocated twice",
                               plan_.temporaries[step.temporary].name);
@@ -156,7 +159,7 @@ class Validator {
     if (ref.index >= tensors.size())
       return invalid_argument("{} {} of {}", to_string(ref.kind), ref.index, tensors.size());
     const TensorSpec& tensor = tensors[ref.index];
-    if (ref.kind == TensorRef::Kind::Temporary && lives_[ref.index] != Life::Live)
+    if (ref.kind == TensorRef::Kind::Temporary && lives_[memory_of(plan_, ref.index)] != Life::Live)
       return invalid_argument("temporary \"{}\" is used while not allocated", tensor.name);
     if (ref.kind == TensorRef::Kind::Constant && hal::writes(access))
       return invalid_argument("constant \"{}\" is written", tensor.name);
@@ -249,6 +252,46 @@ Status check_tensors(const LaunchPlan& plan) {
   return {};
 }
 
+// Whether the part lies in the whole, and kernels that use it need no image of its own.
+bool lies_within(const TensorStorage& tensor, const PartOfTemporary& part,
+                 const TensorStorage& whole) {
+  if (tensor.index() != whole.index()) return false;
+  if (const auto* buffer = std::get_if<BufferStorage>(&tensor))
+    return part.origin == hal::Offset2D{} &&
+           hal::range_fits(part.offset, buffer->bytes, std::get<BufferStorage>(whole).bytes);
+  const auto& texture = std::get<TextureStorage>(tensor);
+  const auto& image = std::get<TextureStorage>(whole);
+  return part.offset == 0 && texture.format == image.format && !texture.exact_extent &&
+         hal::region_fits(part.origin, texture.extent, image.extent);
+}
+
+Status check_parts(const LaunchPlan& plan) {
+  if (!plan.parts.empty() && !plan.symbols.empty())
+    return invalid_argument("a plan whose sizes depend on the call has parts of temporaries");
+  const PartOfTemporary* previous = nullptr;
+  for (const PartOfTemporary& part : plan.parts) {
+    const std::size_t count = plan.temporaries.size();
+    if (part.temporary >= count || part.whole >= count)
+      return invalid_argument("temporary {} is part of temporary {} of {}", part.temporary,
+                              part.whole, count);
+    if (previous != nullptr && previous->temporary >= part.temporary)
+      return invalid_argument("the parts of temporaries are not in order, or one is listed twice");
+    previous = &part;
+    const TensorSpec& tensor = plan.temporaries[part.temporary];
+    const TensorSpec& whole = plan.temporaries[part.whole];
+    if (!lies_within(tensor.storage, part, whole.storage))
+      return invalid_argument("\"{}\", {}, is no part of \"{}\", {}", tensor.name,
+                              describe(tensor.storage), whole.name, describe(whole.storage));
+  }
+  for (const PartOfTemporary& part : plan.parts) {
+    if (part_at(plan, part.whole) != nullptr)
+      return invalid_argument("\"{}\" is part of \"{}\", which is a part itself",
+                              plan.temporaries[part.temporary].name,
+                              plan.temporaries[part.whole].name);
+  }
+  return {};
+}
+
 Status check_kernels(const LaunchPlan& plan) {
   std::set<std::pair<std::uint32_t, std::string_view>> names;
   for (const KernelSpec& kernel : plan.kernels) {
@@ -266,6 +309,7 @@ Status check_kernels(const LaunchPlan& plan) {
 Status validate(const LaunchPlan& plan) {
   TL_RETURN_IF_ERROR(check_tensors(plan));
   TL_RETURN_IF_ERROR(check_kernels(plan));
+  TL_RETURN_IF_ERROR(check_parts(plan));
   TL_RETURN_IF_ERROR(Validator(plan).check_steps(plan.steps));
   if (plan.workspace) TL_RETURN_IF_ERROR(check_workspace(plan));
   return plan.symbols.empty() ? launches_of(plan.steps).status() : Status();

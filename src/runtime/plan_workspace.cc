@@ -72,8 +72,9 @@ class Uses {
       const auto* texture = std::get_if<hal::TextureParam>(&params[i]);
       const auto* ref = std::get_if<TensorRef>(&launch.operands[i]);
       if (texture == nullptr || ref == nullptr || ref->kind != TensorRef::Kind::Temporary) continue;
-      (texture->access == hal::Access::Read ? read : written).push_back(ref->index);
-      if (texture->origin == hal::TextureOrigin::Zero) at_origin_[ref->index] = true;
+      const std::uint32_t memory = memory_of(plan_, ref->index);
+      (texture->access == hal::Access::Read ? read : written).push_back(memory);
+      if (texture->origin == hal::TextureOrigin::Zero) at_origin_[memory] = true;
     }
     add_read_write(read, written);
   }
@@ -87,9 +88,10 @@ class Uses {
       if (ref.kind != TensorRef::Kind::Temporary ||
           !std::holds_alternative<TextureStorage>(plan_.temporaries[ref.index].storage))
         continue;
-      if (hal::reads(accesses[i])) read.push_back(ref.index);
-      if (hal::writes(accesses[i])) written.push_back(ref.index);
-      at_origin_[ref.index] = true;
+      const std::uint32_t memory = memory_of(plan_, ref.index);
+      if (hal::reads(accesses[i])) read.push_back(memory);
+      if (hal::writes(accesses[i])) written.push_back(memory);
+      at_origin_[memory] = true;
     }
     add_read_write(read, written);
   }
@@ -129,6 +131,8 @@ class WorkspacePlanner {
     for (const auto& [format, temporaries] : textures)
       TL_RETURN_IF_ERROR(plan_textures(format, temporaries));
     TL_RETURN_IF_ERROR(plan_buffers(buffers));
+    for (const PartOfTemporary& part : plan_.parts)
+      workspace_.places[part.temporary] = place_in(workspace_.places[part.whole], part);
     return std::move(workspace_);
   }
 

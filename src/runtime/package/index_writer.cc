@@ -251,8 +251,11 @@ class IndexWriter {
         tables<index::Call>(plan.calls, [this](const OperatorCall& each) { return call(each); });
     const auto list = steps(plan.steps);
     const auto memory = workspace(plan.workspace);
+    const auto parts = converted<index::Part>(plan.parts, [](const PartOfTemporary& part) {
+      return index::Part(part.offset, part.temporary, part.whole, part.origin.x, part.origin.y);
+    });
     return index::CreatePlan(builder_, scalars, arguments, temporaries, constants, modules, kernels,
-                             calls, list, plan.names_barriers, memory, take_expressions());
+                             calls, list, plan.names_barriers, memory, take_expressions(), parts);
   }
 
   // --- graphs ---

@@ -36,6 +36,9 @@ class PlanReader {
     made.arguments = tensors(plan.arguments());
     made.temporaries = tensors(plan.temporaries());
     made.constants = tensors(plan.constants());
+    made.parts = values_.structs<PartOfTemporary>(plan.parts(), [](const index::Part& each) {
+      return PartOfTemporary{each.temporary(), each.whole(), each.offset(), {each.x(), each.y()}};
+    });
     std::size_t number = 0;
     made.modules = values_.tables<ModuleSpec>(
         plan.modules(), [&](const index::Module& each) { return module(each, number++); });

@@ -104,6 +104,7 @@ TEST_F(PackageFileTest, ReadsWhatWasWritten) {
   EXPECT_EQ(plan.kernels, expected.kernels);
   EXPECT_EQ(plan.calls, expected.calls);
   EXPECT_EQ(plan.temporaries[0].layout, expected.temporaries[0].layout);
+  EXPECT_EQ(plan.parts, expected.parts);
   EXPECT_TRUE(plan.names_barriers);
   EXPECT_EQ(plan.workspace->places[0].origin, (hal::Offset2D{3, 1}));
   const auto& launch = std::get<LaunchStep>(std::get<LoopStep>(plan.steps[1]).body[0]);

@@ -31,7 +31,8 @@ inline LaunchPlan example_plan() {
   LaunchPlan plan;
   plan.scalars = {{"alpha", hal::ElementType::Float32}};
   plan.arguments = {buffer_tensor("X", 128), buffer_tensor("Y", 128)};
-  plan.temporaries = {texture_tensor("H", {4, 2})};
+  plan.temporaries = {texture_tensor("H", {4, 2}), texture_tensor("right half of H", {2, 2})};
+  plan.parts = {{.temporary = 1, .whole = 0, .offset = 0, .origin = {2, 0}}};
   plan.constants = {texture_tensor("W", {4, 2})};
   plan.modules = {{{{hal::KernelFormat::OpenClC, "__kernel void scale() {}", {"-cl-std=CL1.2"}},
                     {hal::KernelFormat::OpenClBinary, std::string("\0binary\xff", 8), {}}},
@@ -65,7 +66,7 @@ inline LaunchPlan example_plan() {
   plan.steps = {AllocateStep{0}, LoopStep{7, 2, {launch}}, BarrierStep{},
                 CallStep{0, {h, TensorRef{Kind::Argument, 1}}}, FreeStep{0}};
   plan.names_barriers = true;
-  plan.workspace = WorkspacePlan{{TextureStorage{{8, 4}}}, {{0, 0, {3, 1}}}};
+  plan.workspace = WorkspacePlan{{TextureStorage{{8, 4}}}, {{0, 0, {3, 1}}, {0, 0, {5, 1}}}};
   return plan;
 }
 
