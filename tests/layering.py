@@ -31,6 +31,7 @@ MAY_INCLUDE["plan"] = ("support", "plan")
 MAY_INCLUDE["runtime"] = ("support", "plan", "runtime")
 # src/compile turns compiler output into runtime objects.
 MAY_INCLUDE["compile"] = (*PIPELINE, "runtime", "compile")
+MAY_INCLUDE["graph"] = (*PIPELINE, "plan", "runtime", "compile", "graph")
 
 # The rooms that a room may use besides itself, if more than circles is forbidden. `*` matches any
 # one room. Backends use the shared rooms but not each other.

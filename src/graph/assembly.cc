@@ -1,0 +1,271 @@
+#include "graph/assembly.h"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "compile/interpreted_kernels.h"
+#include "compile/launch_plan.h"
+#include "graph/copies.h"
+#include "runtime/concatenate_plans.h"
+#include "runtime/plan_workspace.h"
+#include "runtime/tensor_layout.h"
+#include "support/check.h"
+#include "support/diagnostic.h"
+
+namespace texloom::graph {
+namespace {
+
+using runtime::TensorRef;
+using Key = std::pair<std::size_t, std::size_t>;  // tensor, storage
+
+Key key_of(const StoredTensor& tensor) { return {tensor.tensor, tensor.storage}; }
+
+hal::ElementType element_of(ir::Type type) {
+  const auto element = hal::element_type_from_name(ir::to_string(type));
+  TL_CHECK(element.has_value());
+  return *element;
+}
+
+runtime::TensorSpec spec_of(const std::string& name, ir::Type type, const Stored& stored,
+                            bool exact) {
+  const ir::Layout& layout = stored.layout;
+  runtime::TensorSpec spec{name, element_of(type), {layout.shape.begin(), layout.shape.end()}, {}};
+  if (stored.is_texture()) {
+    spec.storage = runtime::TextureStorage{{static_cast<std::uint32_t>(layout.col_count()),
+                                            static_cast<std::uint32_t>(layout.row_count())},
+                                           compile::texel_format(type),
+                                           exact};
+  } else {
+    spec.storage = runtime::BufferStorage{static_cast<std::uint64_t>(bytes_of(stored, type))};
+  }
+  spec.layout = compile::tensor_layout(layout);
+  return spec;
+}
+
+// What a plan may assume of every device that can run it.
+hal::DeviceLimits limits_of(const ir::Target& target, std::uint64_t buffer_alignment) {
+  hal::DeviceLimits limits;
+  limits.max_image_width = limits.max_image_height =
+      static_cast<std::uint32_t>(target.limits.max_image_size);
+  limits.max_allocation_bytes = std::numeric_limits<std::uint64_t>::max();
+  limits.buffer_offset_alignment = buffer_alignment;
+  return limits;
+}
+
+class Assembler {
+ public:
+  Assembler(const Graph& graph, const Offers& offers, const Invocations& invocations,
+            CallSites& sites, bool interpreted)
+      : graph_(graph),
+        offers_(offers),
+        invocations_(invocations),
+        sites_(sites),
+        interpreted_(interpreted) {
+    result_.refs.resize(graph.tensors.size());
+    result_.storages.resize(graph.tensors.size());
+  }
+
+  Assembly assemble(std::uint64_t buffer_alignment) {
+    find_exact();
+    for (const auto* list : {&graph_.inputs, &graph_.outputs}) {
+      for (const TensorId id : *list) {
+        const StoredTensor tensor{id, invocations_.stored[id]};
+        refs_.emplace(key_of(tensor), add(tensors_.arguments, TensorRef::Kind::Argument, tensor));
+      }
+    }
+    for (const Invocation& invocation : invocations_.list) add(invocation);
+    add_parts();
+    std::vector<runtime::PlanPart> parts;
+    for (const Part& part : parts_) parts.push_back({part.plan, part.arguments});
+    std::vector<std::size_t> plan_of_step;
+    auto plan = runtime::concatenate(std::move(tensors_), parts, &plan_of_step);
+    TL_CHECK(plan.ok(), plan.status().message());
+    auto workspace = runtime::plan_workspace(*plan, limits_of(graph_.target, buffer_alignment));
+    if (!workspace.ok())
+      fail({}, Code::BadGraph, "compile the graph in parts",
+           "the memory of '{}' is not planned: {}", graph_.name, workspace.status().message());
+    plan->workspace = *std::move(workspace);
+    for (const std::size_t part : plan_of_step) result_.nodes.push_back(parts_[part].node);
+    for (const auto& [key, ref] : refs_) {
+      const bool is_first = graph_.tensors[key.first].role == TensorRole::Constant
+                                ? !result_.refs[key.first].has_value()
+                                : invocations_.stored[key.first] == key.second;
+      if (!is_first) continue;
+      result_.refs[key.first] = ref;
+      result_.storages[key.first] = key.second;
+    }
+    result_.plan = *std::move(plan);
+    return std::move(result_);
+  }
+
+ private:
+  struct Part {
+    const runtime::LaunchPlan* plan = nullptr;
+    std::vector<TensorRef> arguments;
+    std::optional<std::uint32_t> node;
+  };
+
+  const Stored& stored(const StoredTensor& tensor) const {
+    return offers_.storages[tensor.tensor][tensor.storage];
+  }
+
+  // The textures that a chosen kernel wants in images of exactly their extents.
+  void find_exact() {
+    for (const Invocation& each : invocations_.list) {
+      const Alternative* alternative = alternative_of(each);
+      if (alternative == nullptr || !alternative->program) continue;
+      const std::vector<StoredTensor> tensors = tensors_of(each);
+      for (std::size_t i = 0; i < tensors.size(); ++i) {
+        const auto& declaration = alternative->program->arguments[i].declaration;
+        if (declaration && declaration->exact_image) exact_.insert(key_of(tensors[i]));
+      }
+    }
+  }
+
+  const Alternative* alternative_of(const Invocation& each) const {
+    if (!each.node) return nullptr;
+    const auto& chosen = invocations_.offers[*each.node]->alternative;
+    return chosen ? &graph_.nodes[*each.node].alternatives[*chosen] : nullptr;
+  }
+
+  static std::vector<StoredTensor> tensors_of(const Invocation& each) {
+    std::vector<StoredTensor> tensors = each.reads;
+    tensors.insert(tensors.end(), each.writes.begin(), each.writes.end());
+    return tensors;
+  }
+
+  TensorRef add(std::vector<runtime::TensorSpec>& list, TensorRef::Kind kind,
+                const StoredTensor& tensor) {
+    const Tensor& own = graph_.tensors[tensor.tensor];
+    std::string name = own.name;
+    const bool is_converted =
+        own.role != TensorRole::Constant && invocations_.stored[tensor.tensor] != tensor.storage;
+    if (is_converted) name += "." + ir::to_string(stored(tensor).scope);
+    list.push_back(spec_of(name, own.type, stored(tensor), exact_.contains(key_of(tensor))));
+    return {kind, static_cast<std::uint32_t>(list.size() - 1)};
+  }
+
+  TensorRef ref_of(const StoredTensor& tensor) {
+    const auto found = refs_.find(key_of(tensor));
+    if (found != refs_.end()) return found->second;
+    const bool is_constant = graph_.tensors[tensor.tensor].role == TensorRole::Constant;
+    const TensorRef ref = is_constant
+                              ? add(tensors_.constants, TensorRef::Kind::Constant, tensor)
+                              : add(tensors_.temporaries, TensorRef::Kind::Temporary, tensor);
+    if (is_constant) pack_constant(tensor);
+    refs_.emplace(key_of(tensor), ref);
+    return ref;
+  }
+
+  void pack_constant(const StoredTensor& tensor) {
+    const Tensor& constant = graph_.tensors[tensor.tensor];
+    if (!constant.value)
+      fail({}, Code::BadGraph, "give the graph the elements of its constants",
+           "the constant '{}' has no value", constant.name);
+    const auto bytes = static_cast<std::size_t>(bytes_of(stored(tensor), constant.type));
+    auto packed = std::make_shared<std::vector<std::byte>>(bytes);
+    runtime::pack(compile::tensor_layout(stored(tensor).layout),
+                  static_cast<std::size_t>(constant.type.bytes()), *constant.value, *packed);
+    result_.values.push_back(std::move(packed));
+  }
+
+  void add(const Invocation& each) {
+    const std::vector<StoredTensor> tensors = tensors_of(each);
+    Part part;
+    std::vector<SiteArgument> arguments;
+    for (const StoredTensor& tensor : tensors) {
+      part.arguments.push_back(ref_of(tensor));
+      const bool has_origin = part.arguments.back().kind == TensorRef::Kind::Temporary &&
+                              stored(tensor).is_texture() && !exact_.contains(key_of(tensor));
+      arguments.push_back({&stored(tensor), has_origin});
+    }
+    if (each.node) part.node = static_cast<std::uint32_t>(*each.node);
+    part.plan = plan_of(each, arguments, part.arguments);
+    parts_.push_back(std::move(part));
+  }
+
+  const runtime::LaunchPlan* plan_of(const Invocation& each,
+                                     const std::vector<SiteArgument>& arguments,
+                                     const std::vector<TensorRef>& refs) {
+    if (each.node && graph_.nodes[*each.node].call) return call_plan(each, refs);
+    const Alternative* alternative = alternative_of(each);
+    const CompiledSite& site = alternative != nullptr
+                                   ? sites_.site(*alternative->program, arguments)
+                                   : sites_.site(copy_of(each), arguments);
+    if (!interpreted_) return &site.plan;
+    const auto [found, is_new] = interpreted_plans_.try_emplace(&site, site.plan);
+    if (is_new) compile::add_interpreted_code(site.module, found->second);
+    return &found->second;
+  }
+
+  lower::Lowering copy_of(const Invocation& each) const {
+    const ir::Type type = graph_.tensors[each.writes.front().tensor].type;
+    const Stored& result = stored(each.writes.front());
+    std::vector<Stored> sources;
+    for (const StoredTensor& read : each.reads) sources.push_back(stored(read));
+    if (!each.node) return conversion(sources.front(), result, type, graph_.target);
+    return concatenation(sources, result, *graph_.nodes[*each.node].concat_axis, type,
+                         graph_.target);
+  }
+
+  // A plan whose only step is the call.
+  const runtime::LaunchPlan* call_plan(const Invocation& each, const std::vector<TensorRef>& refs) {
+    const Node& node = graph_.nodes[*each.node];
+    runtime::LaunchPlan& plan = call_plans_.emplace_back();
+    plan.calls.push_back(*node.call);
+    runtime::CallStep step;
+    for (std::uint32_t i = 0; i < refs.size(); ++i) {
+      plan.arguments.push_back(spec_at(refs[i]));
+      step.tensors.push_back({TensorRef::Kind::Argument, i});
+    }
+    plan.steps.emplace_back(std::move(step));
+    return &plan;
+  }
+
+  const runtime::TensorSpec& spec_at(TensorRef ref) const {
+    return (ref.kind == TensorRef::Kind::Argument    ? tensors_.arguments
+            : ref.kind == TensorRef::Kind::Temporary ? tensors_.temporaries
+                                                     : tensors_.constants)[ref.index];
+  }
+
+  void add_parts() {
+    for (const Invocations::Part& part : invocations_.parts) {
+      const TensorRef own = ref_of(part.part), whole = ref_of(part.whole);
+      runtime::PartOfTemporary place{.temporary = own.index, .whole = whole.index};
+      if (stored(part.whole).is_texture()) {
+        place.origin = {static_cast<std::uint32_t>(part.place.col),
+                        static_cast<std::uint32_t>(part.place.row)};
+      } else {
+        place.offset = static_cast<std::uint64_t>(part.place.col) *
+                       static_cast<std::uint64_t>(graph_.tensors[part.whole.tensor].type.bytes());
+      }
+      tensors_.parts.push_back(place);
+    }
+  }
+
+  const Graph& graph_;
+  const Offers& offers_;
+  const Invocations& invocations_;
+  CallSites& sites_;
+  bool interpreted_;
+  runtime::PlanTensors tensors_;
+  std::map<Key, TensorRef> refs_;
+  std::set<Key> exact_;
+  std::vector<Part> parts_;
+  std::deque<runtime::LaunchPlan> call_plans_;
+  std::map<const CompiledSite*, runtime::LaunchPlan> interpreted_plans_;
+  Assembly result_;
+};
+
+}  // namespace
+
+Assembly assemble(const Graph& graph, const Offers& offers, const Invocations& invocations,
+                  CallSites& sites, std::uint64_t buffer_alignment, bool interpreted) {
+  return Assembler(graph, offers, invocations, sites, interpreted).assemble(buffer_alignment);
+}
+
+}  // namespace texloom::graph

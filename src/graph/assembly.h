@@ -1,0 +1,29 @@
+// Joins the compiled kernels of a graph to one launch plan.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "graph/call_sites.h"
+#include "graph/invocations.h"
+#include "runtime/launch_plan.h"
+#include "runtime/package/package.h"
+
+namespace texloom::graph {
+
+struct Assembly {
+  runtime::LaunchPlan plan;  // its arguments are the graph's inputs, then its outputs
+  std::vector<std::optional<std::uint32_t>> nodes;      // by outermost step
+  std::vector<std::optional<runtime::TensorRef>> refs;  // by tensor
+  std::vector<std::size_t> storages;                    // by tensor: of that reference
+  std::vector<std::shared_ptr<const std::vector<std::byte>>> values;  // by constant of the plan
+};
+
+// `interpreted` as in GraphOptions. Fails like CallSites::site(), and with BadGraph for a constant
+// without a value, or for memory that nothing can plan.
+Assembly assemble(const Graph& graph, const Offers& offers, const Invocations& invocations,
+                  CallSites& sites, std::uint64_t buffer_alignment, bool interpreted);
+
+}  // namespace texloom::graph

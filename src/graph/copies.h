@@ -1,0 +1,20 @@
+// Schedules that the builder writes itself: conversions between storages, and concatenations.
+#pragma once
+
+#include <vector>
+
+#include "graph/stored.h"
+
+namespace texloom::graph {
+
+// A program at stage te that copies a tensor from one storage to the other. Its arguments are the
+// source and the result.
+lower::Lowering conversion(const Stored& from, const Stored& to, ir::Type type,
+                           const ir::Target& target);
+
+// A program at stage te that joins tensors along an axis. Its arguments are the parts and the
+// whole.
+lower::Lowering concatenation(const std::vector<Stored>& parts, const Stored& whole,
+                              std::size_t axis, ir::Type type, const ir::Target& target);
+
+}  // namespace texloom::graph

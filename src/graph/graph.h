@@ -1,0 +1,90 @@
+// Graphs of operators: the input of compile_graph() (graph/compile_graph.h).
+//
+// A graph has tensors and nodes that compute them. A node names no kernel and no storage: it has
+// *alternatives*, each a schedule of its computation whose arguments are declared in scopes and
+// layouts. Which alternative runs, where each tensor is stored, and where a tensor is converted
+// from one storage to another, is chosen for the whole graph by cost.
+//
+//     x --conv1--> a --conv2--> b
+//     conv1  texture: x in texture, w in texture:weight, a in texture;  global: all in buffers
+//
+// There are three kinds of nodes: computations, calls of custom operators, and concatenations. The
+// builder writes kernels for concatenations and conversions itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/scope.h"
+#include "ir/target/target.h"
+#include "lower/lowering.h"
+#include "runtime/launch_plan.h"
+#include "runtime/package/package.h"
+
+namespace texloom::graph {
+
+using TensorId = std::uint32_t;  // an index into Graph::tensors
+using runtime::TensorRole;
+
+struct Tensor {
+  std::string name;  // unique
+  ir::Type type;
+  ir::Shape shape;
+  TensorRole role = TensorRole::Intermediate;
+  // Of a constant: its elements, row-major. Null in a graph that was read from text.
+  std::shared_ptr<const std::vector<std::byte>> value = nullptr;
+};
+
+// One way to compute a node.
+struct Alternative {
+  std::string name;  // unique in its node: "texture"
+  // At stage te. Its arguments are the node's inputs, then its outputs; their scopes and layouts
+  // are those that the schedule or their declarations give. Null for a call of a custom operator.
+  std::shared_ptr<const lower::Lowering> program = nullptr;
+  // Of a call: the scopes of its inputs, then of its outputs.
+  std::vector<ir::StorageScope> scopes = {};
+  // In nanoseconds; if it is absent, the cost model gives it.
+  std::optional<double> cost = {};
+  // The share of the cost by which each folded texture among its arguments raises it.
+  double fold_share = 0.005;
+};
+
+struct Node {
+  std::string name;  // unique
+  std::string op;    // what it computes, for readers: "conv2d"
+  std::vector<TensorId> inputs, outputs;
+  std::vector<runtime::Attribute> attributes = {};
+  std::vector<Alternative> alternatives = {};      // at least one; none of a concatenation
+  std::optional<runtime::OperatorCall> call = {};  // set for a custom operator
+  std::optional<std::size_t> concat_axis = {};     // set for a concatenation
+  SourceLocation location = {};
+};
+
+struct Graph {
+  std::string name;
+  ir::Target target;
+  std::vector<Tensor> tensors;
+  std::vector<Node> nodes;                // each after those whose outputs it reads
+  std::vector<TensorId> inputs, outputs;  // in the order of callers
+
+  // Each returns the new tensor's number.
+  TensorId add_input(std::string name, ir::Type type, ir::Shape shape);
+  TensorId add_constant(std::string name, ir::Type type, ir::Shape shape,
+                        std::shared_ptr<const std::vector<std::byte>> value);
+  TensorId add_edge(std::string name, ir::Type type, ir::Shape shape);
+  // Makes an edge an output of the graph, or gives an output its next place.
+  void mark_output(TensorId tensor);
+};
+
+// Fails with BadGraph, at the node's location if there is one, for all that is wrong at once:
+// repeated names, tensors that do not exist, a tensor that is read before it is computed or
+// computed twice, an output or an edge that no node computes, a node without an alternative, an
+// alternative whose arguments do not have the types and shapes of the node's tensors, a
+// concatenation whose extents do not fit.
+void verify(const Graph& graph);
+
+}  // namespace texloom::graph

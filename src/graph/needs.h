@@ -1,0 +1,12 @@
+// What a device must have to run a compiled graph.
+#pragma once
+
+#include "graph/call_sites.h"
+#include "runtime/package/package.h"
+
+namespace texloom::graph {
+
+// `plan` has a workspace.
+runtime::VariantNeeds needs_of(const runtime::LaunchPlan& plan, const CallSites& sites);
+
+}  // namespace texloom::graph

@@ -1,0 +1,76 @@
+#include "graph/stored.h"
+
+#include <utility>
+
+#include "ir/layout/layout_fold.h"
+#include "ir/layout/layout_pattern.h"
+#include "support/diagnostic.h"
+
+namespace texloom::graph {
+
+using namespace ir;  // the whole file works on layouts
+
+bool Stored::is_by_rule() const {
+  return layout == (scope.texture ? texture_layout(layout.shape, *scope.texture)
+                                  : linear_layout(layout.shape));
+}
+
+std::string to_string(const Stored& stored) {
+  const std::string scope = ir::to_string(stored.scope);
+  std::string text = stored.is_by_rule() ? scope : scope + " " + ir::to_string(stored.layout);
+  return stored.exact ? text + " exact" : text;
+}
+
+int64_t bytes_of(const Stored& stored, Type type) {
+  const Layout& layout = stored.layout;
+  return layout.row_count() * layout.col_count() * layout.lane_count() * type.bytes();
+}
+
+Stored stored_as(const schedule::Storage& storage, const Shape& shape, Type type,
+                 const Target& target, const std::string& name, const SourceLocation& where) {
+  Stored stored{storage.scope, {}};
+  if (storage.layout) {
+    stored.layout = layout_for(*storage.layout, shape);
+    if (const auto problem = find_problem(stored.layout, storage.layout->names))
+      fail(where, Code::BadLayout, problem->help, "the layout of '{}' does not fit: {}", name,
+           problem->text);
+  } else if (storage.scope.texture) {
+    stored.layout = texture_layout(shape, *storage.scope.texture);
+  } else {
+    stored.layout = linear_layout(shape);
+  }
+  if (!stored.is_texture()) return stored;
+  if (!is_texel_type(type))
+    fail(where, Code::TextureElementType, "keep it in a buffer",
+         "'{}' is {}, which no texture holds", name, ir::to_string(type));
+  if (const auto folded = best_fold(stored.layout, target.limits.images())) {
+    stored.layout = *folded;
+    return stored;
+  }
+  fail(where, Code::TextureTooLarge, "keep the tensor in a buffer, or split it",
+       "'{}' needs {} x {} texels, and no fold fits the target's limit of {} x {}", name,
+       stored.layout.col_count(), stored.layout.row_count(), target.limits.max_image_size,
+       target.limits.max_image_size);
+}
+
+Stored stored_argument(const lower::Lowering& program, std::size_t argument,
+                       const SourceLocation& where) {
+  const lower::Argument& given = program.arguments[argument];
+  schedule::Storage storage;
+  if (const auto id = program.schedule.find(schedule::operation_of(given.tensor))) {
+    const schedule::Stage& stage = program.schedule.stage(*id);
+    if (stage.transform)
+      fail(where, Code::BadGraph, "give it a layout= instead",
+           "transform_layout reshapes '{}', an argument of a graph's node", stage.name());
+    storage = {stage.scope.value_or(StorageScope{}), stage.layout};
+  }
+  if (given.declaration) storage = {given.declaration->scope, given.declaration->layout};
+  Shape shape;
+  for (const Expr& extent : given.tensor->shape) shape.push_back(*int_value(extent));
+  Stored stored =
+      stored_as(storage, shape, given.tensor->type, program.target, given.tensor->name, where);
+  stored.exact = given.declaration && given.declaration->exact_image;
+  return stored;
+}
+
+}  // namespace texloom::graph

@@ -1,0 +1,43 @@
+// Where a tensor of a graph is stored: the scope and the layout that a kernel expects.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "ir/layout/layout.h"
+#include "schedule/storage.h"
+
+namespace texloom::graph {
+
+struct Stored {
+  ir::StorageScope scope;
+  ir::Layout layout;
+  // The kernel relies on an image of exactly this extent (ir/buffer.h).
+  bool exact = false;
+
+  // Whether the scope alone gives the layout.
+  bool is_by_rule() const;
+  bool is_texture() const { return layout.object == ir::MemoryObject::Image2d; }
+  // Whether a kernel that expects one can be given the other. A tensor that is exact for one kernel
+  // has such an image for all.
+  bool same_memory(const Stored& other) const { return layout == other.layout; }
+};
+
+// "global", "texture:weight", "texture texture[(d0, d1) -> …]"
+std::string to_string(const Stored& stored);
+
+// Padding included.
+int64_t bytes_of(const Stored& stored, ir::Type type);
+
+// A tensor of this shape in this storage, folded as far as the target's limits require. Fails with
+// TextureTooLarge or BadLayout, at `where`, if that is impossible.
+Stored stored_as(const schedule::Storage& storage, const ir::Shape& shape, ir::Type type,
+                 const ir::Target& target, const std::string& name, const SourceLocation& where);
+
+// What the schedule or the declaration of the program's argument says. Fails also with BadGraph for
+// an argument that transform_layout reshapes.
+Stored stored_argument(const lower::Lowering& program, std::size_t argument,
+                       const SourceLocation& where);
+
+}  // namespace texloom::graph

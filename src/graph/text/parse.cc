@@ -1,0 +1,305 @@
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/text/text.h"
+#include "ir/text/lexer.h"
+#include "ir/text/text_reader.h"
+#include "lower/te_text.h"
+
+namespace texloom::graph {
+
+using ir::NamedToken;
+using ir::Token;
+using ir::TokenKind;
+
+namespace {
+
+constexpr int64_t kMost = 1 << 16;  // programs, axes
+constexpr std::string_view kProgram = "program ";
+
+// Where the text of each program of stage te begins: at the lines that begin with the word
+// `program`, except the first of these.
+std::vector<std::size_t> program_starts(std::string_view text) {
+  std::vector<std::size_t> starts;
+  bool is_first = true;
+  for (std::size_t line = 0; line < text.size();) {
+    if (text.substr(line).starts_with(kProgram)) {
+      if (!is_first) starts.push_back(line);
+      is_first = false;
+    }
+    const std::size_t end = text.find('\n', line);
+    line = end == std::string_view::npos ? text.size() : end + 1;
+  }
+  return starts;
+}
+
+class Parser {
+ public:
+  Parser(std::string_view text, std::string_view file)
+      : text_(text),
+        file_(file),
+        starts_(program_starts(text)),
+        reader_(text.substr(0, starts_.empty() ? text.size() : starts_.front()), file) {}
+
+  Graph parse() {
+    head();
+    while (reader_.peek().kind != TokenKind::End) {
+      if (!reader_.at_word("node") && !reader_.at_word("call") && !reader_.at_word("concatenate"))
+        reader_.fail_expected("'node', 'call' or 'concatenate'");
+      node();
+    }
+    for (const auto& [token, number] : pending_) {
+      if (number >= starts_.size())
+        reader_.wrong(token, "number the programs below from 0", "there is no program {}", number);
+    }
+    programs();
+    return std::move(graph_);
+  }
+
+ private:
+  // Reports what a function without a place in the text refuses at this word.
+  template <class F>
+  auto at_word(const Token& word, F&& call) const {
+    try {
+      return std::forward<F>(call)();
+    } catch (const UserError& error) {
+      const Diagnostic& d = error.diagnostics().front();
+      reader_.fail_at(word, d.code, d.message, d.help);
+    }
+  }
+
+  void head() {
+    reader_.expect_word("program");
+    graph_.name = reader_.name("the name of the graph").name;
+    reader_.expect_word("stage");
+    reader_.expect("=");
+    reader_.expect_word("graph");
+    reader_.expect_word("target");
+    reader_.expect("=");
+    const NamedToken target = reader_.name("a target in quotes");
+    graph_.target = at_word(target.token, [&] { return ir::parse_target(target.name, {}); });
+    while (!reader_.accept_word("outputs")) tensor();
+    for (const TensorId id : tensors()) graph_.mark_output(id);
+  }
+
+  void tensor() {
+    const bool is_input = reader_.accept_word("input");
+    const bool is_constant = !is_input && reader_.accept_word("constant");
+    if (!is_input && !is_constant && !reader_.accept_word("edge"))
+      reader_.fail_expected("'input', 'constant', 'edge' or 'outputs'");
+    const NamedToken name = reader_.name("the name of a tensor");
+    reader_.expect(":");
+    const ir::Type type = reader_.type();
+    ir::Shape shape;
+    reader_.expect("[");
+    while (!reader_.accept("]")) {
+      if (!shape.empty()) reader_.expect(",");
+      shape.push_back(reader_.integer("an extent", 1, std::numeric_limits<std::int32_t>::max()));
+    }
+    if (numbers_.contains(name.name))
+      reader_.wrong(name.token, "give each tensor a name of its own", "two tensors are called {}",
+                    name.token.text);
+    const TensorId id = is_input      ? graph_.add_input(name.name, type, std::move(shape))
+                        : is_constant ? graph_.add_constant(name.name, type, std::move(shape), {})
+                                      : graph_.add_edge(name.name, type, std::move(shape));
+    numbers_.emplace(name.name, id);
+  }
+
+  // "(a, b)"
+  std::vector<TensorId> tensors() {
+    std::vector<TensorId> list;
+    reader_.expect("(");
+    while (!reader_.accept(")")) {
+      if (!list.empty()) reader_.expect(",");
+      const NamedToken name = reader_.name("the name of a tensor");
+      const auto found = numbers_.find(name.name);
+      if (found == numbers_.end())
+        reader_.wrong(name.token, "declare it above: edge NAME: float32[8]",
+                      "there is no tensor {}", name.token.text);
+      list.push_back(found->second);
+    }
+    return list;
+  }
+
+  void node() {
+    const Token kind = reader_.next();
+    Node node;
+    node.location = reader_.line_of(kind);
+    node.name = reader_.name("the name of a node").name;
+    reader_.expect_word("op");
+    reader_.expect("=");
+    node.op = reader_.name("what the node computes, in quotes").name;
+    node.inputs = tensors();
+    reader_.expect("->");
+    node.outputs = tensors();
+    if (kind.text == "concatenate") {
+      reader_.expect_word("axis");
+      reader_.expect("=");
+      node.concat_axis = static_cast<std::size_t>(reader_.integer("an axis", 0, kMost));
+    }
+    if (kind.text == "call") node.call = call();
+    while (reader_.accept_word("attribute")) node.attributes.push_back(attribute());
+    if (!node.concat_axis) {
+      while (reader_.accept_word("alternative"))
+        node.alternatives.push_back(alternative(node.call.has_value()));
+    }
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  runtime::OperatorCall call() {
+    runtime::OperatorCall call;
+    reader_.expect_word("operator");
+    call.op = reader_.name("the name of an operator, in quotes").name;
+    reader_.expect_word("version");
+    reader_.expect("=");
+    call.version = static_cast<std::uint32_t>(
+        reader_.integer("a version", 0, std::numeric_limits<std::uint32_t>::max()));
+    reader_.expect("(");
+    while (!reader_.accept(")")) {
+      if (!call.accesses.empty()) reader_.expect(",");
+      const auto access = reader_.accept_access();
+      if (!access) reader_.fail_expected("'read', 'write' or 'read_write'");
+      call.accesses.push_back(*access == ir::Access::Read    ? hal::Access::Read
+                              : *access == ir::Access::Write ? hal::Access::Write
+                                                             : hal::Access::ReadWrite);
+    }
+    if (reader_.accept_word("payload")) call.payload = payload();
+    while (reader_.accept_word("given")) call.attributes.push_back(attribute());
+    return call;
+  }
+
+  std::vector<std::byte> payload() {
+    reader_.expect("=");
+    const NamedToken digits = reader_.name("bytes as hexadecimal digits, in quotes");
+    std::vector<std::byte> bytes;
+    for (std::size_t i = 0; i < digits.name.size(); i += 2) {
+      unsigned value = 0;
+      const char* begin = digits.name.data() + i;
+      const bool is_pair = i + 1 < digits.name.size() &&
+                           std::from_chars(begin, begin + 2, value, 16).ptr == begin + 2;
+      if (!is_pair)
+        reader_.wrong(digits.token, "write two hexadecimal digits for each byte", "{} are no bytes",
+                      digits.token.text);
+      bytes.push_back(static_cast<std::byte>(value));
+    }
+    return bytes;
+  }
+
+  runtime::Attribute attribute() {
+    runtime::Attribute attribute;
+    attribute.name = reader_.name("the name of an attribute").name;
+    reader_.expect("=");
+    if (reader_.peek().kind == TokenKind::Quoted) {
+      attribute.value = reader_.name("a text").name;
+    } else if (reader_.peek(reader_.at("-") ? 1 : 0).kind == TokenKind::Integer) {
+      attribute.value = integer();
+    } else {
+      attribute.value = number();
+    }
+    return attribute;
+  }
+
+  std::int64_t integer() {
+    std::string text(reader_.accept("-") ? "-" : "");
+    const Token digits = reader_.next();
+    text += digits.text;
+    std::int64_t value = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc())
+      reader_.wrong(digits, "write a number of 64 bits", "{} is out of range", text);
+    return value;
+  }
+
+  double number() {
+    const bool negative = reader_.accept("-");
+    const auto value = ir::parse_float(reader_.peek().text, 64);
+    if (!value) reader_.fail_expected("a number");
+    reader_.next();
+    return negative ? -*value : *value;
+  }
+
+  Alternative alternative(bool is_call) {
+    Alternative alternative;
+    alternative.name = reader_.name("the name of an alternative").name;
+    if (is_call) {
+      alternative.scopes = scopes();
+    } else {
+      reader_.expect_word("program");
+      reader_.expect("=");
+      const Token token = reader_.peek();
+      const int64_t number = reader_.integer("the number of a program", 0, kMost);
+      pending_.emplace_back(token, static_cast<std::size_t>(number));
+    }
+    if (reader_.accept_word("cost")) {
+      reader_.expect("=");
+      alternative.cost = number();
+    }
+    reader_.expect_word("fold_share");
+    reader_.expect("=");
+    alternative.fold_share = number();
+    return alternative;
+  }
+
+  std::vector<ir::StorageScope> scopes() {
+    std::vector<ir::StorageScope> list;
+    reader_.expect("(");
+    while (!reader_.accept(")")) {
+      if (!list.empty()) reader_.expect(",");
+      const NamedToken scope = reader_.name("a scope, in quotes");
+      list.push_back(at_word(scope.token, [&] {
+        return schedule::parse_storage(scope.name, "", ir::Shape(), {}).scope;
+      }));
+    }
+    return list;
+  }
+
+  // Reads the programs, at their lines in the whole text, and gives them to alternatives.
+  void programs() {
+    std::vector<std::shared_ptr<const lower::Lowering>> all;
+    for (std::size_t i = 0; i < starts_.size(); ++i) {
+      const std::size_t end = i + 1 < starts_.size() ? starts_[i + 1] : text_.size();
+      std::string_view own = text_.substr(starts_[i], end - starts_[i]);
+      const auto lines =
+          std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(starts_[i]), '\n');
+      std::string text(static_cast<std::size_t>(lines), '\n');
+      text += own;
+      all.push_back(std::make_shared<const lower::Lowering>(lower::parse_lowering(text, file_)));
+    }
+    auto pending = pending_.begin();
+    for (Node& node : graph_.nodes) {
+      if (node.call) continue;
+      for (Alternative& alternative : node.alternatives)
+        alternative.program = all[(pending++)->second];
+    }
+  }
+
+  std::string_view text_;
+  std::string_view file_;
+  std::vector<std::size_t> starts_;
+  ir::TextReader reader_;  // of the text in front of the programs
+  Graph graph_;
+  std::map<std::string, TensorId> numbers_;
+  // The programs that alternatives name, in order.
+  std::vector<std::pair<Token, std::size_t>> pending_;
+};
+
+}  // namespace
+
+bool is_graph_text(std::string_view text) {
+  const std::vector<Token> words = ir::lex(text.substr(0, text.find("outputs")));
+  return words.size() > 4 && words[0].text == "program" && words[2].text == "stage" &&
+         words[4].text == "graph";
+}
+
+Graph parse_graph(std::string_view text, std::string_view file) {
+  Graph graph = Parser(text, file).parse();
+  verify(graph);
+  return graph;
+}
+
+}  // namespace texloom::graph

@@ -1,0 +1,119 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "graph/text/text.h"
+#include "ir/text/lexer.h"
+#include "lower/te_text.h"
+
+namespace texloom::graph {
+namespace {
+
+using ir::quote;
+using ir::spell_name;
+
+class Printer {
+ public:
+  explicit Printer(const Graph& graph) : graph_(graph) {}
+
+  std::string text() {
+    std::string text = fmt::format("program {} stage=graph target={}\n", spell_name(graph_.name),
+                                   quote(ir::to_string(graph_.target)));
+    for (const Tensor& tensor : graph_.tensors) text += line_of(tensor);
+    text += fmt::format("  outputs ({})\n", names(graph_.outputs));
+    for (const Node& node : graph_.nodes) text += text_of(node);
+    for (const std::string& program : programs_) text += "\n" + program;
+    return text;
+  }
+
+ private:
+  static std::string line_of(const Tensor& tensor) {
+    const char* kind = tensor.role == TensorRole::Input      ? "input"
+                       : tensor.role == TensorRole::Constant ? "constant"
+                                                             : "edge";
+    return fmt::format("  {} {}: {}[{}]\n", kind, spell_name(tensor.name),
+                       ir::to_string(tensor.type), fmt::join(tensor.shape, ", "));
+  }
+
+  std::string names(const std::vector<TensorId>& tensors) const {
+    std::vector<std::string> list;
+    for (const TensorId tensor : tensors) list.push_back(spell_name(graph_.tensors[tensor].name));
+    return fmt::format("{}", fmt::join(list, ", "));
+  }
+
+  std::string text_of(const Node& node) {
+    std::string text =
+        fmt::format("  {} {} op={} ({}) -> ({})",
+                    node.concat_axis ? "concatenate" : (node.call ? "call" : "node"),
+                    spell_name(node.name), quote(node.op), names(node.inputs), names(node.outputs));
+    if (node.concat_axis) text += fmt::format(" axis={}", *node.concat_axis);
+    text += "\n";
+    if (node.call) text += text_of(*node.call);
+    for (const runtime::Attribute& attribute : node.attributes)
+      text += "    attribute " + text_of(attribute) + "\n";
+    for (const Alternative& alternative : node.alternatives) text += text_of(alternative);
+    return text;
+  }
+
+  static std::string text_of(const runtime::OperatorCall& call) {
+    std::vector<std::string_view> accesses;
+    for (const hal::Access access : call.accesses)
+      accesses.push_back(access == hal::Access::ReadWrite ? "read_write" : hal::to_string(access));
+    std::string text = fmt::format("    operator {} version={} ({})", quote(call.op), call.version,
+                                   fmt::join(accesses, ", "));
+    if (!call.payload.empty()) {
+      text += " payload=\"";
+      for (const std::byte byte : call.payload)
+        text += fmt::format("{:02x}", std::to_integer<int>(byte));
+      text += "\"";
+    }
+    text += "\n";
+    for (const runtime::Attribute& attribute : call.attributes)
+      text += "    given " + text_of(attribute) + "\n";
+    return text;
+  }
+
+  static std::string text_of(const runtime::Attribute& attribute) {
+    std::string value;
+    if (const auto* integer = std::get_if<std::int64_t>(&attribute.value)) {
+      value = std::to_string(*integer);
+    } else if (const auto* number = std::get_if<double>(&attribute.value)) {
+      value = ir::spell_float(*number, 64);
+    } else {
+      value = quote(std::get<std::string>(attribute.value));
+    }
+    return fmt::format("{} = {}", spell_name(attribute.name), value);
+  }
+
+  std::string text_of(const Alternative& alternative) {
+    std::string text = fmt::format("    alternative {}", spell_name(alternative.name));
+    if (alternative.program) {
+      text += fmt::format(" program={}", number_of(lower::to_string(*alternative.program)));
+    } else {
+      std::vector<std::string> scopes;
+      for (const ir::StorageScope& scope : alternative.scopes)
+        scopes.push_back(quote(ir::to_string(scope)));
+      text += fmt::format(" ({})", fmt::join(scopes, ", "));
+    }
+    if (alternative.cost) text += " cost=" + ir::spell_float(*alternative.cost, 64);
+    return text + " fold_share=" + ir::spell_float(alternative.fold_share, 64) + "\n";
+  }
+
+  std::size_t number_of(const std::string& program) {
+    const auto found = std::find(programs_.begin(), programs_.end(), program);
+    if (found != programs_.end()) return static_cast<std::size_t>(found - programs_.begin());
+    programs_.push_back(program);
+    return programs_.size() - 1;
+  }
+
+  const Graph& graph_;
+  std::vector<std::string> programs_;  // in the order in which they are named
+};
+
+}  // namespace
+
+std::string to_string(const Graph& graph) { return Printer(graph).text(); }
+
+}  // namespace texloom::graph
