@@ -96,5 +96,6 @@ void bind_functions(py::module_& m);
 void bind_custom_operators(py::module_& m);
 void bind_profiling(py::module_& m);
 void bind_buffer_planning(py::module_& m);
+void bind_graphs(py::module_& m);
 
 }  // namespace texloom::python

@@ -33,5 +33,6 @@ PYBIND11_MODULE(_core, m) {
   python::bind_arithmetic(m);
   python::bind_program_view(m);
   python::bind_buffer_planning(m);
+  python::bind_graphs(m);
   python::py::delattr(m, "__module__");
 }

@@ -1,0 +1,237 @@
+// Binds graphs of operators: python/texloom/graph builds them.
+
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "core/compile/program.h"
+#include "core/graph/graph_run.h"
+#include "core/handles.h"
+#include "core/runtime/open_devices.h"
+#include "core/runtime/released_lock.h"
+#include "graph/compile_graph.h"
+#include "graph/text/text.h"
+#include "runtime/package/package_writer.h"
+#include "schedule/storage.h"
+#include "support/diagnostic.h"
+
+namespace texloom::python {
+namespace {
+
+using graph::TensorId;
+
+// A compiled graph with its runs, one for each device, made when it first runs there.
+struct PyCompiledGraph {
+  graph::CompiledGraph compiled;
+  std::mutex mutex;
+  std::map<const hal::Device*, std::unique_ptr<GraphRun>> runs;
+
+  GraphRun& on(const PyDevice& device) {
+    const std::shared_ptr<hal::Device>& opened = open_device(device);
+    std::unique_ptr<GraphRun>& run = runs[opened.get()];
+    if (!run) {
+      auto made = [&] {
+        const ReleasedLock released;
+        return GraphRun::create(opened, compiled);
+      }();
+      throw_if_error(made.status());
+      run = *std::move(made);
+    }
+    return *run;
+  }
+};
+
+TensorId constant(graph::Graph& g, const std::string& name, const py::object& dtype,
+                  const py::array& array) {
+  const auto contiguous = py::array::ensure(array, py::array::c_style);
+  const auto* data = static_cast<const std::byte*>(contiguous.data());
+  return g.add_constant(
+      name, to_type(dtype), {contiguous.shape(), contiguous.shape() + contiguous.ndim()},
+      std::make_shared<const std::vector<std::byte>>(data, data + contiguous.nbytes()));
+}
+
+// (name, program, cost, fold share)
+using AlternativeTuple =
+    std::tuple<std::string, PyProgram, std::optional<double>, std::optional<double>>;
+
+void add_node(graph::Graph& g, const std::string& name, const std::string& op,
+              std::vector<TensorId> inputs, std::vector<TensorId> outputs,
+              const std::vector<AlternativeTuple>& alternatives) {
+  graph::Node node{name, op, std::move(inputs), std::move(outputs)};
+  node.location = user_location();
+  for (const auto& [label, program, cost, fold_share] : alternatives) {
+    graph::Alternative& alternative = node.alternatives.emplace_back();
+    alternative.name = label;
+    alternative.program = program.state;
+    alternative.cost = cost;
+    if (fold_share) alternative.fold_share = *fold_share;
+  }
+  g.nodes.push_back(std::move(node));
+}
+
+void add_concatenation(graph::Graph& g, const std::string& name, std::vector<TensorId> inputs,
+                       TensorId output, std::size_t axis) {
+  graph::Node node{name, "concatenate", std::move(inputs), {output}};
+  node.concat_axis = axis;
+  node.location = user_location();
+  g.nodes.push_back(std::move(node));
+}
+
+runtime::AttributeValue attribute_value(const py::handle& value) {
+  if (py::isinstance<py::int_>(value)) return value.cast<std::int64_t>();
+  if (py::isinstance<py::float_>(value)) return value.cast<double>();
+  return py::str(value).cast<std::string>();
+}
+
+// `scopes`: those of inputs, then of outputs, for each alternative, by its name.
+void add_call(graph::Graph& g, const std::string& name, const std::string& op,
+              std::vector<TensorId> inputs, std::vector<TensorId> outputs,
+              const std::vector<std::pair<std::string, std::vector<std::string>>>& scopes,
+              const py::dict& attributes, std::optional<double> cost, std::uint32_t version) {
+  graph::Node node{name, op, std::move(inputs), std::move(outputs)};
+  node.location = user_location();
+  runtime::OperatorCall call{op, version};
+  call.accesses.assign(node.inputs.size(), hal::Access::Read);
+  call.accesses.insert(call.accesses.end(), node.outputs.size(), hal::Access::Write);
+  for (const auto& [key, value] : attributes)
+    call.attributes.push_back({key.cast<std::string>(), attribute_value(value)});
+  node.attributes = call.attributes;
+  node.call = std::move(call);
+  for (const auto& [label, list] : scopes) {
+    graph::Alternative& alternative = node.alternatives.emplace_back();
+    alternative.name = label;
+    alternative.cost = cost;
+    for (const std::string& scope : list)
+      alternative.scopes.push_back(
+          schedule::parse_storage(scope, "", ir::Shape(), node.location).scope);
+  }
+  g.nodes.push_back(std::move(node));
+}
+
+graph::StoragePreference preference(const std::string& storage) {
+  if (storage == "texture") return graph::StoragePreference::Textures;
+  if (storage == "global") return graph::StoragePreference::Buffers;
+  return graph::StoragePreference::Any;
+}
+
+std::shared_ptr<PyCompiledGraph> compile(const graph::Graph& g, const std::string& storage,
+                                         const graph::CostModel& model) {
+  graph::GraphOptions options;
+  options.storage = preference(storage);
+  options.model = model;
+  options.interpreted = true;
+  options.compile = compile_options();
+  auto result = std::make_shared<PyCompiledGraph>();
+  const ReleasedLock unlocked;
+  result->compiled = graph::compile_graph(g, options, [] { hear_interrupt(); });
+  return result;
+}
+
+std::vector<py::array> run(PyCompiledGraph& graph, const PyDevice& device,
+                           const std::vector<py::array>& inputs, std::vector<py::array> outputs) {
+  std::vector<py::array> contiguous;
+  std::vector<std::span<const std::byte>> given;
+  for (const py::array& array : inputs) {
+    contiguous.push_back(py::array::ensure(array, py::array::c_style));
+    given.emplace_back(static_cast<const std::byte*>(contiguous.back().data()),
+                       static_cast<std::size_t>(contiguous.back().nbytes()));
+  }
+  std::vector<std::span<std::byte>> results;
+  for (py::array& array : outputs)
+    results.emplace_back(static_cast<std::byte*>(array.mutable_data()),
+                         static_cast<std::size_t>(array.nbytes()));
+  const std::lock_guard lock(graph.mutex);
+  GraphRun& own = graph.on(device);
+  const Status status = [&] {
+    const ReleasedLock released;
+    return own.run(given, results);
+  }();
+  throw_if_error(status);
+  return outputs;
+}
+
+double time(PyCompiledGraph& graph, const PyDevice& device, int times) {
+  const std::lock_guard lock(graph.mutex);
+  GraphRun& own = graph.on(device);
+  const auto seconds = [&] {
+    const ReleasedLock released;
+    return own.time(times);
+  }();
+  throw_if_error(seconds.status());
+  return *seconds;
+}
+
+py::dict summary_dict(const PyCompiledGraph& graph) {
+  const graph::GraphSummary& summary = graph.compiled.summary;
+  py::dict d;
+  py::dict nodes, stores;
+  for (const auto& node : summary.nodes) nodes[py::str(node.node)] = node.alternative;
+  py::list conversions;
+  for (const auto& each : summary.conversions)
+    conversions.append(py::make_tuple(each.tensor, each.from, each.to));
+  py::dict folds;
+  for (const auto& each : summary.folds) folds[py::str(each.tensor)] = each.fold;
+  const runtime::Package& package = graph.compiled.package;
+  for (std::size_t i = 0; i < package.tensors.size(); ++i) {
+    const runtime::TensorStore& store = package.variants.front().stores[i];
+    if (store.tensor)
+      stores[py::str(package.tensors[i].name)] =
+          py::make_tuple(store.storage_id, store.storage_scope, store.layout);
+  }
+  d["nodes"] = nodes;
+  d["conversions"] = conversions;
+  d["folds"] = folds;
+  d["stores"] = stores;
+  d["cost"] = summary.cost;
+  d["lower_bound"] = summary.lower_bound;
+  d["call_sites"] = summary.call_sites;
+  d["signatures"] = summary.signatures;
+  d["workspace_bytes"] = summary.workspace_bytes;
+  d["temporary_bytes"] = summary.temporary_bytes;
+  d["constant_bytes"] = summary.constant_bytes;
+  return d;
+}
+
+}  // namespace
+
+void bind_graphs(py::module_& m) {
+  py::class_<graph::CostModel>(m, "_CostModel")
+      .def(py::init([](double start, double bytes, double operations) {
+        return graph::CostModel{start, bytes, operations};
+      }));
+  py::class_<graph::Graph>(m, "_Graph")
+      .def(py::init([](const std::string& name, const std::string& target) {
+        graph::Graph g;
+        g.name = name;
+        g.target = ir::parse_target(target, user_location());
+        return g;
+      }))
+      .def("input", [](graph::Graph& g, const std::string& name, const py::object& dtype,
+                       const ir::Shape& shape) { return g.add_input(name, to_type(dtype), shape); })
+      .def("edge", [](graph::Graph& g, const std::string& name, const py::object& dtype,
+                      const ir::Shape& shape) { return g.add_edge(name, to_type(dtype), shape); })
+      .def("constant", &constant)
+      .def("output", &graph::Graph::mark_output)
+      .def("node", &add_node)
+      .def("concatenation", &add_concatenation)
+      .def("call", &add_call)
+      .def("compile", &compile)
+      .def("__str__", [](const graph::Graph& g) { return graph::to_string(g); });
+  py::class_<PyCompiledGraph, std::shared_ptr<PyCompiledGraph>>(m, "_CompiledGraph")
+      .def("run", &run)
+      .def("time", &time)
+      .def("save",
+           [](const PyCompiledGraph& g, const std::string& file) {
+             throw_if_error(runtime::write_package(g.compiled.package, file));
+           })
+      .def("summary", &summary_dict)
+      .def("__str__",
+           [](const PyCompiledGraph& g) { return graph::to_string(g.compiled.summary); });
+}
+
+}  // namespace texloom::python

@@ -1,0 +1,13 @@
+"""Graphs of operators: which kernel computes each node, and where each tensor is stored.
+
+A node of a :class:`Graph` is a computation with a schedule function, which makes a schedule for
+each combination of storages that it supports. :meth:`Graph.compile` chooses among them by cost,
+inserts conversions, compiles each different kernel once, and plans the memory.
+"""
+
+from __future__ import annotations
+
+from .compiled import CompiledGraph
+from .graph import CostModel, Graph, GraphTensor
+
+__all__ = ["CompiledGraph", "CostModel", "Graph", "GraphTensor"]

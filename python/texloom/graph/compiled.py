@@ -1,0 +1,138 @@
+"""Compiled graphs, which run on devices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import Device
+from ..device_kinds import AbsentDevice
+from ..device_kinds import device as named_device
+from ..device_kinds import refuse as refuse_device
+from ..errors import refuse
+
+if TYPE_CHECKING:
+    from .graph import GraphTensor
+
+
+class CompiledGraph:
+    """A graph with its kernels, its launch plan and its memory; made by :meth:`Graph.compile`.
+
+    It may be used from several threads: runs on one device come one after another.
+
+    Attributes
+    ----------
+    inputs, outputs : tuple of GraphTensor
+        In the order in which the graph got them.
+    """
+
+    def __init__(
+        self, core: Any, inputs: Sequence[GraphTensor], outputs: Sequence[GraphTensor]
+    ) -> None:
+        self._core = core
+        self.inputs = tuple(inputs)
+        self.outputs = tuple(outputs)
+
+    def run(
+        self, inputs: Mapping[str, NDArray[Any]], device: Device | str | None = None
+    ) -> dict[str, NDArray[Any]]:
+        """Run the graph and wait for its outputs.
+
+        Parameters
+        ----------
+        inputs : mapping of str to array
+            An array of the right shape and dtype for each input, by name.
+        device : Device or str, optional
+            ``texloom.opencl(0)`` by default. The first run on a device compiles the kernels there.
+
+        Returns
+        -------
+        dict of str to array
+            The outputs by name.
+
+        Raises
+        ------
+        TVMError
+            TL5016 for a missing or an unknown name, TL5002 for a dtype, TL5003 for a shape.
+        """
+        given = [self._checked(inputs, tensor) for tensor in self.inputs]
+        unknown = sorted(set(inputs) - {tensor.name for tensor in self.inputs})
+        if unknown:
+            known = ", ".join(tensor.name for tensor in self.inputs)
+            refuse(
+                "UnknownName", f"the graph has no input {unknown[0]!r}", f"its inputs are {known}"
+            )
+        made = [np.empty(tensor.shape, tensor.dtype) for tensor in self.outputs]
+        results = self._core.run(_device(device), given, made)
+        return {tensor.name: array for tensor, array in zip(self.outputs, results, strict=True)}
+
+    def time(self, times: int = 1, device: Device | str | None = None) -> float:
+        """Return the seconds of so many runs, one after another, with the inputs of the last run.
+
+        Copies between host and device do not count.
+        """
+        return float(self._core.time(_device(device), times))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the package, with its constants, to a file; an earlier one is replaced.
+
+        Raises
+        ------
+        TVMError
+            TL5007 if the file cannot be written.
+        """
+        self._core.save(fspath(path))
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What was decided, and the memory that it takes.
+
+        Keys: ``nodes`` (the alternative of each node; "in place" or "copy" for a concatenation),
+        ``conversions`` ((tensor, from, to) for each), ``folds`` (the planes side by side of each
+        folded tensor), ``stores`` ((storage id, scope, layout) of each tensor in memory), ``cost``
+        and ``lower_bound`` in nanoseconds, ``call_sites`` and ``signatures``, ``workspace_bytes``
+        (of all temporaries, where they share memory), ``temporary_bytes`` (their sum),
+        ``constant_bytes``.
+        """
+        return dict(self._core.summary())
+
+    def __str__(self) -> str:
+        """Return the summary as text, a line for each decision."""
+        return str(self._core)
+
+    @staticmethod
+    def _checked(inputs: Mapping[str, NDArray[Any]], tensor: GraphTensor) -> NDArray[Any]:
+        if tensor.name not in inputs:
+            refuse(
+                "UnknownName",
+                f"the input {tensor.name!r} is missing",
+                f"pass {{{tensor.name!r}: array}}, of shape {tensor.shape}",
+            )
+        array = np.asarray(inputs[tensor.name])
+        if array.dtype != np.dtype(tensor.dtype):
+            refuse(
+                "WrongElementType",
+                f"the input {tensor.name!r} is {tensor.dtype}, but the array is {array.dtype}",
+                f"convert it: array.astype({tensor.dtype!r})",
+            )
+        if array.shape != tensor.shape:
+            refuse(
+                "WrongShape",
+                f"the input {tensor.name!r} has the shape {tensor.shape}, the array {array.shape}",
+                "pass an array of that shape",
+            )
+        return array
+
+
+def _device(given: Device | str | None) -> Device:
+    found = named_device(given) if isinstance(given, str) else given or Device(0)
+    if isinstance(found, AbsentDevice):
+        refuse_device(found)
+    return found
+
+
+__all__ = ["CompiledGraph"]

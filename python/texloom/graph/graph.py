@@ -1,0 +1,424 @@
+"""Graphs as their authors build them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _core, te
+from .._core import Schedule, Tensor
+from ..driver import program
+from ..errors import refuse
+from ..target import Target, resolve
+from ..tir.buffer import decl_buffer
+from .compiled import CompiledGraph
+
+Compute = Callable[..., "Tensor | Sequence[Tensor]"]
+"""Computes the outputs of a node from tensors that stand for its inputs."""
+
+ScheduleFunction = Callable[[list[Tensor], list[Tensor], tuple[str, ...], str], Schedule]
+"""``schedule(outputs, inputs, scopes, target)``: a schedule for inputs, then outputs, in these
+scopes."""
+
+Scopes = Mapping[str, Sequence[str]]
+
+_BAD = "BadGraph"
+
+
+@dataclass(frozen=True)
+class GraphTensor:
+    """A tensor of a graph.
+
+    Attributes
+    ----------
+    name : str
+        Unique in its graph.
+    shape : tuple of int
+    dtype : str
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    _graph: Graph = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class CostModel:
+    """What a kernel costs whose cost nobody gives: its start, then its bytes, then its operations.
+
+    Attributes
+    ----------
+    start_ns : float
+        Nanoseconds before a kernel does anything.
+    bytes_per_ns : float
+        Bytes of arguments that it moves per nanosecond; each argument counts once.
+    operations_per_ns : float
+        Operations that it computes per nanosecond.
+    """
+
+    start_ns: float = 2000.0
+    bytes_per_ns: float = 100.0
+    operations_per_ns: float = 1000.0
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A node, with the function that adds it to the core's graph for a target."""
+
+    add: Callable[[Any, dict[str, int], str], None]
+    outputs: tuple[GraphTensor, ...]
+
+
+class Graph:
+    """A graph of operators.
+
+    Add inputs, constants and nodes, each node after those whose outputs it reads, then name the
+    outputs and compile.
+
+    Parameters
+    ----------
+    name : str
+        A word for messages and files.
+    """
+
+    def __init__(self, name: str = "graph") -> None:
+        self.name = name
+        self._tensors: dict[str, GraphTensor] = {}
+        self._values: dict[str, NDArray[Any] | None] = {}  # None: an input
+        self._nodes: dict[str, _Node] = {}
+        self._outputs: list[GraphTensor] = []
+
+    def input(self, name: str, shape: Sequence[int], dtype: str = "float32") -> GraphTensor:
+        """Add a tensor that the caller gives at each run, as a row-major array.
+
+        Raises
+        ------
+        TVMError
+            TL3040 for a name that is taken, and for extents that are not positive numbers.
+        """
+        tensor = self._new(name, shape, dtype)
+        self._values[name] = None
+        return tensor
+
+    def constant(self, name: str, value: ArrayLike) -> GraphTensor:
+        """Add a tensor of fixed values, which are copied, and packed when the graph is compiled."""
+        array = np.array(value, order="C")
+        tensor = self._new(name, array.shape, array.dtype.name)
+        self._values[name] = array
+        return tensor
+
+    def node(
+        self,
+        name: str,
+        compute: Compute,
+        inputs: Sequence[GraphTensor],
+        schedule: ScheduleFunction,
+        scopes: Scopes,
+        *,
+        costs: Mapping[str, float] | None = None,
+        fold_share: float | None = None,
+        op: str = "",
+    ) -> GraphTensor | tuple[GraphTensor, ...]:
+        """Add a computation.
+
+        Parameters
+        ----------
+        name : str
+            Unique; the output's name. Several outputs are called ``name.0``, ``name.1``, …
+        compute : callable
+            Is called with a placeholder for each input; returns a tensor or several.
+        inputs : sequence of GraphTensor
+        schedule : callable
+            ``schedule(outputs, inputs, scopes, target)`` returns the schedule for these storages.
+            The scopes of inputs and outputs are declared for it; it need not set them.
+        scopes : mapping of str to sequence of str
+            The combinations that it supports, by name, such as ``{"texture": ("texture",
+            "texture:weight", "texture"), "global": ("global",) * 3}``: the scope of each input,
+            then of each output.
+        costs : mapping of str to float, optional
+            Nanoseconds of some or all combinations; the others have those of the cost model.
+        fold_share : float, optional
+            The share of the cost by which each folded texture raises it; 0.005 by default.
+        op : str
+            What the node computes, for readers; by default the name of `compute`.
+
+        Raises
+        ------
+        TVMError
+            TL3040 if the parts do not fit together; otherwise what `compute` raises.
+        """
+        self._check_inputs(name, inputs)
+        made = _as_list(compute(*_placeholders(inputs)))
+        self._check_scopes(name, scopes, len(inputs) + len(made), costs)
+        names = [name] if len(made) == 1 else [f"{name}.{i}" for i in range(len(made))]
+        outputs = tuple(
+            self._new(each, [int(n) for n in tensor.shape], tensor.dtype)
+            for each, tensor in zip(names, made, strict=True)
+        )
+        given = {label: tuple(each) for label, each in scopes.items()}
+
+        def add(core: Any, numbers: dict[str, int], target: str) -> None:
+            core.node(
+                name,
+                op or getattr(compute, "__name__", "compute"),
+                [numbers[t.name] for t in inputs],
+                [numbers[t.name] for t in outputs],
+                [
+                    (
+                        label,
+                        _program(op or "node", compute, inputs, schedule, each, target),
+                        None if costs is None else costs.get(label),
+                        fold_share,
+                    )
+                    for label, each in given.items()
+                ],
+            )
+
+        self._add(name, add, outputs)
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def concat(self, name: str, inputs: Sequence[GraphTensor], axis: int) -> GraphTensor:
+        """Add a tensor that joins others along an axis.
+
+        The inputs are written into its memory where images allow that, else copied.
+        """
+        self._check_inputs(name, inputs)
+        if not inputs:
+            refuse(_BAD, f"the concatenation {name!r} has no inputs", "give it tensors to join")
+        shape = list(inputs[0].shape)
+        if not -len(shape) <= axis < len(shape):
+            refuse(
+                _BAD,
+                f"the concatenation {name!r} is along axis {axis} of {len(shape)}",
+                f"number the axes 0 to {len(shape) - 1}",
+            )
+        axis %= len(shape)
+        for each in inputs:
+            rest = [*each.shape[:axis], *each.shape[axis + 1 :]]
+            if rest != [*shape[:axis], *shape[axis + 1 :]] or each.dtype != inputs[0].dtype:
+                refuse(
+                    _BAD,
+                    f"the concatenation {name!r} along axis {axis} joins {inputs[0]} and {each}",
+                    "join tensors that differ only along that axis",
+                )
+        shape[axis] = sum(each.shape[axis] for each in inputs)
+        output = self._new(name, shape, inputs[0].dtype)
+
+        def add(core: Any, numbers: dict[str, int], target: str) -> None:
+            del target
+            core.concatenation(name, [numbers[t.name] for t in inputs], numbers[name], axis)
+
+        self._add(name, add, (output,))
+        return output
+
+    def custom(
+        self,
+        name: str,
+        op: str,
+        inputs: Sequence[GraphTensor],
+        output_shape: Sequence[int],
+        output_dtype: str = "float32",
+        scopes: Scopes | None = None,
+        *,
+        attributes: Mapping[str, int | float | str] | None = None,
+        cost: float | None = None,
+        version: int = 0,
+    ) -> GraphTensor:
+        """Add a call of a custom operator, which the program that runs the graph provides.
+
+        Parameters
+        ----------
+        name, inputs
+            As for :meth:`node`.
+        op : str
+            The operator's registered name, such as ``"mine::softshrink"``.
+        output_shape, output_dtype
+            Of its output.
+        scopes : mapping of str to sequence of str, optional
+            The storages that it accepts, as for :meth:`node`; buffers by default.
+        attributes : mapping of str to number or str, optional
+            What the operator is given.
+        cost : float, optional
+            Nanoseconds; by the cost model by default.
+        version : int
+            The operator's version.
+        """
+        self._check_inputs(name, inputs)
+        given = {"global": ("global",) * (len(inputs) + 1)} if scopes is None else scopes
+        self._check_scopes(name, given, len(inputs) + 1, None)
+        output = self._new(name, output_shape, output_dtype)
+
+        def add(core: Any, numbers: dict[str, int], target: str) -> None:
+            del target
+            core.call(
+                name,
+                op,
+                [numbers[t.name] for t in inputs],
+                [numbers[name]],
+                [(label, list(each)) for label, each in given.items()],
+                dict(attributes or {}),
+                cost,
+                version,
+            )
+
+        self._add(name, add, (output,))
+        return output
+
+    def output(self, tensor: GraphTensor) -> GraphTensor:
+        """Make a tensor that a node computes an output; returns it."""
+        self._check_inputs("output", [tensor])
+        self._outputs.append(tensor)
+        return tensor
+
+    def text(self, target: str | Target | None = None) -> str:
+        """Return the text form of the graph for a target, without the values of constants."""
+        return str(self._made_for(resolve(target)))
+
+    def compile(
+        self,
+        target: str | Target | None = None,
+        *,
+        scopes: Literal["auto", "texture", "global"] = "auto",
+        model: CostModel | None = None,
+    ) -> CompiledGraph:
+        """Choose kernels and storages, compile, and plan the memory. Needs no device.
+
+        Parameters
+        ----------
+        target : str or Target, optional
+            As for :func:`texloom.build`.
+        scopes : "auto", "texture" or "global"
+            Which combinations take part: all, or of each node those with the most textures, or
+            those with the fewest.
+        model : CostModel, optional
+            The costs of kernels without given costs, and of conversions.
+
+        Raises
+        ------
+        TVMError
+            TL3040 if nodes and tensors do not fit together; otherwise as for :func:`texloom.build`.
+        """
+        if scopes not in ("auto", "texture", "global"):
+            refuse(
+                "BadDirectiveArgument",
+                f"scopes={scopes!r} is not a choice of storages",
+                "use 'auto', 'texture' or 'global'",
+            )
+        costs = model or CostModel()
+        core_model = _core._CostModel(costs.start_ns, costs.bytes_per_ns, costs.operations_per_ns)
+        compiled = self._made_for(resolve(target)).compile(scopes, core_model)
+        inputs = [self._tensors[n] for n, value in self._values.items() if value is None]
+        return CompiledGraph(compiled, inputs, self._outputs)
+
+    def _made_for(self, target: str) -> Any:
+        """Return the core's graph for a target."""
+        core = _core._Graph(self.name, target)
+        numbers: dict[str, int] = {}
+        for tensor in self._tensors.values():
+            value = self._values.get(tensor.name)
+            if value is not None:
+                numbers[tensor.name] = core.constant(tensor.name, tensor.dtype, value)
+            elif tensor.name in self._values:
+                numbers[tensor.name] = core.input(tensor.name, tensor.dtype, tensor.shape)
+            else:
+                numbers[tensor.name] = core.edge(tensor.name, tensor.dtype, tensor.shape)
+        for node in self._nodes.values():
+            node.add(core, numbers, target)
+        for tensor in self._outputs:
+            core.output(numbers[tensor.name])
+        return core
+
+    def _new(self, name: str, shape: Sequence[Any], dtype: str) -> GraphTensor:
+        if name in self._tensors:
+            refuse(_BAD, f"two tensors are called {name!r}", "give each a name of its own")
+        extents = []
+        for extent in shape:
+            if not isinstance(extent, (int, np.integer)) or extent < 1:
+                refuse(
+                    _BAD,
+                    f"the tensor {name!r} has the extent {extent}",
+                    "give positive numbers: the sizes of a graph are fixed when it is compiled",
+                )
+            extents.append(int(extent))
+        tensor = GraphTensor(name, tuple(extents), dtype, self)
+        self._tensors[name] = tensor
+        return tensor
+
+    def _add(
+        self,
+        name: str,
+        add: Callable[[Any, dict[str, int], str], None],
+        outputs: tuple[GraphTensor, ...],
+    ) -> None:
+        self._nodes[name] = _Node(add, outputs)
+
+    def _check_inputs(self, name: str, inputs: Sequence[GraphTensor]) -> None:
+        for each in inputs:
+            if not isinstance(each, GraphTensor) or each._graph is not self:
+                refuse(
+                    _BAD,
+                    f"{name!r} is given {each!r}, which is no tensor of this graph",
+                    "give what input, constant, node, concat or custom of this graph returned",
+                )
+
+    @staticmethod
+    def _check_scopes(
+        name: str, scopes: Scopes, tensors: int, costs: Mapping[str, float] | None
+    ) -> None:
+        if not isinstance(scopes, Mapping) or not scopes:
+            refuse(
+                _BAD,
+                f"the node {name!r} has no combinations of scopes by name",
+                f"give at least one, such as {{'global': ('global',) * {tensors}}}",
+            )
+        for label, each in scopes.items():
+            if isinstance(each, str) or len(each) != tensors:
+                refuse(
+                    _BAD,
+                    f"the scopes {label!r} of the node {name!r} are {each!r}",
+                    f"give {tensors}: one for each input, then one for each output",
+                )
+        for label in costs or {}:
+            if label not in scopes:
+                refuse(
+                    _BAD,
+                    f"the node {name!r} has a cost for {label!r}, but no such scopes",
+                    f"its combinations are {', '.join(scopes)}",
+                )
+
+
+def _placeholders(inputs: Sequence[GraphTensor]) -> list[Tensor]:
+    """Return tensors with names that say nothing of the graph, so that equal nodes are equal."""
+    return [te.placeholder(t.shape, t.dtype, name=f"in{i}") for i, t in enumerate(inputs)]
+
+
+def _as_list(made: Tensor | Sequence[Tensor]) -> list[Tensor]:
+    return [made] if isinstance(made, Tensor) else list(made)
+
+
+def _program(
+    name: str,
+    compute: Compute,
+    inputs: Sequence[GraphTensor],
+    schedule: ScheduleFunction,
+    scopes: tuple[str, ...],
+    target: str,
+) -> _core.Program:
+    """Return a node's schedule for one combination of scopes, with its arguments declared."""
+    placeholders = _placeholders(inputs)
+    outputs = _as_list(compute(*placeholders))
+    made = schedule(outputs, placeholders, scopes, target)
+    arguments = [*placeholders, *outputs]
+    binds = {
+        tensor: decl_buffer(tensor.shape, tensor.dtype, scope=scope)
+        for tensor, scope in zip(arguments, scopes, strict=True)
+    }
+    return program(made, arguments, name, binds, target=target)
+
+
+__all__ = ["Compute", "CostModel", "Graph", "GraphTensor", "ScheduleFunction", "Scopes"]
