@@ -87,9 +87,7 @@ def run(folder: Path, target: str, seconds: int, jobs: int) -> int:
 
 def main() -> int:
     """Run the targets one after the other; the exit status tells whether anything was found."""
-    parser = argparse.ArgumentParser(
-        description="Fuzz the parser, the pipeline, the interpreter, packages."
-    )
+    parser = argparse.ArgumentParser(description="Fuzz the compiler, the interpreter and packages.")
     parser.add_argument("folder", type=Path, help="with the targets, the seeds, the dictionary")
     parser.add_argument("--minutes", type=float, default=5, help="for each target (5)")
     parser.add_argument("--jobs", type=int, default=1, help="processes (1)")

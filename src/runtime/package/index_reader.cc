@@ -154,6 +154,7 @@ Result<std::vector<SectionPlace>> read_sections(std::span<const std::byte> index
   std::vector<SectionPlace> places;
   const auto* sections = index::GetIndex(data_of(index))->sections();
   if (sections == nullptr) return places;
+  if (!is_aligned(*sections)) return invalid_argument("its list of sections is misaligned");
   places.reserve(sections->size());
   for (const index::Section* each : *sections)
     places.push_back({each->offset(), each->size(), each->checksum()});

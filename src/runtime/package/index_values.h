@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/package/index_enums.h"
@@ -19,6 +20,14 @@ template <class T>
 using IndexVector = flatbuffers::Vector<T>;
 template <class T>
 using IndexTables = flatbuffers::Vector<flatbuffers::Offset<T>>;
+
+// Whether the elements are where their type may be. The verifier of FlatBuffers checks this for
+// fields and for the lengths of vectors, but not for elements of 8 bytes.
+template <class T>
+bool is_aligned(const IndexVector<T>& vector) {
+  constexpr std::size_t kAlignment = alignof(std::remove_cv_t<std::remove_pointer_t<T>>);
+  return vector.size() == 0 || reinterpret_cast<std::uintptr_t>(vector.Data()) % kAlignment == 0;
+}
 
 // The first problem is kept; what is read after it is empty. So a reader of many values asks only
 // now and then.
@@ -67,13 +76,13 @@ class IndexValues {
   // Numbers, or the structs of a vector as `convert` makes them.
   template <class T>
   std::vector<T> numbers(const IndexVector<T>* vector) {
-    if (vector == nullptr || !takes(vector->size() * sizeof(T))) return {};
+    if (vector == nullptr || !takes(*vector, sizeof(T))) return {};
     return {vector->begin(), vector->end()};
   }
   template <class To, class T, class Convert>
   std::vector<To> structs(const IndexVector<const T*>* vector, const Convert& convert) {
     std::vector<To> all;
-    if (vector == nullptr || !takes(vector->size() * sizeof(T))) return all;
+    if (vector == nullptr || !takes(*vector, sizeof(T))) return all;
     all.reserve(vector->size());
     for (const T* each : *vector) all.push_back(convert(*each));
     return all;
@@ -94,6 +103,12 @@ class IndexValues {
   bool takes(std::size_t bytes);
 
  private:
+  template <class T>
+  bool takes(const IndexVector<T>& vector, std::size_t element_bytes) {
+    if (!is_aligned(vector)) refuse("the index has a misaligned list");
+    return takes(vector.size() * element_bytes);
+  }
+
   static constexpr std::size_t kTableBytes = 8;  // at least: an offset, and the offset of a vtable
 
   std::size_t budget_;
