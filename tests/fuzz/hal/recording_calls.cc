@@ -215,7 +215,8 @@ void draw_host_call(World& world) {
   HostCallModel host_call{.name = world.name("host call ")};
   const bool names = world.random.chance(50);  // memory
   const BufferModel named = draw_buffer(world, BufferUsage::Storage);
-  const bool valid = !commands->finished && !is_empty && (!names || named.handle != nullptr);
+  const bool valid = !commands->finished && !is_empty &&
+                     (!names || (named.handle != nullptr && !named.info.foreign));
   const std::size_t before = commands->handle->segments().size();
   world.call("{}.host_call({}{}{})", commands->name, is_empty ? "nothing" : host_call.name,
              names ? " with " + named.name : "", fails ? ", which fails" : "");
