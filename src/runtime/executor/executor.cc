@@ -21,6 +21,14 @@ std::optional<Shape> fixed_shape(const TensorSpec& tensor) {
   return shape;
 }
 
+// The shape of the tensor's array.
+std::string shape_text(const TensorSpec& tensor, std::span<const std::string> symbols) {
+  if (!tensor.layout.shape.empty()) return fmt::format("{}", fmt::join(tensor.layout.shape, ", "));
+  std::vector<std::string> extents;
+  for (const Size& extent : tensor.shape) extents.push_back(extent.text(symbols));
+  return fmt::format("{}", fmt::join(extents, ", "));
+}
+
 Result<std::uint32_t> find(const std::vector<GraphPort>& ports, std::string_view kind,
                            std::string_view name) {
   std::vector<std::string_view> names;
@@ -97,17 +105,14 @@ Status Executor::set_shape(std::uint32_t input, std::span<const std::int64_t> sh
   TL_ASSIGN_OR_RETURN(Argument* const argument, this->argument(interface_.inputs, input, "input"));
   if (argument == nullptr) return {};
   const TensorSpec& tensor = program_->plan().arguments[*interface_.inputs[input].argument];
-  const bool negative =
-      std::any_of(shape.begin(), shape.end(), [](std::int64_t extent) { return extent < 0; });
-  const std::optional<Shape> fixed = fixed_shape(tensor);
-  if (negative || shape.size() != tensor.shape.size() ||
-      (fixed && !std::equal(shape.begin(), shape.end(), fixed->begin()))) {
-    std::vector<std::string> wanted;
-    for (const Size& extent : tensor.shape) wanted.push_back(extent.text(program_->plan().symbols));
+  const bool fixed = !tensor.layout.shape.empty();
+  const bool fits = fixed ? std::equal(shape.begin(), shape.end(), tensor.layout.shape.begin(),
+                                       tensor.layout.shape.end())
+                          : shape.size() == tensor.shape.size();
+  if (!fits || std::any_of(shape.begin(), shape.end(), [](auto extent) { return extent < 0; }))
     return invalid_argument("input \"{}\" has the shape ({}), got ({})",
-                            interface_.inputs[input].name, fmt::join(wanted, ", "),
-                            fmt::join(shape, ", "));
-  }
+                            interface_.inputs[input].name,
+                            shape_text(tensor, program_->plan().symbols), fmt::join(shape, ", "));
   if (fixed || (argument->shape && std::equal(shape.begin(), shape.end(), argument->shape->begin(),
                                               argument->shape->end())))
     return {};

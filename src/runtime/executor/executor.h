@@ -1,6 +1,6 @@
 // Runs a graph: inputs and outputs by name, around a program on a device.
 //
-//     auto graph = *load_graph(device, package, constants);     // runtime/executor/load_graph.h
+//     auto graph = *load_graph(device, *PackageFile::open("net.tlp"));  // load_graph.h
 //     auto executor = *Executor::create(graph.program, graph.interface);
 //     executor->set_input(*executor->find_input("image"), pixels);
 //     executor->run();

@@ -36,6 +36,17 @@ Result<std::vector<GraphPort>> ports_of(const Package& package, const PackageVar
   return ports;
 }
 
+Result<std::size_t> find_package(const PackageFile& file, std::string_view name) {
+  if (name.empty()) return std::size_t{0};
+  std::vector<std::string_view> names;
+  for (const Package& package : file.packages()) {
+    if (package.name == name) return names.size();
+    names.push_back(package.name);
+  }
+  return make_error(StatusCode::NotFound, "no package \"{}\" in the file; there are: {}", name,
+                    fmt::join(names, ", "));
+}
+
 }  // namespace
 
 std::vector<std::string> unmet_needs(const VariantNeeds& needs, const hal::DeviceInfo& device) {
@@ -98,14 +109,15 @@ Result<LoadedGraph> load_graph(const std::shared_ptr<hal::Device>& device, const
 }
 
 Result<LoadedGraph> load_graph(const std::shared_ptr<hal::Device>& device,
-                               std::shared_ptr<const Package> package,
-                               const GraphOptions& options) {
-  const Package& content = *package;
+                               std::shared_ptr<const PackageFile> file, const GraphOptions& options,
+                               std::string_view name) {
+  if (file == nullptr) return invalid_argument("the file is null");
+  TL_ASSIGN_OR_RETURN(const std::size_t number, find_package(*file, name));
+  const Package& package = file->packages()[number];
   return load_graph(
-      device, content,
-      [package = std::move(package)](std::size_t variant, std::uint32_t constant) {
-        return Result<std::span<const std::byte>>(
-            package->variants[variant].constants[constant].bytes);
+      device, package,
+      [file = std::move(file), number](std::size_t variant, std::uint32_t constant) {
+        return file->constant(variant, constant, number);
       },
       options);
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/commit_policy.h"
@@ -14,6 +15,7 @@
 #include "runtime/executor/executor.h"
 #include "runtime/hal/device.h"
 #include "runtime/package/package.h"
+#include "runtime/package/package_file.h"
 #include "runtime/record_plan.h"
 #include "support/status.h"
 
@@ -52,9 +54,10 @@ struct LoadedGraph {
 // the plan does not compute.
 Result<LoadedGraph> load_graph(const std::shared_ptr<hal::Device>& device, const Package& package,
                                PackageConstants constants, const GraphOptions& options = {});
-// With the constants that the package itself has, which is kept until the first run.
+// Of a file, which is kept open until the first run: its first package, or the one with that name
+// (NotFound, listing the names).
 Result<LoadedGraph> load_graph(const std::shared_ptr<hal::Device>& device,
-                               std::shared_ptr<const Package> package,
-                               const GraphOptions& options = {});
+                               std::shared_ptr<const PackageFile> file,
+                               const GraphOptions& options = {}, std::string_view name = {});
 
 }  // namespace texloom::runtime

@@ -6,63 +6,12 @@
 
 #include "runtime/drivers/null/driver.h"
 #include "runtime/executor/load_graph.h"
-#include "tests/runtime/executor/device_program_fixture.h"
+#include "runtime/package/package_file.h"
+#include "runtime/package/package_writer.h"
+#include "tests/runtime/executor/scale_package.h"
 
 namespace texloom::runtime {
 namespace {
-
-const char* const kScale = R"(
-  __kernel void scale(__global const float* in, __global const float* c, __global float* out) {
-    int i = get_global_id(0);
-    out[i] = in[i] * c[0];
-  })";
-
-PackageTensor graph_tensor(const char* name, TensorRole role) {
-  PackageTensor tensor;
-  tensor.name = name;
-  tensor.role = role;
-  return tensor;
-}
-
-PackageVariant variant_for(const char* target, const VariantNeeds& needs = {}) {
-  PackageVariant variant;
-  variant.target = target;
-  variant.needs = needs;
-  return variant;
-}
-
-// "out" = "in" * 3, in one launch; 3 is a constant.
-Package scale_package() {
-  static const float kFactor = 3;
-  Package package;
-  package.name = "scale";
-  package.tensors = {
-      graph_tensor("in", TensorRole::Input), graph_tensor("unused", TensorRole::Input),
-      graph_tensor("factor", TensorRole::Constant), graph_tensor("out", TensorRole::Output)};
-  package.inputs = {0, 1};
-  package.outputs = {3};
-  PackageVariant variant = variant_for("opencl");
-  variant.plan = TestPlan{
-      .arguments = {buffer_tensor("X", kCount * 4), buffer_tensor("Y", kCount * 4)},
-      .temporaries = {},
-      .kernels = {{.codes = opencl_c(kScale),
-                   .entry = {.name = "scale",
-                             .params = {BufferParam{.name = "in", .min_bytes = kCount * 4},
-                                        BufferParam{.name = "c", .min_bytes = 4},
-                                        BufferParam{.name = "out",
-                                                    .access = Access::Write,
-                                                    .min_bytes = kCount * 4}}}}},
-      .steps = {launch(0, {kCount, 1, 1},
-                       {argument(0), TensorRef{TensorRef::Kind::Constant, 0}, argument(1)})}};
-  variant.plan.constants = {buffer_tensor("factor", 4)};
-  variant.stores = {{.tensor = TensorRef{TensorRef::Kind::Argument, 0}},
-                    {},
-                    {.tensor = TensorRef{TensorRef::Kind::Constant, 0}},
-                    {.tensor = TensorRef{TensorRef::Kind::Argument, 1}}};
-  variant.constants = {{std::as_bytes(std::span(&kFactor, 1))}};
-  package.variants = {std::move(variant)};
-  return package;
-}
 
 template <typename T>
 std::span<const std::byte> bytes(const std::vector<T>& values) {
@@ -90,8 +39,16 @@ class ExecutorTest : public DeviceProgramTest {
 const GraphInterface kInToOut{.inputs = {{"in", 0}}, .outputs = {{"out", 1}}};
 
 TEST_F(ExecutorTest, RunsAPackage) {
-  const auto graph = load_graph(device_, std::make_shared<const Package>(scale_package()));
+  const Package package = scale_package();
+  const auto content = package_bytes({&package, 1});
+  TL_ASSERT_OK(content.status());
+  const auto file = PackageFile::open(*content);
+  TL_ASSERT_OK(file.status());
+  const auto graph = load_graph(device_, *file);
   TL_ASSERT_OK(graph.status());
+  EXPECT_EQ(graph->variant, 0U);
+  EXPECT_EQ(load_graph(device_, *file, {}, "other").status().message(),
+            "no package \"other\" in the file; there are: scale");
   const auto executor = Executor::create(graph->program, graph->interface);
   TL_ASSERT_OK(executor.status());
   EXPECT_THAT((*executor)->run(), refused("input \"in\" was not set"));

@@ -1,0 +1,123 @@
+/* The C API of Texloom's runtime: loads a graph from a package and runs it. C11 and C++.
+ *
+ *     texloom_device* device;
+ *     texloom_graph* graph;
+ *     texloom_executor* executor;
+ *     texloom_error* error = texloom_device_open("opencl", &device);
+ *     if (!error) error = texloom_graph_load(device, "net.tlp", &graph);
+ *     if (!error) error = texloom_executor_create(graph, &executor);
+ *     if (!error) error = texloom_set_input(executor, 0, pixels, sizeof pixels);
+ *     if (!error) error = texloom_run(executor);
+ *     if (!error) error = texloom_get_output(executor, 0, scores, sizeof scores);
+ *
+ * Errors: functions return null, or an error that the caller frees with texloom_error_free(); what
+ * they would have given is then left alone.
+ *
+ * Ownership: each handle is freed by the function named after its kind; null is allowed there. A
+ * handle keeps alive what it needs, so handles may be freed in any order. Texts live as long as the
+ * handle that they come from.
+ *
+ * Threads: devices and graphs may be shared. An executor is used by one thread at a time; threads
+ * that run the same graph have an executor each, which share kernels and constants.
+ *
+ * Arrays are row-major and contiguous. */
+#ifndef TEXLOOM_RUNTIME_C_API_TEXLOOM_H_
+#define TEXLOOM_RUNTIME_C_API_TEXLOOM_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct texloom_error texloom_error;
+typedef struct texloom_device texloom_device;
+typedef struct texloom_graph texloom_graph;
+typedef struct texloom_executor texloom_executor;
+typedef struct texloom_buffer texloom_buffer;
+
+typedef enum texloom_code {
+  TEXLOOM_OK = 0,
+  TEXLOOM_INVALID_ARGUMENT = 1, /* the caller broke a rule; nothing was done */
+  TEXLOOM_NOT_FOUND = 2,
+  TEXLOOM_UNAVAILABLE = 3,    /* a loader, a driver, a device or a file is missing */
+  TEXLOOM_LIMIT_EXCEEDED = 4, /* the request is too large; nothing was done */
+  TEXLOOM_OUT_OF_MEMORY = 5,
+  TEXLOOM_BUILD_FAILED = 6, /* the device's compiler refused a kernel; the message has its log */
+  TEXLOOM_DEADLINE_EXCEEDED = 7,
+  TEXLOOM_CANCELLED = 8,
+  TEXLOOM_DEVICE_ERROR = 9,   /* a driver call failed, now or earlier in asynchronous work */
+  TEXLOOM_UNIMPLEMENTED = 10, /* this driver or this device cannot do it */
+  TEXLOOM_INTERNAL = 11       /* a broken invariant of Texloom itself */
+} texloom_code;
+
+/* TEXLOOM_OK and "" for null. */
+texloom_code texloom_error_code(const texloom_error* error);
+const char* texloom_error_message(const texloom_error* error);
+void texloom_error_free(texloom_error* error);
+
+/* Opens a device: "opencl" (the first one), "opencl://<number>" or "opencl://<id>". */
+texloom_error* texloom_device_open(const char* path, texloom_device** device);
+const char* texloom_device_name(const texloom_device* device);
+void texloom_device_free(texloom_device* device);
+
+/* Loads a package's graph: the first variant that the device can run. Compiles its kernels. */
+texloom_error* texloom_graph_load(texloom_device* device, const char* file, texloom_graph** graph);
+void texloom_graph_free(texloom_graph* graph);
+size_t texloom_graph_input_count(const texloom_graph* graph);
+size_t texloom_graph_output_count(const texloom_graph* graph);
+/* Null for a number beyond the last one. */
+const char* texloom_graph_input_name(const texloom_graph* graph, uint32_t input);
+const char* texloom_graph_output_name(const texloom_graph* graph, uint32_t output);
+
+texloom_error* texloom_executor_create(texloom_graph* graph, texloom_executor** executor);
+void texloom_executor_free(texloom_executor* executor);
+texloom_error* texloom_find_input(const texloom_executor* executor, const char* name,
+                                  uint32_t* input);
+texloom_error* texloom_find_output(const texloom_executor* executor, const char* name,
+                                   uint32_t* output);
+
+/* The input's shape from now on, where it depends on the call; before the input's elements. */
+texloom_error* texloom_set_shape(texloom_executor* executor, uint32_t input, const int64_t* extents,
+                                 size_t axes);
+/* Copies an array; does not wait. */
+texloom_error* texloom_set_input(texloom_executor* executor, uint32_t input, const void* array,
+                                 size_t bytes);
+/* Uses the buffer's bytes from the offset on, as the tensor's layout says, at each run. */
+texloom_error* texloom_bind_input(texloom_executor* executor, uint32_t input,
+                                  texloom_buffer* buffer, uint64_t offset);
+texloom_error* texloom_bind_output(texloom_executor* executor, uint32_t output,
+                                   texloom_buffer* buffer, uint64_t offset);
+
+/* Runs the graph and waits. */
+texloom_error* texloom_run(texloom_executor* executor);
+/* Runs the graph without waiting: texloom_get_output() waits. */
+texloom_error* texloom_submit(texloom_executor* executor);
+
+/* The shape of an output. `extents` receives its axes, if there is room for them, and `axes` their
+ * number. Unknown before the first run if it depends on the call. */
+texloom_error* texloom_output_shape(const texloom_executor* executor, uint32_t output,
+                                    int64_t* extents, size_t room, size_t* axes);
+/* The bytes of an output's array. */
+texloom_error* texloom_output_bytes(const texloom_executor* executor, uint32_t output,
+                                    size_t* bytes);
+/* Copies an output of the latest run into an array, when earlier work is complete. */
+texloom_error* texloom_get_output(texloom_executor* executor, uint32_t output, void* array,
+                                  size_t bytes);
+
+/* Memory of a device, for bind_input and bind_output. Its contents are initially undefined. */
+texloom_error* texloom_buffer_create(texloom_device* device, uint64_t bytes,
+                                     texloom_buffer** buffer);
+/* Both wait for the device. */
+texloom_error* texloom_buffer_write(texloom_buffer* buffer, uint64_t offset, const void* data,
+                                    size_t bytes);
+texloom_error* texloom_buffer_read(texloom_buffer* buffer, uint64_t offset, void* data,
+                                   size_t bytes);
+void texloom_buffer_free(texloom_buffer* buffer);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TEXLOOM_RUNTIME_C_API_TEXLOOM_H_ */
