@@ -1,131 +1,119 @@
-// An example of embedding Texloom's runtime: opens a device, fills a texture from a buffer with one
-// kernel, smooths it with another, and compares the result with the host's.
+// An example of embedding Texloom's runtime: loads a package and runs it on a picture.
+//
+//     embed PACKAGE IN.ppm OUT.ppm
+//
+// The package's graph takes an array (height, width, 3) of float32 from 0 to 1 and gives another.
 // Everything that can fail returns a Status or a Result, which contains a value or a Status;
 // nothing throws. TL_ASSIGN_OR_RETURN and TL_RETURN_IF_ERROR return an error to the caller.
 #include <texloom/runtime/drivers/opencl/driver.h>
-#include <texloom/runtime/hal/transfer.h>
+#include <texloom/runtime/executor/executor.h>
+#include <texloom/runtime/executor/load_graph.h>
+#include <texloom/runtime/package/package_file.h>
 
-#include <array>
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <fstream>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace {
 
 namespace hal = texloom::hal;
+namespace runtime = texloom::runtime;
 using texloom::Result;
 using texloom::Status;
 using texloom::StatusCode;
 
-constexpr hal::Extent2D kExtent = {64, 32};  // texels
-constexpr std::size_t kCount = std::size_t{kExtent.width} * kExtent.height * 4;
+struct Picture {
+  std::int64_t height = 0, width = 0;
+  std::vector<float> values;  // red, green and blue of each pixel, row by row, from 0 to 1
+};
 
-// A sampler that clamps to a border reads zero outside the image.
-constexpr const char* kSource = R"(
-__constant sampler_t kNearest =
-    CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
-
-__kernel void fill(__global const float4* numbers, __write_only image2d_t image) {
-  int x = get_global_id(0), y = get_global_id(1);
-  write_imagef(image, (int2)(x, y), numbers[y * get_global_size(0) + x]);
+Status bad_file(const std::string& file, const std::string& problem) {
+  return Status(StatusCode::InvalidArgument, file + ": " + problem);
 }
 
-__kernel void smooth(__read_only image2d_t image, __global float4* sums, float weight) {
-  int x = get_global_id(0), y = get_global_id(1);
-  float4 sides = read_imagef(image, kNearest, (int2)(x - 1, y)) +
-                 read_imagef(image, kNearest, (int2)(x + 1, y));
-  float4 middle = read_imagef(image, kNearest, (int2)(x, y));
-  sums[y * get_global_size(0) + x] = middle + weight * sides;
-}
-)";
-
-constexpr std::array<std::uint32_t, 3> kWorkgroup = {8, 4, 1};
-constexpr std::array<std::uint32_t, 3> kGroups = {kExtent.width / kWorkgroup[0],
-                                                  kExtent.height / kWorkgroup[1], 1};
-
-hal::ExecutableDesc kernels() {
-  const hal::BufferParam numbers = {"numbers", hal::Access::Read, kCount * sizeof(float)};
-  const hal::BufferParam sums = {"sums", hal::Access::Write, kCount * sizeof(float)};
-  hal::TextureParam image = {.name = "image", .access = hal::Access::Write, .min_extent = kExtent};
-  hal::EntryPoint fill = {"fill", {numbers, image}, kWorkgroup};
-  image.access = hal::Access::Read;
-  const hal::ConstantParam weight = {"weight", hal::ElementType::Float32};
-  hal::EntryPoint smooth = {"smooth", {image, sums, weight}, kWorkgroup};
-  hal::ExecutableDesc desc;
-  desc.codes = {{.code = kSource}};
-  desc.entry_points = {std::move(fill), std::move(smooth)};
-  return desc;
+// Reads a binary portable pixmap (the format "P6" of Netpbm) with 8 bits for each value.
+Result<Picture> read_picture(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string magic;
+  Picture picture;
+  int largest = 0;
+  in >> magic;
+  while (in >> std::ws && in.peek() == '#') in.ignore(1 << 16, '\n');
+  in >> picture.width >> picture.height >> largest;
+  in.get();  // one blank before the pixels
+  if (!in || magic != "P6" || largest != 255)
+    return bad_file(file, "not a PPM picture (P6) with values up to 255");
+  constexpr std::int64_t kLargest = 1 << 15;
+  if (picture.width < 1 || picture.height < 1 || picture.width > kLargest ||
+      picture.height > kLargest)
+    return bad_file(file, "the picture is empty or larger than 32768 pixels");
+  std::vector<char> bytes(static_cast<std::size_t>(picture.width * picture.height * 3));
+  if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
+    return bad_file(file, "the picture is cut off");
+  for (const char byte : bytes)
+    picture.values.push_back(static_cast<float>(static_cast<unsigned char>(byte)) / 255);
+  return picture;
 }
 
-// Runs both kernels over `numbers`, kCount floats, with one submission.
-Result<std::vector<float>> smooth_on_device(hal::Device& device, std::span<const float> numbers,
-                                            float weight) {
-  constexpr std::uint64_t kBytes = kCount * sizeof(float);
-  TL_ASSIGN_OR_RETURN(auto input, device.create_buffer({.bytes = kBytes}));
-  TL_ASSIGN_OR_RETURN(auto output, device.create_buffer({.bytes = kBytes}));
-  TL_ASSIGN_OR_RETURN(auto image, device.create_texture({.extent = kExtent}));
-  TL_ASSIGN_OR_RETURN(auto executable, device.create_executable(kernels()));
-  TL_ASSIGN_OR_RETURN(const std::uint32_t fill, executable->find("fill"));
-  TL_ASSIGN_OR_RETURN(const std::uint32_t smooth, executable->find("smooth"));
+Status write_picture(const std::string& file, const Picture& picture) {
+  std::vector<char> bytes;
+  for (const float value : picture.values)
+    bytes.push_back(static_cast<char>(std::lround(std::clamp(value, 0.0F, 1.0F) * 255)));
+  std::ofstream out(file, std::ios::binary);
+  out << "P6\n" << picture.width << ' ' << picture.height << "\n255\n";
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  return out ? Status() : Status(StatusCode::Unavailable, file + ": cannot be written");
+}
 
-  const std::array<hal::Binding, 2> filled = {hal::BufferBinding{input},
-                                              hal::TextureBinding{image}};
-  const std::array<hal::Binding, 2> smoothed = {hal::TextureBinding{image},
-                                                hal::BufferBinding{output}};
-  const std::array<hal::Constant, 1> constants = {hal::Constant(weight)};
-  std::vector<float> result(kCount);
-
-  const std::shared_ptr<hal::CommandBuffer> commands = device.create_command_buffer();
-  TL_RETURN_IF_ERROR(commands->update(input, 0, std::as_bytes(numbers)));
-  TL_RETURN_IF_ERROR(commands->dispatch(executable, fill, kGroups, filled, {}));
-  TL_RETURN_IF_ERROR(commands->dispatch(executable, smooth, kGroups, smoothed, constants));
-  TL_RETURN_IF_ERROR(commands->readback(output, 0, std::as_writable_bytes(std::span(result))));
-  TL_RETURN_IF_ERROR(commands->finish());
-  TL_RETURN_IF_ERROR(device.queue()->submit(commands));
-  TL_RETURN_IF_ERROR(device.queue()->wait_idle());
+// Runs a graph with one input and one output.
+Result<Picture> apply(runtime::Executor& graph, const Picture& picture) {
+  if (graph.interface().inputs.size() != 1 || graph.interface().outputs.size() != 1)
+    return Status(StatusCode::InvalidArgument, "the graph has not one input and one output");
+  const std::vector<std::int64_t> shape = {picture.height, picture.width, 3};
+  TL_RETURN_IF_ERROR(graph.set_shape(0, shape));
+  TL_RETURN_IF_ERROR(graph.set_input(0, std::as_bytes(std::span(picture.values))));
+  TL_RETURN_IF_ERROR(graph.run());
+  TL_ASSIGN_OR_RETURN(const runtime::Shape made, graph.output_shape(0));
+  TL_ASSIGN_OR_RETURN(const std::uint64_t bytes, graph.output_bytes(0));
+  if (made.size() != 3 || made[2] != 3 ||
+      bytes != static_cast<std::uint64_t>(made[0] * made[1]) * 3 * sizeof(float))
+    return Status(StatusCode::InvalidArgument, "the graph's output is not a picture");
+  Picture result{made[0], made[1], std::vector<float>(bytes / sizeof(float))};
+  TL_RETURN_IF_ERROR(graph.get_output(0, std::as_writable_bytes(std::span(result.values))));
   return result;
 }
 
-std::vector<float> smooth_on_host(std::span<const float> numbers, float weight) {
-  std::vector<float> sums(kCount);
-  const std::size_t row = std::size_t{kExtent.width} * 4;
-  for (std::size_t i = 0; i < kCount; ++i) {
-    const float left = i % row < 4 ? 0 : numbers[i - 4];
-    const float right = i % row >= row - 4 ? 0 : numbers[i + 4];
-    sums[i] = numbers[i] + weight * (left + right);
-  }
-  return sums;
-}
-
-Status run() {
+Status run(const std::string& package, const std::string& in, const std::string& out) {
   TL_ASSIGN_OR_RETURN(const auto driver, hal::opencl::create_driver());
-  for (const hal::DeviceInfo& info : driver->devices())
-    std::printf("device: %s (%s)\n", info.name.c_str(), info.api_version.c_str());
   TL_ASSIGN_OR_RETURN(const auto device, driver->open(0));
-
-  std::vector<float> numbers(kCount);
-  for (std::size_t i = 0; i < kCount; ++i) numbers[i] = static_cast<float>(i % 251);
-  const float weight = 0.5F;  // small multiples of 1/2: sums are exact in any order
-  TL_ASSIGN_OR_RETURN(const std::vector<float> sums, smooth_on_device(*device, numbers, weight));
-
-  if (sums != smooth_on_host(numbers, weight))
-    return Status(StatusCode::Internal, "device and host differ");
-  std::printf("smoothed a texture of %u x %u texels: as on the host\n", kExtent.width,
-              kExtent.height);
-
-  // An error describes what was wrong; all objects remain usable.
-  const auto refused =
-      device->create_texture({.extent = {device->info().limits.max_image_width + 1, 1}});
-  std::printf("a texture too wide: %s\n", refused.status().to_string().c_str());
+  std::printf("device: %s\n", device->info().name.c_str());
+  TL_ASSIGN_OR_RETURN(const auto file, runtime::PackageFile::open(package));
+  TL_ASSIGN_OR_RETURN(const auto graph, runtime::load_graph(device, file));
+  TL_ASSIGN_OR_RETURN(const auto executor,
+                      runtime::Executor::create(graph.program, graph.interface));
+  TL_ASSIGN_OR_RETURN(const Picture picture, read_picture(in));
+  TL_ASSIGN_OR_RETURN(const Picture result, apply(*executor, picture));
+  TL_RETURN_IF_ERROR(write_picture(out, result));
+  std::printf("%s: %s of %d x %d pixels\n", out.c_str(), file->package().name.c_str(),
+              static_cast<int>(result.width), static_cast<int>(result.height));
   return {};
 }
 
 }  // namespace
 
-int main() {
-  const Status status = run();
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    std::fprintf(stderr, "usage: embed PACKAGE IN.ppm OUT.ppm\n");
+    return 1;
+  }
+  const Status status = run(argv[1], argv[2], argv[3]);
   if (status.ok()) return 0;
   std::fprintf(stderr, "embed: %s\n", status.to_string().c_str());
   return 1;

@@ -6,7 +6,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import texloom
+from texloom import te
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build/release"  # built by GCC, as users do
@@ -94,23 +98,130 @@ def test_the_program_of_a_page(tree, page, program_text, out):
     assert run(folder / "build/page") == out
 
 
-def test_program_runs_kernels(program):
-    out = run(program)
-    assert "as on the host" in out
-    assert re.search(r"^a texture too wide: invalid argument: .*over the limit", out, re.MULTILINE)
+HEIGHT, WIDTH = 48, 64
 
 
-def test_program_reports_that_there_is_no_device(program, tmp_path):
+@pytest.fixture(scope="module")
+def package(tree):
+    """A package that turns the colors of a picture about, and adds half of the pixel on the left.
+
+    The picture goes through a texture: pixels outside of it are zero.
+    """
+    x = te.placeholder((HEIGHT, WIDTH, 3), "float32", name="x")
+    y = te.compute(
+        (HEIGHT, WIDTH, 3),
+        lambda i, j, c: (1 - x[i, j, 2 - c]) / 2
+        + te.if_then_else(j > 0, x[i, te.max(j - 1, 0), c], 0.0) / 2,
+        name="y",
+    )
+    s = te.create_schedule(y.op)
+    rows, columns = y.op.axis[:2]
+    s[y].bind(rows, te.thread_axis("blockIdx.x"))
+    s[y].bind(columns, te.thread_axis("threadIdx.x"))
+    file = tree.parent / "turned.tlp"
+    texloom.build(s, [x, y], "opencl", name="turned").export_library(str(file))
+    return file
+
+
+def write_picture(file, pixels):
+    file.write_bytes(b"P6\n# a comment\n%d %d\n255\n" % pixels.shape[1::-1] + pixels.tobytes())
+
+
+def read_picture(file):
+    head, width, height, largest, pixels = file.read_bytes().split(maxsplit=4)
+    assert (head, largest) == (b"P6", b"255")
+    return np.frombuffer(pixels, np.uint8).reshape(int(height), int(width), 3)
+
+
+def test_program_runs_a_package_on_a_picture(program, package, tmp_path):
+    pixels = np.random.default_rng(1).integers(1, 256, (HEIGHT, WIDTH, 3), np.uint8)
+    pixels[0, 0] = 255  # so that the first byte is not a blank
+    write_picture(tmp_path / "in.ppm", pixels)
+    out = run(program, package, tmp_path / "in.ppm", tmp_path / "out.ppm")
+    assert f"out.ppm: turned of {WIDTH} x {HEIGHT} pixels" in out
+    left = np.zeros(pixels.shape)
+    left[:, 1:] = pixels[:, :-1]
+    exact = (255.0 - pixels[:, :, ::-1] + left) / 2
+    # Half a step of rounding to 8 bits; float32 adds less than a thousandth of a step.
+    assert np.abs(read_picture(tmp_path / "out.ppm") - exact).max() <= 0.501
+
+
+def refused(program, *arguments, **options):
     done = subprocess.run(
-        [program],
-        env={"OCL_ICD_VENDORS": f"{tmp_path}/"},  # a folder that names no implementation
+        [program, *arguments],
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
+        **options,
     )
     assert done.returncode == 1
-    assert done.stderr.startswith("embed: unavailable: no OpenCL device")
+    return done.stderr
+
+
+def test_program_reports_what_is_wrong(program, package, tmp_path):
+    picture = tmp_path / "in.ppm"
+    write_picture(picture, np.zeros((HEIGHT + 1, WIDTH, 3), np.uint8))
+    error = refused(program, package, picture, tmp_path / "out.ppm")
+    assert error == (
+        f'embed: invalid argument: input "x" has the shape ({HEIGHT}, {WIDTH}, 3), '
+        f"got ({HEIGHT + 1}, {WIDTH}, 3)\n"
+    )
+    picture.write_bytes(b"P5\n1 1\n255\n0")
+    assert "not a PPM picture" in refused(program, package, picture, tmp_path / "out.ppm")
+    assert refused(program, picture, picture, picture).startswith("embed: invalid argument: ")
+    assert refused(program, tmp_path / "none.tlp", picture, picture).startswith(
+        "embed: unavailable"
+    )
+    assert refused(program) == "usage: embed PACKAGE IN.ppm OUT.ppm\n"
+
+
+def test_program_reports_that_there_is_no_device(program, package, tmp_path):
+    none = {"OCL_ICD_VENDORS": f"{tmp_path}/"}  # a folder that names no implementation
+    error = refused(program, package, package, package, env=none)
+    assert error.startswith("embed: unavailable: no OpenCL device")
+
+
+C_PROGRAM = r"""
+#include <stdio.h>
+#include <texloom/runtime/c_api/texloom.h>
+
+enum { COUNT = %d };
+static float in[COUNT], out[COUNT];
+
+int main(int argc, char** argv) {
+  texloom_device* device = NULL;
+  texloom_graph* graph = NULL;
+  texloom_executor* executor = NULL;
+  for (int i = 0; i < COUNT; ++i) in[i] = 0.5f;
+  texloom_error* error = texloom_device_open("opencl", &device);
+  if (!error) error = texloom_graph_load(device, argv[argc - 1], &graph);
+  if (!error) error = texloom_executor_create(graph, &executor);
+  if (!error) error = texloom_set_input(executor, 0, in, sizeof in);
+  if (!error) error = texloom_run(executor);
+  if (!error) error = texloom_get_output(executor, 0, out, sizeof out);
+  if (error) printf("%%d: %%s\n", texloom_error_code(error), texloom_error_message(error));
+  else printf("%%g %%g\n", out[0], out[3]);
+  texloom_error_free(error);
+  texloom_executor_free(executor);
+  texloom_graph_free(graph);
+  texloom_device_free(device);
+  return 0;
+}
+"""
+
+
+def test_a_program_in_c(tree, package, tmp_path):
+    """The header is C11, and a program in C links with the libraries."""
+    source, compiled = tmp_path / "main.c", tmp_path / "main.o"
+    source.write_text(C_PROGRAM % (HEIGHT * WIDTH * 3))
+    strict = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wstrict-prototypes", "-Werror"]
+    run("cc", *strict, "-I", tree / "include", "-c", source, "-o", compiled)
+    names = ("runtime", "plan", "support")
+    libraries = [next(tree.rglob(f"libtexloom_{name}.a")) for name in names]
+    run("c++", compiled, *libraries, "-ldl", "-pthread", "-o", tmp_path / "program")
+    assert run(tmp_path / "program", package) == "0.25 0.5\n"
+    assert run(tmp_path / "program", tmp_path / "none.tlp").startswith("3: ")
 
 
 def test_program_is_small_and_needs_system_libraries_alone(program):
