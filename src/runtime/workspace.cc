@@ -16,14 +16,20 @@ bool lies_within(const TensorStorage& tensor, const Placement& place, const Work
          hal::range_fits(place.offset, buffer->bytes, std::get<BufferStorage>(object).bytes);
 }
 
+// Kernels use temporaries; operators on the host copy them.
+constexpr hal::TextureUsage kTextureUsage =
+    hal::TextureUsage::Sampled | hal::TextureUsage::Storage | hal::TextureUsage::CopySource |
+    hal::TextureUsage::CopyTarget;
+constexpr hal::BufferUsage kBufferUsage =
+    hal::BufferUsage::Storage | hal::BufferUsage::CopySource | hal::BufferUsage::CopyTarget;
+
 }  // namespace
 
 Status Workspace::add(hal::WorkspacePool& pool, const std::shared_ptr<hal::Queue>& queue,
                       const TensorStorage& storage) {
   if (const auto* texture = std::get_if<TextureStorage>(&storage)) {
-    const hal::TextureDesc desc{.extent = texture->extent,
-                                .format = texture->format,
-                                .usage = hal::TextureUsage::Sampled | hal::TextureUsage::Storage};
+    const hal::TextureDesc desc{
+        .extent = texture->extent, .format = texture->format, .usage = kTextureUsage};
     const hal::Fit fit = texture->exact_extent ? hal::Fit::Exactly : hal::Fit::AtLeast;
     TL_ASSIGN_OR_RETURN(auto lease, pool.acquire(queue, desc, hal::Dependencies::None, fit));
     leases_.emplace_back(std::move(lease));
@@ -32,7 +38,7 @@ Status Workspace::add(hal::WorkspacePool& pool, const std::shared_ptr<hal::Queue
   TL_ASSIGN_OR_RETURN(
       auto lease,
       pool.acquire(queue, hal::BufferDesc{.bytes = std::get<BufferStorage>(storage).bytes,
-                                          .usage = hal::BufferUsage::Storage}));
+                                          .usage = kBufferUsage}));
   leases_.emplace_back(std::move(lease));
   return {};
 }
