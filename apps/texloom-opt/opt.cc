@@ -12,6 +12,7 @@
 #include "apps/texloom-opt/options.h"
 #include "codegen/backend.h"
 #include "codegen/legalize/verify_dialect.h"
+#include "graph/text/text.h"
 #include "ir/target/target.h"
 #include "lower/pipeline.h"
 #include "lower/te_text.h"
@@ -70,7 +71,19 @@ class Runner {
   }
 
  private:
+  // A graph has no passes here: it is checked and printed.
+  ExitCode show_graph() {
+    if (!options_.passes.empty() || options_.emit || options_.interpret) {
+      err_ << "texloom-opt: a graph is only checked and printed; run passes on the programs below "
+              "it, each in a file of its own\n";
+      return kWrongInput;
+    }
+    out_ << graph::to_string(graph::parse_graph(text_, file_));
+    return kOk;
+  }
+
   ExitCode run_passes() {
+    if (graph::is_graph_text(text_)) return show_graph();
     lowering_ = parse_program(text_, options_.file, options_.target, !options_.interpret);
     if (const ExitCode code = check_stages(); code != kOk) return code;
     lowering_.verify_each = options_.verify_each;

@@ -9,7 +9,6 @@
 #include "compile/launch_plan.h"
 #include "graph/planes.h"
 #include "plan/textures/planner.h"
-#include "support/check.h"
 
 namespace texloom::graph {
 
@@ -32,8 +31,9 @@ class FoldSearch {
 
   std::size_t textures() const { return ids_.size(); }
 
-  // The plan if these tensors may be folded, the others not.
-  plan::TexturePlan plan(const std::set<TensorId>& foldable) const {
+  // The plan if these tensors may be folded, the others not; nullopt if there are too many tensors
+  // to plan.
+  std::optional<plan::TexturePlan> plan(const std::set<TensorId>& foldable) const {
     plan::TextureProblem problem = problem_;
     for (const auto& [key, id] : ids_) {
       plan::TextureItem& item = problem.items[static_cast<std::size_t>(id)];
@@ -45,7 +45,7 @@ class FoldSearch {
     plan::TextureOptions options;
     options.effort = 1;
     auto result = plan::plan_textures(problem, options);
-    TL_CHECK(result.ok(), result.status().message());
+    if (!result.ok()) return std::nullopt;
     return std::move(result->plan);
   }
 
@@ -152,12 +152,13 @@ Folds choose_folds(const Graph& graph, const Offers& offers, const Invocations& 
                    double chosen_cost) {
   const FoldSearch search(graph, offers, invocations);
   if (search.textures() == 0) return {};
-  const int64_t unfolded = search.plan({}).texels();
+  const auto unfolded = search.plan({});
   std::set<TensorId> foldable = search.foldable();
   while (!foldable.empty()) {
-    const plan::TexturePlan plan = search.plan(foldable);
-    const Folds folds = search.folds_in(plan);
-    if (folds.empty() || plan.texels() >= unfolded) return {};
+    const auto plan = search.plan(foldable);
+    if (!unfolded || !plan) return {};
+    const Folds folds = search.folds_in(*plan);
+    if (folds.empty() || plan->texels() >= unfolded->texels()) return {};
     const std::map<TensorId, double> added = added_costs(graph, offers, invocations, folds);
     double sum = 0;
     for (const auto& [tensor, cost] : added) sum += cost;

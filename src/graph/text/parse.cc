@@ -23,19 +23,20 @@ namespace {
 constexpr int64_t kMost = 1 << 16;  // programs, axes
 constexpr std::string_view kProgram = "program ";
 
-// Where the text of each program of stage te begins: at the lines that begin with the word
-// `program`, except the first of these.
-std::vector<std::size_t> program_starts(std::string_view text) {
+// Where the lines are that begin with the word `program`: the graph, then its programs of stage te.
+std::vector<std::size_t> lines_of_programs(std::string_view text) {
   std::vector<std::size_t> starts;
-  bool is_first = true;
   for (std::size_t line = 0; line < text.size();) {
-    if (text.substr(line).starts_with(kProgram)) {
-      if (!is_first) starts.push_back(line);
-      is_first = false;
-    }
+    if (text.substr(line).starts_with(kProgram)) starts.push_back(line);
     const std::size_t end = text.find('\n', line);
     line = end == std::string_view::npos ? text.size() : end + 1;
   }
+  return starts;
+}
+
+std::vector<std::size_t> starts_of_programs(std::string_view text) {
+  std::vector<std::size_t> starts = lines_of_programs(text);
+  if (!starts.empty()) starts.erase(starts.begin());
   return starts;
 }
 
@@ -44,7 +45,7 @@ class Parser {
   Parser(std::string_view text, std::string_view file)
       : text_(text),
         file_(file),
-        starts_(program_starts(text)),
+        starts_(starts_of_programs(text)),
         reader_(text.substr(0, starts_.empty() ? text.size() : starts_.front()), file) {}
 
   Graph parse() {
@@ -291,9 +292,11 @@ class Parser {
 }  // namespace
 
 bool is_graph_text(std::string_view text) {
-  const std::vector<Token> words = ir::lex(text.substr(0, text.find("outputs")));
-  return words.size() > 4 && words[0].text == "program" && words[2].text == "stage" &&
-         words[4].text == "graph";
+  const auto starts = lines_of_programs(text);
+  if (starts.empty()) return false;
+  const std::string_view first = text.substr(starts.front());
+  const std::vector<Token> words = ir::lex(first.substr(0, first.find('\n')));
+  return words.size() > 4 && words[2].text == "stage" && words[4].text == "graph";
 }
 
 Graph parse_graph(std::string_view text, std::string_view file) {
