@@ -2,7 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -31,8 +30,9 @@ class Verifier {
       error({}, "add the node that computes it", "no node computes the tensor '{}'",
             graph_.tensors[i].name);
     }
+    std::set<TensorId> outputs;
     for (const TensorId id : graph_.outputs) {
-      if (std::count(graph_.outputs.begin(), graph_.outputs.end(), id) > 1)
+      if (!outputs.insert(id).second)
         error({}, "name each output once", "'{}' is an output twice", graph_.tensors[id].name);
       if (graph_.tensors[id].role != TensorRole::Output)
         error({}, "mark a tensor that a node computes", "the output '{}' is not computed",

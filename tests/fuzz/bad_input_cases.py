@@ -14,6 +14,7 @@ import bad_calls
 import bad_custom
 import bad_externs
 import bad_foreign
+import bad_graphs
 import bad_input
 import bad_intrinsic_scalars
 import bad_intrinsics
@@ -41,6 +42,7 @@ FILES = (
     bad_layouts,
     bad_reductions,
     bad_lowering,
+    bad_graphs,
     bad_targets,
     bad_calls,
     bad_custom,

@@ -4,21 +4,22 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "graph/compile_graph.h"
-#include "runtime/executor/device_program.h"
+#include "runtime/custom/operator_registry.h"
+#include "runtime/executor/executor.h"
 #include "runtime/hal/device.h"
 #include "support/status.h"
 
 namespace texloom::python {
 
-// A compiled graph on one device, with memory for its arguments there. Not thread safe.
+// A compiled graph on one device. Not thread safe.
 class GraphRun {
  public:
-  // The errors of DeviceProgram::create().
-  static Result<std::unique_ptr<GraphRun>> create(std::shared_ptr<hal::Device> device,
-                                                  const graph::CompiledGraph& graph);
+  // The errors of load_graph(), and of prepare_calls() for operators.
+  static Result<std::unique_ptr<GraphRun>> create(const std::shared_ptr<hal::Device>& device,
+                                                  const graph::CompiledGraph& graph,
+                                                  const runtime::OperatorRegistry& operators);
 
   // Row-major arrays of the graph's inputs and outputs, in its order. Waits for the result.
   Status run(std::span<const std::span<const std::byte>> inputs,
@@ -28,9 +29,7 @@ class GraphRun {
   Result<double> time(int times);
 
  private:
-  std::shared_ptr<hal::Device> device_;
-  std::shared_ptr<runtime::DeviceProgram> program_;
-  std::vector<hal::Binding> arguments_;
+  std::unique_ptr<runtime::Executor> executor_;
 };
 
 }  // namespace texloom::python

@@ -12,6 +12,7 @@
 #include "core/compile/program.h"
 #include "core/graph/graph_run.h"
 #include "core/handles.h"
+#include "core/runtime/custom.h"
 #include "core/runtime/open_devices.h"
 #include "core/runtime/released_lock.h"
 #include "graph/compile_graph.h"
@@ -28,6 +29,7 @@ using graph::TensorId;
 // A compiled graph with its runs, one for each device, made when it first runs there.
 struct PyCompiledGraph {
   graph::CompiledGraph compiled;
+  runtime::OperatorRegistry operators;
   std::mutex mutex;
   std::map<const hal::Device*, std::unique_ptr<GraphRun>> runs;
 
@@ -37,7 +39,7 @@ struct PyCompiledGraph {
     if (!run) {
       auto made = [&] {
         const ReleasedLock released;
-        return GraphRun::create(opened, compiled);
+        return GraphRun::create(opened, compiled, operators);
       }();
       throw_if_error(made.status());
       run = *std::move(made);
@@ -120,13 +122,14 @@ graph::StoragePreference preference(const std::string& storage) {
 }
 
 std::shared_ptr<PyCompiledGraph> compile(const graph::Graph& g, const std::string& storage,
-                                         const graph::CostModel& model) {
+                                         const graph::CostModel& model, const py::list& operators) {
   graph::GraphOptions options;
   options.storage = preference(storage);
   options.model = model;
   options.interpreted = true;
   options.compile = compile_options();
   auto result = std::make_shared<PyCompiledGraph>();
+  for (const py::handle& op : operators) throw_if_error(result->operators.add(operator_of(op)));
   const ReleasedLock unlocked;
   result->compiled = graph::compile_graph(g, options, [] { hear_interrupt(); });
   return result;

@@ -1,5 +1,7 @@
 // Binds custom operators: makes them of Python functions and of source, and runs one by itself.
 
+#include "core/runtime/custom.h"
+
 #include <fmt/ranges.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
@@ -438,6 +440,10 @@ py::list shapes(const SharedOperator& op, const py::object& inputs, const py::di
 }
 
 }  // namespace
+
+std::shared_ptr<const runtime::CustomOperator> operator_of(const py::handle& value) {
+  return value.cast<const PyOperator&>().op;
+}
 
 void bind_custom_operators(py::module_& m) {
   py::class_<PyOperator, std::shared_ptr<PyOperator>>(m, "CustomOperator")

@@ -77,11 +77,13 @@ class Network:
         joined = self.graph.concat("joined", [conv3, conv4], axis=1)
         self.graph.output(self._convolve("conv5", joined, 4))
 
+    def draw(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """Draw weights that keep activations near 1."""
+        return self._random.standard_normal(shape) / np.sqrt(np.prod(shape[1:]))
+
     def _convolve(self, name: str, data: GraphTensor, outputs: int) -> GraphTensor:
         inputs = 4 * data.shape[1]
-        # Scaled so that activations stay near 1.
-        weight = self._random.standard_normal((outputs, inputs, 3, 3)) / np.sqrt(9 * inputs)
-        self.weights[name] = weight.astype(np.float32)
+        self.weights[name] = self.draw((outputs, inputs, 3, 3)).astype(np.float32)
         packed = self.graph.constant(f"{name}.weight", pack_oihw4o(self.weights[name]))
         return self._node(
             name,

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, te
 from .._core import Schedule, Tensor
+from ..custom.operators import Operator
 from ..driver import program
 from ..errors import refuse
 from ..target import Target, resolve
@@ -66,12 +67,8 @@ class CostModel:
     operations_per_ns: float = 1000.0
 
 
-@dataclass(frozen=True)
-class _Node:
-    """A node, with the function that adds it to the core's graph for a target."""
-
-    add: Callable[[Any, dict[str, int], str], None]
-    outputs: tuple[GraphTensor, ...]
+# Adds a node to the core's graph, given the numbers of tensors there and the target.
+_AddNode = Callable[[Any, dict[str, int], str], None]
 
 
 class Graph:
@@ -90,7 +87,8 @@ class Graph:
         self.name = name
         self._tensors: dict[str, GraphTensor] = {}
         self._values: dict[str, NDArray[Any] | None] = {}  # None: an input
-        self._nodes: dict[str, _Node] = {}
+        self._nodes: dict[str, _AddNode] = {}
+        self._operators: dict[tuple[str, int], Operator] = {}
         self._outputs: list[GraphTensor] = []
 
     def input(self, name: str, shape: Sequence[int], dtype: str = "float32") -> GraphTensor:
@@ -155,11 +153,7 @@ class Graph:
         self._check_inputs(name, inputs)
         made = _as_list(compute(*_placeholders(inputs)))
         self._check_scopes(name, scopes, len(inputs) + len(made), costs)
-        names = [name] if len(made) == 1 else [f"{name}.{i}" for i in range(len(made))]
-        outputs = tuple(
-            self._new(each, [int(n) for n in tensor.shape], tensor.dtype)
-            for each, tensor in zip(names, made, strict=True)
-        )
+        outputs = self._named_outputs(name, [(list(map(int, t.shape)), t.dtype) for t in made])
         given = {label: tuple(each) for label, each in scopes.items()}
 
         def add(core: Any, numbers: dict[str, int], target: str) -> None:
@@ -179,7 +173,7 @@ class Graph:
                 ],
             )
 
-        self._add(name, add, outputs)
+        self._nodes[name] = add
         return outputs[0] if len(outputs) == 1 else outputs
 
     def concat(self, name: str, inputs: Sequence[GraphTensor], axis: int) -> GraphTensor:
@@ -213,65 +207,72 @@ class Graph:
             del target
             core.concatenation(name, [numbers[t.name] for t in inputs], numbers[name], axis)
 
-        self._add(name, add, (output,))
+        self._nodes[name] = add
         return output
 
     def custom(
         self,
         name: str,
-        op: str,
+        op: Operator,
         inputs: Sequence[GraphTensor],
-        output_shape: Sequence[int],
-        output_dtype: str = "float32",
         scopes: Scopes | None = None,
         *,
         attributes: Mapping[str, int | float | str] | None = None,
         cost: float | None = None,
-        version: int = 0,
-    ) -> GraphTensor:
-        """Add a call of a custom operator, which the program that runs the graph provides.
+    ) -> GraphTensor | tuple[GraphTensor, ...]:
+        """Add a call of a custom operator, which says what shapes and dtypes its outputs have.
 
         Parameters
         ----------
         name, inputs
             As for :meth:`node`.
-        op : str
-            The operator's registered name, such as ``"mine::softshrink"``.
-        output_shape, output_dtype
-            Of its output.
+        op : texloom.custom.Operator
+            An operator whose arguments are read, then written.
         scopes : mapping of str to sequence of str, optional
             The storages that it accepts, as for :meth:`node`; buffers by default.
         attributes : mapping of str to number or str, optional
             What the operator is given.
         cost : float, optional
             Nanoseconds; by the cost model by default.
-        version : int
-            The operator's version.
         """
+        if not isinstance(op, Operator):
+            refuse(
+                _BAD,
+                f"the operator of {name!r} is {op!r}",
+                "make one by texloom.custom.host_operator or texloom.custom.source_operator",
+            )
         self._check_inputs(name, inputs)
-        given = {"global": ("global",) * (len(inputs) + 1)} if scopes is None else scopes
-        self._check_scopes(name, given, len(inputs) + 1, None)
-        output = self._new(name, output_shape, output_dtype)
+        settings = dict(attributes or {})
+        made = op.shapes(*((t.dtype, t.shape) for t in inputs), **settings)
+        count = len(inputs) + len(made)
+        given = {"global": ("global",) * count} if scopes is None else scopes
+        self._check_scopes(name, given, count, None)
+        outputs = self._named_outputs(name, [(list(shape), dtype) for dtype, shape in made])
+        self._operators[op.name, op.version] = op
 
         def add(core: Any, numbers: dict[str, int], target: str) -> None:
             del target
             core.call(
                 name,
-                op,
+                op.name,
                 [numbers[t.name] for t in inputs],
-                [numbers[name]],
+                [numbers[t.name] for t in outputs],
                 [(label, list(each)) for label, each in given.items()],
-                dict(attributes or {}),
+                settings,
                 cost,
-                version,
+                op.version,
             )
 
-        self._add(name, add, (output,))
-        return output
+        self._nodes[name] = add
+        return outputs[0] if len(outputs) == 1 else outputs
 
     def output(self, tensor: GraphTensor) -> GraphTensor:
         """Make a tensor that a node computes an output; returns it."""
         self._check_inputs("output", [tensor])
+        if tensor.name in self._values:
+            refuse(_BAD, f"the output {tensor.name!r} is not computed", "give what a node computes")
+        if tensor in self._outputs:
+            refuse(_BAD, f"{tensor.name!r} is an output twice", "name each output once")
         self._outputs.append(tensor)
         return tensor
 
@@ -309,9 +310,14 @@ class Graph:
                 f"scopes={scopes!r} is not a choice of storages",
                 "use 'auto', 'texture' or 'global'",
             )
+        if not self._outputs:
+            refuse(
+                _BAD, f"the graph {self.name!r} has no output", "call output() for what it computes"
+            )
         costs = model or CostModel()
         core_model = _core._CostModel(costs.start_ns, costs.bytes_per_ns, costs.operations_per_ns)
-        compiled = self._made_for(resolve(target)).compile(scopes, core_model)
+        operators = [op._core for op in self._operators.values()]
+        compiled = self._made_for(resolve(target)).compile(scopes, core_model, operators)
         inputs = [self._tensors[n] for n, value in self._values.items() if value is None]
         return CompiledGraph(compiled, inputs, self._outputs)
 
@@ -327,8 +333,8 @@ class Graph:
                 numbers[tensor.name] = core.input(tensor.name, tensor.dtype, tensor.shape)
             else:
                 numbers[tensor.name] = core.edge(tensor.name, tensor.dtype, tensor.shape)
-        for node in self._nodes.values():
-            node.add(core, numbers, target)
+        for add in self._nodes.values():
+            add(core, numbers, target)
         for tensor in self._outputs:
             core.output(numbers[tensor.name])
         return core
@@ -349,13 +355,14 @@ class Graph:
         self._tensors[name] = tensor
         return tensor
 
-    def _add(
-        self,
-        name: str,
-        add: Callable[[Any, dict[str, int], str], None],
-        outputs: tuple[GraphTensor, ...],
-    ) -> None:
-        self._nodes[name] = _Node(add, outputs)
+    def _named_outputs(
+        self, name: str, outputs: Sequence[tuple[Sequence[int], str]]
+    ) -> tuple[GraphTensor, ...]:
+        """Add a tensor for each shape and dtype that a node computes."""
+        if name in self._nodes:
+            refuse(_BAD, f"two nodes are called {name!r}", "give each a name of its own")
+        names = [name] if len(outputs) == 1 else [f"{name}.{i}" for i in range(len(outputs))]
+        return tuple(self._new(n, *each) for n, each in zip(names, outputs, strict=True))
 
     def _check_inputs(self, name: str, inputs: Sequence[GraphTensor]) -> None:
         for each in inputs:
