@@ -77,6 +77,10 @@ std::string place_of(py::object trace) {
 
 // The type, the first line of the text, and the place. A diagnostic of ours keeps its advice.
 Status status_of(const py::error_already_set& error) {
+  if (error.matches(PyExc_KeyboardInterrupt)) {
+    PyErr_SetInterrupt();  // for the code that waits: this is a call of the queue
+    return Status(StatusCode::Cancelled, "was interrupted");
+  }
   const auto type = py::str(error.type().attr("__name__")).cast<std::string>();
   auto message = py::str(error.value()).cast<std::string>();
   std::string help;
@@ -297,7 +301,7 @@ std::shared_ptr<PyOperator> make_host_operator(const py::dict& declaration, py::
       std::move(info), std::move(function), std::move(shapes), std::move(like)));
 }
 
-std::shared_ptr<PyOperator> make_source_operator(const std::string& where,
+std::shared_ptr<PyOperator> make_source_operator(const std::string& file,
                                                  const py::dict& declaration, std::string body,
                                                  const std::array<std::uint32_t, 3>& workgroup,
                                                  const std::array<std::string, 3>& threads,
@@ -307,7 +311,7 @@ std::shared_ptr<PyOperator> make_source_operator(const std::string& where,
                                              .workgroup = workgroup,
                                              .threads = threads,
                                              .like = std::move(like)});
-  throw_if_misused(made.status().with_context(where));
+  throw_if_misused(file.empty() ? made.status() : made.status().with_context(file));
   return std::make_shared<PyOperator>(*std::move(made));
 }
 

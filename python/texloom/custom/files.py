@@ -48,4 +48,4 @@ def load_operator(path: str | os.PathLike[str]) -> Operator:
     for key in _REQUIRED:
         if key not in parts:
             reader.refuse(key, "is missing", f"a declaration has {', '.join(_REQUIRED)}")
-    return made_source_operator(reader.where, parts)
+    return made_source_operator(reader.where, parts, file=reader.where)

@@ -200,8 +200,11 @@ def source_operator(
     )
 
 
-def made_source_operator(where: str, parts: Mapping[str, Any]) -> Operator:
-    """Return the operator of a declaration with the parameters of :func:`source_operator`."""
+def made_source_operator(where: str, parts: Mapping[str, Any], file: str = "") -> Operator:
+    """Return the operator of a declaration with the parameters of :func:`source_operator`.
+
+    Messages about single keys name `where`; others name the operator, and the file if there is one.
+    """
     reader = Reader(where)
     declaration = reader.declaration(
         *(parts.get(key) for key in ("name", "arguments", "attributes")),
@@ -222,7 +225,7 @@ def made_source_operator(where: str, parts: Mapping[str, Any]) -> Operator:
         body = "\n".join(reader.text(f"body[{i}]", line) for i, line in enumerate(lines))
     return Operator(
         _core.make_source_operator(
-            where,
+            file,
             declaration,
             body,
             (sizes + [1, 1])[:3],

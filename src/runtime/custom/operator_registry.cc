@@ -6,11 +6,11 @@
 
 namespace texloom::runtime {
 
-Status OperatorRegistry::add(std::shared_ptr<const CustomOperator> op) {
+Status OperatorRegistry::add(const std::shared_ptr<const CustomOperator>& op) {
   if (op == nullptr) return invalid_argument("add: the operator is null");
   const OperatorInfo& info = op->info();
   TL_RETURN_IF_ERROR(validate(info));
-  const auto [place, is_new] = operators_.try_emplace({info.name, info.version}, std::move(op));
+  const auto [place, is_new] = operators_.try_emplace({info.name, info.version}, op);
   if (is_new) return {};
   return invalid_argument(
       "operator \"{}\" version {} is registered twice; help: give one of them another name or "

@@ -18,7 +18,7 @@ namespace texloom::runtime {
 class OperatorRegistry {
  public:
   // InvalidArgument: null, an invalid OperatorInfo, or a second operator of that name and version.
-  Status add(std::shared_ptr<const CustomOperator> op);
+  Status add(const std::shared_ptr<const CustomOperator>& op);
 
   // NotFound, listing the known names, or the known versions of that name.
   Result<std::shared_ptr<const CustomOperator>> find(std::string_view name,

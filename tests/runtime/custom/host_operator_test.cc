@@ -9,7 +9,7 @@ namespace {
 
 class HostOperators : public CustomOperators {};
 INSTANTIATE_TEST_SUITE_P(Drivers, HostOperators, testing::Values("opencl", "host"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& driver) { return driver.param; });
 
 std::shared_ptr<const CustomOperator> add(const std::string& name, float what) {
   return std::make_shared<HostFunction>(x_to_y(name), [=](const HostArguments& arguments) {

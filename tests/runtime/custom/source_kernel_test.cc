@@ -130,6 +130,26 @@ TEST_F(SourceKernels, AroundAHostOperator) {
   EXPECT_EQ(result(2), expected);
 }
 
+// Calls are hazards like launches: a command buffer that checks barriers misses the one between.
+TEST_F(SourceKernels, BetweenBarriersOfThePlan) {
+  plan_.arguments.push_back(texture_of_elements("Z"));
+  const auto shrink = make(softshrink());
+  call(shrink, {0, 1});
+  call(shrink, {1, 2});
+  TL_ASSERT_OK(prepare());
+  const auto checked = [&] {
+    const std::vector<hal::BindingRef> slots = {hal::BindingSlot{0}, hal::BindingSlot{1},
+                                                hal::BindingSlot{2}};
+    const auto commands = device_->create_command_buffer({.barriers = hal::Barriers::Checked});
+    TL_EXPECT_OK(texloom::runtime::record(
+        plan_, {.kernels = {}, .arguments = slots, .calls = calls_.get()}, *commands));
+    return commands->finish();
+  };
+  EXPECT_THAT(checked(), fails_with(StatusCode::InvalidArgument, "finish"));
+  plan_.steps.insert(plan_.steps.begin() + 1, BarrierStep{});
+  TL_EXPECT_OK(checked());
+}
+
 TEST_F(SourceKernels, ShapesForGraphs) {
   SourceKernel kernel = softshrink();
   kernel.info.arguments.insert(kernel.info.arguments.begin(),
