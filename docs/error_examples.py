@@ -46,6 +46,8 @@ IMPORTS = {
     "np": "import numpy as np",
     "tvm": "import texloom as tvm",
     "te": "from texloom import te",
+    "custom": "from texloom import custom",
+    "Graph": "from texloom.graph import Graph",
 }
 
 
