@@ -50,6 +50,13 @@ ELEMENTS = {"texture": ("texture",) * 3, "global": ("global",) * 3}
 class Network:
     """The network for pictures of one size, with seeded weights.
 
+    Parameters
+    ----------
+    height, width : int
+        Of the pictures.
+    costs : dict of str to dict of str to float, optional
+        For nodes, by their storages: nanoseconds per pixel.
+
     Attributes
     ----------
     graph : Graph
@@ -62,7 +69,10 @@ class Network:
     def __init__(
         self, height: int, width: int, costs: dict[str, dict[str, float]] | None = None
     ) -> None:
-        self._costs = costs or {}
+        self._costs = {
+            node: {label: height * width * cost for label, cost in of_node.items()}
+            for node, of_node in (costs or {}).items()
+        }
         self._random = np.random.default_rng(7)
         self.weights: dict[str, NDArray[np.float32]] = {}
         self.graph = Graph("photograph")
@@ -107,12 +117,13 @@ class Network:
         return made
 
 
+_CONVOLUTION = {"texture": 12.0, "global": 22.0}
 MIXED_COSTS = {
-    **{f"conv{i}": {"texture": 50_000.0, "global": 90_000.0} for i in (1, 2, 3, 4)},
-    "residual": {"texture": 9_000.0, "global": 8_000.0},
-    "conv5": {"texture": 90_000.0, "global": 40_000.0},
+    **dict.fromkeys(("conv1", "conv2", "conv3", "conv4"), _CONVOLUTION),
+    "residual": {"texture": 2.2, "global": 2.0},
+    "conv5": {"texture": 22.0, "global": 10.0},
 }
-"""Costs, in nanoseconds, for which the cheapest choice has textures and buffers."""
+"""Costs, in nanoseconds per pixel, for which the cheapest choice has textures and buffers."""
 
 
 def compiled(height: int, width: int) -> dict[str, CompiledGraph]:

@@ -155,17 +155,18 @@ class Graph:
         self._check_scopes(name, scopes, len(inputs) + len(made), costs)
         outputs = self._named_outputs(name, [(list(map(int, t.shape)), t.dtype) for t in made])
         given = {label: tuple(each) for label, each in scopes.items()}
+        computed = op or getattr(compute, "__name__", "node")
 
         def add(core: Any, numbers: dict[str, int], target: str) -> None:
             core.node(
                 name,
-                op or getattr(compute, "__name__", "compute"),
+                computed,
                 [numbers[t.name] for t in inputs],
                 [numbers[t.name] for t in outputs],
                 [
                     (
                         label,
-                        _program(op or "node", compute, inputs, schedule, each, target),
+                        _program(computed, compute, inputs, schedule, each, target),
                         None if costs is None else costs.get(label),
                         fold_share,
                     )
@@ -425,7 +426,7 @@ def _program(
         tensor: decl_buffer(tensor.shape, tensor.dtype, scope=scope)
         for tensor, scope in zip(arguments, scopes, strict=True)
     }
-    return program(made, arguments, name, binds, target=target)
+    return program(made, arguments, name if name.isidentifier() else "node", binds, target=target)
 
 
 __all__ = ["Compute", "CostModel", "Graph", "GraphTensor", "ScheduleFunction", "Scopes"]
