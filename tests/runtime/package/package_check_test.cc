@@ -130,8 +130,8 @@ TEST(PackageCheck, Plans) {
   EXPECT_THAT(problem_in_plan([](LaunchPlan& p) { p.steps.pop_back(), p.steps.pop_back(); }),
               HasSubstr("steps"));
   // What validate() refuses.
-  EXPECT_THAT(problem_in_plan([](LaunchPlan& p) { p.steps[4] = FreeStep{1}; }),
-              HasSubstr("free: temporary 1 of 1"));
+  EXPECT_THAT(problem_in_plan([](LaunchPlan& p) { p.steps[4] = FreeStep{2}; }),
+              HasSubstr("free: temporary 2 of 2"));
   EXPECT_THAT(problem_in_plan([](LaunchPlan& p) { p.workspace->objects.clear(); }),
               HasSubstr("does not fit object 0 of 0"));
 }
