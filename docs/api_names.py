@@ -155,7 +155,16 @@ INTERNAL = (
 PROGRAMS = ("texloom.bench", "texloom.demo", "texloom.fuzz")
 
 # Classes of the compiled module that no public function takes or returns.
-INTERNAL_CLASSES = ("CustomOperator", "Location", "PlacedBuffer", "Profile", "ReductionDomain")
+INTERNAL_CLASSES = (
+    "CustomOperator",
+    "Location",
+    "PlacedBuffer",
+    "Profile",
+    "ReductionDomain",
+    "_CompiledGraph",
+    "_CostModel",
+    "_Graph",
+)
 
 SPECIAL_METHODS = ("__call__", "__getitem__", "__setitem__")
 

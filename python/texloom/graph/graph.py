@@ -40,6 +40,8 @@ class GraphTensor:
         Unique in its graph.
     shape : tuple of int
     dtype : str
+    _graph : Graph
+        The graph that it belongs to.
     """
 
     name: str

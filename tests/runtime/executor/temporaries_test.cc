@@ -137,9 +137,7 @@ TEST_F(DeviceProgramTest, TemporariesInLargerTexturesFullOfNaN) {
   // There was one texture, and it is still full of NaN around the temporary.
   EXPECT_EQ(device_->workspace_pool().statistics().driver_allocations, 1U);
   const auto lease = device_->workspace_pool().acquire(
-      device_->queue(),
-      hal::TextureDesc{.extent = kLarge,
-                       .usage = hal::TextureUsage::Sampled | hal::TextureUsage::Storage});
+      device_->queue(), hal::TextureDesc{.extent = kLarge, .usage = hal::TextureUsage::All});
   ASSERT_TRUE(lease.ok());
   // 20 texels per row: a buffer of the whole row shows both.
   const char* row_source = R"(
