@@ -39,7 +39,7 @@ void check_message(const Status& status) {
 class NoOperators final : public runtime::CallRecorder {
  public:
   Status record(const runtime::CallStep&, std::span<const hal::BindingRef>,
-                hal::CommandBuffer&) override {
+                std::span<const hal::Offset2D>, hal::CommandBuffer&) override {
     return {};
   }
 };
@@ -102,7 +102,7 @@ Status run_variant(hal::Device& device, const runtime::PackageFile& file, std::s
   const std::vector<std::int64_t> symbols(stored.symbols.size(), 4);
   TL_ASSIGN_OR_RETURN(const LaunchPlan plan, runtime::instantiate(stored, symbols));
   TL_RETURN_IF_ERROR(runtime::validate(plan));
-  TL_ASSIGN_OR_RETURN(const std::int64_t launches, runtime::launches_of(plan));
+  TL_ASSIGN_OR_RETURN(const std::int64_t launches, runtime::launches_of(plan.steps));
   if (launches > kMaxLaunches || total_bytes(plan) > kMaxBytes)
     return Status(StatusCode::LimitExceeded, "too large for a fuzzer");
   TL_ASSIGN_OR_RETURN(const runtime::PlanKernels kernels, runtime::create_kernels(device, plan));
