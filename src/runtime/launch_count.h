@@ -10,8 +10,8 @@
 namespace texloom::runtime {
 
 // The number of launches and calls in these steps of a valid plan without symbols; a loop iteration
-// without launches counts as one. LimitExceeded: more than kMaxLaunches, or many times as many steps
-// that launch nothing. InvalidArgument: an extent that cannot be computed.
+// without launches counts as one. LimitExceeded: more than kMaxLaunches, or many times as many
+// steps that launch nothing. InvalidArgument: an extent that cannot be computed.
 Result<std::int64_t> launches_of(std::span<const Step> steps);
 
 }  // namespace texloom::runtime

@@ -60,7 +60,7 @@ struct DeviceFeatures {
   // A kernel may write a view and use other bytes of the view's buffer, or use a view and write
   // other bytes: of another view, for example. Elsewhere, dispatches refuse this.
   bool disjoint_views = false;
-  bool host_import = false;    // Allocator::import
+  bool host_import = false;  // Allocator::import
   // The device compiles a kernel when it first runs, not when its executable is built.
   bool compiles_at_first_run = false;
   // Commands run in the order in which they are recorded, so barriers are not needed.
