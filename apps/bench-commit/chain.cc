@@ -119,7 +119,7 @@ ChainProgram::ChainProgram(std::shared_ptr<hal::Device> device, const Chain& cha
 
 Result<std::unique_ptr<ChainProgram>> ChainProgram::create(
     const std::shared_ptr<hal::Device>& device, const Chain& chain,
-    const runtime::CommitPolicy& policy) {
+    const std::optional<runtime::CommitPolicy>& policy) {
   std::unique_ptr<ChainProgram> made(new ChainProgram(device, chain));
   runtime::OperatorRegistry registry;
   TL_ASSIGN_OR_RETURN(auto op, softshrink());

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "runtime/commit_policy.h"
 #include "runtime/executor/device_program.h"
@@ -23,10 +24,11 @@ struct Chain {
 // A program with memory for its input and output, which runs in turns with others.
 class ChainProgram {
  public:
-  // The errors of DeviceProgram::create and Device::create_buffer.
-  static Result<std::unique_ptr<ChainProgram>> create(const std::shared_ptr<hal::Device>& device,
-                                                      const Chain& chain,
-                                                      const runtime::CommitPolicy& policy);
+  // `policy` is the device's if absent. The errors of DeviceProgram::create and
+  // Device::create_buffer.
+  static Result<std::unique_ptr<ChainProgram>> create(
+      const std::shared_ptr<hal::Device>& device, const Chain& chain,
+      const std::optional<runtime::CommitPolicy>& policy);
 
   // Runs `times` times and waits for each run. Returns the mean time in microseconds.
   Result<double> time(int times);

@@ -74,8 +74,7 @@ Result<int> times_of(ChainProgram& program) {
 
 // The median time of a run, in microseconds.
 Result<double> measure(const std::shared_ptr<hal::Device>& device, const Chain& chain, int rounds) {
-  TL_ASSIGN_OR_RETURN(const auto program,
-                      ChainProgram::create(device, chain, runtime::CommitPolicy()));
+  TL_ASSIGN_OR_RETURN(const auto program, ChainProgram::create(device, chain, {}));
   TL_ASSIGN_OR_RETURN(const int times, times_of(*program));
   std::vector<double> samples;
   for (int i = 0; i < rounds; ++i) {
@@ -91,9 +90,10 @@ struct Row {
 };
 
 Result<Row> compare(const std::shared_ptr<hal::Device>& device, const Chain& chain, int rounds) {
-  TL_ASSIGN_OR_RETURN(const auto adaptive,
-                      ChainProgram::create(device, chain, runtime::CommitPolicy()));
-  TL_ASSIGN_OR_RETURN(const auto waiting, ChainProgram::create(device, chain, {.wait_each = true}));
+  TL_ASSIGN_OR_RETURN(const auto adaptive, ChainProgram::create(device, chain, {}));
+  TL_ASSIGN_OR_RETURN(
+      const auto waiting,
+      ChainProgram::create(device, chain, runtime::CommitPolicy{.wait_each = true}));
   TL_ASSIGN_OR_RETURN(const int times, times_of(*adaptive));
   TL_RETURN_IF_ERROR(times_of(*waiting).status());
   TL_RETURN_IF_ERROR(adaptive->check().with_context("adaptive"));

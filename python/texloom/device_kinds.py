@@ -85,6 +85,14 @@ def device(kind: str | int, index: int = 0) -> Device | AbsentDevice:
     return AbsentDevice(word, _number(index))
 
 
+def present(given: Device | str | None) -> Device:
+    """Return a device that runs kernels: the given one, of that name, or the first of OpenCL."""
+    found = device(given) if isinstance(given, str) else given or Device(0)
+    if isinstance(found, AbsentDevice):
+        refuse(found)
+    return found
+
+
 def devices(driver: str | None = None) -> list[dict[str, Any]]:
     """Describe the devices of this machine.
 

@@ -44,6 +44,17 @@ std::string_view to_string(TensorRef::Kind kind) {
   }
 }
 
+std::string_view to_string(Encoding encoding) {
+  switch (encoding) {
+    case Encoding::Kernels:
+      return "kernels";
+    case Encoding::Native:
+      return "native";
+    default:
+      return "host";
+  }
+}
+
 const std::vector<TensorSpec>& tensors_of(const LaunchPlan& plan, TensorRef::Kind kind) {
   switch (kind) {
     case TensorRef::Kind::Argument:

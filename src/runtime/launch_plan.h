@@ -153,11 +153,20 @@ struct Attribute {
   bool operator==(const Attribute&) const = default;
 };
 
+// Who gives the commands of a step to the device.
+enum class Encoding : std::uint8_t {
+  Kernels,  // the command buffer: dispatches and transfers
+  Native,   // a custom operator, through the driver's native handle
+  Host,     // nobody: it runs on the host
+};
+std::string_view to_string(Encoding encoding);  // "kernels", "native", "host"
+
 // A custom operator that the program's user provides, with what it is given.
 struct OperatorCall {
   std::string op;                          // its registered name, such as "mine::softshrink"
   std::uint32_t version = 0;               // that it was compiled against
   std::vector<hal::Access> accesses = {};  // of its arguments
+  Encoding encoding = Encoding::Kernels;   // that it had when the plan was made
   std::vector<Attribute> attributes = {};
   std::vector<std::byte> payload = {};  // of a delegate: opaque
 

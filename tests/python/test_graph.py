@@ -1,5 +1,7 @@
 """Graphs: storages by cost, conversions, concatenations in place, and equal results."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -231,6 +233,36 @@ def test_custom_operator_between_kernels(dev, scope):
         shrunk = np.where(abs(values) > 1.5, 2 * values - 3 * np.sign(values), 0)
         np.testing.assert_array_equal(got, shrunk + 1)
     assert len(graph.summary["conversions"]) == (2 if scope == "global" else 0)
+
+
+def test_threads_share_a_graph_with_a_python_operator(dev):
+    """The operator and each return of a run need the GIL, which no thread may hold as it waits."""
+    g = Graph()
+    x = g.input("x", (6, 5, 4))
+    a = g.custom("a", softshrink, [x], attributes={"edge": 0.0})
+    g.output(g.node("y", plus_one, [a], elementwise, BUFFERS))
+    graph = g.compile()
+    inputs = [counted((6, 5, 4)) + i for i in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        runs = [pool.submit(graph.run, {"x": each}, dev) for each in inputs * 5]
+        for each, run in zip(inputs * 5, runs, strict=True):
+            np.testing.assert_array_equal(run.result(60)["y"], each + 1)
+
+
+def test_operator_that_runs_its_own_graph(dev):
+    """It would wait for itself."""
+    graphs = []
+
+    @host_operator("test::again", {"x": "read", "y": "write"})
+    def again(x, y):
+        y[...] = graphs[0].run({"x": x}, dev)["y"]
+
+    g = Graph()
+    x = g.input("x", (4, 4))
+    g.output(g.custom("y", again, [x]))
+    graphs.append(g.compile())
+    with pytest.raises(texloom.TVMError, match="wait"):
+        graphs[0].run({"x": counted((4, 4))}, dev)
 
 
 @pytest.mark.parametrize(

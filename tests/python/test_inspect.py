@@ -4,11 +4,15 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import texloom as tvm
 from texloom import te
 from texloom.__main__ import main
+from texloom.custom import host_operator
+from texloom.graph import Graph
+from texloom.ops.texel_schedules import spread
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +78,49 @@ def test_refused_file_is_one_message(package, tmp_path, content):
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(f"texloom inspect: '{path}' ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def graph_package(tmp_path_factory):
+    """Two kernels with an operator on the host between them."""
+
+    @host_operator("test::sorted", {"x": "read", "y": "write"})
+    def in_order(x, y):
+        y[...] = np.sort(x)
+
+    def plus_one(x):
+        return te.compute(x.shape, lambda *i: x[i] + 1.0, name="plus_one")
+
+    def schedule(outputs, _inputs, _scopes, _target):
+        s = te.create_schedule(outputs[0].op)
+        spread(s, outputs[0])
+        return s
+
+    g = Graph("middle")
+    x = g.input("x", (8, 4), "float32")
+    first = g.node("first", plus_one, [x], schedule, {"global": ("global",) * 2})
+    middle = g.custom("middle", in_order, [first])
+    g.output(g.node("last", plus_one, [middle], schedule, {"global": ("global",) * 2}))
+    path = tmp_path_factory.mktemp("inspect") / "middle.tlp"
+    g.compile("opencl").save(path)
+    return path
+
+
+def test_schedule_waits_only_for_the_host(graph_package, capsys):
+    assert main(["inspect", str(graph_package), "--schedule"]) == 0
+    text = capsys.readouterr().out
+    assert "3 invocations" in text
+    first, middle, last = text.splitlines()[2:]
+    assert first.endswith("the first one")
+    assert "middle  test::sorted" in middle and "host" in middle and "wait" in middle
+    assert middle.endswith("runs on the host")
+    assert last.endswith("the host has run what comes before")
+
+
+def test_schedule_as_json_and_with_waits(graph_package, capsys):
+    assert main(["inspect", str(graph_package), "--schedule", "--wait-each", "--json"]) == 0
+    [view] = json.loads(capsys.readouterr().out)
+    assert [each["transition"] for each in view["invocations"]] == ["start", "wait", "start"]
+    assert [each["encoding"] for each in view["invocations"]] == ["kernels", "host", "kernels"]
+    with pytest.raises(SystemExit):
+        main(["inspect", str(graph_package), "--wait-each"])

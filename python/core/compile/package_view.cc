@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +11,9 @@
 
 #include "compile/package.h"
 #include "core/handles.h"
+#include "core/runtime/open_devices.h"
+#include "runtime/commit/device_policy.h"
+#include "runtime/commit/invocations.h"
 #include "runtime/package/package_file.h"
 
 namespace texloom::python {
@@ -161,6 +165,7 @@ py::list calls(const runtime::LaunchPlan& plan) {
     result["version"] = call.version;
     result["accesses"] =
         shown(call.accesses, [](hal::Access access) { return name(to_string(access)); });
+    result["encoding"] = name(to_string(call.encoding));
     result["attributes"] = attributes(call.attributes);
     result["payload_bytes"] = call.payload.size();
     return result;
@@ -276,8 +281,40 @@ py::list view_packages(const py::bytes& path) {
   return shown((*opened)->packages(), package_view);
 }
 
+// Finds the package and the variant, counted from 0, whose invocations are listed. `device` gives
+// the policy; None stands for a device without one of its own.
+py::list list_invocations(const py::bytes& path, std::size_t package, std::size_t variant,
+                          const py::object& device, bool wait_each) {
+  const auto opened = runtime::PackageFile::open(std::string(path));
+  if (!opened.ok()) compile::refuse_module_file(opened.status().message(), user_location());
+  runtime::CommitPolicy policy;
+  if (!device.is_none())
+    policy = runtime::commit_policy_for(open_device(device.cast<PyDevice>())->info());
+  policy.wait_each = wait_each;
+  const runtime::PackageVariant& shown_variant =
+      (*opened)->packages()[package].variants.at(variant);
+  const auto list = runtime::list_invocations(shown_variant.plan, policy);
+  return shown(list, [&](const runtime::Invocation& each) {
+    py::dict result;
+    result["step"] = each.step;
+    const auto node = shown_variant.nodes[each.step];
+    result["node"] = node ? py::object(py::str((*opened)->packages()[package].nodes[*node].name))
+                          : py::object(py::none());
+    result["name"] = each.name;
+    result["encoding"] = name(to_string(each.encoding));
+    result["launches"] = each.launches;
+    result["bytes"] = each.bytes;
+    result["transition"] = name(to_string(each.transition));
+    result["reason"] = each.reason;
+    return result;
+  });
+}
+
 }  // namespace
 
-void bind_package_view(py::module_& m) { m.def("view_packages", view_packages); }
+void bind_package_view(py::module_& m) {
+  m.def("view_packages", view_packages);
+  m.def("list_invocations", list_invocations);
+}
 
 }  // namespace texloom::python

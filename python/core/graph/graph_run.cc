@@ -5,6 +5,7 @@
 
 #include "runtime/custom/prepared_calls.h"
 #include "runtime/executor/load_graph.h"
+#include "runtime/hal/internal/checks/no_waits.h"
 
 namespace texloom::python {
 
@@ -29,6 +30,8 @@ Result<std::unique_ptr<GraphRun>> GraphRun::create(const std::shared_ptr<hal::De
                                                                 std::move(loaded.interface)));
   return run;
 }
+
+Status GraphRun::check_may_run() { return hal::check_may_wait(); }
 
 Status GraphRun::run(std::span<const std::span<const std::byte>> inputs,
                      std::span<const std::span<std::byte>> outputs) {

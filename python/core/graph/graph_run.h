@@ -21,6 +21,9 @@ class GraphRun {
                                                   const graph::CompiledGraph& graph,
                                                   const runtime::OperatorRegistry& operators);
 
+  // InvalidArgument on a thread that may not wait for devices, such as one in a host function.
+  static Status check_may_run();
+
   // Row-major arrays of the graph's inputs and outputs, in its order. Waits for the result.
   Status run(std::span<const std::span<const std::byte>> inputs,
              std::span<const std::span<std::byte>> outputs);

@@ -32,21 +32,26 @@ struct PyCompiledGraph {
   runtime::OperatorRegistry operators;
   std::mutex mutex;
   std::map<const hal::Device*, std::unique_ptr<GraphRun>> runs;
-
-  GraphRun& on(const PyDevice& device) {
-    const std::shared_ptr<hal::Device>& opened = open_device(device);
-    std::unique_ptr<GraphRun>& run = runs[opened.get()];
-    if (!run) {
-      auto made = [&] {
-        const ReleasedLock released;
-        return GraphRun::create(opened, compiled, operators);
-      }();
-      throw_if_error(made.status());
-      run = *std::move(made);
-    }
-    return *run;
-  }
 };
+
+// Calls `use` with the graph's run on the device, by one thread at a time. The GIL is released
+// before the lock is taken: who holds the lock may need the GIL.
+template <typename Use>
+void with_run(PyCompiledGraph& graph, const PyDevice& device, const Use& use) {
+  const std::shared_ptr<hal::Device>& opened = open_device(device);
+  const Status status = [&]() -> Status {
+    const ReleasedLock released;
+    // A host function that ran the graph it is part of would wait for itself.
+    TL_RETURN_IF_ERROR(GraphRun::check_may_run());
+    const std::lock_guard lock(graph.mutex);
+    std::unique_ptr<GraphRun>& run = graph.runs[opened.get()];
+    if (!run) {
+      TL_ASSIGN_OR_RETURN(run, GraphRun::create(opened, graph.compiled, graph.operators));
+    }
+    return use(*run);
+  }();
+  throw_if_error(status);
+}
 
 TensorId constant(graph::Graph& g, const std::string& name, const py::object& dtype,
                   const py::array& array) {
@@ -94,10 +99,12 @@ runtime::AttributeValue attribute_value(const py::handle& value) {
 void add_call(graph::Graph& g, const std::string& name, const std::string& op,
               std::vector<TensorId> inputs, std::vector<TensorId> outputs,
               const std::vector<std::pair<std::string, std::vector<std::string>>>& scopes,
-              const py::dict& attributes, std::optional<double> cost, std::uint32_t version) {
+              const py::dict& attributes, std::optional<double> cost, std::uint32_t version,
+              bool is_on_host) {
   graph::Node node{name, op, std::move(inputs), std::move(outputs)};
   node.location = user_location();
   runtime::OperatorCall call{op, version};
+  call.encoding = is_on_host ? runtime::Encoding::Host : runtime::Encoding::Kernels;
   call.accesses.assign(node.inputs.size(), hal::Access::Read);
   call.accesses.insert(call.accesses.end(), node.outputs.size(), hal::Access::Write);
   for (const auto& [key, value] : attributes)
@@ -148,25 +155,17 @@ std::vector<py::array> run(PyCompiledGraph& graph, const PyDevice& device,
   for (py::array& array : outputs)
     results.emplace_back(static_cast<std::byte*>(array.mutable_data()),
                          static_cast<std::size_t>(array.nbytes()));
-  const std::lock_guard lock(graph.mutex);
-  GraphRun& own = graph.on(device);
-  const Status status = [&] {
-    const ReleasedLock released;
-    return own.run(given, results);
-  }();
-  throw_if_error(status);
+  with_run(graph, device, [&](GraphRun& own) { return own.run(given, results); });
   return outputs;
 }
 
 double time(PyCompiledGraph& graph, const PyDevice& device, int times) {
-  const std::lock_guard lock(graph.mutex);
-  GraphRun& own = graph.on(device);
-  const auto seconds = [&] {
-    const ReleasedLock released;
-    return own.time(times);
-  }();
-  throw_if_error(seconds.status());
-  return *seconds;
+  double seconds = 0;
+  with_run(graph, device, [&](GraphRun& own) -> Status {
+    TL_ASSIGN_OR_RETURN(seconds, own.time(times));
+    return {};
+  });
+  return seconds;
 }
 
 py::dict summary_dict(const PyCompiledGraph& graph) {

@@ -452,6 +452,10 @@ std::shared_ptr<const runtime::CustomOperator> operator_of(const py::handle& val
 void bind_custom_operators(py::module_& m) {
   py::class_<PyOperator, std::shared_ptr<PyOperator>>(m, "CustomOperator")
       .def_property_readonly("name", [](const PyOperator& op) { return op.op->info().name; })
+      .def_property_readonly("is_on_host",
+                             [](const PyOperator& op) {
+                               return op.op->info().device == runtime::OperatorDevice::Host;
+                             })
       .def_property_readonly("version", [](const PyOperator& op) { return op.op->info().version; })
       .def("run", run)
       .def("shapes", [](const PyOperator& op, const py::object& inputs,

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Device
-from ..device_kinds import AbsentDevice
-from ..device_kinds import device as named_device
-from ..device_kinds import refuse as refuse_device
+from ..device_kinds import present
 from ..errors import refuse
 
 if TYPE_CHECKING:
@@ -67,7 +65,7 @@ class CompiledGraph:
                 "UnknownName", f"the graph has no input {unknown[0]!r}", f"its inputs are {known}"
             )
         made = [np.empty(tensor.shape, tensor.dtype) for tensor in self.outputs]
-        results = self._core.run(_device(device), given, made)
+        results = self._core.run(present(device), given, made)
         return {tensor.name: array for tensor, array in zip(self.outputs, results, strict=True)}
 
     def time(self, times: int = 1, device: Device | str | None = None) -> float:
@@ -75,7 +73,7 @@ class CompiledGraph:
 
         Copies between host and device do not count.
         """
-        return float(self._core.time(_device(device), times))
+        return float(self._core.time(present(device), times))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the package, with its constants, to a file; an earlier one is replaced.
@@ -126,13 +124,6 @@ class CompiledGraph:
                 "pass an array of that shape",
             )
         return array
-
-
-def _device(given: Device | str | None) -> Device:
-    found = named_device(given) if isinstance(given, str) else given or Device(0)
-    if isinstance(found, AbsentDevice):
-        refuse_device(found)
-    return found
 
 
 __all__ = ["CompiledGraph"]

@@ -264,6 +264,7 @@ class Graph:
                 settings,
                 cost,
                 op.version,
+                op._core.is_on_host,
             )
 
         self._nodes[name] = add

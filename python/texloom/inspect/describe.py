@@ -19,7 +19,7 @@ def _bytes(count: int) -> str:
     return text
 
 
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Align the columns of rows of equal length; the last column may be long."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
@@ -83,7 +83,7 @@ def _stores(variant: View, tensors: Sequence[View]) -> list[str]:
         )
         for store, tensor in zip(variant["stores"], tensors, strict=True)
     ]
-    return _table(rows)
+    return aligned(rows)
 
 
 def _memory(variant: View) -> list[str]:
@@ -93,7 +93,7 @@ def _memory(variant: View) -> list[str]:
         if not temporaries:
             return []
         rows = [(each["name"], _storage(each["storage"])) for each in temporaries]
-        return ["they get their places when the package is loaded", *_table(rows)]
+        return ["they get their places when the package is loaded", *aligned(rows)]
     objects = workspace["objects"]
     lines = [f"{_bytes(sum(each['bytes'] for each in objects))} in {len(objects)} objects"]
     for number, each in enumerate(objects):
@@ -121,7 +121,7 @@ def _constants(variant: View) -> list[str]:
         (each["name"], _shape(each), _bytes(each["storage"]["bytes"]), _storage(each["storage"]))
         for each in constants
     ]
-    return [f"{len(constants)} constants, {_bytes(total)}", *_table(rows)]
+    return [f"{len(constants)} constants, {_bytes(total)}", *aligned(rows)]
 
 
 def _block(block: Sequence[int]) -> str:

@@ -170,9 +170,18 @@ class Parser {
                               : *access == ir::Access::Write ? hal::Access::Write
                                                              : hal::Access::ReadWrite);
     }
+    if (reader_.accept_word("encoding")) call.encoding = encoding();
     if (reader_.accept_word("payload")) call.payload = payload();
     while (reader_.accept_word("given")) call.attributes.push_back(attribute());
     return call;
+  }
+
+  runtime::Encoding encoding() {
+    reader_.expect("=");
+    for (const auto each :
+         {runtime::Encoding::Kernels, runtime::Encoding::Native, runtime::Encoding::Host})
+      if (reader_.accept_word(to_string(each))) return each;
+    reader_.fail_expected("'kernels', 'native' or 'host'");
   }
 
   std::vector<std::byte> payload() {

@@ -63,6 +63,8 @@ class Printer {
       accesses.push_back(access == hal::Access::ReadWrite ? "read_write" : hal::to_string(access));
     std::string text = fmt::format("    operator {} version={} ({})", quote(call.op), call.version,
                                    fmt::join(accesses, ", "));
+    if (call.encoding != runtime::Encoding::Kernels)
+      text += fmt::format(" encoding={}", to_string(call.encoding));
     if (!call.payload.empty()) {
       text += " payload=\"";
       for (const std::byte byte : call.payload)

@@ -26,8 +26,8 @@ std::string first_name(const LaunchPlan& plan, const Step& step) {
 
 class Lister {
  public:
-  Lister(const LaunchPlan& plan, std::span<const CallTarget> targets, const CommitPolicy& policy)
-      : plan_(plan), targets_(targets), counter_(policy) {}
+  Lister(const LaunchPlan& plan, const CommitPolicy& policy, std::span<const std::string> devices)
+      : plan_(plan), devices_(devices), counter_(policy) {}
 
   std::vector<Invocation> run() {
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -51,14 +51,17 @@ class Lister {
     add_accesses(plan_, step, accesses);
     for (const TensorAccess& each : accesses)
       next.bytes += bytes_of(tensor_of(plan_, each.tensor).storage);
-    if (const auto* call = std::get_if<CallStep>(&step)) next.target = targets_[call->call];
+    if (const auto* call = std::get_if<CallStep>(&step)) {
+      next.encoding = plan_.calls[call->call].encoding;
+      if (!devices_.empty()) next.device = devices_[call->call];
+    }
     if (std::holds_alternative<LoopStep>(step)) {
       const Result<std::int64_t> launches = launches_of({&step, 1});
       next.launches = launches.ok() ? *launches : kMaxLaunches;
     }
     decide(next, accesses);
     if (next.transition != Transition::SameEncoder) running_.clear();
-    if (next.transition >= Transition::Commit) counter_.commit();
+    if (counter_.full()) counter_.commit();
     counter_.add(next.launches, next.bytes);
     running_.push_back({list_.size(), std::move(accesses)});
     list_.push_back(std::move(next));
@@ -70,21 +73,21 @@ class Lister {
       next.reason = std::move(reason);
     };
     if (list_.empty()) return set(Transition::Start, "the first one");
-    const CallTarget& last = list_.back().target;
+    const Invocation& last = list_.back();
     const bool was_on_host = last.encoding == Encoding::Host;
-    if (next.target.encoding == Encoding::Host)
+    if (next.encoding == Encoding::Host)
       return was_on_host ? set(Transition::SameEncoder, "the host runs one after another")
                          : set(Transition::Wait, "runs on the host");
     if (was_on_host) return set(Transition::Start, "the host has run what comes before");
-    if (next.target.device != last.device)
-      return set(Transition::Event, fmt::format("runs on another device, {}",
-                                                next.target.device.empty() ? "that of the program"
-                                                                           : next.target.device));
+    if (next.device != last.device)
+      return set(Transition::Event,
+                 fmt::format("runs on another device, {}",
+                             next.device.empty() ? "that of the program" : next.device));
     if (const auto limit = counter_.full())
       return set(*limit == CommitLimit::EachLaunch ? Transition::Wait : Transition::Commit,
                  reason_of(*limit));
-    if (next.target.encoding != last.encoding || next.target.encoding == Encoding::Native)
-      return set(Transition::NewEncoder, next.target.encoding == Encoding::Native
+    if (next.encoding != last.encoding || next.encoding == Encoding::Native)
+      return set(Transition::NewEncoder, next.encoding == Encoding::Native
                                              ? "encodes itself"
                                              : "the one before it encoded itself");
     std::string dependence = find_dependence(accesses);
@@ -126,24 +129,13 @@ class Lister {
   }
 
   const LaunchPlan& plan_;
-  std::span<const CallTarget> targets_;
+  std::span<const std::string> devices_;
   CommitCounter counter_;
   std::vector<Invocation> list_;
   std::vector<Running> running_;  // since the last transition that orders
 };
 
 }  // namespace
-
-std::string_view to_string(Encoding encoding) {
-  switch (encoding) {
-    case Encoding::Kernels:
-      return "kernels";
-    case Encoding::Native:
-      return "native";
-    default:
-      return "host";
-  }
-}
 
 std::string_view to_string(Transition transition) {
   switch (transition) {
@@ -164,10 +156,9 @@ std::string_view to_string(Transition transition) {
   }
 }
 
-std::vector<Invocation> list_invocations(const LaunchPlan& plan,
-                                         std::span<const CallTarget> targets,
-                                         const CommitPolicy& policy) {
-  return Lister(plan, targets, policy).run();
+std::vector<Invocation> list_invocations(const LaunchPlan& plan, const CommitPolicy& policy,
+                                         std::span<const std::string> devices) {
+  return Lister(plan, policy, devices).run();
 }
 
 }  // namespace texloom::runtime

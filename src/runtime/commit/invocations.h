@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,14 +21,6 @@
 #include "runtime/launch_plan.h"
 
 namespace texloom::runtime {
-
-// Who gives an invocation's commands to the device.
-enum class Encoding : std::uint8_t {
-  Kernels,  // dispatches and transfers of the command buffer
-  Native,   // a custom operator, through the driver's native handle
-  Host,     // none: it runs on the host
-};
-std::string_view to_string(Encoding encoding);  // "kernels", "native", "host"
 
 // What happens before an invocation, from the cheapest on. Each includes what those before it do.
 enum class Transition : std::uint8_t {
@@ -43,27 +34,21 @@ enum class Transition : std::uint8_t {
 };
 std::string_view to_string(Transition transition);  // "start", "same encoder", …
 
-// How the calls of an operator run.
-struct CallTarget {
-  Encoding encoding = Encoding::Kernels;
-  std::string device = {};  // empty: the device of the plan
-};
-
 // A step of the plan's outermost list that launches or calls something.
 struct Invocation {
   std::size_t step = 0;       // its place in the list
   std::string name;           // of the kernel or operator; "loop of conv1" for a loop
   std::int64_t launches = 1;  // of a loop: all of its iterations
   std::uint64_t bytes = 0;    // of the memory that its arguments name
-  CallTarget target;
+  Encoding encoding = Encoding::Kernels;
+  std::string device = {};  // of a call on another device than the plan's; else empty
   Transition transition = Transition::Start;
   std::string reason;  // why this transition and no cheaper one
 };
 
-// `plan` is valid and has no symbols. `targets` are those of its calls, by call. Dependences are
-// found from tensors and from the places of temporaries.
-std::vector<Invocation> list_invocations(const LaunchPlan& plan,
-                                         std::span<const CallTarget> targets,
-                                         const CommitPolicy& policy);
+// `plan` is valid and has no symbols. Dependences are found from tensors and from the places of
+// temporaries. `devices`, if not empty, names the devices of the plan's calls; "" is the plan's.
+std::vector<Invocation> list_invocations(const LaunchPlan& plan, const CommitPolicy& policy,
+                                         std::span<const std::string> devices = {});
 
 }  // namespace texloom::runtime

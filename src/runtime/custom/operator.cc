@@ -111,6 +111,11 @@ bool fits(const LayoutPattern& pattern, const TensorLayout& layout) {
          occur_in(pattern.lanes, layout.lanes);
 }
 
+Encoding encoding_of(const OperatorInfo& info) {
+  if (info.device == OperatorDevice::Host) return Encoding::Host;
+  return info.is_native ? Encoding::Native : Encoding::Kernels;
+}
+
 Status validate(const OperatorInfo& info) {
   TL_RETURN_IF_ERROR(check_name(info.name));
   return check_members(info).with_context(fmt::format("operator \"{}\"", info.name));

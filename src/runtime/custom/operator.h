@@ -74,6 +74,7 @@ struct OperatorInfo {
   std::string name;           // "domain::name", both identifiers
   std::uint32_t version = 1;  // of its arguments, attributes and meaning
   OperatorDevice device = OperatorDevice::Program;
+  bool is_native = false;  // encodes by EncodeContext::native
   // The drivers with which it works (DeviceInfo::driver); empty: all.
   std::vector<std::string> drivers = {};
   std::vector<OperatorArgument> arguments = {};
@@ -81,6 +82,9 @@ struct OperatorInfo {
   // Each lists the element types of the arguments, in order; empty: any types.
   std::vector<std::vector<hal::ElementType>> variants = {};
 };
+
+// How the operator's calls reach the device.
+Encoding encoding_of(const OperatorInfo& info);
 
 // InvalidArgument, naming what is wrong: a name that is not an identifier or occurs twice, a
 // variant of another length, a default value of another type, an unknown driver.

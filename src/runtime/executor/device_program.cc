@@ -7,10 +7,12 @@
 #include <variant>
 
 #include "runtime/commit/commit_counter.h"
+#include "runtime/commit/device_policy.h"
 #include "runtime/executor/plan_barriers.h"
 #include "runtime/executor/plan_submitter.h"
 #include "runtime/executor/recorded_runs.h"
 #include "runtime/executor/run_arguments.h"
+#include "runtime/executor/submission_chain.h"
 #include "runtime/kernels/first_runs.h"
 #include "runtime/plan_symbols.h"
 #include "runtime/plan_validation.h"
@@ -84,7 +86,7 @@ DeviceProgram::DeviceProgram(std::shared_ptr<hal::Device> device, LaunchPlan pla
                              const ProgramOptions& options)
     : device_(std::move(device)),
       plan_(std::move(plan)),
-      policy_(options.policy),
+      policy_(options.policy.value_or(commit_policy_for(device_->info()))),
       calls_(options.calls),
       checks_barriers_(options.checks_barriers),
       written_(written_arguments(plan_)),
@@ -220,50 +222,59 @@ Status DeviceProgram::run_directly(const Instance& instance, const Memory& memor
   return {};
 }
 
-// Returns null if the run needs several submissions: always if it does not fit, or now because of
-// first runs.
-Result<std::shared_ptr<const hal::CommandBuffer>> DeviceProgram::record_over_slots(
-    const Instance& instance, std::span<const hal::Binding> table, const RunValues& values,
-    bool& fits) {
+// Records nothing if first runs of kernels are to be followed, or the run is so long that it waits
+// for its own submissions.
+Status DeviceProgram::record_over_slots(const Instance& instance,
+                                        std::span<const hal::Binding> table,
+                                        const RunValues& values, RecordedRun& run) {
   const std::vector<hal::Offset2D> origins = origins_of(table);
   PlanBindings bindings = bindings_for(values);
   bindings.arguments = instance.argument_slots;
   bindings.temporaries = instance.temporary_slots;
   bindings.slot_origins = origins;
-  std::shared_ptr<hal::CommandBuffer> commands =
-      device_->create_command_buffer({.reusable = true, .barriers = instance.barriers});
+  const auto next_buffer = [&] {
+    return device_->create_command_buffer({.reusable = true, .barriers = instance.barriers});
+  };
+  std::vector<std::shared_ptr<hal::CommandBuffer>> submissions = {next_buffer()};
   CommitCounter counter(policy_);
   bool is_first = false;
   TL_RETURN_IF_ERROR(record(
       instance.plan, bindings,
       [&](std::optional<std::uint32_t> kernel, std::uint64_t bytes) -> Result<hal::CommandBuffer*> {
-        fits = !counter.full();
+        if (counter.full()) {
+          counter.commit();
+          submissions.push_back(next_buffer());
+          const std::uint64_t most = policy_.submissions_ahead;
+          run.is_short = !policy_.wait_each && (most == 0 || submissions.size() <= most);
+        }
         is_first = first_runs_ && kernel && !first_runs_->was_launched(*kernel);
-        if (!fits || is_first) return nullptr;
+        if (!run.is_short || is_first) return nullptr;
         counter.add(1, bytes);
-        return commands.get();
+        return submissions.back().get();
       }));
-  if (!fits || is_first) return std::shared_ptr<const hal::CommandBuffer>();
-  TL_RETURN_IF_ERROR(commands->finish());
-  return std::shared_ptr<const hal::CommandBuffer>(std::move(commands));
+  if (!run.is_short || is_first) return {};
+  for (const auto& commands : submissions) TL_RETURN_IF_ERROR(commands->finish());
+  run.submissions.assign(submissions.begin(), submissions.end());
+  return {};
 }
 
 Result<bool> DeviceProgram::run_recorded(Instance& instance, const Memory& memory,
                                          const RunValues& values, const RunOptions& options) {
   if (options.times != 1) return false;
   RecordedRun* const run = instance.runs.find(values.scalars, memory.arguments);
-  if (run == nullptr || !run->fits) return false;
+  if (run == nullptr || !run->is_short) return false;
   std::vector<hal::Binding> table;
   table.reserve(memory.arguments.size() + memory.temporaries.size());
   table.assign(memory.arguments.begin(), memory.arguments.end());
   table.insert(table.end(), memory.temporaries.begin(), memory.temporaries.end());
-  if (run->commands == nullptr) {
-    TL_ASSIGN_OR_RETURN(run->commands, record_over_slots(instance, table, values, run->fits));
-    if (run->commands == nullptr) return false;
+  if (run->submissions.empty()) {
+    TL_RETURN_IF_ERROR(record_over_slots(instance, table, values, *run));
+    if (run->submissions.empty()) return false;
   }
-  hal::Submission submission{.waits = options.waits, .commands = {}, .signals = options.signals};
-  submission.commands.emplace_back(run->commands, std::move(table));
-  TL_RETURN_IF_ERROR(options.queue->submit(std::move(submission)));
+  SubmissionChain chain(*options.queue, options.waits, options.signals);
+  for (std::size_t i = 0; i + 1 < run->submissions.size(); ++i)
+    TL_RETURN_IF_ERROR(chain.submit({{run->submissions[i], table}}));
+  TL_RETURN_IF_ERROR(chain.finish({{run->submissions.back(), std::move(table)}}));
   return true;
 }
 

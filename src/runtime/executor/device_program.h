@@ -27,9 +27,10 @@
 namespace texloom::runtime {
 
 class FirstRuns;
+struct RecordedRun;
 
 struct ProgramOptions {
-  CommitPolicy policy = {};
+  std::optional<CommitPolicy> policy = {};  // commit_policy_for() the device if absent
   // Required by plans with constants. Read at the first run, and then let go.
   std::shared_ptr<ConstantSource> constants = {};
   // Required by plans with calls. Called by one thread at a time.
@@ -59,7 +60,7 @@ using TensorBinding = hal::Binding;
 
 // Runs a plan on one device. Temporaries are in memory that the device's workspace pool lends while
 // a run is recorded: all programs of a device share that memory, and consecutive runs of one queue
-// allocate no more. The second of equal runs is recorded over slots, into a command buffer that
+// allocate no more. The second of equal runs is recorded over slots, into command buffers that
 // later ones submit again, each with its own memory; runs are equal if symbols, scalars and the
 // origins of textures are. On devices that need barriers they are found ahead of time, unless
 // the plan names them. Thread safe. May be released before its runs are complete.
@@ -134,9 +135,8 @@ class DeviceProgram {
                       const RunOptions& options, FunctionRef<bool()> interrupted, bool& stopped);
   Result<bool> run_recorded(Instance& instance, const Memory& memory, const RunValues& values,
                             const RunOptions& options);
-  Result<std::shared_ptr<const hal::CommandBuffer>> record_over_slots(
-      const Instance& instance, std::span<const hal::Binding> table, const RunValues& values,
-      bool& fits);
+  Status record_over_slots(const Instance& instance, std::span<const hal::Binding> table,
+                           const RunValues& values, RecordedRun& run);
 
   std::shared_ptr<hal::Device> device_;
   LaunchPlan plan_;

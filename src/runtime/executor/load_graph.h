@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,7 +35,7 @@ using PackageConstants =
     std::function<Result<std::span<const std::byte>>(std::size_t variant, std::uint32_t constant)>;
 
 struct GraphOptions {
-  CommitPolicy policy = {};
+  std::optional<CommitPolicy> policy = {};  // see ProgramOptions
   // Makes what records the calls of custom operators; required by graphs that have them.
   std::function<Result<std::shared_ptr<CallRecorder>>(const std::shared_ptr<hal::Device>&,
                                                       const LaunchPlan&)>

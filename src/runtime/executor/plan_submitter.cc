@@ -8,18 +8,20 @@ namespace texloom::runtime {
 
 PlanSubmitter::PlanSubmitter(RunTarget target, const CommitPolicy& policy, FirstRuns* first_runs,
                              FunctionRef<bool()> interrupted)
-    : target_(std::move(target)),
+    : device_(target.device),
+      barriers_(target.barriers),
       policy_(policy),
       first_runs_(first_runs),
-      interrupted_(interrupted) {
-  if (!target_.signals.empty()) parts_ = hal::Semaphore::create();
-}
+      interrupted_(interrupted),
+      chain_(target.queue, std::move(target.waits), std::move(target.signals)) {}
 
 Result<hal::CommandBuffer*> PlanSubmitter::next(std::optional<std::uint32_t> kernel,
                                                 std::uint64_t bytes) {
   if (counter_.full()) {
     ++submitted_;
-    TL_RETURN_IF_ERROR(submit({{progress_, submitted_}}));
+    TL_ASSIGN_OR_RETURN(auto commands, end_submission());
+    TL_RETURN_IF_ERROR(chain_.submit(std::move(commands), {{progress_, submitted_}}));
+    stopped_ = interrupted_();
     const std::uint64_t ahead = policy_.wait_each ? 0 : policy_.submissions_ahead;
     if ((ahead != 0 || policy_.wait_each) && submitted_ > ahead)
       TL_RETURN_IF_ERROR(wait_for(submitted_ - ahead));
@@ -27,7 +29,7 @@ Result<hal::CommandBuffer*> PlanSubmitter::next(std::optional<std::uint32_t> ker
   if (stopped_) return nullptr;
   TL_RETURN_IF_ERROR(end_first_launch());
   if (commands_ == nullptr)
-    commands_ = target_.device.create_command_buffer({.barriers = target_.barriers});
+    commands_ = device_.create_command_buffer({.barriers = barriers_});
   else if (needs_barrier_)
     TL_RETURN_IF_ERROR(commands_->barrier());
   needs_barrier_ = false;
@@ -37,8 +39,10 @@ Result<hal::CommandBuffer*> PlanSubmitter::next(std::optional<std::uint32_t> ker
 }
 
 Status PlanSubmitter::finish() {
-  if (counter_.launches() == 0 && target_.signals.empty()) return {};
-  return submit(std::exchange(target_.signals, {}));
+  TL_ASSIGN_OR_RETURN(auto commands, end_submission());
+  TL_RETURN_IF_ERROR(chain_.finish(std::move(commands)));
+  stopped_ = stopped_ || interrupted_();
+  return {};
 }
 
 bool PlanSubmitter::is_first_run(std::optional<std::uint32_t> kernel) const {
@@ -58,10 +62,7 @@ Status PlanSubmitter::end_first_launch() {
 Status PlanSubmitter::submit_first_launches() {
   for (FirstLaunch& each : std::exchange(first_launches_, {})) {
     const hal::TimelinePoint point = first_runs_->launch(each.kernel);
-    std::vector<hal::TimelinePoint> signals = {point};
-    follow(signals);
-    const Status status =
-        target_.queue.submit({target_.waits, {std::move(each.commands)}, std::move(signals)});
+    const Status status = chain_.submit({std::move(each.commands)}, {point});
     if (status.ok()) continue;
     static_cast<void>(point.semaphore->fail(status));
     return status;
@@ -69,26 +70,16 @@ Status PlanSubmitter::submit_first_launches() {
   return {};
 }
 
-// Adds the point by which the run's signals learn of an error.
-void PlanSubmitter::follow(std::vector<hal::TimelinePoint>& signals) {
-  if (parts_ != nullptr) signals.push_back({parts_, ++parts_submitted_});
-}
-
-Status PlanSubmitter::submit(std::vector<hal::TimelinePoint> signals) {
+Result<std::vector<hal::SubmittedCommands>> PlanSubmitter::end_submission() {
   counter_.commit();
   TL_RETURN_IF_ERROR(end_first_launch());
   TL_RETURN_IF_ERROR(submit_first_launches());
-  hal::Submission rest{.waits = target_.waits, .commands = {}, .signals = std::move(signals)};
-  if (parts_submitted_ != 0) rest.waits.push_back({parts_, parts_submitted_});
-  follow(rest.signals);
+  std::vector<hal::SubmittedCommands> rest;
   if (commands_ != nullptr) {
     TL_RETURN_IF_ERROR(commands_->finish());
-    rest.commands.push_back({std::exchange(commands_, nullptr)});
+    rest.emplace_back(std::exchange(commands_, nullptr));
   }
-  if (!rest.commands.empty() || !rest.signals.empty())
-    TL_RETURN_IF_ERROR(target_.queue.submit(std::move(rest)));
-  stopped_ = interrupted_();
-  return {};
+  return rest;
 }
 
 // Waits until `completed` submissions are complete, or the user interrupts.

@@ -8,6 +8,7 @@
 
 #include "runtime/commit/commit_counter.h"
 #include "runtime/commit_policy.h"
+#include "runtime/executor/submission_chain.h"
 #include "runtime/hal/command_buffer.h"
 #include "runtime/hal/device.h"
 #include "runtime/hal/queue.h"
@@ -56,19 +57,18 @@ class PlanSubmitter {
   bool is_first_run(std::optional<std::uint32_t> kernel) const;
   Status end_first_launch();
   Status submit_first_launches();
-  Status submit(std::vector<hal::TimelinePoint> signals);
-  void follow(std::vector<hal::TimelinePoint>& signals);
+  // Ends the commands recorded so far, and submits the first launches among them.
+  Result<std::vector<hal::SubmittedCommands>> end_submission();
   Status wait_for(std::uint64_t completed);
 
-  RunTarget target_;
+  hal::Device& device_;
+  hal::Barriers barriers_;
   const CommitPolicy policy_;
   FirstRuns* first_runs_;
   FunctionRef<bool()> interrupted_;
   std::shared_ptr<hal::Semaphore> progress_ = hal::Semaphore::create();
   std::uint64_t submitted_ = 0;  // the value that progress_ will reach
-  // Fails if any part of the run does, so that its signals fail; null without signals.
-  std::shared_ptr<hal::Semaphore> parts_;
-  std::uint64_t parts_submitted_ = 0;
+  SubmissionChain chain_;
   std::vector<FirstLaunch> first_launches_;       // before `commands_`
   std::shared_ptr<hal::CommandBuffer> commands_;  // null after a submission or a first launch
   std::optional<std::uint32_t> first_;            // the kernel whose first launch ends `commands_`

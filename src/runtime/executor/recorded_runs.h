@@ -14,9 +14,10 @@ namespace texloom::runtime {
 // A run as it is recorded over slots. Memory is not part of it.
 struct RecordedRun {
   std::vector<hal::Constant> scalars;
-  std::vector<hal::Offset2D> origins;                       // of the arguments that are textures
-  std::shared_ptr<const hal::CommandBuffer> commands = {};  // null if it is not recorded
-  bool fits = true;  // into one submission; otherwise it cannot be recorded
+  std::vector<hal::Offset2D> origins;  // of the arguments that are textures
+  // One for each submission; none if it is not recorded.
+  std::vector<std::shared_ptr<const hal::CommandBuffer>> submissions = {};
+  bool is_short = true;  // enough to be recorded: a longer one waits for its own submissions
 };
 
 // The runs of a plan with equal sizes. Used by one thread at a time.

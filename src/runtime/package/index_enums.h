@@ -47,6 +47,10 @@ TL_SAME(Access, hal::Access, Read);
 TL_SAME(Access, hal::Access, Write);
 TL_SAME(Access, hal::Access, ReadWrite);
 
+TL_SAME(Encoding, runtime::Encoding, Kernels);
+TL_SAME(Encoding, runtime::Encoding, Native);
+TL_SAME(Encoding, runtime::Encoding, Host);
+
 TL_SAME(KernelFormat, hal::KernelFormat, OpenClC);
 TL_SAME(KernelFormat, hal::KernelFormat, OpenClBinary);
 TL_SAME(KernelFormat, hal::KernelFormat, Msl);

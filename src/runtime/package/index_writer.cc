@@ -178,7 +178,8 @@ class IndexWriter {
     const auto given = attributes(call.attributes);
     const std::uint32_t payload =
         call.payload.empty() ? kNoIndex : sections_.add(std::span(call.payload));
-    return index::CreateCall(builder_, op, call.version, accesses, given, payload);
+    return index::CreateCall(builder_, op, call.version, accesses,
+                             same<index::Encoding>(call.encoding), given, payload);
   }
 
   static index::Operand operand(const Operand& operand) {

@@ -164,6 +164,8 @@ class PlanReader {
     OperatorCall made{.op = values_.text(call.op()), .version = call.version()};
     for (const index::Access access : values_.numbers(call.accesses()))
       made.accesses.push_back(values_.access(access));
+    made.encoding =
+        values_.enumerator<Encoding>(call.encoding(), index::Encoding::MAX, "an encoding");
     made.attributes = values_.attributes(call.attributes());
     if (call.payload() == kNoIndex) return made;
     const auto bytes =

@@ -17,8 +17,8 @@ constexpr std::uint64_t kBytes = 64;
 
 TensorRef tensor(std::uint32_t number) { return {TensorRef::Kind::Temporary, number}; }
 
-// A chain: operator k reads tensor k and writes tensor k + 1. Operators with a target are calls.
-LaunchPlan chain(const std::vector<std::optional<CallTarget>>& operators) {
+// A chain: operator k reads tensor k and writes tensor k + 1. Operators with an encoding are calls.
+LaunchPlan chain(const std::vector<std::optional<Encoding>>& operators) {
   LaunchPlan plan;
   plan.modules.resize(1);
   for (std::size_t k = 0; k <= operators.size(); ++k)
@@ -27,8 +27,9 @@ LaunchPlan chain(const std::vector<std::optional<CallTarget>>& operators) {
     if (operators[k]) {
       plan.steps.emplace_back(
           CallStep{static_cast<std::uint32_t>(plan.calls.size()), {tensor(k), tensor(k + 1)}});
-      plan.calls.push_back(
-          {.op = fmt::format("op{}", k), .accesses = {Access::Read, Access::Write}});
+      plan.calls.push_back({.op = fmt::format("op{}", k),
+                            .accesses = {Access::Read, Access::Write},
+                            .encoding = *operators[k]});
       continue;
     }
     plan.steps.push_back(launch(static_cast<std::uint32_t>(plan.kernels.size()), {1, 1, 1},
@@ -42,34 +43,27 @@ LaunchPlan chain(const std::vector<std::optional<CallTarget>>& operators) {
   return plan;
 }
 
-std::vector<CallTarget> targets_of(const std::vector<std::optional<CallTarget>>& operators) {
-  std::vector<CallTarget> targets;
-  for (const auto& each : operators)
-    if (each) targets.push_back(*each);
-  return targets;
-}
-
 std::vector<std::string> transitions(const std::vector<Invocation>& list) {
   std::vector<std::string> names;
   for (const Invocation& each : list) names.emplace_back(to_string(each.transition));
   return names;
 }
 
-std::vector<std::string> transitions(const std::vector<std::optional<CallTarget>>& operators,
+std::vector<std::string> transitions(const std::vector<std::optional<Encoding>>& operators,
                                      const CommitPolicy& policy = CommitPolicy::off()) {
-  return transitions(list_invocations(chain(operators), targets_of(operators), policy));
+  return transitions(list_invocations(chain(operators), policy));
 }
 
-const std::optional<CallTarget> kKernel;
-const std::optional<CallTarget> kPortable = CallTarget{Encoding::Kernels};
-const std::optional<CallTarget> kNative = CallTarget{Encoding::Native};
-const std::optional<CallTarget> kHost = CallTarget{Encoding::Host};
+constexpr std::optional<Encoding> kKernel;
+constexpr std::optional<Encoding> kPortable = Encoding::Kernels;
+constexpr std::optional<Encoding> kNative = Encoding::Native;
+constexpr std::optional<Encoding> kHost = Encoding::Host;
 
 // A network that a library encodes, two custom kernels, and an operator on the host: nothing waits
 // before the host needs data.
 TEST(Invocations, ALibraryTwoCustomKernelsAndTheHost) {
-  const std::vector<std::optional<CallTarget>> operators = {kNative, kPortable, kPortable, kHost};
-  const auto list = list_invocations(chain(operators), targets_of(operators), CommitPolicy::off());
+  const std::vector<std::optional<Encoding>> operators = {kNative, kPortable, kPortable, kHost};
+  const auto list = list_invocations(chain(operators), CommitPolicy::off());
   EXPECT_THAT(transitions(list), ElementsAre("start", "new encoder", "barrier", "wait"));
   EXPECT_EQ(list[1].reason, "the one before it encoded itself");
   EXPECT_EQ(list[2].reason, "uses \"t2\", which op1 writes");
@@ -90,9 +84,9 @@ TEST(Invocations, NativeOperatorsEncodeThemselves) {
 }
 
 TEST(Invocations, AnotherDevice) {
-  const CallTarget other{Encoding::Kernels, "opencl:1"};
+  const std::vector<std::string> devices = {"opencl:1"};
   const auto list =
-      list_invocations(chain({kKernel, other, kKernel}), {&other, 1}, CommitPolicy::off());
+      list_invocations(chain({kKernel, kPortable, kKernel}), CommitPolicy::off(), devices);
   EXPECT_THAT(transitions(list), ElementsAre("start", "event", "event"));
   EXPECT_EQ(list[1].reason, "runs on another device, opencl:1");
   EXPECT_EQ(list[2].reason, "runs on another device, that of the program");
@@ -102,7 +96,7 @@ TEST(Invocations, AnotherDevice) {
 TEST(Invocations, WhatDependsOnNothingNeedsNothing) {
   LaunchPlan plan = chain({kKernel, kKernel, kKernel});
   std::get<LaunchStep>(plan.steps[1]).operands[0] = temporary(0);
-  const auto list = list_invocations(plan, {}, CommitPolicy::off());
+  const auto list = list_invocations(plan, CommitPolicy::off());
   EXPECT_THAT(transitions(list), ElementsAre("start", "same encoder", "barrier"));
 }
 
@@ -110,17 +104,17 @@ TEST(Invocations, WhatDependsOnNothingNeedsNothing) {
 TEST(Invocations, MemoryThatIsUsedAgain) {
   LaunchPlan plan = chain({kKernel, kKernel});
   std::get<LaunchStep>(plan.steps[1]).operands = {temporary(2), temporary(0)};
-  auto list = list_invocations(plan, {}, CommitPolicy::off());
+  auto list = list_invocations(plan, CommitPolicy::off());
   EXPECT_EQ(list[1].reason, "writes \"t0\", which kernel0 reads");
   std::get<LaunchStep>(plan.steps[1]).operands = {temporary(0), temporary(2)};
   plan.workspace = WorkspacePlan{.objects = {BufferStorage{2 * kBytes}},
                                  .places = {{.offset = 0}, {.offset = kBytes}, {.offset = kBytes}}};
-  list = list_invocations(plan, {}, CommitPolicy::off());
+  list = list_invocations(plan, CommitPolicy::off());
   EXPECT_EQ(list[1].reason, "\"t2\" is where kernel0 has \"t1\"");
 }
 
 TEST(Invocations, LaunchesThatEndASubmission) {
-  const std::vector<std::optional<CallTarget>> five(5, kKernel);
+  const std::vector<std::optional<Encoding>> five(5, kKernel);
   EXPECT_THAT(transitions(five, {.launches = 2, .submissions_ahead = 0}),
               ElementsAre("start", "barrier", "commit", "barrier", "commit"));
   EXPECT_THAT(transitions(five, {.launches = 2, .first_launches = 1, .submissions_ahead = 0}),
@@ -128,7 +122,7 @@ TEST(Invocations, LaunchesThatEndASubmission) {
   EXPECT_THAT(transitions(five, {.launches = 0, .bytes = 4 * kBytes, .submissions_ahead = 0}),
               ElementsAre("start", "barrier", "commit", "barrier", "commit"));
   EXPECT_THAT(transitions(five), ElementsAre("start", "barrier", "barrier", "barrier", "barrier"));
-  const auto list = list_invocations(chain(five), {}, {.launches = 2, .first_launches = 1});
+  const auto list = list_invocations(chain(five), {.launches = 2, .first_launches = 1});
   EXPECT_EQ(list[1].reason, "the first submission ends after 1 launches");
   EXPECT_EQ(list[3].reason, "2 launches are recorded");
 }
@@ -136,7 +130,7 @@ TEST(Invocations, LaunchesThatEndASubmission) {
 TEST(Invocations, ALoopIsOneInvocation) {
   LaunchPlan plan = chain({kKernel, kKernel});
   plan.steps[0] = loop(0, 10, {plan.steps[0]});
-  const auto list = list_invocations(plan, {}, {.launches = 10});
+  const auto list = list_invocations(plan, {.launches = 10});
   ASSERT_EQ(list.size(), 2U);
   EXPECT_EQ(list[0].name, "loop of kernel0");
   EXPECT_EQ(list[0].launches, 10);

@@ -1,0 +1,13 @@
+// The commit policy that suits a device, unless the user gives another one.
+#pragma once
+
+#include "runtime/commit_policy.h"
+#include "runtime/hal/device_info.h"
+
+namespace texloom::runtime {
+
+// A GPU starts when a run's first few launches are submitted, while the host records the others.
+// Elsewhere the host's processors are the device, and early starts gain nothing.
+CommitPolicy commit_policy_for(const hal::DeviceInfo& device);
+
+}  // namespace texloom::runtime

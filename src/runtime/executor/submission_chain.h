@@ -1,0 +1,35 @@
+// The submissions of one run, in order on one queue.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/hal/queue.h"
+#include "runtime/hal/semaphore.h"
+#include "support/status.h"
+
+namespace texloom::runtime {
+
+// Every submission begins after the run's waits; the last one signals its signals, which fail if
+// any submission does. Used by one thread at a time.
+class SubmissionChain {
+ public:
+  SubmissionChain(hal::Queue& queue, std::vector<hal::TimelinePoint> waits,
+                  std::vector<hal::TimelinePoint> signals);
+
+  // Submits commands that others of the run follow; `signals` are their own.
+  Status submit(std::vector<hal::SubmittedCommands> commands,
+                std::vector<hal::TimelinePoint> signals = {});
+  // Submits the last ones, possibly none.
+  Status finish(std::vector<hal::SubmittedCommands> commands);
+
+ private:
+  hal::Queue& queue_;
+  std::vector<hal::TimelinePoint> waits_, signals_;
+  // Fails if a submission does; null without signals.
+  std::shared_ptr<hal::Semaphore> parts_;
+  std::uint64_t submitted_ = 0;  // the value that parts_ will reach
+};
+
+}  // namespace texloom::runtime
