@@ -55,6 +55,7 @@ inline LaunchPlan example_plan() {
   plan.calls = {{"mine::shrink",
                  3,
                  {Access::Read, Access::Write},
+                 Encoding::Host,
                  {{"l", 0.5}, {"mode", std::string("soft")}, {"steps", std::int64_t{-2}}},
                  counted_bytes(5)}};
   const TensorRef h{Kind::Temporary, 0};
