@@ -9,7 +9,7 @@ import texloom
 from texloom import te
 from texloom.custom import host_operator
 from texloom.demo import mixed_storage
-from texloom.graph import CostModel, Graph
+from texloom.graph import CostModel, Graph, load
 from texloom.ops.packing import pack_nchw4c
 from texloom.ops.reference import conv2d_reference
 from texloom.ops.texel_schedules import spread
@@ -183,7 +183,7 @@ def unfolded_costs(g):
     ]
 
 
-def test_package_is_saved(tmp_path):
+def test_package_is_saved(dev, tmp_path):
     g = Graph("saved")
     x = g.input("x", (4, 4))
     w = g.constant("w", counted((4, 4)))
@@ -199,6 +199,26 @@ def test_package_is_saved(tmp_path):
     file = tmp_path / "saved.tlp"
     g.compile().save(file)
     assert file.stat().st_size > counted((4, 4)).nbytes
+    loaded = load(file)
+    assert [(t.name, t.shape, t.dtype) for t in loaded.inputs] == [("x", (4, 4), "float32")]
+    for device in (dev, texloom.device("host")):
+        got = loaded.run({"x": counted((4, 4))}, device)
+        np.testing.assert_array_equal(got["y"], 2 * counted((4, 4)))
+    with pytest.raises(texloom.TVMError, match="no graph 'other'") as error:
+        load(file, name="other")
+    assert "it has saved" in str(error.value)
+    with pytest.raises(texloom.TVMError, match="TL5012"):
+        load(__file__)
+
+
+def test_stored_function_is_a_graph(dev, tmp_path):
+    x = te.placeholder((4, 4), name="X")
+    y = plus_one(x)
+    built = texloom.build(elementwise([y], None, None, None), [x, y])
+    built.export_library(tmp_path / "f.tlp")
+    graph = load(tmp_path / "f.tlp")
+    [result] = graph.run({graph.inputs[0].name: counted((4, 4))}, dev).values()
+    np.testing.assert_array_equal(result, counted((4, 4)) + 1)
 
 
 def test_text_names_each_schedule_once():

@@ -9,9 +9,9 @@
 
 namespace texloom::python {
 
-Result<std::unique_ptr<GraphRun>> GraphRun::create(const std::shared_ptr<hal::Device>& device,
-                                                   const graph::CompiledGraph& graph,
-                                                   const runtime::OperatorRegistry& operators) {
+namespace {
+
+runtime::GraphOptions options_with(const runtime::OperatorRegistry& operators) {
   runtime::GraphOptions options;
   options.prepare_calls =
       [operators](
@@ -20,11 +20,33 @@ Result<std::unique_ptr<GraphRun>> GraphRun::create(const std::shared_ptr<hal::De
     TL_ASSIGN_OR_RETURN(auto calls, runtime::prepare_calls(operators, plan, on));
     return std::shared_ptr<runtime::CallRecorder>(std::move(calls));
   };
+  return options;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<GraphRun>> GraphRun::create(const std::shared_ptr<hal::Device>& device,
+                                                   const graph::CompiledGraph& graph,
+                                                   const runtime::OperatorRegistry& operators) {
   const auto constants = [values = graph.values](std::size_t, std::uint32_t constant) {
     return Result<std::span<const std::byte>>(*values[constant]);
   };
+  TL_ASSIGN_OR_RETURN(
+      runtime::LoadedGraph loaded,
+      runtime::load_graph(device, graph.package, constants, options_with(operators)));
+  return create(std::move(loaded));
+}
+
+Result<std::unique_ptr<GraphRun>> GraphRun::create(const std::shared_ptr<hal::Device>& device,
+                                                   std::shared_ptr<const runtime::PackageFile> file,
+                                                   const std::string& name,
+                                                   const runtime::OperatorRegistry& operators) {
   TL_ASSIGN_OR_RETURN(runtime::LoadedGraph loaded,
-                      runtime::load_graph(device, graph.package, constants, options));
+                      runtime::load_graph(device, std::move(file), options_with(operators), name));
+  return create(std::move(loaded));
+}
+
+Result<std::unique_ptr<GraphRun>> GraphRun::create(runtime::LoadedGraph loaded) {
   auto run = std::make_unique<GraphRun>();
   TL_ASSIGN_OR_RETURN(run->executor_, runtime::Executor::create(std::move(loaded.program),
                                                                 std::move(loaded.interface)));

@@ -4,21 +4,29 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "graph/compile_graph.h"
 #include "runtime/custom/operator_registry.h"
 #include "runtime/executor/executor.h"
+#include "runtime/executor/load_graph.h"
 #include "runtime/hal/device.h"
+#include "runtime/package/package_file.h"
 #include "support/status.h"
 
 namespace texloom::python {
 
-// A compiled graph on one device. Not thread safe.
+// A graph on one device. Not thread safe.
 class GraphRun {
  public:
   // The errors of load_graph(), and of prepare_calls() for operators.
   static Result<std::unique_ptr<GraphRun>> create(const std::shared_ptr<hal::Device>& device,
                                                   const graph::CompiledGraph& graph,
+                                                  const runtime::OperatorRegistry& operators);
+  // Of a file's package with that name.
+  static Result<std::unique_ptr<GraphRun>> create(const std::shared_ptr<hal::Device>& device,
+                                                  std::shared_ptr<const runtime::PackageFile> file,
+                                                  const std::string& name,
                                                   const runtime::OperatorRegistry& operators);
 
   // InvalidArgument on a thread that may not wait for devices, such as one in a host function.
@@ -32,6 +40,8 @@ class GraphRun {
   Result<double> time(int times);
 
  private:
+  static Result<std::unique_ptr<GraphRun>> create(runtime::LoadedGraph loaded);
+
   std::unique_ptr<runtime::Executor> executor_;
 };
 

@@ -8,7 +8,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "compile/package.h"
 #include "core/compile/program.h"
 #include "core/graph/graph_run.h"
 #include "core/handles.h"
@@ -17,6 +21,7 @@
 #include "core/runtime/released_lock.h"
 #include "graph/compile_graph.h"
 #include "graph/text/text.h"
+#include "runtime/package/package_file.h"
 #include "runtime/package/package_writer.h"
 #include "schedule/storage.h"
 #include "support/diagnostic.h"
@@ -26,18 +31,41 @@ namespace {
 
 using graph::TensorId;
 
-// A compiled graph with its runs, one for each device, made when it first runs there.
-struct PyCompiledGraph {
-  graph::CompiledGraph compiled;
+// A graph with its runs, one for each device, made when it first runs there.
+struct PyRunnableGraph {
+  virtual ~PyRunnableGraph() = default;
+  virtual Result<std::unique_ptr<GraphRun>> load(
+      const std::shared_ptr<hal::Device>& device) const = 0;
+
   runtime::OperatorRegistry operators;
   std::mutex mutex;
   std::map<const hal::Device*, std::unique_ptr<GraphRun>> runs;
 };
 
+struct PyCompiledGraph final : PyRunnableGraph {
+  Result<std::unique_ptr<GraphRun>> load(
+      const std::shared_ptr<hal::Device>& device) const override {
+    return GraphRun::create(device, compiled, operators);
+  }
+
+  graph::CompiledGraph compiled;
+};
+
+struct PyStoredGraph final : PyRunnableGraph {
+  Result<std::unique_ptr<GraphRun>> load(
+      const std::shared_ptr<hal::Device>& device) const override {
+    return GraphRun::create(device, file, package().name, operators);
+  }
+  const runtime::Package& package() const { return file->packages()[number]; }
+
+  std::shared_ptr<const runtime::PackageFile> file;
+  std::size_t number = 0;
+};
+
 // Calls `use` with the graph's run on the device, by one thread at a time. The GIL is released
 // before the lock is taken: who holds the lock may need the GIL.
 template <typename Use>
-void with_run(PyCompiledGraph& graph, const PyDevice& device, const Use& use) {
+void with_run(PyRunnableGraph& graph, const PyDevice& device, const Use& use) {
   const std::shared_ptr<hal::Device>& opened = open_device(device);
   const Status status = [&]() -> Status {
     const ReleasedLock released;
@@ -46,7 +74,7 @@ void with_run(PyCompiledGraph& graph, const PyDevice& device, const Use& use) {
     const std::lock_guard lock(graph.mutex);
     std::unique_ptr<GraphRun>& run = graph.runs[opened.get()];
     if (!run) {
-      TL_ASSIGN_OR_RETURN(run, GraphRun::create(opened, graph.compiled, graph.operators));
+      TL_ASSIGN_OR_RETURN(run, graph.load(opened));
     }
     return use(*run);
   }();
@@ -142,7 +170,7 @@ std::shared_ptr<PyCompiledGraph> compile(const graph::Graph& g, const std::strin
   return result;
 }
 
-std::vector<py::array> run(PyCompiledGraph& graph, const PyDevice& device,
+std::vector<py::array> run(PyRunnableGraph& graph, const PyDevice& device,
                            const std::vector<py::array>& inputs, std::vector<py::array> outputs) {
   std::vector<py::array> contiguous;
   std::vector<std::span<const std::byte>> given;
@@ -159,13 +187,51 @@ std::vector<py::array> run(PyCompiledGraph& graph, const PyDevice& device,
   return outputs;
 }
 
-double time(PyCompiledGraph& graph, const PyDevice& device, int times) {
+double time(PyRunnableGraph& graph, const PyDevice& device, int times) {
   double seconds = 0;
   with_run(graph, device, [&](GraphRun& own) -> Status {
     TL_ASSIGN_OR_RETURN(seconds, own.time(times));
     return {};
   });
   return seconds;
+}
+
+// `name` is that of a package of the file, or empty for the first one.
+std::shared_ptr<PyStoredGraph> load(const py::bytes& path, const std::string& name,
+                                    const py::list& operators) {
+  auto graph = std::make_shared<PyStoredGraph>();
+  auto opened = runtime::PackageFile::open(std::string(path));
+  if (!opened.ok()) compile::refuse_module_file(opened.status().message(), user_location());
+  graph->file = *std::move(opened);
+  const auto packages = graph->file->packages();
+  while (!name.empty() && graph->number < packages.size() && packages[graph->number].name != name)
+    ++graph->number;
+  if (graph->number == packages.size()) {
+    std::vector<std::string> names;
+    for (const runtime::Package& each : packages) names.push_back(each.name);
+    fail(user_location(), Code::UnknownName, fmt::format("it has {}", fmt::join(names, ", ")),
+         "the file has no graph '{}'", name);
+  }
+  for (const py::handle& op : operators) throw_if_error(graph->operators.add(operator_of(op)));
+  return graph;
+}
+
+// (name, dtype, shape) of each input or output.
+py::list tensors(const PyStoredGraph& graph, const std::vector<std::uint32_t>& numbers) {
+  py::list list;
+  for (const std::uint32_t number : numbers) {
+    const runtime::PackageTensor& tensor = graph.package().tensors[number];
+    std::vector<std::int64_t> shape;
+    for (const runtime::Size& extent : tensor.shape) {
+      if (!extent.constant())
+        fail(user_location(), Code::BadGraph, "load it as a function: texloom.load_module",
+             "the shape of '{}' depends on the call", tensor.name);
+      shape.push_back(*extent.constant());
+    }
+    list.append(py::make_tuple(tensor.name, std::string(hal::to_string(tensor.element)),
+                               py::tuple(py::cast(shape))));
+  }
+  return list;
 }
 
 py::dict summary_dict(const PyCompiledGraph& graph) {
@@ -224,9 +290,15 @@ void bind_graphs(py::module_& m) {
       .def("call", &add_call)
       .def("compile", &compile)
       .def("__str__", [](const graph::Graph& g) { return graph::to_string(g); });
-  py::class_<PyCompiledGraph, std::shared_ptr<PyCompiledGraph>>(m, "_CompiledGraph")
+  py::class_<PyRunnableGraph, std::shared_ptr<PyRunnableGraph>>(m, "_RunnableGraph")
       .def("run", &run)
-      .def("time", &time)
+      .def("time", &time);
+  py::class_<PyStoredGraph, PyRunnableGraph, std::shared_ptr<PyStoredGraph>>(m, "_StoredGraph")
+      .def("inputs", [](const PyStoredGraph& g) { return tensors(g, g.package().inputs); })
+      .def("outputs", [](const PyStoredGraph& g) { return tensors(g, g.package().outputs); });
+  m.def("load_graph", load);
+  py::class_<PyCompiledGraph, PyRunnableGraph, std::shared_ptr<PyCompiledGraph>>(m,
+                                                                                 "_CompiledGraph")
       .def("save",
            [](const PyCompiledGraph& g, const std::string& file) {
              throw_if_error(runtime::write_package(g.compiled.package, file));

@@ -7,7 +7,8 @@ inserts conversions, compiles each different kernel once, and plans the memory.
 
 from __future__ import annotations
 
-from .compiled import CompiledGraph
-from .graph import CostModel, Graph, GraphTensor
+from .compiled import CompiledGraph, RunnableGraph, load
+from .graph import CostModel, Graph
+from .tensor import GraphTensor
 
-__all__ = ["CompiledGraph", "CostModel", "Graph", "GraphTensor"]
+__all__ = ["CompiledGraph", "CostModel", "Graph", "GraphTensor", "RunnableGraph", "load"]

@@ -1,24 +1,24 @@
-"""Compiled graphs, which run on devices."""
+"""Compiled and stored graphs, which run on devices."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from os import PathLike, fsencode, fspath
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from .._core import Device
+from ..custom.operators import Operator
 from ..device_kinds import present
 from ..errors import refuse
-
-if TYPE_CHECKING:
-    from .graph import GraphTensor
+from .tensor import GraphTensor
 
 
-class CompiledGraph:
-    """A graph with its kernels, its launch plan and its memory; made by :meth:`Graph.compile`.
+class RunnableGraph:
+    """A graph that runs on devices.
 
     It may be used from several threads: runs on one device come one after another.
 
@@ -75,6 +75,33 @@ class CompiledGraph:
         """
         return float(self._core.time(present(device), times))
 
+    @staticmethod
+    def _checked(inputs: Mapping[str, NDArray[Any]], tensor: GraphTensor) -> NDArray[Any]:
+        if tensor.name not in inputs:
+            refuse(
+                "UnknownName",
+                f"the input {tensor.name!r} is missing",
+                f"pass {{{tensor.name!r}: array}}, of shape {tensor.shape}",
+            )
+        array = np.asarray(inputs[tensor.name])
+        if array.dtype != np.dtype(tensor.dtype):
+            refuse(
+                "WrongElementType",
+                f"the input {tensor.name!r} is {tensor.dtype}, but the array is {array.dtype}",
+                f"convert it: array.astype({tensor.dtype!r})",
+            )
+        if array.shape != tensor.shape:
+            refuse(
+                "WrongShape",
+                f"the input {tensor.name!r} has the shape {tensor.shape}, the array {array.shape}",
+                "pass an array of that shape",
+            )
+        return array
+
+
+class CompiledGraph(RunnableGraph):
+    """A graph with its kernels, its launch plan and its memory; made by :meth:`Graph.compile`."""
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the package, with its constants, to a file; an earlier one is replaced.
 
@@ -102,28 +129,33 @@ class CompiledGraph:
         """Return the summary as text, a line for each decision."""
         return str(self._core)
 
-    @staticmethod
-    def _checked(inputs: Mapping[str, NDArray[Any]], tensor: GraphTensor) -> NDArray[Any]:
-        if tensor.name not in inputs:
-            refuse(
-                "UnknownName",
-                f"the input {tensor.name!r} is missing",
-                f"pass {{{tensor.name!r}: array}}, of shape {tensor.shape}",
-            )
-        array = np.asarray(inputs[tensor.name])
-        if array.dtype != np.dtype(tensor.dtype):
-            refuse(
-                "WrongElementType",
-                f"the input {tensor.name!r} is {tensor.dtype}, but the array is {array.dtype}",
-                f"convert it: array.astype({tensor.dtype!r})",
-            )
-        if array.shape != tensor.shape:
-            refuse(
-                "WrongShape",
-                f"the input {tensor.name!r} has the shape {tensor.shape}, the array {array.shape}",
-                "pass an array of that shape",
-            )
-        return array
+
+def load(
+    path: str | PathLike[str], operators: Sequence[Operator] = (), name: str = ""
+) -> RunnableGraph:
+    """Load a graph from a package. Nothing is compiled until it runs.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that :meth:`CompiledGraph.save` or ``export_library`` wrote. It is kept open.
+    operators : sequence of texloom.custom.Operator
+        The custom operators that the graph calls.
+    name : str
+        The graph's name, if the file has several; by default the first one.
+
+    Raises
+    ------
+    TVMError
+        TL5012 if the file is not a package, or is damaged; TL5016 if it has no such graph; TL3040
+        if sizes depend on the call.
+    """
+    core = _core.load_graph(fsencode(path), name, [op._core for op in operators])
+    made = [
+        [GraphTensor(each, shape, dtype) for each, dtype, shape in tensors]
+        for tensors in (core.inputs(), core.outputs())
+    ]
+    return RunnableGraph(core, *made)
 
 
-__all__ = ["CompiledGraph"]
+__all__ = ["CompiledGraph", "RunnableGraph", "load"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..errors import refuse
 from ..target import Target, resolve
 from ..tir.buffer import decl_buffer
 from .compiled import CompiledGraph
+from .tensor import GraphTensor
 
 Compute = Callable[..., "Tensor | Sequence[Tensor]"]
 """Computes the outputs of a node from tensors that stand for its inputs."""
@@ -28,26 +29,6 @@ scopes."""
 Scopes = Mapping[str, Sequence[str]]
 
 _BAD = "BadGraph"
-
-
-@dataclass(frozen=True)
-class GraphTensor:
-    """A tensor of a graph.
-
-    Attributes
-    ----------
-    name : str
-        Unique in its graph.
-    shape : tuple of int
-    dtype : str
-    _graph : Graph
-        The graph that it belongs to.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: str
-    _graph: Graph = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ Graph example() {
   call.call = runtime::OperatorCall{"mine::softshrink",
                                     2,
                                     {hal::Access::Read, hal::Access::Write},
+                                    runtime::Encoding::Native,
                                     call.attributes,
                                     {std::byte{0}, std::byte{0xfe}}};
   call.alternatives.push_back({.name = "buffers", .scopes = {{}, {}}});
