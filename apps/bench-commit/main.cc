@@ -32,7 +32,7 @@ constexpr const char* kUsage =
     R"(usage: texloom-bench-commit [--device DEVICE] [--rounds N]
 
   --device DEVICE  an ordinal or id of an OpenCL device; default: the first
-  --rounds N       how often each chain is measured (15)
+  --rounds N       how often each chain is measured (15); less often if that takes long
 )";
 
 struct Options {
@@ -65,20 +65,28 @@ double median(std::vector<double> values) {
 
 constexpr double kSample = 2000;  // microseconds that a sample should take
 
-// How often to run a program in one sample.
-Result<int> times_of(ChainProgram& program) {
+constexpr double kRow = 2e6;  // microseconds that all samples of a program should take
+
+// How often to run a program in one sample, and how many samples to take.
+struct Sampling {
+  int times = 1, rounds = 1;
+};
+
+Result<Sampling> sampling_of(ChainProgram& program, int rounds) {
   TL_RETURN_IF_ERROR(program.time(2).status());
   TL_ASSIGN_OR_RETURN(const double once, program.time(2));
-  return std::clamp(static_cast<int>(kSample / once), 1, 200);
+  const int times = std::clamp(static_cast<int>(kSample / once), 1, 200);
+  const int most = static_cast<int>(kRow / (once * times));
+  return Sampling{times, std::clamp(most, std::min(3, rounds), rounds)};
 }
 
 // The median time of a run, in microseconds.
 Result<double> measure(const std::shared_ptr<hal::Device>& device, const Chain& chain, int rounds) {
   TL_ASSIGN_OR_RETURN(const auto program, ChainProgram::create(device, chain, {}));
-  TL_ASSIGN_OR_RETURN(const int times, times_of(*program));
+  TL_ASSIGN_OR_RETURN(const Sampling sampling, sampling_of(*program, rounds));
   std::vector<double> samples;
-  for (int i = 0; i < rounds; ++i) {
-    TL_ASSIGN_OR_RETURN(const double sample, program->time(times));
+  for (int i = 0; i < sampling.rounds; ++i) {
+    TL_ASSIGN_OR_RETURN(const double sample, program->time(sampling.times));
     samples.push_back(sample);
   }
   return median(samples);
@@ -94,15 +102,15 @@ Result<Row> compare(const std::shared_ptr<hal::Device>& device, const Chain& cha
   TL_ASSIGN_OR_RETURN(
       const auto waiting,
       ChainProgram::create(device, chain, runtime::CommitPolicy{.wait_each = true}));
-  TL_ASSIGN_OR_RETURN(const int times, times_of(*adaptive));
-  TL_RETURN_IF_ERROR(times_of(*waiting).status());
+  TL_ASSIGN_OR_RETURN(const Sampling sampling, sampling_of(*adaptive, rounds));
+  TL_RETURN_IF_ERROR(sampling_of(*waiting, rounds).status());
   TL_RETURN_IF_ERROR(adaptive->check().with_context("adaptive"));
   TL_RETURN_IF_ERROR(waiting->check().with_context("wait_each"));
   std::vector<double> ours, peer, ratios;
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < sampling.rounds; ++round) {
     double time[2] = {};
     for (const int arm : {round % 2, 1 - round % 2}) {
-      TL_ASSIGN_OR_RETURN(time[arm], (arm == 0 ? adaptive : waiting)->time(times));
+      TL_ASSIGN_OR_RETURN(time[arm], (arm == 0 ? adaptive : waiting)->time(sampling.times));
     }
     ours.push_back(time[0]);
     peer.push_back(time[1]);
