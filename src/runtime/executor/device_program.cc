@@ -54,7 +54,7 @@ std::vector<hal::BindingRef> slots(std::size_t first, std::size_t count) {
 }
 
 // Those of the textures in a table, by slot.
-std::vector<hal::Offset2D> origins_of(std::span<const hal::Binding> table) {
+std::vector<hal::Offset2D> origins_by_slot(std::span<const hal::Binding> table) {
   std::vector<hal::Offset2D> origins;
   origins.reserve(table.size());
   for (const hal::Binding& binding : table) {
@@ -179,10 +179,12 @@ Status DeviceProgram::check_barriers(const Instance& instance) {
   std::vector<hal::Constant> scalars;
   for (const ScalarSpec& scalar : plan_.scalars)
     scalars.push_back(hal::Constant::zero(scalar.element));
-  PlanBindings bindings = bindings_for({.symbols = {}, .scalars = scalars});
-  bindings.arguments = instance.argument_slots;
-  bindings.temporaries = temporaries;
-  bindings.constants = constants;
+  const PlanBindings bindings = {.kernels = kernels_.kernels,
+                                 .arguments = instance.argument_slots,
+                                 .scalars = scalars,
+                                 .temporaries = temporaries,
+                                 .constants = constants,
+                                 .calls = calls_.get()};
   const auto commands = device_->create_command_buffer({.barriers = hal::Barriers::Checked});
   TL_RETURN_IF_ERROR(record(instance.plan, bindings, *commands));
   return commands->finish();
@@ -210,16 +212,19 @@ Status DeviceProgram::run_directly(const Instance& instance, const Memory& memor
                            .waits = options.waits,
                            .signals = options.signals},
                           policy_, first_runs_.get(), interrupted);
-  for (int i = 0; i < options.times && !submitter.is_stopped(); ++i) {
-    if (i != 0 && instance.plan.names_barriers) submitter.add_barrier();
-    TL_RETURN_IF_ERROR(record(instance.plan, bindings,
-                              [&](std::optional<std::uint32_t> kernel, std::uint64_t bytes) {
-                                return submitter.next(kernel, bytes);
-                              }));
-  }
-  TL_RETURN_IF_ERROR(submitter.finish());
+  const Status status = [&]() -> Status {
+    for (int i = 0; i < options.times && !submitter.is_stopped(); ++i) {
+      if (i != 0 && instance.plan.names_barriers) submitter.add_barrier();
+      TL_RETURN_IF_ERROR(record(instance.plan, bindings,
+                                [&](std::optional<std::uint32_t> kernel, std::uint64_t bytes) {
+                                  return submitter.next(kernel, bytes);
+                                }));
+    }
+    return submitter.finish();
+  }();
+  if (!status.ok()) submitter.abandon(status);
   stopped = submitter.is_stopped();
-  return {};
+  return status;
 }
 
 // Records nothing if first runs of kernels are to be followed, or the run is so long that it waits
@@ -227,7 +232,7 @@ Status DeviceProgram::run_directly(const Instance& instance, const Memory& memor
 Status DeviceProgram::record_over_slots(const Instance& instance,
                                         std::span<const hal::Binding> table,
                                         const RunValues& values, RecordedRun& run) {
-  const std::vector<hal::Offset2D> origins = origins_of(table);
+  const std::vector<hal::Offset2D> origins = origins_by_slot(table);
   PlanBindings bindings = bindings_for(values);
   bindings.arguments = instance.argument_slots;
   bindings.temporaries = instance.temporary_slots;
@@ -245,7 +250,7 @@ Status DeviceProgram::record_over_slots(const Instance& instance,
           counter.commit();
           submissions.push_back(next_buffer());
           const std::uint64_t most = policy_.submissions_ahead;
-          run.is_short = !policy_.wait_each && (most == 0 || submissions.size() <= most);
+          run.is_short = policy_.wait_each || most == 0 || submissions.size() <= most;
         }
         is_first = first_runs_ && kernel && !first_runs_->was_launched(*kernel);
         if (!run.is_short || is_first) return nullptr;
@@ -261,7 +266,9 @@ Status DeviceProgram::record_over_slots(const Instance& instance,
 Result<bool> DeviceProgram::run_recorded(Instance& instance, const Memory& memory,
                                          const RunValues& values, const RunOptions& options) {
   if (options.times != 1) return false;
-  RecordedRun* const run = instance.runs.find(values.scalars, memory.arguments);
+  // A recording of custom operators has their scratch memory, which two queues must not share.
+  const std::shared_ptr<hal::Queue> queue = plan_.calls.empty() ? nullptr : options.queue;
+  RecordedRun* const run = instance.runs.find(values.scalars, memory.arguments, queue);
   if (run == nullptr || !run->is_short) return false;
   std::vector<hal::Binding> table;
   table.reserve(memory.arguments.size() + memory.temporaries.size());
@@ -272,9 +279,15 @@ Result<bool> DeviceProgram::run_recorded(Instance& instance, const Memory& memor
     if (run->submissions.empty()) return false;
   }
   SubmissionChain chain(*options.queue, options.waits, options.signals);
-  for (std::size_t i = 0; i + 1 < run->submissions.size(); ++i)
-    TL_RETURN_IF_ERROR(chain.submit({{run->submissions[i], table}}));
-  TL_RETURN_IF_ERROR(chain.finish({{run->submissions.back(), std::move(table)}}));
+  const Status status = [&]() -> Status {
+    for (std::size_t i = 0; i + 1 < run->submissions.size(); ++i) {
+      TL_RETURN_IF_ERROR(chain.submit({{run->submissions[i], table}}));
+      if (policy_.wait_each) TL_RETURN_IF_ERROR(options.queue->wait_idle());
+    }
+    return chain.finish({{run->submissions.back(), std::move(table)}});
+  }();
+  if (!status.ok()) chain.abandon(status);
+  TL_RETURN_IF_ERROR(status);
   return true;
 }
 
@@ -295,18 +308,25 @@ Status DeviceProgram::run(std::span<const TensorBinding> arguments, const RunVal
     TL_ASSIGN_OR_RETURN(cut, cut_to_size(now->plan.arguments, arguments));
     arguments = cut;
   }
+  bool stopped = false;
+  TL_RETURN_IF_ERROR(submit_run(*now, arguments, values, options, interrupted, stopped));
+  return stopped ? Status() : keep_pace(*options.queue, policy_.backlog, interrupted);
+}
+
+Status DeviceProgram::submit_run(Instance& instance, std::span<const TensorBinding> arguments,
+                                 const RunValues& values, const RunOptions& options,
+                                 FunctionRef<bool()> interrupted, bool& stopped) {
   const std::lock_guard lock(running_);
   TL_RETURN_IF_ERROR(constants_.upload(*device_, plan_));
-  TL_ASSIGN_OR_RETURN(Workspace workspace, acquire_workspace(*now, options.queue));
+  TL_ASSIGN_OR_RETURN(Workspace workspace, acquire_workspace(instance, options.queue));
   const Memory memory{arguments, workspace.bindings()};
-  bool stopped = false;
-  TL_ASSIGN_OR_RETURN(const bool submitted, run_recorded(*now, memory, values, options));
+  TL_ASSIGN_OR_RETURN(const bool submitted, run_recorded(instance, memory, values, options));
   if (submitted)
     stopped = interrupted();
   else
-    TL_RETURN_IF_ERROR(run_directly(*now, memory, values, options, interrupted, stopped));
+    TL_RETURN_IF_ERROR(run_directly(instance, memory, values, options, interrupted, stopped));
   workspace.release();
-  return stopped ? Status() : keep_pace(*options.queue, policy_.backlog, interrupted);
+  return {};
 }
 
 std::optional<KernelProgress> DeviceProgram::first_runs() const {

@@ -33,7 +33,7 @@ struct ProgramOptions {
   std::optional<CommitPolicy> policy = {};  // commit_policy_for() the device if absent
   // Required by plans with constants. Read at the first run, and then let go.
   std::shared_ptr<ConstantSource> constants = {};
-  // Required by plans with calls. Called by one thread at a time.
+  // Required by plans with calls. Thread safe.
   std::shared_ptr<CallRecorder> calls = {};
   // Whether a plan is refused if it names its barriers and one is missing: it is recorded once more
   // for each combination of symbol values, with the memory of its temporaries.
@@ -131,6 +131,9 @@ class DeviceProgram {
                                       const std::shared_ptr<hal::Queue>& queue);
   Status check_barriers(const Instance& instance);
   PlanBindings bindings_for(const RunValues& values) const;
+  Status submit_run(Instance& instance, std::span<const TensorBinding> arguments,
+                    const RunValues& values, const RunOptions& options,
+                    FunctionRef<bool()> interrupted, bool& stopped);
   Status run_directly(const Instance& instance, const Memory& memory, const RunValues& values,
                       const RunOptions& options, FunctionRef<bool()> interrupted, bool& stopped);
   Result<bool> run_recorded(Instance& instance, const Memory& memory, const RunValues& values,
@@ -146,8 +149,10 @@ class DeviceProgram {
   std::vector<bool> written_;  // by argument
   PlanKernels kernels_;
   std::unique_ptr<FirstRuns> first_runs_;  // null if first runs are like any other
-  std::mutex running_;                     // held from the first submission of a run to its last
-  ProgramConstants constants_;             // guarded by running_
+  // Held while a run is submitted, with the upload of constants and, for a long run, its waits for
+  // earlier submissions of its own. `interrupted` must not run the program.
+  std::mutex running_;
+  ProgramConstants constants_;  // guarded by running_
   std::mutex mutex_;
   std::list<std::shared_ptr<Instance>> instances_;  // guarded by mutex_; the latest first
 };

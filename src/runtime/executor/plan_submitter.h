@@ -43,6 +43,8 @@ class PlanSubmitter {
   void add_barrier() { needs_barrier_ = true; }
   // Submits the rest.
   Status finish();
+  // After an error: see SubmissionChain::abandon.
+  void abandon(const Status& reason) { chain_.abandon(reason); }
 
   bool is_stopped() const { return stopped_; }
 

@@ -26,17 +26,21 @@ std::vector<hal::Offset2D> origins_of(std::span<const hal::Binding> bindings) {
 }  // namespace
 
 RecordedRun* RecordedRuns::find(std::span<const hal::Constant> scalars,
-                                std::span<const hal::Binding> arguments) {
+                                std::span<const hal::Binding> arguments,
+                                const std::shared_ptr<hal::Queue>& queue) {
   std::vector<hal::Offset2D> origins = origins_of(arguments);
   const auto known = std::find_if(runs_.begin(), runs_.end(), [&](const RecordedRun& run) {
-    return run.origins == origins && std::equal(run.scalars.begin(), run.scalars.end(),
-                                                scalars.begin(), scalars.end(), is_same);
+    const bool same_queue = !run.queue.owner_before(queue) && !queue.owner_before(run.queue);
+    return same_queue && run.origins == origins &&
+           std::equal(run.scalars.begin(), run.scalars.end(), scalars.begin(), scalars.end(),
+                      is_same);
   });
   if (known != runs_.end()) {
     runs_.splice(runs_.begin(), runs_, known);
     return &runs_.front();
   }
-  runs_.push_front({.scalars = {scalars.begin(), scalars.end()}, .origins = std::move(origins)});
+  runs_.push_front(
+      {.scalars = {scalars.begin(), scalars.end()}, .origins = std::move(origins), .queue = queue});
   if (runs_.size() > kKnownRuns) runs_.pop_back();
   return nullptr;
 }

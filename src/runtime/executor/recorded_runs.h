@@ -8,6 +8,7 @@
 
 #include "runtime/hal/binding.h"
 #include "runtime/hal/command_buffer.h"
+#include "runtime/hal/queue.h"
 
 namespace texloom::runtime {
 
@@ -15,6 +16,7 @@ namespace texloom::runtime {
 struct RecordedRun {
   std::vector<hal::Constant> scalars;
   std::vector<hal::Offset2D> origins;  // of the arguments that are textures
+  std::weak_ptr<hal::Queue> queue = {};
   // One for each submission; none if it is not recorded.
   std::vector<std::shared_ptr<const hal::CommandBuffer>> submissions = {};
   bool is_short = true;  // enough to be recorded: a longer one waits for its own submissions
@@ -25,8 +27,9 @@ class RecordedRuns {
  public:
   // The run with these scalars, and these origins of textures among the arguments; null for the
   // first such run, which is then known. A few runs are known: others push out the oldest.
-  RecordedRun* find(std::span<const hal::Constant> scalars,
-                    std::span<const hal::Binding> arguments);
+  // Runs of different queues are different runs, unless the queue is null.
+  RecordedRun* find(std::span<const hal::Constant> scalars, std::span<const hal::Binding> arguments,
+                    const std::shared_ptr<hal::Queue>& queue);
 
  private:
   std::list<RecordedRun> runs_;  // the latest first

@@ -20,7 +20,13 @@ Status SubmissionChain::finish(std::vector<hal::SubmittedCommands> commands) {
   if (commands.empty() && signals_.empty()) return {};
   std::vector<hal::TimelinePoint> waits = waits_;
   if (submitted_ != 0) waits.push_back({parts_, submitted_});
-  return queue_.submit({std::move(waits), std::move(commands), std::move(signals_)});
+  return queue_.submit({std::move(waits), std::move(commands), signals_});
+}
+
+void SubmissionChain::abandon(const Status& reason) {
+  if (submitted_ == 0) return;
+  // A semaphore that has failed already keeps its first error.
+  for (const hal::TimelinePoint& point : signals_) static_cast<void>(point.semaphore->fail(reason));
 }
 
 }  // namespace texloom::runtime

@@ -23,6 +23,9 @@ class SubmissionChain {
                 std::vector<hal::TimelinePoint> signals = {});
   // Submits the last ones, possibly none.
   Status finish(std::vector<hal::SubmittedCommands> commands);
+  // Ends a run that cannot be finished: if something has been submitted, the signals fail, since
+  // they would never come; otherwise they are left alone.
+  void abandon(const Status& reason);
 
  private:
   hal::Queue& queue_;
