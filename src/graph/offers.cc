@@ -238,6 +238,8 @@ bool may_fold(const Graph& graph, TensorId tensor) {
   if (graph.tensors[tensor].role != TensorRole::Intermediate) return false;
   for (const Node& node : graph.nodes) {
     if ((node.call || node.concat_axis) && is_among(tensor, tensors_of(node))) return false;
+    // Outputs of one computation are stored alike.
+    if (node.outputs.size() > 1 && is_among(tensor, node.outputs)) return false;
   }
   return !Collection::wants_exact(graph, tensor);
 }

@@ -164,3 +164,13 @@ def transform_layout_after_a_binding() -> None:
     s = te.create_schedule(y.op)
     s[y].bind(s[y].op.axis[0], block())
     s[y].transform_layout(lambda h, c: [c, h])  # wrong
+
+
+@case("TL2017", says="whose declared storages differ")
+def outputs_of_one_computation_in_two_storages() -> None:
+    x = te.placeholder((8, 4), name="X")
+    y, z = te.compute((8, 4), lambda i, j: (x[i, j] + 1, x[i, j] * 2), name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], block())
+    in_texture = tvm.decl_buffer((8, 4), scope="texture")  # wrong
+    tvm.lower(s, [x, y, z], binds={y: tvm.decl_buffer((8, 4)), z: in_texture})

@@ -302,3 +302,21 @@ def test_wrong_inputs(inputs, code, message):
         g.compile().run(inputs)
     assert error.value.code == code
     assert message in str(error.value)
+
+
+def test_outputs_of_one_computation_are_not_folded(dev):
+    """They are stored alike, so that none of them is folded by itself."""
+    g = Graph()
+    x = g.input("x", (2, 3, 5, 4))
+    given = {
+        "only": ("global", "texture", "texture"),
+        "other": ("global", "texture:weight", "texture:weight"),
+    }
+
+    def two(a):
+        return te.compute(a.shape, lambda *i: (a[i] + 1.0, a[i] * 2.0), name="two")
+
+    parts = g.node("n", two, [x], elementwise, given, costs={"only": 1.0})
+    g.output(g.node("z", plus_one, [parts[1]], elementwise, {"w": ("texture:weight", "global")}))
+    values = counted((2, 3, 5, 4))
+    np.testing.assert_array_equal(g.compile().run({"x": values}, dev)["z"], 2 * values + 1)

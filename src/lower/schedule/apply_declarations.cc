@@ -1,5 +1,7 @@
 #include "lower/schedule/apply_declarations.h"
 
+#include <map>
+
 #include "schedule/attach.h"
 
 namespace texloom::lower {
@@ -7,7 +9,23 @@ namespace texloom::lower {
 using namespace ir;        // the whole file works on IR nodes
 using namespace schedule;  // and on stages of a schedule
 
+namespace {
+
+// The outputs of one computation are stored alike: kernels compute them together.
+void check_storage_of_outputs(const Stage& stage, const Argument& first, const Argument& second) {
+  const BufferDeclaration& a = *first.declaration;
+  const BufferDeclaration& b = *second.declaration;
+  if (a.scope == b.scope && a.layout == b.layout) return;
+  fail(b.location, Code::BadLayout,
+       "declare all outputs of a computation in one scope, with one layout",
+       "'{}' computes '{}' and '{}', whose declared storages differ", stage.name(),
+       first.tensor->name, second.tensor->name);
+}
+
+}  // namespace
+
 void apply_declarations(Lowering& lowering) {
+  std::map<StageId, const Argument*> declared;
   for (const Argument& argument : lowering.arguments) {
     const auto id = lowering.schedule.find(operation_of(argument.tensor));
     if (!id || lowering.schedule.stage(*id).attachment.kind != AttachKind::Root) continue;
@@ -18,6 +36,8 @@ void apply_declarations(Lowering& lowering) {
         argument.declaration &&
         (!stage.op->is_placeholder() || argument.declaration->scope.memory == MemoryScope::Global);
     if (fits) {
+      const auto [earlier, is_first] = declared.emplace(*id, &argument);
+      if (!is_first) check_storage_of_outputs(stage, *earlier->second, argument);
       stage.scope = argument.declaration->scope;
       stage.layout = argument.declaration->layout;
       stage.scope_location = argument.declaration->location;
