@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from texloom.plan.__main__ import main
 from texloom.plan.buffers import check_offsets, plan_csv, read_buffers, run_csv
 
 INSTANCES = Path(__file__).parents[2] / "benchmarks" / "planning" / "minimalloc"
@@ -79,6 +80,13 @@ def test_a_capacity_that_is_too_small(write, capsys):
     out, error = capsys.readouterr()
     assert json.loads(out)["bytes"] == 9
     assert error == "texloom plan: no plan fits 8 bytes: 9 are needed\n"
+
+
+@pytest.mark.parametrize("capacity", ["-1", str(2**61), str(2**70)])
+def test_a_capacity_that_is_no_size(write, capsys, capacity):
+    with pytest.raises(SystemExit):
+        main([str(write(HEADER + "a,0,1,9\n")), "--capacity", capacity])
+    assert "--capacity is a number of bytes" in capsys.readouterr().err
 
 
 def test_the_summary(write, capsys):

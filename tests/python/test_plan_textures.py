@@ -329,6 +329,7 @@ WRONG = {
     "duplicate key": ('{"items": [], "items": []}', "the key 'items' is given twice"),
     "deep": ("[" * 100_000, "nested too deeply"),
     "typo": (changed(excat=True), "unknown key 'excat'"),
+    "typo beside": (changed(widht=4), "unknown key 'widht'"),
     "not an integer": (changed(width=1.5), "item 0: 'width' is 1.5"),
     "boolean": (changed(width=True), "item 0: 'width' is true"),
     "text": (changed(id="a"), 'items[0]: id is "a"'),

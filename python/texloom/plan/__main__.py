@@ -71,6 +71,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         parser.error("--check takes two files, NET.json and PLAN.json; planning takes one")
     if (options.network.suffix == ".csv") < (options.capacity is not None):
         parser.error("--capacity is for buffers in a CSV file")
+    if options.capacity is not None and not 0 <= options.capacity < 1 << 61:
+        parser.error("--capacity is a number of bytes from 0 to 2**61 - 1")
     return options
 
 
@@ -156,7 +158,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (NetworkError, ValueError) as error:
         print(f"texloom plan: {options.network}: {error}", file=sys.stderr)
     except OSError as error:
-        print(f"texloom plan: {error.filename}: {error.strerror}", file=sys.stderr)
+        # A write error names no file.
+        print(f"texloom plan: {error.filename or options.svg}: {error.strerror}", file=sys.stderr)
     return 1
 
 

@@ -91,7 +91,7 @@ def _object(value: Any, where: str, known: Mapping[str, bool]) -> dict[str, Any]
         raise wrong(f"{where} is not an object", f"give one with the keys {', '.join(known)}")
     for key in value:
         similar = [] if key in known else get_close_matches(key.lower(), known, 1, 0.8)
-        if similar and similar[0] not in value:
+        if similar:
             raise wrong(f"{where} has an unknown key {key!r}", f"did you mean {similar[0]!r}?")
     for key, is_required in known.items():
         if is_required and key not in value:
