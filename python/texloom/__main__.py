@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -12,6 +13,8 @@ _COMMANDS = {
     "show": "draw a schedule as SVG",
     "inspect": "show what a package file contains",
 }
+
+_READER_HAS_ENDED = 128 + 13  # as shells report a process that the signal SIGPIPE ended
 
 
 def _usage() -> str:
@@ -31,7 +34,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         wrong = f"texloom: no such command: {given[0]}\n" if given else ""
         print(wrong + _usage(), file=sys.stderr)
         return 2
-    return importlib.import_module(f"texloom.{given[0]}.__main__").main(given[1:])
+    try:
+        try:
+            return importlib.import_module(f"texloom.{given[0]}.__main__").main(given[1:])
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:  # who reads the output, such as `head`, has ended
+        # Python flushes again at exit: what is left goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _READER_HAS_ENDED
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "graph/assembly.h"
@@ -113,6 +115,10 @@ void add_memory(const runtime::LaunchPlan& plan, GraphSummary& summary) {
     summary.constant_bytes += runtime::bytes_of(constant.storage);
 }
 
+std::string counted(std::uint64_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 }  // namespace
 
 std::string to_string(const GraphSummary& summary) {
@@ -127,11 +133,11 @@ std::string to_string(const GraphSummary& summary) {
                       summary.lower_bound >= summary.cost
                           ? std::string("the least of all choices")
                           : fmt::format("at least {:.0f} ns", summary.lower_bound));
-  text += fmt::format("kernels: {} call sites of {} signatures\n", summary.call_sites,
-                      summary.signatures);
-  return text + fmt::format("memory: {} bytes for temporaries of {}, {} bytes of constants\n",
-                            summary.workspace_bytes, summary.temporary_bytes,
-                            summary.constant_bytes);
+  text += fmt::format("kernels: {} of {}\n", counted(summary.call_sites, "call site"),
+                      counted(summary.signatures, "signature"));
+  return text + fmt::format("memory: {} for temporaries of {}, {} of constants\n",
+                            counted(summary.workspace_bytes, "byte"), summary.temporary_bytes,
+                            counted(summary.constant_bytes, "byte"));
 }
 
 CompiledGraph compile_graph(const Graph& graph, const GraphOptions& options,

@@ -1,6 +1,7 @@
 """`texloom inspect` shows packages, and refuses other files with one message."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -12,6 +13,7 @@ from texloom import te
 from texloom.__main__ import main
 from texloom.custom import host_operator
 from texloom.graph import Graph
+from texloom.inspect.describe import counted
 from texloom.ops.texel_schedules import spread
 
 
@@ -78,6 +80,23 @@ def test_refused_file_is_one_message(package, tmp_path, content):
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(f"texloom inspect: '{path}' ")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_reader_that_has_ended_is_no_error(package):
+    """As in ``texloom inspect FILE | head -1``."""
+    command = [sys.executable, "-m", "texloom", "inspect", str(package)]
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.parametrize(("count", "text"), [(1, "1 constant"), (2000, "2,000 constants")])
+def test_plurals(count, text):
+    assert counted(count, "constant") == text
 
 
 @pytest.fixture(scope="module")

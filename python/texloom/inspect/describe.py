@@ -10,9 +10,14 @@ View = dict[str, Any]
 _INDENT = "  "
 
 
+def counted(count: int, noun: str) -> str:
+    """Return ``"1 kernel"`` or ``"2 kernels"``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def _bytes(count: int) -> str:
     """Return ``"1,536 bytes"``, with a larger unit beside it where that is easier to read."""
-    text = f"{count:,} byte{'' if count == 1 else 's'}"
+    text = counted(count, "byte")
     for exponent, unit in ((3, "GiB"), (2, "MiB"), (1, "KiB")):
         if count >= 10 * 1024**exponent:
             return f"{text} ({count / 1024**exponent:.1f} {unit})"
@@ -53,16 +58,12 @@ def _attributes(attributes: View) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in attributes.items())
 
 
-def _threads(count: int) -> str:
-    return f"{count} thread{'' if count == 1 else 's'}"
-
-
 def _needs(needs: View) -> str:
     parts = [name for name in ("images", "float64", "float16_arithmetic") if needs[name]]
     if needs["max_image_width"]:
         parts.append(f"images of {needs['max_image_width']} x {needs['max_image_height']} texels")
     if needs["max_work_group_size"]:
-        parts.append(f"groups of {_threads(needs['max_work_group_size'])}")
+        parts.append(f"groups of {counted(needs['max_work_group_size'], 'thread')}")
     if needs["local_bytes"]:
         parts.append(f"{_bytes(needs['local_bytes'])} of local memory")
     if needs["buffer_bytes"]:
@@ -95,7 +96,9 @@ def _memory(variant: View) -> list[str]:
         rows = [(each["name"], _storage(each["storage"])) for each in temporaries]
         return ["they get their places when the package is loaded", *aligned(rows)]
     objects = workspace["objects"]
-    lines = [f"{_bytes(sum(each['bytes'] for each in objects))} in {len(objects)} objects"]
+    lines = [
+        f"{_bytes(sum(each['bytes'] for each in objects))} in {counted(len(objects), 'object')}"
+    ]
     for number, each in enumerate(objects):
         lines.append(f"object {number}: {each['kind']}, {_storage(each)}")
         lines += [
@@ -121,7 +124,7 @@ def _constants(variant: View) -> list[str]:
         (each["name"], _shape(each), _bytes(each["storage"]["bytes"]), _storage(each["storage"]))
         for each in constants
     ]
-    return [f"{len(constants)} constants, {_bytes(total)}", *aligned(rows)]
+    return [f"{counted(len(constants), 'constant')}, {_bytes(total)}", *aligned(rows)]
 
 
 def _block(block: Sequence[int]) -> str:
@@ -129,7 +132,9 @@ def _block(block: Sequence[int]) -> str:
     extents = list(block)
     while len(extents) > 1 and extents[-1] == 1:
         extents.pop()
-    return _threads(extents[0]) if len(extents) == 1 else f"{' x '.join(map(str, extents))} threads"
+    if len(extents) == 1:
+        return counted(extents[0], "thread")
+    return f"{' x '.join(map(str, extents))} threads"
 
 
 def _kernels(variant: View) -> list[str]:
@@ -209,4 +214,4 @@ def describe(view: View) -> str:
     return "\n".join(lines)
 
 
-__all__ = ["describe"]
+__all__ = ["aligned", "counted", "describe"]

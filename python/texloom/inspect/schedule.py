@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _core
 from ..device_kinds import present
-from .describe import View, aligned
+from .describe import View, aligned, counted
 
 
 def schedules(
@@ -52,5 +52,5 @@ def describe_schedule(view: View) -> str:
         ]
         for number, each in enumerate(view["invocations"])
     ]
-    title = f"{view['package']}, {view['target']}: {len(rows) - 1} invocations"
+    title = f"{view['package']}, {view['target']}: {counted(len(rows) - 1, 'invocation')}"
     return "\n".join([title, *("  " + line for line in aligned(rows))])
