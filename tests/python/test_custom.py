@@ -260,6 +260,33 @@ def test_shapes():
         rows.shapes(("float32", ()))
 
 
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (3, "returned is an int, not a list"),
+        ([], "returned 0 of 1 outputs"),
+        ([("float32", (2,))] * 2, "returned 2 of 1 outputs"),
+        ([(2, 3)], "has an int in place of a dtype's name"),
+        ([["float31", (2,)]], "has 'float31', which is not a dtype"),
+        (["float32"], r"has a str in place of \(dtype, shape\)"),
+        ([("float32", 2)], "has an int in place of a shape"),
+        ([("float32", (2, 0.5))], "has a shape with a float"),
+        ([("float32", (2**70,))], "number that is too large"),
+    ],
+)
+def test_what_a_function_for_shapes_returns_is_checked(returned, message):
+    @custom.host_operator("test::f", {"x": "read", "y": "write"}, shapes=lambda inputs: returned)
+    def f(x, y):
+        pass
+
+    with pytest.raises(texloom.TVMError, match=message) as raised:
+        f.shapes(("float32", (2,)))
+    (diagnostic,) = raised.value.diagnostics
+    assert diagnostic.code == "TL2040"
+    assert 'operator "test::f"' in diagnostic.message
+    assert '(dtype, shape) for each output (y), as [("float32", (2, 4))]' in diagnostic.help
+
+
 def test_a_function_must_take_what_is_declared():
     with pytest.raises(texloom.TVMError, match="cannot be called with the arguments") as raised:
 

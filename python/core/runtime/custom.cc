@@ -21,6 +21,7 @@
 #include "core/runtime/arrays.h"
 #include "core/runtime/open_devices.h"
 #include "core/runtime/released_lock.h"
+#include "core/runtime/tensor_types.h"
 #include "runtime/aliases.h"
 #include "runtime/custom/host_operator.h"
 #include "runtime/custom/operator.h"
@@ -83,7 +84,7 @@ Status status_of(const py::error_already_set& error) {
   }
   const auto type = py::str(error.type().attr("__name__")).cast<std::string>();
   auto message = py::str(error.value()).cast<std::string>();
-  std::string help;
+  std::string help = "; help: correct the function, or what it is called with";
   if (py::hasattr(error.value(), "diagnostics")) {
     const py::object first = error.value().attr("diagnostics")[py::int_(0)];
     message = first.attr("message").cast<std::string>();
@@ -131,23 +132,6 @@ hal::ElementType element_of(const std::string& name) {
        "'{}' is not a dtype", name);
 }
 
-// The types that a function for shapes returned: a list of (dtype, shape).
-std::vector<runtime::TensorType> types_of(const py::object& rows) {
-  std::vector<runtime::TensorType> types;
-  for (const auto& [dtype, shape] :
-       rows.cast<std::vector<std::pair<std::string, std::vector<std::int64_t>>>>())
-    types.push_back({element_of(dtype), shape});
-  return types;
-}
-
-py::list rows_of(std::span<const runtime::TensorType> types) {
-  py::list rows;
-  for (const runtime::TensorType& each : types)
-    rows.append(
-        py::make_tuple(std::string(hal::to_string(each.element)), py::tuple(py::cast(each.shape))));
-  return rows;
-}
-
 // A Python function as a host operator. Queues call it on their threads.
 class PythonOperator final : public runtime::HostOperator {
  public:
@@ -167,7 +151,9 @@ class PythonOperator final : public runtime::HostOperator {
     if (shapes_ == nullptr) return runtime::shapes_like(info_, like_, inputs);
     std::vector<runtime::TensorType> types;
     TL_RETURN_IF_ERROR(with_python([&] {
-                         types = types_of((*shapes_)(rows_of(inputs), **keywords(attributes)));
+                         const py::object given =
+                             (*shapes_)(rows_of(inputs), **keywords(attributes));
+                         TL_ASSIGN_OR_RETURN(types, returned_types(given));
                          return Status();
                        }).with_context(fmt::format("the shapes of operator \"{}\"", info_.name)));
     return types;
@@ -178,6 +164,24 @@ class PythonOperator final : public runtime::HostOperator {
   }
 
  private:
+  // What the function for shapes returned: a type for each argument that is only written.
+  Result<std::vector<runtime::TensorType>> returned_types(const py::object& given) const {
+    std::vector<std::string> outputs;
+    for (const runtime::OperatorArgument& each : info_.arguments)
+      if (!hal::reads(each.access)) outputs.push_back(each.name);
+    const auto help = fmt::format(
+        "; help: return a list with (dtype, shape) for each output ({}), as "
+        "[(\"float32\", (2, 4))]",
+        fmt::join(outputs, ", "));
+    auto types = types_of(given);
+    if (!types.ok())
+      return invalid_argument("what the function returned {}{}", types.status().message(), help);
+    if (types->size() != outputs.size())
+      return invalid_argument("the function returned {} of {} outputs{}", types->size(),
+                              outputs.size(), help);
+    return types;
+  }
+
   // The function may keep the arrays: they are copies.
   Status call(const runtime::HostArguments& arguments) const {
     std::vector<py::array> arrays;
@@ -437,10 +441,21 @@ void run(PyOperator& op, const py::tuple& given, const py::dict& attributes, boo
 
 py::list shapes(const SharedOperator& op, const py::object& inputs, const py::dict& attributes) {
   const auto complete = runtime::Attributes::complete(op->info(), attributes_of(attributes));
-  throw_if_misused(complete.status());
-  const auto types = op->shapes(types_of(inputs), *complete);
+  throw_if_misused(complete.status().with_context(fmt::format("operator \"{}\"", op->info().name)));
+  const auto given = types_of(inputs);
+  throw_if_misused(given.status().with_context("what is given"));
+  const auto types = op->shapes(*given, *complete);
   throw_if_misused(types.status());
   return rows_of(*types);
+}
+
+// (name, access, storage) of each argument.
+py::list arguments(const OperatorInfo& info) {
+  py::list rows;
+  for (const runtime::OperatorArgument& each : info.arguments)
+    rows.append(py::make_tuple(each.name, std::string(hal::to_string(each.access)),
+                               std::string(runtime::to_string(each.storage))));
+  return rows;
 }
 
 }  // namespace
@@ -457,6 +472,8 @@ void bind_custom_operators(py::module_& m) {
                                return op.op->info().device == runtime::OperatorDevice::Host;
                              })
       .def_property_readonly("version", [](const PyOperator& op) { return op.op->info().version; })
+      .def_property_readonly("arguments",
+                             [](const PyOperator& op) { return arguments(op.op->info()); })
       .def("run", run)
       .def("shapes", [](const PyOperator& op, const py::object& inputs,
                         const py::dict& attributes) { return shapes(op.op, inputs, attributes); });

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import _core
 from .._core import NDArray
 from .declaration import Reader
+
+
+class OperatorArgument(NamedTuple):
+    """An argument as it is declared.
+
+    Attributes
+    ----------
+    name : str
+    access : str
+        ``"read"``, ``"write"`` or ``"read-write"``.
+    storage : str
+        ``"any"``, ``"buffer"`` or ``"texture"``.
+    """
+
+    name: str
+    access: str
+    storage: str
+
 
 TensorType = tuple[str, tuple[int, ...]]  # dtype and shape
 
@@ -31,6 +49,11 @@ class Operator:
     def version(self) -> int:
         """The version of its declaration."""
         return self._core.version
+
+    @property
+    def arguments(self) -> tuple[OperatorArgument, ...]:
+        """The arguments, in order."""
+        return tuple(OperatorArgument(*row) for row in self._core.arguments)
 
     def __repr__(self) -> str:
         return f"Operator({self.name!r}, version={self.version})"
@@ -117,8 +140,9 @@ def host_operator(
     dtypes : list of lists of str, optional
         The variants: each has a dtype for each argument. By default any dtypes.
     shapes : function, optional
-        Called with a list of (dtype, shape) of the arguments that are read, and the attributes;
-        returns such a list for the outputs.
+        Called as ``shapes(inputs, **attributes)``: `inputs` is a list with (dtype, shape) for each
+        argument that is read, and the attributes come by keyword. Returns such a list for the
+        arguments that are only written, as ``[("float32", (2, 4))]``.
     like : dict, optional
         Without `shapes`: by output, the input whose dtype and shape it has; by default the first.
 

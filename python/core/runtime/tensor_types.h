@@ -1,0 +1,19 @@
+// Element types and shapes of tensors as Python has them: lists of (dtype, shape).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/handles.h"
+#include "runtime/custom/operator.h"
+#include "support/status.h"
+
+namespace texloom::python {
+
+// InvalidArgument for anything but a list or a tuple of pairs. The message is a predicate, such as
+// "has an int in place of a shape"; the caller says of what.
+Result<std::vector<runtime::TensorType>> types_of(const py::object& given);
+
+py::list rows_of(std::span<const runtime::TensorType> types);
+
+}  // namespace texloom::python
