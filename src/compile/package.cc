@@ -243,7 +243,8 @@ CompiledModule module_of(const runtime::Package& package, const std::string& fil
                          const SourceLocation& where) {
   const runtime::PackageVariant& variant = package.variants.front();
   if (variant.program.empty()) {
-    fail(where, Code::BadModuleFile, "run it as a graph; load_module loads what build made",
+    fail(where, Code::BadModuleFile,
+         "load it as a graph: texloom.graph.load(file); load_module loads what build made",
          "'{}' in {} is no compiled function: it has no program", package.name, file);
   }
   CompiledModule module;

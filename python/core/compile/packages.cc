@@ -1,5 +1,7 @@
 // Writes compiled functions to packages, and loads them.
 
+#include "core/compile/packages.h"
+
 #include <pybind11/stl.h>
 
 #include <memory>
@@ -29,9 +31,7 @@ void write_functions(const std::vector<std::shared_ptr<PyFunction>>& functions,
   packages.reserve(functions.size());
   for (const auto& function : functions)
     packages.push_back(compile::package_of(function->module, user_location()));
-  const Status status = runtime::write_packages(packages, std::string(path));
-  if (status.code() == StatusCode::Unavailable) refuse_output_file(status.message());
-  if (!status.ok()) compile::refuse_module_file(status.message(), user_location());
+  throw_if_not_written(runtime::write_packages(packages, std::string(path)));
 }
 
 std::vector<std::shared_ptr<PyFunction>> load_functions(const py::bytes& path) {
@@ -46,6 +46,11 @@ std::vector<std::shared_ptr<PyFunction>> load_functions(const py::bytes& path) {
 }
 
 }  // namespace
+
+void throw_if_not_written(const Status& status) {
+  if (status.code() == StatusCode::Unavailable) refuse_output_file(status.message());
+  if (!status.ok()) compile::refuse_module_file(status.message(), user_location());
+}
 
 void bind_packages(py::module_& m) {
   m.def("write_functions", write_functions);

@@ -59,6 +59,7 @@ Status GraphRun::run(std::span<const std::span<const std::byte>> inputs,
                      std::span<const std::span<std::byte>> outputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i)
     TL_RETURN_IF_ERROR(executor_->set_input(static_cast<std::uint32_t>(i), inputs[i]));
+  has_inputs_ = true;
   TL_RETURN_IF_ERROR(executor_->run());
   for (std::size_t i = 0; i < outputs.size(); ++i)
     TL_RETURN_IF_ERROR(executor_->get_output(static_cast<std::uint32_t>(i), outputs[i]));
@@ -66,6 +67,10 @@ Status GraphRun::run(std::span<const std::span<const std::byte>> inputs,
 }
 
 Result<double> GraphRun::time(int times) {
+  if (!has_inputs_)
+    return invalid_argument(
+        "the graph has not run on this device; help: call run(inputs, device) once: time() uses "
+        "its inputs");
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
   for (int i = 1; i < times; ++i) TL_RETURN_IF_ERROR(executor_->submit());

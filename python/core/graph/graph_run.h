@@ -36,13 +36,14 @@ class GraphRun {
   Status run(std::span<const std::span<const std::byte>> inputs,
              std::span<const std::span<std::byte>> outputs);
   // Runs `times` times with the inputs of the last run, and waits. Returns the seconds that this
-  // takes.
+  // takes. InvalidArgument before the first run.
   Result<double> time(int times);
 
  private:
   static Result<std::unique_ptr<GraphRun>> create(runtime::LoadedGraph loaded);
 
   std::unique_ptr<runtime::Executor> executor_;
+  bool has_inputs_ = false;  // of a run
 };
 
 }  // namespace texloom::python

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compile/package.h"
+#include "core/compile/packages.h"
 #include "core/compile/program.h"
 #include "core/graph/graph_run.h"
 #include "core/handles.h"
@@ -300,8 +301,8 @@ void bind_graphs(py::module_& m) {
   py::class_<PyCompiledGraph, PyRunnableGraph, std::shared_ptr<PyCompiledGraph>>(m,
                                                                                  "_CompiledGraph")
       .def("save",
-           [](const PyCompiledGraph& g, const std::string& file) {
-             throw_if_error(runtime::write_package(g.compiled.package, file));
+           [](const PyCompiledGraph& g, const py::bytes& path) {
+             throw_if_not_written(runtime::write_package(g.compiled.package, std::string(path)));
            })
       .def("summary", &summary_dict)
       .def("__str__",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from os import PathLike, fsencode, fspath
+from os import PathLike, fsencode
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,11 @@ class RunnableGraph:
         """Return the seconds of so many runs, one after another, with the inputs of the last run.
 
         Copies between host and device do not count.
+
+        Raises
+        ------
+        TVMError
+            TL5007 before the first run on the device.
         """
         return float(self._core.time(present(device), times))
 
@@ -108,9 +113,9 @@ class CompiledGraph(RunnableGraph):
         Raises
         ------
         TVMError
-            TL5007 if the file cannot be written.
+            TL5012 if the file cannot be written.
         """
-        self._core.save(fspath(path))
+        self._core.save(fsencode(path))
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -140,7 +145,7 @@ def load(
     path : str or path
         A file that :meth:`CompiledGraph.save` or ``export_library`` wrote. It is kept open.
     operators : sequence of texloom.custom.Operator
-        The custom operators that the graph calls.
+        The custom operators that the graph calls: the file has only their names and versions.
     name : str
         The graph's name, if the file has several; by default the first one.
 
