@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 
@@ -115,6 +115,17 @@ def refuse(
             raise
         raise raised_as(str(error), error.diagnostics) from None
     raise AssertionError("unreachable")
+
+
+def with_note(error: TVMError, note: str) -> TVMError:
+    """Return the error, to whose first diagnostic this adds a note, such as where it happened."""
+    if error.diagnostics:
+        first, *others = error.diagnostics
+        head, _, way_out = first.text.rpartition("\n  help: ")
+        text = f"{head}\n  note: {note}\n  help: {way_out}"
+        error.args = (str(error).replace(first.text, text, 1),)
+        error.diagnostics = [replace(first, notes=[*first.notes, note], text=text), *others]
+    return error
 
 
 def codes() -> list[tuple[str, str, str]]:

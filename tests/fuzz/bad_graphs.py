@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from bad_input import case
 
-from texloom import te
+from texloom import custom, te
 from texloom.graph import Graph, GraphTensor
 
 BUFFERS = {"global": ("global", "global")}
@@ -106,3 +106,120 @@ def concatenation_along_a_missing_axis() -> None:
 def concatenation_of_other_shapes() -> None:
     g, x = graph_of()
     g.concat("y", [x, g.input("z", (8, 4))], 0)  # wrong
+
+
+@case("TL3040", says="the inputs of 'y' are a GraphTensor, not a list")
+def tensor_in_place_of_a_list() -> None:
+    g, x = graph_of()
+    g.node("y", plus_one, x, one_block, BUFFERS)  # wrong
+
+
+@case("TL3040", says="the shape of the tensor 'y' is 4, not a list")
+def number_as_a_shape() -> None:
+    g, _ = graph_of()
+    g.input("y", 4)  # wrong
+
+
+@case("TL3040", says="the name of a graph is ''")
+def graph_without_a_name() -> None:
+    Graph("")  # wrong
+
+
+@case("TL3040", says="computes the node 'y' cannot be called as f(x0, x1)")
+def compute_function_of_too_few_inputs() -> None:
+    g, x = graph_of()
+    g.node("y", plus_one, [x, x], one_block, BUFFERS)  # wrong
+
+
+@case("TL3040", says="computes the node 'y' returns None in place of a tensor")
+def compute_function_without_a_result() -> None:
+    g, x = graph_of()
+    g.node("y", lambda _: None, [x], one_block, BUFFERS)  # wrong
+
+
+@case("TL3040", says="computes the node 'y' raised AttributeError")
+def compute_function_that_raises() -> None:
+    g, x = graph_of()
+    g.node("y", lambda x: x.shapes, [x], one_block, BUFFERS)  # wrong
+
+
+@case("TL3040", says="'y' cannot be called as f(outputs, inputs, scopes, target)")
+def schedule_function_of_two_parameters() -> None:
+    g, x = graph_of()
+    g.node("y", plus_one, [x], lambda outputs, inputs: None, BUFFERS)  # wrong
+
+
+@case("TL3040", says="the schedule function of the node 'y' is an int, not a function")
+def number_as_a_schedule_function() -> None:
+    g, x = graph_of()
+    g.node("y", plus_one, [x], 4, BUFFERS)  # wrong
+
+
+@case("TL3040", says="the node 'y', for the scopes ('global', 'global'), returns None")
+def schedule_function_without_a_result() -> None:
+    g, x = graph_of()
+    g.output(g.node("y", plus_one, [x], lambda *_: None, BUFFERS))
+    g.compile()  # wrong
+
+
+@case("TL3040", says="the node 'y', for the scopes ('global', 'global') raised IndexError")
+def schedule_function_that_raises() -> None:
+    g, x = graph_of()
+    g.output(g.node("y", plus_one, [x], lambda outputs, *_: outputs[1], BUFFERS))
+    g.compile()  # wrong
+
+
+@case("TL2004", says="factor = 0")
+def schedule_function_with_a_wrong_directive() -> None:
+    def schedule(outputs: list[te.Tensor], *_: object) -> te.Schedule:
+        s = te.create_schedule(outputs[0].op)
+        s[outputs[0]].split(outputs[0].op.axis[0], factor=0)  # wrong
+        return s
+
+    g, x = graph_of()
+    g.output(g.node("y", plus_one, [x], schedule, BUFFERS))
+    g.compile()
+
+
+def operator(arguments: dict[str, str]) -> custom.Operator:
+    return custom.host_operator("test::op", arguments)(lambda *_: None)
+
+
+@case("TL3040", says="'test::op', whose argument 'x' is in-out")
+def call_of_an_operator_in_place() -> None:
+    g, x = graph_of()
+    g.custom("y", operator({"x": "read_write"}), [x])  # wrong
+
+
+@case("TL3040", says="which reads an argument after one it writes")
+def call_of_an_operator_that_writes_first() -> None:
+    g, x = graph_of()
+    g.custom("y", operator({"y": "write", "x": "read"}), [x])  # wrong
+
+
+@case("TL3040", says="gives 2 of the inputs of 'test::op', which are x")
+def call_with_too_many_inputs() -> None:
+    g, x = graph_of()
+    g.custom("y", operator({"x": "read", "y": "write"}), [x, x])  # wrong
+
+
+@case("TL3040", says="have 'global' for 'x', which 'test::op' declares as a texture")
+def scopes_that_an_operator_does_not_accept() -> None:
+    g, x = graph_of()
+    op = operator({"x": "read texture", "y": "write"})
+    g.custom("y", op, [x], BUFFERS)  # wrong
+
+
+@case("TL2040", says="what the function returned is an int, not a list")
+def function_for_shapes_that_returns_a_number() -> None:
+    arguments = {"x": "read", "y": "write"}
+    op = custom.host_operator("test::op", arguments, shapes=lambda _: 4)(lambda *_: None)
+    g, x = graph_of()
+    g.custom("y", op, [x])  # wrong
+
+
+@case("TL5012", says="cannot be written")
+def package_in_a_missing_folder() -> None:
+    g, x = graph_of()
+    g.output(g.node("y", plus_one, [x], one_block, BUFFERS))
+    g.compile().save("/none/y.tlp")  # wrong

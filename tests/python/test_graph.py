@@ -255,6 +255,68 @@ def test_custom_operator_between_kernels(dev, scope):
     assert len(graph.summary["conversions"]) == (2 if scope == "global" else 0)
 
 
+def test_scopes_of_an_operator_are_those_that_it_declares(dev):
+    """Without scopes=; an argument that may be stored in any way is a buffer."""
+
+    @host_operator("test::plus", {"x": "read texture", "w": "read", "y": "write buffer"})
+    def plus(x, w, y):
+        y[...] = x + w
+
+    g = Graph("any text is a name")
+    x, w = g.input("x", (6, 5, 4)), g.input("w", (6, 5, 4))
+    g.output(g.custom("y", plus, [x, w]))
+    graph = g.compile()
+    assert graph.summary["nodes"] == {"y": "texture"}
+    scopes = {name: scope for name, (_, scope, _) in graph.summary["stores"].items()}
+    assert scopes == {"x": "texture", "w": "global", "y": "global"}
+    values = counted((6, 5, 4))
+    np.testing.assert_array_equal(graph.run({"x": values, "w": values}, dev)["y"], 2 * values)
+
+
+def test_an_error_in_a_schedule_function_names_the_node():
+    def schedule(outputs, *_):
+        s = te.create_schedule(outputs[0].op)
+        s[outputs[0]].split(outputs[0].op.axis[0], factor=0)
+
+    g = Graph()
+    g.output(g.node("first", plus_one, [g.input("x", (4, 4))], schedule, BUFFERS))
+    with pytest.raises(texloom.TVMError, match="factor = 0") as error:
+        g.compile()
+    note = "the schedule function of the node 'first', for the scopes ('global', 'global')"
+    [diagnostic] = error.value.diagnostics
+    assert diagnostic.notes == [f"in {note}"]
+    assert f"\n  note: in {note}\n  help: " in str(error.value) == diagnostic.text
+
+
+def test_an_exception_of_an_operator_has_a_way_out():
+    @host_operator("test::raises", {"x": "read", "y": "write"})
+    def raises(x, y):
+        raise ValueError("no")
+
+    g = Graph()
+    g.output(g.custom("y", raises, [g.input("x", (4,))]))
+    with pytest.raises(texloom.TVMError, match="test::raises.*raised ValueError: no") as error:
+        g.compile().run({"x": counted((4,))}, "host")
+    assert "correct the function" in error.value.diagnostics[0].help
+
+
+def test_time_before_a_run():
+    g = Graph()
+    g.output(g.node("y", plus_one, [g.input("x", (4, 4))], elementwise, BUFFERS))
+    graph = g.compile()
+    with pytest.raises(texloom.TVMError, match="has not run on this device") as error:
+        graph.time(device="host")
+    assert "call run(inputs, device) once" in error.value.diagnostics[0].help
+    graph.run({"x": counted((4, 4))}, "host")
+    assert graph.time(device="host") > 0
+
+
+def test_summary_has_no_wrong_plurals():
+    g = Graph()
+    g.output(g.node("y", plus_one, [g.input("x", (4, 4))], elementwise, BUFFERS))
+    assert "kernels: 1 call site of 1 signature\n" in str(g.compile())
+
+
 def test_threads_share_a_graph_with_a_python_operator(dev):
     """The operator and each return of a run need the GIL, which no thread may hold as it waits."""
     g = Graph()

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _core, te
-from .._core import Schedule, Tensor
+from .. import _core
+from ..argument_kinds import kind_of, shown
 from ..custom.operators import Operator
-from ..driver import program
 from ..errors import refuse
 from ..target import Target, resolve
-from ..tir.buffer import decl_buffer
+from .calls import accepted_scopes
 from .compiled import CompiledGraph
+from .node_functions import Compute, ScheduleFunction, check_functions, scheduled
 from .tensor import GraphTensor
-
-Compute = Callable[..., "Tensor | Sequence[Tensor]"]
-"""Computes the outputs of a node from tensors that stand for its inputs."""
-
-ScheduleFunction = Callable[[list[Tensor], list[Tensor], tuple[str, ...], str], Schedule]
-"""``schedule(outputs, inputs, scopes, target)``: a schedule for inputs, then outputs, in these
-scopes."""
 
 Scopes = Mapping[str, Sequence[str]]
 
@@ -63,10 +56,16 @@ class Graph:
     Parameters
     ----------
     name : str
-        A word for messages and files.
+        Any text. Messages show it, and :func:`load` finds the graph in a file by it.
+
+    Raises
+    ------
+    TVMError
+        TL3040 for a name that is empty or no string.
     """
 
     def __init__(self, name: str = "graph") -> None:
+        _check_name("graph", name)
         self.name = name
         self._tensors: dict[str, GraphTensor] = {}
         self._values: dict[str, NDArray[Any] | None] = {}  # None: an input
@@ -80,7 +79,7 @@ class Graph:
         Raises
         ------
         TVMError
-            TL3040 for a name that is taken, and for extents that are not positive numbers.
+            TL3040 for a name that is taken, and for a shape that is no list of positive numbers.
         """
         tensor = self._new(name, shape, dtype)
         self._values[name] = None
@@ -131,13 +130,16 @@ class Graph:
         Raises
         ------
         TVMError
-            TL3040 if the parts do not fit together; otherwise what `compute` raises.
+            TL3040 if the parts do not fit together, or for another exception in `compute`.
+            Diagnostics of what `compute` calls have a note that names the node.
         """
+        _check_name("node", name)
         self._check_inputs(name, inputs)
-        made = _as_list(compute(*_placeholders(inputs)))
+        made = check_functions(name, compute, inputs, schedule)
         self._check_scopes(name, scopes, len(inputs) + len(made), costs)
         outputs = self._named_outputs(name, [(list(map(int, t.shape)), t.dtype) for t in made])
         given = {label: tuple(each) for label, each in scopes.items()}
+        functions = (compute, schedule)
         computed = op or getattr(compute, "__name__", "node")
 
         def add(core: Any, numbers: dict[str, int], target: str) -> None:
@@ -149,7 +151,7 @@ class Graph:
                 [
                     (
                         label,
-                        _program(computed, compute, inputs, schedule, each, target),
+                        scheduled(name, computed, functions, inputs, each, target),
                         None if costs is None else costs.get(label),
                         fold_share,
                     )
@@ -213,12 +215,21 @@ class Graph:
         op : texloom.custom.Operator
             An operator whose arguments are read, then written.
         scopes : mapping of str to sequence of str, optional
-            The storages that it accepts, as for :meth:`node`; buffers by default.
+            The storages that it accepts, as for :meth:`node`. By default those that its arguments
+            declare: ``"texture"``, or else ``"global"``.
         attributes : mapping of str to number or str, optional
             What the operator is given.
         cost : float, optional
             Nanoseconds; by the cost model by default.
+
+        Raises
+        ------
+        TVMError
+            TL3040 for an operator with in-out arguments, another number of inputs than it reads,
+            or scopes that contradict its declaration; TL2040 for attributes that do not fit, and
+            for what its function for shapes raises.
         """
+        _check_name("node", name)
         if not isinstance(op, Operator):
             refuse(
                 _BAD,
@@ -227,10 +238,9 @@ class Graph:
             )
         self._check_inputs(name, inputs)
         settings = dict(attributes or {})
+        given = accepted_scopes(name, op, len(inputs), scopes)
         made = op.shapes(*((t.dtype, t.shape) for t in inputs), **settings)
-        count = len(inputs) + len(made)
-        given = {"global": ("global",) * count} if scopes is None else scopes
-        self._check_scopes(name, given, count, None)
+        self._check_scopes(name, given, len(inputs) + len(made), None)
         outputs = self._named_outputs(name, [(list(shape), dtype) for dtype, shape in made])
         self._operators[op.name, op.version] = op
 
@@ -287,7 +297,8 @@ class Graph:
         Raises
         ------
         TVMError
-            TL3040 if nodes and tensors do not fit together; otherwise as for :func:`texloom.build`.
+            TL3040 if nodes and tensors do not fit together, or a schedule function raises another
+            exception; otherwise as for :func:`texloom.build`. A note names the node.
         """
         if scopes not in ("auto", "texture", "global"):
             refuse(
@@ -325,10 +336,11 @@ class Graph:
         return core
 
     def _new(self, name: str, shape: Sequence[Any], dtype: str) -> GraphTensor:
+        _check_name("tensor", name)
         if name in self._tensors:
             refuse(_BAD, f"two tensors are called {name!r}", "give each a name of its own")
         extents = []
-        for extent in shape:
+        for extent in _extents(name, shape):
             if not isinstance(extent, (int, np.integer)) or extent < 1:
                 refuse(
                     _BAD,
@@ -350,6 +362,12 @@ class Graph:
         return tuple(self._new(n, *each) for n, each in zip(names, outputs, strict=True))
 
     def _check_inputs(self, name: str, inputs: Sequence[GraphTensor]) -> None:
+        if not isinstance(inputs, (list, tuple)):
+            refuse(
+                _BAD,
+                f"the inputs of {name!r} are {kind_of(inputs)}, not a list",
+                "write them in brackets, also if there is one: [x]",
+            )
         for each in inputs:
             if not isinstance(each, GraphTensor) or each._graph is not self:
                 refuse(
@@ -369,7 +387,7 @@ class Graph:
                 f"give at least one, such as {{'global': ('global',) * {tensors}}}",
             )
         for label, each in scopes.items():
-            if isinstance(each, str) or len(each) != tensors:
+            if not isinstance(each, (list, tuple)) or len(each) != tensors:
                 refuse(
                     _BAD,
                     f"the scopes {label!r} of the node {name!r} are {each!r}",
@@ -384,33 +402,19 @@ class Graph:
                 )
 
 
-def _placeholders(inputs: Sequence[GraphTensor]) -> list[Tensor]:
-    """Return tensors with names that say nothing of the graph, so that equal nodes are equal."""
-    return [te.placeholder(t.shape, t.dtype, name=f"in{i}") for i, t in enumerate(inputs)]
+def _check_name(kind: str, name: str) -> None:
+    if not isinstance(name, str) or not name:
+        refuse(_BAD, f"the name of a {kind} is {shown(name)}", 'give a string, as "x"')
 
 
-def _as_list(made: Tensor | Sequence[Tensor]) -> list[Tensor]:
-    return [made] if isinstance(made, Tensor) else list(made)
-
-
-def _program(
-    name: str,
-    compute: Compute,
-    inputs: Sequence[GraphTensor],
-    schedule: ScheduleFunction,
-    scopes: tuple[str, ...],
-    target: str,
-) -> _core.Program:
-    """Return a node's schedule for one combination of scopes, with its arguments declared."""
-    placeholders = _placeholders(inputs)
-    outputs = _as_list(compute(*placeholders))
-    made = schedule(outputs, placeholders, scopes, target)
-    arguments = [*placeholders, *outputs]
-    binds = {
-        tensor: decl_buffer(tensor.shape, tensor.dtype, scope=scope)
-        for tensor, scope in zip(arguments, scopes, strict=True)
-    }
-    return program(made, arguments, name if name.isidentifier() else "node", binds, target=target)
+def _extents(name: str, shape: Any) -> Iterable[Any]:
+    if isinstance(shape, str) or not isinstance(shape, Iterable):
+        refuse(
+            _BAD,
+            f"the shape of the tensor {name!r} is {shown(shape)}, not a list",
+            "write it in brackets, also if there is one extent: (8,)",
+        )
+    return shape
 
 
 __all__ = ["Compute", "CostModel", "Graph", "GraphTensor", "ScheduleFunction", "Scopes"]

@@ -1,0 +1,143 @@
+"""Calls of the functions of a node: what computes it, and what schedules it.
+
+What goes wrong in them is reported with the name of the node.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import _core, te
+from .._core import Schedule, Tensor
+from ..argument_kinds import kind_of
+from ..driver import program
+from ..errors import InternalError, TVMError, refuse, with_note
+from ..tir.buffer import decl_buffer
+from .tensor import GraphTensor
+
+Compute = Callable[..., "Tensor | Sequence[Tensor]"]
+"""Computes the outputs of a node from tensors that stand for its inputs."""
+
+ScheduleFunction = Callable[[list[Tensor], list[Tensor], tuple[str, ...], str], Schedule]
+"""``schedule(outputs, inputs, scopes, target)``: a schedule for inputs, then outputs, in these
+scopes."""
+
+_BAD = "BadGraph"
+_SCHEDULE_CALL = ("outputs", "inputs", "scopes", "target")
+
+
+def _check_parameters(what: str, function: Any, parameters: Sequence[str]) -> None:
+    """Refuse what cannot be called with so many arguments; `what` names it."""
+    call = f"f({', '.join(parameters)})"
+    if not callable(function):
+        refuse(_BAD, f"{what} is {kind_of(function)}, not a function", f"define one: def {call}")
+    try:
+        inspect.signature(function).bind(*parameters)
+    except ValueError:
+        pass  # a built-in function, whose parameters Python does not tell
+    except TypeError as error:
+        refuse(_BAD, f"{what} cannot be called as {call}: {error}", f"define it as def {call}")
+
+
+def _called(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function; errors say in which one."""
+    try:
+        return function(*arguments)
+    except TVMError as error:
+        raise with_note(error, f"in {what}") from None
+    except (InternalError, Warning):
+        raise
+    except Exception as error:
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        place = f", at {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else ""
+        message = f"{what} raised {type(error).__name__}: {error}{place}"
+        try:
+            refuse(_BAD, message, "correct the function")
+        except TVMError as refusal:
+            raise refusal from error
+
+
+def _placeholders(inputs: Sequence[GraphTensor]) -> list[Tensor]:
+    """Return tensors with names that say nothing of the graph, so that equal nodes are equal."""
+    return [te.placeholder(t.shape, t.dtype, name=f"in{i}") for i, t in enumerate(inputs)]
+
+
+def computed(node: str, compute: Compute, placeholders: Sequence[Tensor]) -> list[Tensor]:
+    """Return the outputs of a node.
+
+    Raises
+    ------
+    TVMError
+        TL3040 for a function that does not take the inputs, that raises or that returns no tensors;
+        diagnostics of the function's own calls have a note that names the node.
+    """
+    what = f"the function that computes the node {node!r}"
+    made = _called(what, compute, *placeholders)
+    outputs = list(made) if isinstance(made, (list, tuple)) else [made]
+    for each in outputs or [made]:
+        if not isinstance(each, Tensor):
+            refuse(
+                _BAD,
+                f"{what} returns {kind_of(each)} in place of a tensor",
+                "return what te.compute returns, or a list of such tensors",
+            )
+    return outputs
+
+
+def check_functions(
+    node: str, compute: Compute, inputs: Sequence[GraphTensor], schedule: ScheduleFunction
+) -> list[Tensor]:
+    """Check that both functions can be called; return what the node computes."""
+    names = [f"x{i}" for i in range(len(inputs))]
+    _check_parameters(f"the function that computes the node {node!r}", compute, names)
+    _check_parameters(f"the schedule function of the node {node!r}", schedule, _SCHEDULE_CALL)
+    return computed(node, compute, _placeholders(inputs))
+
+
+def scheduled(
+    node: str,
+    op: str,
+    functions: tuple[Compute, ScheduleFunction],
+    inputs: Sequence[GraphTensor],
+    scopes: tuple[str, ...],
+    target: str,
+) -> _core.Program:
+    """Return a node's schedule for one combination of scopes, with its arguments declared.
+
+    Raises
+    ------
+    TVMError
+        TL3040 for a function that raises or that returns no schedule; diagnostics of the functions'
+        own calls have a note that names the node.
+    """
+    compute, schedule = functions
+    placeholders = _placeholders(inputs)
+    outputs = computed(node, compute, placeholders)
+    what = f"the schedule function of the node {node!r}, for the scopes {scopes}"
+    made = _called(what, schedule, outputs, placeholders, scopes, target)
+    if not isinstance(made, Schedule):
+        refuse(
+            _BAD,
+            f"{what}, returns {kind_of(made)}",
+            "return the schedule: s = te.create_schedule(outputs[0].op); ...; return s",
+        )
+    arguments = [*placeholders, *outputs]
+
+    def declared() -> _core.Program:
+        binds = {
+            tensor: decl_buffer(tensor.shape, tensor.dtype, scope=scope)
+            for tensor, scope in zip(arguments, scopes, strict=True)
+        }
+        return program(made, arguments, op if op.isidentifier() else "node", binds, target=target)
+
+    try:
+        return declared()
+    except TVMError as error:
+        raise with_note(error, f"in the node {node!r}, for the scopes {scopes}") from None
+
+
+__all__ = ["Compute", "ScheduleFunction", "check_functions", "computed", "scheduled"]
