@@ -11,6 +11,7 @@
 #include "compile/launch_plan.h"
 #include "graph/copies.h"
 #include "runtime/concatenate_plans.h"
+#include "runtime/plan_validation.h"
 #include "runtime/plan_workspace.h"
 #include "runtime/tensor_layout.h"
 #include "support/check.h"
@@ -20,9 +21,6 @@ namespace texloom::graph {
 namespace {
 
 using runtime::TensorRef;
-using Key = std::pair<std::size_t, std::size_t>;  // tensor, storage
-
-Key key_of(const StoredTensor& tensor) { return {tensor.tensor, tensor.storage}; }
 
 hal::ElementType element_of(ir::Type type) {
   const auto element = hal::element_type_from_name(ir::to_string(type));
@@ -74,7 +72,7 @@ class Assembler {
     for (const auto* list : {&graph_.inputs, &graph_.outputs}) {
       for (const TensorId id : *list) {
         const StoredTensor tensor{id, invocations_.stored[id]};
-        refs_.emplace(key_of(tensor), add(tensors_.arguments, TensorRef::Kind::Argument, tensor));
+        refs_.emplace(tensor, add(tensors_.arguments, TensorRef::Kind::Argument, tensor));
       }
     }
     for (const Invocation& invocation : invocations_.list) add(invocation);
@@ -84,19 +82,22 @@ class Assembler {
     std::vector<std::size_t> plan_of_step;
     auto plan = runtime::concatenate(std::move(tensors_), parts, &plan_of_step);
     TL_CHECK(plan.ok(), plan.status().message());
+    if (const Status status = runtime::validate(*plan); !status.ok())
+      fail({}, Code::BadGraph, "compile the graph in parts", "the graph '{}' cannot run: {}",
+           graph_.name, status.message());
     auto workspace = runtime::plan_workspace(*plan, limits_of(graph_.target, buffer_alignment));
     if (!workspace.ok())
       fail({}, Code::BadGraph, "compile the graph in parts",
            "the memory of '{}' is not planned: {}", graph_.name, workspace.status().message());
     plan->workspace = *std::move(workspace);
     for (const std::size_t part : plan_of_step) result_.nodes.push_back(parts_[part].node);
-    for (const auto& [key, ref] : refs_) {
-      const bool is_first = graph_.tensors[key.first].role == TensorRole::Constant
-                                ? !result_.refs[key.first].has_value()
-                                : invocations_.stored[key.first] == key.second;
+    for (const auto& [tensor, ref] : refs_) {
+      const bool is_first = graph_.tensors[tensor.tensor].role == TensorRole::Constant
+                                ? !result_.refs[tensor.tensor].has_value()
+                                : invocations_.stored[tensor.tensor] == tensor.storage;
       if (!is_first) continue;
-      result_.refs[key.first] = ref;
-      result_.storages[key.first] = key.second;
+      result_.refs[tensor.tensor] = ref;
+      result_.storages[tensor.tensor] = tensor.storage;
     }
     result_.plan = *std::move(plan);
     return std::move(result_);
@@ -121,7 +122,7 @@ class Assembler {
       const std::vector<StoredTensor> tensors = tensors_of(each);
       for (std::size_t i = 0; i < tensors.size(); ++i) {
         const auto& declaration = alternative->program->arguments[i].declaration;
-        if (declaration && declaration->exact_image) exact_.insert(key_of(tensors[i]));
+        if (declaration && declaration->exact_image) exact_.insert(tensors[i]);
       }
     }
   }
@@ -145,19 +146,19 @@ class Assembler {
     const bool is_converted =
         own.role != TensorRole::Constant && invocations_.stored[tensor.tensor] != tensor.storage;
     if (is_converted) name += "." + ir::to_string(stored(tensor).scope);
-    list.push_back(spec_of(name, own.type, stored(tensor), exact_.contains(key_of(tensor))));
+    list.push_back(spec_of(name, own.type, stored(tensor), exact_.contains(tensor)));
     return {kind, static_cast<std::uint32_t>(list.size() - 1)};
   }
 
   TensorRef ref_of(const StoredTensor& tensor) {
-    const auto found = refs_.find(key_of(tensor));
+    const auto found = refs_.find(tensor);
     if (found != refs_.end()) return found->second;
     const bool is_constant = graph_.tensors[tensor.tensor].role == TensorRole::Constant;
     const TensorRef ref = is_constant
                               ? add(tensors_.constants, TensorRef::Kind::Constant, tensor)
                               : add(tensors_.temporaries, TensorRef::Kind::Temporary, tensor);
     if (is_constant) pack_constant(tensor);
-    refs_.emplace(key_of(tensor), ref);
+    refs_.emplace(tensor, ref);
     return ref;
   }
 
@@ -180,7 +181,7 @@ class Assembler {
     for (const StoredTensor& tensor : tensors) {
       part.arguments.push_back(ref_of(tensor));
       const bool has_origin = part.arguments.back().kind == TensorRef::Kind::Temporary &&
-                              stored(tensor).is_texture() && !exact_.contains(key_of(tensor));
+                              stored(tensor).is_texture() && !exact_.contains(tensor);
       arguments.push_back({&stored(tensor), has_origin});
     }
     if (each.node) part.node = static_cast<std::uint32_t>(*each.node);
@@ -253,8 +254,8 @@ class Assembler {
   CallSites& sites_;
   bool interpreted_;
   runtime::PlanTensors tensors_;
-  std::map<Key, TensorRef> refs_;
-  std::set<Key> exact_;
+  std::map<StoredTensor, TensorRef> refs_;
+  std::set<StoredTensor> exact_;
   std::vector<Part> parts_;
   std::deque<runtime::LaunchPlan> call_plans_;
   std::map<const CompiledSite*, runtime::LaunchPlan> interpreted_plans_;

@@ -51,7 +51,7 @@ class Search {
  public:
   Search(const ChoiceProblem& problem, std::size_t max_partial)
       : problem_(problem), max_partial_(max_partial), last_read_(problem.conversions.size(), -1) {
-    for (const auto& storages : problem.conversions) TL_CHECK(storages.size() <= 32);
+    for (const auto& storages : problem.conversions) TL_CHECK(storages.size() <= kMaxStorages);
     for (std::size_t node = 0; node < problem.nodes.size(); ++node) {
       TL_CHECK(!problem.nodes[node].empty());
       for (const ChoiceOption& option : problem.nodes[node]) {

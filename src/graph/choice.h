@@ -11,6 +11,7 @@
 // are dropped, and the result says by how much it may miss the best.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -22,7 +23,7 @@ struct StoredTensor {
   std::size_t tensor = 0;
   std::size_t storage = 0;
 
-  bool operator==(const StoredTensor&) const = default;
+  auto operator<=>(const StoredTensor&) const = default;
 };
 
 struct ChoiceOption {
@@ -49,8 +50,12 @@ struct Choice {
 // The partial choices that are kept after each node.
 inline constexpr std::size_t kMaxPartialChoices = std::size_t{1} << 14;
 
-// Each node has an option, a tensor has one writer, and at most 32 storages. Of choices with equal
-// cost, the one whose options have the smaller numbers in the first node where they differ.
+// The storages of a tensor: a state of the search has a bit for each.
+inline constexpr std::size_t kMaxStorages = 32;
+
+// Each node has an option, a tensor has one writer, and at most kMaxStorages storages. Of choices
+// with equal cost, the one whose options have the smaller numbers in the first node where they
+// differ.
 Choice choose(const ChoiceProblem& problem, std::size_t max_partial = kMaxPartialChoices);
 
 // What a choice costs, conversions included.

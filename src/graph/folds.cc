@@ -35,9 +35,9 @@ class FoldSearch {
   // to plan.
   std::optional<plan::TexturePlan> plan(const std::set<TensorId>& foldable) const {
     plan::TextureProblem problem = problem_;
-    for (const auto& [key, id] : ids_) {
+    for (const auto& [stored, id] : ids_) {
       plan::TextureItem& item = problem.items[static_cast<std::size_t>(id)];
-      if (foldable.contains(static_cast<TensorId>(key.first))) continue;
+      if (foldable.contains(static_cast<TensorId>(stored.tensor))) continue;
       item.height *= item.slices;
       item.slices = 1;
     }
@@ -51,9 +51,9 @@ class FoldSearch {
 
   Folds folds_in(const plan::TexturePlan& plan) const {
     Folds folds;
-    for (const auto& [key, id] : ids_) {
+    for (const auto& [stored, id] : ids_) {
       const int64_t fold = plan.placements[static_cast<std::size_t>(id)].fold;
-      if (fold > 1) folds.emplace(static_cast<TensorId>(key.first), fold);
+      if (fold > 1) folds.emplace(static_cast<TensorId>(stored.tensor), fold);
     }
     return folds;
   }
@@ -61,9 +61,9 @@ class FoldSearch {
   // Edges in one texture, all of whose folds exist as layouts.
   std::set<TensorId> foldable() const {
     std::set<TensorId> tensors, others;
-    for (const auto& [key, id] : ids_) {
-      const auto tensor = static_cast<TensorId>(key.first);
-      const Layout& layout = offers_.storages[tensor][key.second].layout;
+    for (const auto& [stored, id] : ids_) {
+      const auto tensor = static_cast<TensorId>(stored.tensor);
+      const Layout& layout = offers_.storages[tensor][stored.storage].layout;
       const int64_t slices = planes_of(layout).slices;
       bool all = may_fold(graph_, tensor) && slices > 1;
       for (int64_t fold = 2; all && fold <= slices; ++fold) all = folded(layout, fold).has_value();
@@ -74,8 +74,6 @@ class FoldSearch {
   }
 
  private:
-  using Key = std::pair<std::size_t, std::size_t>;  // tensor, storage
-
   bool is_temporary_texture(const StoredTensor& tensor) const {
     const TensorRole role = graph_.tensors[tensor.tensor].role;
     const bool is_argument =
@@ -87,8 +85,7 @@ class FoldSearch {
   void use(const StoredTensor& used, int64_t time) {
     const StoredTensor tensor = invocations_.owner_of(used);
     if (!is_temporary_texture(tensor)) return;
-    const auto [found, is_new] = ids_.emplace(Key{tensor.tensor, tensor.storage},
-                                              static_cast<int64_t>(problem_.items.size()));
+    const auto [found, is_new] = ids_.emplace(tensor, static_cast<int64_t>(problem_.items.size()));
     if (is_new) {
       const Planes planes = planes_of(offers_.storages[tensor.tensor][tensor.storage].layout);
       plan::TextureItem item;
@@ -113,8 +110,7 @@ class FoldSearch {
   }
 
   std::optional<int64_t> find(const StoredTensor& tensor) const {
-    const StoredTensor owner = invocations_.owner_of(tensor);
-    const auto found = ids_.find({owner.tensor, owner.storage});
+    const auto found = ids_.find(invocations_.owner_of(tensor));
     if (found == ids_.end()) return std::nullopt;
     return found->second;
   }
@@ -122,7 +118,7 @@ class FoldSearch {
   const Graph& graph_;
   const Offers& offers_;
   const Invocations& invocations_;
-  std::map<Key, int64_t> ids_;  // an item's id is its position
+  std::map<StoredTensor, int64_t> ids_;  // an item's id is its position
   plan::TextureProblem problem_;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "support/check.h"
@@ -30,16 +31,8 @@ class Verifier {
       error({}, "add the node that computes it", "no node computes the tensor '{}'",
             graph_.tensors[i].name);
     }
-    std::set<TensorId> outputs;
-    for (const TensorId id : graph_.outputs) {
-      if (!outputs.insert(id).second)
-        error({}, "name each output once", "'{}' is an output twice", graph_.tensors[id].name);
-      if (graph_.tensors[id].role != TensorRole::Output)
-        error({}, "mark a tensor that a node computes", "the output '{}' is not computed",
-              graph_.tensors[id].name);
-    }
-    if (graph_.outputs.empty())
-      error({}, "mark what it computes as an output", "the graph '{}' has no output", graph_.name);
+    check_inputs();
+    check_outputs();
     sink_.throw_if_errors();
   }
 
@@ -48,6 +41,48 @@ class Verifier {
   void error(const SourceLocation& where, std::string help, fmt::format_string<Args...> format,
              Args&&... args) {
     sink_.error(where, Code::BadGraph, std::move(help), format, std::forward<Args>(args)...);
+  }
+
+  // Whether an input or an output of the graph is one of its tensors.
+  bool is_known(TensorId id, std::string_view kind) {
+    if (id < graph_.tensors.size()) return true;
+    error({}, fmt::format("add the tensor before it is made an {}", kind),
+          "an {} of the graph '{}' is the tensor {} of {}", kind, graph_.name, id,
+          graph_.tensors.size());
+    return false;
+  }
+
+  void check_inputs() {
+    std::set<TensorId> inputs;
+    for (const TensorId id : graph_.inputs) {
+      if (!is_known(id, "input")) continue;
+      const Tensor& tensor = graph_.tensors[id];
+      if (!inputs.insert(id).second)
+        error({}, "name each input once", "'{}' is an input twice", tensor.name);
+      if (tensor.role != TensorRole::Input)
+        error({}, "add inputs with add_input()", "'{}' is among the inputs, but has another role",
+              tensor.name);
+    }
+    for (TensorId id = 0; id < graph_.tensors.size(); ++id) {
+      if (graph_.tensors[id].role == TensorRole::Input && !inputs.contains(id))
+        error({}, "add inputs with add_input()", "the input '{}' is not among those of the graph",
+              graph_.tensors[id].name);
+    }
+  }
+
+  void check_outputs() {
+    std::set<TensorId> outputs;
+    for (const TensorId id : graph_.outputs) {
+      if (!is_known(id, "output")) continue;
+      const Tensor& tensor = graph_.tensors[id];
+      if (!outputs.insert(id).second)
+        error({}, "name each output once", "'{}' is an output twice", tensor.name);
+      if (tensor.role != TensorRole::Output)
+        error({}, "mark a tensor that a node computes", "the output '{}' is not computed",
+              tensor.name);
+    }
+    if (graph_.outputs.empty())
+      error({}, "mark what it computes as an output", "the graph '{}' has no output", graph_.name);
   }
 
   void check_tensors() {
@@ -105,7 +140,27 @@ class Verifier {
     check_alternatives(node);
   }
 
+  void check_accesses(const Node& node) {
+    const std::vector<hal::Access>& accesses = node.call->accesses;
+    const std::size_t count = node.inputs.size() + node.outputs.size();
+    if (accesses.size() != count)
+      return error(node.location, "give an access for each input and each output",
+                   "the operator '{}' of the node '{}' has {} tensors, but {} accesses",
+                   node.call->op, node.name, count, accesses.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool is_input = i < node.inputs.size();
+      const hal::Access wanted = is_input ? hal::Access::Read : hal::Access::Write;
+      if (accesses[i] == wanted) continue;
+      const TensorId id = is_input ? node.inputs[i] : node.outputs[i - node.inputs.size()];
+      error(node.location, "let it read its inputs and write its outputs",
+            "the operator '{}' of the node '{}' has the access '{}' to its {} '{}'", node.call->op,
+            node.name, hal::to_string(accesses[i]), is_input ? "input" : "output",
+            graph_.tensors[id].name);
+    }
+  }
+
   void check_alternatives(const Node& node) {
+    if (node.call) check_accesses(node);
     if (node.alternatives.empty())
       error(node.location, "give it at least one schedule", "the node '{}' has no alternative",
             node.name);
@@ -127,8 +182,7 @@ class Verifier {
   }
 
   void check_arguments(const Node& node, const Alternative& alternative) {
-    std::vector<TensorId> tensors = node.inputs;
-    tensors.insert(tensors.end(), node.outputs.begin(), node.outputs.end());
+    const std::vector<TensorId> tensors = tensors_of(node);
     if (node.call) {
       if (alternative.scopes.size() != tensors.size())
         error(node.location, "give a scope for each input and each output",
@@ -230,6 +284,12 @@ void Graph::mark_output(TensorId tensor) {
   TL_CHECK(tensor < tensors.size());
   if (tensors[tensor].role == TensorRole::Intermediate) tensors[tensor].role = TensorRole::Output;
   outputs.push_back(tensor);
+}
+
+std::vector<TensorId> tensors_of(const Node& node) {
+  std::vector<TensorId> tensors = node.inputs;
+  tensors.insert(tensors.end(), node.outputs.begin(), node.outputs.end());
+  return tensors;
 }
 
 void verify(const Graph& graph) { Verifier(graph).run(); }

@@ -80,11 +80,15 @@ struct Graph {
   void mark_output(TensorId tensor);
 };
 
+// The node's inputs, then its outputs: the order of the arguments of its alternatives.
+std::vector<TensorId> tensors_of(const Node& node);
+
 // Fails with BadGraph, at the node's location if there is one, for all that is wrong at once:
-// repeated names, tensors that do not exist, a tensor that is read before it is computed or
-// computed twice, an output or an edge that no node computes, a node without an alternative, an
-// alternative whose arguments do not have the types and shapes of the node's tensors, a
-// concatenation whose extents do not fit.
+// repeated names, tensors that do not exist, inputs whose role is another, a tensor that is read
+// before it is computed or computed twice, an output or an edge that no node computes, a node
+// without an alternative, an alternative whose arguments do not have the types and shapes of the
+// node's tensors, a call that does not read its inputs and write its outputs, a concatenation whose
+// extents do not fit.
 void verify(const Graph& graph);
 
 }  // namespace texloom::graph

@@ -15,10 +15,10 @@ StoredTensor Invocations::owner_of(const StoredTensor& tensor) const {
 Invocations invocations_of(const Graph& graph, const Offers& offers, const Choice& choice) {
   Invocations result;
   result.stored.resize(graph.tensors.size());
-  std::set<std::pair<std::size_t, std::size_t>> present;
+  std::set<StoredTensor> present;
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     result.stored[graph.inputs[i]] = choice.options[i];
-    present.emplace(graph.inputs[i], choice.options[i]);
+    present.insert({graph.inputs[i], choice.options[i]});
   }
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     const Node& node = graph.nodes[n];
@@ -29,7 +29,7 @@ Invocations invocations_of(const Graph& graph, const Offers& offers, const Choic
       const StoredTensor read{node.inputs[i], offer.storages[i]};
       own.reads.push_back(read);
       if (graph.tensors[read.tensor].role == TensorRole::Constant) continue;
-      if (!present.emplace(read.tensor, read.storage).second) continue;
+      if (!present.insert(read).second) continue;
       result.list.push_back(
           {.node = {}, .reads = {{read.tensor, result.stored[read.tensor]}}, .writes = {read}});
     }
@@ -37,7 +37,7 @@ Invocations invocations_of(const Graph& graph, const Offers& offers, const Choic
       const StoredTensor write{node.outputs[i], offer.storages[node.inputs.size() + i]};
       own.writes.push_back(write);
       result.stored[write.tensor] = write.storage;
-      present.emplace(write.tensor, write.storage);
+      present.insert(write);
     }
     if (!offer.in_place) {
       result.list.push_back(std::move(own));

@@ -6,15 +6,10 @@
 #include <utility>
 
 #include "graph/planes.h"
+#include "support/diagnostic.h"
 
 namespace texloom::graph {
 namespace {
-
-std::vector<TensorId> tensors_of(const Node& node) {
-  std::vector<TensorId> tensors = node.inputs;
-  tensors.insert(tensors.end(), node.outputs.begin(), node.outputs.end());
-  return tensors;
-}
 
 bool is_among(TensorId tensor, const std::vector<TensorId>& list) {
   return std::find(list.begin(), list.end(), tensor) != list.end();
@@ -42,18 +37,25 @@ class Collection {
     }
     for (const TensorId input : graph_.inputs) {
       if (offers_.storages[input].empty())
-        number_of(input, {{}, ir::linear_layout(graph_.tensors[input].shape)});
+        offers_.storages[input].push_back({{}, ir::linear_layout(graph_.tensors[input].shape)});
     }
     return std::move(offers_);
   }
 
  private:
-  // The number of the storage among those of the tensor, to which it is added if it is new.
-  std::size_t number_of(TensorId tensor, const Stored& stored) {
+  // The number of the storage among those of the tensor, to which it is added if it is new. The
+  // node, whose tensor it is, wants it.
+  std::size_t number_of(TensorId tensor, const Stored& stored, const Node& node) {
     std::vector<Stored>& known = offers_.storages[tensor];
     for (std::size_t i = 0; i < known.size(); ++i) {
       if (known[i].same_memory(stored)) return i;
     }
+    const bool is_chosen = graph_.tensors[tensor].role != TensorRole::Constant;
+    if (is_chosen && known.size() == kMaxStorages)
+      fail(node.location, Code::BadGraph, "let some of its nodes agree on scopes and layouts",
+           "the node '{}' wants '{}' in {}, but other nodes want it in {} storages already, the "
+           "most that a tensor can have",
+           node.name, graph_.tensors[tensor].name, to_string(stored), kMaxStorages);
     known.push_back(stored);
     return known.size() - 1;
   }
@@ -105,7 +107,7 @@ class Collection {
           ++folded_arguments;
         }
       }
-      offer.storages.push_back(number_of(tensors[i], stored[i]));
+      offer.storages.push_back(number_of(tensors[i], stored[i], node));
     }
     offer.cost *= 1 + alternative.fold_share * static_cast<double>(folded_arguments);
     return offer;
@@ -137,8 +139,8 @@ class Collection {
       }
       Offer offer;
       for (std::size_t i = 0; i < node.inputs.size(); ++i)
-        offer.storages.push_back(number_of(node.inputs[i], stored[i]));
-      offer.storages.push_back(number_of(whole, stored.back()));
+        offer.storages.push_back(number_of(node.inputs[i], stored[i], node));
+      offer.storages.push_back(number_of(whole, stored.back(), node));
       offer.in_place = places_in(node, stored);
       if (!offer.in_place) offer.cost = copy_cost(model_, stored, graph_.tensors[whole].type);
       offers_.nodes[number].push_back(std::move(offer));
@@ -248,7 +250,9 @@ ChoiceProblem choice_problem(const Graph& graph, const Offers& offers, const Cos
   ChoiceProblem problem;
   for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
     const std::vector<Stored>& storages = offers.storages[i];
-    auto& costs = problem.conversions.emplace_back(storages.size());
+    auto& costs = problem.conversions.emplace_back();
+    if (graph.tensors[i].role == TensorRole::Constant) continue;
+    costs.resize(storages.size());
     for (std::size_t from = 0; from < storages.size(); ++from) {
       for (std::size_t to = 0; to < storages.size(); ++to)
         costs[from].push_back(

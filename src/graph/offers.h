@@ -33,7 +33,8 @@ struct Offers {
   std::vector<std::vector<Offer>> nodes;      // by node
 };
 
-// The graph is verified. Fails like stored_as().
+// The graph is verified. Fails like stored_as(), and with BadGraph, at a node, if its alternatives
+// want a tensor that is no constant in more than kMaxStorages storages.
 //
 // A concatenation offers a storage for each scope that a neighbor uses: in place, which costs
 // nothing, where its parts are edges of the graph that no other concatenation holds, lie as

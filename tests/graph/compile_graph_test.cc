@@ -195,5 +195,21 @@ TEST(CompileGraph, SaysAllThatIsWrong) {
             "TL3040 nowhere: the graph 'net' has no output");
 }
 
+TEST(CompileGraph, RefusesInputsAndOutputsThatAreNoTensors) {
+  Graph graph = empty_graph();
+  const TensorId x = graph.add_input("x", ir::kFloat32, {4, 8, 4});
+  graph.add_input("y", ir::kFloat32, {4});
+  const TensorId a = add_sum(graph, "a", {x}, kBufferOnly);
+  graph.mark_output(a);
+  graph.inputs = {x, x, 7, a};
+  graph.outputs.push_back(9);
+  EXPECT_EQ(schedule::testing::faults([&] { compile_graph(graph); }),
+            "TL3040 nowhere: 'x' is an input twice\n"
+            "TL3040 nowhere: an input of the graph 'net' is the tensor 7 of 3\n"
+            "TL3040 nowhere: 'a' is among the inputs, but has another role\n"
+            "TL3040 nowhere: the input 'y' is not among those of the graph\n"
+            "TL3040 nowhere: an output of the graph 'net' is the tensor 9 of 3");
+}
+
 }  // namespace
 }  // namespace texloom::graph
