@@ -97,9 +97,30 @@ def concatenation_of_nothing() -> None:
 
 
 @case("TL3040")
+def concatenation_of_a_taken_name() -> None:
+    g, x = graph_of()
+
+    def two(x: te.Tensor) -> list[te.Tensor]:
+        return list(te.compute(x.shape, lambda i: (x[i] + 1.0, x[i] - 1.0), name="two"))
+
+    g.node("y", two, [x], one_block, {"global": ("global",) * 3})  # it makes y.0 and y.1
+    g.concat("y", [x, x], 0)  # wrong
+
+
+@case("TL3040")
 def concatenation_along_a_missing_axis() -> None:
     g, x = graph_of()
     g.concat("y", [x, x], 1)  # wrong
+
+
+@case("TL2040", says="the attribute 'edge' is")
+def attribute_that_is_a_list() -> None:
+    @custom.host_operator("mine::soft", {"x": "read", "y": "write"}, attributes={"edge": "float"})
+    def soft(x: object, y: object, edge: float) -> None:
+        """Do nothing."""
+
+    g, x = graph_of()
+    g.custom("y", soft, [x], attributes={"edge": [1.0]})  # wrong
 
 
 @case("TL3040")

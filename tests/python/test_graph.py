@@ -317,6 +317,17 @@ def test_summary_has_no_wrong_plurals():
     assert "kernels: 1 call site of 1 signature\n" in str(g.compile())
 
 
+@pytest.mark.parametrize("number", [np.float32, np.float64, np.int64, bool])
+def test_attributes_of_a_call_are_numbers_of_any_type(number):
+    g = Graph()
+    x = g.input("x", (4, 4))
+    g.output(g.custom("y", softshrink, [x], attributes={"edge": number(1)}))
+    [given] = (line for line in g.text().splitlines() if "given edge" in line)
+    assert given.strip() in ("given edge = 1.0", "given edge = 1")
+    got = g.compile().run({"x": np.full((4, 4), 3, "float32")}, texloom.device("host"))["y"]
+    np.testing.assert_array_equal(got, np.full((4, 4), 2))
+
+
 def test_threads_share_a_graph_with_a_python_operator(dev):
     """The operator and each return of a run need the GIL, which no thread may hold as it waits."""
     g = Graph()

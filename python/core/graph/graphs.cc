@@ -118,12 +118,6 @@ void add_concatenation(graph::Graph& g, const std::string& name, std::vector<Ten
   g.nodes.push_back(std::move(node));
 }
 
-runtime::AttributeValue attribute_value(const py::handle& value) {
-  if (py::isinstance<py::int_>(value)) return value.cast<std::int64_t>();
-  if (py::isinstance<py::float_>(value)) return value.cast<double>();
-  return py::str(value).cast<std::string>();
-}
-
 // `scopes`: those of inputs, then of outputs, for each alternative, by its name.
 void add_call(graph::Graph& g, const std::string& name, const std::string& op,
               std::vector<TensorId> inputs, std::vector<TensorId> outputs,
@@ -136,8 +130,7 @@ void add_call(graph::Graph& g, const std::string& name, const std::string& op,
   call.encoding = is_on_host ? runtime::Encoding::Host : runtime::Encoding::Kernels;
   call.accesses.assign(node.inputs.size(), hal::Access::Read);
   call.accesses.insert(call.accesses.end(), node.outputs.size(), hal::Access::Write);
-  for (const auto& [key, value] : attributes)
-    call.attributes.push_back({key.cast<std::string>(), attribute_value(value)});
+  call.attributes = attributes_of(attributes);
   node.attributes = call.attributes;
   node.call = std::move(call);
   for (const auto& [label, list] : scopes) {

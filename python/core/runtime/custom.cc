@@ -319,25 +319,6 @@ std::shared_ptr<PyOperator> make_source_operator(const std::string& file,
   return std::make_shared<PyOperator>(*std::move(made));
 }
 
-std::vector<runtime::Attribute> attributes_of(const py::dict& given) {
-  std::vector<runtime::Attribute> attributes;
-  for (const auto& [name, value] : given) {
-    AttributeValue converted;
-    if (py::isinstance<py::str>(value)) {
-      converted = value.cast<std::string>();
-    } else if (PyIndex_Check(value.ptr()) != 0) {
-      converted = py::int_(py::reinterpret_borrow<py::object>(value)).cast<std::int64_t>();
-    } else if (PyNumber_Check(value.ptr()) != 0) {
-      converted = py::float_(py::reinterpret_borrow<py::object>(value)).cast<double>();
-    } else {
-      fail(user_location(), Code::BadDirectiveArgument, "give a number or a string",
-           "the attribute '{}' is {}", name.cast<std::string>(), kind_text(value));
-    }
-    attributes.push_back({name.cast<std::string>(), std::move(converted)});
-  }
-  return attributes;
-}
-
 runtime::TensorSpec spec_of(const std::string& name, const PyArray& array) {
   runtime::TensorSpec spec{.name = name,
                            .element = element_of(ir::to_string(array.type.element())),
@@ -462,6 +443,25 @@ py::list arguments(const OperatorInfo& info) {
 
 std::shared_ptr<const runtime::CustomOperator> operator_of(const py::handle& value) {
   return value.cast<const PyOperator&>().op;
+}
+
+std::vector<runtime::Attribute> attributes_of(const py::dict& given) {
+  std::vector<runtime::Attribute> attributes;
+  for (const auto& [name, value] : given) {
+    AttributeValue converted;
+    if (py::isinstance<py::str>(value)) {
+      converted = value.cast<std::string>();
+    } else if (PyIndex_Check(value.ptr()) != 0) {
+      converted = py::int_(py::reinterpret_borrow<py::object>(value)).cast<std::int64_t>();
+    } else if (PyNumber_Check(value.ptr()) != 0) {
+      converted = py::float_(py::reinterpret_borrow<py::object>(value)).cast<double>();
+    } else {
+      fail(user_location(), Code::BadDirectiveArgument, "give a number or a string",
+           "the attribute '{}' is {}", name.cast<std::string>(), kind_text(value));
+    }
+    attributes.push_back({name.cast<std::string>(), std::move(converted)});
+  }
+  return attributes;
 }
 
 void bind_custom_operators(py::module_& m) {

@@ -187,7 +187,7 @@ class Graph:
                     "join tensors that differ only along that axis",
                 )
         shape[axis] = sum(each.shape[axis] for each in inputs)
-        output = self._new(name, shape, inputs[0].dtype)
+        (output,) = self._named_outputs(name, [(shape, inputs[0].dtype)])
 
         def add(core: Any, numbers: dict[str, int], target: str) -> None:
             del target
