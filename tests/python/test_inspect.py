@@ -14,6 +14,9 @@ from texloom.__main__ import main
 from texloom.custom import host_operator
 from texloom.graph import Graph
 from texloom.inspect.describe import counted
+
+
+from texloom.inspect.describe import _needs
 from texloom.ops.texel_schedules import spread
 
 
@@ -42,6 +45,7 @@ def test_text_shows_what_runs(package, capsys):
     text = capsys.readouterr().out
     for line in (
         "package doubled: X -> Y",
+        f"written by Texloom {tvm.__version__}",
         "needs images of 10 x 6 texels",
         "X       float32[6, 10, 4]  0           global  960 bytes  row-major",
         "X.texture  10 x 6 texels of rgba32float",
@@ -68,6 +72,57 @@ def test_json_has_everything(package, capsys):
     assert counted["symbols"] == ["n"]
     assert counted["tensors"][0]["shape"] == ["n"]
     assert counted["variants"][0]["steps"][0]["groups"] == ["n", 1, 1]
+    assert doubled["writer"] == counted["writer"] == tvm.__version__
+
+
+def test_needs_of_images_alone_are_shown():
+    needs = dict.fromkeys(
+        ("float64", "float16_arithmetic", "max_image_width", "max_image_height")
+        + ("max_work_group_size", "local_bytes", "buffer_bytes"),
+        0,
+    )
+    assert _needs({**needs, "images": True}) == "images"
+    assert _needs({**needs, "images": True, "float64": True}) == "images, float64"
+    assert _needs({**needs, "images": False}) == "nothing special"
+
+
+def test_numbers_and_parts(tmp_path, capsys):
+    a = te.placeholder((8,), name="A")
+    f = te.var("f", "float32")
+    b = te.compute(a.shape, lambda i: a[i] * f, name="B")
+    s = te.create_schedule(b.op)
+    s[b].bind(b.op.axis[0], te.thread_axis("blockIdx.x"))
+    scaled = tmp_path / "scaled.tlp"
+    tvm.build(s, [a, f, b], target="opencl", name="scaled").export_library(scaled)
+    assert main(["inspect", str(scaled), "--json"]) == 0
+    [view] = json.loads(capsys.readouterr().out)
+    assert view["numbers"] == [{"name": "f", "position": 1, "dtype": "float32"}]
+    assert main(["inspect", str(scaled)]) == 0
+    assert "f: float32, argument 1 of a call" in capsys.readouterr().out
+
+    def plus_one(x):
+        return te.compute(x.shape, lambda *i: x[i] + 1.0, name="plus_one")
+
+    def schedule(outputs, _inputs, _scopes, _target):
+        s = te.create_schedule(outputs[0].op)
+        spread(s, outputs[0])
+        return s
+
+    g = Graph("joined")
+    x = g.input("x", (64, 4))
+    buffers = {"global": ("global", "global")}
+    parts = [g.node(name, plus_one, [x], schedule, buffers) for name in ("a", "b")]
+    g.output(g.node("y", plus_one, [g.concat("c", parts, 0)], schedule, buffers))
+    joined = tmp_path / "joined.tlp"
+    g.compile("opencl").save(joined)
+    assert main(["inspect", str(joined), "--json"]) == 0
+    [view] = json.loads(capsys.readouterr().out)
+    assert view["variants"][0]["parts"] == [
+        {"tensor": "a", "whole": "c", "offset": 0, "x": 0, "y": 0},
+        {"tensor": "b", "whole": "c", "offset": 64 * 4 * 4, "x": 0, "y": 0},
+    ]
+    assert main(["inspect", str(joined)]) == 0
+    assert "b is part of c, at byte 1,024" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("content", [None, b"", b"PK\3\4", "cut"])

@@ -235,19 +235,45 @@ py::dict variant(const Package& package, const PackageVariant& variant) {
   result["kernels"] = kernels(plan);
   result["calls"] = calls(plan);
   result["steps"] = steps(plan.steps, plan);
+  result["parts"] = shown(plan.parts, [&](const runtime::PartOfTemporary& part) {
+    py::dict each;
+    each["tensor"] = plan.temporaries[part.temporary].name;
+    each["whole"] = plan.temporaries[part.whole].name;
+    each["offset"] = part.offset;
+    each["x"] = part.origin.x;
+    each["y"] = part.origin.y;
+    return each;
+  });
   result["names_barriers"] = plan.names_barriers;
   result["nodes_of_steps"] = variant.nodes;
   result["program_bytes"] = variant.program.size();
   return result;
 }
 
-py::dict package_view(const Package& package) {
+// The numbers that callers pass beside tensors: symbols, and after them scalars of the plans.
+py::list numbers(const Package& package) {
+  return shown(package.numbers, [&](const runtime::PackageNumber& number) {
+    const std::size_t symbols = package.symbols.size();
+    py::dict each;
+    each["name"] = number.symbol < symbols
+                       ? package.symbols[number.symbol]
+                       : package.variants.front().plan.scalars[number.symbol - symbols].name;
+    each["position"] = number.position;
+    each["dtype"] = name(hal::to_string(number.element));
+    return each;
+  });
+}
+
+// `writer` is the version of Texloom that wrote the file.
+py::dict package_view(const Package& package, const std::string& writer) {
   const auto names = [&](const std::vector<std::uint32_t>& tensors) {
     return shown(tensors, [&](std::uint32_t i) { return package.tensors[i].name; });
   };
   constexpr const char* kRoles[] = {"input", "output", "constant", "intermediate"};
   py::dict result;
   result["name"] = package.name;
+  result["writer"] = writer;
+  result["numbers"] = numbers(package);
   result["symbols"] = package.symbols;
   result["inputs"] = names(package.inputs);
   result["outputs"] = names(package.outputs);
@@ -278,7 +304,8 @@ py::dict package_view(const Package& package) {
 py::list view_packages(const py::bytes& path) {
   const auto opened = runtime::PackageFile::open(std::string(path));
   if (!opened.ok()) compile::refuse_module_file(opened.status().message(), user_location());
-  return shown((*opened)->packages(), package_view);
+  return shown((*opened)->packages(),
+               [&](const Package& package) { return package_view(package, (*opened)->writer()); });
 }
 
 // Finds the package and the variant, counted from 0, whose invocations are listed. `device` gives

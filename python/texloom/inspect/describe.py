@@ -59,16 +59,19 @@ def _attributes(attributes: View) -> str:
 
 
 def _needs(needs: View) -> str:
-    parts = [name for name in ("images", "float64", "float16_arithmetic") if needs[name]]
+    parts = []
     if needs["max_image_width"]:
         parts.append(f"images of {needs['max_image_width']} x {needs['max_image_height']} texels")
+    elif needs["images"]:
+        parts.append("images")
+    parts += [name for name in ("float64", "float16_arithmetic") if needs[name]]
     if needs["max_work_group_size"]:
         parts.append(f"groups of {counted(needs['max_work_group_size'], 'thread')}")
     if needs["local_bytes"]:
         parts.append(f"{_bytes(needs['local_bytes'])} of local memory")
     if needs["buffer_bytes"]:
         parts.append(f"a buffer of {_bytes(needs['buffer_bytes'])}")
-    return ", ".join(part for part in parts if part != "images") or "nothing special"
+    return ", ".join(parts) or "nothing special"
 
 
 def _stores(variant: View, tensors: Sequence[View]) -> list[str]:
@@ -87,6 +90,14 @@ def _stores(variant: View, tensors: Sequence[View]) -> list[str]:
     return aligned(rows)
 
 
+def _parts(variant: View) -> list[str]:
+    kinds = {each["name"]: each["storage"]["kind"] for each in variant["temporaries"]}
+    return [
+        f"{part['tensor']} is part of {part['whole']}, at {_place(part, kinds[part['whole']])}"
+        for part in variant["parts"]
+    ]
+
+
 def _memory(variant: View) -> list[str]:
     workspace = variant["workspace"]
     temporaries = variant["temporaries"]
@@ -94,7 +105,11 @@ def _memory(variant: View) -> list[str]:
         if not temporaries:
             return []
         rows = [(each["name"], _storage(each["storage"])) for each in temporaries]
-        return ["they get their places when the package is loaded", *aligned(rows)]
+        return [
+            "they get their places when the package is loaded",
+            *aligned(rows),
+            *_parts(variant),
+        ]
     objects = workspace["objects"]
     lines = [
         f"{_bytes(sum(each['bytes'] for each in objects))} in {counted(len(objects), 'object')}"
@@ -106,7 +121,7 @@ def _memory(variant: View) -> list[str]:
             for place in workspace["places"]
             if place["object"] == number
         ]
-    return lines
+    return lines + _parts(variant)
 
 
 def _place(place: View, kind: str) -> str:
@@ -199,6 +214,15 @@ def describe(view: View) -> str:
     ]
     if view["operations"] is not None:
         lines.append(f"{view['operations']:,.0f} arithmetic operations in a run")
+    if view["writer"]:
+        lines.append(f"written by Texloom {view['writer']}")
+    lines += _section(
+        "numbers",
+        (
+            f"{each['name']}: {each['dtype']}, argument {each['position']} of a call"
+            for each in view["numbers"]
+        ),
+    )
     lines += _section("metadata", (f"{k}: {v!r}" for k, v in view["metadata"].items()))
     lines += _section(
         "nodes",

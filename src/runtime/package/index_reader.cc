@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "runtime/package/index_enums.h"
 #include "runtime/package/index_values.h"
 #include "runtime/package/package_format.h"
 #include "runtime/package/plan_reader.h"
+#include "runtime/package/utf8.h"
 
 namespace texloom::runtime {
 namespace {
@@ -19,6 +21,12 @@ constexpr flatbuffers::uoffset_t kMaxDepth = kMaxLoopDepth + 8;
 // Fewer bytes than a table and the offset to it cannot have.
 constexpr std::size_t kLeastTableBytes = 8;
 
+// Whether a text can be shown as the version of a program.
+bool is_version(std::string_view text) {
+  constexpr std::size_t kMaxVersionBytes = 64;
+  return text.size() <= kMaxVersionBytes && is_plain_text(text);
+}
+
 class IndexReader {
  public:
   IndexReader(std::size_t index_bytes, SectionTable& sections, const PackageOptions& options)
@@ -26,6 +34,8 @@ class IndexReader {
 
   Result<ReadPackages> read(const index::Index& index) {
     ReadPackages result;
+    result.writer = values_.text(index.writer());
+    if (!is_version(result.writer)) values_.refuse("the version that wrote it is not plain text");
     result.packages = values_.tables<Package>(index.graphs(), [&](const index::Graph& each) {
       return graph(each, result.constants.emplace_back());
     });
@@ -142,14 +152,24 @@ const std::uint8_t* data_of(std::span<const std::byte> index) {
   return reinterpret_cast<const std::uint8_t*>(index.data());
 }
 
+bool is_index(std::span<const std::byte> index) {
+  const auto max_tables = static_cast<flatbuffers::uoffset_t>(index.size() / kLeastTableBytes + 1);
+  flatbuffers::Verifier verifier(data_of(index), index.size(), kMaxDepth, max_tables);
+  return index::VerifyIndexBuffer(verifier);
+}
+
 }  // namespace
+
+std::string writer_of(std::span<const std::byte> index) {
+  if (index.size() >= FLATBUFFERS_MAX_BUFFER_SIZE || !is_index(index)) return {};
+  const flatbuffers::String* writer = index::GetIndex(data_of(index))->writer();
+  return writer != nullptr && is_version(writer->string_view()) ? writer->str() : std::string();
+}
 
 Result<std::vector<SectionPlace>> read_sections(std::span<const std::byte> index) {
   if (index.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
     return invalid_argument("its index has {} bytes, which is too many", index.size());
-  const auto max_tables = static_cast<flatbuffers::uoffset_t>(index.size() / kLeastTableBytes + 1);
-  flatbuffers::Verifier verifier(data_of(index), index.size(), kMaxDepth, max_tables);
-  if (!index::VerifyIndexBuffer(verifier))
+  if (!is_index(index))
     return invalid_argument("its index is not one: an offset is wrong, or tables nest too deep");
   std::vector<SectionPlace> places;
   const auto* sections = index::GetIndex(data_of(index))->sections();

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "runtime/package/package.h"
@@ -14,6 +15,7 @@
 namespace texloom::runtime {
 
 struct ReadPackages {
+  std::string writer;  // the version of Texloom that wrote the file, or ""
   std::vector<Package> packages;
   // The sections of the constants: by package, variant and constant.
   std::vector<std::vector<std::vector<std::uint32_t>>> constants;
@@ -22,6 +24,10 @@ struct ReadPackages {
 // The section places that an index states; InvalidArgument if it is not a FlatBuffer of the schema.
 // `index` begins at a multiple of 8 bytes, as do offsets in it.
 Result<std::vector<SectionPlace>> read_sections(std::span<const std::byte> index);
+
+// The version of Texloom that wrote an index, which may be of another format; "" if it is not
+// found.
+std::string writer_of(std::span<const std::byte> index);
 
 // Everything else of an index that read_sections() has accepted: copies it, and code from the
 // sections. Numbers of enumerations and sections are checked here; indices among the parts by

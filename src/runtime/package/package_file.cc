@@ -104,30 +104,22 @@ Status refused(const Status& problem) {
                                             is_wrong ? "; " : "", is_wrong ? kExportAgain : ""));
 }
 
-Status check_version(std::uint32_t version) {
-  if (version == kFormatVersion) return {};
+// `writer` is the version of Texloom that wrote the file, if it is known.
+Status wrong_format(std::uint32_t version, const std::string& writer) {
   if (version > kFormatVersion)
     return invalid_argument(
-        "was written by a newer Texloom (format {}, this one reads {}); update, "
+        "was written by a newer Texloom{}{} (format {}, this one reads {}); update, "
         "or export it again with this version",
-        version, kFormatVersion);
+        writer.empty() ? "" : ", ", writer, version, kFormatVersion);
   return invalid_argument(
-      "has the old format {}, and this version of Texloom reads {}; export it "
+      "has the old format {}{}{}, and this version of Texloom reads {}; export it "
       "again with this version",
-      version, kFormatVersion);
+      version, writer.empty() ? "" : " of Texloom ", writer, kFormatVersion);
 }
 
-// The index of a file whose header is right.
-Result<std::span<const std::byte>> index_of(std::span<const std::byte> content) {
+// The place of the index, if the file is whole. `content` begins with the magic bytes.
+Result<std::span<const std::byte>> whole_index_of(std::span<const std::byte> content) {
   PackageHeader header;
-  constexpr std::size_t kVersionEnd = offsetof(PackageHeader, file_bytes);
-  if (content.size() < kVersionEnd ||
-      std::memcmp(content.data(), &header, sizeof header.magic) != 0)
-    return invalid_argument(
-        "is not a package: it does not begin with \"TXLP\"; export_library and "
-        "texloom-compile write packages");
-  std::memcpy(&header.version, content.data() + sizeof header.magic, sizeof header.version);
-  TL_RETURN_IF_ERROR(check_version(header.version));
   if (content.size() < sizeof header) return damaged("it ends in its header");
   std::memcpy(&header, content.data(), sizeof header);
   if (header.file_bytes != content.size())
@@ -141,6 +133,22 @@ Result<std::span<const std::byte>> index_of(std::span<const std::byte> content) 
   if (checksum_of(index) != header.index_checksum)
     return damaged("its index does not have its checksum");
   return index;
+}
+
+// The index of a file whose header is right.
+Result<std::span<const std::byte>> index_of(std::span<const std::byte> content) {
+  PackageHeader header;
+  constexpr std::size_t kVersionEnd = offsetof(PackageHeader, file_bytes);
+  if (content.size() < kVersionEnd ||
+      std::memcmp(content.data(), &header, sizeof header.magic) != 0)
+    return invalid_argument(
+        "is not a package: it does not begin with \"TXLP\"; export_library and "
+        "texloom-compile write packages");
+  std::memcpy(&header.version, content.data() + sizeof header.magic, sizeof header.version);
+  auto index = whole_index_of(content);
+  if (header.version == kFormatVersion) return index;
+  // Another format may keep its index elsewhere; then the writer stays unknown.
+  return wrong_format(header.version, index.ok() ? writer_of(*index) : std::string());
 }
 
 }  // namespace
@@ -196,6 +204,8 @@ Result<std::shared_ptr<const PackageFile>> PackageFile::read(std::unique_ptr<Sta
   if (!status.ok()) return refused(status);
   return std::shared_ptr<const PackageFile>(new PackageFile(std::move(state)));
 }
+
+const std::string& PackageFile::writer() const { return state_->read.writer; }
 
 std::span<const Package> PackageFile::packages() const { return state_->read.packages; }
 

@@ -52,6 +52,9 @@ class PackageFile {
   // The first, which in most files is the only one.
   const Package& package() const { return packages().front(); }
 
+  // The version of Texloom that wrote the file, such as "0.1.0"; "" if the file does not say.
+  const std::string& writer() const;
+
   // The bytes of a constant as its place holds them, in the mapped file: valid as long as this
   // object. InvalidArgument: no such constant; or its section is damaged.
   Result<std::span<const std::byte>> constant(std::size_t variant, std::size_t index,

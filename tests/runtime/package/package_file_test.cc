@@ -195,9 +195,19 @@ TEST_F(PackageFileTest, SaysWhatIsWrongWithAFile) {
     set_header(bytes, header);
     return refusal(bytes);
   };
+  const std::string writer = (*PackageFile::open(good))->writer();
+  EXPECT_THAT(writer, ::testing::MatchesRegex("[0-9]+[.][0-9]+[.][0-9]+"));
   EXPECT_THAT(with_header([](PackageHeader& h) { h.version = kFormatVersion + 1; }),
-              HasSubstr("newer Texloom (format 2, this one reads 1); update, or export it again"));
-  EXPECT_THAT(with_header([](PackageHeader& h) { h.version = 0; }), HasSubstr("old format 0"));
+              HasSubstr("newer Texloom, " + writer +
+                        " (format 2, this one reads 1); update, or export it again"));
+  EXPECT_THAT(with_header([](PackageHeader& h) { h.version = 0; }),
+              HasSubstr("old format 0 of Texloom " + writer + ", and this"));
+  // Who wrote it is not known of a header that this version cannot read.
+  EXPECT_THAT(with_header([](PackageHeader& h) {
+                h.version = 2;
+                h.index_offset = 0;
+              }),
+              HasSubstr("newer Texloom (format 2,"));
   EXPECT_THAT(with_header([](PackageHeader& h) { h.reserved[2] = 1; }),
               HasSubstr("unknown fields"));
   for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{65}, ~std::uint64_t{63}})
