@@ -15,10 +15,15 @@ WriteCheck::WriteCheck(const std::shared_ptr<hal::Device>& device,
       arguments_(info.arguments),
       tensors_(std::move(tensors)) {}
 
+// Has neither a buffer nor a texture if the binding is null, as tables have it for temporaries that
+// no command uses.
 WriteCheck::Object WriteCheck::object_of(const hal::Binding& binding, std::string seen_as) {
-  if (const auto* buffer = std::get_if<hal::BufferBinding>(&binding))
-    return {buffer->buffer->shared_root(), {}, std::move(seen_as)};
+  if (const auto* bound = std::get_if<hal::BufferBinding>(&binding)) {
+    if (bound->buffer == nullptr) return {{}, {}, std::move(seen_as)};
+    return {bound->buffer->shared_root(), {}, std::move(seen_as)};
+  }
   const auto& texture = std::get<hal::TextureBinding>(binding).texture;
+  if (texture == nullptr) return {{}, {}, std::move(seen_as)};
   if (texture->backing() != nullptr) return {texture->backing()->buffer, {}, std::move(seen_as)};
   return {{}, texture, std::move(seen_as)};
 }
@@ -26,6 +31,7 @@ WriteCheck::Object WriteCheck::object_of(const hal::Binding& binding, std::strin
 std::vector<WriteCheck::Object> WriteCheck::objects_of(const hal::HostCallMemory& memory) const {
   std::vector<Object> objects;
   const auto add = [&](Object object) {
+    if (object.buffer == nullptr && object.texture == nullptr) return;
     const bool is_known = std::any_of(objects.begin(), objects.end(), [&](const Object& each) {
       return each.buffer == object.buffer && each.texture == object.texture;
     });

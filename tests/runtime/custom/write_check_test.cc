@@ -84,6 +84,15 @@ TEST_F(WriteChecks, OfOtherTensorsOfTheTable) {
               fails_with(StatusCode::InvalidArgument, "writes byte 16 of the object in slot 2"));
 }
 
+// As tables are for temporaries that no command uses. Others are still checked.
+TEST_F(WriteChecks, SkipTheNullEntriesOfATable) {
+  table_ = table_of({numbers(0), numbers(0), numbers(0)});
+  table_[2] = hal::TextureBinding{};
+  table_.push_back(hal::BufferBinding{});
+  TL_EXPECT_OK(run_writer(1, 0));
+  EXPECT_THAT(run_writer(0, 5), fails_with(StatusCode::InvalidArgument, "writes \"x\" (X)"));
+}
+
 // A host operator writes into its copy of an argument that it only reads.
 TEST_F(WriteChecks, OfHostOperators) {
   call(std::make_shared<HostFunction>(x_to_y("host"),
