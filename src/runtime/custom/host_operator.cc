@@ -17,10 +17,10 @@ using Bytes = std::vector<std::byte>;
 // What the recorded calls of one prepared call share.
 class HostCallState {
  public:
-  explicit HostCallState(PrepareContext context)
+  HostCallState(PrepareContext context, std::shared_ptr<const HostOperator> op)
       : context_(std::move(context)),
         device_(std::exchange(context_.device, nullptr)),
-        op_(std::static_pointer_cast<const HostOperator>(context_.op)),
+        op_(std::move(op)),
         caller_("operator \"" + op_->info().name + "\"") {}
 
   // Moves what the operator reads to the host, calls it, and moves back what it writes.
@@ -115,8 +115,8 @@ class HostCallState {
 
 class PreparedHostCall final : public PreparedCall {
  public:
-  explicit PreparedHostCall(PrepareContext context)
-      : state_(std::make_shared<const HostCallState>(std::move(context))) {}
+  PreparedHostCall(PrepareContext context, std::shared_ptr<const HostOperator> op)
+      : state_(std::make_shared<const HostCallState>(std::move(context), std::move(op))) {}
 
   Status encode(const EncodeContext& context) const override {
     return context.commands.host_call_with_table(
@@ -132,7 +132,9 @@ class PreparedHostCall final : public PreparedCall {
 }  // namespace
 
 Result<std::unique_ptr<PreparedCall>> HostOperator::prepare(PrepareContext& context) const {
-  return std::unique_ptr<PreparedCall>(std::make_unique<PreparedHostCall>(context));
+  // `context.op` keeps this operator alive, but may be another one that holds it.
+  return std::unique_ptr<PreparedCall>(std::make_unique<PreparedHostCall>(
+      context, std::shared_ptr<const HostOperator>(context.op, this)));
 }
 
 }  // namespace texloom::runtime

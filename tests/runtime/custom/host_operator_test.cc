@@ -1,5 +1,6 @@
 #include "runtime/custom/host_operator.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "tests/runtime/custom/custom_fixture.h"
@@ -105,6 +106,23 @@ TEST_P(HostOperators, FailThrowAndWait) {
   EXPECT_THAT(run([&](const HostArguments&) { return device_->queue()->wait_idle(); }),
               fails_with(StatusCode::InvalidArgument, "operator \"test::bad\" waits"));
   TL_EXPECT_OK(device_->queue()->wait_idle());
+}
+
+// An operator that hands its calls on to a host operator, which it holds.
+TEST_P(HostOperators, MayBeHeldByAnother) {
+  plan_.arguments = {buffer_of_elements("X"), buffer_of_elements("Y")};
+  OperatorInfo info = x_to_y("outer");
+  info.device = OperatorDevice::Host;
+  const auto inner =
+      std::make_shared<HostFunction>(x_to_y("inner"), [](const HostArguments& arguments) {
+        std::ranges::copy(floats(arguments.tensors[0]), floats(arguments.tensors[1]).begin());
+        return Status();
+      });
+  call(std::make_shared<FunctionOperator>(
+           info, [=](PrepareContext& context) { return inner->prepare(context); }),
+       {0, 1});
+  TL_EXPECT_OK(run_plan({numbers(3), numbers(5)}));
+  EXPECT_EQ(result(1), numbers(3));
 }
 
 // The table's memory is checked when the plan is submitted.
