@@ -147,6 +147,7 @@ class Placing {
     Choice choice{place, there};
     choice.image.width = std::max(there.width, place.x + wanted.width);
     choice.image.height = std::max(there.height, place.y + wanted.height);
+    if (!has_room_for(there, choice.image)) return;
     choice.added = choice.image.texels() - there.texels();
     choice.wasted = choice.image.texels() - texels(wanted);
     if ((best && !(choice < *best)) || !may_become(there, choice.image, wanted)) return;
@@ -155,6 +156,14 @@ class Placing {
       return overlap(wanted, place, other);
     });
     if (is_free) best = choice;
+  }
+
+  // Whether an image may grow to this extent. Comes before any product of its width and height,
+  // which may exceed 64 bits.
+  bool has_room_for(const RectangleImage& there, const RectangleImage& image) const {
+    if (image.width == there.width && image.height == there.height) return true;
+    return image.width <= limits_.max_width && image.height <= limits_.max_height &&
+           image.width <= std::min(limits_.max_texels, RectangleLimits::kNone) / image.height;
   }
 
   bool may_become(const RectangleImage& there, const RectangleImage& image,
@@ -169,9 +178,7 @@ class Placing {
         !(similar(there.width, image.width) && similar(there.height, image.height)))
       return false;
     // A new image is no worse than one that grows by as much.
-    return !there.exact && image.texels() - there.texels() < texels(wanted) &&
-           image.width <= limits_.max_width && image.height <= limits_.max_height &&
-           image.texels() <= limits_.max_texels;
+    return !there.exact && image.texels() - there.texels() < texels(wanted);
   }
 
   bool overlap(const Rectangle& a, const RectanglePlace& at, std::size_t other) const {

@@ -129,6 +129,15 @@ TEST(Rectangles, ImagesDoNotOutgrowTheLimits) {
   EXPECT_EQ(place(items, {}, {.max_texels = 144}).images.size(), 1u);
 }
 
+// The union of both has 2^64 - 2^33 + 1 texels, which is negative in 64 bits.
+TEST(Rectangles, AProductBeyond64BitsIsNoImage) {
+  constexpr std::int64_t kLong = (std::int64_t{1} << 32) - 1;
+  const auto plan = place({{.lifetime = {0, 0}, .width = kLong, .height = 1},
+                           {.lifetime = {1, 1}, .width = 1, .height = kLong}});
+  EXPECT_EQ(plan.images.size(), 2u);
+  EXPECT_EQ(plan.texels, 2 * kLong);
+}
+
 TEST(Rectangles, ListsThatAreRefused) {
   const auto refused = [](Rectangle item) {
     return place_rectangles(std::vector{item}, {}, {}, kEffort).status();
