@@ -29,12 +29,13 @@ std::string shape_text(const TensorSpec& tensor, std::span<const std::string> sy
   return fmt::format("{}", fmt::join(extents, ", "));
 }
 
-Result<std::uint32_t> find(const std::vector<GraphPort>& ports, std::string_view kind,
+template <class Named>
+Result<std::uint32_t> find(const std::vector<Named>& list, std::string_view kind,
                            std::string_view name) {
   std::vector<std::string_view> names;
-  for (std::uint32_t i = 0; i < ports.size(); ++i) {
-    if (ports[i].name == name) return i;
-    names.push_back(ports[i].name);
+  for (std::uint32_t i = 0; i < list.size(); ++i) {
+    if (list[i].name == name) return i;
+    names.push_back(list[i].name);
   }
   return make_error(StatusCode::NotFound, "no {} \"{}\"; there are: {}", kind, name,
                     fmt::join(names, ", "));
@@ -75,6 +76,7 @@ Executor::Executor(std::shared_ptr<DeviceProgram> program, GraphInterface interf
     arguments_.push_back({.tensor = tensor, .shape = fixed_shape(tensor)});
   for (const ScalarSpec& scalar : program_->plan().scalars)
     scalars_.push_back(hal::Constant::zero(scalar.element));
+  scalar_is_set_.assign(scalars_.size(), false);
 }
 
 Result<std::unique_ptr<Executor>> Executor::create(std::shared_ptr<DeviceProgram> program,
@@ -91,6 +93,9 @@ Result<std::uint32_t> Executor::find_input(std::string_view name) const {
 }
 Result<std::uint32_t> Executor::find_output(std::string_view name) const {
   return find(interface_.outputs, "output", name);
+}
+Result<std::uint32_t> Executor::find_scalar(std::string_view name) const {
+  return find(program_->plan().scalars, "scalar", name);
 }
 
 // Null for an input that nothing reads.
@@ -175,6 +180,7 @@ Status Executor::set_scalar(std::uint32_t scalar, const hal::Constant& value) {
     return invalid_argument("scalar \"{}\" is {}, got {}", specs[scalar].name,
                             hal::to_string(specs[scalar].element), hal::to_string(value.type()));
   scalars_[scalar] = value;
+  scalar_is_set_[scalar] = true;
   return {};
 }
 
@@ -198,6 +204,7 @@ Status Executor::resolve_sizes() {
     arguments_[i].shape = shapes[i];
   }
   shapes_changed_ = false;
+  memory_changed_ = true;
   return {};
 }
 
@@ -224,6 +231,14 @@ Status Executor::check_inputs() const {
   return {};
 }
 
+Status Executor::check_scalars() const {
+  for (std::size_t i = 0; i < scalars_.size(); ++i) {
+    if (!scalar_is_set_[i])
+      return invalid_argument("scalar \"{}\" was not set", program_->plan().scalars[i].name);
+  }
+  return {};
+}
+
 Status Executor::bind_all() {
   for (const GraphPort& port : interface_.outputs) {
     Argument& argument = arguments_[*port.argument];
@@ -244,6 +259,7 @@ Status Executor::bind_all() {
 Status Executor::submit(std::vector<hal::TimelinePoint> waits,
                         std::vector<hal::TimelinePoint> signals) {
   TL_RETURN_IF_ERROR(check_inputs());
+  TL_RETURN_IF_ERROR(check_scalars());
   TL_RETURN_IF_ERROR(resolve_sizes());
   TL_RETURN_IF_ERROR(bind_all());
   const RunOptions options{
@@ -251,8 +267,15 @@ Status Executor::submit(std::vector<hal::TimelinePoint> waits,
   Status status = program_->run(bindings_, {.symbols = symbols_, .scalars = scalars_}, options);
   if (status.code() == StatusCode::InvalidArgument && memory_changed_)
     TL_RETURN_IF_ERROR(check_aliases());
-  if (status.ok()) memory_changed_ = false;
+  if (status.ok() && memory_changed_) keep_outputs();
   return status;
+}
+
+void Executor::keep_outputs() {
+  outputs_.clear();
+  for (const GraphPort& port : interface_.outputs)
+    outputs_.push_back({arguments_[*port.argument].tensor, bindings_[*port.argument]});
+  memory_changed_ = false;
 }
 
 Status Executor::run() {
@@ -260,38 +283,46 @@ Status Executor::run() {
   return queue_->wait_idle();
 }
 
-Result<const Executor::Argument*> Executor::argument_of_output(std::uint32_t output) const {
-  if (output >= interface_.outputs.size())
-    return invalid_argument("output {} of {}", output, interface_.outputs.size());
-  const Argument& argument = arguments_[*interface_.outputs[output].argument];
-  if (!argument.shape)
-    return invalid_argument("the shape of output \"{}\" is not known before a run",
-                            interface_.outputs[output].name);
-  return &argument;
+Status Executor::check_output(std::uint32_t output) const {
+  if (output < interface_.outputs.size()) return {};
+  return invalid_argument("output {} of {}", output, interface_.outputs.size());
+}
+
+// A shape that does not depend on the call is known before a run.
+Result<const TensorSpec*> Executor::tensor_of_output(std::uint32_t output) const {
+  TL_RETURN_IF_ERROR(check_output(output));
+  if (!outputs_.empty()) return &outputs_[output].tensor;
+  const TensorSpec& tensor = program_->plan().arguments[*interface_.outputs[output].argument];
+  if (fixed_shape(tensor)) return &tensor;
+  return invalid_argument("the shape of output \"{}\" is not known before a run",
+                          interface_.outputs[output].name);
+}
+
+Result<const Executor::Output*> Executor::latest_output(std::uint32_t output) const {
+  TL_RETURN_IF_ERROR(check_output(output));
+  if (!outputs_.empty()) return &outputs_[output];
+  return invalid_argument("output \"{}\" has no memory before a run",
+                          interface_.outputs[output].name);
 }
 
 Result<Shape> Executor::output_shape(std::uint32_t output) const {
-  TL_ASSIGN_OR_RETURN(const Argument* const argument, argument_of_output(output));
-  return argument->tensor.layout.shape;
+  TL_ASSIGN_OR_RETURN(const TensorSpec* const tensor, tensor_of_output(output));
+  return tensor->layout.shape;
 }
 
 Result<std::uint64_t> Executor::output_bytes(std::uint32_t output) const {
-  TL_ASSIGN_OR_RETURN(const Argument* const argument, argument_of_output(output));
-  return array_bytes(argument->tensor);
+  TL_ASSIGN_OR_RETURN(const TensorSpec* const tensor, tensor_of_output(output));
+  return array_bytes(*tensor);
 }
 
 Result<hal::Binding> Executor::output(std::uint32_t output) const {
-  TL_ASSIGN_OR_RETURN(const Argument* const argument, argument_of_output(output));
-  if (!argument->memory)
-    return invalid_argument("output \"{}\" has no memory before a run",
-                            interface_.outputs[output].name);
-  return *argument->memory;
+  TL_ASSIGN_OR_RETURN(const Output* const latest, latest_output(output));
+  return latest->memory;
 }
 
 Status Executor::get_output(std::uint32_t output, std::span<std::byte> array) {
-  TL_ASSIGN_OR_RETURN(const hal::Binding memory, this->output(output));
-  TL_ASSIGN_OR_RETURN(const Argument* const argument, argument_of_output(output));
-  return read_after(*program_->device(), queue_, argument->tensor, memory, array)
+  TL_ASSIGN_OR_RETURN(const Output* const latest, latest_output(output));
+  return read_after(*program_->device(), queue_, latest->tensor, latest->memory, array)
       .with_context(fmt::format("output \"{}\"", interface_.outputs[output].name));
 }
 

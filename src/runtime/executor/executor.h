@@ -59,10 +59,11 @@ class Executor {
   const std::shared_ptr<DeviceProgram>& program() const { return program_; }
   const GraphInterface& interface() const { return interface_; }
 
-  // The numbers of an input and an output, as other functions take them. NotFound, listing the
-  // names.
+  // The numbers of an input, an output and a scalar, as other functions take them. NotFound,
+  // listing the names.
   Result<std::uint32_t> find_input(std::string_view name) const;
   Result<std::uint32_t> find_output(std::string_view name) const;
+  Result<std::uint32_t> find_scalar(std::string_view name) const;
 
   // The input's shape from now on, where it depends on the call; otherwise InvalidArgument unless
   // it is the only one. Must come before the input's elements.
@@ -75,26 +76,31 @@ class Executor {
   // submit().
   Status bind_input(std::uint32_t input, hal::Binding memory);
   Status bind_output(std::uint32_t output, hal::Binding memory);
-  // A number that the plan takes; zero until then.
+  // A number that the plan takes: plan().scalars[scalar]. InvalidArgument for one of another type.
   Status set_scalar(std::uint32_t scalar, const hal::Constant& value);
 
   // Runs the graph and waits. The first error of earlier work of the queue is returned, too.
   Status run();
   // Runs the graph behind earlier work of the queue and `waits`, without waiting on the host; see
   // DeviceProgram::run() for `signals` and errors. Outputs that are not bound are in memory of the
-  // executor, which the next run overwrites. InvalidArgument, naming what is wrong: an input that
-  // was not set; shapes that do not agree; an output bound over an input or another output.
+  // executor, which the next run overwrites. InvalidArgument, naming what is wrong: an input or a
+  // scalar that was not set; shapes that do not agree; an output bound over an input or another
+  // output.
   Status submit(std::vector<hal::TimelinePoint> waits = {},
                 std::vector<hal::TimelinePoint> signals = {});
 
-  // The shape of the output of the latest run, and the bytes of a row-major array of it.
-  // InvalidArgument before the first run of a graph whose sizes depend on the call.
+  // The following tell of the latest run that was submitted, whatever was set, bound or refused
+  // since.
+
+  // The shape of the output, and the bytes of a row-major array of it. InvalidArgument before the
+  // first run if the shape depends on the call.
   Result<Shape> output_shape(std::uint32_t output) const;
   Result<std::uint64_t> output_bytes(std::uint32_t output) const;
   // Copies the elements into a row-major array, when earlier work of the queue is complete.
+  // InvalidArgument before the first run.
   Status get_output(std::uint32_t output, std::span<std::byte> array);
 
-  // The memory of an output of the latest run.
+  // The memory of the output. InvalidArgument before the first run.
   Result<hal::Binding> output(std::uint32_t output) const;
 
  private:
@@ -106,16 +112,25 @@ class Executor {
     bool is_own = false;  // the memory
     bool is_set = false;  // of inputs: whether the memory has values of this shape
   };
+  // Where a run puts an output.
+  struct Output {
+    TensorSpec tensor;  // with a known size
+    hal::Binding memory;
+  };
 
   Executor(std::shared_ptr<DeviceProgram> program, GraphInterface interface,
            std::shared_ptr<hal::Queue> queue);
   Result<Argument*> argument(const std::vector<GraphPort>& ports, std::uint32_t port,
                              std::string_view kind);
-  Result<const Argument*> argument_of_output(std::uint32_t output) const;
+  Status check_output(std::uint32_t output) const;
+  Result<const TensorSpec*> tensor_of_output(std::uint32_t output) const;
+  Result<const Output*> latest_output(std::uint32_t output) const;
+  void keep_outputs();
   bool is_input(std::uint32_t argument) const;
   Status allocate_own(Argument& argument);
   Status resolve_sizes();
   Status check_inputs() const;
+  Status check_scalars() const;
   Status bind_all();
   Status check_aliases() const;
   std::string describe(std::size_t argument) const;
@@ -125,10 +140,12 @@ class Executor {
   std::shared_ptr<hal::Queue> queue_;
   std::vector<Argument> arguments_;  // of the plan
   std::vector<hal::Constant> scalars_;
-  std::vector<std::int64_t> symbols_;   // of the latest run
-  std::vector<hal::Binding> bindings_;  // of the latest run, by argument
+  std::vector<bool> scalar_is_set_;
+  std::vector<std::int64_t> symbols_;   // of the run at hand
+  std::vector<hal::Binding> bindings_;  // of the run at hand, by argument
+  std::vector<Output> outputs_;         // of the latest run; empty before the first
   bool shapes_changed_ = true;          // since symbols_ were found
-  bool memory_changed_ = true;          // since bindings_ were checked
+  bool memory_changed_ = true;          // or its sizes, since the latest run
 };
 
 }  // namespace texloom::runtime

@@ -157,24 +157,27 @@ TEST_F(ExecutorTest, RefusesOutputsOverInputs) {
   TL_EXPECT_OK(executor->run());
 }
 
-// The shape of the input gives that of the output.
-TEST_F(ExecutorTest, SizesThatDependOnTheCall) {
+// Y[i] = X[i] + 1 for all n elements.
+LaunchPlan next_plan() {
   const auto tensor = [](const char* name) {
     return TensorSpec{.name = name, .shape = {Size::symbol(0)}, .storage = BufferStorage{}};
   };
-  const auto executor = make_executor(
-      TestPlan{
-          .symbols = {"n"},
-          .arguments = {tensor("X"), tensor("Y")},
-          .temporaries = {},
-          .kernels = {{.codes = opencl_c("__kernel void next(__global const float* x,"
-                                         "                   __global float* y) {"
-                                         "  y[get_global_id(0)] = x[get_global_id(0)] + 1; }"),
-                       .entry = {.name = "next",
-                                 .params = {BufferParam{.name = "x"},
-                                            BufferParam{.name = "y", .access = Access::Write}}}}},
-          .steps = {launch(0, {Size::symbol(0), 1, 1}, {argument(0), argument(1)})}},
-      kInToOut);
+  return TestPlan{
+      .symbols = {"n"},
+      .arguments = {tensor("X"), tensor("Y")},
+      .temporaries = {},
+      .kernels = {{.codes = opencl_c("__kernel void next(__global const float* x,"
+                                     "                   __global float* y) {"
+                                     "  y[get_global_id(0)] = x[get_global_id(0)] + 1; }"),
+                   .entry = {.name = "next",
+                             .params = {BufferParam{.name = "x"},
+                                        BufferParam{.name = "y", .access = Access::Write}}}}},
+      .steps = {launch(0, {Size::symbol(0), 1, 1}, {argument(0), argument(1)})}};
+}
+
+// The shape of the input gives that of the output.
+TEST_F(ExecutorTest, SizesThatDependOnTheCall) {
+  const auto executor = make_executor(next_plan(), kInToOut);
   ASSERT_NE(executor, nullptr);
   EXPECT_THAT(executor->set_input(0, bytes(ramp(5))),
               refused("the shape of input \"in\" depends on the call: set_shape() first"));
@@ -190,6 +193,57 @@ TEST_F(ExecutorTest, SizesThatDependOnTheCall) {
   EXPECT_THAT(executor->run(), refused("input \"in\" was not set"));
   EXPECT_THAT(executor->set_shape(0, std::vector<std::int64_t>{4, 4}),
               refused("input \"in\" has the shape (n), got (4, 4)"));
+}
+
+// A run that is refused, other shapes and other memory do not change what the latest run left.
+TEST_F(ExecutorTest, OutputsAreThoseOfTheLatestRun) {
+  const auto executor = make_executor(next_plan(), kInToOut);
+  ASSERT_NE(executor, nullptr);
+  const BufferBinding first{make_buffer(20)}, second{make_buffer(4)};
+  TL_ASSERT_OK(executor->bind_output(0, first));
+  EXPECT_THAT(executor->output(0).status(), refused("output \"out\" has no memory before a run"));
+  TL_ASSERT_OK(executor->set_shape(0, std::vector<std::int64_t>{5}));
+  TL_ASSERT_OK(executor->set_input(0, bytes(ramp(5))));
+  TL_ASSERT_OK(executor->run());
+  const auto expect_first = [&] {
+    EXPECT_EQ(*executor->output_shape(0), Shape{5});
+    EXPECT_EQ(output_of(*executor), ramp(5, 1));
+    const auto memory = executor->output(0);
+    TL_ASSERT_OK(memory.status());
+    EXPECT_EQ(std::get<BufferBinding>(*memory).buffer, first.buffer);
+  };
+  expect_first();
+  TL_ASSERT_OK(executor->bind_output(0, second));
+  expect_first();
+  TL_ASSERT_OK(executor->set_shape(0, std::vector<std::int64_t>{7}));
+  TL_ASSERT_OK(executor->set_input(0, bytes(ramp(7, 3))));
+  EXPECT_THAT(executor->run(), refused("argument 1 \"Y\": expected"));
+  expect_first();
+  // The other size is found by a run that fails; the next one has the same size.
+  const BufferBinding third{make_buffer(28)};
+  TL_ASSERT_OK(executor->bind_output(0, third));
+  TL_ASSERT_OK(executor->run());
+  EXPECT_EQ(*executor->output_shape(0), Shape{7});
+  EXPECT_EQ(output_of(*executor), ramp(7, 4));
+}
+
+TEST_F(ExecutorTest, ScalarsMustBeSet) {
+  const auto executor = make_executor(add_number_plan(), kInToOut);
+  ASSERT_NE(executor, nullptr);
+  EXPECT_THAT(executor->find_scalar("m").status(),
+              fails_with(StatusCode::NotFound, "no scalar \"m\"; there are: n"));
+  const auto n = executor->find_scalar("n");
+  TL_ASSERT_OK(n.status());
+  TL_ASSERT_OK(executor->set_input(0, bytes(ramp(kCount))));
+  EXPECT_THAT(executor->run(), refused("scalar \"n\" was not set"));
+  EXPECT_THAT(executor->set_scalar(*n, hal::Constant(1.0F)),
+              refused("scalar \"n\" is int32, got float32"));
+  EXPECT_THAT(executor->set_scalar(1, hal::Constant(1)), refused("scalar 1 of 1"));
+  for (const int number : {4, 9}) {
+    TL_ASSERT_OK(executor->set_scalar(*n, hal::Constant(number)));
+    TL_ASSERT_OK(executor->run());
+    EXPECT_EQ(output_of(*executor), ramp(kCount, static_cast<float>(number)));
+  }
 }
 
 // Each thread has an executor of its own, and all share a program; half of them share a queue.

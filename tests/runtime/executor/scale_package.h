@@ -47,6 +47,44 @@ inline LaunchPlan scale_plan() {
   return plan;
 }
 
+// "Y" = "X" + n, a number of each call.
+inline LaunchPlan add_number_plan(hal::ElementType element = hal::ElementType::Int32) {
+  const bool is_real = element == hal::ElementType::Float32;
+  return TestPlan{
+      .scalars = {{"n", element}},
+      .arguments = {buffer_tensor("X", kCount * 4), buffer_tensor("Y", kCount * 4)},
+      .temporaries = {},
+      .kernels = {{.codes = opencl_c(
+                       "__kernel void add(__global const float* x, __global float* y, NUMBER n) {"
+                       "  y[get_global_id(0)] = x[get_global_id(0)] + (float)n; }",
+                       {is_real ? "-DNUMBER=float" : "-DNUMBER=int"}),
+                   .entry = {.name = "add",
+                             .params = {BufferParam{.name = "x", .min_bytes = kCount * 4},
+                                        BufferParam{.name = "y",
+                                                    .access = Access::Write,
+                                                    .min_bytes = kCount * 4},
+                                        ConstantParam{"n", element}}}}},
+      .steps = {launch(0, {kCount, 1, 1}, {argument(0), argument(1), ScalarValue{0}})}};
+}
+
+inline Package add_number_package(hal::ElementType element) {
+  Package package;
+  package.name = "add number";
+  package.tensors = {graph_tensor("in", TensorRole::Input, kCount),
+                     graph_tensor("out", TensorRole::Output, kCount)};
+  package.nodes = {{.name = "add", .op = "add", .inputs = {0}, .outputs = {1}}};
+  package.inputs = {0};
+  package.outputs = {1};
+  PackageVariant variant = variant_for("opencl");
+  variant.plan = add_number_plan(element);
+  using Kind = TensorRef::Kind;
+  variant.stores = {{TensorRef{Kind::Argument, 0}, 0, "global"},
+                    {TensorRef{Kind::Argument, 1}, 1, "global"}};
+  variant.nodes = {0};
+  package.variants = {std::move(variant)};
+  return package;
+}
+
 inline Package scale_package() {
   static const float kFactor = 3;
   Package package;
