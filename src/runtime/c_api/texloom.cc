@@ -1,9 +1,13 @@
 #include "runtime/c_api/texloom.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,6 +16,7 @@
 #include "runtime/drivers/opencl/driver.h"
 #include "runtime/executor/executor.h"
 #include "runtime/executor/load_graph.h"
+#include "runtime/hal/binding.h"
 #include "runtime/hal/driver_registry.h"
 #include "runtime/hal/transfer.h"
 #include "runtime/package/package_file.h"
@@ -53,12 +58,33 @@ static_assert(static_cast<int>(StatusCode::DeviceError) == TEXLOOM_DEVICE_ERROR)
 static_assert(static_cast<int>(StatusCode::Unimplemented) == TEXLOOM_UNIMPLEMENTED);
 static_assert(static_cast<int>(StatusCode::Internal) == TEXLOOM_INTERNAL);
 
-texloom_error* error_of(Status status) {
-  return status.ok() ? nullptr : new texloom_error{std::move(status)};
+// They are made beforehand and never freed: no memory may be left when they are returned.
+texloom_error out_of_memory{
+    Status(StatusCode::OutOfMemory, "the host has no memory left for this")};
+texloom_error unexpected{Status(StatusCode::Internal, "the runtime threw an exception")};
+
+// The error of a function of Texloom, which may throw: no exception may reach a caller in C.
+template <class Body>
+texloom_error* guarded(const Body& body) noexcept {
+  const auto error_of_body = [&]() -> texloom_error* {
+    Status status = body();
+    return status.ok() ? nullptr : new texloom_error{std::move(status)};
+  };
+#ifdef __cpp_exceptions
+  try {
+    return error_of_body();
+  } catch (const std::bad_alloc&) {
+    return &out_of_memory;
+  } catch (...) {
+    return &unexpected;
+  }
+#else
+  return error_of_body();
+#endif
 }
 
 texloom_error* null_argument(const char* function) {
-  return error_of(texloom::invalid_argument("{}: an argument is null", function));
+  return guarded([&] { return texloom::invalid_argument("{}: an argument is null", function); });
 }
 
 std::span<const std::byte> bytes_of(const void* data, size_t bytes) {
@@ -72,10 +98,59 @@ const char* name_in(const std::vector<runtime::GraphPort>& ports, uint32_t port)
   return port < ports.size() ? ports[port].name.c_str() : nullptr;
 }
 
-texloom_error* find(const Result<std::uint32_t>& found, uint32_t* number) {
-  if (found.ok()) *number = *found;
-  return error_of(found.status());
+// Gives the caller what a result holds; leaves `place` alone if it holds an error.
+template <class T, class Place>
+Status give(const Result<T>& found, Place* place) {
+  if (found.ok()) *place = static_cast<Place>(*found);
+  return found.status();
 }
+
+// A number as a scalar of an integer type.
+template <class T>
+Result<hal::Constant> integer(const std::string& name, std::int64_t value) {
+  if (std::in_range<T>(value)) return hal::Constant(static_cast<T>(value));
+  return texloom::invalid_argument("scalar \"{}\" is of {} to {}, got {}", name,
+                                   std::numeric_limits<T>::min(), std::numeric_limits<T>::max(),
+                                   value);
+}
+
+Result<hal::Constant> scalar_of(const runtime::ScalarSpec& scalar, std::int64_t value) {
+  switch (scalar.element) {
+    case hal::ElementType::Int32:
+      return integer<std::int32_t>(scalar.name, value);
+    case hal::ElementType::UInt32:
+      return integer<std::uint32_t>(scalar.name, value);
+    case hal::ElementType::Int64:
+      return integer<std::int64_t>(scalar.name, value);
+    case hal::ElementType::UInt64:
+      return integer<std::uint64_t>(scalar.name, value);
+    default:
+      return texloom::invalid_argument("scalar \"{}\" is {}; help: use texloom_set_scalar_f64()",
+                                       scalar.name, hal::to_string(scalar.element));
+  }
+}
+
+Result<hal::Constant> scalar_of(const runtime::ScalarSpec& scalar, double value) {
+  if (scalar.element == hal::ElementType::Float64) return hal::Constant(value);
+  if (scalar.element != hal::ElementType::Float32)
+    return texloom::invalid_argument("scalar \"{}\" is {}; help: use texloom_set_scalar_i64()",
+                                     scalar.name, hal::to_string(scalar.element));
+  if (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max())
+    return texloom::invalid_argument("scalar \"{}\" is float32, which cannot hold {}", scalar.name,
+                                     value);
+  return hal::Constant(static_cast<float>(value));
+}
+
+template <class Number>
+Status set_scalar(runtime::Executor& executor, uint32_t scalar, Number value) {
+  const std::vector<runtime::ScalarSpec>& scalars = executor.program()->plan().scalars;
+  if (scalar >= scalars.size())
+    return texloom::invalid_argument("scalar {} of {}", scalar, scalars.size());
+  TL_ASSIGN_OR_RETURN(const hal::Constant constant, scalar_of(scalars[scalar], value));
+  return executor.set_scalar(scalar, constant);
+}
+
+constexpr size_t kMostAxes = 32;
 
 }  // namespace
 
@@ -89,16 +164,19 @@ texloom_code texloom_error_code(const texloom_error* error) {
 const char* texloom_error_message(const texloom_error* error) {
   return error == nullptr ? "" : error->status.message().c_str();
 }
-void texloom_error_free(texloom_error* error) { delete error; }
+void texloom_error_free(texloom_error* error) {
+  if (error != &out_of_memory && error != &unexpected) delete error;
+}
 
 texloom_error* texloom_device_open(const char* path, texloom_device** device) {
   TEXLOOM_REQUIRE(path && device);
-  hal::DriverRegistry drivers;
-  Status status = drivers.add("opencl", [] { return hal::opencl::create_driver(); });
-  if (!status.ok()) return error_of(std::move(status));
-  auto opened = drivers.open(path);
-  if (opened.ok()) *device = new texloom_device{*std::move(opened)};
-  return error_of(opened.status());
+  return guarded([&]() -> Status {
+    hal::DriverRegistry drivers;
+    TL_RETURN_IF_ERROR(drivers.add("opencl", [] { return hal::opencl::create_driver(); }));
+    TL_ASSIGN_OR_RETURN(auto opened, drivers.open(path));
+    *device = new texloom_device{std::move(opened)};
+    return {};
+  });
 }
 const char* texloom_device_name(const texloom_device* device) {
   return device == nullptr ? "" : device->device->info().name.c_str();
@@ -107,11 +185,12 @@ void texloom_device_free(texloom_device* device) { delete device; }
 
 texloom_error* texloom_graph_load(texloom_device* device, const char* file, texloom_graph** graph) {
   TEXLOOM_REQUIRE(device && file && graph);
-  auto package = runtime::PackageFile::open(std::filesystem::path(file));
-  if (!package.ok()) return error_of(package.status());
-  auto loaded = runtime::load_graph(device->device, *std::move(package));
-  if (loaded.ok()) *graph = new texloom_graph{*std::move(loaded)};
-  return error_of(loaded.status());
+  return guarded([&]() -> Status {
+    TL_ASSIGN_OR_RETURN(auto package, runtime::PackageFile::open(std::filesystem::path(file)));
+    TL_ASSIGN_OR_RETURN(auto loaded, runtime::load_graph(device->device, std::move(package)));
+    *graph = new texloom_graph{std::move(loaded)};
+    return {};
+  });
 }
 void texloom_graph_free(texloom_graph* graph) { delete graph; }
 
@@ -130,94 +209,121 @@ const char* texloom_graph_output_name(const texloom_graph* graph, uint32_t outpu
 
 texloom_error* texloom_executor_create(texloom_graph* graph, texloom_executor** executor) {
   TEXLOOM_REQUIRE(graph && executor);
-  auto made = runtime::Executor::create(graph->loaded.program, graph->loaded.interface);
-  if (made.ok()) *executor = new texloom_executor{*std::move(made)};
-  return error_of(made.status());
+  return guarded([&]() -> Status {
+    TL_ASSIGN_OR_RETURN(auto made,
+                        runtime::Executor::create(graph->loaded.program, graph->loaded.interface));
+    *executor = new texloom_executor{std::move(made)};
+    return {};
+  });
 }
 void texloom_executor_free(texloom_executor* executor) { delete executor; }
 
 texloom_error* texloom_find_input(const texloom_executor* executor, const char* name,
                                   uint32_t* input) {
   TEXLOOM_REQUIRE(executor && name && input);
-  return find(executor->executor->find_input(name), input);
+  return guarded([&] { return give(executor->executor->find_input(name), input); });
 }
 texloom_error* texloom_find_output(const texloom_executor* executor, const char* name,
                                    uint32_t* output) {
   TEXLOOM_REQUIRE(executor && name && output);
-  return find(executor->executor->find_output(name), output);
+  return guarded([&] { return give(executor->executor->find_output(name), output); });
+}
+texloom_error* texloom_find_scalar(const texloom_executor* executor, const char* name,
+                                   uint32_t* scalar) {
+  TEXLOOM_REQUIRE(executor && name && scalar);
+  return guarded([&] { return give(executor->executor->find_scalar(name), scalar); });
+}
+
+texloom_error* texloom_set_scalar_i64(texloom_executor* executor, uint32_t scalar, int64_t value) {
+  TEXLOOM_REQUIRE(executor);
+  return guarded([&] { return set_scalar(*executor->executor, scalar, value); });
+}
+texloom_error* texloom_set_scalar_f64(texloom_executor* executor, uint32_t scalar, double value) {
+  TEXLOOM_REQUIRE(executor);
+  return guarded([&] { return set_scalar(*executor->executor, scalar, value); });
 }
 
 texloom_error* texloom_set_shape(texloom_executor* executor, uint32_t input, const int64_t* extents,
                                  size_t axes) {
   TEXLOOM_REQUIRE(executor && (extents || axes == 0));
-  const std::vector<std::int64_t> shape(extents, extents + axes);
-  return error_of(executor->executor->set_shape(input, shape));
+  return guarded([&]() -> Status {
+    if (axes > kMostAxes)
+      return texloom::invalid_argument("a shape of {} axes; at most {} are allowed", axes,
+                                       kMostAxes);
+    return executor->executor->set_shape(input, {extents, axes});
+  });
 }
 texloom_error* texloom_set_input(texloom_executor* executor, uint32_t input, const void* array,
                                  size_t bytes) {
   TEXLOOM_REQUIRE(executor && (array || bytes == 0));
-  return error_of(executor->executor->set_input(input, bytes_of(array, bytes)));
+  return guarded([&] { return executor->executor->set_input(input, bytes_of(array, bytes)); });
 }
 texloom_error* texloom_bind_input(texloom_executor* executor, uint32_t input,
                                   texloom_buffer* buffer, uint64_t offset) {
   TEXLOOM_REQUIRE(executor && buffer);
-  return error_of(
-      executor->executor->bind_input(input, hal::BufferBinding{buffer->buffer, offset}));
+  return guarded([&] {
+    return executor->executor->bind_input(input, hal::BufferBinding{buffer->buffer, offset});
+  });
 }
 texloom_error* texloom_bind_output(texloom_executor* executor, uint32_t output,
                                    texloom_buffer* buffer, uint64_t offset) {
   TEXLOOM_REQUIRE(executor && buffer);
-  return error_of(
-      executor->executor->bind_output(output, hal::BufferBinding{buffer->buffer, offset}));
+  return guarded([&] {
+    return executor->executor->bind_output(output, hal::BufferBinding{buffer->buffer, offset});
+  });
 }
 
 texloom_error* texloom_run(texloom_executor* executor) {
   TEXLOOM_REQUIRE(executor);
-  return error_of(executor->executor->run());
+  return guarded([&] { return executor->executor->run(); });
 }
 texloom_error* texloom_submit(texloom_executor* executor) {
   TEXLOOM_REQUIRE(executor);
-  return error_of(executor->executor->submit());
+  return guarded([&] { return executor->executor->submit(); });
 }
 
 texloom_error* texloom_output_shape(const texloom_executor* executor, uint32_t output,
                                     int64_t* extents, size_t room, size_t* axes) {
   TEXLOOM_REQUIRE(executor && axes && (extents || room == 0));
-  const Result<runtime::Shape> shape = executor->executor->output_shape(output);
-  if (!shape.ok()) return error_of(shape.status());
-  *axes = shape->size();
-  if (room >= shape->size()) std::copy(shape->begin(), shape->end(), extents);
-  return nullptr;
+  return guarded([&]() -> Status {
+    TL_ASSIGN_OR_RETURN(const runtime::Shape shape, executor->executor->output_shape(output));
+    *axes = shape.size();
+    if (room >= shape.size()) std::copy(shape.begin(), shape.end(), extents);
+    return {};
+  });
 }
 texloom_error* texloom_output_bytes(const texloom_executor* executor, uint32_t output,
                                     size_t* bytes) {
   TEXLOOM_REQUIRE(executor && bytes);
-  const Result<std::uint64_t> found = executor->executor->output_bytes(output);
-  if (found.ok()) *bytes = static_cast<size_t>(*found);
-  return error_of(found.status());
+  return guarded([&] { return give(executor->executor->output_bytes(output), bytes); });
 }
 texloom_error* texloom_get_output(texloom_executor* executor, uint32_t output, void* array,
                                   size_t bytes) {
   TEXLOOM_REQUIRE(executor && (array || bytes == 0));
-  return error_of(executor->executor->get_output(output, bytes_of(array, bytes)));
+  return guarded([&] { return executor->executor->get_output(output, bytes_of(array, bytes)); });
 }
 
 texloom_error* texloom_buffer_create(texloom_device* device, uint64_t bytes,
                                      texloom_buffer** buffer) {
   TEXLOOM_REQUIRE(device && buffer);
-  auto made = device->device->create_buffer({.bytes = bytes});
-  if (made.ok()) *buffer = new texloom_buffer{device->device, *std::move(made)};
-  return error_of(made.status());
+  return guarded([&]() -> Status {
+    TL_ASSIGN_OR_RETURN(auto made, device->device->create_buffer({.bytes = bytes}));
+    *buffer = new texloom_buffer{device->device, std::move(made)};
+    return {};
+  });
 }
 texloom_error* texloom_buffer_write(texloom_buffer* buffer, uint64_t offset, const void* data,
                                     size_t bytes) {
   TEXLOOM_REQUIRE(buffer && (data || bytes == 0));
-  return error_of(
-      hal::write_buffer(*buffer->device, buffer->buffer, offset, bytes_of(data, bytes)));
+  return guarded([&] {
+    return hal::write_buffer(*buffer->device, buffer->buffer, offset, bytes_of(data, bytes));
+  });
 }
 texloom_error* texloom_buffer_read(texloom_buffer* buffer, uint64_t offset, void* data,
                                    size_t bytes) {
   TEXLOOM_REQUIRE(buffer && (data || bytes == 0));
-  return error_of(hal::read_buffer(*buffer->device, buffer->buffer, offset, bytes_of(data, bytes)));
+  return guarded([&] {
+    return hal::read_buffer(*buffer->device, buffer->buffer, offset, bytes_of(data, bytes));
+  });
 }
 void texloom_buffer_free(texloom_buffer* buffer) { delete buffer; }

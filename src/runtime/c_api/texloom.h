@@ -11,7 +11,8 @@
  *     if (!error) error = texloom_get_output(executor, 0, scores, sizeof scores);
  *
  * Errors: functions return null, or an error that the caller frees with texloom_error_free(); what
- * they would have given is then left alone.
+ * they would have given is then left alone. When the host has no memory left they return
+ * TEXLOOM_OUT_OF_MEMORY; no C++ exception leaves them.
  *
  * Ownership: each handle is freed by the function named after its kind; null is allowed there. A
  * handle keeps alive what it needs, so handles may be freed in any order. Texts live as long as the
@@ -77,8 +78,17 @@ texloom_error* texloom_find_input(const texloom_executor* executor, const char* 
                                   uint32_t* input);
 texloom_error* texloom_find_output(const texloom_executor* executor, const char* name,
                                    uint32_t* output);
+texloom_error* texloom_find_scalar(const texloom_executor* executor, const char* name,
+                                   uint32_t* scalar);
 
-/* The input's shape from now on, where it depends on the call; before the input's elements. */
+/* Numbers that the graph takes; each must be set before the first run. The first function is for
+ * scalars of integer types, the second for floating-point ones; TEXLOOM_INVALID_ARGUMENT for the
+ * other kind, and for a value beyond the scalar's type. */
+texloom_error* texloom_set_scalar_i64(texloom_executor* executor, uint32_t scalar, int64_t value);
+texloom_error* texloom_set_scalar_f64(texloom_executor* executor, uint32_t scalar, double value);
+
+/* The input's shape from now on, where it depends on the call; before the input's elements. At most
+ * 32 axes. */
 texloom_error* texloom_set_shape(texloom_executor* executor, uint32_t input, const int64_t* extents,
                                  size_t axes);
 /* Copies an array; does not wait. */

@@ -1,14 +1,22 @@
 // Tests the C API. That its header is C11 is tested by tests/python/test_embedding.py.
 #include "runtime/c_api/texloom.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmath>
 #include <filesystem>
+#include <limits>
 #include <string>
+#include <vector>
 
 #include "runtime/package/package_writer.h"
 #include "tests/runtime/executor/scale_package.h"
 
 namespace texloom::runtime {
 namespace {
+
+constexpr char kNoMemory[] = "the host has no memory left for this";
 
 // The text of an error, which is freed; "" without one.
 std::string text_of(texloom_error* error) {
@@ -26,8 +34,13 @@ class CApiTest : public hal::OpenClTest {
     file_ = std::filesystem::temp_directory_path() /
             (std::string("texloom_c_api_") +
              testing::UnitTest::GetInstance()->current_test_info()->name() + ".tlp");
-    TL_ASSERT_OK(write_package(scale_package(), file_));
     ASSERT_EQ(text_of(texloom_device_open("opencl", &opened_)), "");
+    load(scale_package());
+  }
+  void load(const Package& package) {
+    texloom_graph_free(std::exchange(graph_, nullptr));
+    texloom_executor_free(std::exchange(executor_, nullptr));
+    TL_ASSERT_OK(write_package(package, file_));
     ASSERT_EQ(text_of(texloom_graph_load(opened_, file_.c_str(), &graph_)), "");
     ASSERT_EQ(text_of(texloom_executor_create(graph_, &executor_)), "");
   }
@@ -118,7 +131,68 @@ TEST_F(CApiTest, ErrorsHaveCodesAndTexts) {
   EXPECT_EQ(text_of(texloom_find_output(executor_, "x", &number)),
             "2: no output \"x\"; there are: out");
   EXPECT_EQ(number, 5U);
+  // No array is that long: nothing of it is read.
+  EXPECT_EQ(text_of(texloom_set_shape(executor_, 0, extents, SIZE_MAX / 8)),
+            "1: a shape of 2305843009213693951 axes; at most 32 are allowed");
 }
+
+TEST_F(CApiTest, SetsScalars) {
+  load(add_number_package(hal::ElementType::Int32));
+  const std::vector<float> values = ramp(kCount);
+  ASSERT_EQ(text_of(texloom_set_input(executor_, 0, values.data(), kCount * 4)), "");
+  EXPECT_EQ(text_of(texloom_run(executor_)), "1: scalar \"n\" was not set");
+  uint32_t n = 7;
+  EXPECT_EQ(text_of(texloom_find_scalar(executor_, "m", &n)), "2: no scalar \"m\"; there are: n");
+  EXPECT_EQ(n, 7U);
+  ASSERT_EQ(text_of(texloom_find_scalar(executor_, "n", &n)), "");
+  EXPECT_EQ(text_of(texloom_set_scalar_i64(executor_, n, std::int64_t{1} << 31)),
+            "1: scalar \"n\" is of -2147483648 to 2147483647, got 2147483648");
+  EXPECT_EQ(text_of(texloom_set_scalar_f64(executor_, n, 1)),
+            "1: scalar \"n\" is int32; help: use texloom_set_scalar_i64()");
+  EXPECT_EQ(text_of(texloom_set_scalar_i64(executor_, 1, 1)), "1: scalar 1 of 1");
+  const auto expect_sum = [&](float number) {
+    ASSERT_EQ(text_of(texloom_run(executor_)), "");
+    std::vector<float> result(kCount);
+    ASSERT_EQ(text_of(texloom_get_output(executor_, 0, result.data(), kCount * 4)), "");
+    EXPECT_EQ(result, ramp(kCount, number));
+  };
+  ASSERT_EQ(text_of(texloom_set_scalar_i64(executor_, n, -3)), "");
+  expect_sum(-3);
+  load(add_number_package(hal::ElementType::Float32));
+  ASSERT_EQ(text_of(texloom_set_input(executor_, 0, values.data(), kCount * 4)), "");
+  EXPECT_EQ(text_of(texloom_set_scalar_i64(executor_, 0, 1)),
+            "1: scalar \"n\" is float32; help: use texloom_set_scalar_f64()");
+  EXPECT_EQ(text_of(texloom_set_scalar_f64(executor_, 0, 1e39)),
+            "1: scalar \"n\" is float32, which cannot hold 1e+39");
+  EXPECT_EQ(text_of(texloom_set_scalar_f64(executor_, 0, HUGE_VAL)), "");
+  ASSERT_EQ(text_of(texloom_set_scalar_f64(executor_, 0, 0.5)), "");
+  expect_sum(0.5);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// The error repeats a long name, for which there is no memory. In a process of its own, as the
+// limit cannot be raised again. Sanitizers end a process that has no memory.
+using CApiDeathTest = CApiTest;
+TEST_F(CApiDeathTest, NoMemoryIsAnError) {
+  EXPECT_EXIT(
+      {
+        const std::string name(std::size_t{1} << 26, 'x');
+        rlimit limit = {};
+        getrlimit(RLIMIT_AS, &limit);
+        limit.rlim_cur = std::uint64_t{1} << 20;  // less than the process has already
+        setrlimit(RLIMIT_AS, &limit);
+        uint32_t input = 5;
+        for (int i = 0; i < 2; ++i) {
+          texloom_error* error = texloom_find_input(executor_, name.c_str(), &input);
+          if (texloom_error_code(error) != TEXLOOM_OUT_OF_MEMORY || input != 5) _exit(1);
+          if (texloom_error_message(error) != std::string_view(kNoMemory)) _exit(2);
+          texloom_error_free(error);
+        }
+        _exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+#endif
 
 }  // namespace
 }  // namespace texloom::runtime
