@@ -13,10 +13,7 @@ from texloom import te
 from texloom.__main__ import main
 from texloom.custom import host_operator
 from texloom.graph import Graph
-from texloom.inspect.describe import counted
-
-
-from texloom.inspect.describe import _needs
+from texloom.inspect.describe import _needs, counted
 from texloom.ops.texel_schedules import spread
 
 
