@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,10 @@ import texloom
 from texloom import te
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "docs"))
+
+from blocks import run as run_blocks  # noqa: E402
+
 BUILD = ROOT / "build/release"  # built by GCC, as users do
 MAX_BYTES = 3 << 19  # 1.5 MiB
 # The C and C++ libraries and their parts; older systems have separate dl and pthread.
@@ -147,6 +152,15 @@ def test_program_runs_a_package_on_a_picture(program, package, tmp_path):
     assert np.abs(read_picture(tmp_path / "out.ppm") - exact).max() <= 0.501
 
 
+def test_the_page_makes_what_the_program_takes(program, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    list(run_blocks(ROOT / "docs/embedding.md"))
+    out = run(program, "negative.tlp", "in.ppm", "out.ppm")
+    assert "out.ppm: negative of 640 x 480 pixels" in out
+    negative = 255 - read_picture(tmp_path / "in.ppm").astype(int)
+    assert np.array_equal(read_picture(tmp_path / "out.ppm"), negative)
+
+
 def refused(program, *arguments, **options):
     done = subprocess.run(
         [program, *arguments],
@@ -223,6 +237,17 @@ def test_a_program_in_c(tree, package, tmp_path):
     run("c++", compiled, *libraries, "-ldl", "-pthread", "-o", tmp_path / "program")
     assert run(tmp_path / "program", package) == "0.25 0.5\n"
     assert run(tmp_path / "program", tmp_path / "none.tlp").startswith("3: ")
+
+
+def test_a_project_without_cpp_is_told_to_name_it(tree, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(program LANGUAGES C)\n"
+        "find_package(texloom REQUIRED)\n"
+    )
+    command = ["cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={tree}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "project(program LANGUAGES C CXX)" in " ".join(done.stderr.split())
 
 
 def test_program_is_small_and_needs_system_libraries_alone(program):
