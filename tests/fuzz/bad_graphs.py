@@ -141,7 +141,7 @@ def number_as_a_shape() -> None:
     g.input("y", 4)  # wrong
 
 
-@case("TL3040", says="the name of a graph is ''")
+@case("TL2040", says="the name of a graph is ''")
 def graph_without_a_name() -> None:
     Graph("")  # wrong
 
@@ -176,14 +176,14 @@ def number_as_a_schedule_function() -> None:
     g.node("y", plus_one, [x], 4, BUFFERS)  # wrong
 
 
-@case("TL3040", says="the node 'y', for the scopes ('global', 'global'), returns None")
+@case("TL3040", says="the node 'y' for the scopes ('global', 'global') returns None")
 def schedule_function_without_a_result() -> None:
     g, x = graph_of()
     g.output(g.node("y", plus_one, [x], lambda *_: None, BUFFERS))
     g.compile()  # wrong
 
 
-@case("TL3040", says="the node 'y', for the scopes ('global', 'global') raised IndexError")
+@case("TL3040", says="the node 'y' for the scopes ('global', 'global') raised IndexError")
 def schedule_function_that_raises() -> None:
     g, x = graph_of()
     g.output(g.node("y", plus_one, [x], lambda outputs, *_: outputs[1], BUFFERS))
@@ -218,10 +218,18 @@ def call_of_an_operator_that_writes_first() -> None:
     g.custom("y", operator({"y": "write", "x": "read"}), [x])  # wrong
 
 
-@case("TL3040", says="gives 2 of the inputs of 'test::op', which are x")
+@case("TL3040", says="has 2 inputs, but 'test::op' reads x")
 def call_with_too_many_inputs() -> None:
     g, x = graph_of()
     g.custom("y", operator({"x": "read", "y": "write"}), [x, x])  # wrong
+
+
+@case("TL3040", says="calls another operator 'test::op' of version 1")
+def operators_of_one_name() -> None:
+    arguments = {"x": "read", "y": "write"}
+    g, x = graph_of()
+    y = g.custom("y", operator(arguments), [x])
+    g.custom("z", operator(arguments), [y])  # wrong
 
 
 @case("TL3040", says="have 'global' for 'x', which 'test::op' declares as a texture")

@@ -209,6 +209,9 @@ def test_package_is_saved(dev, tmp_path):
     assert "it has saved" in str(error.value)
     with pytest.raises(texloom.TVMError, match="TL5012"):
         load(__file__)
+    with pytest.raises(texloom.TVMError, match="is no compiled function") as error:
+        texloom.runtime.load_module(file)
+    assert "texloom.graph.load(file)" in error.value.diagnostics[0].help
 
 
 def test_stored_function_is_a_graph(dev, tmp_path):
@@ -282,7 +285,7 @@ def test_an_error_in_a_schedule_function_names_the_node():
     g.output(g.node("first", plus_one, [g.input("x", (4, 4))], schedule, BUFFERS))
     with pytest.raises(texloom.TVMError, match="factor = 0") as error:
         g.compile()
-    note = "the schedule function of the node 'first', for the scopes ('global', 'global')"
+    note = "the schedule function of the node 'first' for the scopes ('global', 'global')"
     [diagnostic] = error.value.diagnostics
     assert diagnostic.notes == [f"in {note}"]
     assert f"\n  note: in {note}\n  help: " in str(error.value) == diagnostic.text

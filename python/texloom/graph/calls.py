@@ -31,8 +31,8 @@ def _check_accesses(name: str, op: Operator, inputs: int) -> None:
         names = ", ".join(each.name for each in op.arguments if each.access == "read")
         refuse(
             _BAD,
-            f"the node {name!r} gives {inputs} of the inputs of {op.name!r}, which are {names}",
-            f"give a list of {accesses.count('read')}",
+            f"the node {name!r} has {inputs} inputs, but {op.name!r} reads {names}",
+            "give a list with a tensor for each of these arguments",
         )
 
 

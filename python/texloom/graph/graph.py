@@ -61,7 +61,7 @@ class Graph:
     Raises
     ------
     TVMError
-        TL3040 for a name that is empty or no string.
+        TL2040 for a name that is empty or no string, also of tensors and nodes.
     """
 
     def __init__(self, name: str = "graph") -> None:
@@ -239,10 +239,15 @@ class Graph:
         self._check_inputs(name, inputs)
         settings = dict(attributes or {})
         given = accepted_scopes(name, op, len(inputs), scopes)
+        if self._operators.setdefault((op.name, op.version), op) is not op:
+            refuse(
+                _BAD,
+                f"the node {name!r} calls another operator {op.name!r} of version {op.version}",
+                "give each operator a name or a version of its own",
+            )
         made = op.shapes(*((t.dtype, t.shape) for t in inputs), **settings)
         self._check_scopes(name, given, len(inputs) + len(made), None)
         outputs = self._named_outputs(name, [(list(shape), dtype) for dtype, shape in made])
-        self._operators[op.name, op.version] = op
 
         def add(core: Any, numbers: dict[str, int], target: str) -> None:
             del target
@@ -404,7 +409,11 @@ class Graph:
 
 def _check_name(kind: str, name: str) -> None:
     if not isinstance(name, str) or not name:
-        refuse(_BAD, f"the name of a {kind} is {shown(name)}", 'give a string, as "x"')
+        refuse(
+            "BadDirectiveArgument",
+            f"the name of a {kind} is {shown(name)}",
+            'give a string that is not empty, as "x"',
+        )
 
 
 def _extents(name: str, shape: Any) -> Iterable[Any]:

@@ -117,12 +117,12 @@ def scheduled(
     compute, schedule = functions
     placeholders = _placeholders(inputs)
     outputs = computed(node, compute, placeholders)
-    what = f"the schedule function of the node {node!r}, for the scopes {scopes}"
+    what = f"the schedule function of the node {node!r} for the scopes {scopes}"
     made = _called(what, schedule, outputs, placeholders, scopes, target)
     if not isinstance(made, Schedule):
         refuse(
             _BAD,
-            f"{what}, returns {kind_of(made)}",
+            f"{what} returns {kind_of(made)}",
             "return the schedule: s = te.create_schedule(outputs[0].op); ...; return s",
         )
     arguments = [*placeholders, *outputs]
@@ -137,7 +137,7 @@ def scheduled(
     try:
         return declared()
     except TVMError as error:
-        raise with_note(error, f"in the node {node!r}, for the scopes {scopes}") from None
+        raise with_note(error, f"in the node {node!r} for the scopes {scopes}") from None
 
 
 __all__ = ["Compute", "ScheduleFunction", "check_functions", "computed", "scheduled"]
