@@ -396,3 +396,49 @@ def test_outputs_of_one_computation_are_not_folded(dev):
     g.output(g.node("z", plus_one, [parts[1]], elementwise, {"w": ("texture:weight", "global")}))
     values = counted((2, 3, 5, 4))
     np.testing.assert_array_equal(g.compile().run({"x": values}, dev)["z"], 2 * values + 1)
+
+
+def test_constants_of_other_byte_orders(dev):
+    g = Graph()
+    x = g.input("x", (4, 4))
+    w = g.constant("w", counted((4, 4)).astype(">f4"))
+    g.output(
+        g.node(
+            "y",
+            lambda a, b: te.compute(a.shape, lambda *i: a[i] + b[i]),
+            [x, w],
+            elementwise,
+            {"global": ("global",) * 3},
+        )
+    )
+    got = g.compile().run({"x": np.zeros((4, 4), "float32")}, dev)["y"]
+    np.testing.assert_array_equal(got, counted((4, 4)))
+
+
+def test_refused_node_leaves_its_graph_as_it_was(dev):
+    g = Graph()
+    x = g.input("x", (4, 4))
+    g.input("y.1", (4, 4))
+
+    def two(a):
+        return te.compute(a.shape, lambda *i: (a[i] + 1.0, a[i] * 2.0), name="two")
+
+    with pytest.raises(texloom.TVMError, match=r"called 'y\.1'"):
+        g.node("y", two, [x], elementwise, {"global": ("global",) * 3})
+    g.output(g.node("y", plus_one, [x], elementwise, BUFFERS))
+    values = counted((4, 4))
+    got = g.compile().run({"x": values, "y.1": values}, dev)["y"]
+    np.testing.assert_array_equal(got, values + 1)
+
+
+@pytest.mark.parametrize(
+    "model", [(-1, 1, 1), (0, 0, 1), (0, 1, float("nan")), (float("inf"), 1, 1), (0, "1", 1)]
+)
+def test_cost_models_have_positive_rates(model):
+    with pytest.raises(texloom.TVMError, match="the cost model's"):
+        CostModel(*model)
+
+
+def test_tensors_that_no_memory_holds():
+    with pytest.raises(texloom.TVMError, match="elements"):
+        Graph().input("x", (2**30, 2**30))

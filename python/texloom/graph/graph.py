@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf, prod
+from numbers import Real
+from sys import float_info
 from typing import Any, Literal
 
 import numpy as np
@@ -42,6 +45,19 @@ class CostModel:
     bytes_per_ns: float = 100.0
     operations_per_ns: float = 1000.0
 
+    def __post_init__(self) -> None:
+        """Refuse rates that are not positive, and times that are negative."""
+        for name, value in vars(self).items():
+            least = 0.0 if name == "start_ns" else float_info.min
+            if not isinstance(value, Real) or not least <= value < inf:
+                refuse(
+                    _BAD,
+                    f"the cost model's {name} is {value!r}",
+                    "give a positive number; start_ns may be 0",
+                )
+
+
+_MOST_ELEMENTS = 1 << 40
 
 # Adds a node to the core's graph, given the numbers of tensors there and the target.
 _AddNode = Callable[[Any, dict[str, int], str], None]
@@ -88,6 +104,7 @@ class Graph:
     def constant(self, name: str, value: ArrayLike) -> GraphTensor:
         """Add a tensor of fixed values, which are copied, and packed when the graph is compiled."""
         array = np.array(value, order="C")
+        array = array.astype(array.dtype.newbyteorder("="), copy=False)
         tensor = self._new(name, array.shape, array.dtype.name)
         self._values[name] = array
         return tensor
@@ -353,6 +370,12 @@ class Graph:
                     "give positive numbers: the sizes of a graph are fixed when it is compiled",
                 )
             extents.append(int(extent))
+        if prod(extents) > _MOST_ELEMENTS:
+            refuse(
+                _BAD,
+                f"the tensor {name!r} has {prod(extents):,} elements",
+                f"{_MOST_ELEMENTS:,} is the most",
+            )
         tensor = GraphTensor(name, tuple(extents), dtype, self)
         self._tensors[name] = tensor
         return tensor
@@ -364,6 +387,9 @@ class Graph:
         if name in self._nodes:
             refuse(_BAD, f"two nodes are called {name!r}", "give each a name of its own")
         names = [name] if len(outputs) == 1 else [f"{name}.{i}" for i in range(len(outputs))]
+        taken = [each for each in names if each in self._tensors]
+        if taken:  # before any is added
+            refuse(_BAD, f"two tensors are called {taken[0]!r}", "give each a name of its own")
         return tuple(self._new(n, *each) for n, each in zip(names, outputs, strict=True))
 
     def _check_inputs(self, name: str, inputs: Sequence[GraphTensor]) -> None:
