@@ -14,9 +14,8 @@ using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-hal::Extent2D extent_of(const BufferNode& texture) {
-  return {static_cast<uint32_t>(texture.layout.col_count()),
-          static_cast<uint32_t>(texture.layout.row_count())};
+hal::Extent2D extent_of(const Layout& texture) {
+  return {static_cast<uint32_t>(texture.col_count()), static_cast<uint32_t>(texture.row_count())};
 }
 
 uint64_t bytes_of(const BufferNode& buffer) {
@@ -69,18 +68,11 @@ runtime::Size size_of(const Expr& extent, const Exprs& symbols, const Exprs& loo
   return runtime::Size::symbol(symbol_number(extent, symbols));
 }
 
-runtime::TensorSpec tensor_spec(const BufferNode& buffer, const Exprs& symbols) {
-  runtime::TensorSpec spec{
-      buffer.name, element_type(buffer.type), {buffer.shape.begin(), buffer.shape.end()}, {}};
-  if (buffer.is_symbolic()) {
-    for (const Expr& extent : buffer.extents) spec.shape.push_back(size_of(extent, symbols));
-    spec.storage = runtime::BufferStorage{};
-  } else if (buffer.is_texture()) {
-    spec.storage = runtime::TextureStorage{extent_of(buffer), texel_format(buffer.type),
-                                           buffer.origin.exact_image};
-  } else {
-    spec.storage = runtime::BufferStorage{bytes_of(buffer)};
-  }
+runtime::TensorSpec spec_of(const BufferNode& buffer, const Exprs& symbols) {
+  if (!buffer.is_symbolic())
+    return tensor_spec(buffer.name, buffer.type, buffer.layout, buffer.origin.exact_image);
+  runtime::TensorSpec spec{buffer.name, element_type(buffer.type), {}, runtime::BufferStorage{}};
+  for (const Expr& extent : buffer.extents) spec.shape.push_back(size_of(extent, symbols));
   return spec;
 }
 
@@ -108,9 +100,9 @@ class PlanMaker {
     const std::vector<Layout>& arrays = module_.array_layouts;
     for (size_t i = 0; i < module_.program.params.size(); ++i) {
       const BufferNode& param = *module_.program.params[i];
-      plan_.arguments.push_back(tensor_spec(param, symbols()));
-      if (param.is_symbolic()) continue;
-      plan_.arguments.back().layout = tensor_layout(i < arrays.size() ? arrays[i] : param.layout);
+      plan_.arguments.push_back(spec_of(param, symbols()));
+      if (i < arrays.size() && !param.is_symbolic())
+        plan_.arguments.back().layout = tensor_layout(arrays[i]);
     }
     for (const CompiledKernel& kernel : module_.kernels) add_kernel(kernel);
     for (const Buffer& temporary : module_.program.temporaries)
@@ -128,7 +120,8 @@ class PlanMaker {
   // Adds a temporary and returns its number.
   uint32_t add_temporary(const Buffer& buffer) {
     temporaries_.push_back(buffer);
-    plan_.temporaries.push_back(tensor_spec(*buffer, symbols()));
+    plan_.temporaries.push_back(spec_of(*buffer, symbols()));
+    plan_.temporaries.back().layout = {};  // that of callers' arrays, of which it has none
     return static_cast<uint32_t>(temporaries_.size() - 1);
   }
 
@@ -250,6 +243,20 @@ runtime::TensorLayout tensor_layout(const Layout& layout) {
   return {layout.shape, digits(layout.rows), digits(layout.cols), digits(layout.lanes)};
 }
 
+runtime::TensorSpec tensor_spec(const std::string& name, Type type, const Layout& layout,
+                                bool exact) {
+  runtime::TensorSpec spec{
+      name, element_type(type), {layout.shape.begin(), layout.shape.end()}, {}};
+  if (layout.object == MemoryObject::Image2d) {
+    spec.storage = runtime::TextureStorage{extent_of(layout), texel_format(type), exact};
+  } else {
+    spec.storage = runtime::BufferStorage{static_cast<uint64_t>(
+        layout.row_count() * layout.col_count() * layout.lane_count() * type.bytes())};
+  }
+  spec.layout = tensor_layout(layout);
+  return spec;
+}
+
 hal::ElementType element_type(Type type) {
   const auto element = hal::element_type_from_name(ir::to_string(type.element()));
   TL_CHECK(element.has_value());
@@ -269,7 +276,7 @@ hal::KernelParam kernel_param(const KernelParam& p) {
     return hal::BufferParam{b.name, hal_access(p.access), b.is_symbolic() ? 0 : bytes_of(b)};
   }
   const auto origin = b.origin.is_zero() ? hal::TextureOrigin::Zero : hal::TextureOrigin::Constants;
-  return hal::TextureParam{b.name, texel_format(b.type), hal_access(p.access), extent_of(b),
+  return hal::TextureParam{b.name, texel_format(b.type), hal_access(p.access), extent_of(b.layout),
                            origin};
 }
 

@@ -2,6 +2,8 @@
 // IR.
 #pragma once
 
+#include <string>
+
 #include "compile/module.h"
 #include "runtime/launch_plan.h"
 
@@ -15,6 +17,11 @@ hal::KernelParam kernel_param(const ir::KernelParam& param);
 
 // The places of a layout's elements.
 runtime::TensorLayout tensor_layout(const ir::Layout& layout);
+
+// A tensor whose extents are numbers, in memory of this layout, padding included; its arrays have
+// that layout, too. `exact`: a texture must be an image of exactly its extent (ir/buffer.h).
+runtime::TensorSpec tensor_spec(const std::string& name, ir::Type type, const ir::Layout& layout,
+                                bool exact = false);
 
 // The runtime's name for the elements of this type, which is a scalar.
 hal::ElementType element_type(ir::Type type);

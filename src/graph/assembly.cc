@@ -22,28 +22,6 @@ namespace {
 
 using runtime::TensorRef;
 
-hal::ElementType element_of(ir::Type type) {
-  const auto element = hal::element_type_from_name(ir::to_string(type));
-  TL_CHECK(element.has_value());
-  return *element;
-}
-
-runtime::TensorSpec spec_of(const std::string& name, ir::Type type, const Stored& stored,
-                            bool exact) {
-  const ir::Layout& layout = stored.layout;
-  runtime::TensorSpec spec{name, element_of(type), {layout.shape.begin(), layout.shape.end()}, {}};
-  if (stored.is_texture()) {
-    spec.storage = runtime::TextureStorage{{static_cast<std::uint32_t>(layout.col_count()),
-                                            static_cast<std::uint32_t>(layout.row_count())},
-                                           compile::texel_format(type),
-                                           exact};
-  } else {
-    spec.storage = runtime::BufferStorage{static_cast<std::uint64_t>(bytes_of(stored, type))};
-  }
-  spec.layout = compile::tensor_layout(layout);
-  return spec;
-}
-
 // What a plan may assume of every device that can run it.
 hal::DeviceLimits limits_of(const ir::Target& target, std::uint64_t buffer_alignment) {
   hal::DeviceLimits limits;
@@ -146,7 +124,8 @@ class Assembler {
     const bool is_converted =
         own.role != TensorRole::Constant && invocations_.stored[tensor.tensor] != tensor.storage;
     if (is_converted) name += "." + ir::to_string(stored(tensor).scope);
-    list.push_back(spec_of(name, own.type, stored(tensor), exact_.contains(tensor)));
+    list.push_back(
+        compile::tensor_spec(name, own.type, stored(tensor).layout, exact_.contains(tensor)));
     return {kind, static_cast<std::uint32_t>(list.size() - 1)};
   }
 

@@ -319,19 +319,6 @@ std::shared_ptr<PyOperator> make_source_operator(const std::string& file,
   return std::make_shared<PyOperator>(*std::move(made));
 }
 
-runtime::TensorSpec spec_of(const std::string& name, const PyArray& array) {
-  runtime::TensorSpec spec{.name = name,
-                           .element = element_of(ir::to_string(array.type.element())),
-                           .shape = {array.layout.shape.begin(), array.layout.shape.end()},
-                           .storage = runtime::BufferStorage{array.bytes()},
-                           .layout = compile::tensor_layout(array.layout)};
-  if (std::holds_alternative<hal::TextureBinding>(array.binding))
-    spec.storage = runtime::TextureStorage{{static_cast<uint32_t>(array.layout.col_count()),
-                                            static_cast<uint32_t>(array.layout.row_count())},
-                                           compile::texel_format(array.type)};
-  return spec;
-}
-
 // A plan of one call of the operator.
 runtime::LaunchPlan plan_of(const OperatorInfo& info, const std::vector<const PyArray*>& arrays,
                             std::vector<runtime::Attribute> attributes) {
@@ -340,7 +327,8 @@ runtime::LaunchPlan plan_of(const OperatorInfo& info, const std::vector<const Py
       {.op = info.name, .version = info.version, .attributes = std::move(attributes)});
   runtime::CallStep step;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    plan.arguments.push_back(spec_of(info.arguments[i].name, *arrays[i]));
+    plan.arguments.push_back(
+        compile::tensor_spec(info.arguments[i].name, arrays[i]->type, arrays[i]->layout));
     plan.calls[0].accesses.push_back(info.arguments[i].access);
     step.tensors.push_back({runtime::TensorRef::Kind::Argument, static_cast<std::uint32_t>(i)});
   }
