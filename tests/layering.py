@@ -6,8 +6,9 @@ src/support and src/plan; src/compile joins the two.
 
 A *room* is a folder below a library; a file directly in the library's folder (a .h with its .cc, or
 a Python module) is a room of its own. For some libraries, ROOMS says which rooms may use which. In
-every library the uses run in one direction: there is no circle among rooms or among files. No
-folder directly contains more than 30 source files.
+every library the uses run in one direction: there is no circle among rooms or among files. For
+libraries with many rooms, FOLDERS says which folders may use which; PRIVATE names folders that few
+may use. No folder directly contains more than 30 source files.
 
 The CMake targets enforce part of this, but they share one include root, so an #include in the wrong
 direction would still compile.
@@ -48,6 +49,30 @@ ROOMS = {
 
 # Folders whose subfolders must not use each other.
 APART = ("src/runtime/drivers",)
+
+# The folders directly below a library that each of them may use besides itself; "" stands for the
+# files in the library's own folder.
+FOLDERS = {
+    "src/runtime": {
+        "hal": (),
+        "": ("hal", "kernels"),  # kernels/ describes what record_plan.h records
+        "drivers": ("hal",),
+        "kernels": ("", "hal"),
+        "commit": ("", "hal"),
+        "package": ("", "hal"),
+        "custom": ("", "hal"),
+        "executor": ("", "hal", "kernels", "commit", "package"),
+        "c_api": ("", "hal", "drivers", "package", "executor"),
+    },
+}
+
+# Folders that only some other folders, and single files, may use.
+PRIVATE = {
+    "src/runtime/hal/internal": (
+        "src/runtime/drivers/",
+        "src/runtime/aliases.cc",  # arguments overlap as the operands of commands do
+    ),
+}
 
 # External libraries that only one place may include.
 ONLY_IN = {
@@ -221,6 +246,24 @@ def wrong_room(use: Use) -> str | None:
     return None
 
 
+def wrong_folder(use: Use) -> str | None:
+    """Say why a file may not use a folder below its library, or a private folder."""
+    library = library_of(use.file)
+    if library == library_of(use.target) and library in FOLDERS:
+        here, there = (subfolder(library, file) or "" for file in (use.file, use.target))
+        allowed = FOLDERS[library].get(here)
+        if allowed is None:
+            return f"{library}/{here} has no place in the order: add it to FOLDERS"
+        if here != there and there not in allowed:
+            words = ", ".join(each or "its own files" for each in allowed) or "no other folder"
+            return f"{library}/{here} must not use {use.target}: of {library} it may use {words}"
+    for folder, users in PRIVATE.items():
+        inside = use.target.startswith(f"{folder}/")
+        if inside and not use.file.startswith((f"{folder}/", *users)):
+            return f"{use.file} must not use {use.target}: {folder} is for {', '.join(users)}"
+    return None
+
+
 def circles(edges: Iterable[tuple[str, str]]) -> list[str]:
     """Return a shortest circle of each strongly connected group of nodes, as `a -> b -> a`."""
     graph: dict[str, set[str]] = defaultdict(set)
@@ -270,7 +313,7 @@ def check(root: Path) -> list[str]:
         python = file.endswith(".py")
         uses += python_uses(root, file) if python else cxx_uses(root, file, messages)
     for use in uses:
-        problem = wrong_room(use)
+        problem = wrong_room(use) or wrong_folder(use)
         if problem:
             messages.append(f"{use.file}:{use.line}: {problem}")
     by_file = circles((use.file, use.target) for use in uses)

@@ -62,6 +62,34 @@ def test_drivers_do_not_use_each_other(tmp_path, there, wrong):
     )
 
 
+@pytest.mark.parametrize(
+    ("user", "used", "wrong"),
+    [
+        ("runtime/executor/a.cc", "runtime/commit/x.h", False),
+        ("runtime/executor/a.cc", "runtime/x.h", False),
+        ("runtime/kernels/a.cc", "runtime/executor/x.h", True),
+        ("runtime/custom/a.cc", "runtime/executor/x.h", True),
+        ("runtime/executor/a.cc", "runtime/custom/x.h", True),
+        ("runtime/package/a.cc", "runtime/kernels/x.h", True),
+        ("runtime/hal/a.h", "runtime/x.h", True),
+        ("runtime/a.cc", "runtime/executor/x.h", True),
+        ("runtime/executor/a.cc", "runtime/c_api/x.h", True),
+        ("runtime/new/a.cc", "runtime/x.h", True),  # without a place in the order
+        ("runtime/drivers/null/a.cc", "runtime/hal/internal/memory/x.h", False),
+        ("runtime/hal/internal/checks/a.cc", "runtime/hal/internal/memory/x.h", False),
+        ("runtime/aliases.cc", "runtime/hal/internal/recording/x.h", False),
+        ("runtime/hal/a.h", "runtime/hal/internal/memory/x.h", True),
+        ("runtime/custom/a.cc", "runtime/hal/internal/memory/x.h", True),
+        ("compile/a.cc", "runtime/hal/internal/memory/x.h", True),
+    ],
+)
+def test_folders_of_the_runtime(tmp_path, user, used, wrong):
+    tree(tmp_path, {f"src/{user}": f'#include "{used}"\n', f"src/{used}": ""})
+    messages = layering.check(tmp_path)
+    assert len(messages) == wrong
+    assert all(m.startswith(f"src/{user}:1: src/") for m in messages)
+
+
 def test_circle_of_headers(tmp_path):
     tree(
         tmp_path,

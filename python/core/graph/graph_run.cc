@@ -5,7 +5,7 @@
 
 #include "runtime/custom/prepared_calls.h"
 #include "runtime/executor/load_graph.h"
-#include "runtime/hal/internal/checks/no_waits.h"
+#include "runtime/hal/no_waits.h"
 
 namespace texloom::python {
 

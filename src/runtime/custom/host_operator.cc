@@ -7,7 +7,7 @@
 
 #include "runtime/custom/no_exceptions.h"
 #include "runtime/custom/tensor_copies.h"
-#include "runtime/hal/internal/checks/no_waits.h"
+#include "runtime/hal/no_waits.h"
 
 namespace texloom::runtime {
 namespace {

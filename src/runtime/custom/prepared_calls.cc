@@ -9,7 +9,7 @@
 #include "runtime/custom/call_check.h"
 #include "runtime/custom/no_exceptions.h"
 #include "runtime/custom/write_check.h"
-#include "runtime/hal/internal/checks/no_waits.h"
+#include "runtime/hal/no_waits.h"
 
 namespace texloom::runtime {
 

@@ -5,7 +5,7 @@
 #include "runtime/drivers/opencl/api/api.h"
 #include "runtime/drivers/opencl/api/native.h"
 #include "runtime/drivers/opencl/driver.h"
-#include "runtime/hal/internal/checks/no_waits.h"
+#include "runtime/hal/no_waits.h"
 #include "tests/runtime/custom/custom_fixture.h"
 
 namespace texloom::runtime {

@@ -1,4 +1,4 @@
-#include "runtime/hal/internal/checks/no_waits.h"
+#include "runtime/hal/no_waits.h"
 
 #include <utility>
 

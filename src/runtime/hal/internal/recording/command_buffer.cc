@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "runtime/hal/internal/checks/command_check.h"
-#include "runtime/hal/internal/checks/no_waits.h"
 #include "runtime/hal/internal/recording/arena.h"
 #include "runtime/hal/internal/recording/hazards.h"
 #include "runtime/hal/internal/recording/known_table.h"
 #include "runtime/hal/internal/recording/retained.h"
+#include "runtime/hal/no_waits.h"
 #include "support/byte_text.h"
 
 namespace texloom::hal {

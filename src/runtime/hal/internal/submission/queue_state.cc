@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/hal/internal/checks/no_waits.h"
+#include "runtime/hal/no_waits.h"
 
 namespace texloom::hal {
 
