@@ -6,9 +6,8 @@
 // 2. The cheapest combination is chosen, conversions included (graph/choice.h).
 // 3. The planner of textures may fold tensors of that combination, for at most kFoldBudget of its
 //    cost (graph/folds.h). With these folds, and no others, the combination is chosen once more.
-// 4. The kernels of each call site are compiled (graph/call_sites.h): with origins for textures
-// that
-//    may share an image, without for those that may not (arguments, constants, exact images).
+// 4. The kernels of each call site are compiled (graph/call_sites.h). Textures that may share an
+//    image have origins; those that may not (arguments, constants, exact images) have none.
 // 5. The temporaries are placed (runtime/plan_workspace.h). Parts of concatenations in place lie in
 //    the result.
 #pragma once

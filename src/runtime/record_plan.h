@@ -45,9 +45,11 @@ using NextCommandBuffer = FunctionRef<Result<hal::CommandBuffer*>(
 
 // `plan` is valid and has no symbols (see instantiate). The bindings fit it: the caller has checked
 // them. Barriers that the plan names are recorded between commands of one command buffer, since
-// command buffers run one after another. Fails with what CommandBuffer::dispatch, `next` or the
-// call recorder reports; Unimplemented for a call without a recorder; or a grid that cannot be
-// launched.
+// command buffers run one after another. Errors:
+//
+// * what CommandBuffer::dispatch, `next` or the call recorder reports;
+// * Unimplemented: a call without a recorder;
+// * InvalidArgument: a grid that cannot be launched.
 Status record(const LaunchPlan& plan, const PlanBindings& bindings, NextCommandBuffer next);
 
 // Records everything into a command buffer of the caller, who submits it.

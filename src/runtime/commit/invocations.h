@@ -22,9 +22,10 @@
 
 namespace texloom::runtime {
 
-// What happens before an invocation, from the cheapest on. Each includes what those before it do.
+// What happens before an invocation. From SameEncoder on, each costs more than those before it and
+// includes what they do.
 enum class Transition : std::uint8_t {
-  Start,        // the first one
+  Start,        // nothing comes before: it is the first one
   SameEncoder,  // nothing: it does not depend on what runs
   Barrier,      // it waits on the device for what runs
   NewEncoder,   // another one encodes; the command buffer goes on

@@ -37,7 +37,7 @@ class SectionList {
 };
 
 // Adds the bulk data of the packages to `sections`, and returns the FlatBuffer of the rest. The
-// packages pass check_package().
+// packages pass check_packages().
 std::vector<std::byte> write_index(std::span<const Package> packages, SectionList& sections);
 
 }  // namespace texloom::runtime

@@ -2,8 +2,8 @@
 // write_package() writes (package_writer.h) and PackageFile reads (package_file.h).
 //
 // A compiled operator is a graph of one node. A file holds one package or several, such as the
-// functions of a module. The steps of a variant's launch plan run the whole
-// graph; everything else in a package describes it, or is what the steps need.
+// functions of a module. The steps of a variant's launch plan run the whole graph; everything else
+// in a package describes it, or is what the steps need.
 #pragma once
 
 #include <cstddef>

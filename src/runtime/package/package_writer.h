@@ -16,7 +16,7 @@ namespace texloom::runtime {
 // has it open keeps what it was; the folder therefore needs room for both. A link is followed; a
 // pipe or a device is written in place.
 //
-// InvalidArgument: a package that check_package() refuses, or constants that are not as large as
+// InvalidArgument: packages that check_packages() refuses, or constants that are not as large as
 // their places. Unavailable, with the system's words: the file cannot be written.
 Status write_package(const Package& package, const std::filesystem::path& file);
 Status write_packages(std::span<const Package> packages, const std::filesystem::path& file);
