@@ -41,8 +41,8 @@ class Parser {
     ++at_;
     return true;
   }
-  Status error(std::string_view what) const {
-    return invalid_argument("\"{}\": {} at character {}", text_, what, at_ + 1);
+  Status error(std::string_view what, std::string_view help = {}) const {
+    return invalid_argument("\"{}\": {} at character {}{}", text_, what, at_ + 1, help);
   }
 
   Result<Size> sum() {
@@ -101,8 +101,8 @@ class Parser {
     if (name == "min" || name == "max") return extremum(name);
     const auto found = std::find(names_.begin(), names_.end(), name);
     if (found == names_.end())
-      return invalid_argument("\"{}\": unknown name \"{}\"; help: known are {}", text_, name,
-                              fmt::join(names_, ", "));
+      return error(fmt::format("unknown name \"{}\"", name),
+                   fmt::format("; help: known are {}", fmt::join(names_, ", ")));
     at_ += name.size();
     return Size::symbol(static_cast<std::uint32_t>(found - names_.begin()));
   }

@@ -38,7 +38,7 @@ TEST(SizeText, ErrorsNameTheCharacter) {
   refused("n n", "unexpected text at character 3");
   refused("(n", "expected \")\" at character 3");
   refused("min(n)", "expected \",\" at character 6");
-  refused("m", "unknown name \"m\"; help: known are x.width, n");
+  refused("n + m", "unknown name \"m\" at character 5; help: known are x.width, n");
   refused("99999999999999999999", "beyond 64 bits at character 1");
   refused(std::string(1000, '('), "too many parentheses");
   std::string nested;
