@@ -1,5 +1,6 @@
 #include "runtime/package/plan_reader.h"
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <utility>
@@ -183,6 +184,8 @@ class PlanReader {
       case index::OperandKind::Tensor:
         return values_.tensor(operand.tensor(), operand.index());
       case index::OperandKind::Origin:
+        if (operand.axis() > static_cast<std::uint8_t>(OriginOf::Axis::Y))
+          values_.refuse(fmt::format("an origin is of axis {}", operand.axis()));
         return OriginOf{values_.tensor(operand.tensor(), operand.index()),
                         operand.axis() == 0 ? OriginOf::Axis::X : OriginOf::Axis::Y};
       case index::OperandKind::Immediate:

@@ -218,6 +218,16 @@ TEST_F(PackageFileTest, SaysWhatIsWrongWithAFile) {
   EXPECT_THAT(refusal(damaged), HasSubstr("its index does not have its checksum; export it again"));
 }
 
+// The writer writes the number of an axis as it is.
+TEST_F(PackageFileTest, RefusesAnOriginOfAThirdAxis) {
+  Package package = example_package();
+  auto& loop = std::get<LoopStep>(package.variants.at(0).plan.steps.at(1));
+  auto& origin = std::get<OriginOf>(std::get<LaunchStep>(loop.body.at(0)).operands.at(4));
+  ASSERT_EQ(origin.axis, OriginOf::Axis::Y);
+  origin.axis = static_cast<OriginOf::Axis>(2);
+  EXPECT_THAT(refusal(written(package)), HasSubstr("an origin is of axis 2"));
+}
+
 // The bytes of a constant are not looked at before they are used; code is used at once.
 TEST_F(PackageFileTest, NoticesDamageAtTheFirstUse) {
   const Bytes good = written(example_package());
