@@ -78,7 +78,8 @@ class Recorder {
   Status record(const CallStep& step) {
     const std::string& name = plan_.calls[step.call].op;
     if (bindings_.calls == nullptr)
-      return make_error(StatusCode::Unimplemented, "operator \"{}\" is not provided", name);
+      return make_error(StatusCode::Unimplemented,
+                        "operator \"{}\" is not provided; help: set PlanBindings::calls", name);
     bindings_of_launch_.clear();
     std::vector<hal::Offset2D> origins;
     std::uint64_t bytes = 0;

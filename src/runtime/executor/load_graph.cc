@@ -101,7 +101,12 @@ Result<LoadedGraph> load_graph(const std::shared_ptr<hal::Device>& device, const
   TL_ASSIGN_OR_RETURN(graph.interface.outputs, ports_of(package, variant, package.outputs, true));
   ProgramOptions program{.policy = options.policy, .checks_barriers = options.checks_barriers};
   program.constants = std::make_shared<VariantConstants>(std::move(constants), graph.variant);
-  if (!variant.plan.calls.empty() && options.prepare_calls) {
+  if (!variant.plan.calls.empty()) {
+    if (!options.prepare_calls)
+      return make_error(StatusCode::Unimplemented,
+                        "operator \"{}\" is not provided; help: give load_graph() "
+                        "GraphOptions::prepare_calls; the C API cannot provide operators",
+                        variant.plan.calls.front().op);
     TL_ASSIGN_OR_RETURN(program.calls, options.prepare_calls(device, variant.plan));
   }
   TL_ASSIGN_OR_RETURN(graph.program, DeviceProgram::create(device, variant.plan, program));

@@ -2,16 +2,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <variant>
 
 namespace texloom::runtime {
 namespace {
 
+// What an executor offers whatever the tensor's memory.
+constexpr std::string_view kCopies =
+    "bind nothing: set_input() and get_output() copy arrays to and from any memory";
+
 Status check_argument(const TensorSpec& tensor, const hal::Binding& binding) {
   if (const auto* wanted = std::get_if<TextureStorage>(&tensor.storage)) {
     const auto* bound = std::get_if<hal::TextureBinding>(&binding);
     if (bound == nullptr)
-      return invalid_argument("expected {}, got a buffer", describe(tensor.storage));
+      return invalid_argument("expected {}, got a buffer; help: bind a texture, or {}",
+                              describe(tensor.storage), kCopies);
     if (bound->texture == nullptr) return invalid_argument("the texture is null");
     if (bound->texture->format() != wanted->format ||
         !hal::region_fits(bound->origin, wanted->extent, bound->texture->extent()) ||
@@ -25,7 +31,8 @@ Status check_argument(const TensorSpec& tensor, const hal::Binding& binding) {
   const std::uint64_t wanted = std::get<BufferStorage>(tensor.storage).bytes;
   const auto* bound = std::get_if<hal::BufferBinding>(&binding);
   if (bound == nullptr)
-    return invalid_argument("expected {}, got a texture", describe(tensor.storage));
+    return invalid_argument("expected {}, got a texture; help: bind a buffer, or {}",
+                            describe(tensor.storage), kCopies);
   if (bound->buffer == nullptr) return invalid_argument("the buffer is null");
   if (!hal::range_fits(bound->offset, wanted, bound->buffer->bytes()))
     return invalid_argument("expected {}, got one of {} bytes, at offset {}",

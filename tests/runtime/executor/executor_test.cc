@@ -144,6 +144,33 @@ TEST_F(ExecutorTest, BindsMemoryOfTheCaller) {
   EXPECT_THAT(executor->run(), refused("argument 0 \"X\": expected a texture"));
 }
 
+TEST_F(ExecutorTest, MemoryOfTheWrongKindIsRefusedWithAdvice) {
+  LaunchPlan plan = add_one_plan();
+  plan.arguments = {texture_tensor("X", kExtent), buffer_tensor("Y", kCount * 4)};
+  plan.temporaries = {};
+  plan.steps = {launch(1, {1, 6, 1}, {argument(0), argument(1)})};
+  const auto executor = make_executor(plan, kInToOut);
+  ASSERT_NE(executor, nullptr);
+  TL_ASSERT_OK(executor->bind_input(0, BufferBinding{make_buffer(kCount * 4)}));
+  EXPECT_THAT(executor->run(), refused("got a buffer; help: bind a texture, or bind nothing: "
+                                       "set_input() and get_output() copy"));
+  TL_ASSERT_OK(executor->set_input(0, bytes(ramp(kCount))));
+  TL_ASSERT_OK(executor->run());
+  EXPECT_EQ(output_of(*executor), ramp(kCount, 1));
+}
+
+TEST_F(ExecutorTest, OperatorsMustBeProvided) {
+  Package package = scale_package();
+  LaunchPlan& plan = package.variants[0].plan;
+  plan.calls = {{.op = "mine::next", .accesses = {Access::Read, Access::Write}}};
+  plan.steps = {CallStep{
+      0, {TensorRef{TensorRef::Kind::Argument, 0}, TensorRef{TensorRef::Kind::Argument, 1}}}};
+  EXPECT_THAT(load_graph(device_, package, {}).status(),
+              fails_with(StatusCode::Unimplemented,
+                         "operator \"mine::next\" is not provided; help: give load_graph() "
+                         "GraphOptions::prepare_calls; the C API cannot provide operators"));
+}
+
 TEST_F(ExecutorTest, RefusesOutputsOverInputs) {
   const auto executor = make_executor(add_one_plan(), kInToOut);
   ASSERT_NE(executor, nullptr);
