@@ -33,7 +33,7 @@ enum class StatusCode : std::uint8_t {
   Cancelled,         // the caller ended the work before it was complete
   DeviceError,       // a driver call failed, now or earlier in asynchronous work
   Unimplemented,     // this driver or this device cannot do it
-  Internal,          // a broken invariant of Texloom itself
+  Internal,          // a broken invariant of Texloom itself, or an exception of an operator
 };
 
 // "invalid argument", "not found", …

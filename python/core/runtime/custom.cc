@@ -91,8 +91,9 @@ Status status_of(const py::error_already_set& error) {
     help = "; help: " + first.attr("help").cast<std::string>();
   }
   const std::string place = place_of(error.trace());
-  return invalid_argument("raised {}: {}{}{}", type, message.substr(0, message.find('\n')),
-                          place.empty() ? "" : ", at " + place, help);
+  return make_error(StatusCode::Internal, "raised {}: {}{}{}", type,
+                    message.substr(0, message.find('\n')), place.empty() ? "" : ", at " + place,
+                    help);
 }
 
 // Calls a function with the GIL; an exception becomes an error.
@@ -104,7 +105,7 @@ Status with_python(const Function& function) {
   } catch (const py::error_already_set& error) {
     return status_of(error);
   } catch (const std::exception& error) {
-    return invalid_argument("raised {}", error.what());
+    return make_error(StatusCode::Internal, "raised {}", error.what());
   }
 }
 

@@ -8,17 +8,18 @@
 
 namespace texloom::runtime {
 
-// Calls a function that returns a Status or a Result; returns InvalidArgument if it throws.
+// Calls a function that returns a Status or a Result; returns Internal if it throws: a
+// function that keeps its contract does not.
 template <class Function>
 auto without_exceptions(Function&& function) -> decltype(function()) {
 #ifdef __cpp_exceptions
   try {
     return std::forward<Function>(function)();
   } catch (const std::exception& error) {
-    return make_error(StatusCode::InvalidArgument,
+    return make_error(StatusCode::Internal,
                       "threw \"{}\"; help: an operator returns a Status instead", error.what());
   } catch (...) {
-    return make_error(StatusCode::InvalidArgument,
+    return make_error(StatusCode::Internal,
                       "threw an object; help: an operator returns a Status instead");
   }
 #else

@@ -102,7 +102,7 @@ TEST_P(HostOperators, FailThrowAndWait) {
               fails_with(StatusCode::NotFound, "operator \"test::bad\": nothing"));
   EXPECT_EQ(result(1), numbers(5));  // nothing was written
   EXPECT_THAT(run([](const HostArguments&) -> Status { throw std::runtime_error("oops"); }),
-              fails_with(StatusCode::InvalidArgument, "operator \"test::bad\": threw \"oops\""));
+              fails_with(StatusCode::Internal, "operator \"test::bad\": threw \"oops\""));
   EXPECT_THAT(run([&](const HostArguments&) { return device_->queue()->wait_idle(); }),
               fails_with(StatusCode::InvalidArgument, "operator \"test::bad\" waits"));
   TL_EXPECT_OK(device_->queue()->wait_idle());
