@@ -1,6 +1,9 @@
 #include "tests/fuzz/package/package_run.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -8,15 +11,13 @@
 #include "compile/package.h"
 #include "runtime/drivers/host/driver.h"
 #include "runtime/drivers/null/driver.h"
-#include "runtime/hal/binding.h"
-#include "runtime/hal/transfer.h"
-#include "runtime/kernels/plan_kernels.h"
+#include "runtime/executor/executor.h"
+#include "runtime/executor/load_graph.h"
 #include "runtime/launch_count.h"
 #include "runtime/package/package_file.h"
 #include "runtime/plan_symbols.h"
 #include "runtime/plan_validation.h"
 #include "runtime/record_plan.h"
-#include "runtime/tensor_transfer.h"
 #include "support/check.h"
 #include "support/diagnostic.h"
 
@@ -73,64 +74,93 @@ std::uint64_t total_bytes(const LaunchPlan& plan) {
   return total;
 }
 
-// The memory of a run.
-struct Memory {
-  std::vector<hal::Binding> bindings;  // keeps it alive
-  std::vector<hal::BindingRef> refs;
-
-  Status add(hal::Device& device, const std::vector<TensorSpec>& tensors) {
-    for (const TensorSpec& tensor : tensors) {
-      TL_ASSIGN_OR_RETURN(hal::Binding made, runtime::allocate(device, tensor));
-      bindings.push_back(std::move(made));
-    }
-    for (const hal::Binding& binding : bindings)
-      std::visit([&](const auto& memory) { refs.emplace_back(memory); }, binding);
-    return {};
+// Of the objects that temporaries share, as the file places them.
+std::uint64_t workspace_bytes(const LaunchPlan& plan) {
+  if (!plan.workspace) return 0;
+  std::uint64_t total = 0;
+  for (const runtime::TensorStorage& object : plan.workspace->objects) {
+    const std::uint64_t bytes = runtime::bytes_of(object);
+    if (bytes > kMaxBytes) return bytes;
+    total += bytes;
   }
-};
-
-Status write(hal::Device& device, const hal::Binding& binding, std::span<const std::byte> bytes) {
-  if (const auto* buffer = std::get_if<hal::BufferBinding>(&binding))
-    return hal::write_buffer(device, buffer->buffer, 0, bytes);
-  const auto& texture = std::get<hal::TextureBinding>(binding);
-  return hal::write_texture(device, texture.texture, {{}, texture.texture->extent()}, bytes);
+  return total;
 }
 
-Status run_variant(hal::Device& device, const runtime::PackageFile& file, std::size_t package,
-                   std::size_t variant) {
-  const LaunchPlan& stored = file.packages()[package].variants[variant].plan;
-  const std::vector<std::int64_t> symbols(stored.symbols.size(), 4);
-  TL_ASSIGN_OR_RETURN(const LaunchPlan plan, runtime::instantiate(stored, symbols));
+// Whether a fuzzer can afford to run the plan, which has no symbols.
+Status check_size(const LaunchPlan& plan) {
   TL_RETURN_IF_ERROR(runtime::validate(plan));
   TL_ASSIGN_OR_RETURN(const std::int64_t launches, runtime::launches_of(plan.steps));
-  if (launches > kMaxLaunches || total_bytes(plan) > kMaxBytes)
+  if (launches > kMaxLaunches || total_bytes(plan) > kMaxBytes || workspace_bytes(plan) > kMaxBytes)
     return Status(StatusCode::LimitExceeded, "too large for a fuzzer");
-  TL_ASSIGN_OR_RETURN(const runtime::PlanKernels kernels, runtime::create_kernels(device, plan));
-  for (const auto& executable : kernels.executables) TL_RETURN_IF_ERROR(executable->prepare());
-  Memory arguments, temporaries, constants;
-  TL_RETURN_IF_ERROR(arguments.add(device, plan.arguments));
-  TL_RETURN_IF_ERROR(temporaries.add(device, plan.temporaries));
-  TL_RETURN_IF_ERROR(constants.add(device, plan.constants));
-  for (std::size_t i = 0; i < plan.constants.size(); ++i) {
-    TL_ASSIGN_OR_RETURN(const auto bytes, file.constant(variant, i, package));
-    TL_RETURN_IF_ERROR(write(device, constants.bindings[i], bytes));
+  return {};
+}
+
+// Gives every input zeros, and every scalar a value. `plan` is the program's, with known sizes.
+Status give_inputs(runtime::Executor& executor, const LaunchPlan& plan) {
+  for (std::uint32_t i = 0; i < executor.interface().inputs.size(); ++i) {
+    const auto argument = executor.interface().inputs[i].argument;
+    if (!argument) continue;
+    const TensorSpec& tensor = plan.arguments[*argument];
+    runtime::Shape shape = tensor.layout.shape;
+    if (shape.empty()) {
+      for (const runtime::Size& extent : tensor.shape)
+        shape.push_back(extent.constant().value_or(0));
+    }
+    std::uint64_t bytes = hal::byte_size(tensor.element);
+    for (const std::int64_t extent : shape) bytes *= static_cast<std::uint64_t>(extent);
+    if (bytes > kMaxBytes) return Status(StatusCode::LimitExceeded, "too large for a fuzzer");
+    TL_RETURN_IF_ERROR(executor.set_shape(i, shape));
+    const std::vector<std::byte> zeros(bytes);
+    TL_RETURN_IF_ERROR(executor.set_input(i, zeros));
   }
-  std::vector<hal::Constant> scalars;
-  for (const runtime::ScalarSpec& scalar : plan.scalars)
-    scalars.push_back(some_value(scalar.element));
-  NoOperators operators;
-  const auto commands = device.create_command_buffer();
-  TL_RETURN_IF_ERROR(runtime::record(plan,
-                                     {.kernels = kernels.kernels,
-                                      .arguments = arguments.refs,
-                                      .scalars = scalars,
-                                      .temporaries = temporaries.refs,
-                                      .constants = constants.refs,
-                                      .calls = &operators},
-                                     *commands));
-  TL_RETURN_IF_ERROR(commands->finish());
-  TL_RETURN_IF_ERROR(device.queue()->submit(commands));
-  return device.queue()->wait_idle();
+  for (std::uint32_t i = 0; i < plan.scalars.size(); ++i)
+    TL_RETURN_IF_ERROR(executor.set_scalar(i, some_value(plan.scalars[i].element)));
+  return {};
+}
+
+Status read_outputs(runtime::Executor& executor) {
+  for (std::uint32_t i = 0; i < executor.interface().outputs.size(); ++i) {
+    TL_ASSIGN_OR_RETURN(const std::uint64_t bytes, executor.output_bytes(i));
+    if (bytes > kMaxBytes) continue;
+    std::vector<std::byte> array(bytes);
+    TL_RETURN_IF_ERROR(executor.get_output(i, array));
+  }
+  return {};
+}
+
+// Runs the graph as an application does. The second run is recorded to be submitted again, and the
+// third one submits that.
+Status run_executor(runtime::Executor& executor, const LaunchPlan& plan) {
+  TL_RETURN_IF_ERROR(give_inputs(executor, plan));
+  for (int i = 0; i < 3; ++i) TL_RETURN_IF_ERROR(executor.submit());
+  return read_outputs(executor);
+}
+
+// `checks_barriers`: whether a plan that lacks a barrier is refused, or runs without it.
+Status run_variant(const std::shared_ptr<hal::Device>& device,
+                   const std::shared_ptr<const runtime::PackageFile>& file, std::size_t package,
+                   std::size_t variant, bool checks_barriers) {
+  runtime::Package single = file->packages()[package];
+  single.variants = {file->packages()[package].variants[variant]};
+  const LaunchPlan& stored = single.variants.front().plan;
+  const std::vector<std::int64_t> symbols(stored.symbols.size(), 4);
+  TL_ASSIGN_OR_RETURN(const LaunchPlan plan, runtime::instantiate(stored, symbols));
+  TL_RETURN_IF_ERROR(check_size(plan));
+  const auto constants = [&](std::size_t, std::uint32_t constant) {
+    return file->constant(variant, constant, package);
+  };
+  const auto no_operators = [](const std::shared_ptr<hal::Device>&, const LaunchPlan&)
+      -> Result<std::shared_ptr<runtime::CallRecorder>> { return std::make_shared<NoOperators>(); };
+  TL_ASSIGN_OR_RETURN(
+      runtime::LoadedGraph graph,
+      runtime::load_graph(device, single, constants,
+                          {.prepare_calls = no_operators, .checks_barriers = checks_barriers}));
+  TL_ASSIGN_OR_RETURN(const auto executor,
+                      runtime::Executor::create(graph.program, graph.interface));
+  const Status status = run_executor(*executor, plan);
+  // Errors of what was submitted must not become those of the next file.
+  const Status rest = device->queue()->wait_idle();
+  return status.ok() ? rest : status;
 }
 
 // What Python does with a function.
@@ -166,9 +196,12 @@ Outcome PackageRunner::run(std::span<const std::byte> content) {
   const std::span<const runtime::Package> packages = (*file)->packages();
   for (std::size_t p = 0; p < packages.size(); ++p) {
     load_module(packages[p]);
+    for (const auto& device : {null_, host_})
+      check_message(runtime::choose_variant(packages[p], device->info()).status());
     for (std::size_t v = 0; v < packages[p].variants.size(); ++v) {
-      for (hal::Device* device : {null_.get(), host_.get()}) {
-        const Status status = run_variant(*device, **file, p, v);
+      for (const auto& [device, checks_barriers] :
+           {std::pair(null_, false), std::pair(null_, true), std::pair(host_, false)}) {
+        const Status status = run_variant(device, *file, p, v, checks_barriers);
         check_message(status);
         ran = ran || status.ok();
       }
