@@ -1,26 +1,14 @@
 // Makes identifiers of C-like languages from users' names.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "support/reserved_words.h"
+
 namespace texloom::codegen {
-
-// Words that a language reserves, as data. A list is one text with a space before and after each
-// word.
-struct ReservedWords {
-  std::span<const std::string_view> prefixes;  // everything that begins with one is reserved
-  std::string_view vector_types;               // a list: each word, also followed by digits
-  std::span<const std::string_view> lists;
-
-  bool contains(std::string_view identifier) const;
-};
-
-// A list of the reserved words of C, C++ and their compilers.
-extern const std::string_view kReservedInC;
 
 // Assigns one identifier to each owner (a variable, a buffer, a kernel), close to the name that the
 // user gave it: "X.texture" becomes X_texture, a second one X_texture_1, "float" becomes v_float.

@@ -1,6 +1,9 @@
 #include "codegen/opencl/reserved_words.h"
 
 #include <array>
+#include <string_view>
+
+#include "support/reserved_words.h"
 
 namespace texloom::codegen::opencl {
 namespace {
@@ -15,16 +18,8 @@ constexpr auto kPrefixes = std::to_array<std::string_view>({
     "tl_",    "UCHAR_", "UINT_",    "ULONG_",  "vload",      "vstore",  "write_image",
 });
 
-constexpr std::string_view kVectorTypes =
-    " bool char double float half int long quad short uchar uint ulong ushort ";
-
-constexpr std::string_view kWords =
-    // keywords, types and macros
-    " complex_t constant event_t generic global intptr_t kernel local ndrange_t pipe printf "
-    "private ptrdiff_t queue_t read_only read_write sampler_t size_t uintptr_t uniform "
-    "write_only clk_event_t block_t HUGE_VAL HUGE_VALF INFINITY MAXFLOAT NAN CHAR_BIT "
-    // built-in functions
-    "abs abs_diff acos acosh acospi add_sat all any asin asinh asinpi atan atan2 atan2pi "
+constexpr std::string_view kBuiltInFunctions =
+    " abs abs_diff acos acosh acospi add_sat all any asin asinh asinpi atan atan2 atan2pi "
     "atanh atanpi bitselect cbrt ceil clamp clz copysign cos cosh cospi cross ctz degrees "
     "distance dot erf erfc exp exp10 exp2 expm1 fabs fast_distance fast_length "
     "fast_normalize fdim floor fma fmax fmin fmod fract frexp hadd hypot ilogb isequal "
@@ -40,8 +35,9 @@ constexpr std::string_view kWords =
 }  // namespace
 
 const ReservedWords& reserved_words() {
-  static const std::array<std::string_view, 2> lists = {kReservedInC, kWords};
-  static const ReservedWords words{kPrefixes, kVectorTypes, lists};
+  static const std::array<std::string_view, 3> lists = {kReservedInC, kReservedInOpenClC,
+                                                        kBuiltInFunctions};
+  static const ReservedWords words{kPrefixes, kVectorTypesOfOpenClC, lists};
   return words;
 }
 
