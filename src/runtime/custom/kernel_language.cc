@@ -11,18 +11,19 @@ namespace {
 
 using hal::ElementType;
 
-// The words that do not depend on the arguments. `tl_load(t, …)` becomes `tl_load_t(…)`, which is
-// defined for each argument.
+// The words that do not depend on the arguments. `tl_load(x, …)` becomes `tl_load_x(…)`, which is
+// defined for each argument. Parameters begin with "tl_", which no argument does: in the definition
+// for an argument named `v`, a parameter `v` would replace it.
 constexpr std::string_view kWords = R"(
-#define tl_load(t, col, row) tl_load_##t(col, row)
-#define tl_store(t, col, row, v) tl_store_##t(col, row, v)
-#define tl_get(b, i) tl_get_##b(i)
-#define tl_put(b, i, v) tl_put_##b(i, v)
-#define tl_type(t) tl_type_##t
-#define tl_texel(t) tl_texel_##t
-#define tl_width(t) tl_width_##t
-#define tl_height(t) tl_height_##t
-#define tl_extent(t, axis) tl_extent_##t##_##axis
+#define tl_load(tl_t, tl_col, tl_row) tl_load_##tl_t(tl_col, tl_row)
+#define tl_store(tl_t, tl_col, tl_row, tl_v) tl_store_##tl_t(tl_col, tl_row, tl_v)
+#define tl_get(tl_b, tl_i) tl_get_##tl_b(tl_i)
+#define tl_put(tl_b, tl_i, tl_v) tl_put_##tl_b(tl_i, tl_v)
+#define tl_type(tl_t) tl_type_##tl_t
+#define tl_texel(tl_t) tl_texel_##tl_t
+#define tl_width(tl_t) tl_width_##tl_t
+#define tl_height(tl_t) tl_height_##tl_t
+#define tl_extent(tl_t, tl_axis) tl_extent_##tl_t##_##tl_axis
 )";
 
 // One language. In the formats, {0} is the argument's name.
@@ -59,15 +60,15 @@ __constant sampler_t tl_sampler =
       .write_texture = "__write_only image2d_t {0}, int {0}_tl_x, int {0}_tl_y",
       .number = "{1} {0}",
       .load =
-          "#define tl_load_{0}(col, row) read_image{1}({0}, tl_sampler, (int2)((col) + "
-          "{0}_tl_x, (row) + {0}_tl_y))\n",
+          "#define tl_load_{0}(tl_col, tl_row) read_image{1}({0}, tl_sampler, "
+          "(int2)((tl_col) + {0}_tl_x, (tl_row) + {0}_tl_y))\n",
       .store =
-          "#define tl_store_{0}(col, row, v) write_image{1}({0}, (int2)((col) + {0}_tl_x, "
-          "(row) + {0}_tl_y), v)\n",
-      .get = "#define tl_get_{0}(i) ({0}[i])\n",
-      .put = "#define tl_put_{0}(i, v) ({0}[i] = (v))\n",
-      .get_half = "#define tl_get_{0}(i) vload_half(i, {0})\n",
-      .put_half = "#define tl_put_{0}(i, v) vstore_half_rte(v, i, {0})\n",
+          "#define tl_store_{0}(tl_col, tl_row, tl_v) write_image{1}({0}, "
+          "(int2)((tl_col) + {0}_tl_x, (tl_row) + {0}_tl_y), tl_v)\n",
+      .get = "#define tl_get_{0}(tl_i) ({0}[tl_i])\n",
+      .put = "#define tl_put_{0}(tl_i, tl_v) ({0}[tl_i] = (tl_v))\n",
+      .get_half = "#define tl_get_{0}(tl_i) vload_half(tl_i, {0})\n",
+      .put_half = "#define tl_put_{0}(tl_i, tl_v) vstore_half_rte(tl_v, tl_i, {0})\n",
   };
   return language;
 }

@@ -9,9 +9,11 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/custom/body_check.h"
 #include "runtime/custom/kernel_language.h"
 #include "runtime/custom/shapes_like.h"
 #include "runtime/custom/size_text.h"
+#include "support/reserved_words.h"
 
 namespace texloom::runtime {
 namespace {
@@ -22,21 +24,85 @@ std::string kernel_name(std::string_view op) {
   return name;
 }
 
-constexpr int kMaxAxes = 8;  // of shapes that expressions can name
+// A name in expressions: of a tensor's size.
+struct SizeName {
+  std::size_t argument;
+  std::string_view what;  // "width", "height", "places"; "d" of an axis
+  std::size_t axis = 0;
+};
 
-// The names in expressions: kMaxAxes + 3 for each argument.
-std::vector<std::string> names_of(const OperatorInfo& info) {
-  std::vector<std::string> names;
-  for (const OperatorArgument& argument : info.arguments) {
-    for (const char* what : {"width", "height", "places"})
-      names.push_back(fmt::format("{}.{}", argument.name, what));
-    for (int axis = 0; axis < kMaxAxes; ++axis)
-      names.push_back(fmt::format("{}.d{}", argument.name, axis));
+constexpr std::size_t kMaxAxes = 8;  // of shapes that expressions can name
+
+// The names in expressions, by number.
+std::vector<SizeName> size_names(std::size_t arguments) {
+  std::vector<SizeName> names;
+  for (std::size_t argument = 0; argument < arguments; ++argument) {
+    for (const char* what : {"width", "height", "places"}) names.push_back({argument, what});
+    for (std::size_t axis = 0; axis < kMaxAxes; ++axis) names.push_back({argument, "d", axis});
   }
   return names;
 }
 
-// The values of these names; zero for those that a tensor does not have.
+std::vector<std::string> texts_of(const std::vector<SizeName>& names, const OperatorInfo& info) {
+  std::vector<std::string> texts;
+  for (const SizeName& each : names) {
+    texts.push_back(fmt::format("{}.{}", info.arguments[each.argument].name, each.what));
+    if (each.what == "d") texts.back() += fmt::format("{}", each.axis);
+  }
+  return texts;
+}
+
+// The names that occur in an expression.
+std::vector<SizeName> names_in(const hal::Size& size, const std::vector<SizeName>& names) {
+  std::vector<SizeName> used;
+  for (const hal::Size::Step& step : size.steps())
+    if (step.op == hal::Size::Op::Symbol)
+      used.push_back(names[static_cast<std::size_t>(step.value)]);
+  return used;
+}
+
+Status no_threads(std::int64_t count) {
+  return invalid_argument(
+      "is {}, so no thread would run; help: use an expression of at least 1, and round up where it "
+      "divides: (n + 3) / 4",
+      count);
+}
+
+std::string named(std::size_t axis, const SourceKernel& kernel) {
+  return fmt::format("threads[{}] = \"{}\"", axis, kernel.threads[axis]);
+}
+
+// Whether the declaration gives the tensors these sizes (buffers have no texels), and any threads.
+Status check_declared(const hal::Size& size, const OperatorInfo& info) {
+  for (const SizeName& each : names_in(size, size_names(info.arguments.size()))) {
+    const OperatorArgument& argument = info.arguments[each.argument];
+    if ((each.what == "width" || each.what == "height") &&
+        argument.storage == ArgumentStorage::Buffer)
+      return invalid_argument("\"{0}\" is a buffer: it has no {1}; help: use {0}.places or {0}.d0",
+                              argument.name, each.what);
+  }
+  if (size.symbol_count() > 0) return {};
+  TL_ASSIGN_OR_RETURN(const std::int64_t count, size.at({}));
+  if (count <= 0) return no_threads(count);
+  return {};
+}
+
+// Whether the tensors of a call have the axes.
+Status check_axes(const hal::Size& size, const OperatorInfo& info,
+                  const std::vector<TensorSpec>& tensors) {
+  for (const SizeName& each : names_in(size, size_names(info.arguments.size()))) {
+    const std::size_t axes = tensors[each.argument].layout.shape.size();
+    if (each.what != "d" || each.axis < axes) continue;
+    const std::string& name = info.arguments[each.argument].name;
+    const std::string known = axes == 0 ? fmt::format("{}.places", name)
+                                        : fmt::format("{0}.d0 to {0}.d{1}", name, axes - 1);
+    return invalid_argument("the shape of \"{}\" has {} extents, and none is d{}; help: use {}",
+                            name, axes, each.axis, known);
+  }
+  return {};
+}
+
+// The values of these names; zero for those that a tensor does not have, which are refused.
 std::vector<std::int64_t> values_of(const std::vector<TensorSpec>& tensors) {
   std::vector<std::int64_t> values;
   for (const TensorSpec& tensor : tensors) {
@@ -59,6 +125,24 @@ Result<hal::Constant> constant_of(const Attribute& attribute) {
     return invalid_argument("the attribute \"{}\" is {}, which 32 bits cannot hold", attribute.name,
                             value);
   return hal::Constant(static_cast<std::int32_t>(value));
+}
+
+// The error of making the kernel, with what its author can do.
+Status advised(const Status& status, std::string_view kernel, const hal::DeviceInfo& device) {
+  if (status.code() == StatusCode::Unimplemented)
+    return make_error(
+        status.code(),
+        "a source kernel is text for a compiler, and devices of \"{}\" have none ({}); help: load "
+        "the "
+        "program on a device of \"opencl\", or register a host operator with this name and version",
+        device.driver, status.message());
+  if (status.code() != StatusCode::BuildFailed) return status;
+  const std::string& message = status.message();
+  return make_error(
+      status.code(),
+      "{}; help: correct the body: the log's lines \"{}:N\" are its lines, and its words "
+      "that begin with \"tl_\" are listed in docs/custom_operators.md",
+      message.substr(0, message.find_last_not_of(" \n") + 1), kernel);
 }
 
 // What a recording appends.
@@ -121,12 +205,12 @@ class SourceOperator final : public CustomOperator {
     text.numbers = params;
     TL_ASSIGN_OR_RETURN(const auto groups, groups_of(context.tensors, text.limits));
     TL_ASSIGN_OR_RETURN(auto codes, codes_of(text));
-    TL_ASSIGN_OR_RETURN(
-        auto executable,
-        context.device->create_executable(
-            {.codes = std::move(codes),
-             .entry_points = {
-                 {.name = name, .params = params_of(text), .workgroup_size = kernel_.workgroup}}}));
+    auto built = context.device->create_executable(
+        {.codes = std::move(codes),
+         .entry_points = {
+             {.name = name, .params = params_of(text), .workgroup_size = kernel_.workgroup}}});
+    if (!built.ok()) return advised(built.status(), name, context.device->info());
+    std::shared_ptr<hal::Executable> executable = *std::move(built);
     std::vector<bool> is_texture;
     for (const TensorSpec& tensor : context.tensors)
       is_texture.push_back(std::holds_alternative<TextureStorage>(tensor.storage));
@@ -135,23 +219,26 @@ class SourceOperator final : public CustomOperator {
   }
 
  private:
+  // The threads along an axis. No tensor is empty, so a kernel without threads is a mistake.
+  Result<std::int64_t> count_of(std::size_t axis, const std::vector<TensorSpec>& tensors) const {
+    TL_RETURN_IF_ERROR(check_axes(threads_[axis], info(), tensors));
+    TL_ASSIGN_OR_RETURN(const std::int64_t count, threads_[axis].at(values_of(tensors)));
+    if (count <= 0) return no_threads(count);
+    if (count > std::numeric_limits<std::int32_t>::max())
+      return invalid_argument("is {}, beyond 32 bits", count);
+    return count;
+  }
+
   // Sets the limits of the axes along which the last group has threads too many.
   Result<std::array<std::uint32_t, 3>> groups_of(const std::vector<TensorSpec>& tensors,
                                                  std::array<std::int64_t, 3>& limits) const {
-    const std::vector<std::int64_t> values = values_of(tensors);
     std::array<std::uint32_t, 3> groups = {};
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const std::int64_t size = kernel_.workgroup[axis];
-      const auto threads = threads_[axis].at(values);
-      if (!threads.ok())
-        return threads.status().with_context(
-            fmt::format("threads[{}] = \"{}\"", axis, kernel_.threads[axis]));
-      const std::int64_t count = std::max<std::int64_t>(*threads, 0);
-      if (count > std::numeric_limits<std::int32_t>::max())
-        return invalid_argument("threads[{}] = \"{}\" is {}, beyond 32 bits", axis,
-                                kernel_.threads[axis], count);
-      groups[axis] = static_cast<std::uint32_t>((count + size - 1) / size);
-      if (count % size != 0) limits[axis] = count;
+      const Result<std::int64_t> count = count_of(axis, tensors);
+      if (!count.ok()) return count.status().with_context(named(axis, kernel_));
+      groups[axis] = static_cast<std::uint32_t>((*count + size - 1) / size);
+      if (*count % size != 0) limits[axis] = *count;
     }
     return groups;
   }
@@ -160,7 +247,26 @@ class SourceOperator final : public CustomOperator {
   std::array<hal::Size, 3> threads_;
 };
 
+// Names that the kernel's text cannot have.
+Status check_names(const OperatorInfo& info) {
+  std::vector<std::string_view> names;
+  for (const OperatorArgument& each : info.arguments) names.push_back(each.name);
+  for (const AttributeSpec& each : info.attributes) names.push_back(each.name);
+  for (const std::string_view name : names) {
+    if (words_that_no_parameter_has().contains(name))
+      return invalid_argument(
+          "\"{0}\" is a word of the languages of kernels, so it can name no argument or attribute; "
+          "help: choose another name, such as \"{0}_value\"",
+          name);
+    if (name.find("_tl_") != std::string_view::npos)
+      return invalid_argument(
+          "\"{}\": names of kernels keep \"_tl_\" to themselves; help: leave it out", name);
+  }
+  return {};
+}
+
 Status check(const SourceKernel& kernel) {
+  TL_RETURN_IF_ERROR(check_names(kernel.info));
   for (const OperatorArgument& each : kernel.info.arguments) {
     if (each.storage == ArgumentStorage::Any)
       return invalid_argument(
@@ -182,6 +288,7 @@ Status check(const SourceKernel& kernel) {
         "device");
   TL_RETURN_IF_ERROR(check_like(kernel.info, kernel.like));
   if (kernel.body.empty()) return invalid_argument("the body is empty");
+  TL_RETURN_IF_ERROR(check_body(kernel.body, kernel.info.arguments));
   for (const std::uint32_t size : kernel.workgroup)
     if (size == 0) return invalid_argument("workgroup: a work group has at least 1 thread");
   return {};
@@ -193,12 +300,15 @@ Result<std::shared_ptr<const CustomOperator>> make_source_operator(SourceKernel 
   TL_RETURN_IF_ERROR(validate(kernel.info));
   const std::string context = fmt::format("operator \"{}\"", kernel.info.name);
   TL_RETURN_IF_ERROR(check(kernel).with_context(context));
-  const std::vector<std::string> names = names_of(kernel.info);
+  const std::vector<std::string> names =
+      texts_of(size_names(kernel.info.arguments.size()), kernel.info);
   std::array<hal::Size, 3> threads = {1, 1, 1};
   for (std::size_t axis = 0; axis < threads.size(); ++axis) {
     const auto size = parse_size(kernel.threads[axis], names);
     if (!size.ok())
       return size.status().with_context(fmt::format("{}: threads[{}]", context, axis));
+    TL_RETURN_IF_ERROR(check_declared(*size, kernel.info)
+                           .with_context(fmt::format("{}: {}", context, named(axis, kernel))));
     threads[axis] = *size;
   }
   return std::shared_ptr<const CustomOperator>(

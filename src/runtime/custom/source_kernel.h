@@ -39,14 +39,16 @@ struct SourceKernel {
   std::array<std::uint32_t, 3> workgroup = {1, 1, 1};  // threads
   // The number of threads along each axis (size_text.h). Names are "x.width" and "x.height" (texels
   // of a texture), "x.d0", "x.d1", … (the shape) and "x.places" (elements with padding), for an
-  // argument x. Groups that stick out have threads that do nothing, unless the body has a barrier:
-  // then these must be multiples of the work group.
+  // argument x. Each is at least 1. Groups that stick out have threads that do nothing, unless the
+  // body has a barrier: then these must be multiples of the work group.
   std::array<std::string, 3> threads = {"1", "1", "1"};
   LikeInputs like = {};  // for the shapes of outputs in a graph
 };
 
-// InvalidArgument, naming the argument, attribute or expression that a source kernel cannot have.
-// Errors of the device's compiler come from prepare(); their lines are those of the body.
+// InvalidArgument, naming the argument, attribute or expression that a source kernel cannot have,
+// or the line of the body that uses an argument against its declaration (body_check.h). prepare()
+// reports expressions that the call's tensors do not fit, and errors of the device's compiler,
+// whose lines are those of the body; Unimplemented for a device without a compiler.
 Result<std::shared_ptr<const CustomOperator>> make_source_operator(SourceKernel kernel);
 
 }  // namespace texloom::runtime

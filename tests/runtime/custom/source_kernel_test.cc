@@ -172,6 +172,9 @@ TEST_F(SourceKernels, BodiesThatDoNotCompile) {
   EXPECT_THAT(status, fails_with(StatusCode::BuildFailed, "operator \"test::softshrink\""));
   EXPECT_THAT(status, fails_with(StatusCode::BuildFailed, "unknown_word"));
   EXPECT_THAT(status, fails_with(StatusCode::BuildFailed, "test_softshrink:2:"));
+  EXPECT_THAT(status,
+              fails_with(StatusCode::BuildFailed,
+                         "; help: correct the body: the log's lines \"test_softshrink:N\""));
 }
 
 // The driver `host` has no compiler for kernels.
@@ -179,6 +182,63 @@ TEST_F(SourceKernels, OnADeviceWithoutTheLanguage) {
   open("host");
   call(make(softshrink()), {0, 1});
   EXPECT_THAT(prepare(), fails_with(StatusCode::Unimplemented, "OpenCL C"));
+  EXPECT_THAT(prepare(), fails_with(StatusCode::Unimplemented,
+                                    "help: load the program on a device of \"opencl\", or register "
+                                    "a host operator"));
+}
+
+// No tensor is empty, so a kernel without threads would do nothing by mistake.
+TEST_F(SourceKernels, WithoutThreads) {
+  const auto prepared = [&](const char* threads) {
+    SourceKernel kernel = softshrink();
+    kernel.threads[1] = threads;
+    registry_ = {};
+    plan_.calls.clear();
+    plan_.steps.clear();
+    call(make(kernel), {0, 1});
+    return prepare();
+  };
+  TL_EXPECT_OK(prepared("x.height / 2"));
+  const auto says = [](const char* part) { return fails_with(StatusCode::InvalidArgument, part); };
+  EXPECT_THAT(prepared("x.height / 3"),
+              says("operator \"test::softshrink\": threads[1] = \"x.height / 3\": is 0, so no "
+                   "thread would run; help: use an expression of at least 1"));
+  EXPECT_THAT(prepared("1 - x.height"), says("is -1, so no thread would run"));
+  EXPECT_THAT(
+      prepared("max(x.d5, 1)"),
+      says("threads[1] = \"max(x.d5, 1)\": the shape of \"x\" has 3 extents, and none is d5; "
+           "help: use x.d0 to x.d2"));
+  EXPECT_THAT(prepared("x.height * 3000000000"), says("is 6000000000, beyond 32 bits"));
+}
+
+// Names that the definitions of the words would use, and that hide built-in functions.
+TEST_F(SourceKernels, WithAnyNames) {
+  call(make({.info = {.name = "test::names",
+                      .arguments = {{.name = "v", .storage = ArgumentStorage::Texture},
+                                    {.name = "col",
+                                     .access = Access::Write,
+                                     .storage = ArgumentStorage::Texture}},
+                      .attributes = {{"step", AttributeType::Float, 2.0}}},
+             .body = "int row = tl_global_id(1), i = tl_global_id(0);\n"
+                     "tl_store(col, i, row, tl_load(v, i, row) * step);",
+             .threads = {"v.width", "v.height", "1"}}),
+       {0, 1});
+  TL_ASSERT_OK(run_plan({numbers(1), numbers(0)}));
+  EXPECT_EQ(result(1), numbers(2, 2));
+}
+
+TEST_F(SourceKernels, WithAnyNamesOfBuffers) {
+  plan_.arguments = {buffer_of_elements("X"), buffer_of_elements("Y")};
+  call(make({.info = {.name = "test::names",
+                      .arguments = {{.name = "i", .storage = ArgumentStorage::Buffer},
+                                    {.name = "v",
+                                     .access = Access::Write,
+                                     .storage = ArgumentStorage::Buffer}}},
+             .body = "tl_put(v, tl_global_id(0), tl_get(i, tl_global_id(0)) * 2);",
+             .threads = {"i.places", "1", "1"}}),
+       {0, 1});
+  TL_ASSERT_OK(run_plan({numbers(1), numbers(0)}));
+  EXPECT_EQ(result(1), numbers(2, 2));
 }
 
 TEST(SourceKernelDeclarations, WhatIsWrongIsNamed) {
@@ -201,6 +261,22 @@ TEST(SourceKernelDeclarations, WhatIsWrongIsNamed) {
   EXPECT_THAT(refused([](auto& k) { k.workgroup[1] = 0; }), says("at least 1 thread"));
   EXPECT_THAT(refused([](auto& k) { k.threads[1] = "x.wide"; }),
               says("threads[1]: \"x.wide\": unknown name"));
+  EXPECT_THAT(refused([](auto& k) {
+                k.info.arguments[0].storage = ArgumentStorage::Buffer;
+                k.body = "tl_store(y, 0, 0, 1);";
+              }),
+              says("threads[0] = \"x.width\": \"x\" is a buffer: it has no width; help: use "
+                   "x.places or x.d0"));
+  EXPECT_THAT(refused([](auto& k) { k.threads[2] = "2 - 2"; }),
+              says("threads[2] = \"2 - 2\": is 0, so no thread would run"));
+  EXPECT_THAT(refused([](auto& k) { k.body = "tl_get(x, 0);"; }),
+              says("line 1 of the body: tl_get(x): \"x\" is a texture"));
+  EXPECT_THAT(refused([](auto& k) { k.info.attributes[0].name = "half"; }),
+              says("\"half\" is a word of the languages of kernels"));
+  EXPECT_THAT(refused([](auto& k) { k.info.arguments[0].name = "image2d_t"; }),
+              says("help: choose another name, such as \"image2d_t_value\""));
+  EXPECT_THAT(refused([](auto& k) { k.info.attributes[0].name = "x_tl_x"; }),
+              says("keep \"_tl_\" to themselves"));
   EXPECT_THAT(refused([](auto& k) { k.like = {{"x", "y"}}; }),
               says("like: \"x\" is no argument that is only written"));
   EXPECT_THAT(refused([](auto& k) { k.like = {{"y", "z"}}; }),

@@ -1,0 +1,140 @@
+#include "runtime/custom/body_check.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "runtime/hal/binding.h"
+
+namespace texloom::runtime {
+namespace {
+
+// A word whose first operand is an argument.
+struct Word {
+  std::string_view name;
+  ArgumentStorage storage;  // that it needs; Any: either
+  hal::Access access;       // Read or Write; ReadWrite: either
+  std::string_view use;     // how it is written, for messages; {0}: the argument
+};
+
+constexpr hal::Access kEither = hal::Access::ReadWrite;
+constexpr Word kWords[] = {
+    {"tl_load", ArgumentStorage::Texture, hal::Access::Read, "tl_load({0}, col, row)"},
+    {"tl_store", ArgumentStorage::Texture, hal::Access::Write, "tl_store({0}, col, row, v)"},
+    {"tl_get", ArgumentStorage::Buffer, hal::Access::Read, "tl_get({0}, i)"},
+    {"tl_put", ArgumentStorage::Buffer, hal::Access::Write, "tl_put({0}, i, v)"},
+    {"tl_width", ArgumentStorage::Texture, kEither, "tl_width({0})"},
+    {"tl_height", ArgumentStorage::Texture, kEither, "tl_height({0})"},
+    {"tl_extent", ArgumentStorage::Any, kEither, "tl_extent({0}, axis)"},
+    {"tl_type", ArgumentStorage::Any, kEither, "tl_type({0})"},
+    {"tl_texel", ArgumentStorage::Any, kEither, "tl_texel({0})"},
+};
+
+bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// The body with spaces for comments and for what is in quotes; lines stay.
+std::string without_comments(std::string_view body) {
+  std::string text(body);
+  const auto blank = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < std::min(end, text.size()); ++i)
+      if (text[i] != '\n') text[i] = ' ';
+    return std::min(end, text.size());
+  };
+  const auto after = [&](std::string_view what, std::size_t from) {
+    const std::size_t found = body.find(what, from);
+    return found == std::string_view::npos ? body.size() : found + what.size();
+  };
+  for (std::size_t i = 0; i < body.size();) {
+    const std::string_view rest = body.substr(i);
+    if (rest.starts_with("//")) {
+      i = blank(i, std::min(body.find('\n', i), body.size()));
+    } else if (rest.starts_with("/*")) {
+      i = blank(i, after("*/", i + 2));
+    } else if (rest.front() == '"' || rest.front() == '\'') {
+      std::size_t end = i + 1;
+      while (end < body.size() && body[end] != rest.front()) end += body[end] == '\\' ? 2 : 1;
+      i = blank(i, end + 1);
+    } else {
+      ++i;
+    }
+  }
+  return text;
+}
+
+// The identifier at `at`, after spaces; moves `at` behind it.
+std::string_view take_name(std::string_view text, std::size_t& at) {
+  while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])) != 0) ++at;
+  const std::size_t begin = at;
+  while (at < text.size() && is_of_name(text[at])) ++at;
+  return text.substr(begin, at - begin);
+}
+
+// How the argument can be used in place of `word`: tl_get for a buffer in place of tl_load.
+std::string advice_for(const Word& word, const OperatorArgument& argument) {
+  // A size of a texture.
+  if (word.access == kEither) return fmt::format("use tl_extent({}, axis)", argument.name);
+  for (const Word& each : kWords) {
+    const bool fits = each.access == hal::Access::Read ? hal::reads(argument.access)
+                                                       : hal::writes(argument.access);
+    if (each.storage == argument.storage && each.access == word.access && fits)
+      return "use " + fmt::format(fmt::runtime(each.use), argument.name);
+  }
+  return fmt::format("declare \"{}\" as \"{} {}\"", argument.name,
+                     word.access == hal::Access::Read ? "read" : "write", to_string(word.storage));
+}
+
+Status check_use(const Word& word, std::string_view name,
+                 std::span<const OperatorArgument> arguments) {
+  const auto found =
+      std::find_if(arguments.begin(), arguments.end(),
+                   [&](const OperatorArgument& argument) { return argument.name == name; });
+  if (found == arguments.end()) {
+    std::vector<std::string_view> names;
+    for (const OperatorArgument& each : arguments) names.push_back(each.name);
+    return invalid_argument("{}({}): \"{}\" is no argument; help: the arguments are {}", word.name,
+                            name, name, fmt::join(names, ", "));
+  }
+  if (word.storage != ArgumentStorage::Any && word.storage != found->storage)
+    return invalid_argument("{}({}): \"{}\" is a {}, and the word is for {}s; help: {}", word.name,
+                            name, name, to_string(found->storage), to_string(word.storage),
+                            advice_for(word, *found));
+  const bool reads = word.access == hal::Access::Read, writes = word.access == hal::Access::Write;
+  if ((reads && !hal::reads(found->access)) || (writes && !hal::writes(found->access)))
+    return invalid_argument("{}({}): \"{}\" is only {}; help: declare it as {}", word.name, name,
+                            name, reads ? "written" : "read",
+                            found->storage == ArgumentStorage::Buffer
+                                ? "\"read_write buffer\""
+                                : fmt::format("\"{} texture\"", reads ? "read" : "write"));
+  return {};
+}
+
+}  // namespace
+
+Status check_body(std::string_view body, std::span<const OperatorArgument> arguments) {
+  const std::string text = without_comments(body);
+  if (text.find('#') != std::string::npos) return {};
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view name = take_name(text, at);
+    if (name.empty()) {
+      ++at;
+      continue;
+    }
+    const auto* const word = std::find_if(std::begin(kWords), std::end(kWords),
+                                          [&](const Word& each) { return each.name == name; });
+    std::size_t operand = text.find_first_not_of(" \t\r\n", at);
+    if (word == std::end(kWords) || operand == std::string::npos || text[operand] != '(') continue;
+    const std::string_view argument = take_name(text, ++operand);
+    if (argument.empty()) continue;
+    const auto line = 1 + std::count(text.data(), name.data(), '\n');
+    TL_RETURN_IF_ERROR(check_use(*word, argument, arguments)
+                           .with_context(fmt::format("line {} of the body", line)));
+  }
+  return {};
+}
+
+}  // namespace texloom::runtime

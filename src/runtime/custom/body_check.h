@@ -1,0 +1,18 @@
+// Finds uses of arguments in the body of a source kernel that do not fit their declaration.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "runtime/custom/operator.h"
+#include "support/status.h"
+
+namespace texloom::runtime {
+
+// Checks each word with an argument, such as `tl_load(x, …)`: that `x` is an argument and has the
+// storage and the access that the word needs. The device's compiler would report the words'
+// definitions instead, which users do not know. InvalidArgument, with the line of the body and the
+// word that fits. A body with preprocessor directives is left to the compiler.
+Status check_body(std::string_view body, std::span<const OperatorArgument> arguments);
+
+}  // namespace texloom::runtime
