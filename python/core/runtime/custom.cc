@@ -7,6 +7,7 @@
 #include <pybind11/stl.h>
 
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -20,6 +21,7 @@
 #include "core/handles.h"
 #include "core/runtime/arrays.h"
 #include "core/runtime/open_devices.h"
+#include "core/runtime/python_call.h"
 #include "core/runtime/released_lock.h"
 #include "core/runtime/tensor_types.h"
 #include "runtime/aliases.h"
@@ -56,15 +58,20 @@ void throw_if_misused(const Status& status) {
 // A Python object that threads without the GIL may release.
 std::shared_ptr<py::object> shared(py::object object) {
   return {new py::object(std::move(object)), [](py::object* held) {
-            if (Py_IsInitialized() == 0) {
-              held->release();  // the interpreter and its objects are gone
-            } else {
-              const py::gil_scoped_acquire lock;
-              held->dec_ref();
-              held->release();
-            }
+            const PythonCall python;
+            if (python) held->dec_ref();
+            held->release();  // without Python, the object ends with the process
             delete held;
           }};
+}
+
+// str(value), whatever it raises and whatever characters it has.
+std::string text_of(const py::handle& value) {
+  try {
+    return py::str(value).attr("encode")("utf-8", "backslashreplace").cast<std::string>();
+  } catch (const py::error_already_set&) {
+    return "(a message that cannot be printed)";
+  }
 }
 
 // "FILE:LINE" of the innermost frame; "" if it is unknown.
@@ -82,10 +89,10 @@ Status status_of(const py::error_already_set& error) {
     PyErr_SetInterrupt();  // for the code that waits: this is a call of the queue
     return Status(StatusCode::Cancelled, "was interrupted");
   }
-  const auto type = py::str(error.type().attr("__name__")).cast<std::string>();
-  auto message = py::str(error.value()).cast<std::string>();
+  const std::string type = text_of(error.type().attr("__name__"));
+  std::string message = text_of(error.value());
   std::string help = "; help: correct the function, or what it is called with";
-  if (py::hasattr(error.value(), "diagnostics")) {
+  if (py::isinstance(error.value(), py::module_::import("texloom.errors").attr("TVMError"))) {
     const py::object first = error.value().attr("diagnostics")[py::int_(0)];
     message = first.attr("message").cast<std::string>();
     help = "; help: " + first.attr("help").cast<std::string>();
@@ -99,7 +106,11 @@ Status status_of(const py::error_already_set& error) {
 // Calls a function with the GIL; an exception becomes an error.
 template <class Function>
 Status with_python(const Function& function) {
-  const py::gil_scoped_acquire lock;
+  const PythonCall python;
+  if (!python)
+    return Status(StatusCode::Cancelled,
+                  "Python is ending and calls no more functions; help: run the operator earlier: "
+                  "functions of atexit that are registered after texloom is imported still can");
   try {
     return function();
   } catch (const py::error_already_set& error) {
@@ -201,9 +212,12 @@ class PythonOperator final : public runtime::HostOperator {
           "returned {}; help: write results into an argument, as y[...] = x, and return nothing",
           kind_text(returned));
     for (std::size_t i = 0; i < arrays.size(); ++i) {
-      if (hal::writes(info_.arguments[i].access))
-        std::memcpy(arguments.tensors[i].data.data(), arrays[i].data(),
-                    arguments.tensors[i].data.size());
+      if (!hal::writes(info_.arguments[i].access)) continue;
+      const std::span<std::byte> written = arguments.tensors[i].data;
+      if (static_cast<std::size_t>(arrays[i].nbytes()) != written.size())
+        return invalid_argument("resized the array \"{0}\"; help: write into it, as {0}[...] = x",
+                                info_.arguments[i].name);
+      std::memcpy(written.data(), arrays[i].data(), written.size());
     }
     return {};
   }

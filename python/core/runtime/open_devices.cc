@@ -4,12 +4,14 @@
 
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <vector>
 
 #include "compile/interpreted_kernels.h"
 #include "core/handles.h"
+#include "core/runtime/python_call.h"
 #include "core/runtime/released_lock.h"
 #include "core/runtime/wait_notice.h"
 #include "runtime/drivers/host/driver.h"
@@ -266,6 +268,19 @@ void wait_at_exit(hal::Device& device) {
   });
 }
 
+// Waits for all devices. Returns the error of the last one that failed; null without errors.
+std::exception_ptr failure_of_waits() {
+  std::exception_ptr failure;
+  for (const auto& device : all_open_devices()) {
+    try {
+      wait_at_exit(*device);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
+  return failure;
+}
+
 }  // namespace
 
 void wait_for(hal::Device& device) {
@@ -291,11 +306,13 @@ void close_devices() {
   if (is_forked(open_devices())) return;
   try {
     close_released_locks();
+    const std::exception_ptr failure = failure_of_waits();
+    close_python_calls();
+    if (failure != nullptr) std::rethrow_exception(failure);
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_KeyboardInterrupt)) throw;
     end_by_interrupt();
   }
-  for (const auto& device : all_open_devices()) wait_at_exit(*device);
 }
 
 }  // namespace texloom::python

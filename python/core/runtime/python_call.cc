@@ -1,0 +1,39 @@
+#include "core/runtime/python_call.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace texloom::python {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A call counts itself before it reads `closed`, and closing sets `closed` before it reads the
+// count: so each call is waited for, or sees that it is too late.
+std::atomic<int> calls = 0;
+std::atomic<bool> closed = false;
+
+}  // namespace
+
+PythonCall::PythonCall() {
+  ++calls;
+  // A thread that has the GIL cannot be ended by requesting it.
+  if (!closed || (Py_IsInitialized() != 0 && PyGILState_Check() != 0)) lock_.emplace();
+}
+
+PythonCall::~PythonCall() {
+  lock_.reset();
+  --calls;
+}
+
+void close_python_calls() {
+  closed = true;
+  while (calls > 0) {
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();  // Ctrl-C
+    const py::gil_scoped_release released;
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
+}  // namespace texloom::python

@@ -1,0 +1,32 @@
+// Lets threads that are not Python's, such as those of queues, use Python objects.
+#pragma once
+
+#include <optional>
+
+#include "core/handles.h"
+
+namespace texloom::python {
+
+// Holds the GIL during its lifetime if Python still runs; the calling thread may hold it already.
+//
+// Python ends a thread that requests the GIL while it shuts down, by an unwinding that destructors
+// do not let pass, which would abort the process. So close_python_calls() waits for all that exist,
+// and later ones get no GIL.
+class PythonCall {
+ public:
+  PythonCall();
+  ~PythonCall();
+  PythonCall(const PythonCall&) = delete;
+  PythonCall& operator=(const PythonCall&) = delete;
+
+  // Whether the thread holds the GIL and may use Python objects.
+  explicit operator bool() const { return lock_.has_value(); }
+
+ private:
+  std::optional<py::gil_scoped_acquire> lock_;
+};
+
+// Must be called at exit, with the GIL held. Throws the exception of a signal that ends the wait.
+void close_python_calls();
+
+}  // namespace texloom::python
