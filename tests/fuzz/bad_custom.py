@@ -44,6 +44,37 @@ def host_operator_with_another_signature() -> None:
     tvm.custom.host_operator("mine::copy", arguments)(lambda x: None)  # wrong
 
 
+@case("TL2040", says="its parameter 'y' is where the declaration has 'x'")
+def host_operator_with_swapped_parameters() -> None:
+    arguments = {"x": "read", "y": "write"}
+    tvm.custom.host_operator("mine::copy", arguments)(lambda y, x: None)  # wrong
+
+
+@case("TL2040", says='"x" is a buffer: it has no width')
+def kernel_with_the_width_of_a_buffer() -> None:
+    arguments, body = {"x": "read_write buffer"}, "tl_put(x, 0, 1);"
+    tvm.custom.source_operator("mine::op", arguments, body, threads=["x.width"])  # wrong
+
+
+@case("TL2040", says='tl_store(x): "x" is a buffer, and the word is for textures')
+def kernel_that_stores_to_a_buffer() -> None:
+    arguments, body = {"x": "read_write buffer"}, "tl_store(x, 0, 0, 1);"
+    tvm.custom.source_operator("mine::op", arguments, body, threads=["x.d0"])  # wrong
+
+
+@case("TL2040", says='"half" is a word of the languages of kernels')
+def kernel_with_a_type_as_name() -> None:
+    arguments = {"half": "read_write buffer"}
+    tvm.custom.source_operator("mine::op", arguments, "tl_put(half, 0, 1);", threads=[1])  # wrong
+
+
+@case("TL2040", says='threads[0] = "x.d3": the shape of "x" has')
+def kernel_over_an_axis_that_is_absent() -> None:
+    arguments, body, x = {"x": "read_write buffer"}, "tl_put(x, 0, 1);", array()
+    op = tvm.custom.source_operator("mine::op", arguments, body, threads=["x.d3"])
+    op(x)  # wrong
+
+
 @case("TL5001", says='operator "mine::copy" takes 2 arrays but is called with 1')
 def operator_with_too_few_arrays() -> None:
     op = copying()

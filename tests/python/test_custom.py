@@ -1,6 +1,7 @@
 """Custom operators from Python: functions on the host, bodies of kernels, declarative files."""
 
 import json
+import re
 import subprocess
 import sys
 import textwrap
@@ -124,14 +125,77 @@ def test_an_exception_is_the_error_of_the_run(device):
     assert __file__ in message
 
 
-def test_a_function_may_not_wait(device):
+# Its text may not be printable, and only our own exceptions have diagnostics with advice.
+def test_exceptions_of_any_kind(device):
+    class WithoutText(Exception):
+        def __str__(self):
+            raise RuntimeError("no text")
+
+    class WithDiagnostics(Exception):
+        diagnostics = ()
+
+    raised = {
+        r"raised WithoutText: \(a message that cannot be printed\), at ": WithoutText(),
+        r"raised ValueError: a\\ud800b, at ": ValueError("a\ud800b"),
+        "raised WithDiagnostics: other, at ": WithDiagnostics("other"),
+        "raised SystemExit: 3, at ": SystemExit(3),
+    }
+    for message, error in raised.items():
+
+        @custom.host_operator("test::raises", {"x": "read", "y": "write"})
+        def raises(x, y, /, error=error):
+            raise error
+
+        diagnostic = message_of(raises, device)
+        assert re.search(message, diagnostic.message)
+        assert "correct the operator's function" in diagnostic.help
+
+
+WAITS = {
+    "sync": lambda device, array: device.sync(),
+    "numpy": lambda device, array: array.numpy(),
+    "array": lambda device, array: nd.array(VALUES, device),
+    "checked": lambda device, array: plus().checked(
+        array, nd.empty(VALUES.shape, "float32", device), n=1
+    ),
+}
+
+
+@pytest.mark.parametrize("wait", WAITS)
+def test_a_function_may_not_wait(device, wait):
+    other = nd.array(VALUES, device)
+
     @custom.host_operator("test::waits", {"x": "read", "y": "write"})
     def waits(x, y):
-        device.sync()
+        WAITS[wait](device, other)
 
     diagnostic = message_of(waits, device)
     assert 'operator "test::waits" waits' in diagnostic.message
     assert "in the queue's order" in diagnostic.help
+
+
+def test_a_function_may_call_operators(device):
+    other, result = pair(device)
+
+    @custom.host_operator("test::calls", {"x": "read", "y": "write"})
+    def calls(x, y):
+        plus()(other, result, n=1)
+
+    calls(*pair(device))
+    device.sync()  # the function has called the other operator
+    device.sync()
+    assert np.array_equal(result.numpy(), VALUES + 1)
+
+
+# The function's array and the tensor would have different sizes.
+def test_a_function_may_not_resize(device):
+    @custom.host_operator("test::resizes", {"x": "read", "y": "write"})
+    def resizes(x, y):
+        y.resize((1,), refcheck=False)
+
+    diagnostic = message_of(resizes, device)
+    assert 'resized the array "y"' in diagnostic.message
+    assert "y[...] = x" in diagnostic.help
 
 
 def test_a_function_returns_nothing_and_keeps_inputs(device):
@@ -192,6 +256,43 @@ def test_a_process_may_end_while_functions_run(tmp_path):
     assert done.stdout == "called\n" * 3
 
 
+# Functions of atexit run in reverse order, so this one runs when the devices are closed already.
+@pytest.mark.parametrize("ending", ["pass", "x.numpy()"])
+def test_an_operator_that_runs_when_python_ends(tmp_path, ending):
+    script = tmp_path / "late.py"
+    script.write_text(
+        textwrap.dedent(f"""
+        import atexit, time
+
+        def late():
+            for _ in range(3):
+                slow(x)
+            try:
+                {ending}
+            except texloom.TVMError as error:
+                print(error.diagnostics[0].message)
+            print("late", flush=True)
+
+        atexit.register(late)
+
+        import numpy as np, texloom
+        from texloom import custom, nd
+
+        @custom.host_operator("test::slow", {{"x": "read_write"}})
+        def slow(x):
+            time.sleep(0.05)
+
+        x = nd.array(np.zeros(4, "float32"), texloom.device("host", 0))
+        """)
+    )
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("late\n")
+    assert ("Python is ending and calls no more functions" in done.stdout) == (ending != "pass")
+
+
 def test_a_source_kernel_over_textures(dev):
     op = custom.source_operator(**{**DECLARATION, "body": SOFTSHRINK})
     x, y = pair(dev, "texture")
@@ -220,12 +321,25 @@ def test_a_body_that_does_not_compile(dev):
     with pytest.raises(texloom.TVMError, match="unknown_word") as raised:
         op(*pair(dev, "texture"))
     assert 'operator "test::softshrink"' in str(raised.value)
+    assert "correct the body" in raised.value.diagnostics[0].help
+    assert "code generation" not in str(raised.value)
+
+
+@pytest.mark.parametrize("expression", ["x.height / 4", "x.d5"])
+def test_a_source_kernel_has_threads(dev, expression):
+    op = custom.source_operator(**{**DECLARATION, "threads": ["x.width", expression]})
+    with pytest.raises(texloom.TVMError) as raised:
+        op(*pair(dev, "texture"))
+    (diagnostic,) = raised.value.diagnostics
+    assert f'operator "test::softshrink": threads[1] = "{expression}"' in diagnostic.message
+    assert diagnostic.help.startswith("use ")
 
 
 def test_a_source_kernel_needs_its_language():
     op = custom.source_operator(**{**DECLARATION, "body": SOFTSHRINK})
-    with pytest.raises(texloom.TVMError, match="OpenCL C"):
+    with pytest.raises(texloom.TVMError, match="OpenCL C") as raised:
         op(*pair(texloom.device("host", 0), "texture"))
+    assert "register a host operator" in raised.value.diagnostics[0].help
 
 
 def test_calls_that_do_not_fit(device):
@@ -297,6 +411,28 @@ def test_a_function_must_take_what_is_declared():
     assert "def f(x, y, n)" in str(raised.value)
 
 
+# By place, x would silently be y.
+def test_parameters_have_the_names_of_the_arguments(device):
+    declared = custom.host_operator("test::f", {"x": "read", "y": "write"})
+    for function in (lambda y, x: None, lambda a, b: None):
+        with pytest.raises(texloom.TVMError, match="is where the declaration has 'x'") as raised:
+            declared(function)
+        assert "def f(x, y), or" in raised.value.diagnostics[0].help
+    with pytest.raises(texloom.TVMError, match="cannot be called .* not a callable object"):
+        declared(3)
+
+    def by_place(a, b, /):
+        b[...] = a
+
+    def any_number(*arrays):
+        by_place(*arrays)
+
+    for function in (by_place, any_number):
+        x, y = pair(device)
+        declared(function)(x, y)
+        assert np.array_equal(y.numpy(), VALUES)
+
+
 def written(tmp_path, text):
     path = tmp_path / "op.json"
     path.write_text(text if isinstance(text, str) else json.dumps(text), encoding="utf-8")
@@ -341,6 +477,15 @@ WRONG = {
     r'op.json: .*: threads\[0\]: "x.wide": unknown name': {**DECLARATION, "threads": ["x.wide"]},
     r"op.json: body\[0\]: is 1, not a string": {**DECLARATION, "body": [1]},
     "op.json: .* the body is empty": {**DECLARATION, "body": ""},
+    r"op.json: .* line 2 of the body: tl_get\(x\): .x. is a texture": {
+        **DECLARATION,
+        "body": ["int i = 0;", "tl_get(x, i);"],
+    },
+    r"op.json: .* threads\[0\] = .0.: is 0, so no thread would run": {
+        **DECLARATION,
+        "threads": [0],
+    },
+    "op.json: .* .float. is a word of the languages": {**DECLARATION, "attributes": {"float": 1}},
 }
 
 

@@ -83,7 +83,9 @@ class Operator:
     def checked(self, *arrays: NDArray, **attributes: float | str) -> None:
         """Run like a call, wait, and fail if the operator writes what it does not declare.
 
-        All memory of the arrays is read back before and after the run: use it in tests.
+        All memory of the arrays is read back before and after the run: use it in tests. A write
+        past the end of a buffer with its own memory is not seen, because nothing of the program
+        lies there.
 
         Raises
         ------
@@ -119,10 +121,12 @@ def host_operator(
 ) -> Callable[[Callable[..., None]], Operator]:
     """Return a decorator that makes a function over NumPy arrays a custom operator.
 
-    The function gets a row-major array for each argument, wherever the tensor is, then the
-    attributes by name. It writes results into the arrays of written arguments and returns nothing;
-    arrays that are only read cannot be written. A queue calls it on a thread of its own, when
-    everything before it is complete: it must not wait for a device.
+    The function gets a row-major array for each argument, in the order of the declaration and
+    wherever the tensor is, then the attributes by name. Its parameters have the names of the
+    arguments, unless they are positional-only (``def f(a, b, /)``). It writes results into the
+    arrays of written arguments and returns nothing; arrays that are only read cannot be written. A
+    queue calls it on a thread of its own, when everything before it is complete: it must not wait
+    for a device.
 
     Parameters
     ----------
@@ -157,18 +161,37 @@ def host_operator(
 
     def make(function: Callable[..., None]) -> Operator:
         given = [row["name"] for row in declaration["arguments"]]
-        named = {row["name"]: None for row in declaration["attributes"]}
-        try:
-            inspect.signature(function).bind(*given, **named)
-        except TypeError as error:
-            reader.refuse(
-                "function",
-                f"cannot be called with the arguments and attributes: {error}",
-                f"declare it as def f({', '.join([*given, *named])})",
-            )
+        named = [row["name"] for row in declaration["attributes"]]
+        _check_parameters(reader, function, given, named)
         return Operator(_core.make_host_operator(declaration, function, shapes, likes))
 
     return make
+
+
+def _check_parameters(
+    reader: Reader, function: Callable[..., None], given: list[str], named: list[str]
+) -> None:
+    """Refuse a function that cannot take these arrays, or gives them other names or another order.
+
+    Parameters without names for the caller, ``def f(a, b, /)`` and ``def f(*arrays)``, take any.
+    """
+    advice = f"declare it as def f({', '.join([*given, *named])})"
+    try:
+        signature = inspect.signature(function)
+        signature.bind(*given, **dict.fromkeys(named))
+    except (TypeError, ValueError) as error:
+        reader.refuse(
+            "function", f"cannot be called with the arguments and attributes: {error}", advice
+        )
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    for parameter, argument in zip(signature.parameters.values(), given, strict=False):
+        if parameter.kind is kind and parameter.name != argument:
+            reader.refuse(
+                "function",
+                f"its parameter {parameter.name!r} is where the declaration has {argument!r}",
+                f"{advice}, or end the parameters that may have other names with a slash: "
+                "def f(a, b, /)",
+            )
 
 
 def source_operator(
@@ -198,15 +221,15 @@ def source_operator(
     threads : list of str or int
         The number of threads along x, y and z: expressions such as ``"(x.width + 1) / 2"``. Names
         are ``x.width`` and ``x.height`` (texels), ``x.d0``, ``x.d1``, … (the shape) and
-        ``x.places`` (elements with padding) of an argument ``x``.
+        ``x.places`` (elements with padding) of an argument ``x``. Each is at least 1.
     workgroup : list of int
         The threads of a work group.
 
     Raises
     ------
     TVMError
-        TL2040 for a declaration that is wrong in itself. A body that does not compile is reported
-        when the operator is first used (TL5010).
+        TL2040 for a declaration that is wrong in itself, or a body that uses an argument against
+        it. A body that does not compile is reported when the operator is first used (TL5010).
     """
     return made_source_operator(
         f"source_operator {name!r}",
