@@ -5,6 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <variant>
 
 #include "runtime/custom/no_exceptions.h"
 
@@ -32,6 +37,15 @@ bool occur_in(const std::vector<std::uint32_t>& axes, const std::vector<LayoutDi
   }
   return true;
 }
+
+template <AttributeType type, class Alternative>
+constexpr bool kIsAlternative =
+    std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(type), AttributeValue>,
+                   Alternative>;
+static_assert(kIsAlternative<AttributeType::Integer, std::int64_t>);
+static_assert(kIsAlternative<AttributeType::Float, double>);
+static_assert(kIsAlternative<AttributeType::Text, std::string>);
+static_assert(std::variant_size_v<AttributeValue> == 3);
 
 AttributeType type_of(const AttributeValue& value) {
   return static_cast<AttributeType>(value.index());
@@ -78,9 +92,10 @@ Status check_members(const OperatorInfo& info) {
                               to_string(each.type));
   }
   for (const std::string& driver : info.drivers) {
-    if (driver != "opencl" && driver != "host" && driver != "null")
-      return invalid_argument("\"{}\" is no driver; help: use \"opencl\", \"host\" or \"null\"",
-                              driver);
+    if (!is_identifier(driver))
+      return invalid_argument(
+          "\"{}\" is no name of a driver; help: use DeviceInfo::driver, such as \"opencl\"",
+          driver);
   }
   return {};
 }

@@ -11,7 +11,8 @@
 //             handles, lent until it returns
 //   host      HostOperator (host_operator.h): a function over arrays, called in the queue's order
 //
-// Operators must not throw; what one throws nevertheless becomes the call's error.
+// Operators must not throw; what one throws nevertheless becomes the call's error, of
+// StatusCode::Internal.
 #pragma once
 
 #include <cstddef>
@@ -87,7 +88,8 @@ struct OperatorInfo {
 Encoding encoding_of(const OperatorInfo& info);
 
 // InvalidArgument, naming what is wrong: a name that is not an identifier or occurs twice, a
-// variant of another length, a default value of another type, an unknown driver.
+// variant of another length, a default value of another type, a driver whose name is no
+// identifier.
 Status validate(const OperatorInfo& info);
 
 // The attributes of a call: one value for each that the operator declares.

@@ -28,7 +28,13 @@ TEST(OperatorInfos, WhatIsWrongIsNamed) {
               says("the default value of the attribute \"l\" is not float"));
   EXPECT_THAT(with([](auto& i) { i.variants = {{hal::ElementType::Float32}}; }),
               says("1 types for 2 arguments"));
-  EXPECT_THAT(with([](auto& i) { i.drivers = {"cuda"}; }), says("\"cuda\" is no driver"));
+  EXPECT_THAT(with([](auto& i) { i.drivers = {"open cl"}; }),
+              says("\"open cl\" is no name of a driver"));
+  EXPECT_THAT(with([](auto& i) { i.drivers = {""}; }), says("\"\" is no name of a driver"));
+  const std::vector<std::string> of_others = {"opencl", "mine"};
+  OperatorInfo foreign = info;
+  foreign.drivers = of_others;
+  TL_EXPECT_OK(validate(foreign));
 }
 
 TEST(AttributesOfACall, AreCompletedAndChecked) {
