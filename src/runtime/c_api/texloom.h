@@ -50,7 +50,7 @@ typedef enum texloom_code {
   TEXLOOM_CANCELLED = 8,
   TEXLOOM_DEVICE_ERROR = 9,   /* a driver call failed, now or earlier in asynchronous work */
   TEXLOOM_UNIMPLEMENTED = 10, /* this driver or this device cannot do it */
-  TEXLOOM_INTERNAL = 11       /* a broken invariant of Texloom itself */
+  TEXLOOM_INTERNAL = 11       /* a broken invariant of Texloom itself, or an exception */
 } texloom_code;
 
 /* TEXLOOM_OK and "" for null. */
@@ -63,7 +63,8 @@ texloom_error* texloom_device_open(const char* path, texloom_device** device);
 const char* texloom_device_name(const texloom_device* device);
 void texloom_device_free(texloom_device* device);
 
-/* Loads a package's graph: the first variant that the device can run. Compiles its kernels. */
+/* Loads a package's graph: the first variant that the device can run. Compiles its kernels.
+ * TEXLOOM_UNIMPLEMENTED for a graph with custom operators, which C cannot provide. */
 texloom_error* texloom_graph_load(texloom_device* device, const char* file, texloom_graph** graph);
 void texloom_graph_free(texloom_graph* graph);
 size_t texloom_graph_input_count(const texloom_graph* graph);
