@@ -148,7 +148,7 @@ def test_exceptions_of_any_kind(device):
 
         diagnostic = message_of(raises, device)
         assert re.search(message, diagnostic.message)
-        assert "correct the operator's function" in diagnostic.help
+        assert "correct the function" in diagnostic.help
 
 
 WAITS = {

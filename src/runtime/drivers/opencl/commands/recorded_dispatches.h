@@ -40,12 +40,13 @@ class RecordedDispatch {
   const WorkItems& items() const { return items_; }
 
  private:
+  // Outlive the kernel that has them.
+  KernelArguments arguments_;
   KernelHandle kernel_;
   WorkItems items_;
   std::uint64_t table_number_ = 0;
   bool has_slots_ = false;
   bool is_bound_ = false;
-  KernelArguments arguments_;
 };
 
 // Takes the dispatches of a command buffer for one encoding, and gives them back at the end.
