@@ -24,6 +24,8 @@ Result<PartUse> BufferParts::use(const Context& context, cl_mem buffer, std::uin
   if (found == parts_.end()) {
     TL_ASSIGN_OR_RETURN(MemoryHandle memory, create_part(context, buffer, offset, bytes));
     found = parts_.emplace(use.range_, Part{.memory = std::move(memory)}).first;
+  } else if (found->second.uses == 0) {
+    --unused_;
   }
   ++found->second.uses;
   use.memory_ = found->second.memory.get();
@@ -34,12 +36,16 @@ Result<PartUse> BufferParts::use(const Context& context, cl_mem buffer, std::uin
 void BufferParts::end_use(const PartUse::Range& range) {
   const std::scoped_lock lock(mutex_);
   const auto found = parts_.find(range);
-  if (found != parts_.end() && --found->second.uses == 0) parts_.erase(found);
+  if (found != parts_.end() && --found->second.uses == 0) ++unused_;
+  if (unused_ <= kMostUnused) return;
+  std::erase_if(parts_, [](const auto& part) { return part.second.uses == 0; });
+  unused_ = 0;
 }
 
 void BufferParts::clear() {
   const std::scoped_lock lock(mutex_);
   parts_.clear();
+  unused_ = 0;
 }
 
 }  // namespace texloom::hal::opencl

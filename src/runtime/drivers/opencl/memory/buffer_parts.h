@@ -16,8 +16,7 @@ namespace texloom::hal::opencl {
 
 class BufferParts;
 
-// A part as long as somebody uses it and its buffer exists. Does not keep the buffer alive.
-// Move-only.
+// A use of a part. Does not keep the buffer alive. Move-only.
 class PartUse {
  public:
   PartUse() = default;
@@ -37,7 +36,7 @@ class PartUse {
   cl_mem memory_ = nullptr;
 };
 
-// The parts of one buffer that are in use, each made once for all users. OpenCL's parts keep the
+// The parts of one buffer, each made once for all users. OpenCL's parts keep the
 // memory alive, so the buffer owns them rather than their users: kernels of a command buffer that
 // is submitted again may be bound to memory that the caller has released. Thread safe.
 class BufferParts : public std::enable_shared_from_this<BufferParts> {
@@ -56,8 +55,13 @@ class BufferParts : public std::enable_shared_from_this<BufferParts> {
   };
   void end_use(const PartUse::Range& range);
 
+  // Parts that nobody uses stay for later users: to release a part while its buffer lives has
+  // crashed NVIDIA's driver (580.159), besides the time that it takes.
+  static constexpr std::size_t kMostUnused = 4096;
+
   std::mutex mutex_;
   std::map<PartUse::Range, Part> parts_;  // guarded by mutex_
+  std::size_t unused_ = 0;                // of them; guarded by mutex_
 };
 
 }  // namespace texloom::hal::opencl
