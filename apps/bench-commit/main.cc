@@ -29,8 +29,9 @@ namespace texloom::bench_commit {
 namespace {
 
 constexpr const char* kUsage =
-    R"(usage: texloom-bench-commit [--device DEVICE] [--rounds N]
+    R"(usage: texloom-bench-commit [--device DEVICE] [--rounds N] [--elements N]
 
+  --elements N     only chains of at most so many elements
   --device DEVICE  an ordinal or id of an OpenCL device; default: the first
   --rounds N       how often each chain is measured (15); less often if that takes long
 )";
@@ -38,6 +39,7 @@ constexpr const char* kUsage =
 struct Options {
   std::string device;
   int rounds = 15;
+  int elements = 0;  // all sizes
 };
 
 bool parse(int argc, char** argv, Options& options) {
@@ -46,10 +48,11 @@ bool parse(int argc, char** argv, Options& options) {
     const std::string_view name = argv[i], value = argv[i + 1];
     if (name == "--device") {
       options.device = value;
-    } else if (name == "--rounds") {
+    } else if (name == "--rounds" || name == "--elements") {
+      int& number = name == "--rounds" ? options.rounds : options.elements;
       const char* end = value.data() + value.size();
-      const auto [stop, error] = std::from_chars(value.data(), end, options.rounds);
-      if (error != std::errc() || stop != end || options.rounds < 1) return false;
+      const auto [stop, error] = std::from_chars(value.data(), end, number);
+      if (error != std::errc() || stop != end || number < 1) return false;
     } else {
       return false;
     }
@@ -143,6 +146,7 @@ Status run(const Options& options) {
              info.driver_version, options.rounds);
   const char* separator = "";
   for (const std::uint32_t elements : {1'000U, 10'000U, 100'000U, 1'000'000U, 4'000'000U}) {
+    if (options.elements != 0 && elements > static_cast<std::uint32_t>(options.elements)) continue;
     TL_ASSIGN_OR_RETURN(const Costs costs, costs_of(device, elements, options.rounds));
     for (const int pairs : {1, 2, 5, 10, 20, 50, 100}) {
       fmt::print(stderr, "{} elements, {} custom operators\n", elements, pairs);
