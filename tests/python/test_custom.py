@@ -501,3 +501,20 @@ def test_what_is_wrong_in_a_file_is_named(tmp_path, message):
 def test_a_file_that_is_absent(tmp_path):
     with pytest.raises(ValueError, match="none.json: file: cannot be read"):
         custom.load_operator(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("call", ["__call__", "checked"])
+def test_a_source_operator_writes_only_arrays_of_its_shapes(call):
+    """Its body would write past a smaller one."""
+    op = custom.source_operator(
+        "test::copied",
+        {"x": "read buffer", "y": "write buffer"},
+        "int i = tl_global_id(0); tl_put(y, i, tl_get(x, i));",
+        threads=["x.places"],
+    )
+    x = nd.array(np.arange(64, dtype="float32"), texloom.opencl())
+    with pytest.raises(texloom.TVMError, match=r"has the shape \(4,\), but the operator computes"):
+        getattr(op, call)(x, nd.empty((4,), "float32", texloom.opencl()))
+    y = nd.empty((64,), "float32", texloom.opencl())
+    getattr(op, call)(x, y)
+    np.testing.assert_array_equal(y.numpy(), x.numpy())
