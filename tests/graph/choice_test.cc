@@ -85,7 +85,9 @@ TEST(Choice, ABoundedSearchSaysHowFarItMayMiss) {
     EXPECT_GE(choice.cost, least);
     missed += choice.cost > least ? 1 : 0;
     proven += choice.is_optimal() ? 1 : 0;
-    if (choice.is_optimal()) EXPECT_EQ(choice.cost, least) << "problem " << i;
+    if (choice.is_optimal()) {
+      EXPECT_EQ(choice.cost, least) << "problem " << i;
+    }
   }
   EXPECT_GT(missed, 0);
   EXPECT_GT(proven, 0);
