@@ -1,7 +1,7 @@
 // Measures what it costs to wait for each operator, for chains of compiled kernels and custom
 // operators on one device.
 //
-//     build/release/apps/texloom-bench-commit [--device DEVICE] [--rounds N] > FILE
+//     build/release/apps/texloom-bench-commit [--device DEVICE] [--rounds N] [--elements N] > FILE
 //
 // Writes JSON to standard output, and progress to standard error. For each chain it has the median
 // times of a run in two modes, which run in turns: "adaptive", where a run is one recording that is

@@ -34,9 +34,10 @@ class Concatenation {
       const Status status = check(parts_[i]);
       if (!status.ok()) return status.with_context(fmt::format("part {}", i));
     }
+    find_lifetimes();
     if (plan_of_step != nullptr) plan_of_step->clear();
     for (std::uint32_t i = 0; i < shared_; ++i) {
-      if (memory_of(whole_, i) == i && parts_naming(i).first == parts_.size())
+      if (memory_of(whole_, i) == i && lifetimes_[i].first == parts_.size())
         return invalid_argument("no part uses temporary \"{}\"", whole_.temporaries[i].name);
     }
     for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -69,26 +70,23 @@ class Concatenation {
     return {};
   }
 
-  // The first and the last part that names a temporary of the whole, or one that is part of it; the
-  // number of parts if none does.
-  std::pair<std::size_t, std::size_t> parts_naming(std::uint32_t temporary) const {
-    std::pair<std::size_t, std::size_t> found{parts_.size(), parts_.size()};
+  // Which parts name each temporary of the whole, or one that is part of it.
+  void find_lifetimes() {
+    lifetimes_.assign(shared_, {parts_.size(), parts_.size()});
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      const auto& refs = parts_[i].arguments;
-      const bool names = std::any_of(refs.begin(), refs.end(), [&](const TensorRef& ref) {
-        return ref.kind == TensorRef::Kind::Temporary && memory_of(whole_, ref.index) == temporary;
-      });
-      if (!names) continue;
-      found.first = std::min(found.first, i);
-      found.second = i;
+      for (const TensorRef& ref : parts_[i].arguments) {
+        if (ref.kind != TensorRef::Kind::Temporary) continue;
+        auto& [first, last] = lifetimes_[memory_of(whole_, ref.index)];
+        first = std::min(first, i);
+        last = i;
+      }
     }
-    return found;
   }
 
   void append(std::size_t number) {
     const PlanPart& part = parts_[number];
     for (std::uint32_t i = 0; i < shared_; ++i) {
-      if (parts_naming(i).first == number) whole_.steps.emplace_back(AllocateStep{i});
+      if (lifetimes_[i].first == number) whole_.steps.emplace_back(AllocateStep{i});
     }
     const Numbers numbers{part.arguments,
                           static_cast<std::uint32_t>(whole_.temporaries.size()),
@@ -110,7 +108,7 @@ class Concatenation {
     add(whole_.calls, part.plan->calls);
     add(whole_.steps, renumbered(part.plan->steps, numbers));
     for (std::uint32_t i = 0; i < shared_; ++i) {
-      if (parts_naming(i).second == number) whole_.steps.emplace_back(FreeStep{i});
+      if (lifetimes_[i].second == number) whole_.steps.emplace_back(FreeStep{i});
     }
   }
 
@@ -180,6 +178,9 @@ class Concatenation {
 
   std::span<const PlanPart> parts_;
   std::size_t shared_;  // the number of temporaries of the whole
+  // By temporary of the whole: the first and the last part that uses its memory; the number of
+  // parts if none does.
+  std::vector<std::pair<std::size_t, std::size_t>> lifetimes_;
   LaunchPlan whole_;
 };
 

@@ -1,8 +1,8 @@
 // The list of invocations of a plan: what runs one after another, who encodes it, and what happens
-// between two neighbors. It is made ahead of time, when a program is loaded for a device.
+// between two neighbors. It describes a plan before anything runs: texloom inspect shows it.
 //
 //     0  conv1             kernels  start
-//     1  mine::softshrink  kernels  barrier      reads "y", which conv1 writes
+//     1  mine::softshrink  kernels  barrier      uses "y", which conv1 writes
 //     2  mine::pool        native   new encoder  encodes itself
 //     3  mine::sort        host     wait         runs on the host
 //
