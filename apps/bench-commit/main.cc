@@ -19,13 +19,18 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "apps/bench-commit/chain.h"
+#include "apps/comparison/comparison.h"
 #include "runtime/drivers/opencl/driver.h"
 #include "runtime/hal/driver.h"
 
 namespace texloom::bench_commit {
+
+using namespace comparison;
+
 namespace {
 
 constexpr const char* kUsage =
@@ -60,12 +65,6 @@ bool parse(int argc, char** argv, Options& options) {
   return true;
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 constexpr double kSample = 2000;  // microseconds that a sample should take
 
 constexpr double kRow = 2e6;  // microseconds that all samples of a program should take
@@ -83,43 +82,40 @@ Result<Sampling> sampling_of(ChainProgram& program, int rounds) {
   return Sampling{times, std::clamp(most, std::min(3, rounds), rounds)};
 }
 
-// The median time of a run, in microseconds.
-Result<double> measure(const std::shared_ptr<hal::Device>& device, const Chain& chain, int rounds) {
-  TL_ASSIGN_OR_RETURN(const auto program, ChainProgram::create(device, chain, {}));
-  TL_ASSIGN_OR_RETURN(const Sampling sampling, sampling_of(*program, rounds));
-  std::vector<double> samples;
-  for (int i = 0; i < sampling.rounds; ++i) {
-    TL_ASSIGN_OR_RETURN(const double sample, program->time(sampling.times));
-    samples.push_back(sample);
-  }
-  return median(samples);
+// The mean time of a run, in microseconds.
+Arm arm_of(const std::shared_ptr<ChainProgram>& program, const Sampling& sampling) {
+  return [program, sampling] { return program->time(sampling.times); };
 }
 
-struct Row {
-  Chain chain;
-  double adaptive = 0, wait_each = 0, ratio = 0;  // microseconds; medians
-};
+Result<Row> measure(Arm ours, Arm peer, const Sampling& sampling) {
+  const Comparison comparison{
+      .name = "chain", .unit = "us", .ours = std::move(ours), .peer = std::move(peer)};
+  TL_ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                      comparison::measure({comparison}, sampling.rounds, [](int) {}));
+  return rows.front();
+}
 
+// The median time of a run, in microseconds.
+Result<double> time_of(const std::shared_ptr<hal::Device>& device, const Chain& chain, int rounds) {
+  TL_ASSIGN_OR_RETURN(const std::shared_ptr<ChainProgram> program,
+                      ChainProgram::create(device, chain, {}));
+  TL_ASSIGN_OR_RETURN(const Sampling sampling, sampling_of(*program, rounds));
+  TL_ASSIGN_OR_RETURN(const Row row, measure(arm_of(program, sampling), {}, sampling));
+  return row.ours;
+}
+
+// Ours waits for each operator; the peer is adaptive.
 Result<Row> compare(const std::shared_ptr<hal::Device>& device, const Chain& chain, int rounds) {
-  TL_ASSIGN_OR_RETURN(const auto adaptive, ChainProgram::create(device, chain, {}));
+  TL_ASSIGN_OR_RETURN(const std::shared_ptr<ChainProgram> adaptive,
+                      ChainProgram::create(device, chain, {}));
   TL_ASSIGN_OR_RETURN(
-      const auto waiting,
+      const std::shared_ptr<ChainProgram> waiting,
       ChainProgram::create(device, chain, runtime::CommitPolicy{.wait_each = true}));
   TL_ASSIGN_OR_RETURN(const Sampling sampling, sampling_of(*adaptive, rounds));
   TL_RETURN_IF_ERROR(sampling_of(*waiting, rounds).status());
   TL_RETURN_IF_ERROR(adaptive->check().with_context("adaptive"));
   TL_RETURN_IF_ERROR(waiting->check().with_context("wait_each"));
-  std::vector<double> ours, peer, ratios;
-  for (int round = 0; round < sampling.rounds; ++round) {
-    double time[2] = {};
-    for (const int arm : {round % 2, 1 - round % 2}) {
-      TL_ASSIGN_OR_RETURN(time[arm], (arm == 0 ? adaptive : waiting)->time(sampling.times));
-    }
-    ours.push_back(time[0]);
-    peer.push_back(time[1]);
-    ratios.push_back(time[1] / time[0]);
-  }
-  return Row{chain, median(ours), median(peer), median(ratios)};
+  return measure(arm_of(waiting, sampling), arm_of(adaptive, sampling), sampling);
 }
 
 // T and S in microseconds, for arrays of this size.
@@ -129,9 +125,9 @@ struct Costs {
 
 Result<Costs> costs_of(const std::shared_ptr<hal::Device>& device, std::uint32_t elements,
                        int rounds) {
-  TL_ASSIGN_OR_RETURN(const double longer, measure(device, {100, elements}, rounds));
-  TL_ASSIGN_OR_RETURN(const double shorter, measure(device, {50, elements}, rounds));
-  TL_ASSIGN_OR_RETURN(const double single, measure(device, {1, elements}, rounds));
+  TL_ASSIGN_OR_RETURN(const double longer, time_of(device, {100, elements}, rounds));
+  TL_ASSIGN_OR_RETURN(const double shorter, time_of(device, {50, elements}, rounds));
+  TL_ASSIGN_OR_RETURN(const double single, time_of(device, {1, elements}, rounds));
   const double op = std::max((longer - shorter) / 100, 1e-3);
   // One pair, which is waited for once.
   return Costs{op, std::max(single - 2 * op, 0.0)};
@@ -150,15 +146,16 @@ Status run(const Options& options) {
     TL_ASSIGN_OR_RETURN(const Costs costs, costs_of(device, elements, options.rounds));
     for (const int pairs : {1, 2, 5, 10, 20, 50, 100}) {
       fmt::print(stderr, "{} elements, {} custom operators\n", elements, pairs);
-      TL_ASSIGN_OR_RETURN(const Row row, compare(device, {pairs, elements}, options.rounds));
-      const double n = row.chain.operators();
+      const Chain chain{pairs, elements};
+      TL_ASSIGN_OR_RETURN(const Row row, compare(device, chain, options.rounds));
+      const double n = chain.operators();
       const double law = n * (costs.op + costs.wait) / (n * costs.op + costs.wait);
       fmt::print(
           "{}\n  {{\"elements\": {}, \"custom\": {}, \"operators\": {}, \"adaptive_us\": {:.3f}, "
           "\"wait_each_us\": {:.3f}, \"ratio\": {:.4f}, \"operator_us\": {:.4f}, \"wait_us\": "
           "{:.4f}, \"law\": {:.4f}}}",
-          separator, elements, pairs, row.chain.operators(), row.adaptive, row.wait_each, row.ratio,
-          costs.op, costs.wait, law);
+          separator, elements, pairs, chain.operators(), *row.peer, row.ours, *row.ratio, costs.op,
+          costs.wait, law);
       separator = ",";
     }
   }

@@ -19,10 +19,13 @@
 #include <system_error>
 #include <vector>
 
-#include "apps/bench-hal/comparison.h"
 #include "apps/bench-hal/rows.h"
+#include "apps/comparison/comparison.h"
 
 namespace texloom::bench_hal {
+
+using namespace comparison;
+
 namespace {
 
 constexpr const char* kUsage =

@@ -12,6 +12,9 @@
 #include "runtime/hal/transfer.h"
 
 namespace texloom::bench_hal {
+
+using namespace comparison;
+
 namespace {
 
 constexpr int kDispatches = 1000;  // per command buffer

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/bench-hal/comparison.h"
+#include "apps/comparison/comparison.h"
 #include "runtime/hal/device_info.h"
 #include "support/status.h"
 
@@ -13,7 +13,7 @@ namespace texloom::bench_hal {
 
 struct Rows {
   hal::DeviceInfo device;
-  std::vector<Comparison> comparisons;
+  std::vector<comparison::Comparison> comparisons;
   std::vector<std::string> left_out;  // rows that this device cannot run, with the reason
 };
 

@@ -1,8 +1,8 @@
-#include "apps/bench-hal/comparison.h"
+#include "apps/comparison/comparison.h"
 
 #include <algorithm>
 
-namespace texloom::bench_hal {
+namespace texloom::comparison {
 namespace {
 
 struct Samples {
@@ -72,4 +72,4 @@ Result<std::vector<Row>> measure(const std::vector<Comparison>& comparisons, int
   return rows;
 }
 
-}  // namespace texloom::bench_hal
+}  // namespace texloom::comparison

@@ -10,7 +10,7 @@
 
 #include "support/status.h"
 
-namespace texloom::bench_hal {
+namespace texloom::comparison {
 
 // One sample, in the comparison's unit.
 using Arm = std::function<Result<double>()>;
@@ -54,4 +54,4 @@ Result<double> nanoseconds_per_call(int count, const Call& call) {
   return time.count() / count;
 }
 
-}  // namespace texloom::bench_hal
+}  // namespace texloom::comparison
