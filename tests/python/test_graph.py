@@ -26,6 +26,10 @@ def plus_one(x):
     return te.compute(x.shape, lambda *i: x[i] + 1.0, name="plus_one")
 
 
+def added(a, b):
+    return te.compute(a.shape, lambda *i: a[i] + b[i])
+
+
 def elementwise(outputs, _inputs, _scopes, _target):
     s = te.create_schedule(outputs[0].op)
     spread(s, outputs[0])
@@ -187,15 +191,7 @@ def test_package_is_saved(dev, tmp_path):
     g = Graph("saved")
     x = g.input("x", (4, 4))
     w = g.constant("w", counted((4, 4)))
-    g.output(
-        g.node(
-            "y",
-            lambda a, b: te.compute(a.shape, lambda *i: a[i] + b[i]),
-            [x, w],
-            elementwise,
-            {"texture": ("texture",) * 3},
-        )
-    )
+    g.output(g.node("y", added, [x, w], elementwise, {"texture": ("texture",) * 3}))
     file = tmp_path / "saved.tlp"
     g.compile().save(file)
     assert file.stat().st_size > counted((4, 4)).nbytes
@@ -402,15 +398,7 @@ def test_constants_of_other_byte_orders(dev):
     g = Graph()
     x = g.input("x", (4, 4))
     w = g.constant("w", counted((4, 4)).astype(">f4"))
-    g.output(
-        g.node(
-            "y",
-            lambda a, b: te.compute(a.shape, lambda *i: a[i] + b[i]),
-            [x, w],
-            elementwise,
-            {"global": ("global",) * 3},
-        )
-    )
+    g.output(g.node("y", added, [x, w], elementwise, {"global": ("global",) * 3}))
     got = g.compile().run({"x": np.zeros((4, 4), "float32")}, dev)["y"]
     np.testing.assert_array_equal(got, counted((4, 4)))
 
