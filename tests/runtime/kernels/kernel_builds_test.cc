@@ -6,6 +6,7 @@
 #include <functional>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/runtime/status_matchers.h"
@@ -68,40 +69,34 @@ class KernelBuildsEnd : public ::testing::Test {
       return {};
     }));
   }
-  ~KernelBuildsEnd() override {
-    if (release_.joinable()) release_.join();
-  }
-
-  // Lets builds end a while after the caller's answer: before it, others would follow them.
-  void release_soon() {
-    if (release_.joinable()) return;
-    release_ = std::thread([this] {
-      std::this_thread::sleep_for(100ms);
-      may_end_ = true;
-    });
-  }
 
   std::vector<std::shared_ptr<hal::Executable>> executables_;
   std::atomic<int> begun_ = 0;
   std::atomic<bool> may_end_ = false;
-  std::thread release_;
 };
 
-// Waits for the builds that have begun, and begins no others.
+// Waits for the builds that have begun, and begins no others. They end once the caller is asked
+// again, as its first answer holds by then.
 TEST_F(KernelBuildsEnd, WhenTheCallerSaysSo) {
+  bool is_asked_again = false;
   const auto stops = [&](const KernelProgress& now) {
     EXPECT_EQ(now.total, 100U);
     EXPECT_EQ(now.current, now.done);
-    release_soon();
+    may_end_ = std::exchange(is_asked_again, true);
     return false;
   };
   EXPECT_THAT(build_side_by_side(executables_, stops), fails_with(StatusCode::Cancelled, "ended"));
   EXPECT_LE(begun_, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+// The builds end a second after the caller has thrown: before it, others would follow them.
 TEST_F(KernelBuildsEnd, WhenTheCallerThrows) {
+  std::jthread release;
   const auto throws = [&](const KernelProgress&) -> bool {
-    release_soon();
+    release = std::jthread([this] {
+      std::this_thread::sleep_for(1s);
+      may_end_ = true;
+    });
     throw std::runtime_error("no more");
   };
   EXPECT_THROW(static_cast<void>(build_side_by_side(executables_, throws)), std::runtime_error);
