@@ -53,6 +53,23 @@ MODULES = (
     "texloom.ops.packing",
     "texloom.ops.reference",
     "texloom.ops.rounding",
+    "texloom.ops.broadcast",
+    "texloom.ops.attention",
+    "texloom.ops.convolution",
+    "texloom.ops.elementwise",
+    "texloom.ops.indexing",
+    "texloom.ops.movement",
+    "texloom.ops.normalization",
+    "texloom.ops.pooling",
+    "texloom.ops.products",
+    "texloom.ops.quantization",
+    "texloom.ops.recurrent",
+    "texloom.ops.reductions",
+    "texloom.ops.resize",
+    "texloom.ops.schedules",
+    "texloom.ops.signal",
+    "texloom.onnx",
+    "texloom.onnx.backend",
     "texloom.testing",
     "texloom.contrib",
     "texloom.contrib.cc",
@@ -106,6 +123,11 @@ INTERNAL = (
     "texloom.inspect.describe",
     "texloom.inspect.schedule",
     "texloom.instances",
+    "texloom.onnx.attributes",
+    "texloom.onnx.fold",
+    "texloom.onnx.function_bodies",
+    "texloom.onnx.importer",
+    "texloom.onnx.model",
     "texloom.measure.benchmark",
     "texloom.measure.device_rates",
     "texloom.module_file",
@@ -158,6 +180,26 @@ INTERNAL = (
 # Packages of programs, which nobody imports.
 PROGRAMS = ("texloom.bench", "texloom.demo", "texloom.fuzz")
 
+# Packages whose modules are internal: what users need is named in the package itself.
+INTERNAL_PACKAGES = (
+    "texloom.onnx.converters",
+    "texloom.onnx.nodes",
+    "texloom.ops.attention.",
+    "texloom.ops.convolution.",
+    "texloom.ops.elementwise.",
+    "texloom.ops.indexing.",
+    "texloom.ops.movement.",
+    "texloom.ops.normalization.",
+    "texloom.ops.pooling.",
+    "texloom.ops.products.",
+    "texloom.ops.quantization.",
+    "texloom.ops.recurrent.",
+    "texloom.ops.reductions.",
+    "texloom.ops.resize.",
+    "texloom.ops.schedules.",
+    "texloom.ops.signal.",
+)
+
 # Classes of the compiled module that no public function takes or returns.
 INTERNAL_CLASSES = (
     "CustomOperator",
@@ -187,10 +229,10 @@ _VAGUE = {"Any", "Operand", "Operand | None", "object", "None"}  # annotations t
 
 
 def modules() -> Iterator[str]:
-    """Every module of the package, except those of programs."""
+    """Every module of the package, except those of programs and of internal packages."""
     yield "texloom"
     for found in pkgutil.walk_packages(texloom.__path__, "texloom."):
-        if not found.name.startswith(PROGRAMS):
+        if not found.name.startswith(PROGRAMS + INTERNAL_PACKAGES):
             yield found.name
 
 

@@ -16,10 +16,18 @@ from .. import _core
 from ..argument_kinds import kind_of, shown
 from ..custom.operators import Operator
 from ..errors import refuse
+from ..ops.schedules import schedule_default
 from ..target import Target, resolve
 from .calls import accepted_scopes
 from .compiled import CompiledGraph
-from .node_functions import Compute, ScheduleFunction, check_functions, scheduled
+from .node_functions import (
+    Compute,
+    ScheduleFunction,
+    check_functions,
+    computed,
+    placeholders,
+    scheduled,
+)
 from .tensor import GraphTensor
 
 Scopes = Mapping[str, Sequence[str]]
@@ -89,6 +97,11 @@ class Graph:
         self._operators: dict[tuple[str, int], Operator] = {}
         self._outputs: list[GraphTensor] = []
 
+    @property
+    def inputs(self) -> tuple[GraphTensor, ...]:
+        """The inputs, in the order in which they were added."""
+        return tuple(self._tensors[n] for n, value in self._values.items() if value is None)
+
     def input(self, name: str, shape: Sequence[int], dtype: str = "float32") -> GraphTensor:
         """Add a tensor that the caller gives at each run, as a row-major array.
 
@@ -157,18 +170,18 @@ class Graph:
         outputs = self._named_outputs(name, [(list(map(int, t.shape)), t.dtype) for t in made])
         given = {label: tuple(each) for label, each in scopes.items()}
         functions = (compute, schedule)
-        computed = op or getattr(compute, "__name__", "node")
+        title = op or getattr(compute, "__name__", "node")
 
         def add(core: Any, numbers: dict[str, int], target: str) -> None:
             core.node(
                 name,
-                computed,
+                title,
                 [numbers[t.name] for t in inputs],
                 [numbers[t.name] for t in outputs],
                 [
                     (
                         label,
-                        scheduled(name, computed, functions, inputs, each, target),
+                        scheduled(name, title, functions, inputs, each, target),
                         None if costs is None else costs.get(label),
                         fold_share,
                     )
@@ -178,6 +191,31 @@ class Graph:
 
         self._nodes[name] = add
         return outputs[0] if len(outputs) == 1 else outputs
+
+    def op(
+        self, name: str, op: str, compute: Compute, inputs: Sequence[GraphTensor]
+    ) -> list[GraphTensor]:
+        """Add an operator whose kernels the compiler schedules itself.
+
+        Parameters
+        ----------
+        name : str
+            As for :meth:`node`.
+        op : str
+            What it computes, for readers.
+        compute : callable
+            As for :meth:`node`.
+        inputs : sequence of GraphTensor
+
+        Returns
+        -------
+        list of GraphTensor
+            The outputs.
+        """
+        arguments = len(inputs) + len(computed(name, compute, placeholders(inputs)))
+        scopes = {"global": ("global",) * arguments}
+        made = self.node(name, compute, inputs, schedule_default, scopes, op=op)
+        return list(made) if isinstance(made, tuple) else [made]
 
     def concat(self, name: str, inputs: Sequence[GraphTensor], axis: int) -> GraphTensor:
         """Add a tensor that joins others along an axis.
@@ -336,8 +374,7 @@ class Graph:
         core_model = _core._CostModel(costs.start_ns, costs.bytes_per_ns, costs.operations_per_ns)
         operators = [op._core for op in self._operators.values()]
         compiled = self._made_for(resolve(target)).compile(scopes, core_model, operators)
-        inputs = [self._tensors[n] for n, value in self._values.items() if value is None]
-        return CompiledGraph(compiled, inputs, self._outputs)
+        return CompiledGraph(compiled, self.inputs, self._outputs)
 
     def _made_for(self, target: str) -> Any:
         """Return the core's graph for a target."""

@@ -61,7 +61,7 @@ def _called(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
             raise refusal from error
 
 
-def _placeholders(inputs: Sequence[GraphTensor]) -> list[Tensor]:
+def placeholders(inputs: Sequence[GraphTensor]) -> list[Tensor]:
     """Return tensors with names that say nothing of the graph, so that equal nodes are equal."""
     return [te.placeholder(t.shape, t.dtype, name=f"in{i}") for i, t in enumerate(inputs)]
 
@@ -95,7 +95,7 @@ def check_functions(
     names = [f"x{i}" for i in range(len(inputs))]
     _check_parameters(f"the function that computes the node {node!r}", compute, names)
     _check_parameters(f"the schedule function of the node {node!r}", schedule, _SCHEDULE_CALL)
-    return computed(node, compute, _placeholders(inputs))
+    return computed(node, compute, placeholders(inputs))
 
 
 def scheduled(
@@ -115,17 +115,17 @@ def scheduled(
         own calls have a note that names the node.
     """
     compute, schedule = functions
-    placeholders = _placeholders(inputs)
-    outputs = computed(node, compute, placeholders)
+    arguments = placeholders(inputs)
+    outputs = computed(node, compute, arguments)
     what = f"the schedule function of the node {node!r} for the scopes {scopes}"
-    made = _called(what, schedule, outputs, placeholders, scopes, target)
+    made = _called(what, schedule, outputs, arguments, scopes, target)
     if not isinstance(made, Schedule):
         refuse(
             _BAD,
             f"{what} returns {kind_of(made)}",
             "return the schedule: s = te.create_schedule(outputs[0].op); ...; return s",
         )
-    arguments = [*placeholders, *outputs]
+    arguments += outputs
 
     def declared() -> _core.Program:
         binds = {
@@ -140,4 +140,11 @@ def scheduled(
         raise with_note(error, f"in the node {node!r} for the scopes {scopes}") from None
 
 
-__all__ = ["Compute", "ScheduleFunction", "check_functions", "computed", "scheduled"]
+__all__ = [
+    "Compute",
+    "ScheduleFunction",
+    "check_functions",
+    "computed",
+    "placeholders",
+    "scheduled",
+]

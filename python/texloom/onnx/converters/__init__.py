@@ -1,0 +1,48 @@
+"""Converters of ONNX operators, by family.
+
+A converter takes a :class:`texloom.onnx.nodes.Node` and returns its outputs. It reads attributes and
+known inputs, and emits functions of :mod:`texloom.ops`. Importing a module registers its converters.
+"""
+
+from __future__ import annotations
+
+from . import (
+    activations,
+    attention,
+    casts,
+    control,
+    convolution,
+    elementwise,
+    indexing,
+    movement,
+    normalization,
+    pooling,
+    products,
+    recurrent,
+    reductions,
+    resize,
+    sequences,
+    signal,
+)
+from .registry import converter_of, supported
+
+__all__ = [
+    "activations",
+    "attention",
+    "casts",
+    "control",
+    "converter_of",
+    "convolution",
+    "elementwise",
+    "indexing",
+    "movement",
+    "normalization",
+    "pooling",
+    "products",
+    "recurrent",
+    "reductions",
+    "resize",
+    "sequences",
+    "signal",
+    "supported",
+]

@@ -1,0 +1,1 @@
+"""Conversions of element types, and quantization."""

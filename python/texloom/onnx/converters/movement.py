@@ -1,0 +1,1 @@
+"""Operators that move elements: reshape, transpose, concatenate, split, pad, tile."""

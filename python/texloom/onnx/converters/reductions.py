@@ -1,0 +1,1 @@
+"""Reductions, cumulative sums, the largest elements, and where they are."""

@@ -1,0 +1,1 @@
+"""Resizing and sampling of images."""

@@ -1,0 +1,1 @@
+"""Sequences and optional values, which exist only while a model is imported."""

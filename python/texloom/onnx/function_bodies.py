@@ -1,0 +1,45 @@
+"""The bodies that the ONNX standard gives for operators that are functions of others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import onnx
+import onnx.defs
+
+from .nodes import Value
+
+
+def function_body(
+    node: onnx.NodeProto, inputs: Sequence[Value | None], version: int
+) -> onnx.FunctionProto | None:
+    """Return the body for a node, or None if the standard has none."""
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    try:
+        schema = onnx.defs.get_schema(node.op_type, version, domain)
+    except onnx.defs.SchemaError:
+        return None
+    if schema.has_context_dependent_function:
+        types = [_type_of(each).SerializeToString() if each else b"" for each in inputs]
+        body = schema.get_context_dependent_function(node.SerializeToString(), types)
+        return _function(body) if body else None
+    return schema.function_body if schema.has_function else None
+
+
+def _function(body: bytes) -> onnx.FunctionProto:
+    function = onnx.FunctionProto()
+    function.ParseFromString(body)
+    return function
+
+
+def _type_of(value: Value) -> onnx.TypeProto:
+    element = (
+        onnx.TensorProto.BFLOAT16
+        if value.dtype == "bfloat16"
+        else onnx.helper.np_dtype_to_tensor_dtype(np.dtype(value.dtype))
+    )
+    return onnx.helper.make_tensor_type_proto(element, value.shape)
+
+
+__all__ = ["function_body"]

@@ -1,0 +1,9 @@
+"""What converters work with: a node, its values, and how to refuse it."""
+
+from __future__ import annotations
+
+from .errors import NeedsValues, Unsupported
+from .node import Node
+from .values import Value, constant, of_tensor
+
+__all__ = ["NeedsValues", "Node", "Unsupported", "Value", "constant", "of_tensor"]

@@ -1,0 +1,140 @@
+"""One node of a model, as converters see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core import Tensor
+from .errors import NeedsValues, Unsupported
+from .values import Value, constant
+
+
+class Emitter(Protocol):
+    """Adds operators to the graph that is built."""
+
+    def emit(
+        self,
+        op: str,
+        function: Callable[..., Tensor | Sequence[Tensor]],
+        inputs: Sequence[Value],
+        attributes: dict[str, Any],
+    ) -> list[Value]:
+        """Add an operator; return its outputs."""
+        ...
+
+
+class Node:
+    """A node that is being converted.
+
+    Attributes
+    ----------
+    op : str
+        The operator's type, such as ``"Conv"``.
+    name : str
+        The node's name, or that of its first output.
+    version : int
+        The version of the operator set that the model states.
+    inputs : list of Value or None
+        None for an optional input that is left out; reading past the end gives None, too, by
+        :meth:`input`.
+    outputs : list of str
+        Names; empty for an output that nobody wants.
+    attributes : dict
+        By name: numbers, strings, lists, arrays, and graphs as ONNX gives them.
+    """
+
+    def __init__(
+        self,
+        op: str,
+        name: str,
+        version: int,
+        inputs: list[Value | None],
+        outputs: list[str],
+        attributes: dict[str, Any],
+        emitter: Emitter,
+    ) -> None:
+        self.op = op
+        self.name = name
+        self.version = version
+        self.inputs = inputs
+        self.outputs = outputs
+        self.attributes = attributes
+        self._emitter = emitter
+
+    def has(self, index: int) -> bool:
+        """Whether the optional input is given."""
+        return index < len(self.inputs) and self.inputs[index] is not None
+
+    def input(self, index: int) -> Value:
+        """Return an input that must be there."""
+        value = self.inputs[index] if index < len(self.inputs) else None
+        if value is None:
+            self.refuse(f"its input {index} is missing")
+        return value
+
+    def known(self, index: int) -> NDArray[Any]:
+        """Return the elements of an input that must be known, such as a shape.
+
+        Raises
+        ------
+        NeedsValues
+            If they depend on inputs of the model: these must be given with their values.
+        """
+        value = self.input(index)
+        if value.array is None:
+            raise NeedsValues(value.asked)
+        return value.array
+
+    def ints(self, index: int) -> list[int]:
+        """Return the elements of a known input as a list of ints; a scalar gives one."""
+        return [int(each) for each in self.known(index).reshape(-1)]
+
+    def ints_or(self, attribute: str, index: int, default: Any = None) -> Any:
+        """Return a list of ints of an input, or in older versions of an attribute."""
+        if self.has(index):
+            return self.ints(index)
+        return self.attributes.get(attribute, default)
+
+    def wants(self, index: int) -> bool:
+        """Whether somebody reads the output."""
+        return index < len(self.outputs) and bool(self.outputs[index])
+
+    def refuse(self, why: str) -> NoReturn:
+        """Say that the node cannot be converted, and why."""
+        raise Unsupported(why)
+
+    def emit(
+        self,
+        op: str,
+        function: Callable[..., Tensor | Sequence[Tensor]],
+        inputs: Sequence[Value],
+        **attributes: Any,
+    ) -> Value:
+        """Add an operator of one output to the graph: ``function(*tensors, **attributes)``.
+
+        Inputs whose values are known become constants of the graph. The function is of
+        :mod:`texloom.ops`; `op` names it for readers.
+        """
+        (output,) = self._emitter.emit(op, function, inputs, attributes)
+        return output
+
+    def emit_all(
+        self,
+        op: str,
+        function: Callable[..., Tensor | Sequence[Tensor]],
+        inputs: Sequence[Value],
+        **attributes: Any,
+    ) -> list[Value]:
+        """Add an operator of several outputs to the graph, as :meth:`emit`."""
+        return self._emitter.emit(op, function, inputs, attributes)
+
+    def constant(self, array: Any, dtype: str | None = None) -> Value:
+        """Return a constant value."""
+        return constant(np.asarray(array, dtype))
+
+
+__all__ = ["Emitter", "Node"]

@@ -1,0 +1,38 @@
+"""Broadcasting as in NumPy and ONNX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import te
+from .._core import Tensor
+from ..tir import PrimExpr
+
+
+def broadcast_shape(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """Return the shape of an element-wise operation over tensors of these shapes."""
+    rank = max(map(len, shapes))
+    padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes]
+    made = []
+    for extents in zip(*padded, strict=True):
+        wide = {int(e) for e in extents if int(e) != 1}
+        if len(wide) > 1:
+            raise ValueError(f"shapes {', '.join(map(str, shapes))} do not broadcast")
+        made.append(wide.pop() if wide else 1)
+    return tuple(made)
+
+
+def element(x: Tensor, indices: Sequence[Any]) -> PrimExpr:
+    """Return the element of `x` that belongs to `indices` of the broadcast shape."""
+    own = indices[len(indices) - len(x.shape) :]
+    return x(*(0 if int(extent) == 1 else i for i, extent in zip(own, x.shape, strict=True)))
+
+
+def elementwise(function: Callable[..., Any], *inputs: Tensor, name: str = "elementwise") -> Tensor:
+    """Return ``function`` of the inputs, element by element, with broadcasting."""
+    shape = broadcast_shape(*(x.shape for x in inputs))
+    return te.compute(shape, lambda *i: function(*(element(x, i) for x in inputs)), name=name)
+
+
+__all__ = ["broadcast_shape", "element", "elementwise"]

@@ -1,0 +1,3 @@
+"""Convolutions of any rank, in buffers."""
+
+from __future__ import annotations

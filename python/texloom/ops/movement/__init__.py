@@ -1,0 +1,3 @@
+"""Operators that move elements: transpose, concatenate, split, pad, tile."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Softmax and normalizations."""
+
+from __future__ import annotations

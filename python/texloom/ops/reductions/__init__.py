@@ -1,0 +1,3 @@
+"""Reductions, cumulative sums, the largest elements, and where they are."""
+
+from __future__ import annotations

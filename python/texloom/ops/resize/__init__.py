@@ -1,0 +1,3 @@
+"""Resizing and sampling of images."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Windows and Fourier transforms."""
+
+from __future__ import annotations

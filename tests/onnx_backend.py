@@ -1,0 +1,187 @@
+"""Runs ONNX's backend tests and prints what passes, what is refused, and what is wrong.
+
+    python tests/onnx_backend.py [--kind node,simple] [--storage buffer] [--only REGEX] [--show]
+
+A case passes if all outputs have the declared dtype and shape and are within the tolerance that the
+case states. A case is refused if `prepare` raises. Anything else fails: an exception of `run`, a
+wrong value, or a process that ends. Exits with 1 if a case fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import multiprocessing
+import re
+import sys
+import time
+import traceback
+from pathlib import Path
+
+KINDS = ("node", "simple", "pytorch-converted", "pytorch-operator")
+
+
+def cases_of(kinds: list[str]) -> list[object]:
+    from onnx.backend.test.loader import load_model_tests
+
+    return [case for kind in kinds for case in load_model_tests(kind=kind)]
+
+
+def data_sets(case: object):
+    """The inputs and expected outputs of a case; None for values that are no tensors."""
+    import onnx
+    from onnx import numpy_helper
+
+    model = onnx.load(Path(case.model_dir) / "model.onnx")
+    for folder in sorted(Path(case.model_dir).glob("test_data_set_*")):
+        yield (
+            [
+                [
+                    value_of(folder / f"{what}_{i}.pb", info.type, numpy_helper, onnx)
+                    for i, info in enumerate(values)
+                    if (folder / f"{what}_{i}.pb").exists()
+                ]
+                for what, values in (("input", model.graph.input), ("output", model.graph.output))
+            ]
+        )
+
+
+def value_of(path: Path, kind, numpy_helper, onnx):
+    data = path.read_bytes()
+    if kind.HasField("tensor_type"):
+        tensor = onnx.TensorProto.FromString(data)
+        return numpy_helper.to_array(tensor)
+    if kind.HasField("sequence_type"):
+        return numpy_helper.to_list(onnx.SequenceProto.FromString(data))
+    return numpy_helper.to_optional(onnx.OptionalProto.FromString(data))
+
+
+def compare(expected, got, case) -> str:
+    import numpy as np
+
+    expected = np.asarray(expected)
+    if got.shape != expected.shape:
+        return f"shape {got.shape}, expected {expected.shape}"
+    if got.dtype != expected.dtype:
+        return f"dtype {got.dtype}, expected {expected.dtype}"
+    if expected.dtype == object or expected.dtype.kind not in "fV":
+        return "" if np.array_equal(expected, got) else "other values"
+    a, b = expected.astype("float64"), got.astype("float64")
+    if np.allclose(b, a, rtol=case.rtol, atol=case.atol, equal_nan=True):
+        return ""
+    return f"differs by up to {np.nanmax(np.abs(a - b)):.3g}"
+
+
+def run_case(case, storage: str, device: str) -> tuple[str, str]:
+    import onnx
+
+    from texloom.onnx import backend
+
+    model = onnx.load(Path(case.model_dir) / "model.onnx")
+    try:
+        prepared = backend.prepare(model, device=device, storage=storage)
+    except Exception as error:
+        return "refused", f"{type(error).__name__}: {error}".splitlines()[0][:300]
+    try:
+        for inputs, outputs in data_sets(case):
+            results = prepared.run(inputs)
+            for expected, got in zip(outputs, results, strict=True):
+                if why := compare(expected, got, case):
+                    return "wrong", why
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        why = f"{type(error).__name__}: {error}".splitlines()[0][:300]
+        return "raised", f"{why} ({Path(where.filename).name}:{where.lineno})"
+    return "passed", ""
+
+
+def worker(connection, kinds, storage, device) -> None:
+    cases = {case.name: case for case in cases_of(kinds)}
+    while (name := connection.recv()) is not None:
+        connection.send(run_case(cases[name], storage, device))
+
+
+class Worker:
+    """A process that runs cases; replaced if it ends or takes too long."""
+
+    def __init__(self, options) -> None:
+        self.options = options
+        self.start()
+
+    def start(self) -> None:
+        self.here, there = multiprocessing.Pipe()
+        self.process = multiprocessing.Process(target=worker, args=(there, *self.options))
+        self.process.start()
+        there.close()
+
+    def run(self, name: str) -> tuple[str, str]:
+        self.here.send(name)
+        try:
+            if self.here.poll(120):
+                return self.here.recv()
+            result = "hung", "over 120 s"
+        except EOFError:
+            self.process.join()
+            result = "crashed", f"exit status {self.process.exitcode}"
+        self.process.kill()
+        self.start()
+        return result
+
+    def stop(self) -> None:
+        self.here.send(None)
+        self.process.join()
+
+
+def drain(names, options, results, done) -> None:
+    own = Worker(options)
+    while names:
+        name = names.pop()
+        results[name] = own.run(name)
+        done()
+    own.stop()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kind", default="node")
+    parser.add_argument("--storage", default="buffer")
+    parser.add_argument("--device", default="CPU")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--show", action="store_true", help="print each case that does not pass")
+    args = parser.parse_args()
+    kinds = args.kind.split(",")
+    names = [c.name for c in cases_of(kinds) if re.search(args.only, c.name)][::-1]
+    total, begin = len(names), time.time()
+    results: dict[str, tuple[str, str]] = {}
+
+    def done() -> None:
+        if len(results) % 50 == 0:
+            print(f"{len(results)}/{total}, {time.time() - begin:.0f} s", file=sys.stderr)
+
+    import threading
+
+    options = (kinds, args.storage, args.device)
+    threads = [
+        threading.Thread(target=drain, args=(names, options, results, done))
+        for _ in range(args.jobs)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if args.json:
+        args.json.write_text(json.dumps(dict(sorted(results.items())), indent=1))
+    if args.show:
+        for name, (outcome, why) in sorted(results.items()):
+            if outcome != "passed":
+                print(f"{name}: {outcome}: {why}")
+    counts = collections.Counter(outcome for outcome, _ in results.values())
+    print(f"{dict(counts)} of {total} cases in {time.time() - begin:.0f} s")
+    return int(bool(set(counts) - {"passed", "refused"}))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
