@@ -6,9 +6,9 @@
 // Writes JSON to standard output, and progress to standard error. For each chain it has the median
 // times of a run in two modes, which run in turns: "adaptive", where a run is one recording that is
 // waited for at its end, and "wait_each", where each operator is submitted and waited for. It also
-// has the median of the rounds' ratios, and what the law predicts: with T, the time of an operator
-// in a long chain, and S, what a wait adds to the only operator of a run, n operators take n (T +
-// S) in place of n T + S. benchmarks/commit/picture.py draws the result.
+// has the median of the rounds' ratios, and what the law predicts: with T, the time of an
+// operator, and S, that of a wait, n operators take n (T + S) in place of n T + S.
+// benchmarks/commit/picture.py draws the result.
 
 #include <fmt/format.h>
 
@@ -66,71 +66,73 @@ bool parse(int argc, char** argv, Options& options) {
 }
 
 constexpr double kSample = 2000;  // microseconds that a sample should take
+constexpr double kSize = 60e6;    // microseconds that all samples of an array size should take
 
-constexpr double kRow = 2e6;  // microseconds that all samples of a program should take
+constexpr int kPairs[] = {1, 2, 5, 10, 20, 50, 100};  // of a compiled kernel and a custom operator
 
-// How often to run a program in one sample, and how many samples to take.
-struct Sampling {
-  int times = 1, rounds = 1;
+// Runs a chain in samples of about kSample.
+struct SizedArm {
+  Arm arm;
+  double sample = 0;  // microseconds
 };
 
-Result<Sampling> sampling_of(ChainProgram& program, int rounds) {
-  TL_RETURN_IF_ERROR(program.time(2).status());
-  TL_ASSIGN_OR_RETURN(const double once, program.time(2));
-  const int times = std::clamp(static_cast<int>(kSample / once), 1, 200);
-  const int most = static_cast<int>(kRow / (once * times));
-  return Sampling{times, std::clamp(most, std::min(3, rounds), rounds)};
-}
-
-// The mean time of a run, in microseconds.
-Arm arm_of(const std::shared_ptr<ChainProgram>& program, const Sampling& sampling) {
-  return [program, sampling] { return program->time(sampling.times); };
-}
-
-Result<Row> measure(Arm ours, Arm peer, const Sampling& sampling) {
-  const Comparison comparison{
-      .name = "chain", .unit = "us", .ours = std::move(ours), .peer = std::move(peer)};
-  TL_ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                      comparison::measure({comparison}, sampling.rounds, [](int) {}));
-  return rows.front();
-}
-
-// The median time of a run, in microseconds.
-Result<double> time_of(const std::shared_ptr<hal::Device>& device, const Chain& chain, int rounds) {
+Result<SizedArm> arm_of(const std::shared_ptr<hal::Device>& device, const Chain& chain,
+                        const std::optional<runtime::CommitPolicy>& policy) {
   TL_ASSIGN_OR_RETURN(const std::shared_ptr<ChainProgram> program,
-                      ChainProgram::create(device, chain, {}));
-  TL_ASSIGN_OR_RETURN(const Sampling sampling, sampling_of(*program, rounds));
-  TL_ASSIGN_OR_RETURN(const Row row, measure(arm_of(program, sampling), {}, sampling));
-  return row.ours;
+                      ChainProgram::create(device, chain, policy));
+  TL_RETURN_IF_ERROR(program->time(2).status());
+  TL_RETURN_IF_ERROR(program->check());
+  TL_ASSIGN_OR_RETURN(const double once, program->time(2));
+  const int times = std::clamp(static_cast<int>(kSample / once), 1, 200);
+  return SizedArm{[program, times] { return program->time(times); }, once * times};
 }
 
-// Ours waits for each operator; the peer is adaptive.
-Result<Row> compare(const std::shared_ptr<hal::Device>& device, const Chain& chain, int rounds) {
-  TL_ASSIGN_OR_RETURN(const std::shared_ptr<ChainProgram> adaptive,
-                      ChainProgram::create(device, chain, {}));
-  TL_ASSIGN_OR_RETURN(
-      const std::shared_ptr<ChainProgram> waiting,
-      ChainProgram::create(device, chain, runtime::CommitPolicy{.wait_each = true}));
-  TL_ASSIGN_OR_RETURN(const Sampling sampling, sampling_of(*adaptive, rounds));
-  TL_RETURN_IF_ERROR(sampling_of(*waiting, rounds).status());
-  TL_RETURN_IF_ERROR(adaptive->check().with_context("adaptive"));
-  TL_RETURN_IF_ERROR(waiting->check().with_context("wait_each"));
-  return measure(arm_of(waiting, sampling), arm_of(adaptive, sampling), sampling);
+// The chains of all lengths, measured in turns. Ours waits for each operator; the peer is adaptive.
+Result<std::vector<Row>> measure_lengths(const std::shared_ptr<hal::Device>& device,
+                                         std::uint32_t elements, int rounds) {
+  std::vector<Comparison> comparisons;
+  double round = 0;  // microseconds
+  for (const int pairs : kPairs) {
+    const Chain chain{pairs, elements};
+    const std::string name = fmt::format("{} elements, {} custom operators", elements, pairs);
+    Result<SizedArm> adaptive = arm_of(device, chain, {});
+    if (!adaptive.ok()) return adaptive.status().with_context(name + ", adaptive");
+    Result<SizedArm> waiting = arm_of(device, chain, runtime::CommitPolicy{.wait_each = true});
+    if (!waiting.ok()) return waiting.status().with_context(name + ", wait_each");
+    round += adaptive->sample + waiting->sample;
+    comparisons.push_back({.name = name,
+                           .unit = "us",
+                           .ours = std::move(waiting->arm),
+                           .peer = std::move(adaptive->arm)});
+  }
+  const int most = static_cast<int>(kSize / round);
+  rounds = std::clamp(most, std::min(3, rounds), rounds);
+  return comparison::measure(comparisons, rounds, [&](int number) {
+    fmt::print(stderr, "{} elements: round {} of {}\n", elements, number, rounds);
+  });
 }
 
-// T and S in microseconds, for arrays of this size.
+// T and S in microseconds, for arrays of one size.
 struct Costs {
   double op = 0, wait = 0;
 };
 
-Result<Costs> costs_of(const std::shared_ptr<hal::Device>& device, std::uint32_t elements,
-                       int rounds) {
-  TL_ASSIGN_OR_RETURN(const double longer, time_of(device, {100, elements}, rounds));
-  TL_ASSIGN_OR_RETURN(const double shorter, time_of(device, {50, elements}, rounds));
-  TL_ASSIGN_OR_RETURN(const double single, time_of(device, {1, elements}, rounds));
-  const double op = std::max((longer - shorter) / 100, 1e-3);
-  // One pair, which is waited for once.
-  return Costs{op, std::max(single - 2 * op, 0.0)};
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// T is the slope of the adaptive times over the numbers of operators, S what each further wait adds
+// to them. Both are medians over the chains, so that one disturbed chain moves neither.
+Costs costs_of(const std::vector<Row>& rows) {
+  std::vector<double> slopes, waits;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j)
+      slopes.push_back((*rows[i].peer - *rows[j].peer) / (2.0 * (kPairs[i] - kPairs[j])));
+    waits.push_back((rows[i].ours - *rows[i].peer) / (2.0 * kPairs[i] - 1));
+  }
+  return {std::max(median(slopes), 1e-3), std::max(median(waits), 0.0)};
 }
 
 Status run(const Options& options) {
@@ -143,19 +145,18 @@ Status run(const Options& options) {
   const char* separator = "";
   for (const std::uint32_t elements : {1'000U, 10'000U, 100'000U, 1'000'000U, 4'000'000U}) {
     if (options.elements != 0 && elements > static_cast<std::uint32_t>(options.elements)) continue;
-    TL_ASSIGN_OR_RETURN(const Costs costs, costs_of(device, elements, options.rounds));
-    for (const int pairs : {1, 2, 5, 10, 20, 50, 100}) {
-      fmt::print(stderr, "{} elements, {} custom operators\n", elements, pairs);
-      const Chain chain{pairs, elements};
-      TL_ASSIGN_OR_RETURN(const Row row, compare(device, chain, options.rounds));
-      const double n = chain.operators();
+    TL_ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                        measure_lengths(device, elements, options.rounds));
+    const Costs costs = costs_of(rows);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double n = 2.0 * kPairs[i];
       const double law = n * (costs.op + costs.wait) / (n * costs.op + costs.wait);
       fmt::print(
           "{}\n  {{\"elements\": {}, \"custom\": {}, \"operators\": {}, \"adaptive_us\": {:.3f}, "
           "\"wait_each_us\": {:.3f}, \"ratio\": {:.4f}, \"operator_us\": {:.4f}, \"wait_us\": "
           "{:.4f}, \"law\": {:.4f}}}",
-          separator, elements, pairs, chain.operators(), *row.peer, row.ours, *row.ratio, costs.op,
-          costs.wait, law);
+          separator, elements, kPairs[i], 2 * kPairs[i], *rows[i].peer, rows[i].ours,
+          *rows[i].ratio, costs.op, costs.wait, law);
       separator = ",";
     }
   }
