@@ -112,29 +112,6 @@ Result<std::vector<Row>> measure_lengths(const std::shared_ptr<hal::Device>& dev
   });
 }
 
-// T and S in microseconds, for arrays of one size.
-struct Costs {
-  double op = 0, wait = 0;
-};
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-// T is the slope of the adaptive times over the numbers of operators, S what each further wait adds
-// to them. Both are medians over the chains, so that one disturbed chain moves neither.
-Costs costs_of(const std::vector<Row>& rows) {
-  std::vector<double> slopes, waits;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j)
-      slopes.push_back((*rows[i].peer - *rows[j].peer) / (2.0 * (kPairs[i] - kPairs[j])));
-    waits.push_back((rows[i].ours - *rows[i].peer) / (2.0 * kPairs[i] - 1));
-  }
-  return {std::max(median(slopes), 1e-3), std::max(median(waits), 0.0)};
-}
-
 Status run(const Options& options) {
   TL_ASSIGN_OR_RETURN(const auto driver, hal::opencl::create_driver());
   TL_ASSIGN_OR_RETURN(const std::shared_ptr<hal::Device> device,
@@ -147,16 +124,12 @@ Status run(const Options& options) {
     if (options.elements != 0 && elements > static_cast<std::uint32_t>(options.elements)) continue;
     TL_ASSIGN_OR_RETURN(const std::vector<Row> rows,
                         measure_lengths(device, elements, options.rounds));
-    const Costs costs = costs_of(rows);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const double n = 2.0 * kPairs[i];
-      const double law = n * (costs.op + costs.wait) / (n * costs.op + costs.wait);
       fmt::print(
           "{}\n  {{\"elements\": {}, \"custom\": {}, \"operators\": {}, \"adaptive_us\": {:.3f}, "
-          "\"wait_each_us\": {:.3f}, \"ratio\": {:.4f}, \"operator_us\": {:.4f}, \"wait_us\": "
-          "{:.4f}, \"law\": {:.4f}}}",
+          "\"wait_each_us\": {:.3f}, \"ratio\": {:.4f}}}",
           separator, elements, kPairs[i], 2 * kPairs[i], *rows[i].peer, rows[i].ours,
-          *rows[i].ratio, costs.op, costs.wait, law);
+          *rows[i].ratio);
       separator = ",";
     }
   }

@@ -4,6 +4,9 @@
 
 The law: n operators that are waited for one by one take n (T + S) instead of n T + S, where T is
 the time of an operator and S that of a wait. The ratio is at most n, and 1 + S / T for long chains.
+Both are measured for each array size: T is the slope of the adaptive times over the number of
+operators, S what each further wait adds. Both are medians over the chains, so that one disturbed
+chain moves neither.
 """
 
 from __future__ import annotations
@@ -12,11 +15,36 @@ import argparse
 import json
 import math
 import sys
+from itertools import combinations
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 WIDTH, HEIGHT, LEFT, TOP, GAP = 420, 300, 60, 50, 90
 COLORS = ("#0969da", "#1a7f37", "#9a6700", "#cf222e", "#8250df")
+
+
+def add_law(rows: list[dict[str, Any]]) -> None:
+    """Add T, S and the law's ratio to the rows of one array size."""
+    slopes = [
+        (a["adaptive_us"] - b["adaptive_us"]) / (a["operators"] - b["operators"])
+        for a, b in combinations(rows, 2)
+    ]
+    op = max(median(slopes), 1e-3)
+    waits = [(r["wait_each_us"] - r["adaptive_us"]) / (r["operators"] - 1) for r in rows]
+    wait = max(median(waits), 0.0)
+    for row in rows:
+        n = row["operators"]
+        law = n * (op + wait) / (n * op + wait)
+        row.update(operator_us=op, wait_us=wait, law=law)
+
+
+def read(file: Path) -> dict[str, Any]:
+    """Return what a file has of one device, with the law."""
+    result: dict[str, Any] = json.loads(file.read_text())
+    for elements in {row["elements"] for row in result["rows"]}:
+        add_law([row for row in result["rows"] if row["elements"] == elements])
+    return result
 
 
 def misses(row: dict[str, Any]) -> list[str]:
@@ -124,7 +152,7 @@ def main() -> int:
     parser.add_argument("files", nargs="+", type=Path, help="what texloom-bench-commit wrote")
     parser.add_argument("--svg", type=Path, help="draw a picture")
     options = parser.parse_args()
-    results = [json.loads(file.read_text()) for file in options.files]
+    results = [read(file) for file in options.files]
     for result in results:
         print(table(result))
         missed = sum(bool(misses(row)) for row in result["rows"])
