@@ -1,4 +1,7 @@
 // Tests operators that use the driver's own handles, and finds those that block on them.
+#include <dlfcn.h>
+
+#include <cstdlib>
 #include <memory>
 
 #include "runtime/drivers/host/native.h"
@@ -6,6 +9,7 @@
 #include "runtime/drivers/opencl/api/native.h"
 #include "runtime/drivers/opencl/driver.h"
 #include "runtime/hal/no_waits.h"
+#include "tests/opencl_layer/blocking_calls.h"
 #include "tests/runtime/custom/custom_fixture.h"
 
 namespace texloom::runtime {
@@ -13,54 +17,43 @@ namespace {
 
 using hal::opencl::Api;
 
-// A layer between the driver and OpenCL that counts the blocking calls of native commands: those on
-// a thread on which our own waits are refused.
-class BlockingCalls {
+// The layer between the OpenCL loader and the drivers (tests/opencl_layer) finds the blocking calls
+// of native commands, whoever makes them: those on a thread on which our own waits are refused.
+class BlockingCalls : public ::testing::Environment {
  public:
-  static std::shared_ptr<const Api> wrap(const Api& api) {
-    below() = api;
-    count() = 0;
-    auto made = std::make_shared<Api>(api);
-    made->clFinish = [](cl_command_queue queue) {
-      look();
-      return below().clFinish(queue);
-    };
-    made->clWaitForEvents = [](cl_uint events, const cl_event* list) {
-      look();
-      return below().clWaitForEvents(events, list);
-    };
-    made->clEnqueueReadBuffer = [](cl_command_queue queue, cl_mem buffer, cl_bool blocks,
-                                   std::size_t offset, std::size_t bytes, void* data, cl_uint waits,
-                                   const cl_event* list, cl_event* done) {
-      if (blocks == CL_TRUE) look();
-      return below().clEnqueueReadBuffer(queue, buffer, blocks, offset, bytes, data, waits, list,
-                                         done);
-    };
-    return made;
+  // Before any test has opened the loader, which opens its layers then.
+  void SetUp() override { setenv("OPENCL_LAYERS", TEXLOOM_BLOCKING_CALLS_LAYER, 1); }
+
+  // Counts from zero. False if the loader has no layers.
+  static bool start() {
+    const auto count =
+        function<decltype(&texloom_count_blocking_calls)>("texloom_count_blocking_calls");
+    if (count == nullptr) return false;
+    count(&hal::NoWaits::are_refused);
+    return true;
   }
-  static int& count() {
-    static int calls = 0;
-    return calls;
+  static int count() {
+    return function<decltype(&texloom_blocking_calls)>("texloom_blocking_calls")();
   }
 
  private:
-  static Api& below() {
-    static Api api;
-    return api;
-  }
-  static void look() {
-    if (hal::NoWaits::are_refused()) ++count();
+  template <typename Function>
+  static Function function(const char* name) {
+    void* library = dlopen(TEXLOOM_BLOCKING_CALLS_LAYER, RTLD_NOW | RTLD_NOLOAD);
+    return library == nullptr ? nullptr : reinterpret_cast<Function>(dlsym(library, name));
   }
 };
+const auto* const kBlockingCalls = ::testing::AddGlobalTestEnvironment(new BlockingCalls);
 
 class NativeOperators : public CustomOperators {
  protected:
   void SetUp() override {
     const auto loaded = hal::opencl::load_api(hal::opencl::DriverOptions().loader_paths);
     if (loaded.status().code() == StatusCode::Unavailable) GTEST_SKIP() << "no OpenCL device";
-    api_ = BlockingCalls::wrap(**loaded);
+    api_ = *loaded;
     auto driver = hal::opencl::create_driver(api_);
     if (driver.status().code() == StatusCode::Unavailable) GTEST_SKIP() << "no OpenCL device";
+    if (!BlockingCalls::start()) GTEST_SKIP() << "the OpenCL loader has no layers";
     driver_ = *driver;
     device_ = *driver_->open(0);
     plan_.arguments = {buffer_of_elements("X"), buffer_of_elements("Y")};
