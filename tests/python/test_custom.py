@@ -513,7 +513,7 @@ def test_a_source_operator_writes_only_arrays_of_its_shapes(call):
         threads=["x.places"],
     )
     x = nd.array(np.arange(64, dtype="float32"), texloom.opencl())
-    with pytest.raises(texloom.TVMError, match=r"has the shape \(4,\), but the operator computes"):
+    with pytest.raises(texloom.TVMError, match=r"has the shape \(4\), but the operator"):
         getattr(op, call)(x, nd.empty((4,), "float32", texloom.opencl()))
     y = nd.empty((64,), "float32", texloom.opencl())
     getattr(op, call)(x, y)

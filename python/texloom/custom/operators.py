@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from .. import _core
 from .._core import NDArray
-from ..errors import refuse
 from .declaration import Reader
 
 
@@ -79,7 +78,6 @@ class Operator:
             for wrong arrays, TL5010 for a body that does not compile, TL5011 for arrays that share
             memory.
         """
-        self._check_outputs(arrays, attributes)
         self._core.run(arrays, attributes, False)
 
     def checked(self, *arrays: NDArray, **attributes: float | str) -> None:
@@ -94,33 +92,8 @@ class Operator:
         TVMError
             TL5007, which names the argument that changed, besides the errors of a call.
         """
-        self._check_outputs(arrays, attributes)
         self._core.run(arrays, attributes, True)
         arrays[0].device.sync()
-
-    def _check_outputs(self, arrays: Sequence[NDArray], attributes: Mapping[str, Any]) -> None:
-        """Refuse arrays that a kernel's body would write past, since nothing else stops it.
-
-        A Python function sees the array that it gets, and NumPy checks its indices.
-        """
-        declared = self.arguments
-        tensors = [each for each in arrays if isinstance(each, NDArray)]
-        if self._core.is_on_host or not len(arrays) == len(tensors) == len(declared):
-            return  # the core reports arguments of other kinds
-        pairs = list(zip(declared, tensors, strict=True))
-        inputs = [(a.dtype, a.shape) for argument, a in pairs if argument.access != "write"]
-        outputs = [(argument, a) for argument, a in pairs if argument.access == "write"]
-        if not inputs or not outputs:
-            return
-        wanted = self.shapes(*inputs, **attributes)
-        for (argument, array), (_, shape) in zip(outputs, wanted, strict=True):
-            if tuple(array.shape) != tuple(shape):
-                refuse(
-                    "BadDirectiveArgument",
-                    f'operator "{self.name}": argument "{argument.name}" has the shape '
-                    f"{tuple(array.shape)}, but the operator computes {tuple(shape)}",
-                    "pass an array of that shape; like= declares which input an output is like",
-                )
 
     def shapes(self, *inputs: TensorType, **attributes: float | str) -> list[TensorType]:
         """Return dtype and shape of each output, as a graph finds them.

@@ -188,6 +188,7 @@ class SourceOperator final : public CustomOperator {
   }
 
   Result<std::unique_ptr<PreparedCall>> prepare(PrepareContext& context) const override {
+    TL_RETURN_IF_ERROR(check_outputs(context));
     KernelText text{.name = {},
                     .body = kernel_.body,
                     .arguments = info().arguments,
@@ -219,6 +220,29 @@ class SourceOperator final : public CustomOperator {
   }
 
  private:
+  // Refuses outputs that the body may write past, since nothing else stops it: the number of
+  // threads comes from the shapes that the operator declares.
+  Status check_outputs(const PrepareContext& context) const {
+    std::vector<TensorType> inputs;
+    for (std::size_t i = 0; i < info().arguments.size(); ++i)
+      if (hal::reads(info().arguments[i].access))
+        inputs.push_back({context.tensors[i].element, context.tensors[i].layout.shape});
+    if (inputs.empty()) return {};
+    TL_ASSIGN_OR_RETURN(const auto computed, shapes(inputs, context.attributes));
+    auto next = computed.begin();
+    for (std::size_t i = 0; i < info().arguments.size(); ++i) {
+      if (hal::reads(info().arguments[i].access)) continue;
+      const auto& wanted = (next++)->shape;
+      const auto& shape = context.tensors[i].layout.shape;
+      if (shape != wanted)
+        return invalid_argument(
+            "argument \"{}\" has the shape ({}), but the operator computes ({}); help: give it a "
+            "tensor of that shape; like= declares which input an output is like",
+            info().arguments[i].name, fmt::join(shape, ", "), fmt::join(wanted, ", "));
+    }
+    return {};
+  }
+
   // The threads along an axis. No tensor is empty, so a kernel without threads is a mistake.
   Result<std::int64_t> count_of(std::size_t axis, const std::vector<TensorSpec>& tensors) const {
     TL_RETURN_IF_ERROR(check_axes(threads_[axis], info(), tensors));

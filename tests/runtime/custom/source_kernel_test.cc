@@ -212,6 +212,24 @@ TEST_F(SourceKernels, WithoutThreads) {
 }
 
 // Names that the definitions of the words would use, and that hide built-in functions.
+// The body would write past the smaller one.
+TEST_F(SourceKernels, OutputsOfOtherShapes) {
+  TensorSpec smaller = buffer_tensor("Y", 4 * sizeof(float));
+  smaller.shape = {4};
+  smaller.layout = row_major({4});
+  plan_.arguments = {buffer_of_elements("X"), smaller};
+  call(make({.info = {.name = "test::copied",
+                      .arguments = {{.name = "x", .storage = ArgumentStorage::Buffer},
+                                    {.name = "y",
+                                     .access = Access::Write,
+                                     .storage = ArgumentStorage::Buffer}}},
+             .body = "int i = tl_global_id(0); tl_put(y, i, tl_get(x, i));",
+             .threads = {"x.places", "1", "1"}}),
+       {0, 1});
+  EXPECT_THAT(prepare(), fails_with(StatusCode::InvalidArgument,
+                                    "argument \"y\" has the shape (4), but the operator computes"));
+}
+
 TEST_F(SourceKernels, WithAnyNames) {
   call(make({.info = {.name = "test::names",
                       .arguments = {{.name = "v", .storage = ArgumentStorage::Texture},
