@@ -327,6 +327,28 @@ def test_attributes_of_a_call_are_numbers_of_any_type(number):
     np.testing.assert_array_equal(got, np.full((4, 4), 2))
 
 
+def test_tensors_of_rank_0(dev, tmp_path):
+    """Inputs, constants, temporaries and outputs are single elements, also in a package."""
+    g = Graph("single")
+    x, v = g.input("x", ()), g.input("v", (5,))
+    three = g.constant("three", np.float32(3))
+    (scaled,) = g.op("scaled", "Mul", lambda a, b: te.compute((), lambda: a() * b()), [x, three])
+
+    def total(a):
+        k = te.reduce_axis((0, 5), name="k")
+        return te.compute((), lambda: te.sum(a[k], axis=k))
+
+    (summed,) = g.op("summed", "ReduceSum", total, [v])
+    (y,) = g.op("y", "Add", lambda a, b: te.compute((), lambda: a() + b()), [scaled, summed])
+    g.output(y)
+    compiled = g.compile()
+    compiled.save(tmp_path / "single.tlp")
+    for graph in (compiled, load(tmp_path / "single.tlp")):
+        got = graph.run({"x": np.float32(2), "v": counted(5)}, dev)["y"]
+        assert got.shape == ()
+        assert got == 16
+
+
 def test_threads_share_a_graph_with_a_python_operator(dev):
     """The operator and each return of a run need the GIL, which no thread may hold as it waits."""
     g = Graph()

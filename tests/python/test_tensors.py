@@ -93,6 +93,30 @@ def test_tensor_without_axes(run):
     assert got == 30
 
 
+def test_stage_without_axes_is_a_kernel_of_one_thread(run):
+    """It has no axis that could be bound; its reader is a kernel of its own."""
+    x, v = te.placeholder((), name="X"), te.placeholder((5,), name="V")
+    k = te.reduce_axis((0, 5), name="k")
+    total = te.compute((), lambda: te.sum(v[k], axis=k), name="total")
+    y = te.compute((), lambda: total() * x(), name="Y")
+    got = run(te.create_schedule(y.op), [x, v, y], np.float32(3), np.arange(5, dtype="float32"))
+    assert got.shape == ()
+    assert got == 30
+
+
+def test_stage_inside_one_without_axes(run):
+    """The one thread computes what is attached to the stage."""
+    x = te.placeholder((4, 8), name="X")
+    k, j = te.reduce_axis((0, 4), name="k"), te.reduce_axis((0, 8), name="j")
+    rows = te.compute((4,), lambda i: te.sum(x[i, j], axis=j), name="rows")
+    total = te.compute((), lambda: te.sum(rows[k], axis=k), name="total")
+    s = te.create_schedule(total.op)
+    s[rows].set_scope("local")
+    s[rows].compute_at(s[total], s[total].op.reduce_axis[0])
+    values = np.arange(32, dtype="float32").reshape(4, 8)
+    assert run(s, [x, total], values) == values.sum()
+
+
 def test_equal_names_everywhere(run):
     """Names of tensors and axes may repeat, and may be kernel keywords."""
     a = te.placeholder((3,), name="float")

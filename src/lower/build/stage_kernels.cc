@@ -21,7 +21,8 @@ class KernelMaker {
               const std::vector<Buffer>& parts)
       : s_(schedule), buffers_(buffers), root_(root), parts_(parts) {}
 
-  Stmt kernel(const Stmt& loops) const {
+  Stmt kernel(const Stmt& given) const {
+    const Stmt loops = !has_thread_loop(given) && has_no_axes() ? with_one_thread(given) : given;
     // Loops without threads are not a kernel yet and may use any memory.
     const bool bound = has_thread_loop(loops);
     if (bound) check_memory(loops);
@@ -35,6 +36,19 @@ class KernelMaker {
   }
 
  private:
+  // Whether the root stage computes single elements, so that it has no axis that could be bound.
+  bool has_no_axes() const {
+    const std::vector<Buffer>& results = buffers_.of_stage[static_cast<size_t>(root_)];
+    return std::all_of(results.begin(), results.end(),
+                       [](const Buffer& result) { return result->shape.empty(); });
+  }
+
+  Stmt with_one_thread(const Stmt& loops) const {
+    const SourceLocation& location = s_.stage(root_).op->location;
+    return make_thread_for(make_var("one", kInt32), make_int(1), {.block = true, .dim = 0}, loops,
+                           location);
+  }
+
   // The only stage in the loops that writes memory visible to other stages.
   StageId writer_of(const Stmt& loops) const {
     std::optional<StageId> writer;

@@ -151,10 +151,12 @@ TEST_F(BuildReductions, OfEverything) {
       compute("D", {}, [&](const Exprs&) { return sum(at(a, {r->var, k->var}), {r, k}); });
   EXPECT_EQ(built(Te({d}), {a, d}),
             "nest D {\n"
-            "  D[] = 0.0\n"
-            "  for r < 4 {\n"
-            "    for k < 10 {\n"
-            "      D[] = D[] + A[r, k]\n"
+            "  thread<blockIdx.x> one < 1 {\n"
+            "    D[] = 0.0\n"
+            "    for r < 4 {\n"
+            "      for k < 10 {\n"
+            "        D[] = D[] + A[r, k]\n"
+            "      }\n"
             "    }\n"
             "  }\n"
             "}\n");
