@@ -131,6 +131,7 @@ class Importer:
             list(node.output),
             attributes_of(node),
             self,
+            partial(self._subgraph, scope),
         )
         try:
             made = converter(view)
@@ -152,6 +153,26 @@ class Importer:
             inner[name] = value
         self._convert_nodes(_with_attributes(function, node), inner)
         return [inner[name] for name in function.output]  # type: ignore[misc]
+
+    def _subgraph(
+        self, outer: Scope, graph: onnx.GraphProto, inputs: Sequence[Value]
+    ) -> list[Value]:
+        """Convert a graph among the attributes of a node."""
+        inner = Scope(outer.versions, outer)
+        for initializer in graph.initializer:
+            inner[initializer.name] = constant(_array_of(initializer))
+        for each, value in zip(graph.input, inputs, strict=True):
+            inner[each.name] = value
+        self._convert_nodes(graph.node, inner)
+        return [self._output(inner, each.name) for each in graph.output]
+
+    def convert(self, op: str, inputs: Sequence[Value], attributes: dict[str, Any]) -> list[Value]:
+        """Convert an operator of the newest operator set."""
+        scope = Scope({"": onnx.defs.onnx_opset_version()})
+        names = [f"input_{i}" for i in range(len(inputs))]
+        for name, value in zip(names, inputs, strict=True):
+            scope[name] = value
+        return self._converted(onnx.helper.make_node(op, names, ["output"], **attributes), scope)
 
     def emit(
         self,

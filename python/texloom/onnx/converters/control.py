@@ -1,1 +1,105 @@
-"""Control flow."""
+"""Control flow, resolved while a model is imported: branches are chosen, loops unrolled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..nodes import Node, Value, constant
+from .registry import converts
+
+_MOST_STEPS = 1000  # of a loop: each becomes nodes of its own
+
+
+@converts("If")
+def choose_branch(node: Node) -> Sequence[Value]:
+    """Convert the branch that the condition chooses."""
+    condition = bool(node.known(0).reshape(-1)[0])
+    branch = node.attributes["then_branch" if condition else "else_branch"]
+    return node.subgraph(branch, [])
+
+
+def _stacked(node: Node, values: Sequence[Value], axis: int = 0) -> Value:
+    """Return the values along a new axis."""
+    rows = [_with_axis(node, value, axis) for value in values]
+    return rows[0] if len(rows) == 1 else node.convert("Concat", rows, axis=axis)
+
+
+def _with_axis(node: Node, value: Value, axis: int) -> Value:
+    if value.array is not None:
+        return constant(np.expand_dims(value.array, axis))
+    return node.convert("Unsqueeze", [value, constant(np.array([axis], "int64"))])
+
+
+@converts("Loop")
+def unroll_loop(node: Node) -> Sequence[Value]:
+    """Convert the body once for each step: trip count and conditions have to be known."""
+    body = node.attributes["body"]
+    most = node.ints(0)[0] if node.has(0) else None
+    goes_on = bool(node.known(1).reshape(-1)[0]) if node.has(1) else True
+    carried = [node.input(i) for i in range(2, len(node.inputs))]
+    scanned: list[list[Value]] = [[] for _ in range(len(body.output) - 1 - len(carried))]
+    step = 0
+    while goes_on and (most is None or step < most):
+        if step == _MOST_STEPS:
+            node.refuse(f"the loop takes more than {_MOST_STEPS} steps")
+        given = [constant(np.array(step, "int64")), constant(np.array(True)), *carried]
+        condition, *made = node.subgraph(body, given)
+        if condition.array is None:
+            node.needs(condition)
+        goes_on = bool(condition.array.reshape(-1)[0])
+        carried = made[: len(carried)]
+        for rows, value in zip(scanned, made[len(carried) :], strict=True):
+            rows.append(value)
+        step += 1
+    if step == 0 and scanned:
+        node.refuse("the loop takes no step, so that the shapes of its outputs are unknown")
+    return [*carried, *(_stacked(node, rows) for rows in scanned)]
+
+
+@converts("Scan")
+def unroll_scan(node: Node) -> Sequence[Value]:
+    """Convert the body once for each element of the scanned inputs."""
+    if node.version < 9:
+        node.refuse("the batches of Scan before version 9 are not supported")
+    body = node.attributes["body"]
+    inputs = int(node.attributes["num_scan_inputs"])
+    states = len(node.inputs) - inputs
+    outputs = len(body.output) - states
+    axes = node.attributes.get("scan_input_axes", [0] * inputs)
+    reversed_inputs = node.attributes.get("scan_input_directions", [0] * inputs)
+    carried = [node.input(i) for i in range(states)]
+    scanned = [node.input(states + i) for i in range(inputs)]
+    axes = [axis % value.rank for axis, value in zip(axes, scanned, strict=True)]
+    steps = scanned[0].shape[axes[0]]
+    if steps > _MOST_STEPS:
+        node.refuse(f"the scan takes more than {_MOST_STEPS} steps")
+    made: list[list[Value]] = [[] for _ in range(outputs)]
+    for step in range(steps):
+        elements = [
+            _element(node, value, axis, steps - 1 - step if backward else step)
+            for value, axis, backward in zip(scanned, axes, reversed_inputs, strict=True)
+        ]
+        results = node.subgraph(body, [*carried, *elements])
+        carried = list(results[:states])
+        for rows, value in zip(made, results[states:], strict=True):
+            rows.append(value)
+    return [*carried, *_scan_outputs(node, made)]
+
+
+def _scan_outputs(node: Node, made: Sequence[list[Value]]) -> list[Value]:
+    axes = node.attributes.get("scan_output_axes", [0] * len(made))
+    backward = node.attributes.get("scan_output_directions", [0] * len(made))
+    results = []
+    for rows, axis, is_backward in zip(made, axes, backward, strict=True):
+        ordered = rows[::-1] if is_backward else rows
+        results.append(_stacked(node, ordered, axis % (ordered[0].rank + 1)))
+    return results
+
+
+def _element(node: Node, value: Value, axis: int, index: int) -> Value:
+    return node.convert("Gather", [value, constant(np.array(index, "int64"))], axis=axis)
+
+
+__all__ = ["choose_branch", "unroll_loop", "unroll_scan"]

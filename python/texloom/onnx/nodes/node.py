@@ -26,6 +26,14 @@ class Emitter(Protocol):
         """Add an operator; return its outputs."""
         ...
 
+    def convert(self, op: str, inputs: Sequence[Value], attributes: dict[str, Any]) -> list[Value]:
+        """Convert an operator of the newest operator set, as if the model had it."""
+        ...
+
+
+Subgraph = Callable[[Any, Sequence[Value]], list[Value]]
+"""Converts the nodes of a graph among a node's attributes, given its inputs."""
+
 
 class Node:
     """A node that is being converted.
@@ -45,6 +53,9 @@ class Node:
         Names; empty for an output that nobody wants.
     attributes : dict
         By name: numbers, strings, lists, arrays, and graphs as ONNX gives them.
+    subgraph : callable
+        ``subgraph(graph, inputs)`` converts the nodes of a graph among the attributes, which sees
+        the names around the node; returns its outputs.
     """
 
     def __init__(
@@ -56,6 +67,7 @@ class Node:
         outputs: list[str],
         attributes: dict[str, Any],
         emitter: Emitter,
+        subgraph: Subgraph,
     ) -> None:
         self.op = op
         self.name = name
@@ -64,6 +76,7 @@ class Node:
         self.outputs = outputs
         self.attributes = attributes
         self._emitter = emitter
+        self.subgraph = subgraph
 
     def has(self, index: int) -> bool:
         """Whether the optional input is given."""
@@ -86,8 +99,18 @@ class Node:
         """
         value = self.input(index)
         if value.array is None:
-            raise NeedsValues(value.asked)
+            self.needs(value)
         return value.array
+
+    def needs(self, value: Value) -> NoReturn:
+        """Say that the elements of a value have to be known.
+
+        Raises
+        ------
+        NeedsValues
+            Always.
+        """
+        raise NeedsValues(value.asked)
 
     def ints(self, index: int) -> list[int]:
         """Return the elements of a known input as a list of ints; a scalar gives one."""
@@ -131,6 +154,11 @@ class Node:
     ) -> list[Value]:
         """Add an operator of several outputs to the graph, as :meth:`emit`."""
         return self._emitter.emit(op, function, inputs, attributes)
+
+    def convert(self, op: str, inputs: Sequence[Value], **attributes: Any) -> Value:
+        """Convert an ONNX operator of one output, of the newest operator set."""
+        (output,) = self._emitter.convert(op, inputs, attributes)
+        return output
 
     def constant(self, array: Any, dtype: str | None = None) -> Value:
         """Return a constant value."""
