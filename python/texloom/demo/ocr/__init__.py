@@ -1,0 +1,1 @@
+"""Reads the text of a scanned page with three networks: detection, direction, recognition."""

@@ -1,0 +1,142 @@
+"""From a page to its lines of text: detection, direction, recognition.
+
+The steps and constants are those of PP-OCR (Du et al., 2020; Liao et al., 2020, for the
+detection of regions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from skimage.measure import label, regionprops
+from skimage.morphology import dilation
+from skimage.transform import AffineTransform, resize, warp
+
+from .engines import Engine
+from .rectangles import Rectangle, around
+
+_THRESHOLD = 0.3  # of a pixel that belongs to text
+_LEAST_SCORE = 0.5  # of a region, the mean of its pixels
+_LEAST_SIDE = 3  # pixels
+_GROWTH = 1.6  # regions are trained to be smaller than the text
+_HEIGHT = 48  # of a line, in pixels
+_WIDTHS = 160  # widths of lines are multiples, so that few sizes are compiled
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of text.
+
+    Attributes
+    ----------
+    box : Rectangle
+        Where it is on the page.
+    text : str
+    score : float
+        The mean probability of its characters.
+    """
+
+    box: Rectangle
+    text: str
+    score: float
+
+
+def _planes(picture: NDArray[Any]) -> NDArray[np.float32]:
+    """Return (1, 3, rows, columns) values in -1..1 of a picture of values in 0..1."""
+    return np.ascontiguousarray((picture.transpose(2, 0, 1)[None] - 0.5) / 0.5, dtype="float32")
+
+
+def probabilities(engine: Engine, page: NDArray[Any], scale: float = 1.0) -> NDArray[Any]:
+    """Return the probability of text for each pixel of the page, (rows, columns).
+
+    Parameters
+    ----------
+    engine : Engine
+    page : array
+        (rows, columns, 3), values in 0..1.
+    scale : float
+        By how much the page is enlarged for the network; sizes become multiples of 32.
+    """
+    rows, columns = (max(32, round(n * scale / 32) * 32) for n in page.shape[:2])
+    enlarged = resize(page, (rows, columns), order=1, anti_aliasing=scale < 1)
+    return engine.run("detection", _planes(enlarged))[0, 0]
+
+
+def boxes(probability: NDArray[Any], shape: tuple[int, int]) -> list[Rectangle]:
+    """Return where text is on a page of this shape, from the top to the bottom."""
+    scale = np.array([shape[1] / probability.shape[1], shape[0] / probability.shape[0]])
+    regions = label(dilation(probability > _THRESHOLD, np.ones((2, 2))), connectivity=2)
+    found = []
+    for region in regionprops(regions, probability):
+        if region.intensity_mean < _LEAST_SCORE:
+            continue
+        points = region.coords[:, ::-1] * scale
+        box = around(points)
+        if box is not None and min(box.size) >= _LEAST_SIDE:
+            found.append(box.grown(_GROWTH))
+    return sorted(found, key=lambda box: (round(box.center[1] / 10), box.center[0]))
+
+
+def cut(page: NDArray[Any], box: Rectangle) -> NDArray[Any]:
+    """Return the part of the page in a box, turned so that the text is horizontal."""
+    width, height = (max(1, round(n)) for n in box.size)
+    corner = box.corners()[0]
+    place = AffineTransform(rotation=box.angle, translation=corner)
+    return warp(page, place, output_shape=(height, width), order=1, mode="edge")
+
+
+def _line(picture: NDArray[Any], width: int) -> NDArray[np.float32]:
+    """Return a line as input of a network: `_HEIGHT` rows, zeros to the right of it."""
+    wanted = min(width, max(1, round(picture.shape[1] * _HEIGHT / picture.shape[0])))
+    shrinks = picture.shape[0] > _HEIGHT
+    made = np.zeros((1, 3, _HEIGHT, width), "float32")
+    made[..., :wanted] = _planes(resize(picture, (_HEIGHT, wanted), 1, anti_aliasing=shrinks))
+    return made
+
+
+def is_upside_down(engine: Engine, pictures: Sequence[NDArray[Any]]) -> bool:
+    """Return whether the lines of a page are upside down, which they decide together.
+
+    The network sees the begin of a long line: squeezed into its input, letters lose their shapes.
+    """
+    inputs = [_line(each[:, : each.shape[0] * 4], _HEIGHT * 4) for each in pictures]
+    return bool(np.mean([engine.run("direction", x)[0, 1] for x in inputs]) > 0.5)
+
+
+def decode(scores: NDArray[Any], characters: Sequence[str]) -> tuple[str, float]:
+    """Return the text of (steps, classes) probabilities, and the mean of its characters' ones.
+
+    Class 0 is a blank, and equal classes of adjacent steps are one character (Graves et al., 2006).
+    """
+    best = scores.argmax(axis=1)
+    kept = (best != 0) & (best != np.concatenate([[0], best[:-1]]))
+    text = "".join(characters[each - 1] for each in best[kept])
+    return text, float(scores.max(axis=1)[kept].mean()) if kept.any() else 0.0
+
+
+def recognize(
+    engine: Engine, picture: NDArray[Any], characters: Sequence[str]
+) -> tuple[str, float]:
+    """Return the text of a line and its score."""
+    width = picture.shape[1] * _HEIGHT / picture.shape[0]
+    scores = engine.run("recognition", _line(picture, _WIDTHS * int(np.ceil(width / _WIDTHS))))
+    return decode(scores[0], characters)
+
+
+def read(engine: Engine, page: NDArray[Any], scale: float, characters: Sequence[str]) -> list[Line]:
+    """Return the lines of text of a page, (rows, columns, 3) with values in 0..1."""
+    found = boxes(probabilities(engine, page, scale), page.shape[:2])
+    pictures = [cut(page, box) for box in found]
+    if pictures and is_upside_down(engine, pictures):
+        pictures = [each[::-1, ::-1] for each in pictures]
+    return [
+        Line(box, *recognize(engine, picture, characters))
+        for box, picture in zip(found, pictures, strict=True)
+    ]
+
+
+__all__ = ["Line", "boxes", "cut", "decode", "is_upside_down", "probabilities", "read", "recognize"]
