@@ -86,11 +86,7 @@ class Model:
         self.inputs = [each.name for each in self._inputs]
         self.outputs = [each.name for each in model.graph.output]
         given = dict(shapes or {})
-        is_open = any(
-            each.name not in given and not all(isinstance(e, int) for e in shape_of(each) or ("?",))
-            for each in self._inputs
-        )
-        if not is_open:
+        if not any(each.name not in given and _is_open(each) for each in self._inputs):
             self._prepare(given)
 
     def _prepare(self, shapes: Mapping[str, Sequence[int]]) -> None:
@@ -130,6 +126,12 @@ class Model:
                         "a shape depends on computed values of the inputs " + str(needs)
                     ) from None
                 self._specialized |= needs.inputs
+
+
+def _is_open(value: onnx.ValueInfoProto) -> bool:
+    """Whether the shape, which may have no extents at all, is known only when the model runs."""
+    shape = shape_of(value)
+    return shape is None or not all(isinstance(extent, int) for extent in shape)
 
 
 def load(path: str | PathLike[str], **options: Any) -> Model:
