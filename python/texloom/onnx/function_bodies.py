@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import onnx
 import onnx.defs
 
 from .nodes import Value
+from .nodes.types import element_type
 
 
 def function_body(
@@ -34,12 +34,7 @@ def _function(body: bytes) -> onnx.FunctionProto:
 
 
 def _type_of(value: Value) -> onnx.TypeProto:
-    element = (
-        onnx.TensorProto.BFLOAT16
-        if value.dtype == "bfloat16"
-        else onnx.helper.np_dtype_to_tensor_dtype(np.dtype(value.dtype))
-    )
-    return onnx.helper.make_tensor_type_proto(element, value.shape)
+    return onnx.helper.make_tensor_type_proto(element_type(value.dtype), value.shape)
 
 
 __all__ = ["function_body"]

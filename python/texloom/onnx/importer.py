@@ -23,7 +23,7 @@ from .converters import converter_of
 from .fold import computed_now
 from .function_bodies import function_body
 from .nodes import NeedsValues, Node, Unsupported, Value, constant, of_tensor
-from .nodes.types import dtype_of, static_shape
+from .nodes.types import DTYPES, dtype_of, static_shape
 
 
 class Scope:
@@ -194,6 +194,8 @@ class Importer:
         assert array is not None
         if array.size == 0:
             raise Unsupported("an operator reads an empty tensor")
+        if value.dtype not in DTYPES:
+            raise Unsupported(f"an operator reads a constant of type {value.dtype}")
         key = id(array)
         if key not in self._constants:
             tensor = self.graph.constant(self._unique("constant"), array)

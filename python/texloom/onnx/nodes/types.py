@@ -2,34 +2,58 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
+
 import onnx
+from numpy.typing import NDArray
 
 from .errors import Unsupported
 
-DTYPES = (
-    "float32",
-    "float64",
-    "float16",
-    "bfloat16",
-    "int8",
-    "uint8",
-    "int16",
-    "uint16",
-    "int32",
-    "uint32",
-    "int64",
-    "uint64",
-    "bool",
-)
+_ELEMENT_TYPES = {
+    "float32": onnx.TensorProto.FLOAT,
+    "float64": onnx.TensorProto.DOUBLE,
+    "float16": onnx.TensorProto.FLOAT16,
+    "bfloat16": onnx.TensorProto.BFLOAT16,
+    "int8": onnx.TensorProto.INT8,
+    "uint8": onnx.TensorProto.UINT8,
+    "int16": onnx.TensorProto.INT16,
+    "uint16": onnx.TensorProto.UINT16,
+    "int32": onnx.TensorProto.INT32,
+    "uint32": onnx.TensorProto.UINT32,
+    "int64": onnx.TensorProto.INT64,
+    "uint64": onnx.TensorProto.UINT64,
+    "bool": onnx.TensorProto.BOOL,
+}
+
+DTYPES = tuple(_ELEMENT_TYPES)
 """Element types that graphs have."""
 
 
 def dtype_name(element_type: int) -> str:
-    """Return NumPy's name of an ONNX element type."""
-    if element_type == onnx.TensorProto.BFLOAT16:
-        return "bfloat16"
-    return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(element_type)).name
+    """Return the name of an ONNX element type: NumPy's, or that of ONNX for what NumPy lacks."""
+    for name, each in _ELEMENT_TYPES.items():
+        if each == element_type:
+            return name
+    return str(onnx.TensorProto.DataType.Name(element_type)).lower()
+
+
+def element_type(dtype: str) -> int:
+    """Return the ONNX element type of a name that :func:`dtype_name` returns."""
+    known = _ELEMENT_TYPES.get(dtype)
+    return int(onnx.TensorProto.DataType.Value(dtype.upper()) if known is None else known)
+
+
+def dtype_of_array(array: NDArray[Any]) -> str:
+    """Return the name of an array's element type.
+
+    ONNX keeps the bits of types that NumPy lacks in arrays of integers with one named field.
+    """
+    if array.dtype.kind in "OSU":
+        return "string"
+    if array.dtype.names is None:
+        return array.dtype.name
+    (field,) = array.dtype.names
+    return f"float8{field}" if field.startswith(("e4m3", "e5m2")) else field
 
 
 def dtype_of(value: onnx.ValueInfoProto) -> str:
@@ -43,11 +67,9 @@ def dtype_of(value: onnx.ValueInfoProto) -> str:
     kind = value.type.WhichOneof("value")
     if kind != "tensor_type":
         raise Unsupported(f"{value.name!r} is no tensor but a {kind}")
-    element = value.type.tensor_type.elem_type
-    name = dtype_name(element)
+    name = dtype_name(value.type.tensor_type.elem_type)
     if name not in DTYPES:
-        shown = onnx.TensorProto.DataType.Name(element).lower()
-        raise Unsupported(f"{value.name!r} has elements of type {shown}")
+        raise Unsupported(f"{value.name!r} has elements of type {name}")
     return name
 
 
@@ -74,4 +96,12 @@ def static_shape(value: onnx.ValueInfoProto) -> tuple[int, ...]:
     return shape  # type: ignore[return-value]
 
 
-__all__ = ["DTYPES", "dtype_name", "dtype_of", "shape_of", "static_shape"]
+__all__ = [
+    "DTYPES",
+    "dtype_name",
+    "dtype_of",
+    "dtype_of_array",
+    "element_type",
+    "shape_of",
+    "static_shape",
+]

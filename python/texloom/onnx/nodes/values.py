@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...graph.tensor import GraphTensor
+from .types import dtype_of_array
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Value:
     ----------
     shape : tuple of int
     dtype : str
-        NumPy's name.
+        NumPy's name; ONNX's for a constant of a type that NumPy lacks, such as ``"int4"``.
     array : array or None
         The elements, if they are known when the model is imported.
     tensor : GraphTensor or None
@@ -48,7 +49,7 @@ class Value:
 def constant(array: Any) -> Value:
     """Return a constant."""
     array = np.asarray(array)
-    return Value(tuple(array.shape), array.dtype.name, array=array)
+    return Value(tuple(array.shape), dtype_of_array(array), array=array)
 
 
 def of_tensor(tensor: GraphTensor, asked: frozenset[str]) -> Value:
