@@ -1,1 +1,59 @@
 """Activation functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ops import elementwise as ops
+from ..nodes import Node, Value
+from .registry import converts
+
+# The function of each operator, and its parameters: the attribute of each, and its default.
+_ACTIVATIONS: dict[str, tuple[Any, dict[str, tuple[str, Any]]]] = {
+    "Celu": (ops.celu, {"alpha": ("alpha", 1.0)}),
+    "Elu": (ops.elu, {"alpha": ("alpha", 1.0)}),
+    "Gelu": (ops.gelu, {"approximate": ("approximate", "none")}),
+    "HardSigmoid": (ops.hard_sigmoid, {"alpha": ("alpha", 0.2), "beta": ("beta", 0.5)}),
+    "HardSwish": (ops.hard_swish, {}),
+    "LeakyRelu": (ops.leaky_relu, {"alpha": ("alpha", 0.01)}),
+    "Mish": (ops.mish, {}),
+    "Relu": (ops.relu, {}),
+    "Selu": (
+        ops.selu,
+        {
+            "alpha": ("alpha", 1.67326319217681884765625),
+            "gamma": ("gamma", 1.05070102214813232421875),
+        },
+    ),
+    "Shrink": (ops.shrink, {"bias": ("bias", 0.0), "limit": ("lambd", 0.5)}),
+    "Sigmoid": (ops.sigmoid, {}),
+    "Softplus": (ops.softplus, {}),
+    "Softsign": (ops.softsign, {}),
+    "Swish": (ops.swish, {"alpha": ("alpha", 1.0)}),
+    "ThresholdedRelu": (ops.thresholded_relu, {"alpha": ("alpha", 1.0)}),
+}
+
+
+@converts(*_ACTIVATIONS)
+def activation(node: Node) -> Value:
+    """A function of one tensor, with attributes."""
+    function, parameters = _ACTIVATIONS[node.op]
+    given = {
+        name: node.attributes.get(attribute, default)
+        for name, (attribute, default) in parameters.items()
+    }
+    if given.get("approximate") not in (None, "none", "tanh"):
+        node.refuse(f"its approximation {given['approximate']!r} is unknown")
+    return node.emit(node.op.lower(), function, [node.input(0)], **given)
+
+
+@converts("PRelu")
+def prelu(node: Node) -> Value:
+    """A slope below zero, which is broadcast to the first input."""
+    x, slope = node.input(0), node.input(1)
+    if slope.rank > x.rank:
+        node.refuse(f"its slope of {slope.rank} axes does not broadcast to {x.rank} axes")
+    return node.emit("prelu", ops.prelu, [x, slope])
+
+
+__all__ = ["activation", "prelu"]

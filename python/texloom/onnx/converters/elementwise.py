@@ -2,22 +2,221 @@
 
 from __future__ import annotations
 
-from ...ops import elementwise
+from typing import Any
+
+import numpy as np
+
+from ...ops import elementwise as ops
 from ..nodes import Node, Value
 from .registry import converts
 
-_BINARY = {
-    "Add": elementwise.add,
-    "Sub": elementwise.subtract,
-    "Mul": elementwise.multiply,
-    "Div": elementwise.divide,
+_UNARY = {
+    "Abs": ops.absolute,
+    "Acos": ops.acos,
+    "Acosh": ops.acosh,
+    "Asin": ops.asin,
+    "Asinh": ops.asinh,
+    "Atan": ops.atan,
+    "Atanh": ops.atanh,
+    "BitwiseNot": ops.bitwise_not,
+    "Ceil": ops.ceil,
+    "Cos": ops.cos,
+    "Cosh": ops.cosh,
+    "Erf": ops.erf,
+    "Exp": ops.exp,
+    "Floor": ops.floor,
+    "IsNaN": ops.is_nan,
+    "Log": ops.log,
+    "Neg": ops.negative,
+    "Not": ops.logical_not,
+    "Reciprocal": ops.reciprocal,
+    "Round": ops.round_half_even,
+    "Sign": ops.sign,
+    "Sin": ops.sin,
+    "Sinh": ops.sinh,
+    "Sqrt": ops.sqrt,
+    "Tan": ops.tan,
+    "Tanh": ops.tanh,
 }
+
+_BINARY = {
+    "Add": ops.add,
+    "And": ops.logical_and,
+    "BitwiseAnd": ops.bitwise_and,
+    "BitwiseOr": ops.bitwise_or,
+    "BitwiseXor": ops.bitwise_xor,
+    "Div": ops.divide,
+    "Equal": ops.equal,
+    "Greater": ops.greater,
+    "GreaterOrEqual": ops.greater_equal,
+    "Less": ops.less,
+    "LessOrEqual": ops.less_equal,
+    "Mul": ops.multiply,
+    "Or": ops.logical_or,
+    "Sub": ops.subtract,
+    "Xor": ops.logical_xor,
+}
+
+_VARIADIC = {
+    "Max": ops.maximum_of,
+    "Mean": ops.mean_of,
+    "Min": ops.minimum_of,
+    "Sum": ops.sum_of,
+}
+
+
+@converts(*_UNARY)
+def unary(node: Node) -> Value:
+    """One tensor."""
+    return node.emit(node.op.lower(), _UNARY[node.op], [node.input(0)])
 
 
 @converts(*_BINARY)
 def binary(node: Node) -> Value:
     """Two tensors, broadcast."""
-    return node.emit(node.op.lower(), _BINARY[node.op], [node.input(0), node.input(1)])
+    return node.emit(node.op.lower(), _BINARY[node.op], _two(node))
 
 
-__all__ = ["binary"]
+def _two(node: Node) -> list[Value]:
+    # Up to version 6, `axis` said where the second tensor's axes are; without it, they are last.
+    if node.version < 7 and "axis" in node.attributes:
+        node.refuse("its attribute axis, of operator sets before 7, is not supported")
+    return [node.input(0), node.input(1)]
+
+
+@converts(*_VARIADIC)
+def variadic(node: Node) -> Value:
+    """One tensor or more, broadcast."""
+    inputs = [node.input(i) for i in range(len(node.inputs))]
+    if len(inputs) == 1:
+        return inputs[0]
+    return node.emit(node.op.lower(), _VARIADIC[node.op], inputs)
+
+
+@converts("BitShift")
+def bit_shift(node: Node) -> Value:
+    """Shifts of unsigned integers."""
+    direction = node.attributes.get("direction")
+    if direction not in ("LEFT", "RIGHT"):
+        node.refuse(f"its direction is {direction!r}, neither LEFT nor RIGHT")
+    function = ops.left_shift if direction == "LEFT" else ops.right_shift
+    return node.emit("bitshift", function, _two(node))
+
+
+@converts("Mod")
+def mod(node: Node) -> Value:
+    """Remainders, with the sign of the divisor, or by `fmod` of the dividend."""
+    function = ops.truncated_modulo if node.attributes.get("fmod", 0) else ops.floor_modulo
+    return node.emit("mod", function, _two(node))
+
+
+@converts("Pow")
+def power(node: Node) -> Value:
+    """Powers; small constant exponents become products."""
+    base, exponent = _two(node)
+    factors = _factors(base, exponent)
+    if factors == 1:
+        return base
+    if factors is not None:
+        return node.emit("pow", ops.integer_power, [base], exponent=factors)
+    return node.emit("pow", ops.power, [base, exponent])
+
+
+def _factors(base: Value, exponent: Value) -> int | None:
+    """Return the exponent, if it is the number of the few factors of all powers."""
+    array = exponent.array
+    if array is None or array.size != 1 or exponent.rank > base.rank:
+        return None
+    value = float(array.reshape(-1)[0])
+    most = 3 if "float" in base.dtype else 8  # as exact as the device's function, and exact
+    return int(value) if value in range(1, most + 1) else None
+
+
+@converts("IsInf")
+def is_inf(node: Node) -> Value:
+    """Whether elements are infinite."""
+    return node.emit(
+        "isinf",
+        ops.is_infinite,
+        [node.input(0)],
+        positive=bool(node.attributes.get("detect_positive", 1)),
+        negative=bool(node.attributes.get("detect_negative", 1)),
+    )
+
+
+@converts("Where")
+def where(node: Node) -> Value:
+    """One of two tensors, by element."""
+    return node.emit("where", ops.where, [node.input(0), node.input(1), node.input(2)])
+
+
+@converts("Clip")
+def clip(node: Node) -> Value:
+    """Limits: attributes up to version 10, inputs since."""
+    x, bounds = node.input(0), [_bound(node, 1, "min"), _bound(node, 2, "max")]
+    if all(bound is None or bound.is_constant for bound in bounds):
+        low, high = (_limit(bound, x.dtype) for bound in bounds)
+        if low is None and high is None:
+            return x
+        return node.emit("clip", ops.clip, [x], low=low, high=high)
+    lowest, highest = _extremes(x.dtype)
+    least = bounds[0] or node.constant(lowest, x.dtype)
+    greatest = bounds[1] or node.constant(highest, x.dtype)
+    return node.emit("clip", ops.clip_between, [x, least, greatest])
+
+
+def _bound(node: Node, index: int, name: str) -> Value | None:
+    if node.version >= 11:
+        return node.input(index) if node.has(index) else None
+    return node.constant(node.attributes[name]) if name in node.attributes else None
+
+
+def _limit(bound: Value | None, dtype: str) -> float | None:
+    """Return a known limit as a number, or None if it limits nothing."""
+    if bound is None or bound.array is None:
+        return None
+    value = bound.array.reshape(-1)[0].item()
+    lowest, highest = _extremes(dtype)
+    return value if lowest <= value <= highest and not np.isinf(value) else None
+
+
+def _extremes(dtype: str) -> tuple[Any, Any]:
+    if "float" in dtype:
+        return -np.inf, np.inf
+    info = np.iinfo(dtype)
+    return int(info.min), int(info.max)
+
+
+@converts("Identity")
+def identity(node: Node) -> Value:
+    """The input."""
+    return node.input(0)
+
+
+@converts("Dropout")
+def dropout(node: Node) -> list[Value]:
+    """The input: nothing is dropped, except in training."""
+    x = node.input(0)
+    if node.has(2):
+        if not node.input(2).is_constant:
+            node.refuse("whether it trains is known only when the model runs")
+        is_training = bool(node.known(2).reshape(-1)[0])
+        if is_training and (not node.has(1) or node.known(1).reshape(-1)[0] != 0):
+            node.refuse("it drops elements at random, for training")
+    mask = np.ones(x.shape, "bool" if node.version >= 10 else x.dtype)
+    return [x, node.constant(mask)]
+
+
+__all__ = [
+    "binary",
+    "bit_shift",
+    "clip",
+    "dropout",
+    "identity",
+    "is_inf",
+    "mod",
+    "power",
+    "unary",
+    "variadic",
+    "where",
+]

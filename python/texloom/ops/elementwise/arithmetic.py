@@ -1,32 +1,121 @@
-"""Arithmetic of two tensors."""
+"""Sums, products, quotients, remainders and extrema of tensors."""
 
 from __future__ import annotations
 
-from ... import tir
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+from ... import te
 from ..._core import Tensor
 from ..broadcast import elementwise
+from ..extrema import maximum, minimum
+from .table import binary, is_float, number, rounded_once, unary
+
+add = binary("add", lambda x, y: x + y, "``a + b``; integers wrap.")
+subtract = binary("subtract", lambda x, y: x - y, "``a - b``; integers wrap.")
+multiply = binary("multiply", lambda x, y: x * y, "``a * b``; integers wrap.")
 
 
-def add(a: Tensor, b: Tensor) -> Tensor:
-    """Return ``a + b``."""
-    return elementwise(lambda x, y: x + y, a, b, name="add")
+def _divided(x: Any, y: Any) -> Any:
+    if is_float(x.dtype):
+        return x / y
+    quotient = te.truncdiv(x, y)
+    if x.dtype.startswith("int"):  # the least number by -1 overflows, which devices leave open
+        quotient = te.if_then_else(y == number(-1, y), number(0, x) - x, quotient)
+    return _zero_by_zero(x, y, quotient)
 
 
-def subtract(a: Tensor, b: Tensor) -> Tensor:
-    """Return ``a - b``."""
-    return elementwise(lambda x, y: x - y, a, b, name="subtract")
+def _zero_by_zero(x: Any, y: Any, result: Any) -> Any:
+    """Return the result of a division of integers, or 0 where the divisor is 0."""
+    return te.if_then_else(y == number(0, y), number(0, x), result)
 
 
-def multiply(a: Tensor, b: Tensor) -> Tensor:
-    """Return ``a * b``."""
-    return elementwise(lambda x, y: x * y, a, b, name="multiply")
+def _floor_remainder(x: Any, y: Any) -> Any:
+    if not is_float(x.dtype):
+        return _zero_by_zero(x, y, te.floormod(x, y))
+    rest, zero = te.fmod(x, y), number(0, x)
+    other_sign = te.all(rest != zero, (rest < zero) != (y < zero))
+    return te.if_then_else(other_sign, rest + y, rest)
 
 
-def divide(a: Tensor, b: Tensor) -> Tensor:
-    """Return ``a / b``; integers are truncated toward zero."""
-    if a.dtype.startswith("float") or a.dtype == "bfloat16":
-        return elementwise(lambda x, y: x / y, a, b, name="divide")
-    return elementwise(tir.truncdiv if hasattr(tir, "truncdiv") else tir.div, a, b, name="divide")
+def _remainder(x: Any, y: Any) -> Any:
+    return te.fmod(x, y) if is_float(x.dtype) else _zero_by_zero(x, y, te.truncmod(x, y))
 
 
-__all__ = ["add", "divide", "multiply", "subtract"]
+divide = binary(
+    "divide",
+    _divided,
+    "``a / b``; quotients of integers are truncated toward zero, and 0 where `b` is 0.",
+)
+floor_modulo = binary(
+    "floor_modulo",
+    _floor_remainder,
+    "The remainder of ``a / b`` with the sign of `b`, as ``np.mod``; 0 for integers by 0.",
+)
+truncated_modulo = binary(
+    "truncated_modulo",
+    _remainder,
+    "The remainder of ``a / b`` with the sign of `a`, as ``np.fmod``; 0 for integers by 0.",
+)
+negative = unary("negative", lambda x: -x, "``-x``; integers wrap.")
+reciprocal = unary("reciprocal", lambda x: number(1, x) / x, "``1 / x``, of floating point.")
+absolute = unary("absolute", te.abs, "The magnitude of `x`; the least integer stays as it is.")
+
+
+def _sign(x: Any) -> Any:
+    zero = number(0, x)
+    if x.dtype.startswith("uint"):
+        return te.if_then_else(x > zero, number(1, x), zero)
+    not_positive = te.if_then_else(x < zero, number(-1, x), x)  # x is 0 or NaN there
+    return te.if_then_else(x > zero, number(1, x), not_positive)
+
+
+sign = unary("sign", _sign, "1, 0 or -1 as `x` is above, at or below 0; NaN for NaN.")
+
+
+def _folded(name: str, combine: Callable[[Any, Any], Any], value: str) -> Callable[..., Tensor]:
+    @rounded_once
+    def fold(*elements: Any) -> Any:
+        return reduce(combine, elements)
+
+    def operator(*inputs: Tensor) -> Tensor:
+        return elementwise(fold, *inputs, name=name)
+
+    operator.__name__ = operator.__qualname__ = name
+    operator.__doc__ = f"{value}\n\nThe inputs, of one type, are broadcast as in NumPy."
+    return operator
+
+
+sum_of = _folded("sum_of", lambda x, y: x + y, "The sum of tensors; integers wrap.")
+maximum_of = _folded("maximum_of", maximum, "The maximum of tensors; NaN where one is NaN.")
+minimum_of = _folded("minimum_of", minimum, "The minimum of tensors; NaN where one is NaN.")
+
+
+def mean_of(*inputs: Tensor) -> Tensor:
+    """Return the mean of tensors of floating point, which are broadcast as in NumPy."""
+
+    @rounded_once
+    def mean(*elements: Any) -> Any:
+        total = reduce(lambda x, y: x + y, elements)
+        return total / number(len(elements), total)
+
+    return elementwise(mean, *inputs, name="mean_of")
+
+
+__all__ = [
+    "absolute",
+    "add",
+    "divide",
+    "floor_modulo",
+    "maximum_of",
+    "mean_of",
+    "minimum_of",
+    "multiply",
+    "negative",
+    "reciprocal",
+    "sign",
+    "subtract",
+    "sum_of",
+    "truncated_modulo",
+]

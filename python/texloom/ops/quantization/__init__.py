@@ -1,3 +1,7 @@
-"""Quantized numbers, and conversions of element types."""
+"""Quantization."""
 
 from __future__ import annotations
+
+from .linear import dequantize, quantize
+
+__all__ = ["dequantize", "quantize"]

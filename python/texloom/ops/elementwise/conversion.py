@@ -1,0 +1,44 @@
+"""Conversion of element types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import te
+from ..._core import Tensor
+from ..broadcast import elementwise
+from .table import is_float
+
+
+def cast(x: Tensor, dtype: str) -> Tensor:
+    """Return `x` in another type.
+
+    Numbers of floating point become integers by truncation toward zero; those outside of the type
+    become its least or greatest value, and NaN becomes 0. Integers wrap. Everything but 0 becomes
+    true; true becomes 1. Numbers become floating point by rounding to the nearest value.
+
+    Parameters
+    ----------
+    x : Tensor
+    dtype : str
+        NumPy's name of the type.
+    """
+    return elementwise(lambda value: converted(value, dtype), x, name="cast")
+
+
+def converted(value: Any, dtype: str) -> Any:
+    """Return an expression in another type, by the rules of :func:`cast`."""
+    if not is_float(value.dtype) or is_float(dtype) or dtype == "bool":
+        return value.astype(dtype)
+    if value.dtype in ("float16", "bfloat16"):  # which lack the bounds of integers
+        value = value.astype("float32")
+    least, greatest = te.min_value(dtype), te.max_value(dtype)
+    # Both bounds are 0 or powers of two, and exact.
+    below = te.const(0.0 if dtype.startswith("uint") else float(int(least)), value.dtype)
+    above = te.const(float(int(greatest) + 1), value.dtype)
+    not_inside = te.if_then_else(value <= below, least, te.const(0, dtype))  # below, or NaN
+    inside = te.if_then_else(value > below, value.astype(dtype), not_inside)
+    return te.if_then_else(value >= above, greatest, inside)
+
+
+__all__ = ["cast", "converted"]

@@ -1,0 +1,94 @@
+"""Powers of tensors."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from ... import te
+from ..._core import Tensor
+from ..broadcast import broadcast_shape, element, elementwise
+from .conversion import converted
+from .table import is_float, number
+
+_POW_ERROR = 16 * 2.0**-53
+"""The largest relative error of OpenCL C's pow of float64: 16 units in the last place."""
+
+
+def power(base: Tensor, exponent: Tensor) -> Tensor:
+    """Return ``base ** exponent`` in the type of `base`.
+
+    Powers are computed in the type that NumPy has for both. Powers of integers by integers are
+    exact, and wrap; those by negative exponents are truncated toward zero, and 0 for a base of 0.
+    An integer by an exponent of floating point is truncated toward zero, too, unless its power
+    differs from an integer by no more than the error of the device's function.
+
+    Parameters
+    ----------
+    base, exponent : Tensor
+        Of any numeric types; broadcast as in NumPy.
+    """
+    if not is_float(base.dtype) and not is_float(exponent.dtype):
+        return _integer_power(base, exponent)
+    wide = _common(base.dtype, exponent.dtype)
+
+    def raised(x: Any, y: Any) -> Any:
+        result = te.power(x.astype(wide), y.astype(wide))
+        if is_float(base.dtype):
+            return result.astype(base.dtype)
+        return converted(_truncated(result), base.dtype)
+
+    return elementwise(raised, base, exponent, name="power")
+
+
+def _common(*dtypes: str) -> str:
+    names = ["float32" if each == "bfloat16" else each for each in dtypes]
+    return np.result_type(*names).name
+
+
+def _truncated(x: Any) -> Any:
+    """Return the integer next to `x` if `x` may stand for it, else truncate."""
+    nearest = te.nearbyint(x)
+    bound = te.abs(nearest) * te.const(_POW_ERROR, x.dtype)
+    return te.if_then_else(te.abs(x - nearest) <= bound, nearest, te.trunc(x))
+
+
+def _integer_power(base: Tensor, exponent: Tensor) -> Tensor:
+    """Multiply as often as the exponent says.
+
+    After as many factors as the type has bits, a power has wrapped to 0, overflowed, or is that of
+    1 or -1, for which only the parity of the exponent counts.
+    """
+    bits = int(base.dtype.lstrip("uint"))
+    k = te.reduce_axis((0, bits + 1), name="k")
+
+    def factor(x: Any, y: Any) -> Any:
+        one, parity = number(1, x), (y & number(1, y)).astype("int32")
+        many = te.if_then_else(y > number(bits, y), parity + bits, y.astype("int32"))
+        product = te.if_then_else(k < many, x, one)
+        if exponent.dtype.startswith("uint"):
+            return product
+        unit = te.if_then_else(te.all(k == 0, parity == 1), x, one)
+        inverse = te.if_then_else(x * x == one, unit, number(0, x))
+        return te.if_then_else(y < number(0, y), inverse, product)
+
+    shape = broadcast_shape(base.shape, exponent.shape)
+    return te.compute(
+        shape,
+        lambda *i: te.prod(factor(element(base, i), element(exponent, i)), axis=k),
+        name="power",
+    )
+
+
+def integer_power(x: Tensor, exponent: int) -> Tensor:
+    """Return ``x * x * ... * x`` with `exponent` factors, at least one."""
+    if exponent < 1:
+        raise ValueError(f"the exponent is {exponent}; use power() for exponents below 1")
+    return elementwise(
+        lambda value: reduce(lambda p, v: p * v, [value] * exponent), x, name="integer_power"
+    )
+
+
+__all__ = ["integer_power", "power"]

@@ -1,0 +1,109 @@
+"""Linear quantization: an integer q stands for the number ``(q - zero_point) * scale``.
+
+Scales and zero points are of one of three kinds. For a whole tensor they have one element; along an
+axis they have rank 1 and one element for each index of that axis; in blocks they have the tensor's
+rank, and the extent of one axis is divided by the block size, rounded up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from ... import te
+from ..._core import Tensor
+
+
+def quantize(
+    x: Tensor,
+    scale: Tensor,
+    zero_point: Tensor | None = None,
+    *,
+    dtype: str = "uint8",
+    axis: int = 1,
+    block_size: int = 0,
+    precision: str | None = None,
+) -> Tensor:
+    """Return ``x / scale`` rounded half to even, plus the zero point, within the type's limits.
+
+    Parameters
+    ----------
+    x : Tensor
+        Of floating point or int32.
+    scale : Tensor
+        Of floating point.
+    zero_point : Tensor, optional
+        Of type `dtype` and the shape of `scale`; 0 by default.
+    dtype : str
+        An integer type of 8 or 16 bits.
+    axis : int
+        The axis that scales of several elements belong to.
+    block_size : int
+        The elements of the axis that share a scale; 0 if not in blocks.
+    precision : str, optional
+        The type in which `x` is divided; that of `scale` by default.
+    """
+    wide = precision or scale.dtype
+    least, greatest = te.min_value(dtype), te.max_value(dtype)
+
+    def quantized(*i: Any) -> Any:
+        place = _place(x, scale, i, axis, block_size)
+        quotient = x(*i).astype(wide) / scale(*place).astype(wide)
+        # Sums of integers that do not exceed the limits are exact in float32.
+        rounded = te.nearbyint(quotient).astype("float32")
+        if zero_point is not None:
+            rounded = rounded + zero_point(*place).astype("float32")
+        limits = te.max(rounded, least.astype("float32")), greatest.astype("float32")
+        return te.min(*limits).astype(dtype)
+
+    return te.compute(x.shape, quantized, name="quantize")
+
+
+def dequantize(
+    x: Tensor,
+    scale: Tensor,
+    zero_point: Tensor | None = None,
+    *,
+    dtype: str | None = None,
+    axis: int = 1,
+    block_size: int = 0,
+) -> Tensor:
+    """Return ``(x - zero_point) * scale``, computed in float32.
+
+    Parameters
+    ----------
+    x : Tensor
+        Of integers of at most 32 bits.
+    scale : Tensor
+        Of floating point.
+    zero_point : Tensor, optional
+        Of the type of `x` and the shape of `scale`; 0 by default.
+    dtype : str, optional
+        The type of the result; that of `scale` by default.
+    axis, block_size : int
+        As for :func:`quantize`.
+    """
+
+    def dequantized(*i: Any) -> Any:
+        place = _place(x, scale, i, axis, block_size)
+        steps = x(*i).astype("int32")
+        if zero_point is not None:
+            steps = steps - zero_point(*place).astype("int32")
+        number = steps.astype("float32") * scale(*place).astype("float32")
+        return number.astype(dtype or scale.dtype)
+
+    return te.compute(x.shape, dequantized, name="dequantize")
+
+
+def _place(x: Tensor, scale: Tensor, i: Sequence[Any], axis: int, block_size: int) -> list[Any]:
+    """Return the indices of the scale of an element."""
+    if prod(int(extent) for extent in scale.shape) == 1:
+        return [0] * len(scale.shape)
+    axis %= len(x.shape)
+    if block_size:
+        return [each // block_size if j == axis else each for j, each in enumerate(i)]
+    return [i[axis]]
+
+
+__all__ = ["dequantize", "quantize"]
