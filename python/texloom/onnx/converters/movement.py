@@ -1,1 +1,314 @@
 """Operators that move elements: reshape, transpose, concatenate, split, pad, tile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...ops import movement
+from ...ops.broadcast import broadcast_shape
+from ..nodes import Node, Value
+from .axes import empty, normal_axes, normal_axis
+from .registry import converts
+
+
+@converts("Identity")
+def identity(node: Node) -> Value:
+    """The input."""
+    return node.input(0)
+
+
+def _reshaped(node: Node, x: Value, shape: Sequence[int]) -> Value:
+    """Emit a copy with another shape; a tensor that has it already is not copied."""
+    if x.shape == tuple(shape):
+        return x
+    if x.array is not None:
+        return node.constant(x.array.reshape(shape))
+    return node.emit(node.op.lower(), movement.reshape, [x], shape=tuple(shape))
+
+
+@converts("Reshape")
+def reshape(node: Node) -> Value:
+    """A shape where 0 stands for the input's extent, and -1 for what is left."""
+    x, asked = node.input(0), node.ints(1)
+    shape = list(asked)
+    if not node.attributes.get("allowzero", 0):
+        if any(extent == 0 and axis >= x.rank for axis, extent in enumerate(asked)):
+            node.refuse(f"the shape {asked} copies an extent that its input has not")
+        shape = [x.shape[axis] if extent == 0 else extent for axis, extent in enumerate(asked)]
+    if shape.count(-1) == 1:
+        rest = -prod(shape)
+        if rest == 0 or prod(x.shape) % rest:
+            node.refuse(f"a tensor of shape {x.shape} has no shape {asked}")
+        shape[shape.index(-1)] = prod(x.shape) // rest
+    if min(shape, default=0) < 0 or prod(shape) != prod(x.shape):
+        node.refuse(f"a tensor of shape {x.shape} has no shape {asked}")
+    return _reshaped(node, x, shape)
+
+
+@converts("Flatten")
+def flatten(node: Node) -> Value:
+    """A matrix whose rows are the axes before one."""
+    x = node.input(0)
+    axis = int(node.attributes.get("axis", 1))
+    if not -x.rank <= axis <= x.rank:
+        node.refuse(f"it has no axis {axis} of {x.rank}")
+    axis += x.rank if axis < 0 else 0
+    return _reshaped(node, x, (prod(x.shape[:axis]), prod(x.shape[axis:])))
+
+
+@converts("Squeeze")
+def squeeze(node: Node) -> Value:
+    """Without axes of extent 1."""
+    x = node.input(0)
+    axes = node.ints_or("axes", 1)
+    if axes is None:
+        axes = [axis for axis, extent in enumerate(x.shape) if extent == 1]
+    axes = normal_axes(node, axes, x.rank)
+    if any(x.shape[axis] != 1 for axis in axes):
+        node.refuse(f"the axes {axes} of the shape {x.shape} are not all of extent 1")
+    return _reshaped(node, x, [e for axis, e in enumerate(x.shape) if axis not in axes])
+
+
+@converts("Unsqueeze")
+def unsqueeze(node: Node) -> Value:
+    """With new axes of extent 1."""
+    x = node.input(0)
+    asked = node.ints_or("axes", 1, [])
+    axes = normal_axes(node, asked, x.rank + len(asked))
+    rest = iter(x.shape)
+    shape = [1 if axis in axes else next(rest) for axis in range(x.rank + len(axes))]
+    return _reshaped(node, x, shape)
+
+
+@converts("Transpose")
+def transpose(node: Node) -> Value:
+    """Another order of axes."""
+    x = node.input(0)
+    axes = node.attributes.get("perm", list(range(x.rank))[::-1])
+    if sorted(axes) != list(range(x.rank)):
+        node.refuse(f"perm {axes} is no order of {x.rank} axes")
+    if list(axes) == list(range(x.rank)):
+        return x
+    return node.emit("transpose", movement.transpose, [x], axes=tuple(axes))
+
+
+@converts("DepthToSpace")
+def depth_to_space(node: Node) -> Value:
+    """Channels into blocks of pixels."""
+    x, block = node.input(0), int(node.attributes["blocksize"])
+    if x.rank != 4 or x.shape[1] % (block * block):
+        node.refuse(f"the shape {x.shape} has no blocks of {block} x {block} in its channels")
+    mode = node.attributes.get("mode", "DCR")
+    function = movement.depth_to_space
+    return node.emit("depth_to_space", function, [x], block=block, channels_last=mode == "DCR")
+
+
+@converts("SpaceToDepth")
+def space_to_depth(node: Node) -> Value:
+    """Blocks of pixels into channels."""
+    x, block = node.input(0), int(node.attributes["blocksize"])
+    if x.rank != 4 or x.shape[2] % block or x.shape[3] % block:
+        node.refuse(f"the shape {x.shape} has no whole blocks of {block} x {block}")
+    return node.emit("space_to_depth", movement.space_to_depth, [x], block=block)
+
+
+@converts("Concat")
+def concat(node: Node) -> Value:
+    """Tensors joined along an axis; those without elements add nothing."""
+    parts = [node.input(i) for i in range(len(node.inputs))]
+    axis = normal_axis(node, int(node.attributes["axis"]), parts[0].rank)
+    return concatenated(node, parts, axis)
+
+
+def concatenated(node: Node, parts: Sequence[Value], axis: int) -> Value:
+    """Emit the concatenation of one tensor or several."""
+    rests = {(each.dtype, *each.shape[:axis], *each.shape[axis + 1 :]) for each in parts}
+    if len(rests) != 1 or len({each.rank for each in parts}) != 1:
+        node.refuse(f"shapes {', '.join(str(p.shape) for p in parts)} do not join at {axis}")
+    full = [each for each in parts if 0 not in each.shape]
+    if len(full) <= 1:
+        return full[0] if full else empty_like(parts, axis)
+    if all(each.is_constant for each in full):
+        return node.constant(np.concatenate([each.array for each in full], axis))
+    return node.emit("concat", movement.concatenate, full, axis=axis)
+
+
+def empty_like(parts: Sequence[Value], axis: int) -> Value:
+    """Return the concatenation of tensors without elements."""
+    shape = list(parts[0].shape)
+    shape[axis] = sum(each.shape[axis] for each in parts)
+    return empty(shape, parts[0].dtype)
+
+
+def split_sizes(node: Node, extent: int, parts: int, sizes: Sequence[int] | None) -> list[int]:
+    """Return the extents of the parts of an axis: those given, or equal ones."""
+    if sizes is None:
+        size = -(-extent // parts)
+        return [max(min(size, extent - i * size), 0) for i in range(parts)]
+    if min(sizes, default=0) < 0 or sum(sizes) != extent:
+        node.refuse(f"an axis of extent {extent} is not divided into {list(sizes)}")
+    return list(sizes)
+
+
+@converts("Split")
+def split(node: Node) -> list[Value]:
+    """Parts along an axis."""
+    x = node.input(0)
+    axis = normal_axis(node, int(node.attributes.get("axis", 0)), x.rank)
+    number = int(node.attributes.get("num_outputs", len(node.outputs)))
+    sizes = split_sizes(node, x.shape[axis], number, node.ints_or("split", 1))
+    if len(sizes) < len(node.outputs):
+        node.refuse(f"it has {len(node.outputs)} outputs for {len(sizes)} parts")
+    return parts_of(node, x, axis, sizes)
+
+
+def parts_of(node: Node, x: Value, axis: int, sizes: Sequence[int]) -> list[Value]:
+    """Emit the parts of a tensor along an axis."""
+    begins = [sum(sizes[:i]) for i in range(len(sizes))]
+    shapes = [(*x.shape[:axis], size, *x.shape[axis + 1 :]) for size in sizes]
+    if x.array is not None:
+        return [node.constant(each) for each in np.split(x.array, begins[1:], axis)]
+    full = [i for i, size in enumerate(sizes) if size]
+    if len(full) == 1:
+        made = [x]
+    else:
+        attributes: dict[str, Any] = {
+            "begins": [begins[i] for i in full],
+            "sizes": [sizes[i] for i in full],
+        }
+        made = node.emit_all("split", movement.split, [x], axis=axis, **attributes)
+    found = dict(zip(full, made, strict=True))
+    return [found[i] if i in found else empty(shape, x.dtype) for i, shape in enumerate(shapes)]
+
+
+@converts("Expand")
+def expand(node: Node) -> Value:
+    """Broadcast to a shape, which may be that of less than the input."""
+    x, asked = node.input(0), node.ints(1)
+    try:
+        shape = broadcast_shape(x.shape, asked)
+    except ValueError as error:
+        node.refuse(str(error))
+    if 0 in shape:
+        return empty(shape, x.dtype)
+    if shape == x.shape:
+        return x
+    return node.emit("expand", movement.expand, [x], shape=shape)
+
+
+@converts("Tile")
+def tile(node: Node) -> Value:
+    """Repeated along each axis."""
+    x, repeats = node.input(0), node.ints(1)
+    if len(repeats) != x.rank or min(repeats, default=0) < 0:
+        node.refuse(f"a tensor of shape {x.shape} is not repeated {repeats} times")
+    shape = tuple(n * times for n, times in zip(x.shape, repeats, strict=True))
+    if 0 in shape:
+        return empty(shape, x.dtype)
+    return x if shape == x.shape else node.emit("tile", movement.tile, [x], repeats=repeats)
+
+
+@converts("Pad")
+def pad(node: Node) -> Value:
+    """Elements added around a tensor; negative numbers remove some."""
+    x = node.input(0)
+    pads = node.ints_or("pads", 1, [])
+    mode = node.attributes.get("mode", "constant")
+    axes = normal_axes(node, node.ints(3), x.rank) if node.has(3) else list(range(x.rank))
+    if len(pads) != 2 * len(axes):
+        node.refuse(f"pads {pads} are not two for each of {len(axes)} axes")
+    before, after = [0] * x.rank, [0] * x.rank
+    for i, axis in enumerate(axes):
+        before[axis], after[axis] = pads[i], pads[len(axes) + i]
+    fill = node.inputs[2] if node.has(2) else None
+    if fill is None:
+        fill = node.constant(node.attributes.get("value", 0), x.dtype)
+    return padded(node, x, before, after, mode, fill)
+
+
+def padded(
+    node: Node, x: Value, before: Sequence[int], after: Sequence[int], mode: str, fill: Value
+) -> Value:
+    """Emit a padded tensor; `fill` has one element of the tensor's dtype."""
+    if mode not in ("constant", "edge", "reflect", "wrap"):
+        node.refuse(f"it has no mode {mode!r}")
+    shape = tuple(b + n + a for b, n, a in zip(before, x.shape, after, strict=True))
+    if min(shape, default=1) < 0:
+        node.refuse(f"its pads remove more than there is of the shape {x.shape}")
+    if 0 in shape:
+        return empty(shape, x.dtype)
+    if not any(before) and not any(after):
+        return x
+    if mode != "constant":
+        kept = [n + min(b, 0) + min(a, 0) for b, n, a in zip(before, x.shape, after, strict=True)]
+        if min(kept) <= 0:
+            node.refuse("its pads continue an axis of which nothing is left")
+    given: dict[str, Any] = {"before": tuple(before), "after": tuple(after), "mode": mode}
+    if mode != "constant":
+        return node.emit("pad", movement.pad, [x], **given)
+    if fill.array is None:
+        return node.emit("pad", movement.pad, [x, fill], **given)
+    number = fill.array.reshape(-1)[0]
+    if 0 in x.shape:
+        return node.constant(np.full(shape, number, x.dtype))
+    return node.emit("pad", movement.pad, [x], fill=_number(number), **given)
+
+
+def _number(element: Any) -> float | int | bool:
+    """Return an element of an array as a number of Python with the same value."""
+    return element.item() if element.dtype.kind in "biuf" else float(element)
+
+
+@converts("CenterCropPad")
+def center_crop_pad(node: Node) -> Value:
+    """Cropped or padded with zeros around the center, to a shape."""
+    x, extents = node.input(0), node.ints(1)
+    given = node.attributes.get("axes")
+    axes = list(range(x.rank)) if given is None else normal_axes(node, given, x.rank)
+    if len(axes) != len(extents):
+        node.refuse(f"{len(extents)} extents are given for {len(axes)} axes")
+    before, after = [0] * x.rank, [0] * x.rank
+    for axis, extent in zip(axes, extents, strict=True):
+        more = extent - x.shape[axis]
+        before[axis] = more // 2 if more > 0 else -(-more // 2)
+        after[axis] = more - before[axis]
+    return padded(node, x, before, after, "constant", node.constant(0, x.dtype))
+
+
+@converts("Slice")
+def slice_(node: Node) -> Value:
+    """Elements in steps, which may be negative, along some axes."""
+    x = node.input(0)
+    starts, ends = node.ints_or("starts", 1, []), node.ints_or("ends", 2, [])
+    axes = normal_axes(node, node.ints_or("axes", 3, range(len(starts))), x.rank)
+    steps = node.ints(4) if node.has(4) else [1] * len(starts)
+    if not len(starts) == len(ends) == len(axes) == len(steps):
+        node.refuse("its starts, ends, axes and steps are not equally many")
+    if 0 in steps:
+        node.refuse("its step is 0")
+    first, every, shape = [0] * x.rank, [1] * x.rank, list(x.shape)
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        taken = range(*slice(start, end, step).indices(x.shape[axis]))
+        first[axis], every[axis], shape[axis] = taken.start, step, len(taken)
+    if 0 in shape:
+        return empty(shape, x.dtype)
+    if tuple(shape) == x.shape and min(every, default=1) > 0:
+        return x
+    attributes: dict[str, Any] = {"starts": first, "steps": every, "shape": tuple(shape)}
+    return node.emit("slice", movement.strided_slice, [x], **attributes)
+
+
+@converts("Trilu")
+def trilu(node: Node) -> Value:
+    """The upper or lower triangle of matrices."""
+    x = node.input(0)
+    if x.rank < 2:
+        node.refuse(f"the shape {x.shape} has no matrices")
+    diagonal = node.ints(1)[0] if node.has(1) else 0
+    diagonal = max(-x.shape[-2] - 1, min(x.shape[-1] + 1, diagonal))
+    upper = bool(node.attributes.get("upper", 1))
+    return node.emit("triangle", movement.triangle, [x], diagonal=diagonal, upper=upper)

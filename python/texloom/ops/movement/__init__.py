@@ -1,3 +1,24 @@
 """Operators that move elements: transpose, concatenate, split, pad, tile."""
 
 from __future__ import annotations
+
+from .joining import concatenate, split
+from .padding import pad
+from .permuting import depth_to_space, space_to_depth, transpose
+from .repeating import expand, tile
+from .reshaping import reshape
+from .slicing import strided_slice, triangle
+
+__all__ = [
+    "concatenate",
+    "depth_to_space",
+    "expand",
+    "pad",
+    "reshape",
+    "space_to_depth",
+    "split",
+    "strided_slice",
+    "tile",
+    "transpose",
+    "triangle",
+]

@@ -1,0 +1,34 @@
+"""Axes and shapes as ONNX gives them, and tensors without elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+
+import numpy as np
+
+from ..nodes import Node, Value, constant
+
+
+def normal_axis(node: Node, axis: int, rank: int) -> int:
+    """Return an axis counted from the first one, given one that may be negative."""
+    if not -rank <= axis < rank:
+        node.refuse(f"it has no axis {axis} of {rank}")
+    return axis % rank
+
+
+def normal_axes(node: Node, axes: Iterable[int], rank: int) -> list[int]:
+    """Return axes counted from the first one, which differ from each other."""
+    made = [normal_axis(node, int(axis), rank) for axis in axes]
+    if len(set(made)) != len(made):
+        node.refuse(f"an axis is named twice in {made}")
+    return made
+
+
+def empty(shape: Sequence[int], dtype: str) -> Value:
+    """Return a tensor without elements."""
+    assert prod(shape) == 0, shape
+    return constant(np.zeros(tuple(shape), dtype))
+
+
+__all__ = ["empty", "normal_axes", "normal_axis"]

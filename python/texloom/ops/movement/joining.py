@@ -1,0 +1,47 @@
+"""Tensors joined and divided along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+from ... import te
+from ..._core import Tensor
+
+
+def concatenate(*parts: Tensor, axis: int) -> Tensor:
+    """Join tensors along an axis; their other extents are equal."""
+    ends = list(accumulate(int(part.shape[axis]) for part in parts))
+    shape = list(parts[0].shape)
+    shape[axis] = ends[-1]
+
+    def at(*index: Any) -> Any:
+        def element(number: int) -> Any:
+            begin = ends[number - 1] if number else 0
+            return parts[number](*index[:axis], index[axis] - begin, *index[axis + 1 :])
+
+        value = element(len(parts) - 1)
+        for number in reversed(range(len(parts) - 1)):
+            value = te.if_then_else(index[axis] < ends[number], element(number), value)
+        return value
+
+    return te.compute(tuple(shape), at, name="joined")
+
+
+def split(x: Tensor, axis: int, begins: Sequence[int], sizes: Sequence[int]) -> list[Tensor]:
+    """Return parts of `x` along an axis, each with its first position and its extent."""
+
+    def part(begin: int, size: int) -> Tensor:
+        shape = list(x.shape)
+        shape[axis] = size
+        return te.compute(
+            tuple(shape),
+            lambda *i: x(*i[:axis], i[axis] + begin, *i[axis + 1 :]),
+            name="part",
+        )
+
+    return [part(begin, size) for begin, size in zip(begins, sizes, strict=True)]
+
+
+__all__ = ["concatenate", "split"]

@@ -1,0 +1,75 @@
+"""Padding and cropping."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from ... import te
+from ..._core import Tensor
+
+PadMode = Literal["constant", "edge", "reflect", "wrap"]
+
+
+def _source(position: Any, extent: int, mode: PadMode) -> Any:
+    """Return where an element comes from, given its position relative to the first one."""
+    if extent == 1:
+        return 0
+    if mode == "edge":
+        return te.if_then_else(
+            position < 0, 0, te.if_then_else(position >= extent, extent - 1, position)
+        )
+    if mode == "wrap":
+        return te.floormod(position, extent)
+    period = 2 * (extent - 1)
+    turned = te.floormod(position, period)
+    return te.if_then_else(turned < extent, turned, period - turned)
+
+
+def pad(
+    x: Tensor,
+    *value: Tensor,
+    before: Sequence[int],
+    after: Sequence[int],
+    mode: PadMode = "constant",
+    fill: float | int | bool = 0,
+) -> Tensor:
+    """Add elements around a tensor; negative numbers remove some.
+
+    Parameters
+    ----------
+    x : Tensor
+    value : Tensor, optional
+        One element that fills the new places in mode "constant", in place of `fill`.
+    before, after : sequence of int
+        Elements to add along each axis. What is removed is removed first.
+    mode : "constant", "edge", "reflect" or "wrap"
+        As for ``np.pad``.
+    fill : number
+    """
+    extents = [int(extent) for extent in x.shape]
+    shape = tuple(b + n + a for b, n, a in zip(before, extents, after, strict=True))
+
+    def filled(*index: Any) -> Any:
+        inside = []
+        for i, b, n, a in zip(index, before, extents, after, strict=True):
+            inside += [i >= b] if b > 0 else []
+            inside += [i < b + n] if a > 0 or b + n <= 0 else []
+        source = x(*(i - b for i, b in zip(index, before, strict=True)))
+        if not inside:
+            return source
+        other = value[0](*(0 for _ in value[0].shape)) if value else te.const(fill, x.dtype)
+        return te.if_then_else(te.all(*inside), source, other)
+
+    def continued(*index: Any) -> Any:
+        sources = []
+        for i, b, n, a in zip(index, before, extents, after, strict=True):
+            first, kept = max(-b, 0), n - max(-b, 0) - max(-a, 0)
+            is_plain = b <= 0 and a <= 0
+            sources.append(i - b if is_plain else first + _source(i - max(b, 0), kept, mode))
+        return x(*sources)
+
+    return te.compute(shape, filled if mode == "constant" else continued, name="padded")
+
+
+__all__ = ["PadMode", "pad"]

@@ -1,0 +1,74 @@
+"""Other orders of axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ... import te
+from ..._core import Tensor
+
+
+def transpose(x: Tensor, axes: Sequence[int]) -> Tensor:
+    """Return `x` with its axes in another order: axis ``axes[i]`` of `x` becomes axis ``i``."""
+
+    def at(*index: Any) -> Any:
+        own = dict(zip(axes, index, strict=True))
+        return x(*(own[axis] for axis in range(len(axes))))
+
+    return te.compute(tuple(x.shape[axis] for axis in axes), at, name="transposed")
+
+
+def depth_to_space(x: Tensor, block: int, channels_last: bool = True) -> Tensor:
+    """Move channels into blocks of pixels.
+
+    Parameters
+    ----------
+    x : Tensor
+        ``[N, C * block * block, H, W]``.
+    block : int
+    channels_last : bool
+        Whether the pixel of a block is the slower part of a channel's number ("DCR" in ONNX);
+        otherwise it is the faster one ("CRD").
+
+    Returns
+    -------
+    Tensor
+        ``[N, C, H * block, W * block]``.
+    """
+    batch, deep, height, width = (int(extent) for extent in x.shape)
+    channels = deep // (block * block)
+
+    def at(n: Any, c: Any, h: Any, w: Any) -> Any:
+        pixel = h % block * block + w % block
+        source = pixel * channels + c if channels_last else c * (block * block) + pixel
+        return x[n, source, h // block, w // block]
+
+    return te.compute((batch, channels, height * block, width * block), at, name="spread")
+
+
+def space_to_depth(x: Tensor, block: int) -> Tensor:
+    """Move blocks of pixels into channels, the pixel as the slower part of a channel's number.
+
+    Parameters
+    ----------
+    x : Tensor
+        ``[N, C, H * block, W * block]``.
+    block : int
+
+    Returns
+    -------
+    Tensor
+        ``[N, block * block * C, H, W]``.
+    """
+    batch, channels, height, width = (int(extent) for extent in x.shape)
+
+    def at(n: Any, c: Any, h: Any, w: Any) -> Any:
+        pixel = c // channels
+        return x[n, c % channels, h * block + pixel // block, w * block + pixel % block]
+
+    shape = (batch, channels * block * block, height // block, width // block)
+    return te.compute(shape, at, name="stacked")
+
+
+__all__ = ["depth_to_space", "space_to_depth", "transpose"]

@@ -1,0 +1,69 @@
+"""Other shapes for the same elements in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from ... import te
+from ..._core import Tensor
+
+
+def _matches(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:
+    """Divide the axes of two shapes into the shortest runs with equal numbers of elements."""
+    runs, i, j = [], 0, 0
+    while i < len(old) or j < len(new):
+        left, right = [], []
+        while not (left or right) or (prod(old[a] for a in left) != prod(new[a] for a in right)):
+            of_left = prod(old[a] for a in left)
+            of_right = prod(new[a] for a in right)
+            if i < len(old) and (of_left <= of_right or j == len(new)):
+                left.append(i)
+                i += 1
+            else:
+                right.append(j)
+                j += 1
+        runs.append((left, right))
+    return runs
+
+
+def index_in(old: Sequence[int], new: Sequence[int], index: Sequence[Any]) -> list[Any]:
+    """Return the index in an array of shape `old` of an element of the reshaped array.
+
+    Parameters
+    ----------
+    old, new : sequence of int
+        Shapes with equal numbers of elements.
+    index : sequence of expressions
+        An index in the shape `new`.
+    """
+    found: list[Any] = [0] * len(old)
+    for left, right in _matches(old, new):
+        wide = [axis for axis in left if old[axis] != 1]
+        position: Any = 0
+        for axis in right:
+            if new[axis] != 1:
+                position = position * new[axis] + index[axis]
+        for axis in reversed(wide):
+            is_first = axis == wide[0]
+            found[axis] = position if is_first else te.floormod(position, old[axis])
+            position = te.floordiv(position, old[axis])
+    return found
+
+
+def reshape(x: Tensor, shape: Sequence[int]) -> Tensor:
+    """Return the elements of `x`, in row-major order, with another shape.
+
+    Raises
+    ------
+    ValueError
+        If the shape has another number of elements.
+    """
+    old = [int(extent) for extent in x.shape]
+    if prod(old) != prod(shape):
+        raise ValueError(f"{prod(old)} elements do not have the shape {tuple(shape)}")
+    return te.compute(tuple(shape), lambda *i: x(*index_in(old, shape, i)), name="reshaped")
+
+
+__all__ = ["index_in", "reshape"]
