@@ -23,6 +23,7 @@ from . import (
     reductions,
     resize,
     sequences,
+    shapes,
     signal,
 )
 from .registry import converter_of, supported
@@ -44,6 +45,7 @@ __all__ = [
     "reductions",
     "resize",
     "sequences",
+    "shapes",
     "signal",
     "supported",
 ]

@@ -1,1 +1,187 @@
-"""Operators that read or write elements by index: slices, gathers, scatters."""
+"""Operators that read or write elements by index: gathers, scatters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from ...ops import indexing, movement
+from ..nodes import Node, Value
+from .axes import empty, normal_axis
+from .registry import converts
+
+
+@converts("Gather")
+def gather(node: Node) -> Value:
+    """Parts that indices name along an axis."""
+    x, indices = node.input(0), node.input(1)
+    axis = normal_axis(node, int(node.attributes.get("axis", 0)), x.rank)
+    shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+    if 0 in shape:
+        return empty(shape, x.dtype)
+    _check_extents(node, x, [axis])
+    return node.emit("gather", indexing.gather, [x, indices], axis=axis)
+
+
+def _check_extents(node: Node, x: Value, axes: Sequence[int]) -> None:
+    """Refuse to read from axes without elements."""
+    if any(x.shape[axis] == 0 for axis in axes):
+        node.refuse(f"it reads elements of a tensor of shape {x.shape}")
+
+
+@converts("GatherElements")
+def gather_elements(node: Node) -> Value:
+    """Elements whose index is given along one axis."""
+    x, indices = node.input(0), node.input(1)
+    axis = normal_axis(node, int(node.attributes.get("axis", 0)), x.rank)
+    if 0 in indices.shape:
+        return empty(indices.shape, x.dtype)
+    _check_extents(node, x, [axis])
+    _check_smaller(node, x, indices, axis)
+    return node.emit("gather_elements", indexing.gather_elements, [x, indices], axis=axis)
+
+
+def _check_smaller(node: Node, x: Value, indices: Value, axis: int) -> None:
+    """Refuse indices that are larger than the tensor along other axes."""
+    if indices.rank != x.rank or any(
+        n > m for a, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True)) if a != axis
+    ):
+        node.refuse(f"indices of shape {indices.shape} are for no tensor of shape {x.shape}")
+
+
+@converts("GatherND")
+def gather_nd(node: Node) -> Value:
+    """Parts that tuples of indices name."""
+    x, indices = node.input(0), node.input(1)
+    batch = int(node.attributes.get("batch_dims", 0))
+    named = indices.shape[-1]
+    if batch + named > x.rank or indices.shape[:batch] != x.shape[:batch]:
+        node.refuse(f"indices of shape {indices.shape} are for no tensor of shape {x.shape}")
+    shape = (*indices.shape[:-1], *x.shape[batch + named :])
+    if 0 in shape:
+        return empty(shape, x.dtype)
+    _check_extents(node, x, range(batch, batch + named))
+    return node.emit("gather_nd", indexing.gather_nd, [x, indices], batch_axes=batch)
+
+
+@converts("Compress")
+def compress(node: Node) -> Value:
+    """The parts along an axis for which a condition holds, which must be known."""
+    x, kept = node.input(0), np.flatnonzero(node.known(1))
+    if "axis" in node.attributes:
+        axis = normal_axis(node, int(node.attributes["axis"]), x.rank)
+    else:
+        flat = (prod(x.shape),)
+        x = x if x.rank == 1 else node.emit("reshape", movement.reshape, [x], shape=flat)
+        axis = 0
+    if kept.size and kept[-1] >= x.shape[axis]:
+        node.refuse(f"its condition holds beyond the extent {x.shape[axis]}")
+    shape = (*x.shape[:axis], kept.size, *x.shape[axis + 1 :])
+    if 0 in shape:
+        return empty(shape, x.dtype)
+    return node.emit("compress", indexing.gather, [x, node.constant(kept, "int64")], axis=axis)
+
+
+def _reduction(node: Node) -> indexing.Combination | None:
+    """Return how updates are combined; None if they replace."""
+    reduction = node.attributes.get("reduction", "none")
+    if reduction not in ("none", "add", "mul", "max", "min"):
+        node.refuse(f"it has no reduction {reduction!r}")
+    return None if reduction == "none" else reduction
+
+
+@converts("Scatter", "ScatterElements")
+def scatter_elements(node: Node) -> Value:
+    """Elements whose index is given along one axis are updated."""
+    x, indices, updates = node.input(0), node.input(1), node.input(2)
+    axis = normal_axis(node, int(node.attributes.get("axis", 0)), x.rank)
+    combination = _reduction(node)
+    if 0 in indices.shape or 0 in x.shape:
+        return x
+    _check_smaller(node, x, indices, axis)
+    if updates.shape != indices.shape:
+        node.refuse(f"it has updates of shape {updates.shape} for indices of {indices.shape}")
+    if combination is not None:
+        function = indexing.combine_elements
+        given = [x, indices, updates]
+        return node.emit("scatter_elements", function, given, axis=axis, combination=combination)
+    if indices.array is not None:
+        last = node.constant(_last_update(indices.array, axis, x.shape))
+        return node.emit("replace", indexing.replace_elements, [x, updates, last], axis=axis)
+    given = [x, indices, updates]
+    return node.emit("scatter_elements", indexing.scatter_elements, given, axis=axis)
+
+
+def _last_update(indices: np.ndarray, axis: int, shape: Sequence[int]) -> np.ndarray:
+    """Return what :func:`texloom.ops.indexing.last_update` computes."""
+    last = np.full(shape, -1, "int32")
+    index = list(np.indices(indices.shape))
+    order = index[axis].copy()
+    index[axis] = np.where(indices < 0, indices + shape[axis], indices)
+    is_inside = (index[axis] >= 0) & (index[axis] < shape[axis])
+    np.maximum.at(last, tuple(each[is_inside] for each in index), order[is_inside].astype("int32"))
+    return last
+
+
+@converts("ScatterND")
+def scatter_nd(node: Node) -> Value:
+    """Parts that tuples of indices name are updated."""
+    x, indices, updates = node.input(0), node.input(1), node.input(2)
+    named = indices.shape[-1]
+    combination = _reduction(node)
+    if named > x.rank or updates.shape != (*indices.shape[:-1], *x.shape[named:]):
+        node.refuse(
+            f"updates of shape {updates.shape} for indices of shape {indices.shape} are for no "
+            f"tensor of shape {x.shape}"
+        )
+    if 0 in updates.shape or 0 in x.shape:
+        return x
+    if named == 0:
+        node.refuse("its indices name no axis")
+    given = [x, indices, updates]
+    if combination is not None:
+        return node.emit("scatter_nd", indexing.combine_nd, given, combination=combination)
+    if indices.array is not None:
+        last = node.constant(_last_update_nd(indices.array, x.shape))
+        return node.emit("replace", indexing.replace_parts, [x, updates, last], named=named)
+    return node.emit("scatter_nd", indexing.scatter_nd, given)
+
+
+def _last_update_nd(indices: np.ndarray, shape: Sequence[int]) -> np.ndarray:
+    """Return what :func:`texloom.ops.indexing.last_update_nd` computes."""
+    named = np.array(shape[: indices.shape[-1]])
+    tuples = indices.reshape(-1, len(named))
+    tuples = np.where(tuples < 0, tuples + named, tuples)
+    is_inside = ((tuples >= 0) & (tuples < named)).all(1)
+    last = np.full(named, -1, "int32")
+    order = np.arange(len(tuples), dtype="int32")
+    np.maximum.at(last, tuple(tuples[is_inside].T), order[is_inside])
+    return last
+
+
+@converts("OneHot")
+def one_hot(node: Node) -> Value:
+    """Vectors that differ in one element."""
+    indices, values = node.input(0), node.input(2)
+    depth = node.ints(1)[0]
+    axis = normal_axis(node, int(node.attributes.get("axis", -1)), indices.rank + 1)
+    shape = (*indices.shape[:axis], depth, *indices.shape[axis:])
+    if depth < 0:
+        node.refuse(f"its depth is {depth}")
+    if 0 in shape:
+        return empty(shape, values.dtype)
+    return node.emit("one_hot", indexing.one_hot, [indices, values], depth=depth, axis=axis)
+
+
+@converts("ReverseSequence")
+def reverse_sequence(node: Node) -> Value:
+    """The first elements of each sequence, reversed."""
+    x, lengths = node.input(0), node.input(1)
+    batch, time = (
+        normal_axis(node, int(node.attributes.get(name, default)), x.rank)
+        for name, default in (("batch_axis", 1), ("time_axis", 0))
+    )
+    axes = {"batch_axis": batch, "time_axis": time}
+    return node.emit("reverse_sequence", indexing.reverse_sequence, [x, lengths], **axes)

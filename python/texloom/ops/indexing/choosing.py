@@ -1,0 +1,59 @@
+"""Elements chosen by data: one-hot vectors, and reversed sequences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import te, tir
+from ..._core import Tensor
+from .positions import from_start
+
+
+def one_hot(indices: Tensor, values: Tensor, depth: int, axis: int) -> Tensor:
+    """Return vectors along a new axis that differ in one element.
+
+    Parameters
+    ----------
+    indices : Tensor
+        Where that element is. Numbers of any type are truncated to integers; negative ones count
+        from the end. A vector whose index is outside of it has no such element.
+    values : Tensor
+        ``[2]``: the value of all other elements, and that of this element.
+    depth : int
+        The vectors' length.
+    axis : int
+        The new axis, from 0 to the rank of `indices`.
+    """
+    shape = (*indices.shape[:axis], depth, *indices.shape[axis:])
+
+    def at(*i: Any) -> Any:
+        named = from_start(indices(*i[:axis], *i[axis + 1 :]).astype("int64"), depth)
+        return te.if_then_else(named == i[axis].astype("int64"), values[1], values[0])
+
+    return te.compute(shape, at, name="one_hot")
+
+
+def reverse_sequence(x: Tensor, lengths: Tensor, batch_axis: int, time_axis: int) -> Tensor:
+    """Reverse the first elements of each sequence; those after its length stay.
+
+    Parameters
+    ----------
+    x : Tensor
+    lengths : Tensor
+        ``[batch]``, integers; a length beyond the extent counts as the extent.
+    batch_axis, time_axis : int
+        Axes of `x`.
+    """
+    extent = int(x.shape[time_axis])
+
+    def at(*i: Any) -> Any:
+        length = tir.min(lengths(i[batch_axis]), te.const(extent, lengths.dtype))
+        length = length.astype("int32")
+        time = i[time_axis]
+        source = te.if_then_else(time < length, length - 1 - time, time)
+        return x(*(source if axis == time_axis else each for axis, each in enumerate(i)))
+
+    return te.compute(tuple(x.shape), at, name="reversed")
+
+
+__all__ = ["one_hot", "reverse_sequence"]

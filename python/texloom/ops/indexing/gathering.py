@@ -1,0 +1,73 @@
+"""Elements that indices name.
+
+Indices are signed integers. Negative ones count from the end; those outside of the tensor, which
+are errors of the caller, read its first or last element.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import te
+from ..._core import Tensor
+from .positions import inside
+
+
+def gather(x: Tensor, indices: Tensor, axis: int) -> Tensor:
+    """Return the parts of `x` that indices name along an axis, as ``np.take``.
+
+    The result has the shape ``x.shape[:axis] + indices.shape + x.shape[axis + 1:]``.
+    """
+    rank = len(indices.shape)
+    shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+
+    def at(*i: Any) -> Any:
+        position = inside(indices(*i[axis : axis + rank]), int(x.shape[axis]))
+        return x(*i[:axis], position, *i[axis + rank :])
+
+    return te.compute(shape, at, name="gathered")
+
+
+def gather_elements(x: Tensor, indices: Tensor, axis: int) -> Tensor:
+    """Return elements of `x`: their index is the result's, but for an axis where it is given.
+
+    As ``np.take_along_axis``, but `indices` may be smaller than `x` along other axes.
+    """
+
+    def at(*i: Any) -> Any:
+        return x(*i[:axis], inside(indices(*i), int(x.shape[axis])), *i[axis + 1 :])
+
+    return te.compute(tuple(indices.shape), at, name="gathered")
+
+
+def gather_nd(x: Tensor, indices: Tensor, batch_axes: int = 0) -> Tensor:
+    """Return the parts of `x` that tuples of indices name.
+
+    Parameters
+    ----------
+    x : Tensor
+        ``[*batch, *named, *rest]``.
+    indices : Tensor
+        ``[*batch, *many, number of named axes]``.
+    batch_axes : int
+
+    Returns
+    -------
+    Tensor
+        ``[*batch, *many, *rest]``.
+    """
+    named = int(indices.shape[-1])
+    outer = len(indices.shape) - 1
+    first_rest = batch_axes + named
+
+    def at(*i: Any) -> Any:
+        positions = [
+            inside(indices(*i[:outer], k), int(x.shape[batch_axes + k])) for k in range(named)
+        ]
+        return x(*i[:batch_axes], *positions, *i[outer:])
+
+    shape = (*indices.shape[:outer], *x.shape[first_rest:])
+    return te.compute(shape, at, name="gathered")
+
+
+__all__ = ["gather", "gather_elements", "gather_nd"]

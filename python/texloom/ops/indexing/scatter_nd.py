@@ -1,0 +1,112 @@
+"""Updates of the parts of a tensor that tuples of indices name.
+
+The tensor is ``[*named, *rest]``, the tuples are ``[*many, number of named axes]``, and the updates
+are ``[*many, *rest]``. Each part of the result looks for its updates, so that no two threads write
+the same element: of several replacements the last one counts. Indices are signed integers; negative
+ones count from the end, and updates outside of the tensor are ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from ... import te
+from ..._core import IterVar, Tensor
+from .combining import COMBINERS, Combination, wide
+from .positions import from_start
+
+
+def _many(indices: Tensor) -> tuple[list[int], list[IterVar]]:
+    """Return the shape of the list of updates, and axes that go through it."""
+    shape = [int(extent) for extent in indices.shape[:-1]] or [1]
+    return shape, [te.reduce_axis((0, extent), name="u") for extent in shape]
+
+
+def _names(indices: Tensor, named: Sequence[int], part: Sequence[Any], update: Any) -> Any:
+    """Return whether the tuple of an update names the part."""
+    outer = list(update)[: len(indices.shape) - 1]
+    same = [
+        from_start(indices(*outer, k), extent) == part[k].astype(indices.dtype)
+        for k, extent in enumerate(named)
+    ]
+    return te.all(*same) if same else te.const(True, "bool")
+
+
+def last_update_nd(indices: Tensor, shape: Sequence[int]) -> Tensor:
+    """Return the number of the last update of each part, or -1.
+
+    Parameters
+    ----------
+    indices : Tensor
+    shape : sequence of int
+        Of the tensor that is updated.
+
+    Returns
+    -------
+    Tensor
+        Of int32 and the shape of the named axes; of one element if there are none.
+    """
+    named = tuple(int(extent) for extent in shape[: int(indices.shape[-1])])
+    many, update = _many(indices)
+    number: Any = 0
+    for each, extent in zip(update, many, strict=True):
+        number = number * extent + each.var
+    none = te.const(-1, "int32")
+
+    def at(*part: Any) -> Any:
+        found = _names(indices, named, part, update)
+        return te.max(te.if_then_else(found, number, none), axis=update)
+
+    return te.compute(named or (1,), at, name="last")
+
+
+def replace_parts(x: Tensor, updates: Tensor, last: Tensor, named: int) -> Tensor:
+    """Return `x` with parts replaced by updates; `last` is that of :func:`last_update_nd`."""
+    many = [int(extent) for extent in updates.shape[: len(updates.shape) - len(x.shape) + named]]
+
+    def at(*i: Any) -> Any:
+        number = last(*i[:named]) if named else last(0)
+        rest = te.if_then_else(number < 0, 0, number)
+        index: list[Any] = []
+        for axis, extent in enumerate(many):
+            position = te.floordiv(rest, prod(many[axis + 1 :]))
+            index.append(te.floormod(position, extent) if axis else position)
+        return te.if_then_else(number < 0, x(*i), updates(*index, *i[named:]))
+
+    return te.compute(tuple(x.shape), at, name="replaced")
+
+
+def scatter_nd(x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
+    """Return `x` with the parts that tuples of indices name replaced by updates."""
+    last = last_update_nd(indices, [int(extent) for extent in x.shape])
+    return replace_parts(x, updates, last, int(indices.shape[-1]))
+
+
+def combine_nd(x: Tensor, indices: Tensor, updates: Tensor, combination: Combination) -> Tensor:
+    """Return `x` with the parts that tuples of indices name combined with all of their updates.
+
+    Half-precision numbers are summed and multiplied in float32.
+    """
+    combiner = COMBINERS[combination]
+    dtype = wide(x.dtype)
+    count = int(indices.shape[-1])
+    named = [int(extent) for extent in x.shape[:count]]
+    _, update = _many(indices)
+
+    def combined(*i: Any) -> Any:
+        own = update[: len(indices.shape) - 1]
+        value = updates(*own, *i[count:]).astype(dtype)
+        found = _names(indices, named, i, update)
+        return combiner.reduce(te.if_then_else(found, value, combiner.nothing(dtype)), axis=update)
+
+    all_updates = te.compute(tuple(x.shape), combined, name="updates")
+    return te.compute(
+        tuple(x.shape),
+        lambda *i: combiner.both(x(*i).astype(dtype), all_updates(*i)).astype(x.dtype),
+        name="combined",
+    )
+
+
+__all__ = ["combine_nd", "last_update_nd", "replace_parts", "scatter_nd"]
