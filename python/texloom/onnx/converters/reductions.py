@@ -1,1 +1,94 @@
 """Reductions, cumulative sums, the largest elements, and where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from numpy import zeros
+
+from ...ops import reductions
+from ...ops.reductions.axes import normalized
+from ..nodes import Node, Value
+from .registry import converts
+
+_REDUCE = {
+    "ReduceL1": reductions.reduce_l1,
+    "ReduceL2": reductions.reduce_l2,
+    "ReduceLogSum": reductions.reduce_log_sum,
+    "ReduceLogSumExp": reductions.reduce_log_sum_exp,
+    "ReduceMax": reductions.reduce_max,
+    "ReduceMean": reductions.reduce_mean,
+    "ReduceMin": reductions.reduce_min,
+    "ReduceProd": reductions.reduce_prod,
+    "ReduceSum": reductions.reduce_sum,
+    "ReduceSumSquare": reductions.reduce_sum_square,
+}
+_PLACE = {"ArgMax": reductions.argmax, "ArgMin": reductions.argmin}
+
+
+@converts(*_REDUCE)
+def reduce(node: Node) -> Value:
+    """Reduce over axes, which are an attribute in older versions; without axes, over all."""
+    data = node.input(0)
+    axes = node.ints_or("axes", 1)
+    if not axes and node.attributes.get("noop_with_empty_axes", 0):
+        return data
+    own = checked_axes(node, axes or range(data.rank), data.rank)
+    keepdims = bool(node.attributes.get("keepdims", 1))
+    return node.emit(node.op.lower(), _REDUCE[node.op], [data], axes=own, keepdims=keepdims)
+
+
+@converts(*_PLACE)
+def place(node: Node) -> Value:
+    """The index of the greatest or least element along an axis."""
+    data = node.input(0)
+    (axis,) = checked_axes(node, [node.attributes.get("axis", 0)], data.rank)
+    return node.emit(
+        node.op.lower(),
+        _PLACE[node.op],
+        [data],
+        axis=axis,
+        keepdims=bool(node.attributes.get("keepdims", 1)),
+        last=bool(node.attributes.get("select_last_index", 0)),
+    )
+
+
+@converts("CumSum")
+def cumsum(node: Node) -> Value:
+    """Sums of the elements up to each one."""
+    data = node.input(0)
+    (axis,) = checked_axes(node, node.ints(1), data.rank)
+    return node.emit(
+        "cumsum",
+        reductions.cumsum,
+        [data],
+        axis=axis,
+        exclusive=bool(node.attributes.get("exclusive", 0)),
+        reverse=bool(node.attributes.get("reverse", 0)),
+    )
+
+
+@converts("TopK")
+def top_k(node: Node) -> list[Value]:
+    """The k greatest or least elements, always in order, also if no order is asked for."""
+    data = node.input(0)
+    (axis,) = checked_axes(node, [node.attributes.get("axis", -1)], data.rank)
+    k = node.ints(1) if node.version >= 10 else [node.attributes["k"]]
+    if len(k) != 1 or not 0 <= k[0] <= data.shape[axis]:
+        node.refuse(f"k is {k}, and the axis has {data.shape[axis]} elements")
+    if k[0] == 0:
+        shape = (*data.shape[:axis], 0, *data.shape[axis + 1 :])
+        return [node.constant(zeros(shape, data.dtype)), node.constant(zeros(shape, "int64"))]
+    largest = bool(node.attributes.get("largest", 1))
+    return node.emit_all("top_k", reductions.top_k, [data], k=k[0], axis=axis, largest=largest)
+
+
+def checked_axes(node: Node, axes: Iterable[int], rank: int) -> tuple[int, ...]:
+    """Return axes of an input of this rank, normalized; refuse others."""
+    try:
+        return normalized(tuple(axes), rank)
+    except ValueError as error:
+        node.refuse(str(error))
+
+
+__all__ = ["checked_axes", "cumsum", "place", "reduce", "top_k"]

@@ -1,3 +1,35 @@
 """Reductions, cumulative sums, the largest elements, and where they are."""
 
 from __future__ import annotations
+
+from .cumulative import cumsum
+from .places import argmax, argmin, top_k
+from .reduce import (
+    reduce_l1,
+    reduce_l2,
+    reduce_log_sum,
+    reduce_log_sum_exp,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_prod,
+    reduce_sum,
+    reduce_sum_square,
+)
+
+__all__ = [
+    "argmax",
+    "argmin",
+    "cumsum",
+    "reduce_l1",
+    "reduce_l2",
+    "reduce_log_sum",
+    "reduce_log_sum_exp",
+    "reduce_max",
+    "reduce_mean",
+    "reduce_min",
+    "reduce_prod",
+    "reduce_sum",
+    "reduce_sum_square",
+    "top_k",
+]

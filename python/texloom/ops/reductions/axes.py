@@ -1,0 +1,113 @@
+"""Axes of reductions: which are reduced, and where their elements are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ... import te
+from ..._core import Tensor
+from ...tir import PrimExpr
+
+
+def accumulator(dtype: str) -> str:
+    """Return the type in which elements of a type are summed: float32 for those of 16 bits."""
+    return "float32" if dtype in ("float16", "bfloat16") else dtype
+
+
+def is_float(dtype: str) -> bool:
+    """Whether a type is a floating-point type."""
+    return "float" in dtype
+
+
+def extents(x: Tensor) -> tuple[int, ...]:
+    """Return the shape of a tensor of static shape."""
+    return tuple(int(each) for each in x.shape)
+
+
+def normalized(axes: Sequence[int] | None, rank: int) -> tuple[int, ...]:
+    """Return axes in order, counted from the front; all of them for None.
+
+    Raises
+    ------
+    ValueError
+        For an axis that the rank does not have, or one that is given twice.
+    """
+    if axes is None:
+        return tuple(range(rank))
+    for each in axes:
+        if not -rank <= each < rank:
+            raise ValueError(f"there is no axis {each} of {rank}")
+    made = sorted(each % rank for each in axes)
+    if len(set(made)) != len(made):
+        raise ValueError(f"an axis is given twice: {list(axes)}")
+    return tuple(made)
+
+
+def reduced_shape(shape: Sequence[int], axes: Sequence[int], keepdims: bool) -> tuple[int, ...]:
+    """Return the shape after a reduction over normalized `axes`."""
+    if keepdims:
+        return tuple(1 if a in axes else extent for a, extent in enumerate(shape))
+    return tuple(extent for a, extent in enumerate(shape) if a not in axes)
+
+
+def reduce_over(
+    x: Tensor,
+    axes: Sequence[int],
+    reducer: Callable[..., Any],
+    term: Callable[..., Any],
+    keepdims: bool = True,
+    name: str = "reduce",
+) -> Any:
+    """Return a reduction of the terms of a tensor's elements.
+
+    Parameters
+    ----------
+    x : Tensor
+    axes : sequence of int
+        Normalized; at least one.
+    reducer : callable
+        Such as ``te.sum``.
+    term : callable
+        ``term(value, *indices)`` of each element of `x` and its indices; a tuple for a reducer of
+        several values.
+    keepdims : bool
+        Whether the reduced axes stay, with extent 1.
+    name : str
+        Of the stage.
+    """
+    shape = extents(x)
+
+    def body(*i: Any) -> Any:
+        inner = [te.reduce_axis((0, shape[a]), name=f"k{a}") for a in axes]
+        where = merged(i, [k.var for k in inner], axes, len(shape), keepdims)
+        return reducer(term(x(*where), *where), axis=inner)
+
+    return te.compute(reduced_shape(shape, axes, keepdims), body, name=name)
+
+
+def merged(
+    outer: Sequence[Any], inner: Sequence[Any], axes: Sequence[int], rank: int, keepdims: bool
+) -> list[PrimExpr]:
+    """Return the indices of an element: `inner` along `axes`, those of the result elsewhere."""
+    if keepdims:
+        outer = [each for a, each in enumerate(outer) if a not in axes]
+    rest, reduced = iter(outer), iter(inner)
+    return [next(reduced) if a in axes else next(rest) for a in range(rank)]
+
+
+def kept(indices: Sequence[Any], axes: Sequence[int]) -> list[Any]:
+    """Return the indices in the result of a reduction that kept `axes`."""
+    return [0 if a in axes else each for a, each in enumerate(indices)]
+
+
+__all__ = [
+    "accumulator",
+    "extents",
+    "is_float",
+    "kept",
+    "merged",
+    "normalized",
+    "reduce_over",
+    "reduced_shape",
+]

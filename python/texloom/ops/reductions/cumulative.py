@@ -1,0 +1,75 @@
+"""Cumulative sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import te
+from ..._core import Tensor
+from .axes import accumulator, extents, normalized
+
+_RUN = 32
+"""Elements that a thread sums by itself; longer axes are summed in runs of this length."""
+
+
+def cumsum(x: Tensor, axis: int, exclusive: bool = False, reverse: bool = False) -> Tensor:
+    """Return the sums of the elements up to each one, along an axis.
+
+    Parameters
+    ----------
+    x : Tensor
+        Elements of 16 bits are accumulated in float32.
+    axis : int
+    exclusive : bool
+        Whether a sum leaves out the element itself.
+    reverse : bool
+        Whether sums start from the end.
+    """
+    (own,) = normalized([axis], len(x.shape))
+    last = extents(x)[own] - 1
+    wide = accumulator(x.dtype)
+
+    def turned(i: Any) -> list[Any]:
+        return [*i[:own], last - i[own] if reverse else i[own], *i[own + 1 :]]
+
+    terms = te.compute(x.shape, lambda *i: x(*turned(i)).astype(wide), name="terms")
+    sums = _sums(terms, own, exclusive)
+    return te.compute(x.shape, lambda *i: sums(*turned(i)).astype(x.dtype), name="cumsum")
+
+
+def _sums(x: Tensor, axis: int, exclusive: bool) -> Tensor:
+    """Sum within runs, and add the sums of all runs before."""
+    shape = extents(x)
+    length = shape[axis]
+    run = min(_RUN, length)
+
+    def at(i: Any, index: Any) -> list[Any]:
+        return [*i[:axis], index, *i[axis + 1 :]]
+
+    def within(*i: Any) -> Any:
+        k = te.reduce_axis((0, run), name="k")
+        place = i[axis] % run
+        counts = k.var < place if exclusive else k.var <= place
+        term = te.if_then_else(counts, x(*at(i, i[axis] // run * run + k.var)), _zero(x))
+        return te.sum(term, axis=k)
+
+    inside = te.compute(shape, within, name="within")
+    if length <= run:
+        return inside
+    runs = -(-length // run)
+
+    def total(*i: Any) -> Any:
+        k = te.reduce_axis((0, run), name="k")
+        place = i[axis] * run + k.var
+        return te.sum(te.if_then_else(place < length, x(*at(i, place)), _zero(x)), axis=k)
+
+    totals = te.compute((*shape[:axis], runs, *shape[axis + 1 :]), total, name="totals")
+    before = _sums(totals, axis, exclusive=True)
+    return te.compute(shape, lambda *i: inside(*i) + before(*at(i, i[axis] // run)), name="sums")
+
+
+def _zero(x: Tensor) -> Any:
+    return te.const(0, x.dtype)
+
+
+__all__ = ["cumsum"]
