@@ -26,22 +26,24 @@ def _chosen(wins: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return combine
 
 
-def _lowest(dtype: str) -> Any:
+def lowest(dtype: str) -> Any:
+    """Return what no value of a dtype is less than: minus infinity, or the least integer."""
     return te.const(float("-inf"), dtype) if _is_float(dtype) else te.min_value(dtype)
 
 
-def _highest(dtype: str) -> Any:
+def highest(dtype: str) -> Any:
+    """Return what no value of a dtype is greater than."""
     return te.const(float("inf"), dtype) if _is_float(dtype) else te.max_value(dtype)
 
 
-maximum = te.comm_reducer(_chosen(lambda x, y: x > y), _lowest, name="maximum")
+maximum = te.comm_reducer(_chosen(lambda x, y: x > y), lowest, name="maximum")
 maximum.__doc__ = """The maximum over reduce axes, or of several values, as of ``np.maximum``.
 
 It is NaN if one of the values is NaN. Over axes it starts from minus infinity, for integers from
 the least value. The parameters are those of ``te.max``.
 """
-minimum = te.comm_reducer(_chosen(lambda x, y: x < y), _highest, name="minimum")
+minimum = te.comm_reducer(_chosen(lambda x, y: x < y), highest, name="minimum")
 minimum.__doc__ = """The minimum, like :func:`maximum`: NaN is propagated; over axes it starts from
 infinity, for integers from the greatest value."""
 
-__all__ = ["maximum", "minimum"]
+__all__ = ["highest", "lowest", "maximum", "minimum"]
