@@ -132,6 +132,8 @@ INTERNAL = (
     "texloom.measure.device_rates",
     "texloom.module_file",
     "texloom.ops.extrema",
+    "texloom.ops.precision",
+    "texloom.ops.windows",
     "texloom.out_of_scope",
     "texloom.plan.__main__",
     "texloom.plan.buffers",

@@ -1,1 +1,114 @@
 """Convolutions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ops import convolution
+from ..nodes import Node, Value
+from .registry import converts
+from .windows import SAME, shared_out, window_attributes
+
+
+def _attributes(node: Node, data: Value, weight: Value) -> dict[str, Any]:
+    """Return the attributes of a convolution: windows, and groups."""
+    if data.rank < 3 or weight.rank != data.rank:
+        node.refuse(f"its input has the rank {data.rank}, its weights {weight.rank}")
+    made = window_attributes(node, data.shape[2:], weight.shape[2:])
+    return {**made, "groups": node.attributes.get("group", 1)}
+
+
+def _given(node: Node, *indices: int) -> list[Value]:
+    return [node.input(i) for i in indices if node.has(i)]
+
+
+@converts("Conv")
+def conv(node: Node) -> Value:
+    """A convolution along one axis or several."""
+    attributes = _attributes(node, node.input(0), node.input(1))
+    return node.emit("conv", convolution.convolution, _given(node, 0, 1, 2), **attributes)
+
+
+@converts("ConvTranspose")
+def conv_transpose(node: Node) -> Value:
+    """A transposed convolution, whose output's extents may be given."""
+    data, weight = node.input(0), node.input(1)
+    if data.rank < 3 or weight.rank != data.rank:
+        node.refuse(f"its input has the rank {data.rank}, its weights {weight.rank}")
+    rank = data.rank - 2
+    strides = node.attributes.get("strides", [1] * rank)
+    dilations = node.attributes.get("dilations", [1] * rank)
+    extra = node.attributes.get("output_padding", [0] * rank)
+    pads = list(node.attributes.get("pads", [0] * (2 * rank)))
+    mode = node.attributes.get("auto_pad", "NOTSET")
+    whole = [
+        (extent - 1) * stride + (kernel - 1) * dilation + 1 + more
+        for extent, stride, kernel, dilation, more in zip(
+            data.shape[2:], strides, weight.shape[2:], dilations, extra, strict=True
+        )
+    ]
+    extents = node.attributes.get("output_shape")
+    if extents is None and mode in SAME:
+        extents = [e * stride for e, stride in zip(data.shape[2:], strides, strict=True)]
+    if extents is not None:
+        extents = list(extents)[-rank:]
+        totals = [max(w - e, 0) for w, e in zip(whole, extents, strict=True)]
+        pads = shared_out(totals, more_at_begin=mode != "SAME_UPPER")
+    elif mode == "VALID":
+        pads = [0] * (2 * rank)
+    if extents is None:
+        extents = [w - pads[i] - pads[rank + i] for i, w in enumerate(whole)]
+    return node.emit(
+        "conv_transpose",
+        convolution.transposed_convolution,
+        _given(node, 0, 1, 2),
+        extents=extents,
+        begins=pads[:rank],
+        strides=list(strides),
+        dilations=list(dilations),
+        groups=node.attributes.get("group", 1),
+    )
+
+
+@converts("DeformConv")
+def deform_conv(node: Node) -> Value:
+    """A convolution with moved taps."""
+    data, weight = node.input(0), node.input(1)
+    if data.rank != 4:
+        node.refuse("only two spatial axes are supported")
+    attributes = _attributes(node, data, weight)
+    attributes["offset_groups"] = node.attributes.get("offset_group", 1)
+    inputs = _given(node, 0, 1, 2, 3)
+    if node.has(4):
+        if not node.has(3):
+            inputs.append(node.constant([0] * weight.shape[0], data.dtype))
+        inputs.append(node.input(4))
+    return node.emit("deform_conv", convolution.deformable_convolution, inputs, **attributes)
+
+
+@converts("ConvInteger")
+def conv_integer(node: Node) -> Value:
+    """A convolution of 8-bit integers with 32-bit sums."""
+    attributes = _attributes(node, node.input(0), node.input(1))
+    zeros = [node.input(i) if node.has(i) else node.constant([0], "int32") for i in (2, 3)]
+    return node.emit(
+        "conv_integer",
+        convolution.convolution_integer,
+        [node.input(0), node.input(1), *zeros],
+        **attributes,
+    )
+
+
+@converts("QLinearConv")
+def qlinear_conv(node: Node) -> Value:
+    """A convolution of quantized tensors."""
+    attributes = _attributes(node, node.input(0), node.input(3))
+    return node.emit(
+        "qlinear_conv",
+        convolution.convolution_requantized,
+        _given(node, *range(9)),
+        **attributes,
+    )
+
+
+__all__ = ["conv", "conv_integer", "conv_transpose", "deform_conv", "qlinear_conv"]

@@ -1,1 +1,95 @@
 """Pooling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ops import pooling
+from ..nodes import Node, Value
+from .registry import converts
+from .windows import window_attributes
+
+
+def _windows(node: Node) -> dict[str, Any]:
+    """Return the windows of a pooling operator."""
+    data = node.input(0)
+    if data.rank < 3:
+        node.refuse(f"its input has the rank {data.rank}, so it has no spatial axes")
+    kernel = list(node.attributes["kernel_shape"])
+    made = window_attributes(node, data.shape[2:], kernel)
+    # With auto_pad the pads already give the number of windows.
+    has_pads = node.attributes.get("auto_pad", "NOTSET") == "NOTSET"
+    is_ceil = has_pads and bool(node.attributes.get("ceil_mode", 0))
+    return {**made, "kernel": kernel, "ceil": is_ceil}
+
+
+@converts("MaxPool")
+def max_pool(node: Node) -> list[Value]:
+    """Maxima of windows; the second output has their indices."""
+    windows = _windows(node)
+    if not node.wants(1):
+        return [node.emit("max_pool", pooling.max_pool, [node.input(0)], **windows)]
+    is_column_major = bool(node.attributes.get("storage_order", 0))
+    return node.emit_all(
+        "max_pool",
+        pooling.max_pool_with_indices,
+        [node.input(0)],
+        column_major=is_column_major,
+        **windows,
+    )
+
+
+@converts("AveragePool")
+def average_pool(node: Node) -> Value:
+    """Means of windows."""
+    counts_pads = bool(node.attributes.get("count_include_pad", 0))
+    return node.emit(
+        "average_pool",
+        pooling.average_pool,
+        [node.input(0)],
+        counts_pads=counts_pads,
+        **_windows(node),
+    )
+
+
+@converts("LpPool")
+def lp_pool(node: Node) -> Value:
+    """Norms of windows."""
+    p = node.attributes.get("p", 2)
+    return node.emit("lp_pool", pooling.lp_pool, [node.input(0)], p=p, **_windows(node))
+
+
+@converts("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
+def whole(node: Node) -> Value:
+    """Pooling with one window, which is the whole of a channel."""
+    data = node.input(0)
+    if data.rank < 3:
+        node.refuse(f"its input has the rank {data.rank}, so it has no spatial axes")
+    kernel = list(data.shape[2:])
+    if node.op == "GlobalLpPool":
+        p = node.attributes.get("p", 2)
+        return node.emit("lp_pool", pooling.lp_pool, [data], p=p, kernel=kernel)
+    if node.op == "GlobalMaxPool":
+        return node.emit("max_pool", pooling.max_pool, [data], kernel=kernel)
+    return node.emit("average_pool", pooling.average_pool, [data], kernel=kernel)
+
+
+@converts("MaxUnpool")
+def max_unpool(node: Node) -> Value:
+    """Elements put back to where maxima were."""
+    data, indices = node.input(0), node.input(1)
+    kernel = node.attributes["kernel_shape"]
+    rank = len(kernel)
+    strides = node.attributes.get("strides", [1] * rank)
+    pads = node.attributes.get("pads", [0] * (2 * rank))
+    extents = [
+        (extent - 1) * strides[i] + kernel[i] - pads[i] - pads[rank + i]
+        for i, extent in enumerate(data.shape[2:])
+    ]
+    shape = node.ints(2) if node.has(2) else [*data.shape[:2], *extents]
+    return node.emit(
+        "max_unpool", pooling.max_unpool, [data, indices], extents=extents, shape=shape
+    )
+
+
+__all__ = ["average_pool", "lp_pool", "max_pool", "max_unpool", "whole"]

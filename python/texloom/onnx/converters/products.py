@@ -1,1 +1,61 @@
 """Products of matrices."""
+
+from __future__ import annotations
+
+from ...ops import products
+from ..nodes import Node, Value
+from .registry import converts
+
+
+@converts("MatMul")
+def matmul(node: Node) -> Value:
+    """A product of matrices or vectors."""
+    return node.emit("matmul", products.matmul, [node.input(0), node.input(1)])
+
+
+@converts("Gemm")
+def gemm(node: Node) -> Value:
+    """A product of two matrices, scaled, plus a matrix."""
+    inputs = [node.input(i) for i in range(3) if node.has(i)]
+    factors = [node.attributes.get(name, 1.0) for name in ("alpha", "beta")]
+    if "int" in inputs[0].dtype and not all(float(each).is_integer() for each in factors):
+        node.refuse("it scales integers by a fraction")
+    return node.emit(
+        "gemm",
+        products.general_matmul,
+        inputs,
+        alpha=factors[0],
+        beta=factors[1],
+        transpose_a=bool(node.attributes.get("transA", 0)),
+        transpose_b=bool(node.attributes.get("transB", 0)),
+    )
+
+
+@converts("MatMulInteger")
+def matmul_integer(node: Node) -> Value:
+    """A product of matrices of 8-bit integers with 32-bit sums."""
+    zeros = [node.input(i) if node.has(i) else node.constant([0], "int32") for i in (2, 3)]
+    inputs = [node.input(0), node.input(1), *zeros]
+    return node.emit("matmul_integer", products.matmul_integer, inputs)
+
+
+@converts("QLinearMatMul")
+def qlinear_matmul(node: Node) -> Value:
+    """A product of quantized matrices."""
+    inputs = [node.input(i) for i in range(8)]
+    return node.emit("qlinear_matmul", products.matmul_requantized, inputs)
+
+
+@converts("Einsum")
+def einsum(node: Node) -> Value:
+    """A sum of products in Einstein's notation."""
+    inputs = [node.input(i) for i in range(len(node.inputs))]
+    equation = node.attributes["equation"]
+    try:
+        products.Equation.parse(equation, [each.rank for each in inputs])
+    except ValueError as error:
+        node.refuse(str(error))
+    return node.emit("einsum", products.einsum, inputs, equation=equation)
+
+
+__all__ = ["einsum", "gemm", "matmul", "matmul_integer", "qlinear_matmul"]

@@ -1,3 +1,16 @@
-"""Convolutions of any rank, in buffers."""
+"""Convolutions along any number of axes."""
 
 from __future__ import annotations
+
+from .deformable import deformable_convolution
+from .direct import convolution
+from .integer import convolution_integer, convolution_requantized
+from .transposed import transposed_convolution
+
+__all__ = [
+    "convolution",
+    "convolution_integer",
+    "convolution_requantized",
+    "deformable_convolution",
+    "transposed_convolution",
+]

@@ -1,0 +1,86 @@
+"""Convolutions of integers that stand for real numbers with a zero point and a scale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import te
+from ..._core import Tensor
+from ..products.quantized import centered, requantized
+from .direct import convolution
+
+
+def convolution_integer(
+    data: Tensor,
+    weight: Tensor,
+    data_zero: Tensor | None = None,
+    weight_zero: Tensor | None = None,
+    **windows: Any,
+) -> Tensor:
+    """Convolve 8-bit integers after their zero points are subtracted.
+
+    Parameters
+    ----------
+    data : Tensor
+        ``[N, C, *spatial]``, int8 or uint8.
+    weight : Tensor
+        ``[O, C / groups, *kernel]``, int8 or uint8.
+    data_zero : Tensor, optional
+        One element. The padding has this value.
+    weight_zero : Tensor, optional
+        One element, or ``[O]``.
+    **windows
+        Strides, pads, dilations and groups as of :func:`convolution`.
+
+    Returns
+    -------
+    Tensor
+        ``[N, O, *windows]``, int32.
+    """
+    return convolution(centered(data, data_zero), centered(weight, weight_zero, axis=0), **windows)
+
+
+def convolution_requantized(
+    data: Tensor,
+    data_scale: Tensor,
+    data_zero: Tensor,
+    weight: Tensor,
+    weight_scale: Tensor,
+    weight_zero: Tensor,
+    scale: Tensor,
+    zero: Tensor,
+    bias: Tensor | None = None,
+    **windows: Any,
+) -> Tensor:
+    """Convolve quantized tensors, with a quantized result.
+
+    Parameters
+    ----------
+    data, weight, data_zero, weight_zero
+        As of :func:`convolution_integer`.
+    data_scale : Tensor
+        One float32 element.
+    weight_scale : Tensor
+        One float32 element, or ``[O]``.
+    scale, zero : Tensor
+        Of the result: one element each, of float32 and of the result's dtype.
+    bias : Tensor, optional
+        ``[O]``, int32, in units of the product of both scales.
+    **windows
+        Strides, pads, dilations and groups as of :func:`convolution`.
+
+    Returns
+    -------
+    Tensor
+        ``[N, O, *windows]`` of the dtype of `zero`.
+    """
+    sums = convolution_integer(data, weight, data_zero, weight_zero, **windows)
+    if bias is not None:
+        unbiased = sums
+        sums = te.compute(
+            sums.shape, lambda *i: unbiased(*i) + bias(i[1]).astype("int32"), name="biased"
+        )
+    return requantized(sums, (data_scale, weight_scale), scale, zero, axis=1)
+
+
+__all__ = ["convolution_integer", "convolution_requantized"]

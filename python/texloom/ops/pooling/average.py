@@ -1,0 +1,92 @@
+"""Means over windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from ... import te
+from ..._core import Tensor
+from ..precision import sum_dtype
+from ..windows import Windows
+
+
+def average_pool(
+    x: Tensor,
+    *,
+    kernel: Sequence[int],
+    strides: Sequence[int] = (),
+    pads: Sequence[int] = (),
+    dilations: Sequence[int] = (),
+    ceil: bool = False,
+    counts_pads: bool = False,
+) -> Tensor:
+    """Return the mean of each window.
+
+    Parameters
+    ----------
+    x : Tensor
+        ``[N, C, *spatial]``, floating-point numbers.
+    kernel : sequence of int
+        The extents of a window.
+    strides, pads, dilations, ceil
+        As of :class:`texloom.ops.windows.Windows`.
+    counts_pads : bool
+        Whether zeros of the padding count as elements. What a window of `ceil` reaches beyond the
+        padding never counts.
+
+    Returns
+    -------
+    Tensor
+        ``[N, C, *windows]`` of the dtype of `x`; NaN for a window without an element.
+    """
+    dtype = sum_dtype(x.dtype)
+    windows = Windows.of(kernel, strides, pads, dilations, ceil=ceil)
+    sums = window_sums(x, windows, lambda value: value.astype(dtype))
+    extents = [int(extent) for extent in x.shape[2:]]
+
+    def element(*i: Any) -> Any:
+        counts = [
+            _count(windows, axis, extent, place, counts_pads)
+            for axis, (extent, place) in enumerate(zip(extents, i[2:], strict=True))
+        ]
+        fixed = prod(each for each in counts if isinstance(each, int))
+        count = te.const(fixed, dtype)
+        for each in counts:
+            if not isinstance(each, int):
+                count = count * each.astype(dtype)
+        return (sums(*i) / count).astype(x.dtype)
+
+    return te.compute(sums.shape, element, name="mean")
+
+
+def _count(windows: Windows, axis: int, extent: int, place: Any, counts_pads: bool) -> Any:
+    """Return how many elements of a window count along an axis: a number if all windows agree."""
+    kernel, dilation = windows.kernel[axis], windows.dilations[axis]
+    begin = windows.begins[axis]
+    low = -begin if counts_pads else 0
+    high = extent + windows.ends[axis] if counts_pads else extent
+    last = (windows.counts([extent] * len(windows.kernel))[axis] - 1) * windows.strides[axis]
+    if low <= -begin and last + windows.reach(axis) - begin <= high:
+        return kernel
+    start = place * windows.strides[axis] - begin
+    # The numbers of steps that reach `low` and `high`, as quotients of positive numbers.
+    skipped = te.max(0, te.indexdiv(te.max(low - start, 0) + dilation - 1, dilation))
+    reached = te.indexdiv(te.max(high - start, 0) + dilation - 1, dilation)
+    return te.max(te.min(reached, kernel) - skipped, 0)
+
+
+def window_sums(x: Tensor, windows: Windows, function: Any) -> Tensor:
+    """Return the sum over each window of ``function`` of its elements, which maps 0 to 0."""
+    own = windows.pad(x, 0)
+    axes = windows.axes()
+
+    def element(n: Any, c: Any, *window: Any) -> Any:
+        return te.sum(function(own(n, c, *windows.positions(window, axes))), axis=axes)
+
+    shape = (*x.shape[:2], *windows.counts(x.shape[2:]))
+    return te.compute(shape, element, name="sums")
+
+
+__all__ = ["average_pool", "window_sums"]

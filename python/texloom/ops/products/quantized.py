@@ -1,0 +1,127 @@
+"""Sums of products of integers that stand for real numbers with a zero point and a scale.
+
+The real number of an integer q is ``scale * (q - zero)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ... import te
+from ..._core import Tensor
+from .matrix import matmul
+
+
+def along(x: Tensor, indices: Sequence[Any], axis: int) -> Any:
+    """Return the element of `x` for the indices of another tensor.
+
+    `x` has one element, or one for each position along an axis of that tensor, or that tensor's
+    rank with extents of 1 where it is broadcast.
+    """
+    extents = [int(extent) for extent in x.shape]
+    if all(extent == 1 for extent in extents):
+        return x(*(0 for _ in extents))
+    if len(extents) == 1:
+        return x(indices[axis])
+    return x(*(0 if e == 1 else i for i, e in zip(indices, extents, strict=True)))
+
+
+def centered(x: Tensor, zero: Tensor | None = None, axis: int = 0) -> Tensor:
+    """Return ``x - zero`` as int32; `zero` has one element or one for each position of an axis."""
+
+    def element(*i: Any) -> Any:
+        value = x(*i).astype("int32")
+        return value if zero is None else value - along(zero, i, axis).astype("int32")
+
+    return te.compute(x.shape, element, name="centered")
+
+
+def requantized(
+    sums: Tensor, scales: tuple[Tensor, Tensor], scale: Tensor, zero: Tensor, axis: int
+) -> Tensor:
+    """Return int32 sums of products as integers of another scale.
+
+    Parameters
+    ----------
+    sums : Tensor
+    scales : (Tensor, Tensor)
+        Of the factors: the first of one element, the second also of one for each position of an
+        axis. float16 and float32 are computed in float32.
+    scale, zero : Tensor
+        Of the result, which has the dtype of `zero`.
+    axis : int
+        Of `sums`.
+
+    Returns
+    -------
+    Tensor
+        ``round(sums * scales[0] * scales[1] / scale) + zero``, halves rounded to even, limited to
+        the range of the dtype.
+    """
+    low, high = te.min_value(zero.dtype), te.max_value(zero.dtype)
+
+    def element(*i: Any) -> Any:
+        first, second, own = (along(s, i, axis).astype("float32") for s in (*scales, scale))
+        value = te.nearbyint(sums(*i).astype("float32") * (first * second / own))
+        value = value + along(zero, i, axis).astype("float32")
+        limited = te.max(te.min(value, high.astype("float32")), low.astype("float32"))
+        return limited.astype(zero.dtype)
+
+    return te.compute(sums.shape, element, name="requantized")
+
+
+def matmul_integer(
+    a: Tensor, b: Tensor, a_zero: Tensor | None = None, b_zero: Tensor | None = None
+) -> Tensor:
+    """Multiply matrices of 8-bit integers after their zero points are subtracted.
+
+    Parameters
+    ----------
+    a, b : Tensor
+        As of :func:`texloom.ops.products.matmul`, int8 or uint8.
+    a_zero : Tensor, optional
+        One element, one for each row, or ``[..., M, 1]``.
+    b_zero : Tensor, optional
+        One element, one for each column, or ``[..., 1, N]``.
+
+    Returns
+    -------
+    Tensor
+        As of :func:`texloom.ops.products.matmul`, int32.
+    """
+    rows = max(len(a.shape) - 2, 0)
+    return matmul(centered(a, a_zero, rows), centered(b, b_zero, len(b.shape) - 1))
+
+
+def matmul_requantized(
+    a: Tensor,
+    a_scale: Tensor,
+    a_zero: Tensor,
+    b: Tensor,
+    b_scale: Tensor,
+    b_zero: Tensor,
+    scale: Tensor,
+    zero: Tensor,
+) -> Tensor:
+    """Multiply quantized matrices, with a quantized result.
+
+    Parameters
+    ----------
+    a, b, a_zero, b_zero
+        As of :func:`matmul_integer`.
+    a_scale, b_scale : Tensor
+        float32 or float16; of one element, `b_scale` also of one for each column.
+    scale, zero : Tensor
+        Of the result: one element each.
+
+    Returns
+    -------
+    Tensor
+        As of :func:`texloom.ops.products.matmul`, of the dtype of `zero`.
+    """
+    sums = matmul_integer(a, b, a_zero, b_zero)
+    return requantized(sums, (a_scale, b_scale), scale, zero, axis=len(sums.shape) - 1)
+
+
+__all__ = ["along", "centered", "matmul_integer", "matmul_requantized", "requantized"]

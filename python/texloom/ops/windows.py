@@ -1,0 +1,172 @@
+"""Windows that slide over the spatial axes of a tensor: where they lie, and how many there are.
+
+Convolutions and pooling share them. A tensor is ``[N, C, *spatial]``, with any number of spatial
+axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .. import te
+from .._core import IterVar, Tensor
+from ..tir import PrimExpr
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The windows of a convolution or of pooling, with one entry for each spatial axis.
+
+    Attributes
+    ----------
+    kernel : tuple of int
+        Elements of a window.
+    strides : tuple of int
+        Elements from one window to the next.
+    dilations : tuple of int
+        Elements from one element of a window to the next.
+    begins, ends : tuple of int
+        Elements of padding before and after the tensor; negative ones cut elements away.
+    ceil : bool
+        Whether a last window may reach beyond the padding, if it begins before its end.
+    """
+
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    begins: tuple[int, ...]
+    ends: tuple[int, ...]
+    ceil: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        kernel: Sequence[int],
+        strides: Sequence[int] = (),
+        pads: Sequence[int] = (),
+        dilations: Sequence[int] = (),
+        *,
+        ceil: bool = False,
+    ) -> Windows:
+        """Return windows, given pads as ONNX orders them: all begins, then all ends.
+
+        Empty sequences mean strides and dilations of 1, and no padding.
+
+        Raises
+        ------
+        ValueError
+            For numbers of entries that do not match, and for entries that are not positive.
+        """
+        rank = len(kernel)
+        strides = tuple(strides) or (1,) * rank
+        dilations = tuple(dilations) or (1,) * rank
+        pads = tuple(pads) or (0,) * (2 * rank)
+        if len(strides) != rank or len(dilations) != rank or len(pads) != 2 * rank:
+            raise ValueError(
+                f"{rank} spatial axes need {rank} strides and dilations and {2 * rank} pads, not "
+                f"{len(strides)}, {len(dilations)} and {len(pads)}"
+            )
+        if min((*kernel, *strides, *dilations), default=1) < 1:
+            raise ValueError(
+                f"kernel={tuple(kernel)}, strides={strides}, dilations={dilations} are not positive"
+            )
+        return cls(tuple(kernel), strides, dilations, pads[:rank], pads[rank:], ceil)
+
+    def counts(self, extents: Sequence[int]) -> tuple[int, ...]:
+        """Return the number of windows along each axis, given the tensor's extents.
+
+        Raises
+        ------
+        ValueError
+            If not even one window fits.
+        """
+        made = tuple(self._count(axis, int(extent)) for axis, extent in enumerate(extents))
+        if min(made, default=1) < 1:
+            raise ValueError(f"the window {self.kernel} does not fit into {tuple(extents)}")
+        return made
+
+    def _count(self, axis: int, extent: int) -> int:
+        stride = self.strides[axis]
+        padded = extent + self.begins[axis] + self.ends[axis]
+        free = padded - self.reach(axis)
+        if free < 0 and not self.ceil:
+            return 0
+        if not self.ceil:
+            return free // stride + 1
+        count = -(-free // stride) + 1
+        begins_outside = (count - 1) * stride >= extent + self.begins[axis]
+        return count - 1 if begins_outside else count
+
+    def reach(self, axis: int) -> int:
+        """Return the extent of a window along an axis, with the gaps of its dilation."""
+        return (self.kernel[axis] - 1) * self.dilations[axis] + 1
+
+    def axes(self) -> list[IterVar]:
+        """Return a reduce axis for each axis of the window."""
+        return [te.reduce_axis((0, extent), name=f"k{i}") for i, extent in enumerate(self.kernel)]
+
+    def positions(self, window: Sequence[Any], element: Sequence[Any]) -> list[PrimExpr]:
+        """Return the indices, into what :meth:`pad` returns, of an element of a window."""
+        return [
+            w * stride + e * dilation
+            for w, e, stride, dilation in zip(
+                window, element, self.strides, self.dilations, strict=True
+            )
+        ]
+
+    def pad(self, x: Tensor, value: Any, dtype: str | None = None) -> Tensor:
+        """Return `x` with `value` around it, as far as the windows reach, in another dtype."""
+        spatial = [int(extent) for extent in x.shape[2:]]
+        reached = [
+            (count - 1) * self.strides[axis] + self.reach(axis)
+            for axis, count in enumerate(self.counts(spatial))
+        ]
+        return padded(x, self.begins, reached, value, dtype)
+
+
+def padded(
+    x: Tensor,
+    begins: Sequence[int],
+    extents: Sequence[int],
+    value: Any,
+    dtype: str | None = None,
+) -> Tensor:
+    """Return a tensor with `value` around its spatial axes.
+
+    Parameters
+    ----------
+    x : Tensor
+        ``[N, C, *spatial]``.
+    begins : sequence of int
+        Elements before each spatial axis; negative ones cut elements away.
+    extents : sequence of int
+        The spatial extents of the result.
+    value : int or float
+    dtype : str, optional
+        Of the result; by default that of `x`.
+
+    Returns
+    -------
+    Tensor
+        ``[N, C, *extents]``.
+    """
+    dtype = dtype or x.dtype
+
+    def element(*indices: Any) -> Any:
+        own = [i - begin if begin else i for i, begin in zip(indices[2:], begins, strict=True)]
+        inside = []
+        for i, begin, extent, reached in zip(own, begins, x.shape[2:], extents, strict=True):
+            if begin > 0:
+                inside.append(i >= 0)
+            if reached - begin > int(extent):
+                inside.append(i < extent)
+        read = x(*indices[:2], *own)
+        read = read if dtype == x.dtype else read.astype(dtype)
+        return te.if_then_else(te.all(*inside), read, te.const(value, dtype)) if inside else read
+
+    return te.compute((*x.shape[:2], *extents), element, name="padded")
+
+
+__all__ = ["Windows", "padded"]
