@@ -15,12 +15,6 @@ from .axes import empty, normal_axes, normal_axis
 from .registry import converts
 
 
-@converts("Identity")
-def identity(node: Node) -> Value:
-    """The input."""
-    return node.input(0)
-
-
 def _reshaped(node: Node, x: Value, shape: Sequence[int]) -> Value:
     """Emit a copy with another shape; a tensor that has it already is not copied."""
     if x.shape == tuple(shape):
