@@ -18,8 +18,17 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse and check the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m texloom.demo",
-        description="Shows a schedule with a texture cache, step by step; then runs a convolution "
-        "layer over a photograph and a scanned page, compares it with SciPy, and writes pictures.",
+        description="Reads the text of a scanned page with three networks, compares each step "
+        "with onnxruntime, and writes a picture. With `schedule`: shows a schedule with a texture "
+        "cache, step by step; then runs a convolution layer over a photograph and the page, "
+        "compares it with SciPy, and writes pictures.",
+    )
+    parser.add_argument(
+        "part",
+        nargs="?",
+        choices=("page", "schedule"),
+        default="page",
+        help="what to show (default: %(default)s)",
     )
     parser.add_argument(
         "--out",
@@ -35,8 +44,18 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def run(out: Output, device: Device, description: str, folder: Path) -> bool:
-    """Run both parts; return whether all checks held."""
+def read_page(out: Output, device: Device, description: str, folder: Path) -> bool:
+    """Read a page; return whether all checks held."""
+    from .ocr import show  # so that --help works without the packages that it needs
+
+    folder.mkdir(parents=True, exist_ok=True)
+    out.text(f"OpenCL device {description}")
+    out.heading("A scanned page, read by three networks")
+    return show.show(out, device, folder)
+
+
+def schedule(out: Output, device: Device, description: str, folder: Path) -> bool:
+    """Show a schedule, then a layer; return whether all checks held."""
     # Imported here, so that the first part and --help work without these packages.
     from . import convolution, photographs
 
@@ -76,9 +95,10 @@ def list_devices() -> bool:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demonstration; return 0 if all checks passed, 1 otherwise, 130 after Ctrl-C."""
     options = parse(arguments)
+    part = schedule if options.part == "schedule" else read_page
 
     def demonstrate() -> bool:
-        return run(standard_output(), *choose(options.device), options.out)
+        return part(standard_output(), *choose(options.device), options.out)
 
     return exit_status("texloom.demo", list_devices if options.list_devices else demonstrate)
 
