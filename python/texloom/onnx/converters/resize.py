@@ -1,1 +1,173 @@
-"""Resizing and sampling of images."""
+"""Resizing of images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+
+from ...ops import resize as ops
+from ..nodes import Node, Value
+from .axes import empty, normal_axes
+from .registry import converts
+
+
+@converts("Resize")
+def resize(node: Node) -> Value:
+    """Axes made longer or shorter by interpolation."""
+    x = node.input(0)
+    if node.version < 11:  # as ONNX Runtime does it, for the standard does not say how
+        scales = node.known(1)
+        rounding = "ceil" if (scales < 1).any() else "floor"
+        axes = _scaled(node, x, range(x.rank), scales)
+        return _resized(node, x, axes, _sampling_by_scales(node, rounding))
+    sampling = _sampling(node)
+    given = node.attributes.get("axes")
+    axes = range(x.rank) if given is None else normal_axes(node, given, x.rank)
+    made = _axes(node, x, axes)
+    if sampling.transformation == "tf_crop_and_resize":
+        part = node.known(1)
+        if part.size != 2 * len(axes):
+            node.refuse(f"its roi has {part.size} numbers, not two for each of {len(axes)} axes")
+        for number, axis in enumerate(axes):
+            begin, end = float(part[number]), float(part[len(axes) + number])
+            made[axis] = made[axis]._replace(begin=begin, end=end)
+    return _resized(node, x, made, sampling)
+
+
+@converts("Upsample")
+def upsample(node: Node) -> Value:
+    """Axes made longer by factors."""
+    x = node.input(0)
+    scales = node.known(1) if node.has(1) else np.float32(node.attributes["scales"])
+    axes = _scaled(node, x, range(x.rank), scales)
+    return _resized(node, x, axes, _sampling_by_scales(node, "floor"))
+
+
+def _interpolation(node: Node) -> ops.Interpolation:
+    """Return the interpolation that the node names."""
+    names: dict[str, ops.Interpolation]
+    names = {"nearest": "nearest", "linear": "linear", "bilinear": "linear", "cubic": "cubic"}
+    mode = node.attributes.get("mode", "nearest")
+    if mode not in names:
+        node.refuse(f"it has no mode {mode!r}")
+    return names[mode]
+
+
+def _sampling_by_scales(node: Node, rounding: str) -> ops.Sampling:
+    return ops.Sampling(_interpolation(node), transformation="asymmetric", rounding=rounding)
+
+
+def _sampling(node: Node) -> ops.Sampling:
+    """Return how versions from 11 on sample."""
+    get = node.attributes.get
+    made = ops.Sampling(
+        _interpolation(node),
+        get("coordinate_transformation_mode", "half_pixel"),
+        get("nearest_mode", "round_prefer_floor"),
+        float(get("cubic_coeff_a", -0.75)),
+        bool(get("antialias", 0)),
+        bool(get("exclude_outside", 0)),
+    )
+    if made.transformation not in ops.TRANSFORMATIONS:
+        node.refuse(f"it has no coordinate_transformation_mode {made.transformation!r}")
+    if made.rounding not in ops.ROUNDINGS:
+        node.refuse(f"it has no nearest_mode {made.rounding!r}")
+    return made
+
+
+def _axes(node: Node, x: Value, axes: Sequence[int]) -> dict[int, ops.Axis]:
+    """Return the axes to be resized, from the scales or from the sizes."""
+    sizes = node.known(3) if node.has(3) else np.zeros(0)
+    if sizes.size == 0:
+        return _scaled(node, x, axes, node.known(2))
+    if sizes.size != len(axes):
+        node.refuse(f"{sizes.size} sizes are given for {len(axes)} axes")
+    policy = node.attributes.get("keep_aspect_ratio_policy", "stretch")
+    if policy not in ("stretch", "not_larger", "not_smaller"):
+        node.refuse(f"it has no keep_aspect_ratio_policy {policy!r}")
+    scales = [Fraction(int(n), x.shape[axis]) for n, axis in zip(sizes, axes, strict=True)]
+    if policy != "stretch":
+        scales = [min(scales) if policy == "not_larger" else max(scales)] * len(axes)
+    made = {}
+    for axis, scale in zip(axes, scales, strict=True):
+        extent = x.shape[axis]
+        made[axis] = ops.Axis(extent, floor(scale * extent + Fraction(1, 2)), float(scale))
+    return made
+
+
+def _scaled(node: Node, x: Value, axes: Sequence[int], scales: np.ndarray) -> dict[int, ops.Axis]:
+    """Return the axes to be resized by scales."""
+    if scales.size != len(axes):
+        node.refuse(f"{scales.size} scales are given for {len(axes)} axes")
+    if not (scales > 0).all():
+        node.refuse(f"its scales {scales.tolist()} are not all positive")
+    made = {}
+    for axis, scale in zip(axes, scales.astype(np.float32), strict=True):
+        extent = x.shape[axis]
+        made[axis] = ops.Axis(extent, int(np.floor(scale * np.float32(extent))), float(scale))
+    return made
+
+
+def _resized(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Sampling) -> Value:
+    """Emit a resized tensor."""
+    shape = tuple(axes[a].size if a in axes else n for a, n in enumerate(x.shape))
+    if 0 in shape:
+        return empty(shape, x.dtype)
+    if 0 in x.shape:
+        node.refuse(f"it makes elements from none: its input has the shape {x.shape}")
+    if sampling.antialias and sampling.interpolation == "nearest":
+        node.refuse("antialias is not for mode 'nearest'")
+    is_part = sampling.transformation == "tf_crop_and_resize"
+    changed = {
+        axis: ops.table(each, sampling)
+        for axis, each in axes.items()
+        if each.scale != 1 or each.size != each.extent or (is_part and each[3:] != (0.0, 1.0))
+    }
+    if not changed:
+        return x
+    made = _interpolated(node, x, changed, sampling)
+    outside = {axis: each.inside for axis, each in changed.items() if not each.inside.all()}
+    if not outside:
+        return made
+    tables = [node.constant(each, "int32") for each in outside.values()]
+    value = float(node.attributes.get("extrapolation_value", 0.0))
+    given = {"axes": tuple(outside), "value": value}
+    return node.emit("fill_outside", ops.fill_outside, [made, *tables], **given)
+
+
+def _interpolated(
+    node: Node, x: Value, changed: dict[int, ops.Table], sampling: ops.Sampling
+) -> Value:
+    """Emit the tensor resized by tables, the axes first that make it smallest."""
+    if sampling.interpolation == "nearest":
+        factors = [_factor(changed[a], n) if a in changed else 1 for a, n in enumerate(x.shape)]
+        if all(factors):
+            return node.emit("resize", ops.repeat, [x], factors=tuple(factors))
+        tables = [node.constant(each.positions[:, 0]) for each in changed.values()]
+        return node.emit("resize", ops.take_positions, [x, *tables], axes=tuple(changed))
+    order = sorted(changed, key=lambda axis: len(changed[axis].weights) / x.shape[axis])
+    tables = []
+    for axis in order:
+        tables.append(node.constant(changed[axis].positions))
+        tables.append(node.constant(changed[axis].weights, _sum_dtype(x.dtype)))
+    return node.emit("resize", ops.interpolate, [x, *tables], axes=tuple(order))
+
+
+def _factor(table: ops.Table, extent: int) -> int:
+    """Return how often each element is repeated, or 0 if that differs."""
+    factor, rest = divmod(len(table.positions), extent)
+    repeated = np.repeat(np.arange(extent), max(factor, 1))
+    is_repeated = rest == 0 and np.array_equal(table.positions[:, 0], repeated)
+    return factor if is_repeated else 0
+
+
+def _sum_dtype(dtype: str) -> str:
+    """Return the dtype of weighted sums of elements."""
+    small = ("float32", "float16", "bfloat16", "int8", "uint8", "int16", "uint16")
+    return "float32" if dtype in small else "float64"
+
+
+__all__ = ["resize", "upsample"]

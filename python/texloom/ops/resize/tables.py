@@ -1,0 +1,183 @@
+"""Which elements of an axis a resized axis is computed from, and their weights.
+
+The coordinates are those of ONNX's operator Resize, computed in float32 as ONNX Runtime does: in
+double precision, positions such as 8 / 1.6 would fall on the other side of an integer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Interpolation = Literal["nearest", "linear", "cubic"]
+
+TRANSFORMATIONS = (
+    "half_pixel",
+    "half_pixel_symmetric",
+    "pytorch_half_pixel",
+    "align_corners",
+    "asymmetric",
+    "tf_half_pixel_for_nn",
+    "tf_crop_and_resize",
+)
+"""How a position in the result becomes one in the tensor."""
+
+ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+"""How a position becomes that of an element, for the interpolation "nearest"."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the elements of a resized axis are computed; names and meanings are ONNX's.
+
+    Attributes
+    ----------
+    interpolation : "nearest", "linear" or "cubic"
+    transformation : str
+        One of :data:`TRANSFORMATIONS`.
+    rounding : str
+        One of :data:`ROUNDINGS`.
+    cubic_coefficient : float
+        The parameter of the cubic convolution.
+    antialias : bool
+        Whether the filter is stretched when an axis becomes shorter.
+    exclude_outside : bool
+        Whether elements outside of the tensor have no weight; otherwise they are those at its edge.
+    """
+
+    interpolation: Interpolation = "nearest"
+    transformation: str = "half_pixel"
+    rounding: str = "round_prefer_floor"
+    cubic_coefficient: float = -0.75
+    antialias: bool = False
+    exclude_outside: bool = False
+
+
+class Axis(NamedTuple):
+    """An axis that is resized.
+
+    Attributes
+    ----------
+    extent : int
+        Of the tensor.
+    size : int
+        Of the result.
+    scale : float
+        How much longer the result is; its exact length, ``scale * extent``, need not be `size`.
+    begin, end : float
+        The part of the tensor that is shown, of 0 to 1, for "tf_crop_and_resize".
+    """
+
+    extent: int
+    size: int
+    scale: float
+    begin: float = 0.0
+    end: float = 1.0
+
+
+class Table(NamedTuple):
+    """The taps of each element of a resized axis.
+
+    Attributes
+    ----------
+    positions : array
+        ``[size, taps]`` of int32.
+    weights : array
+        ``[size, taps]`` of float64.
+    inside : array
+        ``[size]`` of bool: whether the element lies in the tensor.
+    """
+
+    positions: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    inside: NDArray[np.bool_]
+
+
+def coordinates(axis: Axis, transformation: str) -> NDArray[np.float32]:
+    """Return the position in the tensor of each element of the resized axis."""
+    one = np.float32
+    x = np.arange(axis.size, dtype=one)
+    half, scale, last = one(0.5), one(axis.scale), one(axis.extent - 1)
+    length = scale * one(axis.extent)
+    if transformation == "asymmetric":
+        return x / scale
+    if transformation == "align_corners":
+        return np.zeros_like(x) if length == 1 else x * last / (length - one(1))
+    if transformation == "tf_half_pixel_for_nn":
+        return (x + half) / scale
+    if transformation == "tf_crop_and_resize":
+        begin, end = one(axis.begin), one(axis.end)
+        if axis.size == 1:
+            return x + half * (begin + end) * last
+        return begin * last + x * (end - begin) * last / one(axis.size - 1)
+    if transformation == "pytorch_half_pixel" and axis.size == 1:
+        return np.zeros_like(x)
+    centered = (x + half) / scale - half
+    if transformation == "half_pixel_symmetric":
+        centered += one(axis.extent) / one(2) * (one(1) - one(axis.size) / length)
+    return centered
+
+
+def _rounded(x: NDArray[np.float32], rounding: str) -> NDArray[Any]:
+    half = np.float32(0.5)
+    if rounding == "round_prefer_floor":
+        return np.ceil(x - half)
+    if rounding == "round_prefer_ceil":
+        return np.floor(x + half)
+    return np.floor(x) if rounding == "floor" else np.ceil(x)
+
+
+def _linear(distance: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.maximum(1 - np.abs(distance), 0)
+
+
+def _cubic(distance: NDArray[np.float64], a: float) -> NDArray[np.float64]:
+    """Return the cubic convolution of R. G. Keys, "Cubic convolution interpolation" (1981)."""
+    d = np.abs(distance)
+    near = ((a + 2) * d - (a + 3)) * d * d + 1
+    far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+    return np.where(d <= 1, near, np.where(d < 2, far, 0))
+
+
+def table(axis: Axis, sampling: Sampling) -> Table:
+    """Return the taps of a resized axis."""
+    x = coordinates(axis, sampling.transformation)
+    inside = np.ones(axis.size, bool)
+    if sampling.transformation == "tf_crop_and_resize":
+        inside = (x >= 0) & (x <= axis.extent - 1)
+    if sampling.interpolation == "nearest":
+        positions = _rounded(x, sampling.rounding)[:, None]
+        weights = np.ones(positions.shape)
+    else:
+        positions, weights = _filtered(x, axis.scale, sampling)
+    if sampling.exclude_outside:
+        is_outside = (positions < 0) | (positions >= axis.extent)
+        kept = np.where(is_outside, 0, weights)
+        total = kept.sum(1, keepdims=True)
+        weights = np.where(total == 0, weights, kept / np.where(total == 0, 1, total))
+    positions = np.clip(positions, 0, axis.extent - 1).astype(np.int32)
+    return Table(positions, weights, inside)
+
+
+def _filtered(
+    x: NDArray[np.float32], scale: float, sampling: Sampling
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Return the positions under the filter around each coordinate, and their weights."""
+    shrink = min(float(scale), 1.0) if sampling.antialias else 1.0
+    radius = int(np.ceil((1 if sampling.interpolation == "linear" else 2) / shrink))
+    positions = np.floor(x)[:, None] + np.arange(1 - radius, radius + 1)
+    distance = (positions - x[:, None]).astype(np.float64) * shrink
+    if sampling.interpolation == "linear":
+        weights = _linear(distance)
+    else:
+        weights = _cubic(distance, sampling.cubic_coefficient)
+    if sampling.antialias:
+        weights = weights / weights.sum(1, keepdims=True)
+    return positions, weights
+
+
+__all__ = ["ROUNDINGS", "TRANSFORMATIONS", "Axis", "Interpolation", "Sampling", "Table"]
+__all__ += ["coordinates", "table"]
