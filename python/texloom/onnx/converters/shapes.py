@@ -37,14 +37,27 @@ def eye_like(node: Node) -> Value:
     return node.constant(np.eye(*x.shape, k=node.attributes.get("k", 0)), dtype)
 
 
-@converts("ConstantOfShape", "Range", "NonZero", "Unique", "NonMaxSuppression")
-def needs_values(node: Node) -> Value:
-    """Computed on import, as all nodes with known inputs, for their outputs' shape is data."""
-    if node.op in ("ConstantOfShape", "Range"):
-        for index in range(len(node.inputs)):
-            node.known(index)
-        node.refuse("ONNX's reference implementation does not compute it")
+@converts("ConstantOfShape")
+def constant_of_shape(node: Node) -> Value:
+    """One value everywhere."""
+    value = np.asarray(node.attributes.get("value", np.zeros(1, np.float32)))
+    return node.constant(np.full(node.ints(0), value.reshape(-1)[0]))
+
+
+@converts("Range")
+def range_(node: Node) -> Value:
+    """Numbers from a start on, in steps, before a limit."""
+    start, limit, step = (node.known(index).reshape(-1)[0] for index in range(3))
+    if step == 0:
+        node.refuse("its delta is 0")
+    number = max(int(np.ceil((limit - start) / step)), 0)
+    return node.constant(start + np.arange(number) * step, start.dtype.name)
+
+
+@converts("NonZero", "Unique", "NonMaxSuppression")
+def shape_of_data(node: Node) -> Value:
+    """Computed on import if all inputs are known; otherwise nothing knows the outputs' shapes."""
     node.refuse("the shape of its output depends on computed elements")
 
 
-__all__ = ["eye_like", "needs_values", "shape", "size"]
+__all__ = ["constant_of_shape", "eye_like", "range_", "shape", "shape_of_data", "size"]

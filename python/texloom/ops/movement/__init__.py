@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .columns import columns_to_image
 from .joining import concatenate, split
 from .padding import pad
 from .permuting import depth_to_space, space_to_depth, transpose
@@ -10,6 +11,7 @@ from .reshaping import reshape
 from .slicing import strided_slice, triangle
 
 __all__ = [
+    "columns_to_image",
     "concatenate",
     "depth_to_space",
     "expand",

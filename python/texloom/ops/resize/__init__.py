@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .grid_sampling import Outside, affine_grid, grid_sample
+from .regions import max_roi_pool, roi_align
 from .resizing import fill_outside, interpolate, repeat, take_positions
 from .tables import ROUNDINGS, TRANSFORMATIONS, Axis, Interpolation, Sampling, Table, table
 
@@ -10,11 +12,16 @@ __all__ = [
     "TRANSFORMATIONS",
     "Axis",
     "Interpolation",
+    "Outside",
     "Sampling",
     "Table",
+    "affine_grid",
     "fill_outside",
+    "grid_sample",
     "interpolate",
+    "max_roi_pool",
     "repeat",
+    "roi_align",
     "table",
     "take_positions",
 ]

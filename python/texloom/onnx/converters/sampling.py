@@ -1,0 +1,123 @@
+"""Images sampled at positions that data gives, and blocks put together to images."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...ops import movement
+from ...ops import resize as ops
+from ..nodes import Node, Value
+from .axes import empty
+from .registry import converts
+
+
+@converts("GridSample")
+def grid_sample(node: Node) -> Value:
+    """Images at positions of a grid."""
+    x, grid = node.input(0), node.input(1)
+    if x.rank < 3 or grid.rank != x.rank or grid.shape[-1] != x.rank - 2:
+        node.refuse(f"a grid of shape {grid.shape} is for no image of shape {x.shape}")
+    names = {"bilinear": "linear", "bicubic": "cubic"}
+    mode = node.attributes.get("mode", "linear")
+    mode = names.get(mode, mode)
+    if mode not in ("nearest", "linear", "cubic"):
+        node.refuse(f"it has no mode {mode!r}")
+    outside = node.attributes.get("padding_mode", "zeros")
+    if outside not in ("zeros", "border", "reflection"):
+        node.refuse(f"it has no padding_mode {outside!r}")
+    shape = (*x.shape[:2], *grid.shape[1:-1])
+    if 0 in shape:
+        return empty(shape, x.dtype)
+    given: dict[str, Any] = {"interpolation": mode, "outside": outside}
+    align = bool(node.attributes.get("align_corners", 0))
+    return node.emit("grid_sample", ops.grid_sample, [x, grid], align_corners=align, **given)
+
+
+@converts("AffineGrid")
+def affine_grid(node: Node) -> Value:
+    """The grid of an affine transformation."""
+    theta, size = node.input(0), node.ints(1)[2:]
+    if theta.shape[1:] != (len(size), len(size) + 1):
+        node.refuse(f"matrices of shape {theta.shape} are for no image of {len(size)} axes")
+    shape = (theta.shape[0], *size, len(size))
+    if 0 in shape:
+        return empty(shape, theta.dtype)
+    align = bool(node.attributes.get("align_corners", 0))
+    function = ops.affine_grid
+    return node.emit("affine_grid", function, [theta], size=tuple(size), align_corners=align)
+
+
+@converts("RoiAlign")
+def roi_align(node: Node) -> Value:
+    """Regions, sampled by linear interpolation."""
+    x, rois, images = node.input(0), node.input(1), node.input(2)
+    get = node.attributes.get
+    size = (int(get("output_height", 1)), int(get("output_width", 1)))
+    older = "output_half_pixel" if node.version < 16 else "half_pixel"
+    half_pixel = get("coordinate_transformation_mode", older) == "half_pixel"
+    if get("mode", "avg") not in ("avg", "max"):
+        node.refuse(f"it has no mode {get('mode')!r}")
+    shape = (rois.shape[0], x.shape[1], *size)
+    if 0 in shape:
+        return empty(shape, x.dtype)
+    scale = float(get("spatial_scale", 1.0))
+    ratio = int(get("sampling_ratio", 0))
+    inputs, samples = [x, rois, images], (ratio, ratio)
+    if ratio <= 0:  # as many samples as a bin has pixels
+        counts = _samples(node.known(1), scale, half_pixel, size)
+        inputs.append(node.constant(counts, "int32"))
+        samples = (max(1, int(counts[:, 0].max())), max(1, int(counts[:, 1].max())))
+    given: dict[str, Any] = {"size": size, "samples": samples, "scale": scale}
+    given |= {"half_pixel": half_pixel, "largest": get("mode", "avg") == "max"}
+    return node.emit("roi_align", ops.roi_align, inputs, **given)
+
+
+def _samples(rois: Any, scale: float, half_pixel: bool, size: tuple[int, int]) -> Any:
+    """Return how many samples the bins of each region have, down and across."""
+    corners = rois.astype(np.float32) * np.float32(scale) - np.float32(0.5 * half_pixel)
+    lengths = (corners[:, 2:] - corners[:, :2])[:, ::-1]
+    if not half_pixel:
+        lengths = np.maximum(lengths, np.float32(1))
+    return np.maximum(np.ceil(lengths / np.float32(size)), 0)
+
+
+@converts("MaxRoiPool")
+def max_roi_pool(node: Node) -> Value:
+    """The largest elements of regions."""
+    x, rois = node.input(0), node.input(1)
+    height, width = node.attributes["pooled_shape"]
+    shape = (rois.shape[0], x.shape[1], height, width)
+    if 0 in shape:
+        return empty(shape, x.dtype)
+    scale = float(node.attributes.get("spatial_scale", 1.0))
+    given: dict[str, Any] = {"size": (height, width), "scale": scale}
+    return node.emit("max_roi_pool", ops.max_roi_pool, [x, rois], **given)
+
+
+@converts("Col2Im")
+def col2im(node: Node) -> Value:
+    """Blocks added up where they lie in an image."""
+    x, image, block = node.input(0), node.ints(1), node.ints(2)
+    axes = len(image)
+    strides = node.attributes.get("strides", [1] * axes)
+    dilations = node.attributes.get("dilations", [1] * axes)
+    pads = node.attributes.get("pads", [0] * 2 * axes)
+    counts = [
+        (image[a] + pads[a] + pads[axes + a] - dilations[a] * (block[a] - 1) - 1) // strides[a] + 1
+        for a in range(axes)
+    ]
+    fits = x.rank == 3 and len(block) == axes and x.shape[1] % prod(block) == 0
+    if not fits or min(counts) < 1 or x.shape[2] != prod(counts):
+        node.refuse(f"a tensor of shape {x.shape} has no blocks {block} for an image {image}")
+    shape = (x.shape[0], x.shape[1] // prod(block), *image)
+    if 0 in shape:
+        return empty(shape, x.dtype)
+    given: dict[str, Any] = {"image": image, "block": block, "strides": strides}
+    given |= {"dilations": dilations, "before": pads[:axes], "counts": counts}
+    return node.emit("col2im", movement.columns_to_image, [x], **given)
+
+
+__all__ = ["affine_grid", "col2im", "grid_sample", "max_roi_pool", "roi_align"]

@@ -1,0 +1,172 @@
+"""Images sampled at positions that data gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from ... import te, tir
+from ..._core import Tensor
+from .tables import Interpolation
+
+Outside = Literal["zeros", "border", "reflection"]
+
+_CUBIC = -0.75
+_RADIUS = {"linear": 1, "cubic": 2}
+
+
+def _real(dtype: str) -> str:
+    """Return the dtype of positions and weights."""
+    return "float64" if dtype == "float64" else "float32"
+
+
+def _denormalized(x: Any, extent: int, align_corners: bool) -> Any:
+    """Return the position in an axis of a number from -1 to 1."""
+    if align_corners:
+        return (x + 1) / 2 * (extent - 1)
+    return ((x + 1) * extent - 1) / 2
+
+
+def _reflected(x: Any, extent: int, align_corners: bool) -> Any:
+    """Return a position reflected at the ends of the axis, until it is inside."""
+    low = 0.0 if align_corners else -0.5
+    width = float(extent - 1) if align_corners else float(extent)
+    if width == 0:
+        return x * 0
+    distance = te.abs(x - low)
+    times = te.floor(distance / width)
+    rest = distance - times * width
+    is_even = times - 2 * te.floor(times / 2) == 0
+    folded = te.if_then_else(is_even, low + rest, low + width - rest)
+    return te.if_then_else(te.all(x >= low, x <= low + width), x, folded)
+
+
+def _continued(x: Any, extent: int, align_corners: bool, outside: Outside) -> Any:
+    """Return the position whose element counts at a position that may be outside."""
+    if outside == "border":
+        zero, last = te.const(0, x.dtype), te.const(extent - 1, x.dtype)
+        return tir.max(tir.min(x, last), zero)
+    return _reflected(x, extent, align_corners) if outside == "reflection" else x
+
+
+def _weight(distance: Any, interpolation: Interpolation) -> Any:
+    """Return the weight of an element that is so far away."""
+    d = te.abs(distance)
+    if interpolation == "linear":
+        return tir.max(1 - d, te.const(0, d.dtype))
+    near = ((_CUBIC + 2) * d - (_CUBIC + 3)) * d * d + 1
+    far = ((_CUBIC * d - 5 * _CUBIC) * d + 8 * _CUBIC) * d - 4 * _CUBIC
+    return te.if_then_else(d <= 1, near, te.if_then_else(d < 2, far, te.const(0, d.dtype)))
+
+
+def _pixel(
+    x: Tensor, image: Sequence[Any], places: Sequence[Any], align_corners: bool, outside: Outside
+) -> Any:
+    """Return an element at whole-numbered places, which may be outside; no other memory is read."""
+    index, inside = [], []
+    for place, extent in zip(places, [int(n) for n in x.shape[2:]], strict=True):
+        there = _continued(place, extent, align_corners, outside)
+        inside += [there >= 0, there <= extent - 1]
+        number = there.astype("int32")
+        index.append(tir.max(tir.min(number, te.const(extent - 1)), te.const(0)))
+    if outside != "zeros":
+        return x(*image, *index)
+    return te.if_then_else(te.all(*inside), x(*image, *index), te.const(0, x.dtype))
+
+
+def grid_sample(
+    x: Tensor,
+    grid: Tensor,
+    interpolation: Interpolation = "linear",
+    outside: Outside = "zeros",
+    align_corners: bool = False,
+) -> Tensor:
+    """Sample images at positions, as ONNX's operator GridSample.
+
+    Parameters
+    ----------
+    x : Tensor
+        ``[N, C, *image]``.
+    grid : Tensor
+        ``[N, *size, axes of the image]``: positions from -1 to 1, the last axis of the image first.
+    interpolation : "nearest", "linear" or "cubic"
+    outside : "zeros", "border" or "reflection"
+        What is outside of the image.
+    align_corners : bool
+        Whether -1 and 1 are the centers of the first and the last element, or their outer edges.
+
+    Returns
+    -------
+    Tensor
+        ``[N, C, *size]`` of the dtype of `x`, summed in float32, or in float64 if `x` has it.
+    """
+    image = [int(extent) for extent in x.shape[2:]]
+    real = _real(grid.dtype)
+    shape = (*x.shape[:2], *grid.shape[1:-1])
+
+    def position(i: Sequence[Any], axis: int) -> Any:
+        given = grid(i[0], *i[2:], len(image) - 1 - axis).astype(real)
+        place = _denormalized(given, image[axis], align_corners)
+        place = te.nearbyint(place) if interpolation == "nearest" else place
+        return _continued(place, image[axis], align_corners, outside)
+
+    def nearest(*i: Any) -> Any:
+        places = [te.trunc(position(i, axis)) for axis in range(len(image))]
+        return _pixel(x, i[:2], places, align_corners, outside)
+
+    if interpolation == "nearest":
+        return te.compute(shape, nearest, name="sampled")
+    radius = _RADIUS[interpolation]
+    taps = [te.reduce_axis((0, 2 * radius), name="tap") for _ in image]
+    total = _real(x.dtype)
+
+    def term(*i: Any) -> Any:
+        places, product = [], te.const(1.0, total)
+        for axis, tap in enumerate(taps):
+            center = position(i, axis)
+            place = te.floor(center) + (tap.var - (radius - 1)).astype(real)
+            places.append(place)
+            product = product * _weight(center - place, interpolation).astype(total)
+        value = _pixel(x, i[:2], places, align_corners, outside)
+        return te.sum(value.astype(total) * product, axis=taps)
+
+    made = te.compute(shape, term, name="sampled")
+    if made.dtype == x.dtype:
+        return made
+    return te.compute(shape, lambda *i: made(*i).astype(x.dtype), name="rounded")
+
+
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool = False) -> Tensor:
+    """Return the positions at which :func:`grid_sample` transforms an image by matrices.
+
+    Parameters
+    ----------
+    theta : Tensor
+        ``[N, axes, axes + 1]``: they transform ``[..., height, width, 1]`` with the last axis first.
+    size : sequence of int
+        Of the result's image.
+    align_corners : bool
+        As for :func:`grid_sample`.
+
+    Returns
+    -------
+    Tensor
+        ``[N, *size, axes]``.
+    """
+    axes = len(size)
+
+    def at(*i: Any) -> Any:
+        value = theta(i[0], i[-1], axes)
+        for axis, extent in enumerate(size):
+            step = 2.0 / (max(extent - 1, 1) if align_corners else extent)
+            first = -1.0 if align_corners else -1.0 + step / 2
+            place = te.const(first, theta.dtype) + i[1 + axis].astype(theta.dtype) * te.const(
+                step, theta.dtype
+            )
+            value = value + theta(i[0], i[-1], axes - 1 - axis) * place
+        return value
+
+    return te.compute((theta.shape[0], *size, axes), at, name="grid")
+
+
+__all__ = ["Outside", "affine_grid", "grid_sample"]
