@@ -1,1 +1,189 @@
 """Softmax and normalizations."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...ops import normalization
+from ...ops.broadcast import broadcast_shape
+from ..nodes import Node, Value
+from .reductions import checked_axes
+from .registry import converts
+
+_SOFTMAX = {
+    "Hardmax": normalization.hardmax,
+    "LogSoftmax": normalization.log_softmax,
+    "Softmax": normalization.softmax,
+}
+_STASHED = {1: "float32", 11: "float64", 16: "bfloat16", 10: "float16"}
+
+
+@converts(*_SOFTMAX)
+def softmax(node: Node) -> Value:
+    """Over one axis; before version 13 over all axes from the given one on."""
+    data = node.input(0)
+    is_old = node.version < 13
+    (axis,) = checked_axes(node, [node.attributes.get("axis", 1 if is_old else -1)], data.rank)
+    axes = tuple(range(axis, data.rank)) if is_old else (axis,)
+    return node.emit(node.op.lower(), _SOFTMAX[node.op], [data], axes=axes)
+
+
+@converts("BatchNormalization")
+def batch_normalization(node: Node) -> list[Value]:
+    """By given means and variances, or by those of the data where the node trains."""
+    x, scale, bias, mean, variance = (node.input(i) for i in range(5))
+    expected = x.shape[1:] if not node.attributes.get("spatial", 1) else x.shape[1:2] or (1,)
+    for each in (scale, bias, mean, variance):
+        if each.shape != expected:
+            node.refuse(f"a parameter has the shape {each.shape}, not {expected}")
+    epsilon = node.attributes.get("epsilon", 1e-5)
+    if node.attributes.get("training_mode", 0):
+        if x.rank < 2:
+            node.refuse("it trains on a tensor without channels")
+        return node.emit_all(
+            "batch_normalization",
+            normalization.batch_normalization_training,
+            [x, scale, bias, mean, variance],
+            epsilon=epsilon,
+            momentum=node.attributes.get("momentum", 0.9),
+        )
+    if any(map(node.wants, range(1, 5))):
+        node.refuse("its outputs beside the first one are only computed with training_mode")
+    if scale.array is None or variance.array is None:
+        inputs = [x, scale, bias, mean, variance]
+        op = normalization.batch_normalization
+        return [node.emit("batch_normalization", op, inputs, epsilon=epsilon)]
+    # Constants that need no root and quotient for each element.
+    wide = "float64" if x.dtype == "float64" else "float32"
+    deviation = np.sqrt(variance.array.astype("float64") + epsilon)
+    factor = node.constant(scale.array.astype("float64") / deviation, wide)
+    inputs = [x, mean, factor, bias]
+    return [node.emit("batch_normalization", normalization.scaled_difference, inputs)]
+
+
+@converts("InstanceNormalization")
+def instance_normalization(node: Node) -> Value:
+    """Each channel of each example."""
+    x, scale, bias = (node.input(i) for i in range(3))
+    _check_channels(node, x, [scale, bias], [x.shape[1]])
+    epsilon = node.attributes.get("epsilon", 1e-5)
+    op = normalization.instance_normalization
+    return node.emit("instance_normalization", op, [x, scale, bias], epsilon=epsilon)
+
+
+@converts("GroupNormalization")
+def group_normalization(node: Node) -> Value:
+    """Groups of channels of each example; before version 21, parameters belong to groups."""
+    x, scale, bias = (node.input(i) for i in range(3))
+    groups = node.attributes["num_groups"]
+    if groups < 1 or x.shape[1] % groups:
+        node.refuse(f"{groups} groups do not divide {x.shape[1]} channels")
+    _check_channels(node, x, [scale, bias], [groups if node.version < 21 else x.shape[1]])
+    return node.emit(
+        "group_normalization",
+        normalization.group_normalization,
+        [x, scale, bias],
+        groups=groups,
+        epsilon=node.attributes.get("epsilon", 1e-5),
+    )
+
+
+def _check_channels(node: Node, x: Value, parameters: list[Value], shape: list[int]) -> None:
+    for each in parameters:
+        if list(each.shape) != shape:
+            node.refuse(f"a parameter for {x.shape[1]} channels has the shape {each.shape}")
+
+
+@converts("LayerNormalization")
+def layer_normalization(node: Node) -> list[Value]:
+    """Over the axes from one on."""
+    x, scale = node.input(0), node.input(1)
+    (axis,) = checked_axes(node, [node.attributes.get("axis", -1)], x.rank)
+    inputs = [x, scale, *([node.input(2)] if node.has(2) else [])]
+    _check_broadcast(node, x, inputs[1:])
+    stash = _STASHED.get(node.attributes.get("stash_type", 1))
+    if stash is None:
+        node.refuse(f"its stash_type is {node.attributes['stash_type']}")
+    return node.emit_all(
+        "layer_normalization",
+        normalization.layer_normalization,
+        inputs,
+        axis=axis,
+        epsilon=node.attributes.get("epsilon", 1e-5),
+        stash=stash,
+    )
+
+
+@converts("RMSNormalization")
+def rms_normalization(node: Node) -> Value:
+    """By the root of the mean square over the axes from one on."""
+    x, scale = node.input(0), node.input(1)
+    (axis,) = checked_axes(node, [node.attributes.get("axis", -1)], x.rank)
+    _check_broadcast(node, x, [scale])
+    return node.emit(
+        "rms_normalization",
+        normalization.rms_normalization,
+        [x, scale],
+        axis=axis,
+        epsilon=node.attributes.get("epsilon", 1e-5),
+    )
+
+
+def _check_broadcast(node: Node, x: Value, parameters: list[Value]) -> None:
+    for each in parameters:
+        try:
+            fits = broadcast_shape(x.shape, each.shape) == x.shape
+        except ValueError:
+            fits = False
+        if not fits:
+            node.refuse(f"the shape {each.shape} does not broadcast to {x.shape}")
+
+
+@converts("MeanVarianceNormalization")
+def mean_variance_normalization(node: Node) -> Value:
+    """By mean and variance over axes."""
+    x = node.input(0)
+    axes = checked_axes(node, node.attributes.get("axes", (0, 2, 3)), x.rank)
+    op = normalization.mean_variance_normalization
+    return node.emit("mean_variance_normalization", op, [x], axes=axes)
+
+
+@converts("LpNormalization")
+def lp_normalization(node: Node) -> Value:
+    """By the norm along an axis."""
+    x = node.input(0)
+    (axis,) = checked_axes(node, [node.attributes.get("axis", -1)], x.rank)
+    p = node.attributes.get("p", 2)
+    if p not in (1, 2):
+        node.refuse(f"its p is {p}")
+    return node.emit("lp_normalization", normalization.lp_normalization, [x], axis=axis, p=p)
+
+
+@converts("LRN")
+def local_response_normalization(node: Node) -> Value:
+    """By the squares of neighboring channels."""
+    x = node.input(0)
+    if x.rank < 2:
+        node.refuse("its input has no channels")
+    return node.emit(
+        "lrn",
+        normalization.local_response_normalization,
+        [x],
+        size=node.attributes["size"],
+        alpha=node.attributes.get("alpha", 1e-4),
+        beta=node.attributes.get("beta", 0.75),
+        bias=node.attributes.get("bias", 1.0),
+    )
+
+
+__all__ = [
+    "batch_normalization",
+    "group_normalization",
+    "instance_normalization",
+    "layer_normalization",
+    "local_response_normalization",
+    "lp_normalization",
+    "mean_variance_normalization",
+    "rms_normalization",
+    "softmax",
+]

@@ -1,0 +1,34 @@
+"""Losses of classifiers."""
+
+from __future__ import annotations
+
+from ...ops import normalization
+from ..nodes import Node, Value
+from .registry import converts
+
+_LOSSES = {
+    "NegativeLogLikelihoodLoss": normalization.negative_log_likelihood,
+    "SoftmaxCrossEntropyLoss": normalization.softmax_cross_entropy,
+}
+
+
+@converts(*_LOSSES)
+def loss(node: Node) -> list[Value]:
+    """The negative logarithms of the probabilities of the targets, weighted by class."""
+    x, target = node.input(0), node.input(1)
+    if x.rank < 2 or target.shape != (x.shape[0], *x.shape[2:]):
+        node.refuse(f"targets of the shape {target.shape} do not fit scores of {x.shape}")
+    reduction = node.attributes.get("reduction", "mean")
+    if reduction not in ("none", "sum", "mean"):
+        node.refuse(f"its reduction is {reduction!r}")
+    inputs = [x, target, *([node.input(2)] if node.has(2) else [])]
+    return node.emit_all(
+        node.op.lower(),
+        _LOSSES[node.op],
+        inputs,
+        reduction=reduction,
+        ignored=node.attributes.get("ignore_index"),
+    )
+
+
+__all__ = ["loss"]

@@ -1,0 +1,53 @@
+"""Means and variances, and elements relative to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from ... import te
+from ..._core import Tensor
+from ..reductions.axes import accumulator, extents, kept, reduce_over
+
+
+def moments(x: Tensor, axes: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Return the mean and the variance over normalized `axes`, which stay with extent 1.
+
+    The variance is the mean of the squared differences from the mean. Both are of the type in
+    which elements are accumulated: float32 for 16 bits.
+    """
+    wide = accumulator(x.dtype)
+    count = te.const(prod(extents(x)[a] for a in axes), wide)
+    total = reduce_over(x, axes, te.sum, lambda v, *_: v.astype(wide), name="total")
+    mean = te.compute(total.shape, lambda *i: total(*i) / count, name="mean")
+
+    def squared(value: Any, *i: Any) -> Any:
+        difference = value.astype(wide) - mean(*kept(i, axes))
+        return difference * difference
+
+    spread = reduce_over(x, axes, te.sum, squared, name="spread")
+    return mean, te.compute(spread.shape, lambda *i: spread(*i) / count, name="variance")
+
+
+def mean_square(x: Tensor, axes: Sequence[int]) -> Tensor:
+    """Return the mean of the squares over normalized `axes`, which stay with extent 1."""
+    wide = accumulator(x.dtype)
+    count = te.const(prod(extents(x)[a] for a in axes), wide)
+
+    def squared(value: Any, *_: Any) -> Any:
+        return value.astype(wide) * value.astype(wide)
+
+    total = reduce_over(x, axes, te.sum, squared, name="squares")
+    return te.compute(total.shape, lambda *i: total(*i) / count, name="mean_square")
+
+
+def inverse_deviation(variance: Tensor, epsilon: float) -> Tensor:
+    """Return ``1 / sqrt(variance + epsilon)``."""
+    one, small = te.const(1, variance.dtype), te.const(epsilon, variance.dtype)
+    return te.compute(
+        variance.shape, lambda *i: one / te.sqrt(variance(*i) + small), name="inverse_deviation"
+    )
+
+
+__all__ = ["inverse_deviation", "mean_square", "moments"]

@@ -1,0 +1,80 @@
+"""Softmax and its relatives over one or several axes.
+
+Exponentials are of differences from the greatest element, so that they do not overflow. Elements of
+16 bits are computed in float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ... import te, tir
+from ..._core import Tensor
+from ..reductions import reduce_max
+from ..reductions.axes import accumulator, extents, kept, normalized, reduce_over
+
+
+def _above(x: Tensor, axes: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Return the differences from the maximum over `axes`, and the sum of their exponentials."""
+    wide = accumulator(x.dtype)
+    top = reduce_max(x, axes)
+
+    def difference(*i: Any) -> Any:
+        return x(*i).astype(wide) - top(*kept(i, axes)).astype(wide)
+
+    above = te.compute(x.shape, difference, name="above")
+    return above, reduce_over(above, axes, te.sum, lambda v, *_: te.exp(v), name="exponentials")
+
+
+def softmax(x: Tensor, axes: Sequence[int] = (-1,)) -> Tensor:
+    """Return ``exp(x)`` divided by its sum over `axes`."""
+    own = normalized(axes, len(x.shape))
+    above, total = _above(x, own)
+
+    def share(*i: Any) -> Any:
+        return (te.exp(above(*i)) / total(*kept(i, own))).astype(x.dtype)
+
+    return te.compute(x.shape, share, name="softmax")
+
+
+def log_softmax(x: Tensor, axes: Sequence[int] = (-1,)) -> Tensor:
+    """Return the logarithm of :func:`softmax`, exact also where that underflows."""
+    own = normalized(axes, len(x.shape))
+    above, total = _above(x, own)
+
+    def result(*i: Any) -> Any:
+        return (above(*i) - te.log(total(*kept(i, own)))).astype(x.dtype)
+
+    return te.compute(x.shape, result, name="log_softmax")
+
+
+def hardmax(x: Tensor, axes: Sequence[int] = (-1,)) -> Tensor:
+    """Return 1 at the greatest element over `axes`, of several the first, and 0 elsewhere."""
+    own = normalized(axes, len(x.shape))
+    shape = extents(x)
+    top = reduce_max(x, own)
+
+    def number(i: Sequence[Any]) -> Any:
+        """Number the elements that are reduced together."""
+        place: Any = tir.const(0, "int32")
+        for a in own:
+            place = place * shape[a] + i[a]
+        return place
+
+    def candidate(value: Any, *i: Any) -> Any:
+        best = top(*kept(i, own))
+        wins = value.equal(best)
+        if "float" in x.dtype:
+            wins = te.any(wins, te.isnan(value))
+        return te.if_then_else(wins, number(i), te.max_value("int32"))
+
+    first = reduce_over(x, own, te.min, candidate, name="first")
+
+    def hot(*i: Any) -> Any:
+        return number(i).equal(first(*kept(i, own))).astype(x.dtype)
+
+    return te.compute(shape, hot, name="hardmax")
+
+
+__all__ = ["hardmax", "log_softmax", "softmax"]
