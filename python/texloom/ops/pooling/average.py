@@ -48,8 +48,8 @@ def average_pool(
 
     def element(*i: Any) -> Any:
         counts = [
-            _count(windows, axis, extent, place, counts_pads)
-            for axis, (extent, place) in enumerate(zip(extents, i[2:], strict=True))
+            _count(windows, axis, extents[axis], int(sums.shape[2 + axis]), place, counts_pads)
+            for axis, place in enumerate(i[2:])
         ]
         fixed = prod(each for each in counts if isinstance(each, int))
         count = te.const(fixed, dtype)
@@ -61,13 +61,18 @@ def average_pool(
     return te.compute(sums.shape, element, name="mean")
 
 
-def _count(windows: Windows, axis: int, extent: int, place: Any, counts_pads: bool) -> Any:
-    """Return how many elements of a window count along an axis: a number if all windows agree."""
+def _count(
+    windows: Windows, axis: int, extent: int, total: int, place: Any, counts_pads: bool
+) -> Any:
+    """Return how many elements of a window count along an axis.
+
+    It is a number if it is that of all `total` windows, else an expression of the window's `place`.
+    """
     kernel, dilation = windows.kernel[axis], windows.dilations[axis]
     begin = windows.begins[axis]
     low = -begin if counts_pads else 0
     high = extent + windows.ends[axis] if counts_pads else extent
-    last = (windows.counts([extent] * len(windows.kernel))[axis] - 1) * windows.strides[axis]
+    last = (total - 1) * windows.strides[axis]
     if low <= -begin and last + windows.reach(axis) - begin <= high:
         return kernel
     start = place * windows.strides[axis] - begin

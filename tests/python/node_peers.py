@@ -1,0 +1,58 @@
+"""Models of one node, run by Texloom, by onnxruntime and by ONNX's reference implementation."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnx.reference
+import onnxruntime
+
+from texloom.onnx.model import Model
+
+
+def model_of(op, inputs, outputs=1, *, opset=20, **attributes):
+    """A model of one node; None among the inputs is an optional input that is left out."""
+    names = [f"x{i}" if each is not None else "" for i, each in enumerate(inputs)]
+    node = onnx.helper.make_node(op, names, [f"y{i}" for i in range(outputs)], **attributes)
+    given = [
+        onnx.helper.make_tensor_value_info(
+            name, onnx.helper.np_dtype_to_tensor_dtype(each.dtype), each.shape
+        )
+        for name, each in zip(names, inputs, strict=True)
+        if name
+    ]
+    graph = onnx.helper.make_graph(
+        [node], "node", given, [onnx.ValueInfoProto(name=name) for name in node.output]
+    )
+    versions = [onnx.helper.make_opsetid("", opset)]
+    return onnx.helper.make_model(graph, opset_imports=versions, ir_version=9)
+
+
+def ours(model, inputs):
+    return Model(model).run(named(inputs))
+
+
+def onnxruntimes(model, inputs):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    return session.run(None, named(inputs))
+
+
+def references(model, inputs):
+    return onnx.reference.ReferenceEvaluator(model).run(None, named(inputs))
+
+
+def named(inputs):
+    return {f"x{i}": each for i, each in enumerate(inputs) if each is not None}
+
+
+def random(seed, *shape, dtype="float32"):
+    """Numbers from -1 to 1, or small integers."""
+    generator = np.random.default_rng(seed)
+    if np.dtype(dtype).kind == "f":
+        return generator.uniform(-1, 1, shape).astype(dtype)
+    low = 0 if np.dtype(dtype).kind == "u" else -9
+    return generator.integers(low, 9, shape).astype(dtype)

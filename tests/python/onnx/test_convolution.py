@@ -1,0 +1,124 @@
+"""Convolutions against onnxruntime, with attributes that ONNX's own cases do not combine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from node_peers import model_of, onnxruntimes, ours, random, references
+
+from texloom.ops.rounding import FLOAT32_ROUNDOFF, gamma
+
+
+def check_sums(op, inputs, terms, **attributes):
+    """Float32 sums differ by at most twice their error bound, from the magnitudes' sums."""
+    model = model_of(op, inputs, **attributes)
+    (expected,) = onnxruntimes(model, inputs)
+    magnitudes = onnxruntimes(model, [np.abs(each) for each in inputs])[0]
+    (got,) = ours(model, inputs)
+    assert got.shape == expected.shape and got.dtype == expected.dtype
+    bound = 2 * gamma(terms + 2, FLOAT32_ROUNDOFF) * magnitudes
+    assert (np.abs(got - expected) <= bound).all()
+
+
+CONVOLUTIONS = {
+    "1d": ((2, 3, 11), (4, 3, 3), {"strides": [2], "pads": [2, 1], "dilations": [2]}),
+    "2d": ((1, 3, 9, 14), (5, 3, 3, 2), {"strides": [2, 3], "pads": [1, 0, 2, 1]}),
+    "3d": ((1, 2, 5, 6, 7), (3, 2, 2, 3, 2), {"dilations": [2, 1, 3], "pads": [0, 1, 2, 1, 0, 3]}),
+    "groups": ((1, 6, 8, 7), (4, 3, 3, 3), {"group": 2, "pads": [1, 1, 1, 1]}),
+    "depthwise": ((2, 5, 8, 9), (5, 1, 5, 3), {"group": 5, "pads": [2, 1, 2, 1]}),
+    "multiplier": ((1, 3, 6, 6), (6, 1, 2, 2), {"group": 3}),
+    "one pixel": ((1, 40, 1, 1), (7, 40, 1, 1), {}),
+    "pointwise": ((1, 7, 5, 19), (9, 7, 1, 1), {}),
+    "same upper": ((1, 2, 7, 8), (3, 2, 4, 3), {"auto_pad": "SAME_UPPER", "strides": [2, 2]}),
+    "same lower": ((1, 2, 7, 8), (3, 2, 4, 3), {"auto_pad": "SAME_LOWER", "strides": [3, 1]}),
+    "valid": ((1, 2, 7, 8), (3, 2, 4, 3), {"auto_pad": "VALID", "strides": [1, 2]}),
+}
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+@pytest.mark.parametrize("has_bias", [False, True])
+def test_conv(name, has_bias):
+    """Strides, pads, dilations and groups along one axis to three."""
+    data, weight, attributes = CONVOLUTIONS[name]
+    inputs = [random(1, *data), random(2, *weight)]
+    if has_bias:
+        inputs.append(random(3, weight[0]))
+    check_sums("Conv", inputs, np.prod(weight[1:]), **attributes)
+
+
+def test_conv_of_halves_has_float32_sums():
+    """Of 2,050 ones in float16 a sum would stop at 2,048."""
+    inputs = [np.ones((1, 2050, 1, 2), "float16"), np.ones((1, 2050, 1, 1), "float16")]
+    (got,) = ours(model_of("Conv", inputs), inputs)
+    assert got.dtype == np.float16 and (got == 2050).all()
+
+
+TRANSPOSED = {
+    "1d": ((1, 2, 5), (2, 3, 4), {"strides": [3], "pads": [1, 2]}),
+    "stride": ((1, 3, 4, 5), (3, 2, 3, 3), {"strides": [2, 3], "output_padding": [1, 2]}),
+    "even": ((1, 3, 4, 5), (3, 2, 2, 2), {"strides": [2, 2]}),
+    "gaps": ((1, 2, 3, 3), (2, 2, 1, 2), {"strides": [3, 4]}),
+    "dilation": ((1, 2, 4, 5), (2, 3, 3, 2), {"strides": [3, 2], "dilations": [2, 3]}),
+    "common divisor": ((1, 2, 4, 5), (2, 3, 3, 3), {"strides": [4, 6], "dilations": [2, 3]}),
+    "groups": ((2, 4, 3, 4), (4, 3, 3, 3), {"group": 2, "strides": [2, 1], "pads": [1, 1, 0, 2]}),
+    "depthwise": ((1, 4, 3, 4), (4, 1, 3, 3), {"group": 4, "strides": [2, 2]}),
+    "3d": ((1, 2, 3, 2, 3), (2, 2, 2, 3, 2), {"strides": [2, 1, 3]}),
+    "given extents": ((1, 2, 4, 4), (2, 2, 3, 3), {"strides": [2, 2], "output_shape": [7, 9]}),
+}
+
+
+@pytest.mark.parametrize("name", TRANSPOSED)
+def test_conv_transpose(name):
+    """Every tap reaches the outputs that it should, and no other does."""
+    data, weight, attributes = TRANSPOSED[name]
+    outputs = weight[1] * attributes.get("group", 1)
+    inputs = [random(1, *data), random(2, *weight), random(3, outputs)]
+    check_sums("ConvTranspose", inputs, data[1] * np.prod(weight[2:]), **attributes)
+
+
+@pytest.mark.parametrize("weight_zeros", [1, 4])
+def test_conv_integer(weight_zeros):
+    """Zero points are subtracted, for each output channel if there are as many."""
+    data, weight = random(1, 1, 3, 6, 5, dtype="uint8"), random(2, 4, 3, 3, 2, dtype="uint8")
+    zeros = random(3, weight_zeros, dtype="uint8")
+    inputs = [data, weight, np.array(4, "uint8"), zeros]
+    (got,) = ours(model_of("ConvInteger", inputs, pads=[1, 1, 1, 1]), inputs)
+    centered = [
+        data.astype("float32") - 4,
+        weight.astype("float32") - zeros.reshape(-1, 1, 1, 1).astype("float32"),
+    ]
+    (expected,) = references(model_of("Conv", centered, pads=[1, 1, 1, 1]), centered)
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_qlinear_conv():
+    """Results round half to even and saturate; scales and zero points vary by channel."""
+    data, weight = random(1, 1, 4, 7, 6, dtype="uint8"), random(2, 3, 4, 3, 3, dtype="int8")
+    scale = np.array([0.5, 2, 64], "float32")  # powers of two, so that no rounding differs
+    inputs = [
+        *(data, np.array(0.5, "float32"), np.array(3, "uint8")),
+        *(weight, scale, np.zeros(3, "int8")),
+        *(np.array(4, "float32"), np.array(100, "uint8"), random(4, 3, dtype="int32")),
+    ]
+    model = model_of("QLinearConv", inputs, strides=[2, 1], pads=[1, 0, 1, 2])
+    (got,), (expected,) = ours(model, inputs), onnxruntimes(model, inputs)
+    np.testing.assert_array_equal(got, expected)
+    assert {0, 255} <= set(got.flat)
+
+
+def test_deform_conv():
+    """Offsets, a mask, groups of both kinds, strides and dilations."""
+    data, weight = random(1, 1, 4, 6, 7), random(2, 4, 2, 2, 3)
+    attributes = {"strides": [2, 1], "dilations": [1, 2], "pads": [1, 0, 1, 2]}
+    height, width = 4, 5
+    inputs = [
+        data,
+        weight,
+        3 * random(3, 1, 2 * 2 * 6, height, width),
+        None,
+        random(5, 1, 2 * 6, height, width),
+    ]
+    model = model_of("DeformConv", inputs, group=2, offset_group=2, **attributes)
+    (got,), (expected,) = ours(model, inputs), references(model, inputs)
+    # Twelve products of four interpolated pixels; each coordinate of up to 10 is rounded as well.
+    np.testing.assert_allclose(got, expected, rtol=0, atol=12 * (4 * 10 + 60) * FLOAT32_ROUNDOFF)
