@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ... import te
 from ..._core import Schedule, Tensor
+from .recurrence import schedule_scans
 
 THREADS = 64
 """Threads per block."""
@@ -41,7 +42,11 @@ def schedule_default(
     del inputs, scopes, target
     s = te.create_schedule([each.op for each in outputs])
     last = {each.op for each in outputs}
-    for tensor in _stages(outputs):
+    stages = _stages(outputs)
+    done = schedule_scans(s, stages)
+    for tensor in stages:
+        if tensor.op in done:
+            continue
         if tensor.op not in last and not tensor.op.reduce_axis:
             s[tensor].compute_inline()
             continue

@@ -1,0 +1,55 @@
+"""Schedules of the stages of ``te.scan``: each step is a launch of each of its kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ... import te
+from ..._core import Schedule, Stage, Tensor
+
+_THREADS = 64
+
+
+def schedule_scans(s: Schedule, tensors: Sequence[Tensor]) -> set[te.Operation]:
+    """Schedule the parts of all scans among the stages, and return what needs nothing more.
+
+    The first rows are a kernel. Of a step, each update is one, and so is each reduction and what a
+    reduction reads, which would else compute it for each of its terms; the other stages are inlined
+    into their readers. All are launched once for each row, with a thread for each element.
+    """
+    scans = [each.op for each in tensors if isinstance(each.op, te.ScanOp)]
+    first = {each.op for scan in scans for each in scan.init}
+    updates = {each.op for scan in scans for each in scan.update}
+    done = set(scans)
+    for tensor in tensors:
+        stage = s[tensor]
+        is_step = stage.group is not None and isinstance(stage.group.op, te.ScanOp)
+        if tensor.op in done or not (is_step or tensor.op in first):
+            continue
+        done.add(tensor.op)
+        axes = list(stage.op.axis)
+        if not is_step:
+            _bind(stage, axes)
+        elif tensor.op in updates or _is_kernel(tensor, tensors):
+            _bind(stage, axes[1:])
+        else:
+            stage.compute_inline()
+    return done
+
+
+def _is_kernel(tensor: Tensor, tensors: Sequence[Tensor]) -> bool:
+    """Whether a stage is a reduction, or read by one."""
+    reductions = [each.op for each in tensors if each.op.reduce_axis]
+    return bool(tensor.op.reduce_axis) or any(
+        tensor.op in [read.op for read in op.input_tensors] for op in reductions
+    )
+
+
+def _bind(stage: Stage, axes: Sequence[te.IterVar]) -> None:
+    """Give each point of the axes a thread."""
+    outer, inner = stage.split(stage.fuse(*axes), factor=_THREADS)
+    stage.bind(outer, te.thread_axis("blockIdx.x"))
+    stage.bind(inner, te.thread_axis("threadIdx.x"))
+
+
+__all__ = ["schedule_scans"]
