@@ -1,0 +1,228 @@
+"""What recurrent layers share: directions, lengths of sequences, projections, and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ... import te
+from ..._core import Tensor
+from ..reductions.axes import accumulator, extents
+from .activations import Function
+
+Direction = Literal["forward", "reverse", "bidirectional"]
+Body = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps of a layer over sequences.
+
+    The state of a step is a row ``[directions, batch, hidden]``. The row 0 is the initial state,
+    and a step computes the next row. A step of a sequence that has ended keeps the row.
+
+    Attributes
+    ----------
+    x : Tensor ``[time, batch, input]``
+        Or ``[batch, time, input]``.
+    weight : Tensor ``[directions, gates * hidden, input]``
+    recurrence : Tensor ``[directions, gates * hidden, hidden]``
+    bias : Tensor ``[directions, 2 * gates * hidden]``, optional
+        For the input, then for the state.
+    lengths : Tensor ``[batch]``, optional
+        Of the sequences; by default all have the extent of time.
+    direction : "forward", "reverse" or "bidirectional"
+    functions : sequence of sequence of functions
+        For each direction, the activations.
+    clip : float, optional
+        The bound of what is computed from inputs and states, before its activation.
+    batch_first : bool
+        Whether the batch is the first axis of `x` and of the outputs.
+    """
+
+    x: Tensor
+    weight: Tensor
+    recurrence: Tensor
+    bias: Tensor | None
+    lengths: Tensor | None
+    direction: Direction
+    functions: Sequence[Sequence[Function]]
+    clip: float | None = None
+    batch_first: bool = False
+
+    @property
+    def dtype(self) -> str:
+        """The type in which the layer computes."""
+        return accumulator(self.x.dtype)
+
+    @property
+    def count(self) -> int:
+        """The number of steps."""
+        return extents(self.x)[1 if self.batch_first else 0]
+
+    @property
+    def row(self) -> tuple[int, int, int]:
+        """The shape of a row of the state."""
+        directions, _, hidden = extents(self.recurrence)
+        return directions, extents(self.x)[0 if self.batch_first else 1], hidden
+
+    @property
+    def rows(self) -> tuple[int, int, int, int]:
+        """The shape of all rows."""
+        return (self.count + 1, *self.row)
+
+    @property
+    def gates(self) -> int:
+        """The number of gates."""
+        return extents(self.recurrence)[1] // self.row[2]
+
+    def length(self, n: Any) -> Any:
+        """Return the length of a sequence, at most the extent of time."""
+        if self.lengths is None:
+            return te.const(self.count, "int32")
+        given = te.max(te.min(self.lengths(n), self.count), 0)
+        return given.astype("int32")
+
+    def _is_reverse(self, d: Any) -> Any:
+        if self.direction == "bidirectional":
+            return d.equal(1)
+        return te.const(self.direction == "reverse")
+
+    def time(self, d: Any, n: Any, step: Any) -> Any:
+        """Return the time of a step; of a step after the end any time."""
+        if self.direction == "forward":
+            return step
+        last = self.length(n) - 1
+        return te.if_then_else(self._is_reverse(d), te.max(last - step, 0), step)
+
+    def projected(self) -> Tensor:
+        """Return the products of inputs and weights, without biases.
+
+        Returns
+        -------
+        Tensor ``[time, directions, batch, gates, hidden]``
+        """
+        x, weight, hidden = self.x, self.weight, self.row[2]
+
+        def product(t: Any, d: Any, n: Any, g: Any, j: Any) -> Any:
+            i = te.reduce_axis((0, extents(x)[2]), name="i")
+            value = x(n, t, i.var) if self.batch_first else x(t, n, i.var)
+            factor = weight(d, g * hidden + j, i.var)
+            return te.sum(value.astype(self.dtype) * factor.astype(self.dtype), axis=i)
+
+        directions, batch, _ = self.row
+        shape = (self.count, directions, batch, self.gates, hidden)
+        return te.compute(shape, product, name="projected")
+
+    def recurrent(self, state: Tensor, name: str, gates: Sequence[int]) -> Tensor:
+        """Return the products of the previous row of a state and the weights of some gates.
+
+        Parameters
+        ----------
+        state : Tensor ``[steps + 1, directions, batch, hidden]``
+        name : str
+        gates : sequence of int
+            Consecutive numbers.
+
+        Returns
+        -------
+        Tensor ``[steps + 1, directions, batch, gates, hidden]``
+        """
+
+        def term(t: Any, d: Any, n: Any, k: Any) -> Any:
+            return state(t - 1, d, n, k)
+
+        return self.weighted(term, name, gates)
+
+    def weighted(self, term: Body, name: str, gates: Sequence[int]) -> Tensor:
+        """Return the products of ``term(row, d, n, k)`` and the weights of gates."""
+        hidden, weight = self.row[2], self.recurrence
+
+        def product(t: Any, d: Any, n: Any, g: Any, j: Any) -> Any:
+            k = te.reduce_axis((0, hidden), name="k")
+            factor = weight(d, (g + gates[0]) * hidden + j, k.var).astype(self.dtype)
+            return te.sum(term(t, d, n, k.var) * factor, axis=k)
+
+        shape = (*self.rows[:3], len(gates), hidden)
+        return te.compute(shape, product, name=name)
+
+    def input_bias(self, d: Any, gate: int, j: Any) -> Any:
+        """Return the bias of the input for a gate."""
+        return self._bias(d, gate, j)
+
+    def own_bias(self, d: Any, gate: int, j: Any) -> Any:
+        """Return the bias of the state for a gate."""
+        return self._bias(d, gate + self.gates, j)
+
+    def _bias(self, d: Any, block: int, j: Any) -> Any:
+        if self.bias is None:
+            return te.const(0, self.dtype)
+        return self.bias(d, block * self.row[2] + j).astype(self.dtype)
+
+    def activated(self, which: int, d: Any, value: Any, clips: bool = True) -> Any:
+        """Return an activation, the one with this number among those of a direction."""
+        if clips and self.clip is not None:
+            bound = te.const(self.clip, self.dtype)
+            value = te.max(te.min(value, bound), -bound)
+        made = [each[which](value) for each in self.functions]
+        return made[0] if len(made) == 1 else te.if_then_else(d.equal(0), made[0], made[1])
+
+    def state(self, name: str) -> Tensor:
+        """Return the placeholder of a state."""
+        return te.placeholder(self.rows, self.dtype, name)
+
+    def initial(self, given: Tensor | None, name: str) -> Tensor:
+        """Return the row 0 of a state: the given one, or zeros."""
+
+        def value(_: Any, d: Any, n: Any, j: Any) -> Any:
+            if given is None:
+                return te.const(0, self.dtype)
+            return (given(n, d, j) if self.batch_first else given(d, n, j)).astype(self.dtype)
+
+        return te.compute((1, *self.row), value, name=name)
+
+    def updated(self, state: Tensor, body: Body, name: str) -> Tensor:
+        """Return the next rows of a state: ``body(row, d, n, j)``, or the same after the end."""
+
+        def value(t: Any, d: Any, n: Any, j: Any) -> Any:
+            new = body(t, d, n, j)
+            if self.lengths is None:
+                return new
+            return te.if_then_else(t <= self.length(n), new, state(t - 1, d, n, j))
+
+        return te.compute(self.rows, value, name=name)
+
+    def sequence(self, rows: Tensor) -> Tensor:
+        """Return the states by time, ``[time, directions, batch, hidden]``, 0 after the end.
+
+        With the batch first, ``[batch, time, directions, hidden]``.
+        """
+
+        def value(t: Any, d: Any, n: Any, j: Any) -> Any:
+            row = te.if_then_else(self._is_reverse(d), te.max(self.length(n) - t, 0), t + 1)
+            own = rows(row, d, n, j)
+            if self.lengths is not None:
+                own = te.if_then_else(t < self.length(n), own, te.const(0, self.dtype))
+            return own.astype(self.x.dtype)
+
+        directions, batch, hidden = self.row
+        if self.batch_first:
+            shape = (batch, self.count, directions, hidden)
+            return te.compute(shape, lambda n, t, d, j: value(t, d, n, j), name="sequence")
+        return te.compute((self.count, *self.row), value, name="sequence")
+
+    def last(self, rows: Tensor) -> Tensor:
+        """Return the last state, ``[directions, batch, hidden]``, or with the batch first."""
+        directions, batch, hidden = self.row
+
+        def value(d: Any, n: Any, j: Any) -> Any:
+            return rows(self.count, d, n, j).astype(self.x.dtype)
+
+        if self.batch_first:
+            shape = (batch, directions, hidden)
+            return te.compute(shape, lambda n, d, j: value(d, n, j), name="last")
+        return te.compute(self.row, value, name="last")
+
+
+__all__ = ["Direction", "Steps"]
