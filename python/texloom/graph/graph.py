@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, prod
 from numbers import Real
 from sys import float_info
@@ -95,7 +95,7 @@ class Graph:
         self._values: dict[str, NDArray[Any] | None] = {}  # None: an input
         self._nodes: dict[str, _AddNode] = {}
         self._operators: dict[tuple[str, int], Operator] = {}
-        self._outputs: list[GraphTensor] = []
+        self._outputs: dict[GraphTensor, str] = {}  # the names that callers know
 
     @property
     def inputs(self) -> tuple[GraphTensor, ...]:
@@ -321,14 +321,32 @@ class Graph:
         self._nodes[name] = add
         return outputs[0] if len(outputs) == 1 else outputs
 
-    def output(self, tensor: GraphTensor) -> GraphTensor:
-        """Make a tensor that a node computes an output; returns it."""
+    def output(self, tensor: GraphTensor, name: str | None = None) -> GraphTensor:
+        """Make a tensor that a node computes an output; returns it.
+
+        Parameters
+        ----------
+        tensor : GraphTensor
+        name : str, optional
+            The output's name for those who run the graph; by default the tensor's own.
+
+        Raises
+        ------
+        TVMError
+            TL3040 for a tensor that no node computes or that is an output already, and for a name
+            that another tensor or output has.
+        """
         self._check_inputs("output", [tensor])
         if tensor.name in self._values:
             refuse(_BAD, f"the output {tensor.name!r} is not computed", "give what a node computes")
         if tensor in self._outputs:
             refuse(_BAD, f"{tensor.name!r} is an output twice", "name each output once")
-        self._outputs.append(tensor)
+        if name is None:
+            name = tensor.name
+        _check_name("output", name)
+        if self._tensors.get(name, tensor) != tensor or name in self._outputs.values():
+            refuse(_BAD, f"two tensors are called {name!r}", "give each a name of its own")
+        self._outputs[tensor] = name
         return tensor
 
     def text(self, target: str | Target | None = None) -> str:
@@ -374,7 +392,8 @@ class Graph:
         core_model = _core._CostModel(costs.start_ns, costs.bytes_per_ns, costs.operations_per_ns)
         operators = [op._core for op in self._operators.values()]
         compiled = self._made_for(resolve(target)).compile(scopes, core_model, operators)
-        return CompiledGraph(compiled, self.inputs, self._outputs)
+        outputs = [replace(tensor, name=name) for tensor, name in self._outputs.items()]
+        return CompiledGraph(compiled, self.inputs, outputs)
 
     def _made_for(self, target: str) -> Any:
         """Return the core's graph for a target."""
@@ -387,7 +406,8 @@ class Graph:
             elif tensor.name in self._values:
                 numbers[tensor.name] = core.input(tensor.name, tensor.dtype, tensor.shape)
             else:
-                numbers[tensor.name] = core.edge(tensor.name, tensor.dtype, tensor.shape)
+                name = self._outputs.get(tensor, tensor.name)
+                numbers[tensor.name] = core.edge(name, tensor.dtype, tensor.shape)
         for add in self._nodes.values():
             add(core, numbers, target)
         for tensor in self._outputs:
@@ -396,7 +416,7 @@ class Graph:
 
     def _new(self, name: str, shape: Sequence[Any], dtype: str) -> GraphTensor:
         _check_name("tensor", name)
-        if name in self._tensors:
+        if name in self._tensors or name in self._outputs.values():
             refuse(_BAD, f"two tensors are called {name!r}", "give each a name of its own")
         extents = []
         for extent in _extents(name, shape):
