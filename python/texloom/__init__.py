@@ -29,6 +29,7 @@ from . import (
     transform,
 )
 from ._core import Device
+from .compilation import compile
 from .device_kinds import cl, cpu, cuda, device, devices, metal, opencl, vulkan
 from .driver import build, lower, lower_texts, parse, program
 from .errors import TexloomWarning, TVMError
@@ -50,6 +51,7 @@ __all__ = [
     "arith",
     "build",
     "cl",
+    "compile",
     "contrib",
     "custom",
     "cpu",

@@ -29,7 +29,8 @@ class Prepared(BackendRep):  # type: ignore[misc]
         del options
         given = [inputs] if isinstance(inputs, np.ndarray) else list(inputs)
         named = dict(zip(self._model.inputs, given, strict=False))
-        return tuple(self._model.run(named, self._device))
+        results = self._model.run(named, self._device)
+        return tuple(results[name] for name in self._model.outputs)
 
 
 class TexloomBackend(Backend):  # type: ignore[misc]

@@ -15,16 +15,28 @@ def function_body(
     node: onnx.NodeProto, inputs: Sequence[Value | None], version: int
 ) -> onnx.FunctionProto | None:
     """Return the body for a node, or None if the standard has none."""
-    domain = "" if node.domain == "ai.onnx" else node.domain
-    try:
-        schema = onnx.defs.get_schema(node.op_type, version, domain)
-    except onnx.defs.SchemaError:
+    schema = _schema(node, version)
+    if schema is None:
         return None
     if schema.has_context_dependent_function:
         types = [_type_of(each).SerializeToString() if each else b"" for each in inputs]
         body = schema.get_context_dependent_function(node.SerializeToString(), types)
         return _function(body) if body else None
     return schema.function_body if schema.has_function else None
+
+
+def has_body(node: onnx.NodeProto, version: int) -> bool:
+    """Whether the standard gives a body for the operator, at least for some attributes."""
+    schema = _schema(node, version)
+    return schema is not None and (schema.has_function or schema.has_context_dependent_function)
+
+
+def _schema(node: onnx.NodeProto, version: int) -> onnx.defs.OpSchema | None:
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    try:
+        return onnx.defs.get_schema(node.op_type, version, domain)
+    except onnx.defs.SchemaError:
+        return None
 
 
 def _function(body: bytes) -> onnx.FunctionProto:
@@ -37,4 +49,4 @@ def _type_of(value: Value) -> onnx.TypeProto:
     return onnx.helper.make_tensor_type_proto(element_type(value.dtype), value.shape)
 
 
-__all__ = ["function_body"]
+__all__ = ["function_body", "has_body"]

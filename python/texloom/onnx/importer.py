@@ -7,7 +7,6 @@ whose inputs are all known is computed at once.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -17,13 +16,31 @@ import onnx
 from numpy.typing import NDArray
 
 from .._core import Tensor
+from ..errors import InternalError, TVMError
 from ..graph.graph import Graph
+from ..graph.tensor import GraphTensor
 from .attributes import attributes_of
 from .converters import converter_of
 from .fold import computed_now
-from .function_bodies import function_body
-from .nodes import NeedsValues, Node, Unsupported, Value, constant, of_tensor
+from .function_bodies import function_body, has_body
+from .nodes import (
+    NeedsValues,
+    Node,
+    Refusal,
+    Unsupported,
+    Value,
+    constant,
+    of_tensor,
+    refuse_model,
+    refuse_nodes,
+)
 from .nodes.types import DTYPES, dtype_of, static_shape
+from .stand_ins import StandIns
+
+Progress = Callable[[str, int, int], None]
+"""Is told what is being done, and how many of how many steps are done."""
+
+_LOST = Value((), "")  # an output of a node that is not converted, or of one after it
 
 
 class Scope:
@@ -46,20 +63,30 @@ class Scope:
 
 
 class Importer:
-    """Builds a graph from a model, given the shapes of its inputs and the values of some."""
+    """Builds a graph from a model, given the shapes of its inputs and the values of some.
+
+    A node that cannot be converted does not end the import: its outputs are replaced by inputs of
+    the shapes that ONNX infers, so that all such nodes are found.
+    """
 
     def __init__(
         self,
         model: onnx.ModelProto,
         shapes: Mapping[str, Sequence[int]],
         values: Mapping[str, NDArray[Any]],
+        progress: Progress | None = None,
     ) -> None:
         self._model = model
         self._shapes = shapes
         self._given = values
-        self._names: Counter[str] = Counter()
+        self._progress = progress
+        self._path: list[str] = []  # the node that is converted, after those that are expanded
         self._constants: dict[int, Any] = {}
         self._functions = {(f.domain, f.name): f for f in model.functions}
+        self._refusals: dict[Refusal, None] = {}  # in order
+        self._needs: frozenset[str] = frozenset()
+        named = (*model.graph.input, *model.graph.output)
+        self._names = {each.name for each in named}  # names of the graph that are taken
         self.graph = Graph(model.graph.name or "model")
         self.outputs: list[Value] = []
 
@@ -69,14 +96,22 @@ class Importer:
         Raises
         ------
         Unsupported
-            For nodes that cannot be converted; the text has all reasons that were found.
+            For all nodes that cannot be converted.
         NeedsValues
             If nodes need the values of inputs that are not among the given ones.
         """
         graph = self._model.graph
         scope = Scope({each.domain: each.version for each in self._model.opset_import})
         self._bind_inputs(graph, scope)
-        self._convert_nodes(graph.node, scope)
+        stand_ins = StandIns(self._model, self._shapes)
+        for number, node in enumerate(graph.node):
+            if self._progress is not None:
+                self._progress("nodes are imported", number, len(graph.node))
+            self._convert_node(node, scope, stand_ins)
+        if self._refusals:
+            refuse_nodes(list(self._refusals))
+        if self._needs:
+            raise NeedsValues(self._needs)
         self.outputs = [self._output(scope, each.name) for each in graph.output]
 
     def _bind_inputs(self, graph: onnx.GraphProto, scope: Scope) -> None:
@@ -89,7 +124,8 @@ class Importer:
             if each.name in self._given:
                 scope[each.name] = constant(self._given[each.name])
                 continue
-            shape = tuple(self._shapes.get(each.name, ())) or static_shape(each)
+            given = self._shapes.get(each.name)
+            shape = static_shape(each) if given is None else tuple(given)
             dtype = dtype_of(each)
             if 0 in shape:
                 scope[each.name] = constant(np.zeros(shape, dtype))
@@ -99,29 +135,54 @@ class Importer:
 
     def _convert_nodes(self, nodes: Sequence[onnx.NodeProto], scope: Scope) -> None:
         for node in nodes:
+            self._convert_node(node, scope, None)
+
+    def _convert_node(self, node: onnx.NodeProto, scope: Scope, stand_ins: StandIns | None) -> None:
+        """Convert a node, or keep the reason why not; give its outputs names."""
+        outputs = [_LOST] * len(node.output)
+        self._path.append(node.name or next(filter(None, node.output), node.op_type))
+        try:
             outputs = self._converted(node, scope)
-            for name, value in zip(node.output, outputs, strict=False):
-                scope[name] = value
+        except NeedsValues as needs:
+            self._needs |= needs.inputs
+        except _LostError:
+            pass
+        except TVMError as error:
+            domain = "" if node.domain in ("", "ai.onnx") else f"{node.domain}::"
+            self._refusals.append(
+                Refusal(domain + node.op_type, "/".join(self._path), _reason(error))
+            )
+        finally:
+            self._path.pop()
+        for name, value in zip(node.output, outputs, strict=False):
+            made = value
+            if made is _LOST and stand_ins is not None:
+                made = stand_ins.input_of(self.graph, name, self.unique_name) or _LOST
+            scope[name] = made
 
     def _converted(self, node: onnx.NodeProto, scope: Scope) -> list[Value]:
         inputs = [scope[name] for name in node.input]
         for name, value in zip(node.input, inputs, strict=True):
             if name and value is None:
-                raise Unsupported(f"{_title(node)}: nothing computes its input {name!r}")
+                raise Unsupported(f"nothing computes its input {name!r}")
         domain = "" if node.domain == "ai.onnx" else node.domain
         function = self._functions.get((node.domain, node.op_type))
         if function is not None:
             return self._inlined(function, node, inputs, scope)
         version = scope.versions.get(domain, 1)
+        converter = converter_of(domain, node.op_type)
+        if any(each is _LOST for each in inputs):
+            if converter is None and not has_body(node, version):
+                raise Unsupported("the operator is not supported")
+            return [_LOST] * len(node.output)
         if all(each is None or each.is_constant for each in inputs):
             folded = computed_now(node, [e.array if e else None for e in inputs], version)
             if folded is not None:
                 return [constant(each) for each in folded]
-        converter = converter_of(domain, node.op_type)
         if converter is None:
             body = function_body(node, inputs, version)
             if body is None:
-                raise Unsupported(f"{_title(node)}: the operator is not supported")
+                raise Unsupported("the operator is not supported")
             return self._inlined(body, node, inputs, scope)
         view = Node(
             node.op_type,
@@ -135,8 +196,10 @@ class Importer:
         )
         try:
             made = converter(view)
-        except Unsupported as error:
-            raise Unsupported(f"{_title(node)}: {error}") from None
+        except (NeedsValues, _LostError, TVMError, InternalError, Warning):
+            raise
+        except Exception as error:  # of a node whose attributes contradict its inputs
+            raise Unsupported(f"it is not valid: {type(error).__name__}: {error}") from error
         return [made] if isinstance(made, Value) else list(made)
 
     def _inlined(
@@ -164,7 +227,7 @@ class Importer:
         for each, value in zip(graph.input, inputs, strict=True):
             inner[each.name] = value
         self._convert_nodes(graph.node, inner)
-        return [self._output(inner, each.name) for each in graph.output]
+        return _none_lost([self._output(inner, each.name) for each in graph.output])
 
     def convert(self, op: str, inputs: Sequence[Value], attributes: dict[str, Any]) -> list[Value]:
         """Convert an operator of the newest operator set."""
@@ -172,7 +235,8 @@ class Importer:
         names = [f"input_{i}" for i in range(len(inputs))]
         for name, value in zip(names, inputs, strict=True):
             scope[name] = value
-        return self._converted(onnx.helper.make_node(op, names, ["output"], **attributes), scope)
+        node = onnx.helper.make_node(op, names, ["output"], **attributes)
+        return _none_lost(self._converted(node, scope))
 
     def emit(
         self,
@@ -183,11 +247,14 @@ class Importer:
     ) -> list[Value]:
         """Add an operator to the graph."""
         asked = frozenset().union(*(each.asked for each in inputs))
-        tensors = [self._tensor(each) for each in inputs]
-        made = self.graph.op(self._unique(op), op, partial(function, **attributes), tensors)
+        tensors = [self.tensor_of(each) for each in inputs]
+        name = self.unique_name("/".join(self._path))
+        made = self.graph.op(name, op, partial(function, **attributes), tensors)
+        self._names.update(each.name for each in made)
         return [of_tensor(each, asked) for each in made]
 
-    def _tensor(self, value: Value) -> Any:
+    def tensor_of(self, value: Value) -> GraphTensor:
+        """Return the tensor of a value, for a constant a tensor of the graph with its elements."""
         if value.tensor is not None:
             return value.tensor
         array = value.array
@@ -198,27 +265,48 @@ class Importer:
             raise Unsupported(f"an operator reads a constant of type {value.dtype}")
         key = id(array)
         if key not in self._constants:
-            tensor = self.graph.constant(self._unique("constant"), array)
+            tensor = self.graph.constant(self.unique_name("constant"), array)
             self._constants[key] = (tensor, array)  # the array lives as long as its id counts
-        return self._constants[key][0]
+        return self._constants[key][0]  # type: ignore[no-any-return]
 
-    def _unique(self, stem: str) -> str:
-        self._names[stem] += 1
-        return f"{stem}_{self._names[stem]}"
+    def unique_name(self, stem: str) -> str:
+        """Return a name that neither a tensor nor an input or output of the model has."""
+        name, number = stem, 1
+        while name in self._names or f"{name}.0" in self._names:  # `.0`: of several outputs
+            number += 1
+            name = f"{stem}_{number}"
+        self._names.add(name)
+        return name
 
     def _output(self, scope: Scope, name: str) -> Value:
         value = scope[name]
         if value is None:
-            raise Unsupported(f"nothing computes the output {name!r}")
+            refuse_model(f"nothing computes the output {name!r}", "correct the model")
         return value
 
 
-def _title(node: onnx.NodeProto) -> str:
-    return f"{node.op_type} {node.name or node.output[0]!r}"
+class _LostError(Exception):
+    """A converter asks for what is not converted; why is among the refusals already."""
+
+
+def _none_lost(values: list[Value]) -> list[Value]:
+    if any(each is _LOST for each in values):
+        raise _LostError
+    return values
+
+
+def _reason(error: TVMError) -> str:
+    return error.diagnostics[0].message if error.diagnostics else str(error)
 
 
 def _array_of(initializer: onnx.TensorProto) -> NDArray[Any]:
-    return onnx.numpy_helper.to_array(initializer)
+    try:
+        return onnx.numpy_helper.to_array(initializer)
+    except Exception as error:
+        refuse_model(
+            f"the values of the constant {initializer.name!r} cannot be read: {error}",
+            "export the model again",
+        )
 
 
 def _with_attributes(function: onnx.FunctionProto, node: onnx.NodeProto) -> list[onnx.NodeProto]:
@@ -251,4 +339,4 @@ def _resolve(node: onnx.NodeProto, given: Mapping[str, onnx.AttributeProto]) -> 
     node.attribute.extend(kept)
 
 
-__all__ = ["Importer", "NeedsValues"]
+__all__ = ["Importer", "Progress"]

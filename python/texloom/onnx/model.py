@@ -11,89 +11,102 @@ import onnx
 from numpy.typing import NDArray
 
 from .._core import Device
-from ..graph.compiled import CompiledGraph
-from .importer import Importer
-from .nodes import NeedsValues, Unsupported, Value
-from .nodes.types import shape_of
+from ..errors import refuse
+from ..target import Target
+from .importer import Importer, Progress
+from .nodes import NeedsValues, Unsupported, refuse_model
+from .nodes.types import refuse_open, shape_of
+from .signature import Signature
+from .variant import Variant
 
 Storage = Literal["auto", "buffer", "texture"]
 
-_SCOPES = {"auto": "auto", "buffer": "global", "texture": "texture"}
-
-
-class Variant:
-    """A model compiled for shapes of its inputs, and for the values of some of them."""
-
-    def __init__(self, imported: Importer, target: str | None, storage: Storage) -> None:
-        self._outputs: list[Value] = imported.outputs
-        self._inputs = [t.name for t in imported.graph.inputs]
-        self.graph: CompiledGraph | None = None
-        marked = set()
-        for each in imported.outputs:
-            if each.tensor is not None and each.tensor not in marked:
-                marked.add(each.tensor)
-                if each.tensor.name not in self._inputs:
-                    imported.graph.output(each.tensor)
-        if any(t.name not in self._inputs for t in marked):
-            scopes: Any = _SCOPES[storage]
-            self.graph = imported.graph.compile(target, scopes=scopes)
-
-    def run(self, inputs: Mapping[str, NDArray[Any]], device: Any) -> list[NDArray[Any]]:
-        """Return the outputs, in the model's order."""
-        made: dict[str, NDArray[Any]] = {name: inputs[name] for name in self._inputs}
-        if self.graph is not None:
-            made.update(self.graph.run(made, device))
-        results = []
-        for each in self._outputs:
-            array = each.array if each.tensor is None else made[each.tensor.name]
-            results.append(np.array(array).reshape(each.shape))
-        return results
+_SCOPES: dict[str, Any] = {"auto": "auto", "buffer": "global", "texture": "texture"}
 
 
 class Model:
-    """An ONNX model, compiled for the shapes with which it runs.
+    """An ONNX model, compiled for the shapes of its inputs.
+
+    A model whose shapes are known is compiled at once. One that leaves extents open is compiled
+    when it runs, for each shape that it gets, and so is one whose shapes depend on the values of
+    inputs, for all values that it gets. ``print`` shows what has been compiled.
 
     Parameters
     ----------
     model : ModelProto
-    target : str, optional
+    target : str or Target, optional
         As for :func:`texloom.build`.
     storage : "auto", "buffer" or "texture"
-        Where tensors are stored.
+        Where tensors are stored: by cost, in buffers, or in textures wherever a kernel can.
     shapes : mapping of str to sequence of int, optional
-        Of inputs.
+        Of inputs. What the model says of their extents must agree.
+    values : mapping of str to array, optional
+        The values of inputs that thereby become constants, such as the shape for a Reshape.
+    progress : callable, optional
+        ``progress(what, done, all)`` is called while nodes are imported.
+
+    Attributes
+    ----------
+    inputs, outputs : list of str
+        The names, in the model's order.
 
     Raises
     ------
     Unsupported
-        If nodes cannot be converted.
+        If nodes cannot be converted: the text lists all of them.
+    TVMError
+        TL5016 for names that are no inputs, TL5003 for shapes and TL5002 for dtypes that contradict
+        the model.
     """
 
     def __init__(
         self,
         model: onnx.ModelProto,
-        target: str | None = None,
+        target: str | Target | None = None,
         storage: Storage = "auto",
         shapes: Mapping[str, Sequence[int]] | None = None,
+        values: Mapping[str, NDArray[Any]] | None = None,
+        progress: Progress | None = None,
     ) -> None:
+        if storage not in _SCOPES:
+            refuse(
+                "BadDirectiveArgument",
+                f"storage={storage!r} is not a choice of storages",
+                "use 'auto', 'buffer' or 'texture'",
+            )
         self._model = model
         self._target = target
-        self._storage: Storage = storage
+        self._storage = storage
+        self._progress = progress
         self._variants: dict[Any, Variant] = {}
         self._specialized: frozenset[str] = frozenset()  # inputs whose values kernels depend on
-        initialized = {each.name for each in model.graph.initializer}
-        self._inputs = [each for each in model.graph.input if each.name not in initialized]
-        self.inputs = [each.name for each in self._inputs]
+        every = Signature(model)
+        self._values = {n: every.checked(n, array) for n, array in (values or {}).items()}
+        self._signature = every.without(self._values)
+        self.inputs = [each.name for each in self._signature.inputs]
         self.outputs = [each.name for each in model.graph.output]
-        given = dict(shapes or {})
-        if not any(each.name not in given and _is_open(each) for each in self._inputs):
-            self._prepare(given)
+        self._shapes = self._signature.completed(shapes or {})
+        if not self._open():
+            try:
+                self._variant(self._shapes, {})
+            except NeedsValues as needs:
+                self._specialized |= needs.inputs
 
-    def _prepare(self, shapes: Mapping[str, Sequence[int]]) -> None:
-        try:
-            self._variant(shapes, {})
-        except NeedsValues as needs:
-            self._specialized |= needs.inputs
+    def _open(self) -> list[onnx.ValueInfoProto]:
+        """Return the inputs whose shapes are not known."""
+        return [
+            each
+            for each in self._signature.inputs
+            if each.name not in self._shapes
+            and not all(isinstance(extent, int) for extent in _extents(each))
+        ]
+
+    def _imported(
+        self, shapes: Mapping[str, Sequence[int]], values: Mapping[str, NDArray[Any]]
+    ) -> Importer:
+        imported = Importer(self._model, shapes, {**self._values, **values}, self._progress)
+        imported.run()
+        return imported
 
     def _variant(
         self, shapes: Mapping[str, Sequence[int]], values: Mapping[str, NDArray[Any]]
@@ -103,40 +116,104 @@ class Model:
             tuple(sorted((name, array.tobytes()) for name, array in values.items())),
         )
         if key not in self._variants:
-            imported = Importer(self._model, shapes, values)
-            imported.run()
-            self._variants[key] = Variant(imported, self._target, self._storage)
+            imported = self._imported(shapes, values)
+            scopes = _SCOPES[self._storage]
+            self._variants[key] = Variant(imported, self.outputs, self._target, scopes)
         return self._variants[key]
 
     def run(
         self,
         inputs: Mapping[str, NDArray[Any]],
         device: Device | str | None = None,
-    ) -> list[NDArray[Any]]:
-        """Run the model and wait for its outputs, which come in the model's order."""
-        arrays = {name: np.asarray(inputs[name]) for name in self.inputs}
-        shapes = {name: array.shape for name, array in arrays.items()}
+    ) -> dict[str, NDArray[Any]]:
+        """Run the model and wait for its outputs.
+
+        Parameters
+        ----------
+        inputs : mapping of str to array
+            An array for each input, by name.
+        device : Device or str, optional
+            ``texloom.opencl(0)`` by default. The first run on a device compiles the kernels there.
+
+        Returns
+        -------
+        dict of str to array
+            The outputs by name, in the model's order.
+
+        Raises
+        ------
+        TVMError
+            TL5016 for a missing or an unknown name, TL5002 for a dtype, TL5003 for a shape.
+        """
+        arrays = self._signature.checked_all(inputs)
+        shapes = {n: array.shape for n, array in arrays.items() if isinstance(array, np.ndarray)}
+        for name, shape in self._shapes.items():
+            if tuple(shape) != shapes[name]:
+                refuse(
+                    "WrongShape",
+                    f"the model is compiled for {name!r} of the shape {tuple(shape)}, the array "
+                    f"has {shapes[name]}",
+                    "pass an array of that shape, or compile without shapes=",
+                )
         while True:
             values = {name: arrays[name] for name in self._specialized}
             try:
-                return self._variant(shapes, values).run(arrays, device)
+                return self._variant(self._signature.stated(shapes), values).run(arrays, device)
             except NeedsValues as needs:
-                if not needs.inputs - self._specialized:
-                    raise Unsupported(
-                        "a shape depends on computed values of the inputs " + str(needs)
-                    ) from None
-                self._specialized |= needs.inputs
+                self._specialize(needs)
+
+    def _specialize(self, needs: NeedsValues) -> None:
+        if not needs.inputs - self._specialized:
+            raise Unsupported(
+                "a shape depends on computed values of the inputs " + str(needs)
+            ) from None
+        self._specialized |= needs.inputs
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a package with the model's names of inputs and outputs; see `texloom.graph.load`.
+
+        An earlier file of that name is replaced, once the new one is complete.
+
+        Raises
+        ------
+        Unsupported
+            If the model leaves extents open, if kernels depend on the values of inputs, or if an
+            input or output has no elements.
+        TVMError
+            TL5012 if the file cannot be written.
+        """
+        if self._open():
+            refuse_open(self._open())
+        if self._specialized:
+            names = sorted(self._specialized)
+            each = names[0]
+            refuse_model(
+                f"shapes depend on the values of the inputs {', '.join(map(repr, names))}",
+                f"give the values, which the package then has: values={{{each!r}: array, ...}}; on "
+                f"the command line --value {each}=FILE",
+            )
+        variant = self._variant(self._shapes, {})
+        if not variant.names_all_outputs:
+            imported = self._imported(self._shapes, {})
+            scopes = _SCOPES[self._storage]
+            variant = Variant(imported, self.outputs, self._target, scopes, copies=True)
+        variant.save(path, self.inputs)
+
+    def __str__(self) -> str:
+        """Return what is compiled: the inputs, the outputs and the graph of each variant."""
+        lines = [f"model {self._model.graph.name or 'model'}"]
+        lines += [f"input {self._signature.described(name)}" for name in self.inputs]
+        if not self._variants:
+            return "\n".join([*lines, "nothing is compiled before the shapes are known"])
+        for variant in self._variants.values():
+            lines += ["", str(variant)]
+        return "\n".join(lines)
 
 
-def _is_open(value: onnx.ValueInfoProto) -> bool:
-    """Whether the shape, which may have no extents at all, is known only when the model runs."""
+def _extents(value: onnx.ValueInfoProto) -> tuple[int | str, ...]:
+    """Return the extents; a word if even their number is open."""
     shape = shape_of(value)
-    return shape is None or not all(isinstance(extent, int) for extent in shape)
+    return ("?",) if shape is None else shape
 
 
-def load(path: str | PathLike[str], **options: Any) -> Model:
-    """Load and compile a model from a file."""
-    return Model(onnx.load(path), **options)
-
-
-__all__ = ["Model", "Storage", "Variant", "load"]
+__all__ = ["Model", "Storage"]

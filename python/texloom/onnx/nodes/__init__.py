@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from .errors import NeedsValues, Unsupported
+from .errors import NeedsValues, Refusal, Unsupported, refuse_model, refuse_nodes
 from .node import Node
 from .values import Value, constant, of_tensor
 
-__all__ = ["NeedsValues", "Node", "Unsupported", "Value", "constant", "of_tensor"]
+__all__ = [
+    "NeedsValues",
+    "Node",
+    "Refusal",
+    "Unsupported",
+    "Value",
+    "constant",
+    "of_tensor",
+    "refuse_model",
+    "refuse_nodes",
+]

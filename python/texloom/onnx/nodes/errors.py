@@ -2,9 +2,49 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
 
-class Unsupported(Exception):
-    """A node cannot be converted; the text says why."""
+from ...errors import Diagnostic, TVMError, refuse, with_note
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A node that cannot be converted.
+
+    Attributes
+    ----------
+    op : str
+        The operator, with its domain if that is not ONNX's own: ``"Conv"``, ``"my.domain::Conv"``.
+    node : str
+        The node's name, or that of its first output.
+    reason : str
+    """
+
+    op: str
+    node: str
+    reason: str
+
+
+class Unsupported(TVMError):
+    """What a model asks for is not supported; the text says why.
+
+    Attributes
+    ----------
+    refusals : tuple of Refusal
+        All nodes that cannot be converted.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        diagnostics: list[Diagnostic] | None = None,
+        refusals: Sequence[Refusal] = (),
+    ) -> None:
+        super().__init__(text, diagnostics)
+        self.refusals = tuple(refusals)
 
 
 class NeedsValues(Exception):
@@ -15,4 +55,36 @@ class NeedsValues(Exception):
         self.inputs = inputs
 
 
-__all__ = ["NeedsValues", "Unsupported"]
+def refuse_model(message: str, help_text: str) -> NoReturn:
+    """Raise :class:`Unsupported` as the diagnostic TL3040."""
+    refuse("BadGraph", message, help_text, Unsupported)
+
+
+def refuse_nodes(refusals: Sequence[Refusal]) -> NoReturn:
+    """Raise :class:`Unsupported` for all nodes, with a note for each operator and reason."""
+    groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for each in refusals:
+        groups[each.op, each.reason].append(each.node)
+    try:
+        if len(groups) == 1 and len(refusals) == 1:
+            (only,) = refusals
+            message = f"{only.op} {only.node!r}: {only.reason}"
+            refuse_model(message, "`texloom ops` lists the operators that are supported")
+        counted = ", ".join(
+            f"{sum(len(n) for (op, _), n in groups.items() if op == each)} {each}"
+            for each in dict.fromkeys(op for op, _ in groups)
+        )
+        refuse_model(
+            f"{len(refusals)} nodes cannot be converted: {counted}",
+            "`texloom ops` lists the operators that are supported",
+        )
+    except Unsupported as error:
+        if len(refusals) > 1:
+            for (op, reason), nodes in groups.items():
+                named = ", ".join(map(repr, nodes))
+                with_note(error, f"{op}: {reason}: {len(nodes)} x ({named})")
+        error.refusals = tuple(refusals)
+        raise
+
+
+__all__ = ["NeedsValues", "Refusal", "Unsupported", "refuse_model", "refuse_nodes"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import onnx
 from numpy.typing import NDArray
 
-from .errors import Unsupported
+from .errors import refuse_model
 
 _ELEMENT_TYPES = {
     "float32": onnx.TensorProto.FLOAT,
@@ -66,10 +67,15 @@ def dtype_of(value: onnx.ValueInfoProto) -> str:
     """
     kind = value.type.WhichOneof("value")
     if kind != "tensor_type":
-        raise Unsupported(f"{value.name!r} is no tensor but a {kind}")
-    name = dtype_name(value.type.tensor_type.elem_type)
+        what = (kind or "value without a type").removesuffix("_type").replace("_", " ")
+        refuse_model(f"{value.name!r} is no tensor but a {what}", "only tensors are supported")
+    element = value.type.tensor_type.elem_type
+    is_known = element in onnx.TensorProto.DataType.values()
+    name = dtype_name(element) if is_known else f"number {element}"
     if name not in DTYPES:
-        raise Unsupported(f"{value.name!r} has elements of type {name}")
+        refuse_model(
+            f"{value.name!r} has elements of the type {name}", f"the types are {', '.join(DTYPES)}"
+        )
     return name
 
 
@@ -86,14 +92,32 @@ def shape_of(value: onnx.ValueInfoProto) -> tuple[int | str, ...] | None:
 def static_shape(value: onnx.ValueInfoProto) -> tuple[int, ...]:
     """Return a shape that has to be fixed."""
     shape = shape_of(value)
-    if shape is None:
-        raise Unsupported(f"the rank of the input {value.name!r} is open")
-    for each in shape:
-        if not isinstance(each, int):
-            raise Unsupported(f"the extent {each!r} of the input {value.name!r} is open")
-        if each < 0:
-            raise Unsupported(f"the input {value.name!r} has the extent {each}")
+    if shape is None or not all(isinstance(each, int) for each in shape):
+        refuse_open([value])
+    if any(each < 0 for each in shape):  # type: ignore[operator]
+        refuse_model(f"{value.name!r} has the shape {shape}", "extents are 0 or more")
     return shape  # type: ignore[return-value]
+
+
+def refuse_open(values: Sequence[onnx.ValueInfoProto]) -> NoReturn:
+    """Say which extents of inputs have to be given, and how."""
+    told, python, options = [], [], []
+    for each in values:
+        shape = shape_of(each)
+        if shape is None:
+            told.append(f"the rank of {each.name!r}")
+            words = ["..."]
+        else:
+            places = [i for i, extent in enumerate(shape) if not isinstance(extent, int)]
+            named = ", ".join(f"{i} ({shape[i]})" if shape[i] != "?" else str(i) for i in places)
+            told.append(f"extent{'s' * (len(places) > 1)} {named} of {each.name!r}")
+            words = [str(extent) for extent in shape]
+        python.append(f"{each.name!r}: ({', '.join(words)})")
+        options.append(f"--shape {each.name}={'x'.join(words)}")
+    refuse_model(
+        f"the model leaves open {', and '.join(told)}",
+        f"give numbers: shapes={{{', '.join(python)}}}; on the command line {' '.join(options)}",
+    )
 
 
 __all__ = [
@@ -102,6 +126,7 @@ __all__ = [
     "dtype_of",
     "dtype_of_array",
     "element_type",
+    "refuse_open",
     "shape_of",
     "static_shape",
 ]

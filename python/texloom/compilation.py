@@ -1,0 +1,65 @@
+"""Compiling whole models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import onnx as onnx_package
+
+    from .onnx import Model
+    from .target import Target
+
+
+def compile(
+    model: onnx_package.ModelProto | str | PathLike[str],
+    target: str | Target | None = None,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    storage: Literal["auto", "buffer", "texture"] = "auto",
+    values: Mapping[str, Any] | None = None,
+) -> Model:
+    """Compile an ONNX model. Needs the package ``onnx``, but no device.
+
+    ``compile("model.onnx").run({"x": array})`` runs it, and ``compile("model.onnx").save(path)``
+    writes a package, which :func:`texloom.graph.load` and programs in C++ run.
+
+    Parameters
+    ----------
+    model : ModelProto, str or path
+        A model, or the name of a file.
+    target : str or Target, optional
+        As for :func:`texloom.build`.
+    shapes : mapping of str to sequence of int, optional
+        Of inputs, such as ``{"x": (1, 3, 640, 640)}``. A model that leaves extents open is compiled
+        without them when it runs, for the shapes of the arrays that it gets.
+    storage : "auto", "buffer" or "texture"
+        Where tensors are stored: by cost, in buffers, or in textures wherever a kernel can.
+    values : mapping of str to array, optional
+        The values of inputs that thereby become constants, such as the shape for a Reshape.
+
+    Returns
+    -------
+    texloom.onnx.Model
+
+    Raises
+    ------
+    texloom.onnx.Unsupported
+        If the file is no model, or if nodes cannot be converted: the text lists all of them.
+    TVMError
+        TL5012 if the file cannot be read; TL5016, TL5003 or TL5002 for `shapes` and `values` that
+        do not fit the model.
+    """
+    from .onnx import Model
+    from .onnx.files import check_model, read_model
+
+    if isinstance(model, (str, PathLike)):
+        model = read_model(model)
+    else:
+        check_model(model)
+    return Model(model, target, storage, shapes, values)
+
+
+__all__ = ["compile"]

@@ -1,0 +1,146 @@
+"""What a model says of its inputs, and what callers give for them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from ..errors import refuse
+from .nodes.types import dtype_of, shape_of
+
+
+class Signature:
+    """The inputs of a model that callers give.
+
+    Attributes
+    ----------
+    inputs : list of ValueInfoProto
+        Those that have no initializer, in the model's order.
+    """
+
+    def __init__(self, model: onnx.ModelProto) -> None:
+        initialized = {each.name for each in model.graph.initializer}
+        initialized |= {each.values.name for each in model.graph.sparse_initializer}
+        self.inputs = [each for each in model.graph.input if each.name not in initialized]
+        self._by_name = {each.name: each for each in self.inputs}
+
+    def without(self, names: Collection[str]) -> Signature:
+        """Return the signature without the inputs of these names."""
+        made = Signature.__new__(Signature)
+        made.inputs = [each for each in self.inputs if each.name not in names]
+        made._by_name = {each.name: each for each in made.inputs}
+        return made
+
+    def described(self, name: str) -> str:
+        """Return a name with its type, such as ``"x: float32[N, 3]"``."""
+        value = self._by_name[name]
+        shape = shape_of(value)
+        extents = "..." if shape is None else ", ".join(map(str, shape))
+        return f"{name}: {dtype_of(value) if _is_tensor(value) else 'no tensor'}[{extents}]"
+
+    def completed(self, shapes: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
+        """Check the shapes that a caller gives, and add those that follow from them.
+
+        Another input's shape follows if its open extents have names that inputs have whose shapes
+        are given.
+        """
+        for name, shape in shapes.items():
+            self._check_name(name)
+            given = isinstance(shape, (list, tuple))
+            if not given or not all(isinstance(e, Integral) and e >= 0 for e in shape):
+                refuse(
+                    "WrongShape",
+                    f"the shape of {name!r} is {shape!r}",
+                    "give a list of integers, 0 or more",
+                )
+            self._check_shape(name, shape, "the given")
+        made = {
+            name: tuple(map(int, shape))
+            for name, shape in shapes.items()
+            if not _is_fixed(shape_of(self._by_name[name]))
+        }
+        extents: dict[int | str, int] = {}
+        for name, shape in made.items():
+            extents.update(zip(shape_of(self._by_name[name]) or (), shape, strict=False))
+        extents.pop("?", None)
+        for each in self.inputs:
+            said = shape_of(each)
+            if each.name not in made and said is not None and not _is_fixed(said):
+                known = [e if isinstance(e, int) else extents.get(e) for e in said]
+                if None not in known:
+                    made[each.name] = tuple(known)  # type: ignore[arg-type]
+        return made
+
+    def stated(self, shapes: Mapping[str, Sequence[int]]) -> dict[str, Sequence[int]]:
+        """Return the shapes of those inputs of which the model leaves extents open."""
+        return {
+            name: shape
+            for name, shape in shapes.items()
+            if not _is_fixed(shape_of(self._by_name[name]))
+        }
+
+    def checked_all(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an array for each input; values of inputs that are no tensors as they are."""
+        for name in arrays:
+            self._check_name(name)
+        for each in self.inputs:
+            if each.name not in arrays:
+                refuse(
+                    "UnknownName",
+                    f"the input {each.name!r} is missing",
+                    f"give it: {self.described(each.name)}",
+                )
+        return {name: self.checked(name, arrays[name]) for name in self._by_name}
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return what is given for an input as an array of the model's dtype and shape."""
+        self._check_name(name)
+        if not _is_tensor(self._by_name[name]):
+            return value
+        array: NDArray[Any] = np.asarray(value)
+        dtype = dtype_of(self._by_name[name])
+        if array.dtype.name != dtype:
+            refuse(
+                "WrongElementType",
+                f"the input {name!r} is {dtype}, but the array is {array.dtype}",
+                f"convert it: array.astype({dtype!r})",
+            )
+        self._check_shape(name, array.shape, "the array's")
+        return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+    def _check_name(self, name: str) -> None:
+        if name not in self._by_name:
+            known = ", ".join(self._by_name) or "none"
+            refuse("UnknownName", f"the model has no input {name!r}", f"its inputs are {known}")
+
+    def _check_shape(self, name: str, shape: Sequence[int], whose: str) -> None:
+        said = shape_of(self._by_name[name])
+        if said is None:
+            return
+        agrees = len(said) == len(shape) and all(
+            isinstance(a, str) or a == b for a, b in zip(said, shape, strict=True)
+        )
+        if not agrees:
+            shown = ", ".join(map(str, said))
+            refuse(
+                "WrongShape",
+                f"the model's input {name!r} has the shape ({shown}), {whose} shape is "
+                f"({', '.join(map(str, shape))})",
+                "give a shape that agrees with the model's numbers",
+            )
+
+
+def _is_tensor(value: onnx.ValueInfoProto) -> bool:
+    return bool(value.type.WhichOneof("value") == "tensor_type")
+
+
+def _is_fixed(shape: Sequence[int | str] | None) -> bool:
+    return shape is not None and all(isinstance(each, int) for each in shape)
+
+
+__all__ = ["Signature"]

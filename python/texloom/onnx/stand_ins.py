@@ -1,0 +1,54 @@
+"""Inputs that stand for the outputs of nodes that cannot be converted.
+
+With them the nodes after such a node are converted, too, and what is wrong with these is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+import onnx
+import onnx.shape_inference
+
+from ..errors import TVMError
+from ..graph.graph import Graph
+from .nodes import Value, of_tensor
+from .nodes.types import dtype_of, static_shape
+
+
+class StandIns:
+    """The types that ONNX infers for the values of a model, once somebody asks for one."""
+
+    def __init__(self, model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> None:
+        self._model = model
+        self._shapes = shapes
+
+    @cached_property
+    def _types(self) -> dict[str, onnx.ValueInfoProto]:
+        model = onnx.ModelProto()
+        model.CopyFrom(self._model)
+        for each in model.graph.input:
+            if each.name in self._shapes:
+                extents = each.type.tensor_type.shape
+                del extents.dim[:]
+                for extent in self._shapes[each.name]:
+                    extents.dim.add().dim_value = extent
+        try:
+            graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
+        except Exception:  # of a model that contradicts itself, or is too large for protobuf
+            return {}
+        return {each.name: each for each in (*graph.value_info, *graph.output)}
+
+    def input_of(self, graph: Graph, name: str, unique: Callable[[str], str]) -> Value | None:
+        """Return a new input of the graph of the shape and dtype of a value, if they are known."""
+        if name not in self._types:
+            return None
+        try:
+            shape, dtype = static_shape(self._types[name]), dtype_of(self._types[name])
+            return of_tensor(graph.input(unique(name), shape, dtype), frozenset())
+        except TVMError:
+            return None
+
+
+__all__ = ["StandIns"]

@@ -1,0 +1,118 @@
+"""A model compiled for fixed shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import te
+from .._core import Tensor
+from ..graph.compiled import CompiledGraph
+from ..graph.tensor import GraphTensor
+from ..target import Target
+from .importer import Importer
+from .nodes import Value, refuse_model
+
+
+def _copied(x: Tensor) -> Tensor:
+    return te.compute(x.shape, lambda *i: x(*i), name="copy")
+
+
+class Variant:
+    """A model compiled for shapes of its inputs, and for the values of some of them.
+
+    Parameters
+    ----------
+    imported : Importer
+        After its run.
+    names : sequence of str
+        Of the outputs.
+    target : str or Target, optional
+    scopes : str
+        As for :meth:`texloom.graph.Graph.compile`.
+    copies : bool
+        Whether the graph has every output under its own name. Else those that are inputs, constants
+        or other outputs are not in the graph: :meth:`run` adds them, but no package has them.
+
+    Attributes
+    ----------
+    graph : CompiledGraph or None
+        None if it would compute nothing.
+    names_all_outputs : bool
+        Whether the graph has every output under its own name.
+    """
+
+    def __init__(
+        self,
+        imported: Importer,
+        names: Sequence[str],
+        target: str | Target | None,
+        scopes: Any,
+        copies: bool = False,
+    ) -> None:
+        self._imported = imported
+        self._outputs = dict(zip(names, imported.outputs, strict=True))
+        self._inputs = [each.name for each in imported.graph.inputs]
+        self._name_of: dict[GraphTensor, str] = {}  # of tensors that the graph has as outputs
+        self.names_all_outputs = True
+        for name, value in self._outputs.items():
+            tensor = value.tensor
+            if tensor is None or tensor.name in self._inputs or tensor in self._name_of:
+                self.names_all_outputs = copies
+                if not copies:
+                    continue
+                tensor = self._copy(name, value)
+            imported.graph.output(tensor, name)
+            self._name_of[tensor] = name
+        self.graph: CompiledGraph | None = None
+        if self._name_of:
+            self.graph = imported.graph.compile(target, scopes=scopes)
+
+    def _copy(self, name: str, value: Value) -> GraphTensor:
+        """Add a node that gives a value a tensor of its own."""
+        if 0 in value.shape:
+            refuse_model(f"the output {name!r} has no elements", "remove it from the model")
+        if name in self._inputs:
+            refuse_model(
+                f"the input {name!r} is an output, too",
+                "give the output a name of its own, by a node Identity",
+            )
+        tensor = self._imported.tensor_of(value)
+        unique = self._imported.unique_name(f"{name}.copy")
+        (made,) = self._imported.graph.op(unique, "copy", _copied, [tensor])
+        return made
+
+    def run(self, inputs: Mapping[str, NDArray[Any]], device: Any) -> dict[str, NDArray[Any]]:
+        """Return the outputs by name, in the model's order."""
+        given = {name: inputs[name] for name in self._inputs}
+        made = self.graph.run(given, device) if self.graph is not None else {}
+        results = {}
+        for name, value in self._outputs.items():
+            if value.tensor is None:
+                array = value.array
+            elif value.tensor in self._name_of:
+                array = made[self._name_of[value.tensor]]
+            else:
+                array = given[value.tensor.name]
+            results[name] = np.array(array).reshape(value.shape)
+        return results
+
+    def save(self, path: str | PathLike[str], inputs: Sequence[str]) -> None:
+        """Write a package for these inputs."""
+        empty = [name for name in inputs if name not in self._inputs]
+        if empty:
+            refuse_model(f"the input {empty[0]!r} has no elements", "remove it from the model")
+        assert self.graph is not None  # a model has an output
+        self.graph.save(path)
+
+    def __str__(self) -> str:
+        """Return the outputs and the summary of the graph."""
+        lines = [f"output {name}: {v.dtype}{list(v.shape)}" for name, v in self._outputs.items()]
+        return "\n".join([*lines, *([str(self.graph).rstrip()] if self.graph is not None else [])])
+
+
+__all__ = ["Variant"]
