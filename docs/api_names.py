@@ -125,11 +125,13 @@ INTERNAL = (
     "texloom.inspect.schedule",
     "texloom.instances",
     "texloom.onnx.attributes",
+    "texloom.onnx.comparison",
     "texloom.onnx.files",
     "texloom.onnx.fold",
     "texloom.onnx.function_bodies",
     "texloom.onnx.importer",
     "texloom.onnx.model",
+    "texloom.onnx.operators",
     "texloom.onnx.signature",
     "texloom.onnx.stand_ins",
     "texloom.onnx.variant",
@@ -185,7 +187,7 @@ INTERNAL = (
 )
 
 # Packages of programs, which nobody imports.
-PROGRAMS = ("texloom.bench", "texloom.demo", "texloom.fuzz")
+PROGRAMS = ("texloom.bench", "texloom.command_line", "texloom.demo", "texloom.fuzz")
 
 # Packages whose modules are internal: what users need is named in the package itself.
 INTERNAL_PACKAGES = (

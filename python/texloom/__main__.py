@@ -7,18 +7,30 @@ import os
 import sys
 from collections.abc import Sequence
 
+# Each command's module has a function `main` that takes arguments and returns an exit code.
 _COMMANDS = {
-    "trace": "run a script and write a trace for Perfetto and Chrome",
-    "plan": "plan the memory of a network's tensors: textures, or buffers in one arena",
-    "show": "draw a schedule as SVG",
-    "inspect": "show what a package file contains",
+    "compile": ("command_line.compile", "compile an ONNX model to a package"),
+    "run": ("command_line.run", "run a package or an ONNX model on arrays and pictures"),
+    "bench": ("command_line.bench", "measure a package or an ONNX model, beside onnxruntime"),
+    "compare": ("command_line.compare", "find the first node whose result differs too much"),
+    "replay": ("command_line.replay", "repeat a run that `texloom run --record` wrote"),
+    "ops": ("command_line.ops", "list the ONNX operators that are supported"),
+    "devices": ("command_line.devices", "list the devices of this machine"),
+    "doctor": ("command_line.doctor", "show what is installed, what is missing and what works"),
+    "inspect": ("inspect.__main__", "show what a package file contains"),
+    "plan": (
+        "plan.__main__",
+        "plan the memory of a network's tensors: textures, or buffers in one arena",
+    ),
+    "show": ("show.__main__", "draw a schedule as SVG"),
+    "trace": ("trace.__main__", "run a script and write a trace for Perfetto and Chrome"),
 }
 
 _READER_HAS_ENDED = 128 + 13  # as shells report a process that the signal SIGPIPE ended
 
 
 def _usage() -> str:
-    lines = [f"  {command:8} {what}" for command, what in _COMMANDS.items()]
+    lines = [f"  {command:8} {what}" for command, (_, what) in _COMMANDS.items()]
     return "\n".join(
         ["usage: texloom COMMAND [ARGUMENT...]", *lines, "texloom COMMAND --help says more"]
     )
@@ -36,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         try:
-            return importlib.import_module(f"texloom.{given[0]}.__main__").main(given[1:])
+            module, _ = _COMMANDS[given[0]]
+            return importlib.import_module(f"texloom.{module}").main(given[1:])
         finally:
             sys.stdout.flush()
     except BrokenPipeError:  # who reads the output, such as `head`, has ended

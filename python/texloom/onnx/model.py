@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal
 
@@ -49,6 +49,11 @@ class Model:
     ----------
     inputs, outputs : list of str
         The names, in the model's order.
+    signature : Signature
+        What the model says of its inputs.
+    shapes : dict of str to tuple of int
+        The shapes that were given for inputs of which the model leaves extents open, and those that
+        follow from them.
 
     Raises
     ------
@@ -82,22 +87,23 @@ class Model:
         self._specialized: frozenset[str] = frozenset()  # inputs whose values kernels depend on
         every = Signature(model)
         self._values = {n: every.checked(n, array) for n, array in (values or {}).items()}
-        self._signature = every.without(self._values)
-        self.inputs = [each.name for each in self._signature.inputs]
+        self.signature = every.without(self._values)
+        self.inputs = [each.name for each in self.signature.inputs]
         self.outputs = [each.name for each in model.graph.output]
-        self._shapes = self._signature.completed(shapes or {})
-        if not self._open():
+        self.shapes = self.signature.completed(shapes or {})
+        if not self.open_inputs():
             try:
-                self._variant(self._shapes, {})
+                self._variant(self.shapes, {})
             except NeedsValues as needs:
                 self._specialized |= needs.inputs
 
-    def _open(self) -> list[onnx.ValueInfoProto]:
-        """Return the inputs whose shapes are not known."""
+    def open_inputs(self, given: Collection[str] = ()) -> list[onnx.ValueInfoProto]:
+        """Return the inputs whose shapes are not known, apart from those that are given."""
+        known = {*self.shapes, *given}
         return [
             each
-            for each in self._signature.inputs
-            if each.name not in self._shapes
+            for each in self.signature.inputs
+            if each.name not in known
             and not all(isinstance(extent, int) for extent in _extents(each))
         ]
 
@@ -145,9 +151,9 @@ class Model:
         TVMError
             TL5016 for a missing or an unknown name, TL5002 for a dtype, TL5003 for a shape.
         """
-        arrays = self._signature.checked_all(inputs)
+        arrays = self.signature.checked_all(inputs)
         shapes = {n: array.shape for n, array in arrays.items() if isinstance(array, np.ndarray)}
-        for name, shape in self._shapes.items():
+        for name, shape in self.shapes.items():
             if tuple(shape) != shapes[name]:
                 refuse(
                     "WrongShape",
@@ -158,7 +164,7 @@ class Model:
         while True:
             values = {name: arrays[name] for name in self._specialized}
             try:
-                return self._variant(self._signature.stated(shapes), values).run(arrays, device)
+                return self._variant(self.signature.stated(shapes), values).run(arrays, device)
             except NeedsValues as needs:
                 self._specialize(needs)
 
@@ -168,6 +174,21 @@ class Model:
                 "a shape depends on computed values of the inputs " + str(needs)
             ) from None
         self._specialized |= needs.inputs
+
+    @property
+    def summary(self) -> dict[str, Any] | None:
+        """What :attr:`texloom.graph.CompiledGraph.summary` says; None before shapes are known."""
+        for variant in self._variants.values():
+            return variant.graph.summary if variant.graph is not None else {}
+        return None
+
+    def fixed(self, shapes: Mapping[str, Sequence[int]]) -> Model:
+        """Return the model compiled for shapes of inputs; itself if it is compiled for them."""
+        stated = self.signature.stated(shapes)
+        if all(self.shapes.get(name) == tuple(shape) for name, shape in stated.items()):
+            return self
+        given = {**self.shapes, **stated}
+        return Model(self._model, self._target, self._storage, given, self._values, self._progress)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a package with the model's names of inputs and outputs; see `texloom.graph.load`.
@@ -182,8 +203,8 @@ class Model:
         TVMError
             TL5012 if the file cannot be written.
         """
-        if self._open():
-            refuse_open(self._open())
+        if self.open_inputs():
+            refuse_open(self.open_inputs())
         if self._specialized:
             names = sorted(self._specialized)
             each = names[0]
@@ -192,9 +213,9 @@ class Model:
                 f"give the values, which the package then has: values={{{each!r}: array, ...}}; on "
                 f"the command line --value {each}=FILE",
             )
-        variant = self._variant(self._shapes, {})
+        variant = self._variant(self.shapes, {})
         if not variant.names_all_outputs:
-            imported = self._imported(self._shapes, {})
+            imported = self._imported(self.shapes, {})
             scopes = _SCOPES[self._storage]
             variant = Variant(imported, self.outputs, self._target, scopes, copies=True)
         variant.save(path, self.inputs)
@@ -202,7 +223,7 @@ class Model:
     def __str__(self) -> str:
         """Return what is compiled: the inputs, the outputs and the graph of each variant."""
         lines = [f"model {self._model.graph.name or 'model'}"]
-        lines += [f"input {self._signature.described(name)}" for name in self.inputs]
+        lines += [f"input {self.signature.described(name)}" for name in self.inputs]
         if not self._variants:
             return "\n".join([*lines, "nothing is compiled before the shapes are known"])
         for variant in self._variants.values():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -42,6 +42,19 @@ class Signature:
         shape = shape_of(value)
         extents = "..." if shape is None else ", ".join(map(str, shape))
         return f"{name}: {dtype_of(value) if _is_tensor(value) else 'no tensor'}[{extents}]"
+
+    def ports(
+        self, shapes: Mapping[str, Sequence[int]]
+    ) -> list[tuple[str, tuple[int | str, ...] | None, str]]:
+        """Return name, shape and dtype of each input, with these shapes where extents are open."""
+        return [
+            (
+                each.name,
+                tuple(shapes[each.name]) if each.name in shapes else shape_of(each),
+                dtype_of(each),
+            )
+            for each in self.inputs
+        ]
 
     def completed(self, shapes: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
         """Check the shapes that a caller gives, and add those that follow from them.
@@ -86,8 +99,7 @@ class Signature:
 
     def checked_all(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
         """Return an array for each input; values of inputs that are no tensors as they are."""
-        for name in arrays:
-            self._check_name(name)
+        self.check_names(arrays)
         for each in self.inputs:
             if each.name not in arrays:
                 refuse(
@@ -104,7 +116,8 @@ class Signature:
             return value
         array: NDArray[Any] = np.asarray(value)
         dtype = dtype_of(self._by_name[name])
-        if array.dtype.name != dtype:
+        is_bits = dtype == "bfloat16" and array.dtype.name == "uint16"  # which NumPy lacks
+        if array.dtype.name != dtype and not is_bits:
             refuse(
                 "WrongElementType",
                 f"the input {name!r} is {dtype}, but the array is {array.dtype}",
@@ -112,6 +125,11 @@ class Signature:
             )
         self._check_shape(name, array.shape, "the array's")
         return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+    def check_names(self, names: Iterable[str]) -> None:
+        """Refuse names that no input has."""
+        for name in names:
+            self._check_name(name)
 
     def _check_name(self, name: str) -> None:
         if name not in self._by_name:

@@ -1,0 +1,1 @@
+"""Subcommands of ``texloom`` for models and devices: compile, run, bench, compare and others."""

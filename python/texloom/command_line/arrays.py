@@ -1,0 +1,123 @@
+"""Files of arrays: reading inputs, writing outputs."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import refuse
+
+ARRAY_FILES = (".npy", ".npz")
+
+
+def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a .npz file by name; that of a .npy file has the name "".
+
+    Raises
+    ------
+    TVMError
+        TL5012 for a file that is damaged, or no such file.
+    OSError
+        If it cannot be opened.
+    """
+    try:
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return {"": loaded}
+        with loaded:
+            return {name: loaded[name] for name in loaded.files}
+    except (ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
+        told = next(iter(str(error).splitlines()), type(error).__name__)
+        refuse("BadModuleFile", f"{path} is no file of arrays: {told}", "write it by numpy.save")
+
+
+def load_array(path: Path, name: str) -> NDArray[Any]:
+    """Return the array of a file: that of this name if it has several."""
+    arrays = load_arrays(path)
+    if len(arrays) == 1:
+        return next(iter(arrays.values()))
+    if name not in arrays:
+        refuse(
+            "UnknownName",
+            f"{path} has no array {name!r}",
+            f"its arrays are {', '.join(arrays) or 'none'}",
+        )
+    return arrays[name]
+
+
+def npy_bytes(array: NDArray[Any]) -> bytes:
+    """Return the content of a .npy file."""
+    content = io.BytesIO()
+    np.save(content, array, allow_pickle=False)
+    return content.getvalue()
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file, of which nobody sees a part: an earlier one is replaced at the end."""
+    number, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def file_names(outputs: Iterable[str]) -> dict[str, str]:
+    """Return a file name for each output: its name, with ``_`` in place of ``/`` and ``:``.
+
+    Raises
+    ------
+    TVMError
+        TL5016 if two outputs get the same name.
+    """
+    names: dict[str, str] = {}
+    for output in outputs:
+        file = output.replace("/", "_").replace(":", "_") + ".npy"
+        for other, taken in names.items():
+            if taken == file:
+                refuse(
+                    "UnknownName",
+                    f"the outputs {other!r} and {output!r} would both be written to {file}",
+                    "rename one of them in the model",
+                )
+        names[output] = file
+    return names
+
+
+def save_outputs(folder: Path, outputs: Mapping[str, NDArray[Any]]) -> dict[str, Path]:
+    """Write each output to a file of its own in a folder, which is made if need be."""
+    names = file_names(outputs)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = {}
+    for name, array in outputs.items():
+        paths[name] = folder / names[name]
+        write_whole(paths[name], npy_bytes(array))
+    return paths
+
+
+__all__ = [
+    "ARRAY_FILES",
+    "file_names",
+    "load_array",
+    "load_arrays",
+    "npy_bytes",
+    "save_outputs",
+    "write_whole",
+]

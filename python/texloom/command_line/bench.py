@@ -1,0 +1,208 @@
+"""``texloom bench``: how long a model takes, beside onnxruntime."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bench.timing import medians_in_turns
+from ..device_kinds import present
+from ..errors import refuse
+from ..graph import RunnableGraph
+from ..graph import load as load_package
+from .inputs import Port, add_input_arguments, random_inputs, read_inputs
+from .model_arguments import (
+    add_compile_arguments,
+    compile_model,
+    is_package,
+    refuse_compile_options,
+)
+from .reports import Progress, missing_package, reported
+
+_DESCRIPTION = """\
+Measures the median time of a run. "run" is a call with arrays of the host, and with copies of
+inputs and outputs; "device" is the time of runs one after another without these copies. What is
+compared is measured in turns, so that load and clock speed affect all alike. Inputs that are not
+given are random numbers; integers are 0.
+"""
+_SAMPLE_SECONDS = 0.05
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(prog="texloom bench", description=_DESCRIPTION)
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a .tlp or an .onnx file")
+    parser.add_argument("--compare", choices=("onnxruntime",), help="measure this, too")
+    parser.add_argument(
+        "--onnx",
+        type=Path,
+        metavar="FILE",
+        help="what to compare a package with (default: the file beside it that ends in .onnx)",
+    )
+    parser.add_argument(
+        "--device", metavar="D", help='such as "opencl:1"; `texloom devices` lists them'
+    )
+    parser.add_argument("--rounds", type=int, default=9, help="samples of each (default: 9)")
+    parser.add_argument("--threads", type=int, metavar="N", help="of onnxruntime")
+    add_input_arguments(parser)
+    add_compile_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="write the times as JSON")
+    options = parser.parse_args(arguments)
+    if options.rounds < 1:
+        parser.error("--rounds is at least 1")
+    return options
+
+
+def _loaded(options: argparse.Namespace) -> RunnableGraph:
+    if is_package(options.model):
+        refuse_compile_options(options.model, options)
+        return load_package(options.model)
+    with tempfile.TemporaryDirectory() as folder:
+        package = Path(folder) / "model.tlp"
+        compile_model(options.model, options, Progress("bench")).save(package)
+        return load_package(package)  # keeps the file open
+
+
+def _onnx_file(options: argparse.Namespace) -> Path:
+    if options.onnx is not None:
+        return Path(options.onnx)
+    if not is_package(options.model):
+        return Path(options.model)
+    beside = Path(options.model).with_suffix(".onnx")
+    if not beside.exists():
+        refuse(
+            "BadModuleFile",
+            f"a package has no ONNX model, and there is no {beside}",
+            "name the model: --onnx FILE",
+        )
+    return beside
+
+
+def onnxruntime_session(model: Path | bytes, threads: int | None = None) -> Any:
+    """Return a session on the processor; TL3040 for a model that onnxruntime refuses."""
+    try:
+        import onnxruntime
+    except ModuleNotFoundError:
+        missing_package("onnxruntime", "the comparison")
+    settings = onnxruntime.SessionOptions()
+    settings.log_severity_level = 3
+    if threads is not None:
+        settings.intra_op_num_threads = threads
+    given = model if isinstance(model, bytes) else str(model)
+    try:
+        return onnxruntime.InferenceSession(given, settings, ["CPUExecutionProvider"])
+    except Exception as error:  # its exceptions have no common class
+        refuse("BadGraph", f"onnxruntime refuses the model: {error}", "compare another model")
+
+
+def _peer(options: argparse.Namespace, inputs: Mapping[str, NDArray[Any]]) -> Any:
+    session = onnxruntime_session(_onnx_file(options), options.threads)
+    names = {each.name for each in session.get_inputs()}
+    unknown = set(inputs) ^ names
+    if unknown:
+        refuse(
+            "UnknownName",
+            f"the package and the ONNX model do not both have the input {min(unknown)!r}",
+            "name the model that the package was compiled from: --onnx FILE",
+        )
+    return session
+
+
+def largest_difference(
+    ours: Mapping[str, NDArray[Any]], theirs: Mapping[str, NDArray[Any]]
+) -> float:
+    """Return the largest difference, as a share of the largest magnitude of its output."""
+    largest = 0.0
+    for name, expected in theirs.items():
+        got = ours[name]
+        if got.shape != expected.shape:
+            refuse(
+                "WrongShape",
+                f"the output {name!r} has the shape {got.shape}, onnxruntime's {expected.shape}",
+                "name the model that the package was compiled from: --onnx FILE",
+            )
+        if expected.size == 0 or expected.dtype.kind not in "fiub":
+            continue
+        a, b = got.astype("float64"), expected.astype("float64")
+        with np.errstate(invalid="ignore"):
+            apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
+        finite = b[np.isfinite(b)]
+        scale = float(np.max(np.abs(finite))) if finite.size else 1.0
+        worst = float(np.max(apart))
+        largest = max(largest, worst / (scale or 1.0) if not np.isnan(worst) else np.inf)
+    return largest
+
+
+def _timed(run: Callable[[], object]) -> Callable[[], float]:
+    """Return a function that gives the seconds of one run, from a sample of several."""
+    run()
+    begin = time.perf_counter()
+    run()
+    count = max(1, round(_SAMPLE_SECONDS / max(time.perf_counter() - begin, 1e-6)))
+
+    def sample() -> float:
+        begin = time.perf_counter()
+        for _ in range(count):
+            run()
+        return (time.perf_counter() - begin) / count
+
+    return sample
+
+
+def _bench(options: argparse.Namespace) -> int:
+    graph = _loaded(options)
+    device = present(options.device)
+    ports = [Port(each.name, each.shape, each.dtype) for each in graph.inputs]
+    inputs = random_inputs(ports) | read_inputs(options, ports)
+    run = partial(graph.run, inputs, device)
+    outputs = run()
+    arms = {"run": _timed(run)}
+    times = max(1, round(_SAMPLE_SECONDS / max(graph.time(1, device), 1e-7)))
+    arms["device"] = lambda: graph.time(times, device) / times
+    facts: dict[str, Any] = {
+        "model": str(options.model),
+        "device": device.device_name,
+        "rounds": options.rounds,
+    }
+    if options.compare:
+        session = _peer(options, inputs)
+        names = [each.name for each in session.get_outputs()]
+        theirs = dict(zip(names, session.run(None, inputs), strict=True))
+        facts["largest_difference"] = largest_difference(outputs, theirs)
+        arms["onnxruntime"] = _timed(partial(session.run, None, inputs))
+    medians = medians_in_turns(list(arms.values()), options.rounds)
+    facts["seconds"] = dict(zip(arms, medians, strict=True))
+    if options.json:
+        print(json.dumps(facts))
+    else:
+        _print(facts)
+    return 0
+
+
+def _print(facts: dict[str, Any]) -> None:
+    print(f"{facts['model']} on {facts['device']}, medians of {facts['rounds']}")
+    seconds = facts["seconds"]
+    for name, each in seconds.items():
+        peer = seconds.get("onnxruntime")
+        ratio = "" if peer is None or name == "onnxruntime" else f"  {peer / each:.2f} x as fast"
+        print(f"  {name:12}{each * 1e3:12.3f} ms{ratio}")
+    if "largest_difference" in facts:
+        print(
+            f"  the outputs differ from onnxruntime's by up to {facts['largest_difference']:.2g} "
+            "of their largest magnitude"
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure a model; return 0, or 1 with the reason on stderr."""
+    options = parse(arguments)
+    return reported("bench", lambda: _bench(options))

@@ -1,0 +1,166 @@
+"""``texloom compare``: the first node whose result differs too much from another implementation."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from .. import _core
+from .bench import largest_difference, onnxruntime_session
+from .inputs import Port, add_input_arguments, random_inputs, read_inputs
+from .model_arguments import add_compile_arguments, refuse_precision, shapes_of, values_of
+from .reports import Progress, reported
+
+if TYPE_CHECKING:
+    from ..onnx import Model
+    from ..onnx.comparison import Comparison, Peer
+
+_DESCRIPTION = """\
+Runs a model with all results of nodes as outputs, and gives each node's inputs, as Texloom
+computed them, to another implementation, too. The first node that differs by more than its bound
+is shown. The bound is derived from the type, the number of terms of sums and their magnitudes in
+float64; where the other implementation is less exact, it is four times that error. Nodes are not
+fused here; the last line compares the outputs of the model as it is.
+"""
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(prog="texloom compare", description=_DESCRIPTION)
+    parser.add_argument("model", type=Path, metavar="MODEL.onnx")
+    parser.add_argument(
+        "--against",
+        choices=("onnxruntime", "reference"),
+        default="onnxruntime",
+        help='the other implementation; "reference" is onnx.reference (default: %(default)s)',
+    )
+    parser.add_argument(
+        "--device", metavar="D", help='such as "opencl:1"; `texloom devices` lists them'
+    )
+    parser.add_argument("--all", action="store_true", help="show all nodes")
+    add_input_arguments(parser)
+    add_compile_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="write all nodes as JSON")
+    return parser.parse_args(arguments)
+
+
+def _onnxruntime(model: Any, inputs: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
+    return list(onnxruntime_session(model.SerializeToString()).run(None, dict(inputs)))
+
+
+def _kernels(model: Model, tensor: str) -> list[str]:
+    """Return the kernels that take a tensor as an argument, in the order of launches."""
+    with tempfile.TemporaryDirectory() as folder:
+        package = Path(folder) / "model.tlp"
+        try:
+            model.save(package)
+        except RuntimeError:  # of a model that runs but that no package can hold
+            return []
+        (view,) = _core.view_packages(str(package).encode())
+    steps = view["variants"][0]["steps"]
+    launches = [each for each in steps if each["step"] == "launch" and tensor in each["operands"]]
+    return [each["kernel"] for each in launches if each["operands"][-1] == tensor]
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from ..onnx import Model
+    from ..onnx.comparison import compare_nodes, reference_peer, with_all_outputs
+    from ..onnx.files import read_model
+    from ..onnx.nodes.types import refuse_open
+
+    refuse_precision(options)
+    proto = read_model(options.model)
+    progress = Progress("compare")
+    given = {
+        "target": options.target,
+        "storage": options.storage,
+        "shapes": shapes_of(options.shape),
+        "values": values_of(options.value),
+        "progress": progress,
+    }
+    plain = Model(proto, **given)
+    ports = [Port(*each) for each in plain.signature.ports(plain.shapes)]
+    inputs = read_inputs(options, ports)
+    plain.signature.check_names(inputs)
+    missing = [port for port in ports if port.name not in inputs]
+    if plain.open_inputs(inputs):
+        refuse_open(plain.open_inputs(inputs))
+    inputs |= random_inputs(missing)
+    outputs = plain.run(inputs, options.device)
+    split = Model(with_all_outputs(proto), **given)
+    values = {**given["values"], **inputs, **split.run(inputs, options.device)}
+    skipped: dict[str, str] = {}
+    peer: Peer = _onnxruntime if options.against == "onnxruntime" else reference_peer
+    found: list[Comparison] = []
+    total = len(proto.graph.node)
+    for each in compare_nodes(proto, values, peer, skipped.__setitem__):
+        found.append(each)
+        progress("outputs of nodes are compared", len(found), total)
+        if not each.is_within and not (options.all or options.json):
+            break
+    progress.end()
+    first = next((each for each in found if not each.is_within), None)
+    facts = {
+        "model": str(options.model),
+        "against": options.against,
+        "first": first and _as_dict(first),
+        "kernels": _kernels(split, first.output) if first else [],
+        "skipped": skipped,
+        "fused_difference": largest_difference(outputs, {n: values[n] for n in outputs}),
+        "nodes": [_as_dict(each) for each in found],
+    }
+    if options.json:
+        print(json.dumps(facts))
+    else:
+        _print(facts, found, options.all)
+    return int(first is not None)
+
+
+def _as_dict(each: Comparison) -> dict[str, Any]:
+    """Return the attributes, without numbers that JSON lacks."""
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in asdict(each).items()
+    }
+
+
+def _print(facts: dict[str, Any], found: Sequence[Comparison], shows_all: bool) -> None:
+    for each in found if shows_all else ():
+        told = "differs" if not each.is_within else "within"
+        print(f"{told:8}{each.error:10.3g} of {each.bound:10.3g}  {each.op} {each.node!r}")
+    for name, why in facts["skipped"].items():
+        print(f"not compared: {name!r}: {why}")
+    first = next((each for each in found if not each.is_within), None)
+    against = facts["against"]
+    if first is None:
+        print(f"{len(found)} outputs of nodes are within their bounds, against {against}")
+    else:
+        where = f"[{', '.join(map(str, first.index))}]"
+        before = found.index(first)
+        print(f"{first.op} {first.node!r} differs from {against}, the first after {before} outputs")
+        print(f"  output       {first.output}{where}")
+        print(f"  Texloom      {first.value!r}")
+        print(f"  {against:12} {first.peer!r}")
+        if first.exact is not None:
+            print(f"  in float64   {first.exact!r}")
+        print(f"  error        {first.error:.6g}, and {first.bound:.6g} is allowed")
+        if facts["kernels"]:
+            print(f"  kernels      {', '.join(facts['kernels'])}")
+    print(
+        f"the outputs of the model as it is compiled differ from these by up to "
+        f"{facts['fused_difference']:.2g} of their largest magnitude"
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compare a model; return 0, or 1 if a node differs or the model is refused."""
+    options = parse(arguments)
+    return reported("compare", lambda: _compare(options))

@@ -1,0 +1,72 @@
+"""``texloom compile``: from an ONNX model to a package."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import refuse
+from .model_arguments import add_compile_arguments, compile_model, is_package
+from .reports import Progress, reported
+
+_DESCRIPTION = """\
+Compiles an ONNX model to a package, which `texloom run`, texloom.graph.load and programs in C++
+run. No device is needed.
+"""
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(prog="texloom compile", description=_DESCRIPTION)
+    parser.add_argument("model", type=Path, metavar="MODEL.onnx")
+    add_compile_arguments(parser)
+    parser.add_argument(
+        "-o",
+        dest="output",
+        type=Path,
+        metavar="FILE.tlp",
+        help="the package (default: the model's name with .tlp, in the current folder)",
+    )
+    parser.add_argument("--json", action="store_true", help="write what was decided as JSON")
+    return parser.parse_args(arguments)
+
+
+def _compile(options: argparse.Namespace) -> int:
+    begin = time.monotonic()
+    output = options.output or Path(options.model.with_suffix(".tlp").name)
+    if not output.parent.is_dir():  # said before the work, not after it
+        refuse("BadModuleFile", f"there is no folder {output.parent}", "make it, or choose another")
+    if is_package(options.model):
+        refuse("BadModuleFile", f"{options.model} is a package already", "texloom run takes it")
+    model = compile_model(options.model, options, Progress("compile"))
+    model.save(output)
+    seconds = time.monotonic() - begin
+    summary = model.summary or {}
+    sizes = {"workspace_bytes": 0, "constant_bytes": 0, "call_sites": 0, "signatures": 0}
+    facts = {
+        "package": str(output),
+        "bytes": output.stat().st_size,
+        "inputs": [model.signature.described(name) for name in model.inputs],
+        "outputs": model.outputs,
+        "seconds": round(seconds, 3),
+        **{name: summary.get(name, default) for name, default in sizes.items()},
+    }
+    if options.json:
+        print(json.dumps(facts))
+        return 0
+    print(f"{output}: {', '.join(facts['inputs']) or 'nothing'} -> {', '.join(model.outputs)}")
+    print(
+        f"{facts['call_sites']} launches of {facts['signatures']} kernels, "
+        f"{facts['workspace_bytes']:,} bytes of temporaries, "
+        f"{facts['constant_bytes']:,} bytes of constants; {seconds:.1f} s"
+    )
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compile a model; return 0, or 1 with the reason on stderr."""
+    options = parse(arguments)
+    return reported("compile", lambda: _compile(options))

@@ -1,0 +1,61 @@
+"""``texloom devices``: what kernels can run on."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from ..device_kinds import devices
+from ..inspect.describe import aligned
+from .reports import reported
+
+_DESCRIPTION = """\
+Lists the devices of this machine. A device's name, such as opencl:0, is what --device takes.
+"""
+
+
+def named_devices() -> list[dict[str, Any]]:
+    """Return what :func:`texloom.devices` tells, with the name that ``--device`` takes."""
+    numbers: Counter[str] = Counter()
+    found = []
+    for each in devices():
+        found.append({"device": f"{each['driver']}:{numbers[each['driver']]}", **each})
+        numbers[each["driver"]] += 1
+    return found
+
+
+def device_lines(found: Sequence[dict[str, Any]]) -> list[str]:
+    """Return a table of devices."""
+    rows = [("device", "name", "platform", "version", "type", "units", "images", "half", "double")]
+    rows += [
+        (
+            each["device"],
+            each["name"],
+            each["platform"],
+            each["driver_version"] or "-",
+            each["type"],
+            str(each["compute_units"]),
+            f"{each['max_image_width']} x {each['max_image_height']}" if each["images"] else "-",
+            "yes" if each["float16_arithmetic"] else "-",
+            "yes" if each["float64"] else "-",
+        )
+        for each in found
+    ]
+    return aligned(rows)
+
+
+def _devices(options: argparse.Namespace) -> int:
+    found = named_devices()
+    print(json.dumps(found) if options.json else "\n".join(device_lines(found)))
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """List the devices; return 0, or 1 with the reason on stderr."""
+    parser = argparse.ArgumentParser(prog="texloom devices", description=_DESCRIPTION)
+    parser.add_argument("--json", action="store_true", help="all that drivers tell, as JSON")
+    options = parser.parse_args(arguments)
+    return reported("devices", lambda: _devices(options))

@@ -1,0 +1,138 @@
+"""``texloom doctor``: what is installed, what is missing, and whether devices work."""
+
+from __future__ import annotations
+
+import argparse
+import ctypes.util
+import importlib.metadata
+import json
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import TVMError
+from ..inspect.describe import aligned
+from .devices import named_devices
+from .reports import described, reported
+
+_DESCRIPTION = """\
+Shows what is installed and what is missing, and runs a kernel on each device: one screen to attach
+to a report. Exits with 1 if no device works.
+"""
+
+_PACKAGES = {
+    "numpy": "arrays",
+    "onnx": "ONNX models: compile, run, compare, ops",
+    "onnxruntime": "bench --compare, compare",
+    "pillow": "pictures as inputs",
+    "ml_dtypes": "arrays of bfloat16",
+}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _check(device: str) -> str:
+    """Run a kernel; return "works", or what is wrong."""
+    from .. import te
+    from ..graph import Graph
+
+    graph = Graph("doctor")
+    x = graph.input("x", (64,))
+    (y,) = graph.op("y", "square", lambda t: te.compute((64,), lambda i: t[i] * t[i]), [x])
+    graph.output(y)
+    values = np.arange(64, dtype="float32")
+    try:
+        squares = graph.compile().run({"x": values}, device)["y"]
+    except TVMError as error:
+        return described(error).splitlines()[0]
+    return "works" if np.array_equal(squares, values * values) else "computes wrong numbers"
+
+
+def _cache() -> dict[str, Any]:
+    folder = os.environ.get("TEXLOOM_CACHE_DIR")
+    if not folder:
+        return {"folder": None, "state": "off: set TEXLOOM_CACHE_DIR to keep compiled kernels"}
+    existing = folder
+    while existing and not os.path.exists(existing):
+        existing = os.path.dirname(existing)
+    is_writable = os.access(existing or ".", os.W_OK)
+    return {"folder": folder, "state": "writable" if is_writable else "cannot be written"}
+
+
+def examine() -> dict[str, Any]:
+    """Return all that is shown."""
+    from .. import __version__
+
+    try:
+        found = named_devices()
+        told = ""
+    except TVMError as error:
+        found, told = [], described(error)
+    return {
+        "texloom": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {name: _version(name) for name in _PACKAGES},
+        "opencl_loader": ctypes.util.find_library("OpenCL"),
+        "cache": _cache(),
+        "devices": [
+            {**each, "check": _check(each["device"])} for each in found if each["driver"] != "null"
+        ],
+        "device_error": told,
+    }
+
+
+def _lines(facts: dict[str, Any]) -> list[str]:
+    lines = [
+        f"Texloom {facts['texloom']}, Python {facts['python']}, {facts['platform']}",
+        "",
+        "Python packages",
+    ]
+    rows = []
+    for name, version in facts["packages"].items():
+        missing = f"missing: pip install {name}"
+        rows.append(("", name, version or missing, _PACKAGES[name]))
+    lines += aligned(rows)
+    lines += ["", "OpenCL"]
+    loader = facts["opencl_loader"] or "missing: install ocl-icd-libopencl1, or the GPU's driver"
+    lines += [f"  loader  {loader}"]
+    cache = facts["cache"]
+    lines += [f"  cache   {cache['folder'] + ', ' if cache['folder'] else ''}{cache['state']}"]
+    lines += ["", "Devices"]
+    if facts["device_error"]:
+        lines += [f"  {line}" for line in facts["device_error"].splitlines()]
+    rows = [
+        ("", each["device"], each["name"], each["platform"], each["driver_version"], each["check"])
+        for each in facts["devices"]
+    ]
+    return lines + (aligned(rows) if rows else ["  none"])
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    facts = examine()
+    print(json.dumps(facts) if options.json else "\n".join(_lines(facts)))
+    works = [
+        each
+        for each in facts["devices"]
+        if each["check"] == "works" and each["driver"] != "host"  # the host only interprets
+    ]
+    if not works:
+        print("texloom doctor: no OpenCL device works", file=sys.stderr)
+    return 0 if works else 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Examine this machine; return 0, or 1 if no device works."""
+    parser = argparse.ArgumentParser(prog="texloom doctor", description=_DESCRIPTION)
+    parser.add_argument("--json", action="store_true", help="write everything as JSON")
+    options = parser.parse_args(arguments)
+    return reported("doctor", lambda: _doctor(options))

@@ -1,0 +1,282 @@
+"""Compares every node of a model with another implementation, on the same inputs of that node.
+
+The inputs of a node are what Texloom computed for it. So an error in one node does not show in
+those after it, and a bound for one node suffices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.reference
+from numpy.typing import NDArray
+
+Arrays = Mapping[str, NDArray[Any]]
+Peer = Callable[[onnx.ModelProto, Arrays], list[NDArray[Any]]]
+"""Runs a model of one node and returns its outputs, in the order of the model."""
+
+_PEER_FACTOR = 4.0
+"""The share of the other implementation's error that is allowed: sums in another order differ."""
+
+_FUNCTION_ULPS = 16
+"""The largest error that OpenCL allows for a function, such as ``pow``, in the last place."""
+
+# Products and sums: with magnitudes as inputs they give the sums of magnitudes in their results.
+_SUMS = frozenset(
+    ["Add", "AveragePool", "Conv", "ConvTranspose", "CumSum", "Div", "Einsum", "Gemm"]
+    + ["GlobalAveragePool", "MatMul", "Mean", "Mul", "ReduceMean", "ReduceSum", "Sub", "Sum"]
+)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What came of one output of a node.
+
+    Attributes
+    ----------
+    node, op, output : str
+        Names.
+    error, bound : float
+        At the element that exceeds its bound most, or comes nearest to it; the bound is 0 for
+        integers, and the error infinite where a value is not finite or the shape is wrong.
+    index : tuple of int
+        Of that element.
+    value, peer : float
+        What Texloom and the other implementation give there.
+    exact : float or None
+        What ONNX's reference implementation gives in float64, if it computes the node.
+    """
+
+    node: str
+    op: str
+    output: str
+    error: float
+    bound: float
+    index: tuple[int, ...]
+    value: float
+    peer: float
+    exact: float | None
+
+    @property
+    def is_within(self) -> bool:
+        """Whether the error is allowed."""
+        return self.error <= self.bound
+
+
+def with_all_outputs(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return the model with every tensor that a node computes as an output."""
+    made = onnx.ModelProto()
+    made.CopyFrom(model)
+    try:
+        inferred = onnx.shape_inference.infer_shapes(model).graph.value_info
+    except Exception:  # of a model that is too large for protobuf
+        inferred = []
+    others = {e.name for e in inferred if e.type.WhichOneof("value") not in (None, "tensor_type")}
+    taken = {each.name for each in (*made.graph.output, *made.graph.input)}
+    for node in made.graph.node:
+        for name in node.output:
+            if name and name not in taken | others:
+                made.graph.output.add().name = name
+                taken.add(name)
+    return made
+
+
+def _free_names(node: onnx.NodeProto) -> list[str]:
+    """Return the names that a node reads: its inputs, and outer names in its subgraphs."""
+    names = [name for name in node.input if name]
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            own = {each.name for each in (*attribute.g.input, *attribute.g.initializer)}
+            own.update(name for inner in attribute.g.node for name in inner.output)
+            inside = [n for inner in attribute.g.node for n in _free_names(inner)]
+            inside += [each.name for each in attribute.g.output]
+            names += [name for name in inside if name not in own]
+    return list(dict.fromkeys(names))
+
+
+def _single(model: onnx.ModelProto, node: onnx.NodeProto, inputs: Arrays) -> onnx.ModelProto:
+    """Return a model of one node."""
+    types = [
+        onnx.helper.make_tensor_value_info(
+            name, onnx.helper.np_dtype_to_tensor_dtype(array.dtype), array.shape
+        )
+        for name, array in inputs.items()
+    ]
+    outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
+    graph = onnx.helper.make_graph([node], "node", types, outputs)
+    made = onnx.helper.make_model(
+        graph, opset_imports=model.opset_import, functions=model.functions
+    )
+    made.ir_version = model.ir_version
+    return made
+
+
+def reference_peer(model: onnx.ModelProto, inputs: Arrays) -> list[NDArray[Any]]:
+    """Run a model with ONNX's reference implementation."""
+    evaluator = onnx.reference.ReferenceEvaluator(model)
+    return [np.asarray(each) for each in evaluator.run(None, dict(inputs))]
+
+
+def _wide(array: NDArray[Any]) -> NDArray[Any]:
+    return array.astype("float64") if array.dtype.kind == "f" else array
+
+
+def _exact(model: onnx.ModelProto, inputs: Arrays) -> list[NDArray[Any]] | None:
+    try:
+        with np.errstate(all="ignore"):
+            return reference_peer(model, {name: _wide(each) for name, each in inputs.items()})
+    except Exception:  # whatever the reference implementation does not do
+        return None
+
+
+def _magnitudes(
+    model: onnx.ModelProto, node: onnx.NodeProto, inputs: Arrays
+) -> list[NDArray[Any]] | None:
+    """Return the sums of magnitudes of products and sums, None for other nodes."""
+    if node.op_type not in _SUMS or node.domain not in ("", "ai.onnx"):
+        return None
+    if node.op_type == "Sub":  # a - (-b), also if both are one tensor
+        a, b = (np.abs(_wide(inputs[name])) for name in node.input)
+        return [a + b]
+    return _exact(
+        model, {n: np.abs(each) if each.dtype.kind == "f" else each for n, each in inputs.items()}
+    )
+
+
+def terms(node: onnx.NodeProto, shapes: Sequence[Sequence[int]], output: Sequence[int]) -> int:
+    """Return how many numbers are summed for an element of an output, at most."""
+    attributes = {each.name: onnx.helper.get_attribute_value(each) for each in node.attribute}
+    first = shapes[0] if shapes else ()
+    if node.op_type == "Conv":
+        return prod(shapes[1][1:]) + 1
+    if node.op_type == "ConvTranspose":
+        return prod(shapes[1]) // max(1, shapes[1][1]) + 1
+    if node.op_type == "Gemm":
+        return int(first[0 if attributes.get("transA") else 1]) + 1
+    if node.op_type in ("MatMul", "CumSum"):
+        return max(first[-1:] if node.op_type == "MatMul" else first, default=1)
+    if node.op_type in ("Softmax", "LogSoftmax", "Hardmax", "LpNormalization"):
+        return int(first[attributes.get("axis", -1)])
+    if node.op_type in ("LayerNormalization", "RMSNormalization"):
+        return prod(first[attributes.get("axis", -1) :])
+    if node.op_type in ("InstanceNormalization", "GroupNormalization"):
+        return prod(first[1:])
+    if node.op_type in ("LSTM", "GRU", "RNN", "Attention", "Einsum"):
+        return max((prod(shape) for shape in shapes), default=1)
+    kernel = prod(attributes.get("kernel_shape", [1]))
+    reduced = -(-sum(map(prod, shapes)) // max(1, prod(output)))
+    return max(kernel, reduced)
+
+
+def _half_unit(dtype: np.dtype[Any]) -> float:
+    """Return the largest relative error of rounding to a floating-point type."""
+    return 2.0**-8 if dtype.name == "bfloat16" else float(np.finfo(dtype).eps) / 2
+
+
+def compared(
+    names: tuple[str, str, str],
+    ours: NDArray[Any],
+    peer: NDArray[Any],
+    exact: NDArray[Any] | None,
+    magnitudes: NDArray[Any] | None,
+    count: int,
+) -> Comparison:
+    """Compare one output of a node.
+
+    The bound for floating point is the larger of two: what `count` rounded additions of numbers of
+    these magnitudes may differ by, and four times the other implementation's own error, where the
+    exact value is known.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the node, of its operator, and of the output.
+    ours, peer : array
+        What both give for the same inputs.
+    exact, magnitudes : array or None
+        In float64: the output, and the sums of the magnitudes of what is added.
+    count : int
+        As :func:`terms` says.
+    """
+    if ours.shape != peer.shape or ours.dtype != peer.dtype:
+        return Comparison(*names, np.inf, 0.0, (), np.nan, np.nan, None)
+    if ours.size == 0:
+        return Comparison(*names, 0.0, 0.0, (), np.nan, np.nan, None)
+    a, b = _numbers(ours), _numbers(peer)
+    truth = b if exact is None or exact.shape != ours.shape else _numbers(exact)
+    same = (a == b) | (np.isnan(a) & np.isnan(b)) | (a == truth)
+    with np.errstate(invalid="ignore", over="ignore"):
+        error = np.where(same, 0.0, np.abs(a - truth))
+        error = np.where(np.isnan(error), np.inf, error)
+        bound = np.zeros(a.shape)
+        if ours.dtype.kind == "f" or ours.dtype.name == "bfloat16":
+            finite = np.abs(truth[np.isfinite(truth)])
+            size: Any = float(finite.max()) if finite.size else 0.0
+            if magnitudes is not None and magnitudes.shape == a.shape:
+                size = _numbers(magnitudes)
+            bound = bound + 2 * (count + _FUNCTION_ULPS) * _half_unit(ours.dtype) * size
+            own = np.abs(b - truth)
+            own = own[np.isfinite(own)]
+            bound = np.maximum(bound, _PEER_FACTOR * (float(own.max()) if own.size else 0.0))
+            bound = np.where(np.isfinite(bound), bound, 0.0)
+        share = error / np.where(bound > 0, bound, np.finfo("float64").tiny)  # the worst is largest
+        worst = np.argmax(share)
+    index = tuple(int(each) for each in np.unravel_index(int(worst), a.shape))
+    told = None if truth is b else float(truth[index])
+    amounts = float(error[index]), float(bound[index])
+    return Comparison(*names, *amounts, index, float(a[index]), float(b[index]), told)
+
+
+def _numbers(array: NDArray[Any]) -> NDArray[Any]:
+    return array.astype("float64")
+
+
+def compare_nodes(
+    model: onnx.ModelProto,
+    values: Arrays,
+    peer: Peer,
+    skipped: Callable[[str, str], None],
+) -> Iterator[Comparison]:
+    """Compare all nodes, in the order of the model.
+
+    Parameters
+    ----------
+    model : ModelProto
+    values : mapping of str to array
+        The model's inputs, and what Texloom computed for the outputs of nodes.
+    peer : callable
+        The other implementation.
+    skipped : callable
+        Is called with the name of a node that cannot be compared, and the reason.
+    """
+    known = {each.name: onnx.numpy_helper.to_array(each) for each in model.graph.initializer}
+    known.update(values)
+    for node in model.graph.node:
+        name = node.name or next(filter(None, node.output), node.op_type)
+        inputs = {each: known[each] for each in _free_names(node) if each in known}
+        if len(inputs) < len(_free_names(node)):
+            skipped(name, "its inputs are no tensors")
+            continue
+        try:
+            single = _single(model, node, inputs)
+            theirs = peer(single, inputs)
+        except Exception as error:  # of any implementation
+            skipped(name, str(error).splitlines()[0] if str(error) else type(error).__name__)
+            continue
+        outputs = [output for output in node.output if output]
+        exact = _exact(single, inputs) or [None] * len(outputs)
+        sums = _magnitudes(single, node, inputs) or [None] * len(outputs)
+        shapes = [known[each].shape for each in node.input if each]
+        for output, got, true, size in zip(outputs, theirs, exact, sums, strict=True):
+            if output in known:
+                ours = known[output]
+                count = terms(node, shapes, ours.shape)
+                yield compared((name, node.op_type, output), ours, got, true, size, count)
+
+
+__all__ = ["Comparison", "compare_nodes", "compared", "reference_peer", "terms", "with_all_outputs"]
