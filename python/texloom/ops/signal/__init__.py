@@ -1,3 +1,7 @@
 """Windows and Fourier transforms."""
 
 from __future__ import annotations
+
+from .fourier import dft, stft, turns
+
+__all__ = ["dft", "stft", "turns"]
