@@ -139,6 +139,7 @@ INTERNAL = (
     "texloom.measure.device_rates",
     "texloom.module_file",
     "texloom.ops.extrema",
+    "texloom.ops.contraction",
     "texloom.ops.precision",
     "texloom.ops.windows",
     "texloom.out_of_scope",

@@ -13,6 +13,7 @@ from typing import Any
 from .. import te
 from .._core import IterVar, Tensor
 from ..tir import PrimExpr
+from .contraction import PADDED
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,12 @@ class Windows:
         begins_outside = (count - 1) * stride >= extent + self.begins[axis]
         return count - 1 if begins_outside else count
 
+    @property
+    def are_elements(self) -> bool:
+        """Whether the windows are all elements of a tensor, one by one."""
+        plain = {1} == {*self.kernel, *self.strides}
+        return plain and not any((*self.begins, *self.ends))
+
     def reach(self, axis: int) -> int:
         """Return the extent of a window along an axis, with the gaps of its dilation."""
         return (self.kernel[axis] - 1) * self.dilations[axis] + 1
@@ -153,20 +160,26 @@ def padded(
         ``[N, C, *extents]``.
     """
     dtype = dtype or x.dtype
+    spatial = [int(extent) for extent in x.shape[2:]]
+    is_wider = any(
+        begin > 0 or reached - begin > extent
+        for begin, reached, extent in zip(begins, extents, spatial, strict=True)
+    )
 
     def element(*indices: Any) -> Any:
         own = [i - begin if begin else i for i, begin in zip(indices[2:], begins, strict=True)]
         inside = []
-        for i, begin, extent, reached in zip(own, begins, x.shape[2:], extents, strict=True):
+        for i, begin, extent, reached in zip(own, begins, spatial, extents, strict=True):
             if begin > 0:
                 inside.append(i >= 0)
-            if reached - begin > int(extent):
+            if reached - begin > extent:
                 inside.append(i < extent)
         read = x(*indices[:2], *own)
         read = read if dtype == x.dtype else read.astype(dtype)
         return te.if_then_else(te.all(*inside), read, te.const(value, dtype)) if inside else read
 
-    return te.compute((*x.shape[:2], *extents), element, name="padded")
+    tag = PADDED if is_wider else ""
+    return te.compute((*x.shape[:2], *extents), element, name="padded", tag=tag)
 
 
 __all__ = ["Windows", "padded"]

@@ -95,7 +95,7 @@ def deformable_convolution(
         read = pixels(n, grouped(o, outputs, groups, inner, c.var), *taps, y, x)
         return te.sum(read * weight(o, c, *taps).astype(dtype), axis=[c, *taps])
 
-    return finished(te.compute(shape, product, name="sums"), bias, data.dtype)
+    return finished(te.compute(shape, product, name="sums"), bias, data.dtype, shape[2:])
 
 
 __all__ = ["deformable_convolution"]

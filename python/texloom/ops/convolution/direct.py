@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ..contraction import Contraction
 from ..precision import sum_dtype
 from ..windows import Windows
-
-TAG = "convolution"
-"""The tag of the stage that sums, by which schedules find it."""
 
 
 def convolution(
@@ -58,18 +57,32 @@ def convolution(
     channels = int(data.shape[1])
     check_groups(channels, outputs, inner, groups)
     windows = Windows.of(kernel, strides, pads, dilations)
-    shape = (data.shape[0], outputs, *windows.counts(data.shape[2:]))
+    counts = windows.counts(data.shape[2:])
     own = windows.pad(data, 0, dtype)
     c = te.reduce_axis((0, inner), name="c")
     taps = windows.axes()
 
-    def product(n: Any, o: Any, *window: Any) -> Any:
+    def product(n: Any, o: Any, *place: Any) -> Any:
+        window = unraveled(place[0], counts) if len(place) < len(counts) else place
         channel = grouped(o, outputs, groups, inner, c.var)
         pixel = own(n, channel, *windows.positions(window, taps))
         return te.sum(pixel * weight(o, c, *taps).astype(dtype), axis=[c, *taps])
 
-    sums = te.compute(shape, product, name="sums", tag=TAG)
-    return finished(sums, bias, data.dtype)
+    # Sums over elements, not windows, are those of a matrix product: all elements are its columns.
+    own_axes = [prod(counts)] if windows.are_elements else counts
+    shape = (data.shape[0], outputs, *own_axes)
+    marks = Contraction(rows=1, rows_per_group=outputs // groups).marks()
+    sums = te.compute(shape, product, name="sums", **marks)
+    return finished(sums, bias, data.dtype, counts)
+
+
+def unraveled(index: Any, extents: Sequence[int]) -> list[Any]:
+    """Return the indices of an element, given its index among all of a shape."""
+    made: list[Any] = []
+    for extent in reversed(extents[1:]):
+        made.insert(0, te.indexmod(index, extent))
+        index = te.indexdiv(index, extent)
+    return [index, *made]
 
 
 def check_groups(channels: int, outputs: int, inner: int, groups: int) -> None:
@@ -95,18 +108,27 @@ def grouped(o: Any, outputs: int, groups: int, inner: int, c: Any) -> Any:
     return group if inner == 1 else group * inner + c
 
 
-def finished(sums: Tensor, bias: Tensor | None, dtype: str) -> Tensor:
-    """Return sums ``[N, O, ...]``, plus a bias ``[O]``, rounded to a dtype."""
-    if bias is None and sums.dtype == dtype:
+def finished(sums: Tensor, bias: Tensor | None, dtype: str, extents: Sequence[int]) -> Tensor:
+    """Return sums plus a bias ``[O]``, rounded to a dtype, as ``[N, O, *extents]``.
+
+    The sums may have a single axis instead of these extents.
+    """
+    is_flat = len(sums.shape) < 2 + len(extents)
+    if bias is None and sums.dtype == dtype and not is_flat:
         return sums
 
-    def element(*i: Any) -> Any:
-        value = sums(*i)
+    def element(n: Any, o: Any, *place: Any) -> Any:
+        index = list(place)
+        if is_flat:
+            index = [place[0]]
+            for i, extent in zip(place[1:], extents[1:], strict=True):
+                index[0] = index[0] * extent + i
+        value = sums(n, o, *index)
         if bias is not None:
-            value = value + bias(i[1]).astype(sums.dtype)
+            value = value + bias(o).astype(sums.dtype)
         return value.astype(dtype)
 
-    return te.compute(sums.shape, element, name="output")
+    return te.compute((*sums.shape[:2], *extents), element, name="output")
 
 
-__all__ = ["TAG", "check_groups", "convolution", "finished", "grouped"]
+__all__ = ["check_groups", "convolution", "finished", "grouped", "unraveled"]

@@ -11,7 +11,7 @@ from ... import te
 from ..._core import Tensor
 from ..precision import sum_dtype
 from ..windows import padded
-from .direct import TAG, finished
+from .direct import finished
 
 
 @dataclass(frozen=True)
@@ -152,8 +152,8 @@ def transposed_convolution(
         return te.sum(value, axis=[c, *turns])
 
     shape = (data.shape[0], per_group * groups, *extents)
-    sums = te.compute(shape, product, name="sums", tag=TAG)
-    return finished(sums, bias, data.dtype)
+    sums = te.compute(shape, product, name="sums")
+    return finished(sums, bias, data.dtype, extents)
 
 
 __all__ = ["transposed_convolution"]

@@ -9,8 +9,9 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ..contraction import Contraction
 from ..precision import sum_dtype
-from .matrix import TAG, rounded
+from .matrix import rounded
 
 _ELLIPSIS = "..."
 
@@ -145,8 +146,20 @@ def _product(
             value = read if value is None else value * read
         return te.sum(value, axis=list(axes.values())) if axes else value
 
-    tag = TAG if axes and len(factors) == 2 else ""
-    return te.compute(tuple(extents[e] for e in output), element, name="einsum", tag=tag)
+    roles = _roles(factors, output) if axes else None
+    marks = roles.marks() if roles else {}
+    return te.compute(tuple(extents[e] for e in output), element, name="einsum", **marks)
+
+
+def _roles(
+    factors: Sequence[tuple[Tensor, tuple[str, ...]]], output: tuple[str, ...]
+) -> Contraction | None:
+    """Return the axes of a product of two factors, one of which ends with the output's last."""
+    for (_, labels), (_, others) in zip(factors, reversed(factors), strict=True):
+        if len(factors) == 2 and output and labels[-1:] == output[-1:] and output[-1] not in others:
+            rows = [axis for axis, each in enumerate(output) if each not in labels]
+            return Contraction(rows[-1] if rows else None)
+    return None
 
 
 __all__ = ["Equation", "einsum"]

@@ -7,10 +7,8 @@ from typing import Any
 from ... import te
 from ..._core import Tensor
 from ..broadcast import broadcast_shape, element
+from ..contraction import Contraction
 from ..precision import sum_dtype
-
-TAG = "matrix_product"
-"""The tag of the stage that sums, by which schedules find it."""
 
 
 def matmul(a: Tensor, b: Tensor) -> Tensor:
@@ -53,7 +51,8 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
         right = element(b, (*outer, k.var, *column))
         return te.sum(left.astype(dtype) * right.astype(dtype), axis=k)
 
-    sums = te.compute(shape, product, name="sums", tag=TAG)
+    marks = Contraction(len(batch) if rows else None).marks() if columns else {}
+    sums = te.compute(shape, product, name="sums", **marks)
     return rounded(sums, a.dtype)
 
 
@@ -112,7 +111,8 @@ def general_matmul(
         right = b(j, k) if transpose_b else b(k, j)
         return te.sum(left.astype(dtype) * right.astype(dtype), axis=k)
 
-    sums = te.compute((rows, columns), product, name="sums", tag=TAG)
+    marks = {} if transpose_b else Contraction(rows=0).marks()
+    sums = te.compute((rows, columns), product, name="sums", **marks)
     if c is None and alpha == 1:
         return rounded(sums, a.dtype)
 
@@ -128,4 +128,4 @@ def general_matmul(
     return te.compute((rows, columns), output, name="output")
 
 
-__all__ = ["TAG", "general_matmul", "matmul", "rounded"]
+__all__ = ["general_matmul", "matmul", "rounded"]

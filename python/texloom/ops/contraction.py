@@ -1,0 +1,48 @@
+"""Sums of products, and what schedules need to know of their axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .._core import Tensor
+
+PADDED = "padded"
+"""The tag of a tensor that is another one with a border, which is stored for sums to read."""
+_TAG = "contraction"
+
+
+@dataclass(frozen=True)
+class Contraction:
+    """The axes of a sum of products that decide how it is computed.
+
+    The last axis is that of the columns: along it, the elements of one factor are neighbors in
+    memory.
+
+    Attributes
+    ----------
+    rows : int or None
+        An axis along which that factor does not change.
+    rows_per_group : int
+        How many neighbors along `rows` read the same elements of that factor.
+    """
+
+    rows: int | None
+    rows_per_group: int = 1 << 30
+
+    def marks(self) -> dict[str, Any]:
+        """Return the `tag` and the `attrs` of ``te.compute`` for the sums."""
+        rows = -1 if self.rows is None else self.rows
+        attributes = {"rows": rows, "rows_per_group": self.rows_per_group}
+        return {"tag": _TAG, "attrs": attributes}
+
+    @classmethod
+    def of(cls, tensor: Tensor) -> Contraction | None:
+        """Return what :meth:`marks` said of a tensor, or None."""
+        if tensor.op.tag != _TAG:
+            return None
+        rows, per_group = (tensor.op.attrs[name].value for name in ("rows", "rows_per_group"))
+        return cls(None if rows < 0 else rows, per_group)
+
+
+__all__ = ["PADDED", "Contraction"]

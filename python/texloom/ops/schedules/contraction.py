@@ -1,0 +1,228 @@
+"""Schedules of sums of products: convolutions and products of matrices, from buffers.
+
+A thread computes a tile of rows (output channels) and columns (neighbors in memory) in registers. A
+row's factor is one number for all columns of the tile, and the columns' factors are vectors that
+all rows of the tile share, so that each element that is loaded is used many times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from ... import te
+from ..._core import IterVar, Schedule, Stage, Tensor
+from ...target import Target
+from ..contraction import PADDED, Contraction
+
+ROWS = 8
+"""Rows of a tile at most: with two vectors of columns they fill half of 32 vector registers."""
+UNROLLED = 32
+"""Taps of a window that are unrolled at most, if a thread computes a single row."""
+VECTOR_BYTES = 64
+"""Bytes of a vector at most."""
+
+
+@dataclass(frozen=True)
+class _Tile:
+    """What a thread computes, and how many threads a block has.
+
+    Attributes
+    ----------
+    rows : int
+    vectors : int
+        Vectors along the columns.
+    lanes : int
+        Columns of a vector.
+    threads : (int, int)
+        Threads of a block along rows and columns.
+    """
+
+    rows: int
+    vectors: int
+    lanes: int
+    threads: tuple[int, int]
+
+
+def contraction_kernels(
+    stages: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> dict[Tensor, Tensor]:
+    """Return the sums of products among stages, and for each the stage that its kernel writes.
+
+    That is the output for which the sums are computed, if all between both is computed element by
+    element and read once; else the sums themselves.
+    """
+    readers: dict[te.Operation, list[Tensor]] = {}
+    for stage in stages:
+        for op in {each.op for each in stage.op.input_tensors}:
+            readers.setdefault(op, []).append(stage)
+    last = {each.op for each in outputs}
+    made: dict[Tensor, Tensor] = {}
+    for sums in stages:
+        if Contraction.of(sums) is None:
+            continue
+        root = sums
+        while root.op not in last and len(readers[root.op]) == 1:
+            (reader,) = readers[root.op]
+            if not _is_element_by_element(reader, sums):
+                break
+            root = reader
+        is_free = root.op in last and root not in made.values()
+        made[sums] = root if is_free else sums
+    return made
+
+
+def _is_element_by_element(reader: Tensor, sums: Tensor) -> bool:
+    """Whether a stage has the axes of sums, of which the last may stand for several."""
+    rank = len(sums.shape) - 1
+    shape, own = ([int(extent) for extent in each.shape] for each in (reader, sums))
+    fits = shape[:rank] == own[:rank] and prod(shape[rank:]) == own[rank]
+    return fits and not reader.op.reduce_axis and reader.op.num_outputs == 1
+
+
+def stored_inputs(sums: Tensor) -> list[Tensor]:
+    """Return the inputs that have kernels of their own: those with a border.
+
+    The border's conditions in the sums would keep them from being computed as vectors.
+    """
+    return [each for each in sums.op.input_tensors if each.op.tag == PADDED]
+
+
+def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: str) -> None:
+    """Schedule a sum of products, and what is computed from it in the same kernel.
+
+    Extents need not be divisible by anything.
+
+    Parameters
+    ----------
+    s : Schedule
+    sums : Tensor
+        A reduction with a :class:`texloom.ops.contraction.Contraction`.
+    root : Tensor
+        The stage that the kernel writes: `sums`, or one that reads it element by element, with the
+        axes of `sums`; a single axis of columns may stand for several. Stages between both must
+        be inlined.
+    target : str
+    """
+    roles = Contraction.of(sums)
+    assert roles is not None
+    for each in stored_inputs(sums):
+        _schedule_elements(s, each)
+    if root.op == sums.op:
+        local = s.cache_write(sums, "local")
+    else:
+        local = sums
+        s[sums].set_scope("local")
+    extents = [int(extent) for extent in sums.shape]
+    rows = extents[roles.rows] if roles.rows is not None else 1
+    tile = _tile_of(sums, roles, rows, extents[-1], target)
+    thread = _bind_tiles(s, root, len(extents), roles, tile)
+    s[local].compute_at(s[root], thread)
+    _schedule_sums(s[local], tile)
+
+
+def _tile_of(sums: Tensor, roles: Contraction, rows: int, columns: int, target: str) -> _Tile:
+    """Return the tile for the extents of the rows and columns."""
+    attributes = Target(target).attrs
+    is_processor = bool(attributes.get("block_stack", True))
+    size = 8 if sums.dtype.endswith("64") else 4
+    lanes = _lanes(columns, (VECTOR_BYTES if is_processor else 16) // size)
+    own_rows = _even_rows(rows, roles.rows_per_group)
+    if lanes == 1:  # elements one by one, which compilers may join to vectors
+        vectors = min(columns, 16 if is_processor else 4)
+    else:
+        wide = 2 if own_rows > 2 else 4
+        vectors = min(columns // lanes, wide if is_processor else 1)
+    if is_processor:
+        return _Tile(own_rows, vectors, lanes, (1, 1))
+    across = min(32, -(-columns // (vectors * lanes)))
+    down = max(1, min(128 // across, -(-rows // own_rows)))
+    return _Tile(own_rows, vectors, lanes, (down, across))
+
+
+def _lanes(columns: int, most: int) -> int:
+    """Return the lanes of a vector: the greatest power of two that divides the columns.
+
+    Less than four lanes are not worth a vector.
+    """
+    lanes = most
+    while columns % lanes:
+        lanes //= 2
+    return lanes if lanes >= 4 else 1
+
+
+def _even_rows(rows: int, per_group: int) -> int:
+    """Return how many rows a tile has, so that few are beyond the last, or of another group."""
+    within = rows if per_group >= rows else per_group
+    if within <= ROWS:
+        return within
+    if within < rows:
+        return max(n for n in range(1, ROWS + 1) if within % n == 0)
+    return min(range(ROWS, ROWS // 2, -1), key=lambda n: -rows % n)
+
+
+def _bind_tiles(s: Schedule, root: Tensor, rank: int, roles: Contraction, tile: _Tile) -> IterVar:
+    """Bind the tiles of what a kernel writes to threads; return the innermost thread axis."""
+    stage = s[root]
+    axes = list(stage.op.axis)
+    columns, rest = stage.fuse(*axes[rank - 1 :]), axes[: rank - 1]
+    rows = None
+    if roles.rows is not None:
+        rows, row = stage.split(rest.pop(roles.rows), tile.rows)
+        rows, thread_y = stage.split(rows, tile.threads[0])
+    columns, column = stage.split(columns, tile.vectors * tile.lanes)
+    vector, lane = stage.split(column, tile.lanes)
+    columns, thread_x = stage.split(columns, tile.threads[1])
+    inner = [vector, lane]
+    threads = [thread_x]
+    if rows is not None:
+        inner.insert(0, row)
+        threads.insert(0, thread_y)
+        stage.bind(thread_y, te.thread_axis("threadIdx.y"))
+        rest.append(rows)
+    stage.reorder(*rest, columns, *threads, *inner)
+    stage.bind(stage.fuse(*rest, columns), te.thread_axis("blockIdx.x"))
+    stage.bind(thread_x, te.thread_axis("threadIdx.x"))
+    _unroll(stage, inner[:-1])
+    _vectorize(stage, lane, tile.lanes)
+    return thread_x
+
+
+def _schedule_sums(stage: Stage, tile: _Tile) -> None:
+    """Order the loops of the sums in a thread: reductions, rows, columns."""
+    axes = list(stage.op.axis)
+    reduced = list(stage.op.reduce_axis)
+    vector, lane = stage.split(axes.pop(), tile.lanes)
+    stage.reorder(*reduced, *axes, vector, lane)
+    _unroll(stage, [*axes, vector])
+    _vectorize(stage, lane, tile.lanes)
+    taps = [_extent(axis) for axis in reduced]
+    if tile.rows == 1 and prod(taps) <= UNROLLED:
+        _unroll(stage, reduced)
+    elif len(taps) > 1 and taps[-1] <= ROWS:
+        stage.unroll(reduced[-1])
+
+
+def _schedule_elements(s: Schedule, tensor: Tensor) -> None:
+    """Compute a tensor in a kernel of its own, with a thread for each element."""
+    block, thread = s[tensor].split(s[tensor].fuse(*s[tensor].op.axis), 64)
+    s[tensor].bind(block, te.thread_axis("blockIdx.x"))
+    s[tensor].bind(thread, te.thread_axis("threadIdx.x"))
+
+
+def _extent(axis: IterVar) -> int:
+    return int(axis.dom.extent)
+
+
+def _unroll(stage: Stage, axes: Sequence[IterVar]) -> None:
+    for axis in axes:
+        stage.unroll(axis)
+
+
+def _vectorize(stage: Stage, axis: IterVar, lanes: int) -> None:
+    if lanes > 1:
+        stage.vectorize(axis)
+
+
+__all__ = ["contraction_kernels", "schedule_contraction", "stored_inputs"]
