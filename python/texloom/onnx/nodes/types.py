@@ -80,11 +80,16 @@ def dtype_of(value: onnx.ValueInfoProto) -> str:
 
 
 def shape_of(value: onnx.ValueInfoProto) -> tuple[int | str, ...] | None:
-    """Return the extents, names or "?" for those that are open; None if the rank is open."""
+    """Return the extents, names or "?" for those that are open; None if the rank is open.
+
+    Some exporters write -1 for an open extent.
+    """
     if not value.type.tensor_type.HasField("shape"):
         return None
     return tuple(
-        each.dim_value if each.HasField("dim_value") else each.dim_param or "?"
+        each.dim_value
+        if each.HasField("dim_value") and each.dim_value != -1
+        else each.dim_param or "?"
         for each in value.type.tensor_type.shape.dim
     )
 

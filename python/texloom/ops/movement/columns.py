@@ -28,7 +28,7 @@ def columns_to_image(
     image, block : sequence of int
         Shapes.
     strides, dilations, before : sequence of int
-        For each axis: between blocks, between elements of a block, and the padding before the image.
+        For each axis: between blocks, between elements of a block, and the padding before.
     counts : sequence of int
         The number of blocks along each axis.
 

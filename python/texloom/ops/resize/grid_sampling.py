@@ -142,7 +142,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool = False)
     Parameters
     ----------
     theta : Tensor
-        ``[N, axes, axes + 1]``: they transform ``[..., height, width, 1]`` with the last axis first.
+        ``[N, axes, axes + 1]``: they transform ``[..., height, width, 1]``, last axis first.
     size : sequence of int
         Of the result's image.
     align_corners : bool

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ... import te
 from ..._core import Schedule, Tensor
+from .contraction import contraction_kernels, schedule_contraction, stored_inputs
 from .recurrence import schedule_scans
 
 THREADS = 64
@@ -36,16 +37,22 @@ def schedule_default(
 ) -> Schedule:
     """Return a schedule for any computation, which is right for all shapes.
 
-    What is no reduction and no output is computed where it is read. Everything else is a kernel of
+    What is no reduction and no output is computed where it is read. Sums of products, and what is
+    computed from them element by element, are computed tile by tile. Everything else is a kernel of
     its own with a thread for each element.
     """
-    del inputs, scopes, target
+    del inputs, scopes
     s = te.create_schedule([each.op for each in outputs])
     last = {each.op for each in outputs}
     stages = _stages(outputs)
-    done = schedule_scans(s, stages)
+    scheduled = set(schedule_scans(s, stages))
+    kernels = contraction_kernels(stages, outputs)
+    scheduled |= {each.op for each in kernels.values()}
+    for sums, root in kernels.items():
+        schedule_contraction(s, sums, root, target)
+        scheduled |= {sums.op, *(each.op for each in stored_inputs(sums))}
     for tensor in stages:
-        if tensor.op in done:
+        if tensor.op in scheduled:
             continue
         if tensor.op not in last and not tensor.op.reduce_axis:
             s[tensor].compute_inline()
