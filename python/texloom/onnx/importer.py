@@ -261,7 +261,7 @@ class Importer:
         assert array is not None
         if array.size == 0:
             raise Unsupported("an operator reads an empty tensor")
-        if value.dtype not in DTYPES:
+        if value.dtype not in DTYPES or array.dtype.names is not None:
             raise Unsupported(f"an operator reads a constant of type {value.dtype}")
         key = id(array)
         if key not in self._constants:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...ops import elementwise as ops
 from ..nodes import Node, Value
 from .registry import converts
@@ -21,8 +23,8 @@ _ACTIVATIONS: dict[str, tuple[Any, dict[str, tuple[str, Any]]]] = {
     "Selu": (
         ops.selu,
         {
-            "alpha": ("alpha", 1.67326319217681884765625),
-            "gamma": ("gamma", 1.05070102214813232421875),
+            "alpha": ("alpha", 1.67326319),
+            "gamma": ("gamma", 1.05070102),
         },
     ),
     "Shrink": (ops.shrink, {"bias": ("bias", 0.0), "limit": ("lambd", 0.5)}),
@@ -39,12 +41,17 @@ def activation(node: Node) -> Value:
     """A function of one tensor, with attributes."""
     function, parameters = _ACTIVATIONS[node.op]
     given = {
-        name: node.attributes.get(attribute, default)
+        name: node.attributes.get(attribute, _as_attribute(default))
         for name, (attribute, default) in parameters.items()
     }
     if given.get("approximate") not in (None, "none", "tanh"):
         node.refuse(f"its approximation {given['approximate']!r} is unknown")
     return node.emit(node.op.lower(), function, [node.input(0)], **given)
+
+
+def _as_attribute(default: Any) -> Any:
+    """Return a default as an attribute would have it: numbers are float32."""
+    return float(np.float32(default)) if isinstance(default, float) else default
 
 
 @converts("PRelu")

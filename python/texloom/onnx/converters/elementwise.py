@@ -150,6 +150,10 @@ def where(node: Node) -> Value:
     return node.emit("where", ops.where, [node.input(0), node.input(1), node.input(2)])
 
 
+# The defaults of Clip's attributes, up to version 10: the range of finite float32 numbers.
+_LIMITS = {"min": -3.4028234663852886e38, "max": 3.4028234663852886e38}
+
+
 @converts("Clip")
 def clip(node: Node) -> Value:
     """Limits: attributes up to version 10, inputs since."""
@@ -168,7 +172,7 @@ def clip(node: Node) -> Value:
 def _bound(node: Node, index: int, name: str) -> Value | None:
     if node.version >= 11:
         return node.input(index) if node.has(index) else None
-    return node.constant(node.attributes[name]) if name in node.attributes else None
+    return node.constant(node.attributes.get(name, _LIMITS[name]))
 
 
 def _limit(bound: Value | None, dtype: str) -> float | None:

@@ -119,12 +119,11 @@ def gelu(x: Tensor, approximate: Literal["none", "tanh"] = "none") -> Tensor:
     """
 
     def product(v: Any) -> Any:
+        # Probabilities near 0 are computed without a difference from 1, which would cancel.
         if approximate == "tanh":
-            inner = number(sqrt(2 / pi), v) * (v + number(0.044715, v) * (v * v * v))
-            twice = number(1, v) + te.tanh(inner)
-        else:
-            twice = number(1, v) + te.erf(v * number(sqrt(0.5), v))
-        return number(0.5, v) * v * twice
+            cubic = v + number(0.044715, v) * (v * v * v)
+            return v * te.sigmoid(number(2 * sqrt(2 / pi), v) * cubic)
+        return number(0.5, v) * v * _core.call("erfc", number(-sqrt(0.5), v) * v)
 
     return _activation(product, x, "gelu")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ... import te
 from ..._core import Tensor
 from ..broadcast import elementwise
@@ -34,11 +36,11 @@ def converted(value: Any, dtype: str) -> Any:
         value = value.astype("float32")
     least, greatest = te.min_value(dtype), te.max_value(dtype)
     # Both bounds are 0 or powers of two, and exact.
-    below = te.const(0.0 if dtype.startswith("uint") else float(int(least)), value.dtype)
-    above = te.const(float(int(greatest) + 1), value.dtype)
-    not_inside = te.if_then_else(value <= below, least, te.const(0, dtype))  # below, or NaN
-    inside = te.if_then_else(value > below, value.astype(dtype), not_inside)
-    return te.if_then_else(value >= above, greatest, inside)
+    below = te.const(float(np.iinfo(dtype).min), value.dtype)
+    above = te.const(float(int(np.iinfo(dtype).max) + 1), value.dtype)
+    not_above = te.if_then_else(value > below, value.astype(dtype), least)
+    number = te.if_then_else(value >= above, greatest, not_above)
+    return te.if_then_else(te.isnan(value), te.const(0, dtype), number)
 
 
 __all__ = ["cast", "converted"]

@@ -21,9 +21,10 @@ def power(base: Tensor, exponent: Tensor) -> Tensor:
     """Return ``base ** exponent`` in the type of `base`.
 
     Powers are computed in the type that NumPy has for both. Powers of integers by integers are
-    exact, and wrap; those by negative exponents are truncated toward zero, and 0 for a base of 0.
-    An integer by an exponent of floating point is truncated toward zero, too, unless its power
-    differs from an integer by no more than the error of the device's function.
+    exact if their type has them, and wrap for exponents up to its number of bits; those by negative
+    exponents are truncated toward zero, and 0 for a base of 0. Powers of integers by floating point
+    are truncated toward zero, too, unless they differ from an integer by no more than the error of
+    the device's function.
 
     Parameters
     ----------
@@ -58,8 +59,8 @@ def _truncated(x: Any) -> Any:
 def _integer_power(base: Tensor, exponent: Tensor) -> Tensor:
     """Multiply as often as the exponent says.
 
-    After as many factors as the type has bits, a power has wrapped to 0, overflowed, or is that of
-    1 or -1, for which only the parity of the exponent counts.
+    Beyond as many factors as the type has bits, only the parity of their number counts: all other
+    bases than 1 and -1 have overflowed, and even ones have wrapped to 0.
     """
     bits = int(base.dtype.lstrip("uint"))
     k = te.reduce_axis((0, bits + 1), name="k")
