@@ -21,4 +21,4 @@ def run_each(nodes, arrays, version=23):
         [onnx.ValueInfoProto(name=y) for y in outputs],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)])
-    return Model(model).run(dict(zip(names, arrays, strict=True)))
+    return list(Model(model).run(dict(zip(names, arrays, strict=True))).values())

@@ -60,6 +60,8 @@ def prelu(node: Node) -> Value:
     x, slope = node.input(0), node.input(1)
     if slope.rank > x.rank:
         node.refuse(f"its slope of {slope.rank} axes does not broadcast to {x.rank} axes")
+    if node.version < 7 and slope.rank == 1 and slope.shape != (1,) and x.rank != 2:
+        node.refuse("slopes by channel, of operator sets before 7, are not supported")
     return node.emit("prelu", ops.prelu, [x, slope])
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
+from math import nan
 from typing import Any
 
 from ... import te
 from ..._core import Tensor
 from ..broadcast import elementwise
-from ..extrema import maximum, minimum
 from .table import binary, is_float, number, rounded_once, unary
 
 add = binary("add", lambda x, y: x + y, "``a + b``; integers wrap.")
@@ -74,10 +74,8 @@ def _sign(x: Any) -> Any:
 sign = unary("sign", _sign, "1, 0 or -1 as `x` is above, at or below 0; NaN for NaN.")
 
 
-def _folded(name: str, combine: Callable[[Any, Any], Any], value: str) -> Callable[..., Tensor]:
-    @rounded_once
-    def fold(*elements: Any) -> Any:
-        return reduce(combine, elements)
+def _folded(name: str, combine: Callable[..., Any], value: str) -> Callable[..., Tensor]:
+    fold = rounded_once(combine)
 
     def operator(*inputs: Tensor) -> Tensor:
         return elementwise(fold, *inputs, name=name)
@@ -87,9 +85,27 @@ def _folded(name: str, combine: Callable[[Any, Any], Any], value: str) -> Callab
     return operator
 
 
-sum_of = _folded("sum_of", lambda x, y: x + y, "The sum of tensors; integers wrap.")
-maximum_of = _folded("maximum_of", maximum, "The maximum of tensors; NaN where one is NaN.")
-minimum_of = _folded("minimum_of", minimum, "The minimum of tensors; NaN where one is NaN.")
+def _sum(*elements: Any) -> Any:
+    return reduce(lambda x, y: x + y, elements)
+
+
+def _extremum(choose: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """Return what chooses an element, or NaN if one is NaN."""
+
+    def combine(*elements: Any) -> Any:
+        chosen, dtype = reduce(choose, elements), elements[0].dtype
+        if not is_float(dtype):
+            return chosen
+        # Each element is written twice, however many there are.
+        is_nan = te.any(*(te.isnan(each) for each in elements))
+        return te.if_then_else(is_nan, te.const(nan, dtype), chosen)
+
+    return combine
+
+
+sum_of = _folded("sum_of", _sum, "The sum of tensors; integers wrap.")
+maximum_of = _folded("maximum_of", _extremum(te.max), "The maximum of tensors; NaN where one is.")
+minimum_of = _folded("minimum_of", _extremum(te.min), "The minimum of tensors; NaN where one is.")
 
 
 def mean_of(*inputs: Tensor) -> Tensor:
@@ -97,8 +113,7 @@ def mean_of(*inputs: Tensor) -> Tensor:
 
     @rounded_once
     def mean(*elements: Any) -> Any:
-        total = reduce(lambda x, y: x + y, elements)
-        return total / number(len(elements), total)
+        return _sum(*elements) / number(len(elements), elements[0])
 
     return elementwise(mean, *inputs, name="mean_of")
 
