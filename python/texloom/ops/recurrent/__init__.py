@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from .activations import activations
 from .layers import gru, lstm, rnn
-from .steps import Direction, Steps
+from .steps import Steps
 
-__all__ = ["Direction", "Steps", "activations", "gru", "lstm", "rnn"]
+__all__ = ["Steps", "activations", "gru", "lstm", "rnn"]
