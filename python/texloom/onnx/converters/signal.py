@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..._core import Tensor
 from ...ops import signal
-from ...ops.reductions.axes import accumulator
+from ...ops.precision import sum_dtype
 from ..nodes import Node, Value
 from .reductions import checked_axes
 from .registry import converts
@@ -25,7 +25,7 @@ def dft(node: Node) -> Value:
     onesided, inverse = (bool(node.attributes.get(name, 0)) for name in ("onesided", "inverse"))
     if onesided and x.shape[-1] == 2:
         node.refuse("one side of the transform of complex numbers does not determine the other")
-    powers = node.constant(signal.turns(length, inverse, accumulator(x.dtype)))
+    powers = node.constant(signal.turns(length, inverse, sum_dtype(x.dtype)))
     scale = 1 / length if inverse else 1.0
     return node.emit("dft", signal.dft, [x, powers], axis=axis, onesided=onesided, scale=scale)
 
@@ -49,7 +49,7 @@ def stft(node: Node) -> Value:
     onesided = bool(node.attributes.get("onesided", 1))
     if onesided and x.shape[2] == 2:
         node.refuse("one side of the transform of complex numbers does not determine the other")
-    powers = node.constant(signal.turns(frame, dtype=accumulator(x.dtype)))
+    powers = node.constant(signal.turns(frame, dtype=sum_dtype(x.dtype)))
     return node.emit("stft", _stft, [x, powers, *window], step=step, onesided=onesided)
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
-from ..reductions.axes import accumulator, extents
+from ..precision import sum_dtype
+from ..reductions.axes import extents
 from .moments import inverse_deviation, moments
 
 
@@ -30,7 +31,7 @@ def batch_normalization(
         Or ``[C, ...]``: one for each place.
     epsilon : float
     """
-    wide = accumulator(x.dtype)
+    wide = sum_dtype(x.dtype)
     small = te.const(epsilon, wide)
 
     def factor(*i: Any) -> Any:
@@ -41,7 +42,7 @@ def batch_normalization(
 
 def scaled_difference(x: Tensor, mean: Tensor, factor: Tensor, bias: Tensor) -> Tensor:
     """Return ``(x - mean) * factor + bias``, with parameters as of :func:`batch_normalization`."""
-    wide = accumulator(x.dtype)
+    wide = sum_dtype(x.dtype)
 
     def result(*i: Any) -> Any:
         difference = x(*i).astype(wide) - _at(mean, i, wide)
@@ -64,7 +65,7 @@ def batch_normalization_training(
     The running ones are ``given * momentum + own * (1 - momentum)``. The parameters are those of
     :func:`batch_normalization`.
     """
-    wide = accumulator(x.dtype)
+    wide = sum_dtype(x.dtype)
     axes = [a for a in range(len(x.shape)) if a != 1]
     at = [0] * len(x.shape)
 
@@ -102,7 +103,7 @@ def group_normalization(
         Divides C.
     epsilon : float
     """
-    wide = accumulator(x.dtype)
+    wide = sum_dtype(x.dtype)
     batch, channels, *places = extents(x)
     each = channels // groups
     grouped = te.compute(

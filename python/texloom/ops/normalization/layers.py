@@ -8,7 +8,8 @@ from typing import Any
 from ... import te
 from ..._core import Tensor
 from ..broadcast import element
-from ..reductions.axes import accumulator, extents, kept, normalized, reduce_over
+from ..precision import sum_dtype
+from ..reductions.axes import extents, kept, normalized, reduce_over
 from .moments import inverse_deviation, mean_square, moments
 
 
@@ -39,7 +40,7 @@ def layer_normalization(
     mean, inverse : Tensor
         The mean, and ``1 / sqrt(variance + epsilon)``; the reduced axes have extent 1.
     """
-    wide = accumulator(x.dtype)
+    wide = sum_dtype(x.dtype)
     own = range(axis % len(x.shape), len(x.shape))
     mean, variance = moments(x, own)
     inverse = inverse_deviation(variance, epsilon)
@@ -64,7 +65,7 @@ def rms_normalization(x: Tensor, scale: Tensor, axis: int = -1, epsilon: float =
 
     `scale` is broadcast to the shape of `x`.
     """
-    wide = accumulator(x.dtype)
+    wide = sum_dtype(x.dtype)
     own = range(axis % len(x.shape), len(x.shape))
     inverse = inverse_deviation(mean_square(x, own), epsilon)
 
@@ -79,7 +80,7 @@ def mean_variance_normalization(
     x: Tensor, axes: Sequence[int] = (0, 2, 3), epsilon: float = 1e-9
 ) -> Tensor:
     """Return ``(x - mean) / (sqrt(variance) + epsilon)`` over `axes`."""
-    wide = accumulator(x.dtype)
+    wide = sum_dtype(x.dtype)
     own = normalized(axes, len(x.shape))
     mean, variance = moments(x, own)
 
@@ -101,7 +102,7 @@ def lp_normalization(x: Tensor, axis: int = -1, p: int = 2) -> Tensor:
     p : 1 or 2
         The sum of magnitudes, or the root of the sum of squares.
     """
-    wide = accumulator(x.dtype)
+    wide = sum_dtype(x.dtype)
     own = normalized([axis], len(x.shape))
 
     def term(value: Any, *_: Any) -> Any:
@@ -131,7 +132,7 @@ def local_response_normalization(
     size : int
     alpha, beta, bias : float
     """
-    wide = accumulator(x.dtype)
+    wide = sum_dtype(x.dtype)
     channels = extents(x)[1]
     before = (size - 1) // 2
 

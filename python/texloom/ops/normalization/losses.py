@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 from ... import te
 from ..._core import Tensor
+from ..precision import sum_dtype
 from ..reductions import reduce_sum
-from ..reductions.axes import accumulator, extents
+from ..reductions.axes import extents
 from .softmax import log_softmax
 
 Reduction = Literal["none", "sum", "mean"]
@@ -39,7 +40,7 @@ def negative_log_likelihood(
     -------
     Tensor ``[N, ...]`` for "none", else ``[]``
     """
-    wide = accumulator(x.dtype)
+    wide = sum_dtype(x.dtype)
     weights = _weights(target, weight, extents(x)[1], ignored, wide)
 
     def loss(n: Any, *place: Any) -> Any:
@@ -91,7 +92,7 @@ def softmax_cross_entropy(
     ignored: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Return :func:`negative_log_likelihood` of the log-softmax over classes, and that itself."""
-    wide = accumulator(x.dtype)
+    wide = sum_dtype(x.dtype)
     scores = te.compute(x.shape, lambda *i: x(*i).astype(wide), name="scores")
     logs = log_softmax(scores, (1,))
     loss = negative_log_likelihood(logs, target, weight, reduction, ignored)

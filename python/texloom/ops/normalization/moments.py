@@ -8,7 +8,8 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
-from ..reductions.axes import accumulator, extents, kept, reduce_over
+from ..precision import sum_dtype
+from ..reductions.axes import extents, kept, reduce_over
 
 
 def moments(x: Tensor, axes: Sequence[int]) -> tuple[Tensor, Tensor]:
@@ -17,7 +18,7 @@ def moments(x: Tensor, axes: Sequence[int]) -> tuple[Tensor, Tensor]:
     The variance is the mean of the squared differences from the mean. Both are of the type in
     which elements are accumulated: float32 for 16 bits.
     """
-    wide = accumulator(x.dtype)
+    wide = sum_dtype(x.dtype)
     count = te.const(prod(extents(x)[a] for a in axes), wide)
     total = reduce_over(x, axes, te.sum, lambda v, *_: v.astype(wide), name="total")
     mean = te.compute(total.shape, lambda *i: total(*i) / count, name="mean")
@@ -32,7 +33,7 @@ def moments(x: Tensor, axes: Sequence[int]) -> tuple[Tensor, Tensor]:
 
 def mean_square(x: Tensor, axes: Sequence[int]) -> Tensor:
     """Return the mean of the squares over normalized `axes`, which stay with extent 1."""
-    wide = accumulator(x.dtype)
+    wide = sum_dtype(x.dtype)
     count = te.const(prod(extents(x)[a] for a in axes), wide)
 
     def squared(value: Any, *_: Any) -> Any:

@@ -11,13 +11,14 @@ from typing import Any
 
 from ... import te, tir
 from ..._core import Tensor
+from ..precision import sum_dtype
 from ..reductions import reduce_max
-from ..reductions.axes import accumulator, extents, kept, normalized, reduce_over
+from ..reductions.axes import extents, kept, normalized, reduce_over
 
 
 def _above(x: Tensor, axes: Sequence[int]) -> tuple[Tensor, Tensor]:
     """Return the differences from the maximum over `axes`, and the sum of their exponentials."""
-    wide = accumulator(x.dtype)
+    wide = sum_dtype(x.dtype)
     top = reduce_max(x, axes)
 
     def difference(*i: Any) -> Any:

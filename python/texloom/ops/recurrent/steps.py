@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from ... import te
 from ..._core import Tensor
-from ..reductions.axes import accumulator, extents
+from ..precision import sum_dtype
+from ..reductions.axes import extents
 from .activations import Function
 
 Direction = Literal["forward", "reverse", "bidirectional"]
@@ -54,7 +55,7 @@ class Steps:
     @property
     def dtype(self) -> str:
         """The type in which the layer computes."""
-        return accumulator(self.x.dtype)
+        return sum_dtype(self.x.dtype)
 
     @property
     def count(self) -> int:

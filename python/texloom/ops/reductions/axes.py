@@ -10,11 +10,6 @@ from ..._core import Tensor
 from ...tir import PrimExpr
 
 
-def accumulator(dtype: str) -> str:
-    """Return the type in which elements of a type are summed: float32 for those of 16 bits."""
-    return "float32" if dtype in ("float16", "bfloat16") else dtype
-
-
 def is_float(dtype: str) -> bool:
     """Whether a type is a floating-point type."""
     return "float" in dtype
@@ -102,7 +97,6 @@ def kept(indices: Sequence[Any], axes: Sequence[int]) -> list[Any]:
 
 
 __all__ = [
-    "accumulator",
     "extents",
     "is_float",
     "kept",

@@ -6,7 +6,8 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
-from .axes import accumulator, extents, normalized
+from ..precision import sum_dtype
+from .axes import extents, normalized
 
 _RUN = 32
 """Elements that a thread sums by itself; longer axes are summed in runs of this length."""
@@ -27,7 +28,7 @@ def cumsum(x: Tensor, axis: int, exclusive: bool = False, reverse: bool = False)
     """
     (own,) = normalized([axis], len(x.shape))
     last = extents(x)[own] - 1
-    wide = accumulator(x.dtype)
+    wide = sum_dtype(x.dtype)
 
     def turned(i: Any) -> list[Any]:
         return [*i[:own], last - i[own] if reverse else i[own], *i[own + 1 :]]

@@ -15,7 +15,8 @@ from ... import te, tir
 from ..._core import Tensor
 from ..broadcast import elementwise
 from ..extrema import maximum, minimum
-from .axes import accumulator, extents, is_float, kept, normalized, reduce_over, reduced_shape
+from ..precision import sum_dtype
+from .axes import extents, is_float, kept, normalized, reduce_over, reduced_shape
 
 Axes = Sequence[int] | None
 Function = Callable[[Any], Any]
@@ -35,7 +36,7 @@ def _reduction(
     after: Function = _same,
 ) -> Tensor:
     """Return ``after(reducer(before(x)))``, both in the type that accumulates, in x's type."""
-    wide, dtype = accumulator(x.dtype), x.dtype
+    wide, dtype = sum_dtype(x.dtype), x.dtype
     own = normalized(axes, len(x.shape))
     if not own:
         return elementwise(lambda v: after(before(v.astype(wide))).astype(dtype), x, name=name)
@@ -124,7 +125,7 @@ def reduce_log_sum_exp(x: Tensor, axes: Axes = None, keepdims: bool = True) -> T
     if not own:
         return elementwise(_same, x, name="log_sum_exp")
     top = reduce_max(x, own, True)
-    wide = accumulator(x.dtype) if is_float(x.dtype) else "float32"
+    wide = sum_dtype(x.dtype) if is_float(x.dtype) else "float32"
 
     def base(*i: Any) -> Any:
         value = top(*i).astype(wide)

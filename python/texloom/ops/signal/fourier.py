@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ... import te
 from ..._core import Tensor
-from ..reductions.axes import accumulator, extents
+from ..precision import sum_dtype
+from ..reductions.axes import extents
 
 
 def turns(length: int, inverse: bool = False, dtype: str = "float32") -> NDArray[Any]:
@@ -61,7 +62,7 @@ def dft(x: Tensor, powers: Tensor, axis: int, onesided: bool = False, scale: flo
     -------
     Tensor ``[..., 2]``
     """
-    wide = accumulator(x.dtype)
+    wide = sum_dtype(x.dtype)
     length = extents(powers)[0]
     axis %= len(x.shape)
     columns = next(n for n in range(isqrt(length), 0, -1) if length % n == 0)
@@ -126,7 +127,7 @@ def stft(
     """
     batch, length, parts = extents(x)
     frame = extents(powers)[0]
-    wide = accumulator(x.dtype)
+    wide = sum_dtype(x.dtype)
 
     def element(n: Any, f: Any, i: Any, b: Any) -> Any:
         value = x(n, f * step + i, b).astype(wide)
