@@ -28,7 +28,7 @@ def run_node(op, inputs, version, outputs=1, known=(), domain="", **attributes):
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid(domain, version)])
     results = Model(model).run(given)
-    return results[0] if outputs == 1 else results
+    return results["y0"] if outputs == 1 else [results[name] for name in made]
 
 
 def floats(*shape, dtype="float32", seed=0):
