@@ -149,9 +149,8 @@ class Importer:
             pass
         except TVMError as error:
             domain = "" if node.domain in ("", "ai.onnx") else f"{node.domain}::"
-            self._refusals.append(
-                Refusal(domain + node.op_type, "/".join(self._path), _reason(error))
-            )
+            refusal = Refusal(domain + node.op_type, "/".join(self._path), _reason(error))
+            self._refusals.setdefault(refusal)
         finally:
             self._path.pop()
         for name, value in zip(node.output, outputs, strict=False):
