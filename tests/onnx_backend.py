@@ -60,6 +60,12 @@ def value_of(path: Path, kind, numpy_helper, onnx):
 def compare(expected, got, case) -> str:
     import numpy as np
 
+    if expected is None or got is None:
+        return "" if expected is got else "one of both is no value"
+    if isinstance(expected, list):
+        if not isinstance(got, list) or len(got) != len(expected):
+            return f"not a list of {len(expected)}"
+        return next(filter(None, map(compare, expected, got, [case] * len(got))), "")
     expected = np.asarray(expected)
     if got.shape != expected.shape:
         return f"shape {got.shape}, expected {expected.shape}"

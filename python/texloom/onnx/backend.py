@@ -13,6 +13,7 @@ import onnx
 from onnx.backend.base import Backend, BackendRep
 
 from .model import Model
+from .structured import StructuredModel, takes_only_tensors
 
 _DEFAULT = ("CPU", "default")
 
@@ -20,7 +21,7 @@ _DEFAULT = ("CPU", "default")
 class Prepared(BackendRep):  # type: ignore[misc]
     """A compiled model on a device."""
 
-    def __init__(self, model: Model, device: str | None) -> None:
+    def __init__(self, model: Model | StructuredModel, device: str | None) -> None:
         self._model = model
         self._device = device
 
@@ -41,7 +42,8 @@ class TexloomBackend(Backend):  # type: ignore[misc]
         """Compile a model; a model that cannot be compiled is refused here."""
         onnx.checker.check_model(model)
         storage = options.get("storage", "auto")
-        return Prepared(Model(model, storage=storage), None if device in _DEFAULT else device)
+        kind = Model if takes_only_tensors(model) else StructuredModel
+        return Prepared(kind(model, storage=storage), None if device in _DEFAULT else device)
 
     @classmethod
     def run_model(

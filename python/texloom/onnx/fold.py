@@ -38,6 +38,8 @@ def computed_now(
     except Exception:  # whatever the reference implementation does not do
         return None
     made = [next(results) if name else np.zeros(0) for name in node.output]
+    if any(each is None or isinstance(each, list) for each in made):
+        return None  # sequences and optional values are no arrays
     return [np.asarray(each) for each in made]
 
 

@@ -257,7 +257,8 @@ class Importer:
         if value.tensor is not None:
             return value.tensor
         array = value.array
-        assert array is not None
+        if array is None:
+            raise Unsupported("an operator reads what is no tensor")
         if array.size == 0:
             raise Unsupported("an operator reads an empty tensor")
         if value.dtype not in DTYPES or array.dtype.names is not None:

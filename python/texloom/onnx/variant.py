@@ -60,17 +60,26 @@ class Variant:
         self._name_of: dict[GraphTensor, str] = {}  # of tensors that the graph has as outputs
         self.names_all_outputs = True
         for name, value in self._outputs.items():
-            tensor = value.tensor
-            if tensor is None or tensor.name in self._inputs or tensor in self._name_of:
-                self.names_all_outputs = copies
-                if not copies:
-                    continue
-                tensor = self._copy(name, value)
-            imported.graph.output(tensor, name)
-            self._name_of[tensor] = name
+            if value.is_tensor:
+                self._mark(name, value, copies)
+                continue
+            self.names_all_outputs = False
+            for number, each in enumerate(value.tensors()):
+                self._mark(f"{name}.{number}", each, copies=False)
         self.graph: CompiledGraph | None = None
         if self._name_of:
             self.graph = imported.graph.compile(target, scopes=scopes)
+
+    def _mark(self, name: str, value: Value, copies: bool) -> None:
+        """Make a value an output of the graph, unless it is none and may not be copied."""
+        tensor = value.tensor
+        if tensor is None or tensor.name in self._inputs or tensor in self._name_of:
+            self.names_all_outputs &= copies
+            if not copies:
+                return
+            tensor = self._copy(name, value)
+        self._imported.graph.output(tensor, name)
+        self._name_of[tensor] = name
 
     def _copy(self, name: str, value: Value) -> GraphTensor:
         """Add a node that gives a value a tensor of its own."""
@@ -86,20 +95,21 @@ class Variant:
         (made,) = self._imported.graph.op(unique, "copy", _copied, [tensor])
         return made
 
-    def run(self, inputs: Mapping[str, NDArray[Any]], device: Any) -> dict[str, NDArray[Any]]:
-        """Return the outputs by name, in the model's order."""
+    def run(self, inputs: Mapping[str, NDArray[Any]], device: Any) -> dict[str, Any]:
+        """Return the outputs by name, in the model's order: arrays, lists of them, or None."""
         given = {name: inputs[name] for name in self._inputs}
         made = self.graph.run(given, device) if self.graph is not None else {}
-        results = {}
-        for name, value in self._outputs.items():
+
+        def array_of(value: Value) -> NDArray[Any]:
             if value.tensor is None:
                 array = value.array
             elif value.tensor in self._name_of:
                 array = made[self._name_of[value.tensor]]
             else:
                 array = given[value.tensor.name]
-            results[name] = np.array(array).reshape(value.shape)
-        return results
+            return np.array(array).reshape(value.shape)
+
+        return {name: value.computed(array_of) for name, value in self._outputs.items()}
 
     def save(self, path: str | PathLike[str], inputs: Sequence[str]) -> None:
         """Write a package for these inputs."""

@@ -38,7 +38,7 @@ def unroll_loop(node: Node) -> Sequence[Value]:
     body = node.attributes["body"]
     most = node.ints(0)[0] if node.has(0) else None
     goes_on = bool(node.known(1).reshape(-1)[0]) if node.has(1) else True
-    carried = [node.input(i) for i in range(2, len(node.inputs))]
+    carried = [node.value(i) for i in range(2, len(node.inputs))]
     scanned: list[list[Value]] = [[] for _ in range(len(body.output) - 1 - len(carried))]
     step = 0
     while goes_on and (most is None or step < most):

@@ -194,7 +194,7 @@ def _extremes(dtype: str) -> tuple[Any, Any]:
 @converts("Identity")
 def identity(node: Node) -> Value:
     """The input."""
-    return node.input(0)
+    return node.value(0)
 
 
 @converts("Dropout")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from .errors import NeedsValues, Refusal, Unsupported, refuse_model, refuse_nodes
 from .node import Node
-from .values import Value, constant, of_tensor
+from .values import ABSENT, Value, constant, of_tensor, sequence
 
 __all__ = [
+    "ABSENT",
     "NeedsValues",
     "Node",
     "Refusal",
@@ -16,4 +17,5 @@ __all__ = [
     "of_tensor",
     "refuse_model",
     "refuse_nodes",
+    "sequence",
 ]

@@ -83,7 +83,14 @@ class Node:
         return index < len(self.inputs) and self.inputs[index] is not None
 
     def input(self, index: int) -> Value:
-        """Return an input that must be there."""
+        """Return an input that must be a tensor."""
+        value = self.value(index)
+        if not value.is_tensor:
+            self.refuse(f"its input {index} is no tensor")
+        return value
+
+    def value(self, index: int) -> Value:
+        """Return an input that must be there: a tensor, a sequence or an optional value."""
         value = self.inputs[index] if index < len(self.inputs) else None
         if value is None:
             self.refuse(f"its input {index} is missing")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,10 @@ from .types import dtype_of_array
 
 @dataclass(frozen=True)
 class Value:
-    """What an ONNX name stands for: a constant, or a tensor of the graph.
+    """What an ONNX name stands for: a constant, a tensor of the graph, or a sequence of these.
+
+    Sequences and optional values exist only while a model is imported. An optional value that is
+    there is the value itself.
 
     Attributes
     ----------
@@ -27,6 +31,10 @@ class Value:
         The tensor, if they are not.
     asked : frozenset of str
         The model's inputs that the elements depend on.
+    items : tuple of Value or None
+        The values of a sequence, whose shape says nothing and whose dtype is that of its tensors.
+    is_absent : bool
+        Whether it is an optional value that is not there.
     """
 
     shape: tuple[int, ...]
@@ -34,6 +42,8 @@ class Value:
     array: NDArray[Any] | None = None
     tensor: GraphTensor | None = None
     asked: frozenset[str] = frozenset()
+    items: tuple[Value, ...] | None = None
+    is_absent: bool = False
 
     @property
     def rank(self) -> int:
@@ -44,6 +54,33 @@ class Value:
     def is_constant(self) -> bool:
         """Whether the elements are known."""
         return self.array is not None
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether it is neither a sequence nor absent."""
+        return self.items is None and not self.is_absent
+
+    def tensors(self) -> list[Value]:
+        """Return the value itself, or the tensors of a sequence, or nothing of what is absent."""
+        if self.items is not None:
+            return [tensor for item in self.items for tensor in item.tensors()]
+        return [] if self.is_absent else [self]
+
+    def computed(self, array_of: Callable[[Value], Any]) -> Any:
+        """Return the array of a tensor, a list of those of a sequence, or None if it is absent."""
+        if self.items is not None:
+            return [item.computed(array_of) for item in self.items]
+        return None if self.is_absent else array_of(self)
+
+
+def sequence(items: Sequence[Value], dtype: str) -> Value:
+    """Return a sequence of tensors."""
+    asked = frozenset().union(*(each.asked for each in items))
+    return Value((), dtype, asked=asked, items=tuple(items))
+
+
+ABSENT = Value((), "", is_absent=True)
+"""An optional value that is not there."""
 
 
 def constant(array: Any) -> Value:
@@ -57,4 +94,4 @@ def of_tensor(tensor: GraphTensor, asked: frozenset[str]) -> Value:
     return Value(tensor.shape, tensor.dtype, tensor=tensor, asked=asked)
 
 
-__all__ = ["Value", "constant", "of_tensor"]
+__all__ = ["ABSENT", "Value", "constant", "of_tensor", "sequence"]
