@@ -29,7 +29,7 @@ def model_of(op, inputs, outputs=1, *, opset=20, **attributes):
 
 
 def ours(model, inputs):
-    return Model(model).run(named(inputs))
+    return list(Model(model).run(named(inputs)).values())
 
 
 def onnxruntimes(model, inputs):

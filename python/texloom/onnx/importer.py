@@ -150,7 +150,7 @@ class Importer:
         except TVMError as error:
             domain = "" if node.domain in ("", "ai.onnx") else f"{node.domain}::"
             refusal = Refusal(domain + node.op_type, "/".join(self._path), _reason(error))
-            self._refusals.setdefault(refusal)
+            self._refusals.setdefault(refusal)  # once, also if a loop repeats the node
         finally:
             self._path.pop()
         for name, value in zip(node.output, outputs, strict=False):

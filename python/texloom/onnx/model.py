@@ -15,7 +15,7 @@ from ..errors import refuse
 from ..target import Target
 from .importer import Importer, Progress
 from .nodes import NeedsValues, Unsupported, refuse_model
-from .nodes.types import refuse_open, shape_of
+from .nodes.types import dtype_of, refuse_open, shape_of
 from .signature import Signature
 from .variant import Variant
 
@@ -88,6 +88,8 @@ class Model:
         every = Signature(model)
         self._values = {n: every.checked(n, array) for n, array in (values or {}).items()}
         self.signature = every.without(self._values)
+        for each in self.signature.inputs:
+            dtype_of(each)  # refuses what no tensor of a graph can be
         self.inputs = [each.name for each in self.signature.inputs]
         self.outputs = [each.name for each in model.graph.output]
         self.shapes = self.signature.completed(shapes or {})

@@ -32,7 +32,7 @@ class TexloomEngine:
     def run(self, network: str, x: NDArray[Any]) -> NDArray[Any]:
         """Return the output of the network of this name."""
         model = self._models[network]
-        return model.run({model.inputs[0]: x}, self._device)[0]
+        return model.run({model.inputs[0]: x}, self._device)[model.outputs[0]]
 
 
 class OnnxRuntimeEngine:
