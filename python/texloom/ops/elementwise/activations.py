@@ -32,8 +32,15 @@ def _relu(value: Any) -> Any:
 
 
 def _softplus(value: Any) -> Any:
-    # The argument of exp is never positive, so that nothing overflows.
-    return _relu(value) + _core.call("log1p", te.exp(-te.abs(value)))
+    # The argument of exp is never positive, so that nothing overflows. The sum keeps NaN, which max
+    # drops.
+    return te.max(value, number(0, value)) + _core.call("log1p", te.exp(-te.abs(value)))
+
+
+def _hard_swish(value: Any) -> Any:
+    ramp = value / number(6, value) + number(0.5, value)
+    # The product keeps NaN, which min and max drop.
+    return value * te.min(te.max(ramp, number(0, value)), number(1, value))
 
 
 relu = unary("relu", _relu, "``max(x, 0)``, also of integers.")
@@ -44,7 +51,7 @@ softsign = unary(
 )
 hard_swish = unary(
     "hard_swish",
-    rounded_once(lambda x: x * _within_unit(x / number(6, x) + number(0.5, x))),
+    rounded_once(_hard_swish),
     "``x * max(0, min(1, x / 6 + 1 / 2))``.",
 )
 mish = unary(
@@ -121,7 +128,7 @@ def gelu(x: Tensor, approximate: Literal["none", "tanh"] = "none") -> Tensor:
     def product(v: Any) -> Any:
         # Probabilities near 0 are computed without a difference from 1, which would cancel.
         if approximate == "tanh":
-            cubic = v + number(0.044715, v) * (v * v * v)
+            cubic = v * (number(1, v) + number(0.044715, v) * (v * v))
             return v * te.sigmoid(number(2 * sqrt(2 / pi), v) * cubic)
         return number(0.5, v) * v * _core.call("erfc", number(-sqrt(0.5), v) * v)
 
