@@ -87,12 +87,18 @@ def _onnx_file(options: argparse.Namespace) -> Path:
     return beside
 
 
-def onnxruntime_session(model: Path | bytes, threads: int | None = None) -> Any:
-    """Return a session on the processor; TL3040 for a model that onnxruntime refuses."""
+def import_onnxruntime() -> Any:
+    """Return the package, or refuse the comparison without it."""
     try:
         import onnxruntime
     except ModuleNotFoundError:
         missing_package("onnxruntime", "the comparison")
+    return onnxruntime
+
+
+def onnxruntime_session(model: Path | bytes, threads: int | None = None) -> Any:
+    """Return a session on the processor; TL3040 for a model that onnxruntime refuses."""
+    onnxruntime = import_onnxruntime()
     settings = onnxruntime.SessionOptions()
     settings.log_severity_level = 3
     if threads is not None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from .. import _core
-from .bench import largest_difference, onnxruntime_session
+from .bench import import_onnxruntime, largest_difference, onnxruntime_session
 from .inputs import Port, add_input_arguments, random_inputs, read_inputs
 from .model_arguments import add_compile_arguments, refuse_precision, shapes_of, values_of
 from .reports import Progress, reported
@@ -77,6 +77,8 @@ def _compare(options: argparse.Namespace) -> int:
     from ..onnx.nodes.types import refuse_open
 
     refuse_precision(options)
+    if options.against == "onnxruntime":
+        import_onnxruntime()
     proto = read_model(options.model)
     progress = Progress("compare")
     given = {

@@ -36,11 +36,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _compile(options: argparse.Namespace) -> int:
     begin = time.monotonic()
+    if is_package(options.model):
+        refuse("BadModuleFile", f"{options.model} is a package already", "texloom run takes it")
     output = options.output or Path(options.model.with_suffix(".tlp").name)
     if not output.parent.is_dir():  # said before the work, not after it
         refuse("BadModuleFile", f"there is no folder {output.parent}", "make it, or choose another")
-    if is_package(options.model):
-        refuse("BadModuleFile", f"{options.model} is a package already", "texloom run takes it")
     model = compile_model(options.model, options, Progress("compile"))
     model.save(output)
     seconds = time.monotonic() - begin

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from typing import NoReturn
 
 from ..errors import TVMError, refuse
 
@@ -13,7 +14,7 @@ _QUIET_SECONDS = 2.0
 _LINE_SECONDS = 10.0
 
 
-def missing_package(name: str, what: str) -> None:
+def missing_package(name: str, what: str) -> NoReturn:
     """Refuse what needs a Python package that is not installed."""
     refuse("UnknownName", f"{what} needs the Python package {name!r}", f"pip install {name}")
 

@@ -1,0 +1,487 @@
+"""Commands for models: ``texloom compile``, ``run``, ``bench``, ``compare``, ``replay``, ``ops``.
+
+All run in this process: ``main`` returns the exit code.
+"""
+
+import json
+import sys
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+import texloom
+import texloom.graph
+from texloom.__main__ import main
+
+SCALE = np.array([2, 3, 4], "float32").reshape(3, 1, 1)
+
+
+def value(name, shape, dtype=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def model_of(nodes, inputs, outputs, initializers=(), **imports):
+    graph = helper.make_graph(nodes, "tiny", inputs, outputs, list(initializers))
+    domains = [helper.make_opsetid(domain, v) for domain, v in {"": 17, **imports}.items()]
+    return helper.make_model(graph, opset_imports=domains, ir_version=9)
+
+
+def scaled(shape=("N", 3, "H", "W")):
+    """A model that computes ``x * SCALE + x``; its output's name is no file name."""
+    nodes = [
+        helper.make_node("Mul", ["x", "w"], ["t"], name="scale"),
+        helper.make_node("Add", ["t", "x"], ["out/y:0"], name="sum"),
+    ]
+    weights = onnx.numpy_helper.from_array(SCALE, "w")
+    return model_of(nodes, [value("x", shape)], [value("out/y:0", shape)], [weights])
+
+
+def expected(x):
+    return x * SCALE + x  # small integers and halves: exact
+
+
+def pixels(height, width):
+    return np.random.default_rng(1).integers(0, 256, (height, width, 3), "uint8")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A current folder with ``model.onnx``, of which extents are open, and ``x.npy``."""
+    monkeypatch.chdir(tmp_path)
+    onnx.save(scaled(), "model.onnx")
+    np.save("x.npy", np.arange(24, dtype="float32").reshape(1, 3, 2, 4))
+    return tmp_path
+
+
+def succeeds(capsys, *arguments):
+    code = main([str(each) for each in arguments])
+    told = capsys.readouterr()
+    assert code == 0, told.err
+    return told.out
+
+
+def fails(capsys, *arguments, code=1):
+    """Run a command that must fail; return its one message, of which nothing is on stdout."""
+    got = main([str(each) for each in arguments])
+    told = capsys.readouterr()
+    assert got == code
+    assert "Traceback" not in told.err
+    assert told.err.startswith(f"texloom {arguments[0]}: ")
+    return told.err
+
+
+def test_from_a_model_to_a_result(folder, capsys):
+    told = succeeds(capsys, "compile", "model.onnx", "--shape", "x=1x3x2x4", "-o", "m.tlp")
+    assert told.startswith("m.tlp: x: float32[N, 3, H, W] -> out/y:0\n2 launches")
+    told = succeeds(capsys, "run", "m.tlp", "--input", "x=x.npy", "--output-dir", "made/out")
+    assert told.startswith("out/y:0: float32[1, 3, 2, 4], least 0, ")
+    assert [each.name for each in (folder / "made/out").iterdir()] == ["out_y_0.npy"]
+    np.testing.assert_array_equal(np.load("made/out/out_y_0.npy"), expected(np.load("x.npy")))
+
+
+def test_a_model_runs_without_a_package(folder, capsys):
+    succeeds(capsys, "run", "model.onnx", "--input", "x=x.npy", "--output-dir", "out")
+    np.testing.assert_array_equal(np.load("out/out_y_0.npy"), expected(np.load("x.npy")))
+
+
+def test_a_package_has_the_names_of_the_model(folder):
+    """Also outputs that are constants, or other outputs computed once more."""
+    nodes = [
+        helper.make_node("Add", ["x", "w"], ["y"]),
+        helper.make_node("Sub", ["w", "w"], ["zero"]),
+        helper.make_node("Add", ["w", "w"], ["x_1"]),
+    ]
+    inputs = [value("x", (3, 1, 1)), value("unused", (2,))]
+    outputs = [value("zero", (3, 1, 1)), value("y", (3, 1, 1)), value("x_1", (3, 1, 1))]
+    weights = onnx.numpy_helper.from_array(SCALE, "w")
+    compiled = texloom.compile(model_of(nodes, inputs, outputs, [weights]))
+    compiled.save("m.tlp")
+    loaded = texloom.graph.load("m.tlp")
+    assert [each.name for each in loaded.inputs] == ["x", "unused"]
+    assert [each.name for each in loaded.outputs] == ["zero", "y", "x_1"]
+    given = {"x": SCALE, "unused": np.zeros(2, "float32")}
+    for made in (compiled.run(given), loaded.run(given)):
+        assert list(made) == ["zero", "y", "x_1"]
+        np.testing.assert_array_equal(made["zero"], 0 * SCALE)
+        np.testing.assert_array_equal(made["y"], 2 * SCALE)
+        np.testing.assert_array_equal(made["x_1"], 2 * SCALE)
+
+
+def test_one_tensor_under_two_names(folder):
+    nodes = [
+        helper.make_node("Add", ["x", "x"], ["a"]),
+        helper.make_node("Identity", ["a"], ["b"]),
+        helper.make_node("Identity", ["x"], ["c"]),
+    ]
+    compiled = texloom.compile(model_of(nodes, [value("x", (2,))], [value(n, (2,)) for n in "abc"]))
+    compiled.save("m.tlp")
+    x = np.array([1, 2], "float32")
+    for made in (compiled.run({"x": x}), texloom.graph.load("m.tlp").run({"x": x})):
+        assert {name: array.tolist() for name, array in made.items()} == {
+            "a": [2, 4],
+            "b": [2, 4],
+            "c": [1, 2],
+        }
+
+
+def test_an_output_that_is_an_input_is_in_no_package(folder):
+    model = model_of([], [value("x", (2,))], [value("x", (2,))])
+    compiled = texloom.compile(model)
+    assert compiled.run({"x": np.ones(2, "float32")})["x"].tolist() == [1, 1]
+    with pytest.raises(texloom.TVMError, match="the input 'x' is an output, too"):
+        compiled.save("m.tlp")
+
+
+def test_print_shows_what_is_compiled():
+    model = texloom.compile(scaled())
+    assert str(model).endswith("nothing is compiled before the shapes are known")
+    model.run({"x": np.ones((1, 3, 1, 1), "float32")})
+    assert "output out/y:0: float32[1, 3, 1, 1]\nnode scale: " in str(model)
+
+
+def test_values_of_inputs_become_constants(folder, capsys):
+    """A Reshape's shape is an input: without its value no package can be compiled."""
+    nodes = [
+        helper.make_node("Reshape", ["x", "shape"], ["r"]),
+        helper.make_node("Add", ["r", "r"], ["y"]),
+    ]
+    inputs = [value("x", (2, 3)), value("shape", (2,), TensorProto.INT64)]
+    onnx.save(model_of(nodes, inputs, [value("y", (None, None))]), "r.onnx")
+    told = fails(capsys, "compile", "r.onnx")
+    assert "depend on the values of the inputs 'shape'" in told
+    assert "--value shape=FILE" in told
+    np.save("shape.npy", np.array([3, 2]))
+    succeeds(capsys, "compile", "r.onnx", "--value", "shape=shape.npy")
+    made = texloom.graph.load("r.tlp").run({"x": np.arange(6, dtype="float32").reshape(2, 3)})
+    np.testing.assert_array_equal(made["y"], [[0, 2], [4, 6], [8, 10]])
+
+
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+def test_pictures(folder, capsys, layout):
+    """Channels as the shape says, from 0 to 1, then mean and std, in the order of the tensor."""
+    from PIL import Image
+
+    picture = pixels(5, 7)
+    Image.fromarray(picture).save("photo.png")
+    shape = (1, 3, 5, 7) if layout == "NCHW" else (1, 5, 7, 3)
+    add = helper.make_node("Add", ["x", "x"], ["y"])
+    onnx.save(model_of([add], [value("x", shape)], [value("y", shape)]), "p.onnx")
+    means, std = [0.5, 0.25, 0.125], 0.5
+    arguments = ["--bgr", "--mean", ",".join(map(str, means)), "--std", std]
+    succeeds(capsys, "run", "p.onnx", "--input", "x=photo.png", "--output-dir", "out", *arguments)
+    want = 2 * (picture[..., ::-1] / 255.0 - means) / std
+    want = want.transpose(2, 0, 1)[None] if layout == "NCHW" else want[None]
+    np.testing.assert_allclose(np.load("out/y.npy"), want, rtol=0, atol=2**-21)  # 4 roundings of <4
+
+
+def test_pictures_are_resized_to_the_input(folder, capsys):
+    from PIL import Image
+
+    Image.fromarray(np.full((9, 9, 3), 51, "uint8")).save("photo.png")
+    arguments = ["--input", "x=photo.png", "--shape", "x=1x3x4x6", "--json"]
+    (facts,) = json.loads(succeeds(capsys, "run", "model.onnx", *arguments))
+    assert facts["shape"] == [1, 3, 4, 6]
+    assert facts["largest"] == pytest.approx(0.2 * 5)
+    (facts,) = json.loads(succeeds(capsys, "run", "model.onnx", *arguments[:2], "--json"))
+    assert facts["shape"] == [1, 3, 9, 9]  # the model leaves the size open
+
+
+def test_npz_files(folder, capsys):
+    """By name among several arrays; without NAME= all of them."""
+    x = np.load("x.npy")
+    np.savez("one.npz", anything=x)
+    np.savez("two.npz", x=x, y=x + 1)
+    np.savez("all.npz", x=x)
+    for given in ("x=one.npz", "x=two.npz", "all.npz"):
+        (facts,) = json.loads(succeeds(capsys, "run", "model.onnx", "--input", given, "--json"))
+        assert facts["largest"] == expected(x).max()
+
+
+def test_a_name_may_contain_an_equals_sign(folder, capsys):
+    add = helper.make_node("Add", ["a=b", "a=b"], ["y"])
+    onnx.save(model_of([add], [value("a=b", (1, 3, 2, 4))], [value("y", None)]), "e.onnx")
+    succeeds(capsys, "run", "e.onnx", "--input", "a=b=x.npy")
+
+
+SHAPE = ("--shape", "x=1x3x2x4")
+
+WRONG = {
+    "open extents": (
+        ["compile", "model.onnx"],
+        "the model leaves open extents 0 (N), 2 (H), 3 (W) of 'x'\n  help: give numbers: "
+        "shapes={'x': (N, 3, H, W)}; on the command line --shape x=Nx3xHxW",
+    ),
+    "a shape that contradicts": (
+        ["compile", "model.onnx", "--shape", "x=1x4x2x2"],
+        "error[TL5003]: the model's input 'x' has the shape (N, 3, H, W), the given shape is "
+        "(1, 4, 2, 2)",
+    ),
+    "another rank": (["compile", "model.onnx", "--shape", "x=3"], "error[TL5003]"),
+    "two shapes": (
+        ["compile", "model.onnx", *SHAPE, "--shape", "x=1x3x2x5"],
+        "--shape gives 'x' two shapes",
+    ),
+    "a shape of no input": (["compile", "model.onnx", "--shape", "z=3"], "no input 'z'"),
+    "no shape": (["compile", "model.onnx", "--shape", "x=1xN"], "is not NAME=AxBxC"),
+    "half precision": (
+        ["compile", "model.onnx", *SHAPE, "--precision", "fp16"],
+        "models cannot be compiled to half precision yet",
+    ),
+    "an unknown target": (["compile", "model.onnx", *SHAPE, "--target", "abacus"], "TL4003"),
+    "no file": (["compile", "none.onnx"], "none.onnx: No such file or directory"),
+    "a folder": (["compile", "."], "Is a directory"),
+    "no folder for the package": (
+        ["compile", "model.onnx", *SHAPE, "-o", "no/m.tlp"],
+        "there is no folder no",
+    ),
+    "a package to compile": (["compile", "m.tlp"], "is a package already"),
+    "options for a package": (["run", "m.tlp", *SHAPE], "--shape is for ONNX models"),
+    "no input": (["run", "m.tlp"], "no --input gives x: float32[1, 3, 2, 4]"),
+    "an unknown input": (["run", "m.tlp", "--input", "z=x.npy"], "no input 'z'"),
+    "an input twice": (["run", "m.tlp", "--input", "x=x.npy", "--input", "x=x.npy"], "twice"),
+    "no name": (["run", "m.tlp", "--input", "x.npy"], "--input x.npy is not NAME=FILE"),
+    "a missing input file": (["run", "m.tlp", "--input", "x=none.npy"], "none.npy: No such file"),
+    "no picture": (["run", "m.tlp", "--input", "x=m.tlp"], "neither a picture nor an array"),
+    "no array": (["run", "m.tlp", "--input", "x=damaged.npy"], "is no file of arrays"),
+    "a wrong dtype": (["run", "m.tlp", "--input", "x=doubles.npy"], "error[TL5002]"),
+    "a wrong shape": (["run", "m.tlp", "--input", "x=small.npy"], "error[TL5003]"),
+    "a wrong shape for a model": (["run", "model.onnx", "--input", "x=small.npy"], "error[TL5003]"),
+    "no device": (["run", "m.tlp", "--input", "x=x.npy", "--device", "opencl:99"], "TL5006"),
+    "an output folder that is a file": (
+        ["run", "m.tlp", "--input", "x=x.npy", "--output-dir", "x.npy"],
+        "x.npy: File exists",
+    ),
+    "a truncated model": (["compile", "truncated.onnx"], "is no ONNX file, or not a whole one"),
+    "an empty model": (["compile", "empty.onnx"], "is no ONNX model: it has no version"),
+    "another file": (["run", "x.npy"], "is no ONNX file, or not a whole one"),
+    "a damaged package": (["run", "damaged.tlp"], "error[TL5012]"),
+    "a comparison without a model": (
+        ["bench", "m.tlp", "--compare", "onnxruntime"],
+        "a package has no ONNX model, and there is no m.onnx",
+    ),
+    "no record": (["replay", "x.npy"], "is no whole record"),
+}
+
+
+@pytest.fixture
+def wrong_files(folder):
+    texloom.compile("model.onnx", shapes={"x": (1, 3, 2, 4)}).save("m.tlp")
+    content = (folder / "model.onnx").read_bytes()
+    (folder / "truncated.onnx").write_bytes(content[: len(content) // 2])
+    (folder / "empty.onnx").write_bytes(b"")
+    (folder / "damaged.tlp").write_bytes((folder / "m.tlp").read_bytes()[:100])
+    (folder / "damaged.npy").write_bytes((folder / "x.npy").read_bytes()[:140])
+    np.save("doubles.npy", np.zeros((1, 3, 2, 4)))
+    np.save("small.npy", np.zeros((1, 2, 2, 4), "float32"))
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_calls_are_refused_in_words(wrong_files, capsys, what):
+    arguments, message = WRONG[what]
+    assert message in fails(capsys, *arguments)
+
+
+def test_all_that_is_unsupported_is_listed_at_once(folder, capsys):
+    """Also nodes after others that are not supported, and nodes that are wrong otherwise."""
+    nodes = [
+        helper.make_node("Foo", ["x"], ["a"], name="first", domain="my"),
+        helper.make_node("Foo", ["a"], ["b"], name="second", domain="my"),
+        helper.make_node("Nonsense", ["b"], ["c"], name="third"),
+        helper.make_node("Add", ["x", "z"], ["d"], name="mismatch"),
+        helper.make_node("Mul", ["c", "d"], ["y"], name="fine"),
+    ]
+    inputs = [value("x", (2,)), value("z", (3,))]
+    onnx.save(model_of(nodes, inputs, [value("y", None)], my=1), "u.onnx")
+    told = fails(capsys, "compile", "u.onnx").splitlines()
+    assert told[0].endswith("4 nodes cannot be converted: 2 my::Foo, 1 Nonsense, 1 Add")
+    assert told[1] == "  note: my::Foo: the operator is not supported: 2 x ('first', 'second')"
+    assert told[2] == "  note: Nonsense: the operator is not supported: 1 x ('third')"
+    assert "(2,), (3,) do not broadcast" in told[3] and told[3].endswith("1 x ('mismatch')")
+    with pytest.raises(texloom.onnx.Unsupported) as caught:
+        texloom.compile("u.onnx")
+    assert [each.node for each in caught.value.refusals] == ["first", "second", "third", "mismatch"]
+
+
+def test_nodes_after_an_unsupported_one_are_converted(folder):
+    """ONNX infers the shape of what the first one gives, so that the second is checked."""
+    nodes = [
+        helper.make_node("Bernoulli", ["x"], ["a"], name="random"),
+        helper.make_node("Add", ["a", "z"], ["y"], name="mismatch"),
+    ]
+    model = model_of(nodes, [value("x", (2,)), value("z", (3,))], [value("y", None)])
+    with pytest.raises(texloom.onnx.Unsupported) as caught:
+        texloom.compile(model)
+    assert [each.node for each in caught.value.refusals][-1] == "mismatch"
+
+
+def test_shapes_follow_from_names_of_extents():
+    """The shape of z is known from x's, since both have the extent N."""
+    add = helper.make_node("Add", ["x", "z"], ["y"])
+    model = model_of([add], [value("x", ("N", 2)), value("z", ("N", 1))], [value("y", None)])
+    compiled = texloom.compile(model, shapes={"x": (3, 2)})
+    assert compiled.shapes == {"x": (3, 2), "z": (3, 1)}
+    assert "output y: float32[3, 2]" in str(compiled)
+
+
+def test_interrupted_commands_leave_nothing(folder, capsys, monkeypatch):
+    """Ctrl-C while outputs are written: the earlier file stays, and no other one is there."""
+    texloom.compile("model.onnx", shapes={"x": (1, 3, 2, 4)}).save("m.tlp")
+    succeeds(capsys, "run", "m.tlp", "--input", "x=x.npy", "--output-dir", "out")
+    before = (folder / "out/out_y_0.npy").read_bytes()
+    np.save("x.npy", np.load("x.npy") + 1)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.replace", interrupt)
+    assert main(["run", "m.tlp", "--input", "x=x.npy", "--output-dir", "out"]) == 130
+    assert capsys.readouterr().err == "\ntexloom run: interrupted\n"
+    assert (folder / "out/out_y_0.npy").read_bytes() == before
+    assert [each.name for each in (folder / "out").iterdir()] == ["out_y_0.npy"]
+
+
+def test_outputs_of_one_file_name_are_refused(folder, capsys):
+    nodes = [helper.make_node("Add", ["x", "x"], [name]) for name in ("a/b", "a:b")]
+    outputs = [value(name, None) for name in ("a/b", "a:b")]
+    onnx.save(model_of(nodes, [value("x", (1, 3, 2, 4))], outputs), "two.onnx")
+    told = fails(capsys, "run", "two.onnx", "--input", "x=x.npy", "--output-dir", "out")
+    assert "'a/b' and 'a:b' would both be written to a_b.npy" in told
+
+
+def test_bench_beside_onnxruntime(folder, capsys):
+    arguments = ["--compare", "onnxruntime", "--rounds", 1]
+    succeeds(capsys, "compile", "model.onnx", *SHAPE)
+    told = succeeds(capsys, "bench", "model.tlp", *arguments)
+    assert "x as fast" in told and "differ from onnxruntime's by up to 0 of" in told
+    facts = json.loads(succeeds(capsys, "bench", "model.onnx", *SHAPE, *arguments, "--json"))
+    assert set(facts["seconds"]) == {"run", "device", "onnxruntime"}
+    assert all(0 < seconds < 10 for seconds in facts["seconds"].values())
+    assert facts["largest_difference"] <= 2**-22  # two roundings each
+
+
+@pytest.mark.parametrize("against", ["onnxruntime", "reference"])
+def test_compare_finds_no_difference(folder, capsys, against):
+    told = succeeds(capsys, "compare", "model.onnx", *SHAPE, "--against", against, "--all")
+    assert (
+        "Mul 'scale'" in told
+        and f"2 outputs of nodes are within their bounds, against {against}" in told
+    )
+
+
+@pytest.mark.parametrize("share", [1 / 1000, 2**-17])
+def test_compare_finds_a_wrong_node(folder, capsys, monkeypatch, share):
+    """Both are above the bound of an addition; the product before it is right."""
+    from texloom.onnx.converters import converter_of
+    from texloom.onnx.converters.registry import _CONVERTERS
+    from texloom.ops import elementwise
+
+    def wrong(node):
+        def add(a, b):
+            return elementwise.multiply(elementwise.add(a, b), texloom_constant(a.dtype))
+
+        def texloom_constant(dtype):
+            return texloom.te.compute((), lambda: texloom.tir.const(1 + share, dtype))
+
+        return node.emit("add", add, [node.input(0), node.input(1)])
+
+    assert converter_of("", "Add") is not None
+    monkeypatch.setitem(_CONVERTERS, ("", "Add"), wrong)
+    assert main(["compare", "model.onnx", *SHAPE]) == 1
+    told = capsys.readouterr().out
+    assert "Add 'sum' differs from onnxruntime, the first after 1 outputs" in told
+    assert "kernels      " in told and "in float64   " in told
+
+
+def test_records_are_replayed(folder, capsys):
+    from texloom.command_line.recording import load_record
+
+    succeeds(capsys, "run", "model.onnx", "--input", "x=x.npy", "--record", "bug.tlz")
+    told = succeeds(capsys, "replay", "bug.tlz")
+    assert "out/y:0: 0 of 24 elements differ" in told
+    record = load_record(folder / "bug.tlz")
+    assert record.device == "opencl:0" and record.facts["error"] is None
+    np.testing.assert_array_equal(record.inputs["x"], np.load("x.npy"))
+
+
+def test_a_replay_tells_differences(folder, capsys, monkeypatch):
+    from texloom.graph import RunnableGraph
+
+    succeeds(capsys, "run", "model.onnx", "--input", "x=x.npy", "--record", "bug.tlz")
+    run = RunnableGraph.run
+    monkeypatch.setattr(
+        RunnableGraph,
+        "run",
+        lambda *given: {n: a + (a == 0) * np.float32(3) for n, a in run(*given).items()},
+    )
+    assert main(["replay", "bug.tlz"]) == 1
+    assert "out/y:0: 1 of 24 elements differ, by up to 3\n" in capsys.readouterr().out
+
+
+def test_a_failing_run_is_recorded(folder, capsys):
+    from texloom.command_line.recording import load_record
+
+    texloom.compile("model.onnx", shapes={"x": (1, 3, 2, 4)}).save("m.tlp")
+    arguments = ["--input", "x=x.npy", "--device", "opencl:99", "--record", "bug.tlz"]
+    fails(capsys, "run", "m.tlp", *arguments)
+    record = load_record(folder / "bug.tlz")
+    assert "TL5006" in record.facts["error"] and record.device == "opencl:99"
+    assert "this one did not" in succeeds(capsys, "replay", "bug.tlz", "--device", "opencl:0")
+
+
+def test_ops_lists_the_converters(capsys):
+    from texloom.onnx.converters import supported
+
+    every = {
+        (each["domain"], each["name"]): each
+        for each in json.loads(succeeds(capsys, "ops", "--json"))
+    }
+    for key in supported():
+        assert every[key]["by"] == "converter"
+    assert every["", "Add"]["versions"] == [7, 13, 14]
+    assert every["", "Constant"]["by"] == "import"
+    assert every["", "StringConcat"]["by"] == ""
+    assert "Add                              7, 13, 14\n" in succeeds(capsys, "ops")
+    assert "\nStringConcat " in succeeds(capsys, "ops", "--missing")
+
+
+def test_devices(capsys):
+    found = json.loads(succeeds(capsys, "devices", "--json"))
+    assert [each["name"] for each in found] == [each["name"] for each in texloom.devices()]
+    assert found[0]["device"] in succeeds(capsys, "devices")
+
+
+def test_doctor(capsys):
+    facts = json.loads(succeeds(capsys, "doctor", "--json"))
+    assert facts["packages"]["numpy"] == np.__version__
+    assert any(each["check"] == "works" for each in facts["devices"])
+    told = succeeds(capsys, "doctor")
+    assert "works" in told and len(told.splitlines()) <= 40
+
+
+def test_a_missing_package_is_named(folder, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    told = fails(capsys, "compare", "model.onnx", *SHAPE)
+    assert "needs the Python package 'onnxruntime'\n  help: pip install onnxruntime" in told
+
+
+def test_without_onnx_packages_still_run(folder):
+    """A fresh process without onnx compiles nothing, but says so, and runs packages."""
+    import subprocess
+
+    texloom.compile("model.onnx", shapes={"x": (1, 3, 2, 4)}).save("m.tlp")
+    script = (
+        "import sys; sys.modules['onnx'] = None\n"
+        "from texloom.__main__ import main\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+
+    def run(*arguments):
+        return subprocess.run(
+            [sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=60
+        )
+
+    refused = run("compile", "model.onnx", *SHAPE)
+    assert refused.returncode == 1 and "'onnx' is missing" in refused.stderr
+    assert run("run", "m.tlp", "--input", "x=x.npy").returncode == 0
