@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import refuse
+from ..inspect.describe import counted
 from .model_arguments import add_compile_arguments, compile_model, is_package
 from .reports import Progress, reported
 
@@ -58,10 +59,11 @@ def _compile(options: argparse.Namespace) -> int:
         print(json.dumps(facts))
         return 0
     print(f"{output}: {', '.join(facts['inputs']) or 'nothing'} -> {', '.join(model.outputs)}")
+    launches = counted(facts["call_sites"], "launch", "es")
     print(
-        f"{facts['call_sites']} launches of {facts['signatures']} kernels, "
-        f"{facts['workspace_bytes']:,} bytes of temporaries, "
-        f"{facts['constant_bytes']:,} bytes of constants; {seconds:.1f} s"
+        f"{launches} of {counted(facts['signatures'], 'kernel')}, "
+        f"{counted(facts['workspace_bytes'], 'byte')} of temporaries, "
+        f"{counted(facts['constant_bytes'], 'byte')} of constants; {seconds:.1f} s"
     )
     return 0
 

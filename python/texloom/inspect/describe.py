@@ -10,9 +10,9 @@ View = dict[str, Any]
 _INDENT = "  "
 
 
-def counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str, ending: str = "s") -> str:
     """Return ``"1 kernel"`` or ``"2 kernels"``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else ending}"
 
 
 def _bytes(count: int) -> str:

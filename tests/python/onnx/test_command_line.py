@@ -210,8 +210,8 @@ SHAPE = ("--shape", "x=1x3x2x4")
 WRONG = {
     "open extents": (
         ["compile", "model.onnx"],
-        "the model leaves open extents 0 (N), 2 (H), 3 (W) of 'x'\n  help: give numbers: "
-        "shapes={'x': (N, 3, H, W)}; on the command line --shape x=Nx3xHxW",
+        "the model leaves open extents 0 (N), 2 (H), 3 (W) of 'x'\n  help: give numbers for "
+        "the letters in shapes={'x': (A, 3, B, C)}; on the command line, in --shape x=Ax3xBxC",
     ),
     "a shape that contradicts": (
         ["compile", "model.onnx", "--shape", "x=1x4x2x2"],

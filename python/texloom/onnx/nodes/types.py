@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from string import ascii_uppercase
 from typing import Any, NoReturn
 
 import onnx
@@ -106,22 +107,24 @@ def static_shape(value: onnx.ValueInfoProto) -> tuple[int, ...]:
 
 def refuse_open(values: Sequence[onnx.ValueInfoProto]) -> NoReturn:
     """Say which extents of inputs have to be given, and how."""
+    letters = iter(ascii_uppercase)
     told, python, options = [], [], []
     for each in values:
         shape = shape_of(each)
         if shape is None:
             told.append(f"the rank of {each.name!r}")
-            words = ["..."]
+            words = [next(letters, "Z"), "..."]
         else:
             places = [i for i, extent in enumerate(shape) if not isinstance(extent, int)]
             named = ", ".join(f"{i} ({shape[i]})" if shape[i] != "?" else str(i) for i in places)
             told.append(f"extent{'s' * (len(places) > 1)} {named} of {each.name!r}")
-            words = [str(extent) for extent in shape]
+            words = [str(e) if isinstance(e, int) else next(letters, "Z") for e in shape]
         python.append(f"{each.name!r}: ({', '.join(words)})")
         options.append(f"--shape {each.name}={'x'.join(words)}")
     refuse_model(
         f"the model leaves open {', and '.join(told)}",
-        f"give numbers: shapes={{{', '.join(python)}}}; on the command line {' '.join(options)}",
+        f"give numbers for the letters in shapes={{{', '.join(python)}}}; on the command line, in "
+        f"{' '.join(options)}",
     )
 
 
