@@ -218,6 +218,7 @@ INTERNAL_CLASSES = (
     "Profile",
     "ReductionDomain",
     "_CompiledGraph",
+    "_OperationReads",
     "_RunnableGraph",
     "_StoredGraph",
     "_CostModel",

@@ -81,6 +81,7 @@ void bind_statements(py::module_& m);
 void bind_foreign(py::module_& m);
 void bind_tensors(py::module_& m);
 void bind_intrinsics(py::module_& m);
+void bind_operation_reads(py::module_& m);
 void bind_schedules(py::module_& m);
 void bind_stage_state(py::module_& m);
 void bind_programs(py::module_& m);

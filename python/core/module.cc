@@ -18,6 +18,7 @@ PYBIND11_MODULE(_core, m) {
   python::bind_stage_state(m);
   python::bind_foreign(m);
   python::bind_intrinsics(m);
+  python::bind_operation_reads(m);
   m.attr("__module__") = "texloom.runtime";
   python::bind_targets(m);
   python::bind_texture_plans(m);

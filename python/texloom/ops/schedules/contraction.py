@@ -89,7 +89,7 @@ def stored_inputs(sums: Tensor) -> list[Tensor]:
     return [each for each in sums.op.input_tensors if each.op.tag == PADDED]
 
 
-def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: str) -> None:
+def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: str) -> IterVar:
     """Schedule a sum of products, and what is computed from it in the same kernel.
 
     Extents need not be divisible by anything.
@@ -104,6 +104,11 @@ def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: str) -
         axes of `sums`; a single axis of columns may stand for several. Stages between both must
         be inlined.
     target : str
+
+    Returns
+    -------
+    IterVar
+        The innermost axis of threads.
     """
     roles = Contraction.of(sums)
     assert roles is not None
@@ -120,6 +125,7 @@ def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: str) -
     thread = _bind_tiles(s, root, len(extents), roles, tile)
     s[local].compute_at(s[root], thread)
     _schedule_sums(s[local], tile)
+    return thread
 
 
 def _tile_of(sums: Tensor, roles: Contraction, rows: int, columns: int, target: str) -> _Tile:
