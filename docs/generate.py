@@ -135,6 +135,14 @@ def passes_page() -> str:
         "`src/lower/pass.h` says what makes a row.",
         "",
         *table(("#", "pass", "stage", "what it does"), numbered_rows(_core.passes())),
+        "",
+        "## Graphs",
+        "",
+        "These passes rewrite [graphs](graphs.md) of operators before kernels are made. The table",
+        "is in `src/graph/passes/passes.cc`. `texloom-opt --pass=NAME` runs them on a graph in the",
+        "text form.",
+        "",
+        *table(("#", "pass", "stage", "what it does"), numbered_rows(_core.graph_passes())),
     ]
     return "\n".join(lines) + "\n"
 

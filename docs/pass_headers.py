@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PARTS = ("Purpose", "Requires", "Ensures", "Order", "Example")
-FOLDERS = ("src/lower", "src/codegen")
+FOLDERS = ("src/lower", "src/codegen", "src/graph/passes")
 
 # A comment and the function below it.
 DECLARATION = re.compile(r"((?:^//.*\n)+)^[\w:]+ (\w+)\(", re.MULTILINE)

@@ -12,6 +12,7 @@
 #include "apps/texloom-opt/options.h"
 #include "codegen/backend.h"
 #include "codegen/legalize/verify_dialect.h"
+#include "graph/passes/passes.h"
 #include "graph/text/text.h"
 #include "ir/target/target.h"
 #include "lower/pipeline.h"
@@ -71,19 +72,25 @@ class Runner {
   }
 
  private:
-  // A graph has no passes here: it is checked and printed.
   ExitCode show_graph() {
     if (!options_.passes.empty() || options_.emit || options_.interpret) {
-      err_ << "texloom-opt: a graph is only checked and printed; run passes on the programs below "
-              "it, each in a file of its own\n";
+      err_ << "texloom-opt: a graph takes only passes over graphs; run others on the programs "
+              "below it, each in a file of its own\n";
       return kWrongInput;
     }
-    out_ << graph::to_string(graph::parse_graph(text_, file_));
+    graph::Graph graph = graph::parse_graph(text_, file_);
+    graph::run_graph_passes(graph, options_.graph_passes, {});
+    out_ << graph::to_string(graph);
     return kOk;
   }
 
   ExitCode run_passes() {
     if (graph::is_graph_text(text_)) return show_graph();
+    if (!options_.graph_passes.empty()) {
+      err_ << fmt::format("texloom-opt: pass {} needs stage graph\n",
+                          options_.graph_passes.front());
+      return kWrongInput;
+    }
     lowering_ = parse_program(text_, options_.file, options_.target, !options_.interpret);
     if (const ExitCode code = check_stages(); code != kOk) return code;
     lowering_.verify_each = options_.verify_each;
@@ -246,6 +253,8 @@ class Runner {
 };
 
 void list_passes(std::ostream& out) {
+  for (const graph::GraphPass& pass : graph::graph_passes())
+    out << fmt::format("{:<43}{:<11}-> {:<11}{}\n", pass.name, "graph", "graph", pass.summary);
   const std::vector<lower::Pass> passes = all_passes();
   for (const lower::Pass* pass : lower::rows_of(passes)) {
     const bool is_step = pass->name.find('.') != std::string_view::npos;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "apps/command_line/command_line.h"
+#include "graph/passes/passes.h"
 #include "lower/pipeline.h"
 
 namespace texloom::opt {
@@ -20,7 +21,8 @@ prints it. FILE is - for standard input.
 
   --pass=NAME,...         the passes to run; none by default. lower: all passes that turn a
                           program at stage te into kernels. A pass of several steps runs all
-                          of them; prepare_schedule.inline_stages is a single step
+                          of them; prepare_schedule.inline_stages is a single step. A graph
+                          takes only passes over graphs, and no other program does
   --print-after=NAME,...  print the program after these passes and steps, or after all, on
                           standard error
   --verify-each           check the rules of the IR after each pass, not only after the last
@@ -75,14 +77,17 @@ std::vector<std::string> split(std::string_view list) {
 lower::Pass known_pass(const std::string& name) {
   if (const std::optional<lower::Pass> pass = find_pass(name)) return *pass;
   std::string known = "lower";
+  for (const graph::GraphPass& pass : graph::graph_passes())
+    known += fmt::format(", {}", pass.name);
   for (const lower::Pass& pass : all_passes()) known += fmt::format(", {}", pass.name);
   throw UsageError{fmt::format("there is no pass '{}'; the passes are {}", name, known)};
 }
 
 // Adds the pass with this name, or for "lower" the whole pipeline.
-void add_passes(const std::string& name, std::vector<lower::Pass>& passes) {
-  if (name != "lower") return passes.push_back(known_pass(name));
-  passes.insert(passes.end(), lower::pipeline().begin(), lower::pipeline().end());
+void add_passes(const std::string& name, Options& o) {
+  if (graph::find_graph_pass(name) != nullptr) return o.graph_passes.push_back(name);
+  if (name != "lower") return o.passes.push_back(known_pass(name));
+  o.passes.insert(o.passes.end(), lower::pipeline().begin(), lower::pipeline().end());
 }
 
 int64_t number(std::string_view option, std::string_view digits) {
@@ -137,7 +142,7 @@ bool take_flag(const Argument& argument, Options& o) {
 bool take_value(const Argument& argument, Options& o) {
   if (!argument.value) return false;
   if (argument.name == "--pass") {
-    for (const std::string& name : split(*argument.value)) add_passes(name, o.passes);
+    for (const std::string& name : split(*argument.value)) add_passes(name, o);
   } else if (argument.name == "--print-after") {
     for (const std::string& pass : split(*argument.value)) {
       if (pass != "all") known_pass(pass);

@@ -18,8 +18,9 @@ extern const std::string_view kHelp;
 struct Options {
   std::string file;  // "-": standard input
   std::vector<lower::Pass> passes;
-  std::vector<std::string> print_after;  // names of rows, or "all"
-  std::optional<std::string> target;     // default: the program's own, or "opencl"
+  std::vector<std::string> graph_passes;  // of programs at stage graph
+  std::vector<std::string> print_after;   // names of rows, or "all"
+  std::optional<std::string> target;      // default: the program's own, or "opencl"
   bool split_input = false, verify_each = false, verify_diagnostics = false;
   bool time_passes = false, list_passes = false, locations = false, help = false;
   std::optional<std::string> emit;  // sources for this kind of target

@@ -1,6 +1,7 @@
 #include "graph/compile_graph.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdint>
 #include <map>
@@ -12,6 +13,8 @@
 #include "graph/folds.h"
 #include "graph/invocations.h"
 #include "graph/needs.h"
+#include "graph/passes/seal.h"
+#include "graph/verify/verify.h"
 #include "ir/layout/layout_pattern.h"
 
 namespace texloom::graph {
@@ -104,6 +107,13 @@ GraphSummary summary_of(const Graph& graph, const Chosen& chosen, const Invocati
   return summary;
 }
 
+void add_members(const Graph& graph, GraphSummary& summary) {
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+    for (const Node& member : graph.nodes[n].members)
+      summary.nodes[n].members.push_back(member.name);
+  }
+}
+
 void add_memory(const runtime::LaunchPlan& plan, GraphSummary& summary) {
   for (const runtime::TensorStorage& object : plan.workspace->objects)
     summary.workspace_bytes += runtime::bytes_of(object);
@@ -123,8 +133,16 @@ std::string counted(std::uint64_t count, const char* noun) {
 
 std::string to_string(const GraphSummary& summary) {
   std::string text;
-  for (const auto& node : summary.nodes)
-    text += fmt::format("node {}: {}, {:.0f} ns\n", node.node, node.alternative, node.cost);
+  for (const auto& pass : summary.passes) {
+    if (pass.nodes_before == pass.nodes_after) continue;
+    text += fmt::format("pass {}: {} -> {}\n", pass.pass, pass.nodes_before,
+                        counted(pass.nodes_after, "node"));
+  }
+  for (const auto& node : summary.nodes) {
+    text += fmt::format("node {}: {}, {:.0f} ns", node.node, node.alternative, node.cost);
+    if (!node.members.empty()) text += fmt::format(", of {}", fmt::join(node.members, ", "));
+    text += "\n";
+  }
   for (const auto& each : summary.conversions)
     text += fmt::format("convert {}: {} -> {}\n", each.tensor, each.from, each.to);
   for (const auto& each : summary.folds)
@@ -140,9 +158,10 @@ std::string to_string(const GraphSummary& summary) {
                             counted(summary.constant_bytes, "byte"));
 }
 
-CompiledGraph compile_graph(const Graph& graph, const GraphOptions& options,
+CompiledGraph compile_graph(const Graph& given, const GraphOptions& options,
                             compile::Interruption interruption) {
-  verify(graph);
+  verify(given);
+  const Graph graph = sealed(given);
   Chosen chosen = choose_with(graph, options, {});
   Folds folds;
   {
@@ -156,6 +175,7 @@ CompiledGraph compile_graph(const Graph& graph, const GraphOptions& options,
                                options.interpreted);
   CompiledGraph compiled;
   compiled.summary = summary_of(graph, chosen, invocations, folds);
+  add_members(given, compiled.summary);
   compiled.summary.signatures = sites.size();
   add_memory(assembly.plan, compiled.summary);
   compiled.package = package_of(graph, chosen.offers, assembly, sites);

@@ -20,6 +20,7 @@
 
 #include "compile/compile.h"
 #include "graph/offers.h"
+#include "graph/passes/passes.h"
 #include "runtime/package/package.h"
 
 namespace texloom::graph {
@@ -39,8 +40,9 @@ struct GraphOptions {
 struct GraphSummary {
   struct ChosenNode {
     std::string node;
-    std::string alternative;  // "in place" or "copy" for a concatenation
-    double cost = 0;          // nanoseconds
+    std::string alternative;                // "in place" or "copy" for a concatenation
+    double cost = 0;                        // nanoseconds
+    std::vector<std::string> members = {};  // of a fused operator
   };
   struct Conversion {
     std::string tensor, from, to;  // storages as text
@@ -49,6 +51,7 @@ struct GraphSummary {
     std::string tensor;
     std::int64_t fold = 1;
   };
+  std::vector<GraphPassReport> passes;  // that ran before, as the caller of compile_graph() says
   std::vector<ChosenNode> nodes;
   std::vector<Conversion> conversions;
   std::vector<Fold> folds;
@@ -70,7 +73,7 @@ struct CompiledGraph {
 };
 
 // Fails like verify(), stored_as() and compile::compile(), and with BadGraph for a constant without
-// a value.
+// a value, and for an operator without alternatives.
 CompiledGraph compile_graph(const Graph& graph, const GraphOptions& options,
                             compile::Interruption interruption);
 CompiledGraph compile_graph(const Graph& graph, const GraphOptions& options = {});

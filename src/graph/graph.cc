@@ -1,265 +1,37 @@
 #include "graph/graph.h"
 
-#include <fmt/ranges.h>
-
-#include <set>
-#include <string_view>
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "support/check.h"
-#include "support/diagnostic.h"
 
 namespace texloom::graph {
 namespace {
 
-using ir::Shape;
-
-std::string text_of(ir::Type type, const Shape& shape) {
-  return fmt::format("{}[{}]", ir::to_string(type), fmt::join(shape, ", "));
-}
-
-class Verifier {
- public:
-  explicit Verifier(const Graph& graph) : graph_(graph), computed_(graph.tensors.size()) {}
-
-  void run() {
-    check_tensors();
-    for (const Node& node : graph_.nodes) check(node);
-    for (std::size_t i = 0; i < graph_.tensors.size(); ++i) {
-      const TensorRole role = graph_.tensors[i].role;
-      if (computed_[i] || role == TensorRole::Input || role == TensorRole::Constant) continue;
-      error({}, "add the node that computes it", "no node computes the tensor '{}'",
-            graph_.tensors[i].name);
-    }
-    check_inputs();
-    check_outputs();
-    sink_.throw_if_errors();
-  }
-
- private:
-  template <class... Args>
-  void error(const SourceLocation& where, std::string help, fmt::format_string<Args...> format,
-             Args&&... args) {
-    sink_.error(where, Code::BadGraph, std::move(help), format, std::forward<Args>(args)...);
-  }
-
-  // Whether an input or an output of the graph is one of its tensors.
-  bool is_known(TensorId id, std::string_view kind) {
-    if (id < graph_.tensors.size()) return true;
-    error({}, fmt::format("add the tensor before it is made an {}", kind),
-          "an {} of the graph '{}' is the tensor {} of {}", kind, graph_.name, id,
-          graph_.tensors.size());
-    return false;
-  }
-
-  void check_inputs() {
-    std::set<TensorId> inputs;
-    for (const TensorId id : graph_.inputs) {
-      if (!is_known(id, "input")) continue;
-      const Tensor& tensor = graph_.tensors[id];
-      if (!inputs.insert(id).second)
-        error({}, "name each input once", "'{}' is an input twice", tensor.name);
-      if (tensor.role != TensorRole::Input)
-        error({}, "add inputs with add_input()", "'{}' is among the inputs, but has another role",
-              tensor.name);
-    }
-    for (TensorId id = 0; id < graph_.tensors.size(); ++id) {
-      if (graph_.tensors[id].role == TensorRole::Input && !inputs.contains(id))
-        error({}, "add inputs with add_input()", "the input '{}' is not among those of the graph",
-              graph_.tensors[id].name);
-    }
-  }
-
-  void check_outputs() {
-    std::set<TensorId> outputs;
-    for (const TensorId id : graph_.outputs) {
-      if (!is_known(id, "output")) continue;
-      const Tensor& tensor = graph_.tensors[id];
-      if (!outputs.insert(id).second)
-        error({}, "name each output once", "'{}' is an output twice", tensor.name);
-      if (tensor.role != TensorRole::Output)
-        error({}, "mark a tensor that a node computes", "the output '{}' is not computed",
-              tensor.name);
-    }
-    if (graph_.outputs.empty())
-      error({}, "mark what it computes as an output", "the graph '{}' has no output", graph_.name);
-  }
-
-  void check_tensors() {
-    std::set<std::string> names;
-    for (const Tensor& tensor : graph_.tensors) {
-      if (!names.insert(tensor.name).second)
-        error({}, "give each tensor a name of its own", "two tensors are called '{}'", tensor.name);
-      uint64_t bytes = static_cast<uint64_t>(tensor.type.bytes());
-      for (const int64_t extent : tensor.shape) bytes *= static_cast<uint64_t>(extent);
-      if (tensor.value && tensor.value->size() != bytes)
-        error({}, "give an element for each index", "the constant '{}' is {}, but has {} bytes",
-              tensor.name, text_of(tensor.type, tensor.shape), tensor.value->size());
-      for (const int64_t extent : tensor.shape) {
-        if (extent < 1)
-          error({}, "give positive extents", "the tensor '{}' is {}", tensor.name,
-                text_of(tensor.type, tensor.shape));
-      }
-    }
-  }
-
-  bool has_known_tensors(const Node& node) {
-    for (const auto* list : {&node.inputs, &node.outputs}) {
-      for (const TensorId id : *list) {
-        if (id < graph_.tensors.size()) continue;
-        error(node.location, "add tensors before nodes that use them",
-              "the node '{}' uses the tensor {} of {}", node.name, id, graph_.tensors.size());
-        return false;
-      }
-    }
-    return true;
-  }
-
-  void check(const Node& node) {
-    if (!names_.insert(node.name).second)
-      error(node.location, "give each node a name of its own", "two nodes are called '{}'",
-            node.name);
-    if (!has_known_tensors(node)) return;
-    for (const TensorId id : node.inputs) {
-      const Tensor& tensor = graph_.tensors[id];
-      const bool is_given = tensor.role == TensorRole::Input || tensor.role == TensorRole::Constant;
-      if (!is_given && !computed_[id])
-        error(node.location, "list nodes after those whose outputs they read",
-              "the node '{}' reads '{}' before it is computed", node.name, tensor.name);
-    }
-    for (const TensorId id : node.outputs) {
-      const Tensor& tensor = graph_.tensors[id];
-      const bool is_given = tensor.role == TensorRole::Input || tensor.role == TensorRole::Constant;
-      if (is_given || computed_[id])
-        error(node.location, "let it write a tensor of its own", "the node '{}' writes '{}', {}",
-              node.name, tensor.name,
-              is_given ? "which is not computed" : "which another node writes");
-      computed_[id] = true;
-    }
-    if (node.concat_axis) return check_concatenation(node);
-    check_alternatives(node);
-  }
-
-  void check_accesses(const Node& node) {
-    const std::vector<hal::Access>& accesses = node.call->accesses;
-    const std::size_t count = node.inputs.size() + node.outputs.size();
-    if (accesses.size() != count)
-      return error(node.location, "give an access for each input and each output",
-                   "the operator '{}' of the node '{}' has {} tensors, but {} accesses",
-                   node.call->op, node.name, count, accesses.size());
-    for (std::size_t i = 0; i < count; ++i) {
-      const bool is_input = i < node.inputs.size();
-      const hal::Access wanted = is_input ? hal::Access::Read : hal::Access::Write;
-      if (accesses[i] == wanted) continue;
-      const TensorId id = is_input ? node.inputs[i] : node.outputs[i - node.inputs.size()];
-      error(node.location, "let it read its inputs and write its outputs",
-            "the operator '{}' of the node '{}' has the access '{}' to its {} '{}'", node.call->op,
-            node.name, hal::to_string(accesses[i]), is_input ? "input" : "output",
-            graph_.tensors[id].name);
-    }
-  }
-
-  void check_alternatives(const Node& node) {
-    if (node.call) check_accesses(node);
-    if (node.alternatives.empty())
-      error(node.location, "give it at least one schedule", "the node '{}' has no alternative",
-            node.name);
-    std::set<std::string> names;
-    for (const Alternative& alternative : node.alternatives) {
-      if (!names.insert(alternative.name).second)
-        error(node.location, "give each a name of its own",
-              "two alternatives of the node '{}' are called '{}'", node.name, alternative.name);
-      if (alternative.cost && !(*alternative.cost >= 0))
-        error(node.location, "give nanoseconds, or leave the cost out",
-              "the alternative '{}' of the node '{}' costs {}", alternative.name, node.name,
-              *alternative.cost);
-      if (!(alternative.fold_share >= 0))
-        error(node.location, "give a share of the cost, such as 0.005",
-              "the fold share of the alternative '{}' of the node '{}' is {}", alternative.name,
-              node.name, alternative.fold_share);
-      check_arguments(node, alternative);
-    }
-  }
-
-  void check_arguments(const Node& node, const Alternative& alternative) {
-    const std::vector<TensorId> tensors = tensors_of(node);
-    if (node.call) {
-      if (alternative.scopes.size() != tensors.size())
-        error(node.location, "give a scope for each input and each output",
-              "the operator '{}' of the node '{}' has {} tensors, but {} scopes", node.call->op,
-              node.name, tensors.size(), alternative.scopes.size());
-      return;
-    }
-    const std::string what =
-        fmt::format("the alternative '{}' of the node '{}'", alternative.name, node.name);
-    if (!alternative.program)
-      return error(node.location, "give it a schedule", "{} has no program", what);
-    const lower::Lowering& program = *alternative.program;
-    if (program.program.stage != ir::ProgramStage::Te || !program.symbol_arguments.empty())
-      return error(node.location, "give a schedule whose extents are numbers",
-                   "{} is not a schedule of tensors of constant extents", what);
-    if (program.arguments.size() != tensors.size())
-      return error(node.location, "pass the node's inputs, then its outputs, as arguments",
-                   "{} takes {} arguments, the node has {} tensors", what, program.arguments.size(),
-                   tensors.size());
-    for (std::size_t i = 0; i < tensors.size(); ++i)
-      check_argument(node, what, program, tensors, i);
-  }
-
-  void check_argument(const Node& node, const std::string& what, const lower::Lowering& program,
-                      const std::vector<TensorId>& tensors, std::size_t i) {
-    const ir::Tensor& argument = program.arguments[i].tensor;
-    const Tensor& tensor = graph_.tensors[tensors[i]];
-    Shape shape;
-    for (const ir::Expr& extent : argument->shape) {
-      const int64_t* value = ir::int_value(extent);
-      if (value == nullptr)
-        return error(node.location, "give extents as numbers: sizes of graphs are fixed",
-                     "{} has the argument '{}', whose extents depend on the call", what,
-                     argument->name);
-      shape.push_back(*value);
-    }
-    if (argument->type == tensor.type && shape == tensor.shape) return;
-    error(node.location, "make both the same", "{} takes {} for '{}', which is {}", what,
-          text_of(argument->type, shape), tensor.name, text_of(tensor.type, tensor.shape));
-  }
-
-  void check_concatenation(const Node& node) {
-    if (node.inputs.empty() || node.outputs.size() != 1)
-      return error(node.location, "give it tensors to join",
-                   "the concatenation '{}' has {} inputs and {} outputs", node.name,
-                   node.inputs.size(), node.outputs.size());
-    const Tensor& whole = graph_.tensors[node.outputs.front()];
-    const std::size_t axis = *node.concat_axis;
-    if (axis >= whole.shape.size())
-      return error(node.location, fmt::format("number the axes 0 to {}", whole.shape.size() - 1),
-                   "the concatenation '{}' is along axis {}", node.name, axis);
-    Shape sum = whole.shape;
-    sum[axis] = 0;
-    for (const TensorId id : node.inputs) {
-      const Tensor& part = graph_.tensors[id];
-      Shape expected = whole.shape;
-      if (part.shape.size() == expected.size()) expected[axis] = part.shape[axis];
-      if (part.shape != expected || part.type != whole.type)
-        return error(node.location, "join tensors that differ only along that axis",
-                     "the concatenation '{}' along axis {} makes {} of '{}', which is {}",
-                     node.name, axis, text_of(whole.type, whole.shape), part.name,
-                     text_of(part.type, part.shape));
-      sum[axis] += part.shape[axis];
-    }
-    if (sum != whole.shape)
-      error(node.location, "give the result the sum of the extents",
-            "the concatenation '{}' joins extents of {} in all along axis {}, its result has {}",
-            node.name, sum[axis], axis, whole.shape[axis]);
-  }
-
-  const Graph& graph_;
-  std::vector<bool> computed_;  // by tensor
-  std::set<std::string> names_;
-  DiagnosticSink sink_;
+constexpr std::array kPatterns = {
+    std::pair{Pattern::Elementwise, std::string_view("elementwise")},
+    std::pair{Pattern::Broadcast, std::string_view("broadcast")},
+    std::pair{Pattern::Injective, std::string_view("injective")},
+    std::pair{Pattern::Reduction, std::string_view("reduction")},
+    std::pair{Pattern::Contraction, std::string_view("contraction")},
+    std::pair{Pattern::Opaque, std::string_view("opaque")},
 };
 
 }  // namespace
+
+std::string_view to_string(Pattern pattern) {
+  return std::find_if(kPatterns.begin(), kPatterns.end(),
+                      [&](const auto& row) { return row.first == pattern; })
+      ->second;
+}
+
+std::optional<Pattern> pattern_of(std::string_view word) {
+  for (const auto& [pattern, name] : kPatterns) {
+    if (name == word) return pattern;
+  }
+  return std::nullopt;
+}
 
 TensorId Graph::add_input(std::string tensor, ir::Type type, ir::Shape shape) {
   inputs.push_back(add_edge(std::move(tensor), type, std::move(shape)));
@@ -291,7 +63,5 @@ std::vector<TensorId> tensors_of(const Node& node) {
   tensors.insert(tensors.end(), node.outputs.begin(), node.outputs.end());
   return tensors;
 }
-
-void verify(const Graph& graph) { Verifier(graph).run(); }
 
 }  // namespace texloom::graph

@@ -10,6 +10,11 @@
 //
 // There are three kinds of nodes: computations, calls of custom operators, and concatenations. The
 // builder writes kernels for concatenations and conversions itself.
+//
+// An *operator* is a computation without alternatives: its pattern says how its elements depend on
+// those of its inputs. The passes of graph/passes/passes.h rewrite graphs of operators. Fused
+// operators become the *members* of one node. Whoever made the graph then schedules what each
+// operator computes, and gives it alternatives.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/scope.h"
@@ -39,6 +45,19 @@ struct Tensor {
   std::shared_ptr<const std::vector<std::byte>> value = nullptr;
 };
 
+// How the elements of a node's outputs depend on those of its inputs, from what is easy to compute
+// inside another kernel to what is not.
+enum class Pattern : std::uint8_t {
+  Elementwise,  // on the elements at the same indices
+  Broadcast,    // on elements at some of the same indices, in their order, or at 0 of extent 1
+  Injective,    // each is one element of an input, or a fixed value: pad, transpose, slice
+  Reduction,    // on several elements: sums, pooling, softmax
+  Contraction,  // on sums of products of elements of two inputs: convolutions, products of matrices
+  Opaque,       // unknown
+};
+std::string_view to_string(Pattern pattern);               // "elementwise"
+std::optional<Pattern> pattern_of(std::string_view word);  // the inverse
+
 // One way to compute a node.
 struct Alternative {
   std::string name;  // unique in its node: "texture"
@@ -58,9 +77,17 @@ struct Node {
   std::string op;    // what it computes, for readers: "conv2d"
   std::vector<TensorId> inputs, outputs;
   std::vector<runtime::Attribute> attributes = {};
-  std::vector<Alternative> alternatives = {};      // at least one; none of a concatenation
+  // At least one; none of a concatenation, nor of an operator that is not scheduled yet.
+  std::vector<Alternative> alternatives = {};
   std::optional<runtime::OperatorCall> call = {};  // set for a custom operator
   std::optional<std::size_t> concat_axis = {};     // set for a concatenation
+  std::optional<Pattern> pattern = {};             // set for an operator
+  // Of an operator: names what it computes more exactly than `op` and the attributes, if these do
+  // not say all. Operators that agree in all three compute equal outputs of equal inputs.
+  std::string computation = {};
+  // Of a fused operator: the operators that it stands for, each after those whose outputs it reads.
+  // Only members read the tensors that members compute and that are not outputs of the node.
+  std::vector<Node> members = {};
   SourceLocation location = {};
 };
 
@@ -82,13 +109,5 @@ struct Graph {
 
 // The node's inputs, then its outputs: the order of the arguments of its alternatives.
 std::vector<TensorId> tensors_of(const Node& node);
-
-// Fails with BadGraph, at the node's location if there is one, for all that is wrong at once:
-// repeated names, tensors that do not exist, inputs whose role is another, a tensor that is read
-// before it is computed or computed twice, an output or an edge that no node computes, a node
-// without an alternative, an alternative whose arguments do not have the types and shapes of the
-// node's tensors, a call that does not read its inputs and write its outputs, a concatenation whose
-// extents do not fit.
-void verify(const Graph& graph);
 
 }  // namespace texloom::graph

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/verify/verify.h"
 #include "schedule/storage.h"
 #include "tests/graph/small_graphs.h"
 

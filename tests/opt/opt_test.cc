@@ -174,12 +174,27 @@ TEST(Opt, ListsPasses) {
   const auto row = [](const std::string& name, const std::string& in, const std::string& out) {
     return fmt::format("{:<43}{:<11}-> {:<11}", name, in, out);
   };
-  EXPECT_THAT(r.out, StartsWith(row("prepare_schedule", "te", "te") + "apply"));
+  EXPECT_THAT(r.out, StartsWith(row("remove_dead_nodes", "graph", "graph") + "remove"));
+  EXPECT_THAT(r.out, HasSubstr("\n" + row("prepare_schedule", "te", "te") + "apply"));
   EXPECT_THAT(r.out, HasSubstr("\n" + row("  prepare_schedule.inline_stages", "te", "te")));
   EXPECT_THAT(r.out, HasSubstr("\n" + row("split_kernels", "flattened", "kernels")));
   EXPECT_THAT(r.out, HasSubstr("\n" + row("legalize", "kernels", "legalized")));
   EXPECT_THAT(r.out, HasSubstr("\n" + row("  legalize.align_accesses", "legalized", "legalized")));
   EXPECT_THAT(opt({"--help"}).out, StartsWith("usage: texloom-opt FILE [OPTION]...\n"));
+}
+
+// Passes over graphs and over programs each take only their own stage.
+TEST(Opt, PassesOfAnotherStage) {
+  const std::string graph =
+      "program net stage=graph target=\"opencl\"\n  input x: float32[8]\n  edge y: float32[8]\n"
+      "  outputs (y)\n  operator y op=\"Neg\" pattern=elementwise (x) -> (y)\n";
+  EXPECT_EQ(opt({"-", "--pass=fuse"}, graph).out, graph);
+  const Result lowered = opt({"-", "--pass=lower"}, graph);
+  EXPECT_EQ(lowered.code, kWrongInput);
+  EXPECT_THAT(lowered.err, StartsWith("texloom-opt: a graph takes only passes over graphs; "));
+  const Result fused = opt({"-", "--pass=fuse"}, kLoops);
+  EXPECT_EQ(fused.code, kWrongInput);
+  EXPECT_EQ(fused.err, "texloom-opt: pass fuse needs stage graph\n");
 }
 
 TEST(Opt, WrongInput) {
@@ -338,7 +353,7 @@ TEST(Opt, WrongCommandLine) {
   }
   EXPECT_THAT(
       opt({"-", "--pass=foo"}, kLoops).err,
-      StartsWith("texloom-opt: there is no pass 'foo'; the passes are lower, prepare_schedule, "));
+      StartsWith("texloom-opt: there is no pass 'foo'; the passes are lower, remove_dead_nodes, "));
   EXPECT_EQ(opt({"-", "--print-after=foo"}, kLoops).code, kUsage);
 }
 

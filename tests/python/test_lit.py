@@ -36,6 +36,11 @@ def test_each_pass_and_each_step_has_a_file(row):
     assert re.search(rf"--pass=\S*\b{re.escape(row)}\b", run_lines(file_of(row)))
 
 
+@pytest.mark.parametrize("name", [name for name, *_ in _core.graph_passes()])
+def test_each_pass_over_graphs_has_a_file(name):
+    assert re.search(rf"--pass={name}\b", run_lines(LIT / f"graph/passes/{name}.tl"))
+
+
 def test_each_rule_of_the_verifier_has_a_file():
     assert len(rules()) == 13
     assert {file.stem for file in LIT.glob("verify/*.tl")} == set(rules())

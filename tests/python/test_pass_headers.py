@@ -21,7 +21,7 @@ def module():
 
 pass_headers = module()
 HEADERS = pass_headers.read(ROOT)
-ROWS = pass_headers.functions([name for name, *_ in _core.passes()])
+ROWS = pass_headers.functions([name for name, *_ in (*_core.passes(), *_core.graph_passes())])
 
 
 @pytest.mark.parametrize("row", ROWS)

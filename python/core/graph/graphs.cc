@@ -9,13 +9,15 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "compile/package.h"
 #include "core/compile/packages.h"
-#include "core/compile/program.h"
+#include "core/graph/alternatives.h"
 #include "core/graph/graph_run.h"
+#include "core/graph/operators.h"
 #include "core/handles.h"
 #include "core/runtime/custom.h"
 #include "core/runtime/open_devices.h"
@@ -91,22 +93,12 @@ TensorId constant(graph::Graph& g, const std::string& name, const py::object& dt
       std::make_shared<const std::vector<std::byte>>(data, data + contiguous.nbytes()));
 }
 
-// (name, program, cost, fold share)
-using AlternativeTuple =
-    std::tuple<std::string, PyProgram, std::optional<double>, std::optional<double>>;
-
 void add_node(graph::Graph& g, const std::string& name, const std::string& op,
               std::vector<TensorId> inputs, std::vector<TensorId> outputs,
               const std::vector<AlternativeTuple>& alternatives) {
   graph::Node node{name, op, std::move(inputs), std::move(outputs)};
   node.location = user_location();
-  for (const auto& [label, program, cost, fold_share] : alternatives) {
-    graph::Alternative& alternative = node.alternatives.emplace_back();
-    alternative.name = label;
-    alternative.program = program.state;
-    alternative.cost = cost;
-    if (fold_share) alternative.fold_share = *fold_share;
-  }
+  node.alternatives = alternatives_of(alternatives);
   g.nodes.push_back(std::move(node));
 }
 
@@ -150,8 +142,12 @@ graph::StoragePreference preference(const std::string& storage) {
   return graph::StoragePreference::Any;
 }
 
+// (pass, nodes before, nodes after)
+using PassTuple = std::tuple<std::string, std::size_t, std::size_t>;
+
 std::shared_ptr<PyCompiledGraph> compile(const graph::Graph& g, const std::string& storage,
-                                         const graph::CostModel& model, const py::list& operators) {
+                                         const graph::CostModel& model, const py::list& operators,
+                                         const std::vector<PassTuple>& passes) {
   graph::GraphOptions options;
   options.storage = preference(storage);
   options.model = model;
@@ -161,6 +157,8 @@ std::shared_ptr<PyCompiledGraph> compile(const graph::Graph& g, const std::strin
   for (const py::handle& op : operators) throw_if_error(result->operators.add(operator_of(op)));
   const ReleasedLock unlocked;
   result->compiled = graph::compile_graph(g, options, [] { hear_interrupt(); });
+  for (const auto& [pass, before, after] : passes)
+    result->compiled.summary.passes.push_back({pass, before, after});
   return result;
 }
 
@@ -231,8 +229,11 @@ py::list tensors(const PyStoredGraph& graph, const std::vector<std::uint32_t>& n
 py::dict summary_dict(const PyCompiledGraph& graph) {
   const graph::GraphSummary& summary = graph.compiled.summary;
   py::dict d;
-  py::dict nodes, stores;
-  for (const auto& node : summary.nodes) nodes[py::str(node.node)] = node.alternative;
+  py::dict nodes, members, stores;
+  for (const auto& node : summary.nodes) {
+    nodes[py::str(node.node)] = node.alternative;
+    if (!node.members.empty()) members[py::str(node.node)] = py::tuple(py::cast(node.members));
+  }
   py::list conversions;
   for (const auto& each : summary.conversions)
     conversions.append(py::make_tuple(each.tensor, each.from, each.to));
@@ -245,7 +246,12 @@ py::dict summary_dict(const PyCompiledGraph& graph) {
       stores[py::str(package.tensors[i].name)] =
           py::make_tuple(store.storage_id, store.storage_scope, store.layout);
   }
+  py::list passes;
+  for (const auto& pass : summary.passes)
+    passes.append(py::make_tuple(pass.pass, pass.nodes_before, pass.nodes_after));
+  d["passes"] = passes;
   d["nodes"] = nodes;
+  d["members"] = members;
   d["conversions"] = conversions;
   d["folds"] = folds;
   d["stores"] = stores;
@@ -266,7 +272,9 @@ void bind_graphs(py::module_& m) {
       .def(py::init([](double start, double bytes, double operations) {
         return graph::CostModel{start, bytes, operations};
       }));
-  py::class_<graph::Graph>(m, "_Graph")
+  py::class_<graph::Graph> graphs(m, "_Graph");
+  bind_operators(m, graphs);
+  graphs
       .def(py::init([](const std::string& name, const std::string& target) {
         graph::Graph g;
         g.name = name;

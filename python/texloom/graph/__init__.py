@@ -8,7 +8,16 @@ inserts conversions, compiles each different kernel once, and plans the memory.
 from __future__ import annotations
 
 from .compiled import CompiledGraph, RunnableGraph, load
-from .graph import CostModel, Graph
+from .cost_model import CostModel
+from .graph import Graph, graph_passes
 from .tensor import GraphTensor
 
-__all__ = ["CompiledGraph", "CostModel", "Graph", "GraphTensor", "RunnableGraph", "load"]
+__all__ = [
+    "CompiledGraph",
+    "CostModel",
+    "Graph",
+    "GraphTensor",
+    "RunnableGraph",
+    "graph_passes",
+    "load",
+]

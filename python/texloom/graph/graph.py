@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import inf, prod
-from numbers import Real
-from sys import float_info
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,10 +13,12 @@ from .. import _core
 from ..argument_kinds import kind_of, shown
 from ..custom.operators import Operator
 from ..errors import refuse
-from ..ops.schedules import schedule_default
 from ..target import Target, resolve
 from .calls import accepted_scopes
+from .checks import check_name, check_scopes, checked_extents
 from .compiled import CompiledGraph
+from .cost_model import CostModel
+from .fused import schedule_operators
 from .node_functions import (
     Compute,
     ScheduleFunction,
@@ -28,44 +27,12 @@ from .node_functions import (
     placeholders,
     scheduled,
 )
+from .patterns import computation_of, pattern_of
 from .tensor import GraphTensor
 
 Scopes = Mapping[str, Sequence[str]]
 
 _BAD = "BadGraph"
-
-
-@dataclass(frozen=True)
-class CostModel:
-    """What a kernel costs whose cost nobody gives: its start, then its bytes, then its operations.
-
-    Attributes
-    ----------
-    start_ns : float
-        Nanoseconds before a kernel does anything.
-    bytes_per_ns : float
-        Bytes of arguments that it moves per nanosecond; each argument counts once.
-    operations_per_ns : float
-        Operations that it computes per nanosecond.
-    """
-
-    start_ns: float = 2000.0
-    bytes_per_ns: float = 100.0
-    operations_per_ns: float = 1000.0
-
-    def __post_init__(self) -> None:
-        """Refuse rates that are not positive, and times that are negative."""
-        for name, value in vars(self).items():
-            least = 0.0 if name == "start_ns" else float_info.min
-            if not isinstance(value, Real) or not least <= value < inf:
-                refuse(
-                    _BAD,
-                    f"the cost model's {name} is {value!r}",
-                    "give a positive number; start_ns may be 0",
-                )
-
-
-_MOST_ELEMENTS = 1 << 40
 
 # Adds a node to the core's graph, given the numbers of tensors there and the target.
 _AddNode = Callable[[Any, dict[str, int], str], None]
@@ -89,11 +56,12 @@ class Graph:
     """
 
     def __init__(self, name: str = "graph") -> None:
-        _check_name("graph", name)
+        check_name("graph", name)
         self.name = name
         self._tensors: dict[str, GraphTensor] = {}
         self._values: dict[str, NDArray[Any] | None] = {}  # None: an input
         self._nodes: dict[str, _AddNode] = {}
+        self._functions: dict[str, Compute] = {}  # of operators
         self._operators: dict[tuple[str, int], Operator] = {}
         self._outputs: dict[GraphTensor, str] = {}  # the names that callers know
 
@@ -163,10 +131,11 @@ class Graph:
             TL3040 if the parts do not fit together, or for another exception in `compute`.
             Diagnostics of what `compute` calls have a note that names the node.
         """
-        _check_name("node", name)
+        check_name("node", name)
         self._check_inputs(name, inputs)
-        made = check_functions(name, compute, inputs, schedule)
-        self._check_scopes(name, scopes, len(inputs) + len(made), costs)
+        check_functions(name, compute, len(inputs), schedule)
+        made = computed(name, compute, placeholders(inputs))
+        check_scopes(name, scopes, len(inputs) + len(made), costs)
         outputs = self._named_outputs(name, [(list(map(int, t.shape)), t.dtype) for t in made])
         given = {label: tuple(each) for label, each in scopes.items()}
         functions = (compute, schedule)
@@ -193,9 +162,14 @@ class Graph:
         return outputs[0] if len(outputs) == 1 else outputs
 
     def op(
-        self, name: str, op: str, compute: Compute, inputs: Sequence[GraphTensor]
+        self,
+        name: str,
+        op: str,
+        compute: Compute,
+        inputs: Sequence[GraphTensor],
+        attributes: Mapping[str, int | float | str] | None = None,
     ) -> list[GraphTensor]:
-        """Add an operator whose kernels the compiler schedules itself.
+        """Add an operator whose kernels the compiler makes, alone or fused with others.
 
         Parameters
         ----------
@@ -204,18 +178,47 @@ class Graph:
         op : str
             What it computes, for readers.
         compute : callable
-            As for :meth:`node`.
+            As for :meth:`node`. It is called again when the graph is compiled, also with tensors
+            that other operators compute.
         inputs : sequence of GraphTensor
+        attributes : mapping of str to number or str, optional
+            What else readers should know, such as strides.
 
         Returns
         -------
         list of GraphTensor
             The outputs.
+
+        Raises
+        ------
+        TVMError
+            As for :meth:`node`.
         """
-        arguments = len(inputs) + len(computed(name, compute, placeholders(inputs)))
-        scopes = {"global": ("global",) * arguments}
-        made = self.node(name, compute, inputs, schedule_default, scopes, op=op)
-        return list(made) if isinstance(made, tuple) else [made]
+        check_name("node", name)
+        self._check_inputs(name, inputs)
+        check_functions(name, compute, len(inputs))
+        arguments = placeholders(inputs)
+        made = computed(name, compute, arguments)
+        pattern = pattern_of(made)
+        computation = computation_of(arguments, made)
+        outputs = self._named_outputs(name, [(list(map(int, t.shape)), t.dtype) for t in made])
+        settings = dict(attributes or {})
+
+        def add(core: Any, numbers: dict[str, int], target: str) -> None:
+            del target
+            core.operator(
+                name,
+                op,
+                pattern,
+                computation,
+                [numbers[t.name] for t in inputs],
+                [numbers[t.name] for t in outputs],
+                settings,
+            )
+
+        self._nodes[name] = add
+        self._functions[name] = compute
+        return list(outputs)
 
     def concat(self, name: str, inputs: Sequence[GraphTensor], axis: int) -> GraphTensor:
         """Add a tensor that joins others along an axis.
@@ -284,7 +287,7 @@ class Graph:
             or scopes that contradict its declaration; TL2040 for attributes that do not fit, and
             for what its function for shapes raises.
         """
-        _check_name("node", name)
+        check_name("node", name)
         if not isinstance(op, Operator):
             refuse(
                 _BAD,
@@ -301,7 +304,7 @@ class Graph:
                 "give each operator a name or a version of its own",
             )
         made = op.shapes(*((t.dtype, t.shape) for t in inputs), **settings)
-        self._check_scopes(name, given, len(inputs) + len(made), None)
+        check_scopes(name, given, len(inputs) + len(made), None)
         outputs = self._named_outputs(name, [(list(shape), dtype) for dtype, shape in made])
 
         def add(core: Any, numbers: dict[str, int], target: str) -> None:
@@ -343,15 +346,20 @@ class Graph:
             refuse(_BAD, f"{tensor.name!r} is an output twice", "name each output once")
         if name is None:
             name = tensor.name
-        _check_name("output", name)
+        check_name("output", name)
         if self._tensors.get(name, tensor) != tensor or name in self._outputs.values():
             refuse(_BAD, f"two tensors are called {name!r}", "give each a name of its own")
         self._outputs[tensor] = name
         return tensor
 
-    def text(self, target: str | Target | None = None) -> str:
-        """Return the text form of the graph for a target, without the values of constants."""
-        return str(self._made_for(resolve(target)))
+    def text(self, target: str | Target | None = None, passes: Sequence[str] = ()) -> str:
+        """Return the text form of the graph for a target, without the values of constants.
+
+        `passes` run before, as in :meth:`compile`. Operators have no kernels yet.
+        """
+        core = self._made_for(resolve(target))
+        core.run_passes(_pass_names(passes))
+        return str(core)
 
     def compile(
         self,
@@ -359,6 +367,7 @@ class Graph:
         *,
         scopes: Literal["auto", "texture", "global"] = "auto",
         model: CostModel | None = None,
+        passes: Sequence[str] | None = None,
     ) -> CompiledGraph:
         """Choose kernels and storages, compile, and plan the memory. Needs no device.
 
@@ -371,12 +380,16 @@ class Graph:
             those with the fewest.
         model : CostModel, optional
             The costs of kernels without given costs, and of conversions.
+        passes : sequence of str, optional
+            The passes over the graph to run, in this order: by default all of
+            :func:`graph_passes`; ``()`` leaves the nodes as they are.
 
         Raises
         ------
         TVMError
-            TL3040 if nodes and tensors do not fit together, or a schedule function raises another
-            exception; otherwise as for :func:`texloom.build`. A note names the node.
+            TL5016 for a pass that does not exist; TL3040 if nodes and tensors do not fit together,
+            or a schedule function raises another exception; otherwise as for
+            :func:`texloom.build`. A note names the node.
         """
         if scopes not in ("auto", "texture", "global"):
             refuse(
@@ -391,7 +404,11 @@ class Graph:
         costs = model or CostModel()
         core_model = _core._CostModel(costs.start_ns, costs.bytes_per_ns, costs.operations_per_ns)
         operators = [op._core for op in self._operators.values()]
-        compiled = self._made_for(resolve(target)).compile(scopes, core_model, operators)
+        core = self._made_for(resolve(target))
+        reports = core.run_passes(_pass_names(graph_passes() if passes is None else passes))
+        known = {self._outputs.get(each, each.name): each for each in self._tensors.values()}
+        schedule_operators(core, self._functions, known, resolve(target))
+        compiled = core.compile(scopes, core_model, operators, reports)
         outputs = [replace(tensor, name=name) for tensor, name in self._outputs.items()]
         return CompiledGraph(compiled, self.inputs, outputs)
 
@@ -415,25 +432,10 @@ class Graph:
         return core
 
     def _new(self, name: str, shape: Sequence[Any], dtype: str) -> GraphTensor:
-        _check_name("tensor", name)
+        check_name("tensor", name)
         if name in self._tensors or name in self._outputs.values():
             refuse(_BAD, f"two tensors are called {name!r}", "give each a name of its own")
-        extents = []
-        for extent in _extents(name, shape):
-            if not isinstance(extent, (int, np.integer)) or extent < 1:
-                refuse(
-                    _BAD,
-                    f"the tensor {name!r} has the extent {extent}",
-                    "give positive numbers: the sizes of a graph are fixed when it is compiled",
-                )
-            extents.append(int(extent))
-        if prod(extents) > _MOST_ELEMENTS:
-            refuse(
-                _BAD,
-                f"the tensor {name!r} has {prod(extents):,} elements",
-                f"{_MOST_ELEMENTS:,} is the most",
-            )
-        tensor = GraphTensor(name, tuple(extents), dtype, self)
+        tensor = GraphTensor(name, checked_extents(name, shape), dtype, self)
         self._tensors[name] = tensor
         return tensor
 
@@ -464,49 +466,28 @@ class Graph:
                     "give what input, constant, node, concat or custom of this graph returned",
                 )
 
-    @staticmethod
-    def _check_scopes(
-        name: str, scopes: Scopes, tensors: int, costs: Mapping[str, float] | None
-    ) -> None:
-        if not isinstance(scopes, Mapping) or not scopes:
-            refuse(
-                _BAD,
-                f"the node {name!r} has no combinations of scopes by name",
-                f"give at least one, such as {{'global': ('global',) * {tensors}}}",
-            )
-        for label, each in scopes.items():
-            if not isinstance(each, (list, tuple)) or len(each) != tensors:
-                refuse(
-                    _BAD,
-                    f"the scopes {label!r} of the node {name!r} are {each!r}",
-                    f"give {tensors}: one for each input, then one for each output",
-                )
-        for label in costs or {}:
-            if label not in scopes:
-                refuse(
-                    _BAD,
-                    f"the node {name!r} has a cost for {label!r}, but no such scopes",
-                    f"its combinations are {', '.join(scopes)}",
-                )
+
+def graph_passes() -> tuple[str, ...]:
+    """Return the names of the passes over graphs, in the order in which they run."""
+    return tuple(name for name, *_ in _core.graph_passes())
 
 
-def _check_name(kind: str, name: str) -> None:
-    if not isinstance(name, str) or not name:
+def _pass_names(passes: Sequence[str]) -> list[str]:
+    if not isinstance(passes, (list, tuple)) or not all(isinstance(each, str) for each in passes):
         refuse(
             "BadDirectiveArgument",
-            f"the name of a {kind} is {shown(name)}",
-            'give a string that is not empty, as "x"',
+            f"passes={shown(passes)} is no list of passes",
+            f"give some of {', '.join(graph_passes())}, in brackets",
         )
+    return list(passes)
 
 
-def _extents(name: str, shape: Any) -> Iterable[Any]:
-    if isinstance(shape, str) or not isinstance(shape, Iterable):
-        refuse(
-            _BAD,
-            f"the shape of the tensor {name!r} is {shown(shape)}, not a list",
-            "write it in brackets, also if there is one extent: (8,)",
-        )
-    return shape
-
-
-__all__ = ["Compute", "CostModel", "Graph", "GraphTensor", "ScheduleFunction", "Scopes"]
+__all__ = [
+    "Compute",
+    "CostModel",
+    "Graph",
+    "GraphTensor",
+    "ScheduleFunction",
+    "Scopes",
+    "graph_passes",
+]

@@ -89,13 +89,19 @@ def computed(node: str, compute: Compute, placeholders: Sequence[Tensor]) -> lis
 
 
 def check_functions(
-    node: str, compute: Compute, inputs: Sequence[GraphTensor], schedule: ScheduleFunction
-) -> list[Tensor]:
-    """Check that both functions can be called; return what the node computes."""
-    names = [f"x{i}" for i in range(len(inputs))]
+    node: str, compute: Compute, inputs: int, schedule: ScheduleFunction | None = None
+) -> None:
+    """Check that the functions of a node can be called.
+
+    Raises
+    ------
+    TVMError
+        TL3040 for a function that does not take so many inputs, or what schedules are made of.
+    """
+    names = [f"x{i}" for i in range(inputs)]
     _check_parameters(f"the function that computes the node {node!r}", compute, names)
-    _check_parameters(f"the schedule function of the node {node!r}", schedule, _SCHEDULE_CALL)
-    return computed(node, compute, placeholders(inputs))
+    if schedule is not None:
+        _check_parameters(f"the schedule function of the node {node!r}", schedule, _SCHEDULE_CALL)
 
 
 def scheduled(

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/text/text.h"
+#include "graph/verify/verify.h"
 #include "ir/text/lexer.h"
 #include "ir/text/text_reader.h"
 #include "lower/te_text.h"
@@ -51,9 +52,8 @@ class Parser {
   Graph parse() {
     head();
     while (reader_.peek().kind != TokenKind::End) {
-      if (!reader_.at_word("node") && !reader_.at_word("call") && !reader_.at_word("concatenate"))
-        reader_.fail_expected("'node', 'call' or 'concatenate'");
-      node();
+      if (!at_node()) reader_.fail_expected("'node', 'operator', 'call' or 'concatenate'");
+      graph_.nodes.push_back(node());
     }
     for (const auto& [token, number] : pending_) {
       if (number >= starts_.size())
@@ -128,7 +128,12 @@ class Parser {
     return list;
   }
 
-  void node() {
+  bool at_node() {
+    return reader_.at_word("node") || reader_.at_word("operator") || reader_.at_word("call") ||
+           reader_.at_word("concatenate");
+  }
+
+  Node node() {
     const Token kind = reader_.next();
     Node node;
     node.location = reader_.line_of(kind);
@@ -136,6 +141,7 @@ class Parser {
     reader_.expect_word("op");
     reader_.expect("=");
     node.op = reader_.name("what the node computes, in quotes").name;
+    if (kind.text == "operator") kind_of_operator(node);
     node.inputs = tensors();
     reader_.expect("->");
     node.outputs = tensors();
@@ -146,11 +152,40 @@ class Parser {
     }
     if (kind.text == "call") node.call = call();
     while (reader_.accept_word("attribute")) node.attributes.push_back(attribute());
+    if (node.pattern && reader_.accept_word("members")) node.members = members();
     if (!node.concat_axis) {
       while (reader_.accept_word("alternative"))
         node.alternatives.push_back(alternative(node.call.has_value()));
     }
-    graph_.nodes.push_back(std::move(node));
+    return node;
+  }
+
+  void kind_of_operator(Node& node) {
+    reader_.expect_word("pattern");
+    reader_.expect("=");
+    const Token word = reader_.next();
+    node.pattern = pattern_of(word.text);
+    if (!node.pattern)
+      reader_.wrong(word,
+                    "write elementwise, broadcast, injective, reduction, contraction or opaque",
+                    "there is no pattern {}", word.text);
+    if (!reader_.accept_word("computation")) return;
+    reader_.expect("=");
+    node.computation = reader_.name("what names the computation, in quotes").name;
+  }
+
+  std::vector<Node> members() {
+    std::vector<Node> list;
+    reader_.expect("{");
+    while (!reader_.accept("}")) {
+      if (!reader_.at_word("operator")) reader_.fail_expected("'operator' or '}'");
+      const Token first = reader_.peek();
+      list.push_back(node());
+      if (list.back().members.empty() && list.back().alternatives.empty()) continue;
+      reader_.wrong(first, "give its node the alternatives, and all members",
+                    "the member {} is no single operator", list.back().name);
+    }
+    return list;
   }
 
   runtime::OperatorCall call() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/text/text.h"
@@ -44,17 +45,44 @@ class Printer {
   }
 
   std::string text_of(const Node& node) {
-    std::string text =
-        fmt::format("  {} {} op={} ({}) -> ({})",
-                    node.concat_axis ? "concatenate" : (node.call ? "call" : "node"),
-                    spell_name(node.name), quote(node.op), names(node.inputs), names(node.outputs));
+    std::string text = fmt::format("  {} {} op={}{} ({}) -> ({})", kind_of(node),
+                                   spell_name(node.name), quote(node.op), kind_of_operator(node),
+                                   names(node.inputs), names(node.outputs));
     if (node.concat_axis) text += fmt::format(" axis={}", *node.concat_axis);
     text += "\n";
     if (node.call) text += text_of(*node.call);
     for (const runtime::Attribute& attribute : node.attributes)
       text += "    attribute " + text_of(attribute) + "\n";
+    if (!node.members.empty()) text += members_of(node);
     for (const Alternative& alternative : node.alternatives) text += text_of(alternative);
     return text;
+  }
+
+  static std::string_view kind_of(const Node& node) {
+    return node.concat_axis ? "concatenate"
+           : node.call      ? "call"
+           : node.pattern   ? "operator"
+                            : "node";
+  }
+
+  static std::string kind_of_operator(const Node& node) {
+    if (!node.pattern) return {};
+    std::string text = fmt::format(" pattern={}", to_string(*node.pattern));
+    if (!node.computation.empty()) text += " computation=" + quote(node.computation);
+    return text;
+  }
+
+  // "    members {", then a line for each, two columns further to the right
+  std::string members_of(const Node& node) {
+    std::string lines;
+    for (const Node& member : node.members) lines += text_of(member);
+    std::string text = "    members {\n";
+    for (std::size_t begin = 0; begin < lines.size();) {
+      const std::size_t end = lines.find('\n', begin) + 1;
+      text += "    " + lines.substr(begin, end - begin);
+      begin = end;
+    }
+    return text + "    }\n";
   }
 
   static std::string text_of(const runtime::OperatorCall& call) {

@@ -1,0 +1,90 @@
+#include "core/graph/operators.h"
+
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/graph/alternatives.h"
+#include "core/handles.h"
+#include "core/runtime/custom.h"
+#include "graph/passes/passes.h"
+#include "support/check.h"
+#include "support/diagnostic.h"
+
+namespace texloom::python {
+namespace {
+
+using graph::TensorId;
+
+void add_operator(graph::Graph& g, const std::string& name, const std::string& op,
+                  const std::string& pattern, const std::string& computation,
+                  std::vector<TensorId> inputs, std::vector<TensorId> outputs,
+                  const py::dict& attributes) {
+  graph::Node node{name, op, std::move(inputs), std::move(outputs)};
+  node.location = user_location();
+  node.attributes = attributes_of(attributes);
+  node.pattern = graph::pattern_of(pattern);
+  TL_CHECK(node.pattern.has_value(), pattern);
+  node.computation = computation;
+  g.nodes.push_back(std::move(node));
+}
+
+// (pass, nodes before, nodes after) for each
+py::list run_passes(graph::Graph& g, const std::vector<std::string>& names) {
+  py::list list;
+  for (const graph::GraphPassReport& each : graph::run_graph_passes(g, names, user_location()))
+    list.append(py::make_tuple(each.pass, each.nodes_before, each.nodes_after));
+  return list;
+}
+
+py::list names_of(const graph::Graph& g, const std::vector<TensorId>& tensors) {
+  py::list names;
+  for (const TensorId id : tensors) names.append(g.tensors[id].name);
+  return names;
+}
+
+// (number, name, op, inputs, outputs, members) of each operator without kernels; of a member
+// (name, inputs, outputs). An operator that is not fused is its only member.
+py::list unscheduled(const graph::Graph& g) {
+  py::list list;
+  for (std::size_t n = 0; n < g.nodes.size(); ++n) {
+    const graph::Node& node = g.nodes[n];
+    if (!node.pattern || !node.alternatives.empty()) continue;
+    py::list members;
+    const auto add = [&](const graph::Node& member) {
+      members.append(
+          py::make_tuple(member.name, names_of(g, member.inputs), names_of(g, member.outputs)));
+    };
+    for (const graph::Node& member : node.members) add(member);
+    if (node.members.empty()) add(node);
+    list.append(py::make_tuple(n, node.name, node.op, names_of(g, node.inputs),
+                               names_of(g, node.outputs), members));
+  }
+  return list;
+}
+
+}  // namespace
+
+void bind_operators(py::module_& m, py::class_<graph::Graph>& graphs) {
+  graphs.def("operator", &add_operator)
+      .def("run_passes", &run_passes)
+      .def("unscheduled", &unscheduled)
+      .def("schedule", [](graph::Graph& g, std::size_t number,
+                          const std::vector<AlternativeTuple>& alternatives) {
+        g.nodes.at(number).alternatives = alternatives_of(alternatives);
+      });
+  m.def("graph_passes", [] {
+    py::list list;
+    for (const graph::GraphPass& pass : graph::graph_passes())
+      list.append(
+          py::make_tuple(std::string(pass.name), "graph", "graph", std::string(pass.summary)));
+    return list;
+  });
+}
+
+}  // namespace texloom::python

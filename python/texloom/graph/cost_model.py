@@ -1,0 +1,43 @@
+"""What kernels cost whose cost nobody gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from numbers import Real
+from sys import float_info
+
+from ..errors import refuse
+
+
+@dataclass(frozen=True)
+class CostModel:
+    """What a kernel costs whose cost nobody gives: its start, then its bytes, then its operations.
+
+    Attributes
+    ----------
+    start_ns : float
+        Nanoseconds before a kernel does anything.
+    bytes_per_ns : float
+        Bytes of arguments that it moves per nanosecond; each argument counts once.
+    operations_per_ns : float
+        Operations that it computes per nanosecond.
+    """
+
+    start_ns: float = 2000.0
+    bytes_per_ns: float = 100.0
+    operations_per_ns: float = 1000.0
+
+    def __post_init__(self) -> None:
+        """Refuse rates that are not positive, and times that are negative."""
+        for name, value in vars(self).items():
+            least = 0.0 if name == "start_ns" else float_info.min
+            if not isinstance(value, Real) or not least <= value < inf:
+                refuse(
+                    "BadGraph",
+                    f"the cost model's {name} is {value!r}",
+                    "give a positive number; start_ns may be 0",
+                )
+
+
+__all__ = ["CostModel"]

@@ -1,0 +1,59 @@
+"""How the elements of an operator's output depend on those of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+
+from .. import _core, te
+from .._core import Tensor
+from ..driver import program
+from ..ops.schedules.stages import stages_of
+
+_FAR = ("own", "broadcast", "other")  # kinds of reads, from near to far
+_WORDS = {"own": "elementwise", "broadcast": "broadcast"}
+
+
+def pattern_of(outputs: Sequence[Tensor]) -> str:
+    """Return the pattern of a computation, by which the compiler fuses it with others.
+
+    The patterns are those of ``src/graph/graph.h``: "elementwise", "broadcast", "injective",
+    "reduction", "contraction" and "opaque".
+    """
+    stages = stages_of(outputs)
+    reads = {tensor.op: _core.operation_reads(tensor.op) for tensor in stages}
+    if len(outputs) != 1 or not stages or None in reads.values():
+        return "opaque"
+    if any(each.contracts for each in reads.values()):
+        return "contraction"
+    if any(tensor.op.reduce_axis for tensor in stages):
+        return "reduction"
+    farthest = _farthest_read(stages, reads)
+    if farthest in _WORDS:
+        return _WORDS[farthest]
+    return "injective" if all(each.moves for each in reads.values()) else "reduction"
+
+
+def _farthest_read(
+    stages: Sequence[Tensor], reads: dict[te.Operation, _core._OperationReads]
+) -> str:
+    """Return the kind of the farthest read of an input, through all stages."""
+    far = {stages[-1].op: 0}
+    worst = 0
+    for tensor in reversed(stages):
+        for read, kind, _ in reads[tensor.op].inputs:
+            own = max(far[tensor.op], _FAR.index(kind))
+            far[read.op] = max(far.get(read.op, 0), own)
+            if isinstance(read.op, te.PlaceholderOp):
+                worst = max(worst, own)
+    return _FAR[worst]
+
+
+def computation_of(arguments: Sequence[Tensor], outputs: Sequence[Tensor]) -> str:
+    """Return a word that is equal for operators that compute the same of their arguments."""
+    schedule = te.create_schedule([each.op for each in outputs])
+    text = str(program(schedule, [*arguments, *outputs], "computation", target="opencl"))
+    return sha256(text.encode()).hexdigest()[:16]
+
+
+__all__ = ["computation_of", "pattern_of"]

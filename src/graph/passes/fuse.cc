@@ -1,0 +1,169 @@
+#include "graph/passes/fuse.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace texloom::graph {
+namespace {
+
+using NodeId = std::size_t;  // an index into Graph::nodes
+
+// Operators that will be one. The last computes the only tensor that others may read.
+using Group = std::set<NodeId>;
+
+// Whether it is an operator that may be a member.
+bool is_single(const Node& node) {
+  return node.pattern && *node.pattern != Pattern::Opaque && node.outputs.size() == 1 &&
+         node.members.empty() && node.alternatives.empty();
+}
+
+// Whether an element of the output takes more than a few operations.
+bool is_heavy(const Node& node) {
+  return *node.pattern == Pattern::Reduction || *node.pattern == Pattern::Contraction;
+}
+
+// Whether it reads tensors of the shape of its output at its own indices.
+bool is_at_own_indices(const Node& node) {
+  return *node.pattern == Pattern::Elementwise || *node.pattern == Pattern::Broadcast;
+}
+
+class Fusion {
+ public:
+  explicit Fusion(const Graph& graph)
+      : graph_(graph), producer_(graph.tensors.size()), readers_(graph.tensors.size()) {
+    for (NodeId n = 0; n < graph.nodes.size(); ++n) {
+      groups_.push_back({n});
+      for (const TensorId id : graph.nodes[n].outputs) producer_[id] = n;
+      for (const TensorId id : graph.nodes[n].inputs) readers_[id].insert(n);
+    }
+  }
+
+  // The groups by their last node; those of other members are empty.
+  std::vector<Group> run() {
+    for (NodeId n = 0; n < graph_.nodes.size(); ++n) {
+      const Node& node = graph_.nodes[n];
+      if (!is_single(node) || is_heavy(node)) continue;
+      while (take_in_one(groups_[n])) {
+      }
+    }
+    return std::move(groups_);
+  }
+
+  // What the members read and none of them computes, in the order of first use.
+  std::vector<TensorId> inputs_of(const Group& group) const {
+    std::vector<TensorId> inputs;
+    for (const NodeId n : group) {
+      for (const TensorId id : graph_.nodes[n].inputs) {
+        const bool is_inner = producer_[id] && group.contains(*producer_[id]);
+        if (!is_inner && std::find(inputs.begin(), inputs.end(), id) == inputs.end())
+          inputs.push_back(id);
+      }
+    }
+    return inputs;
+  }
+
+ private:
+  // Adds the group that computes an input of this one, if that is allowed for any of them. The one
+  // that is computed last comes first: it is on the longest path, so that a residual addition goes
+  // to the convolution before it, not to the one around it.
+  bool take_in_one(Group& group) {
+    std::vector<TensorId> inputs = inputs_of(group);
+    std::erase_if(inputs, [&](TensorId id) { return !producer_[id]; });
+    std::sort(inputs.begin(), inputs.end(),
+              [&](TensorId a, TensorId b) { return *producer_[a] > *producer_[b]; });
+    for (const TensorId id : inputs) {
+      Group& other = groups_[*producer_[id]];
+      if (!may_join(other, group, id)) continue;
+      group.merge(other);
+      other.clear();
+      return true;
+    }
+    return false;
+  }
+
+  bool may_join(const Group& producers, const Group& group, TensorId tensor) const {
+    const Node& producer = graph_.nodes[*producer_[tensor]];
+    if (!is_single(producer) || graph_.tensors[tensor].role != TensorRole::Intermediate)
+      return false;
+    const std::set<NodeId>& readers = readers_[tensor];
+    const bool is_inner = std::includes(group.begin(), group.end(), readers.begin(), readers.end());
+    if (!is_inner || !fits(producers, group)) return false;
+    if (only_moves(producers))
+      return std::none_of(readers.begin(), readers.end(),
+                          [&](NodeId n) { return is_heavy(graph_.nodes[n]); });
+    if (has_heavy(producers) && has_heavy(group)) return false;
+    const ir::Shape& shape = graph_.tensors[tensor].shape;
+    return shape == shape_of(*group.rbegin()) &&
+           std::all_of(readers.begin(), readers.end(), [&](NodeId n) {
+             return is_at_own_indices(graph_.nodes[n]) && shape == shape_of(n);
+           });
+  }
+
+  bool fits(const Group& producers, const Group& group) const {
+    Group both = producers;
+    both.insert(group.begin(), group.end());
+    return both.size() <= kMostMembers && inputs_of(both).size() + 1 <= kMostTensors;
+  }
+
+  bool only_moves(const Group& group) const {
+    return std::all_of(group.begin(), group.end(),
+                       [&](NodeId n) { return *graph_.nodes[n].pattern == Pattern::Injective; });
+  }
+
+  bool has_heavy(const Group& group) const {
+    return std::any_of(group.begin(), group.end(),
+                       [&](NodeId n) { return is_heavy(graph_.nodes[n]); });
+  }
+
+  const ir::Shape& shape_of(NodeId n) const {
+    return graph_.tensors[graph_.nodes[n].outputs.front()].shape;
+  }
+
+  const Graph& graph_;
+  std::vector<std::optional<NodeId>> producer_;  // by tensor; nullopt for inputs and constants
+  std::vector<std::set<NodeId>> readers_;        // by tensor
+  std::vector<Group> groups_;                    // by the last node
+};
+
+// The operator that stands for its members.
+Node fused(std::vector<TensorId> inputs, std::vector<Node> members) {
+  Node node;
+  node.name = members.back().name;
+  node.location = members.back().location;
+  node.inputs = std::move(inputs);
+  node.outputs = members.back().outputs;
+  node.pattern = Pattern::Elementwise;
+  for (const Node& member : members) {
+    node.op += (node.op.empty() ? "" : "+") + member.op;
+    node.pattern = std::max(*node.pattern, *member.pattern);
+  }
+  node.members = std::move(members);
+  return node;
+}
+
+}  // namespace
+
+void fuse(Graph& graph) {
+  Fusion fusion(graph);
+  const std::vector<Group> groups = fusion.run();
+  std::vector<Node> nodes;
+  for (const Group& group : groups) {
+    if (group.empty()) continue;
+    if (group.size() == 1) {
+      nodes.push_back(std::move(graph.nodes[*group.begin()]));
+      continue;
+    }
+    std::vector<TensorId> inputs = fusion.inputs_of(group);
+    std::vector<Node> members;
+    for (const NodeId n : group) members.push_back(std::move(graph.nodes[n]));
+    nodes.push_back(fused(std::move(inputs), std::move(members)));
+  }
+  graph.nodes = std::move(nodes);
+}
+
+}  // namespace texloom::graph

@@ -1,0 +1,83 @@
+#include "graph/passes/merge_equal_nodes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "graph/passes/unused_tensors.h"
+
+namespace texloom::graph {
+namespace {
+
+using Key = std::tuple<std::string_view, std::string_view, std::vector<TensorId>, std::string>;
+
+// Equal for equal bits, so that it orders attributes that are no numbers, too.
+std::string text_of(const runtime::Attribute& attribute) {
+  const auto& value = attribute.value;
+  std::string text = fmt::format("{}:{}=", attribute.name.size(), attribute.name);
+  if (const auto* integer = std::get_if<std::int64_t>(&value))
+    return text + std::to_string(*integer);
+  if (const auto* number = std::get_if<double>(&value))
+    return text + fmt::format("bits {:x}", std::bit_cast<std::uint64_t>(*number));
+  const std::string& word = std::get<std::string>(value);
+  return text + fmt::format("{}:{}", word.size(), word);
+}
+
+Key key_of(const Node& node) {
+  std::string attributes;
+  for (const runtime::Attribute& each : node.attributes) attributes += text_of(each) + ",";
+  return {node.op, node.computation, node.inputs, std::move(attributes)};
+}
+
+// Whether two nodes compute tensors of the same types and shapes.
+bool agree_in_outputs(const Graph& graph, const Node& a, const Node& b) {
+  return std::equal(a.outputs.begin(), a.outputs.end(), b.outputs.begin(), b.outputs.end(),
+                    [&](TensorId x, TensorId y) {
+                      return graph.tensors[x].type == graph.tensors[y].type &&
+                             graph.tensors[x].shape == graph.tensors[y].shape;
+                    });
+}
+
+bool writes_output(const Graph& graph, const Node& node) {
+  return std::any_of(node.outputs.begin(), node.outputs.end(),
+                     [&](TensorId id) { return graph.tensors[id].role == TensorRole::Output; });
+}
+
+}  // namespace
+
+void merge_equal_nodes(Graph& graph) {
+  std::vector<TensorId> instead(graph.tensors.size());
+  std::iota(instead.begin(), instead.end(), 0);
+  std::map<Key, std::size_t> first;  // by what a node computes; keys refer to nodes
+  std::vector<bool> is_merged(graph.nodes.size());
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    Node& node = graph.nodes[i];
+    for (TensorId& id : node.inputs) id = instead[id];
+    if (!node.pattern || !node.members.empty() || !node.alternatives.empty()) continue;
+    const auto [found, is_new] = first.try_emplace(key_of(node), i);
+    const Node& kept = graph.nodes[found->second];
+    if (is_new || writes_output(graph, node) || !agree_in_outputs(graph, kept, node)) continue;
+    for (std::size_t k = 0; k < node.outputs.size(); ++k)
+      instead[node.outputs[k]] = kept.outputs[k];
+    is_merged[i] = true;
+  }
+  first.clear();
+  std::vector<Node> rest;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (!is_merged[i]) rest.push_back(std::move(graph.nodes[i]));
+  }
+  graph.nodes = std::move(rest);
+  remove_unused_tensors(graph);
+}
+
+}  // namespace texloom::graph

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "graph/graph.h"
+
+namespace texloom::graph {
+
+// Purpose: where operators agree in what they compute (op, attributes, computation) and in their
+//   inputs, keeps the first; readers of the others read its outputs. An operator that writes an
+//   output of the graph stays. Opaque operators are like others here: they compute equal values.
+// Requires: stage graph, verified, without fused operators.
+// Ensures: no two operators compute the same tensor, except for outputs of the graph.
+// Order: before fuse, which needs to know how many readers a tensor has, and after
+//   remove_dead_nodes, so that less is compared.
+// Example:
+//   operator a op="Exp" ... (x) -> (a)                   operator a op="Exp" ... (x) -> (a)
+//   operator b op="Exp" ... (x) -> (b)          ->
+//   operator y op="Mul" ... (a, b) -> (y)                operator y op="Mul" ... (a, a) -> (y)
+void merge_equal_nodes(Graph& graph);
+
+}  // namespace texloom::graph

@@ -1,0 +1,60 @@
+#include "graph/passes/passes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "graph/passes/fuse.h"
+#include "graph/passes/merge_equal_nodes.h"
+#include "graph/passes/remove_dead_nodes.h"
+#include "graph/verify/verify.h"
+#include "support/diagnostic.h"
+
+namespace texloom::graph {
+namespace {
+
+// Nodes that nobody reads would keep their inputs from being fused, and so would two readers that
+// compute the same.
+constexpr std::array kPasses = {
+    GraphPass{"remove_dead_nodes", remove_dead_nodes,
+              "remove nodes whose outputs nothing reads, and tensors that nothing uses"},
+    GraphPass{"merge_equal_nodes", merge_equal_nodes,
+              "compute once what several operators compute of the same inputs"},
+    GraphPass{"fuse", fuse, "put operators into the kernels of the operators that read them"},
+};
+
+std::string known_names() {
+  std::string names;
+  for (const GraphPass& pass : kPasses)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", pass.name);
+  return names;
+}
+
+}  // namespace
+
+std::span<const GraphPass> graph_passes() { return kPasses; }
+
+const GraphPass* find_graph_pass(std::string_view name) {
+  const auto* found = std::find_if(kPasses.begin(), kPasses.end(),
+                                   [&](const GraphPass& pass) { return pass.name == name; });
+  return found == kPasses.end() ? nullptr : found;
+}
+
+std::vector<GraphPassReport> run_graph_passes(Graph& graph, std::span<const std::string> names,
+                                              const SourceLocation& location) {
+  std::vector<GraphPassReport> reports;
+  for (const std::string& name : names) {
+    const GraphPass* pass = find_graph_pass(name);
+    if (pass == nullptr)
+      fail(location, Code::UnknownName, fmt::format("the passes are {}", known_names()),
+           "there is no pass '{}' over graphs", name);
+    const std::size_t before = graph.nodes.size();
+    pass->run(graph);
+    verify(graph);
+    reports.push_back({name, before, graph.nodes.size()});
+  }
+  return reports;
+}
+
+}  // namespace texloom::graph

@@ -1,0 +1,133 @@
+// Tests fusion on random graphs.
+#include "graph/passes/fuse.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "graph/passes/passes.h"
+#include "graph/text/text.h"
+#include "graph/verify/verify.h"
+
+namespace texloom::graph {
+namespace {
+
+constexpr int kGraphs = 300;
+
+// A graph of up to 40 operators of any pattern, of two shapes, each of which reads up to three
+// tensors. Reads that contradict a pattern do not occur in graphs of computations.
+Graph random_graph(unsigned seed) {
+  std::mt19937 random(seed);
+  const auto below = [&](std::size_t end) { return random() % end; };
+  Graph graph;
+  graph.name = "random";
+  const std::vector<ir::Shape> shapes = {{4, 8}, {8, 4}};
+  for (int i = 0; i < 3; ++i)
+    graph.add_input("x" + std::to_string(i), ir::Type::f(32), shapes[below(2)]);
+  const std::size_t count = 1 + below(40);
+  for (std::size_t n = 0; n < count; ++n) {
+    Node node;
+    node.name = "n" + std::to_string(n);
+    node.op = "op" + std::to_string(below(3));
+    node.pattern = static_cast<Pattern>(below(6));
+    const ir::Shape& shape = shapes[below(2)];
+    for (std::size_t i = 0, inputs = 1 + below(3); i < inputs; ++i) {
+      const auto id = static_cast<TensorId>(below(graph.tensors.size()));
+      const bool fits = *node.pattern != Pattern::Elementwise || graph.tensors[id].shape == shape;
+      if (fits) node.inputs.push_back(id);
+    }
+    node.outputs = {graph.add_edge(node.name, ir::Type::f(32), shape)};
+    graph.nodes.push_back(std::move(node));
+  }
+  graph.mark_output(graph.nodes.back().outputs.front());
+  for (const Node& node : graph.nodes) {
+    const TensorId id = node.outputs.front();
+    if (graph.tensors[id].role == TensorRole::Intermediate && below(6) == 0) graph.mark_output(id);
+  }
+  return graph;
+}
+
+// Calls a function with each operator that is not fused, and each member of those that are.
+template <class F>
+void for_each_single(const Graph& graph, const F& use) {
+  for (const Node& node : graph.nodes) {
+    if (node.members.empty()) use(node);
+    for (const Node& member : node.members) use(member);
+  }
+}
+
+std::map<std::string, std::vector<TensorId>> reads_by_name(const Graph& graph) {
+  std::map<std::string, std::vector<TensorId>> reads;
+  for_each_single(graph, [&](const Node& node) { reads.emplace(node.name, node.inputs); });
+  return reads;
+}
+
+// No member is lost, computed twice or connected otherwise; bounds hold; the text comes back.
+TEST(Fuse, KeepsAllOperatorsOfRandomGraphs) {
+  std::size_t fused = 0;
+  for (unsigned seed = 0; seed < kGraphs; ++seed) {
+    Graph graph = random_graph(seed);
+    verify(graph);
+    const auto before = reads_by_name(graph);
+    fuse(graph);
+    ASSERT_NO_THROW(verify(graph)) << seed;
+    EXPECT_EQ(reads_by_name(graph), before) << seed;
+    EXPECT_EQ(to_string(parse_graph(to_string(graph), "random.tl")), to_string(graph));
+    for (const Node& node : graph.nodes) {
+      if (node.members.empty()) continue;
+      ++fused;
+      EXPECT_LE(node.members.size(), kMostMembers);
+      EXPECT_LE(node.inputs.size() + node.outputs.size(), kMostTensors);
+      const auto heavy =
+          std::count_if(node.members.begin(), node.members.end(), [](const Node& member) {
+            return *member.pattern == Pattern::Reduction || *member.pattern == Pattern::Contraction;
+          });
+      EXPECT_LE(heavy, 1) << seed;
+    }
+  }
+  EXPECT_GT(fused, kGraphs / 4U);  // the graphs are such that there is something to fuse
+}
+
+// What has been fused stays as it is.
+TEST(Fuse, ASecondTimeChangesNoMembers) {
+  for (unsigned seed = 0; seed < kGraphs; ++seed) {
+    Graph graph = random_graph(seed);
+    fuse(graph);
+    std::map<std::string, std::size_t> members;
+    for (const Node& node : graph.nodes) {
+      if (!node.members.empty()) members[node.name] = node.members.size();
+    }
+    fuse(graph);
+    for (const Node& node : graph.nodes) {
+      if (const auto found = members.find(node.name); found != members.end())
+        EXPECT_EQ(node.members.size(), found->second) << seed;
+    }
+  }
+}
+
+// All passes, one after another, keep what the outputs of the graph depend on.
+TEST(GraphPasses, KeepInputsAndOutputs) {
+  for (unsigned seed = 0; seed < kGraphs; ++seed) {
+    Graph graph = random_graph(seed);
+    const auto names = [&](const std::vector<TensorId>& list) {
+      std::vector<std::string> result;
+      for (const TensorId id : list) result.push_back(graph.tensors[id].name);
+      return result;
+    };
+    const auto inputs = names(graph.inputs), outputs = names(graph.outputs);
+    std::vector<std::string> all;
+    for (const GraphPass& pass : graph_passes()) all.emplace_back(pass.name);
+    const auto reports = run_graph_passes(graph, all, {});
+    EXPECT_EQ(names(graph.inputs), inputs);
+    EXPECT_EQ(names(graph.outputs), outputs);
+    EXPECT_EQ(reports.back().nodes_after, graph.nodes.size());
+  }
+}
+
+}  // namespace
+}  // namespace texloom::graph
