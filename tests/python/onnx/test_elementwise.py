@@ -296,9 +296,24 @@ def test_dropout():
         run_node("Dropout", [x, None, np.array(False)], 13)
 
 
-def test_refused_operators_say_why():
-    x = np.ones((2, 3), "float32")
-    with pytest.raises(Unsupported, match="axis"):
-        run_node("Add", [x, x[0, :2]], 6, axis=0, broadcast=1)
-    with pytest.raises(Unsupported, match="direction"):
-        run_node("BitShift", [np.ones(1, "uint8")] * 2, 11, direction="UP")
+FLOAT, SIGNED, BYTE = (np.ones((2, 3), dtype) for dtype in ("float32", "int32", "uint8"))
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "version", "attributes", "why"),
+    [
+        ("Add", [FLOAT, FLOAT[0, :2]], 6, {"axis": 0, "broadcast": 1}, "attribute axis"),
+        ("Add", [FLOAT, SIGNED], 14, {}, "different types: float32, int32"),
+        ("Where", [FLOAT > 0, FLOAT, SIGNED], 9, {}, "different types: float32, int32"),
+        ("Sum", [FLOAT, FLOAT, FLOAT[:, :2]], 13, {}, "do not broadcast"),
+        ("Clip", [FLOAT, FLOAT], 13, {}, "several elements"),
+        ("BitShift", [BYTE, BYTE], 11, {"direction": "UP"}, "direction"),
+        ("BitShift", [SIGNED, SIGNED], 11, {"direction": "LEFT"}, "not unsigned"),
+        ("PRelu", [FLOAT[0], FLOAT], 16, {}, "slope of 2 axes"),
+        ("PRelu", [FLOAT[None], FLOAT[0]], 6, {}, "slopes by channel"),
+        ("Gelu", [FLOAT], 20, {"approximate": "cubic"}, "'cubic' is unknown"),
+    ],
+)
+def test_refused_operators_say_why(op, inputs, version, attributes, why):
+    with pytest.raises(Unsupported, match=why):
+        run_node(op, inputs, version, **attributes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -81,13 +82,20 @@ def _two(node: Node) -> list[Value]:
     # Up to version 6, `axis` said where the second tensor's axes are; without it, they are last.
     if node.version < 7 and "axis" in node.attributes:
         node.refuse("its attribute axis, of operator sets before 7, is not supported")
-    return [node.input(0), node.input(1)]
+    return _of_one_type(node, [node.input(0), node.input(1)])
+
+
+def _of_one_type(node: Node, inputs: list[Value]) -> list[Value]:
+    dtypes = {each.dtype: None for each in inputs}
+    if len(dtypes) > 1:  # expressions would convert them to the wider type
+        node.refuse(f"its inputs are of different types: {', '.join(dtypes)}")
+    return inputs
 
 
 @converts(*_VARIADIC)
 def variadic(node: Node) -> Value:
     """One tensor or more, broadcast."""
-    inputs = [node.input(i) for i in range(len(node.inputs))]
+    inputs = _of_one_type(node, [node.input(i) for i in range(len(node.inputs))])
     if len(inputs) == 1:
         return inputs[0]
     return node.emit(node.op.lower(), _VARIADIC[node.op], inputs)
@@ -99,8 +107,11 @@ def bit_shift(node: Node) -> Value:
     direction = node.attributes.get("direction")
     if direction not in ("LEFT", "RIGHT"):
         node.refuse(f"its direction is {direction!r}, neither LEFT nor RIGHT")
+    inputs = _two(node)
+    if not inputs[0].dtype.startswith("uint"):
+        node.refuse(f"it shifts {inputs[0].dtype}, which is not unsigned")
     function = ops.left_shift if direction == "LEFT" else ops.right_shift
-    return node.emit("bitshift", function, _two(node))
+    return node.emit("bitshift", function, inputs)
 
 
 @converts("Mod")
@@ -113,7 +124,7 @@ def mod(node: Node) -> Value:
 @converts("Pow")
 def power(node: Node) -> Value:
     """Powers; small constant exponents become products."""
-    base, exponent = _two(node)
+    base, exponent = node.input(0), node.input(1)
     factors = _factors(base, exponent)
     if factors == 1:
         return base
@@ -147,7 +158,8 @@ def is_inf(node: Node) -> Value:
 @converts("Where")
 def where(node: Node) -> Value:
     """One of two tensors, by element."""
-    return node.emit("where", ops.where, [node.input(0), node.input(1), node.input(2)])
+    choices = _of_one_type(node, [node.input(1), node.input(2)])
+    return node.emit("where", ops.where, [node.input(0), *choices])
 
 
 # The defaults of Clip's attributes, up to version 10: the range of finite float32 numbers.
@@ -158,6 +170,8 @@ _LIMITS = {"min": -3.4028234663852886e38, "max": 3.4028234663852886e38}
 def clip(node: Node) -> Value:
     """Limits: attributes up to version 10, inputs since."""
     x, bounds = node.input(0), [_bound(node, 1, "min"), _bound(node, 2, "max")]
+    if any(bound is not None and prod(bound.shape) != 1 for bound in bounds):
+        node.refuse("its limits have several elements")
     if all(bound is None or bound.is_constant for bound in bounds):
         low, high = (_limit(bound, x.dtype) for bound in bounds)
         if low is None and high is None:
