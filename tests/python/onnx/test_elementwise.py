@@ -279,6 +279,16 @@ def test_where_broadcasts_all_inputs():
     np.testing.assert_array_equal(run_node("Where", [c, x, y], 9), np.where(c, x, y))
 
 
+@pytest.mark.parametrize("known", [[], [1]])
+def test_axes_of_old_versions(known):
+    """Up to version 6, the second tensor's axes begin at an axis of the first."""
+    x, y = floats(2, 3, 4), floats(3)
+    got = run_node("Sub", [x, y], 6, known=known, axis=1, broadcast=1)
+    np.testing.assert_array_equal(got, x - y[:, None])
+    got = run_node("PRelu", [x, y], 6, known=known)
+    np.testing.assert_array_equal(got, np.where(x < 0, y[:, None] * x, x))
+
+
 def test_dropout():
     x = floats(2, 3)
     for version, inputs, mask in (
@@ -302,7 +312,7 @@ FLOAT, SIGNED, BYTE = (np.ones((2, 3), dtype) for dtype in ("float32", "int32", 
 @pytest.mark.parametrize(
     ("op", "inputs", "version", "attributes", "why"),
     [
-        ("Add", [FLOAT, FLOAT[0, :2]], 6, {"axis": 0, "broadcast": 1}, "attribute axis"),
+        ("Add", [FLOAT, FLOAT], 6, {"axis": 1, "broadcast": 1}, "begin at the axis 1"),
         ("Add", [FLOAT, SIGNED], 14, {}, "different types: float32, int32"),
         ("Where", [FLOAT > 0, FLOAT, SIGNED], 9, {}, "different types: float32, int32"),
         ("Sum", [FLOAT, FLOAT, FLOAT[:, :2]], 13, {}, "do not broadcast"),
@@ -310,7 +320,6 @@ FLOAT, SIGNED, BYTE = (np.ones((2, 3), dtype) for dtype in ("float32", "int32", 
         ("BitShift", [BYTE, BYTE], 11, {"direction": "UP"}, "direction"),
         ("BitShift", [SIGNED, SIGNED], 11, {"direction": "LEFT"}, "not unsigned"),
         ("PRelu", [FLOAT[0], FLOAT], 16, {}, "slope of 2 axes"),
-        ("PRelu", [FLOAT[None], FLOAT[0]], 6, {}, "slopes by channel"),
         ("Gelu", [FLOAT], 20, {"approximate": "cubic"}, "'cubic' is unknown"),
     ],
 )

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...ops import elementwise as ops
 from ..nodes import Node, Value
+from .elementwise import placed_at
 from .registry import converts
 
 # The function of each operator, and its parameters: the attribute of each, and its default.
@@ -60,8 +61,8 @@ def prelu(node: Node) -> Value:
     x, slope = node.input(0), node.input(1)
     if slope.rank > x.rank:
         node.refuse(f"its slope of {slope.rank} axes does not broadcast to {x.rank} axes")
-    if node.version < 7 and slope.rank == 1 and slope.shape != (1,) and x.rank != 2:
-        node.refuse("slopes by channel, of operator sets before 7, are not supported")
+    if node.version < 7 and slope.rank == 1 and slope.shape != (1,):
+        slope = placed_at(node, slope, x.rank, min(1, x.rank - 1))  # one for each channel
     return node.emit("prelu", ops.prelu, [x, slope])
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...ops import elementwise as ops
+from ...ops import movement
 from ..nodes import Node, Value
 from .registry import converts
 
@@ -79,10 +80,30 @@ def binary(node: Node) -> Value:
 
 
 def _two(node: Node) -> list[Value]:
-    # Up to version 6, `axis` said where the second tensor's axes are; without it, they are last.
+    return _of_one_type(node, _aligned(node))
+
+
+def _aligned(node: Node) -> list[Value]:
+    a, b = node.input(0), node.input(1)
     if node.version < 7 and "axis" in node.attributes:
-        node.refuse("its attribute axis, of operator sets before 7, is not supported")
-    return _of_one_type(node, [node.input(0), node.input(1)])
+        b = placed_at(node, b, a.rank, node.attributes["axis"])
+    return [a, b]
+
+
+def placed_at(node: Node, x: Value, rank: int, axis: int) -> Value:
+    """Return a tensor whose axes begin at an axis of so many; those behind them have one element.
+
+    Tensors were broadcast so up to version 6.
+    """
+    behind = rank - axis % rank - x.rank if rank else 0
+    if behind < 0:
+        node.refuse(f"its input of {x.rank} axes does not begin at the axis {axis} of {rank}")
+    if behind == 0:
+        return x
+    shape = (*x.shape, *[1] * behind)
+    if x.array is not None:
+        return node.constant(x.array.reshape(shape))
+    return node.emit("reshape", movement.reshape, [x], shape=shape)
 
 
 def _of_one_type(node: Node, inputs: list[Value]) -> list[Value]:
@@ -124,7 +145,7 @@ def mod(node: Node) -> Value:
 @converts("Pow")
 def power(node: Node) -> Value:
     """Powers; small constant exponents become products."""
-    base, exponent = node.input(0), node.input(1)
+    base, exponent = _aligned(node)
     factors = _factors(base, exponent)
     if factors == 1:
         return base
@@ -221,6 +242,8 @@ def dropout(node: Node) -> list[Value]:
         is_training = bool(node.known(2).reshape(-1)[0])
         if is_training and (not node.has(1) or node.known(1).reshape(-1)[0] != 0):
             node.refuse("it drops elements at random, for training")
+    if not node.wants(1):
+        return [x]
     mask = np.ones(x.shape, "bool" if node.version >= 10 else x.dtype)
     return [x, node.constant(mask)]
 
@@ -233,6 +256,7 @@ __all__ = [
     "identity",
     "is_inf",
     "mod",
+    "placed_at",
     "power",
     "unary",
     "variadic",
