@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from ..nodes import Node, Value, constant
+from ..nodes import Node, Value
 
 
 def normal_axis(node: Node, axis: int, rank: int) -> int:
@@ -28,7 +28,8 @@ def normal_axes(node: Node, axes: Iterable[int], rank: int) -> list[int]:
 def empty(shape: Sequence[int], dtype: str) -> Value:
     """Return a tensor without elements."""
     assert prod(shape) == 0, shape
-    return constant(np.zeros(tuple(shape), dtype))
+    bits = "uint16" if dtype == "bfloat16" else dtype  # which NumPy lacks
+    return Value(tuple(shape), dtype, array=np.zeros(tuple(shape), bits))
 
 
 __all__ = ["empty", "normal_axes", "normal_axis"]

@@ -218,16 +218,19 @@ def pad(node: Node) -> Value:
     before, after = [0] * x.rank, [0] * x.rank
     for i, axis in enumerate(axes):
         before[axis], after[axis] = pads[i], pads[len(axes) + i]
-    fill = node.inputs[2] if node.has(2) else None
-    if fill is None:
-        fill = node.constant(node.attributes.get("value", 0), x.dtype)
+    fill = node.input(2) if node.has(2) else node.attributes.get("value", 0)
     return padded(node, x, before, after, mode, fill)
 
 
 def padded(
-    node: Node, x: Value, before: Sequence[int], after: Sequence[int], mode: str, fill: Value
+    node: Node,
+    x: Value,
+    before: Sequence[int],
+    after: Sequence[int],
+    mode: str,
+    fill: Value | float,
 ) -> Value:
-    """Emit a padded tensor; `fill` has one element of the tensor's dtype."""
+    """Emit a padded tensor; `fill` is a number, or one element of the tensor's dtype."""
     if mode not in ("constant", "edge", "reflect", "wrap"):
         node.refuse(f"it has no mode {mode!r}")
     shape = tuple(b + n + a for b, n, a in zip(before, x.shape, after, strict=True))
@@ -244,17 +247,12 @@ def padded(
     given: dict[str, Any] = {"before": tuple(before), "after": tuple(after), "mode": mode}
     if mode != "constant":
         return node.emit("pad", movement.pad, [x], **given)
-    if fill.array is None:
+    if isinstance(fill, Value) and (fill.array is None or fill.array.dtype.kind not in "biuf"):
         return node.emit("pad", movement.pad, [x, fill], **given)
-    number = fill.array.reshape(-1)[0]
+    number = fill.array.reshape(-1)[0].item() if isinstance(fill, Value) else fill
     if 0 in x.shape:
-        return node.constant(np.full(shape, number, x.dtype))
-    return node.emit("pad", movement.pad, [x], fill=_number(number), **given)
-
-
-def _number(element: Any) -> float | int | bool:
-    """Return an element of an array as a number of Python with the same value."""
-    return element.item() if element.dtype.kind in "biuf" else float(element)
+        return node.constant(np.full(shape, number), x.dtype)
+    return node.emit("pad", movement.pad, [x], fill=number, **given)
 
 
 @converts("CenterCropPad")
@@ -270,7 +268,7 @@ def center_crop_pad(node: Node) -> Value:
         more = extent - x.shape[axis]
         before[axis] = more // 2 if more > 0 else -(-more // 2)
         after[axis] = more - before[axis]
-    return padded(node, x, before, after, "constant", node.constant(0, x.dtype))
+    return padded(node, x, before, after, "constant", 0)
 
 
 @converts("Slice")
@@ -286,7 +284,7 @@ def slice_(node: Node) -> Value:
         node.refuse("its step is 0")
     first, every, shape = [0] * x.rank, [1] * x.rank, list(x.shape)
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        taken = range(*slice(start, end, step).indices(x.shape[axis]))
+        taken = _taken(start, end, step, x.shape[axis])
         first[axis], every[axis], shape[axis] = taken.start, step, len(taken)
     if 0 in shape:
         return empty(shape, x.dtype)
@@ -294,6 +292,15 @@ def slice_(node: Node) -> Value:
         return x
     attributes: dict[str, Any] = {"starts": first, "steps": every, "shape": tuple(shape)}
     return node.emit("slice", movement.strided_slice, [x], **attributes)
+
+
+def _taken(start: int, end: int, step: int, extent: int) -> range:
+    """Return the positions of a slice; unlike Python's, a start before the first element is it."""
+    start += extent if start < 0 else 0
+    end += extent if end < 0 else 0
+    if step < 0:
+        return range(max(0, min(start, extent - 1)), max(-1, min(end, extent - 1)), step)
+    return range(max(0, min(start, extent)), max(0, min(end, extent)), step)
 
 
 @converts("Trilu")

@@ -19,10 +19,7 @@ def resize(node: Node) -> Value:
     """Axes made longer or shorter by interpolation."""
     x = node.input(0)
     if node.version < 11:  # as ONNX Runtime does it, for the standard does not say how
-        scales = node.known(1)
-        rounding = "ceil" if (scales < 1).any() else "floor"
-        axes = _scaled(node, x, range(x.rank), scales)
-        return _resized(node, x, axes, _sampling_by_scales(node, rounding))
+        return _resized(node, x, _scaled(node, x, range(x.rank), node.known(1)), _older(node))
     sampling = _sampling(node)
     given = node.attributes.get("axes")
     axes = range(x.rank) if given is None else normal_axes(node, given, x.rank)
@@ -43,7 +40,7 @@ def upsample(node: Node) -> Value:
     x = node.input(0)
     scales = node.known(1) if node.has(1) else np.float32(node.attributes["scales"])
     axes = _scaled(node, x, range(x.rank), scales)
-    return _resized(node, x, axes, _sampling_by_scales(node, "floor"))
+    return _resized(node, x, axes, _older(node))
 
 
 def _interpolation(node: Node) -> ops.Interpolation:
@@ -56,8 +53,9 @@ def _interpolation(node: Node) -> ops.Interpolation:
     return names[mode]
 
 
-def _sampling_by_scales(node: Node, rounding: str) -> ops.Sampling:
-    return ops.Sampling(_interpolation(node), transformation="asymmetric", rounding=rounding)
+def _older(node: Node) -> ops.Sampling:
+    """Return how Upsample and the first Resize sample."""
+    return ops.Sampling(_interpolation(node), transformation="asymmetric", rounding="by_scale")
 
 
 def _sampling(node: Node) -> ops.Sampling:

@@ -83,6 +83,9 @@ def grid_sample(
 ) -> Tensor:
     """Sample images at positions, as ONNX's operator GridSample.
 
+    Elements around a position that are outside of the image are those of `outside`; the position
+    itself stays, as in PyTorch.
+
     Parameters
     ----------
     x : Tensor
@@ -107,11 +110,10 @@ def grid_sample(
     def position(i: Sequence[Any], axis: int) -> Any:
         given = grid(i[0], *i[2:], len(image) - 1 - axis).astype(real)
         place = _denormalized(given, image[axis], align_corners)
-        place = te.nearbyint(place) if interpolation == "nearest" else place
-        return _continued(place, image[axis], align_corners, outside)
+        return te.nearbyint(place) if interpolation == "nearest" else place
 
     def nearest(*i: Any) -> Any:
-        places = [te.trunc(position(i, axis)) for axis in range(len(image))]
+        places = [position(i, axis) for axis in range(len(image))]
         return _pixel(x, i[:2], places, align_corners, outside)
 
     if interpolation == "nearest":

@@ -39,7 +39,7 @@ class Sampling:
     transformation : str
         One of :data:`TRANSFORMATIONS`.
     rounding : str
-        One of :data:`ROUNDINGS`.
+        One of :data:`ROUNDINGS`, or "by_scale": up if the axis becomes shorter, else down.
     cubic_coefficient : float
         The parameter of the cubic convolution.
     antialias : bool
@@ -121,8 +121,10 @@ def coordinates(axis: Axis, transformation: str) -> NDArray[np.float32]:
     return centered
 
 
-def _rounded(x: NDArray[np.float32], rounding: str) -> NDArray[Any]:
+def _rounded(x: NDArray[np.float32], rounding: str, scale: float) -> NDArray[Any]:
     half = np.float32(0.5)
+    if rounding == "by_scale":
+        rounding = "ceil" if scale < 1 else "floor"
     if rounding == "round_prefer_floor":
         return np.ceil(x - half)
     if rounding == "round_prefer_ceil":
@@ -149,7 +151,7 @@ def table(axis: Axis, sampling: Sampling) -> Table:
     if sampling.transformation == "tf_crop_and_resize":
         inside = (x >= 0) & (x <= axis.extent - 1)
     if sampling.interpolation == "nearest":
-        positions = _rounded(x, sampling.rounding)[:, None]
+        positions = _rounded(x, sampling.rounding, axis.scale)[:, None]
         weights = np.ones(positions.shape)
     else:
         positions, weights = _filtered(x, axis.scale, sampling)
