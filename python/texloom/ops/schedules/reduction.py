@@ -1,0 +1,191 @@
+"""Schedules of reductions whose elements are read as vectors or by neighboring threads.
+
+Where the terms of a result are neighbors in memory, threads share them, or a thread adds up as many
+partial results as vectors have lanes. Where the results are neighbors, a thread computes vectors of
+them. Terms are divided into parts where the results are too few to occupy a device. The order in
+which terms are combined differs from that of a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
+from typing import Any
+
+from ... import te
+from ..._core import IterVar, Schedule, Stage, Tensor
+from ...target import Target
+
+LANES = 64
+"""Partial or neighboring results that a thread computes side by side: some vectors of them.
+
+Compilers make vectors of them, also of comparisons, which vector types do not express."""
+_SHORT = 64
+"""Terms of a result at most for which partial results do not pay."""
+_BLOCK = 64
+"""Threads of a block, each of which computes a result."""
+
+
+def schedule_reduction(s: Schedule, tensor: Tensor, target: str) -> bool:
+    """Schedule a reduction if a thread for each result is not the best, and say whether it is done.
+
+    Parameters
+    ----------
+    s : Schedule
+    tensor : Tensor
+        A reduction, of one value or several. Its stage has a kernel of its own.
+    target : str
+    """
+    body = tensor.op.body[0]
+    if body._class != "Reduce" or list(body.init):
+        return False
+    attributes = Target(target).attrs
+    is_processor = bool(attributes.get("block_stack", True))
+    rows = _neighbors(tensor, tensor.op.reduce_axis)
+    # Where several values are compared, the branch that skips most of them is fast already.
+    is_branch = is_processor and tensor.op.num_outputs > 1
+    if _extent(tensor.op.reduce_axis) <= _SHORT or is_branch:
+        rows = []
+    parts = _parts(tensor, bool(rows), is_processor)
+    kernels = _divided(s, tensor, parts) if parts > 1 else [tensor]
+    if rows and not is_processor:
+        for each in kernels:
+            _share_among_threads(s[each], int(attributes["max_num_threads"]))
+        return True
+    if rows:
+        own = kernels[0].op.reduce_axis
+        _add_lanes(s, kernels[0], rows if parts == 1 and _extent(rows) > _SHORT else own)
+    elif not (is_processor and _add_columns(s, kernels[0])):
+        if parts == 1:
+            return False
+        _bind_parts(s[kernels[0]])
+    if parts > 1:
+        _bind(s[tensor], s[tensor].op.axis)
+    return True
+
+
+def _parts(tensor: Tensor, has_rows: bool, is_processor: bool) -> int:
+    """Return into how many parts the terms are divided, each of which is a result of a kernel.
+
+    A processor has few cores; another device has thousands of threads, and starts a second kernel
+    in the time of some thousand terms.
+    """
+    terms, results = _extent(tensor.op.reduce_axis), _extent(tensor.op.axis)
+    wanted, least = (8, 1 << 14) if is_processor else (256, 1 << 11)
+    blocks = results if has_rows else -(-results // _BLOCK)
+    return max(1, min(wanted // blocks, terms // least))
+
+
+def _divided(s: Schedule, tensor: Tensor, parts: int) -> list[Tensor]:
+    """Return the reduction of each part of the terms, and that of their results."""
+    stage = s[tensor]
+    part, _ = stage.split(_fused(stage, stage.op.reduce_axis), nparts=parts)
+    return [_factored(s, tensor, part), tensor]
+
+
+def _bind_parts(stage: Stage) -> None:
+    """Give each part blocks of its own, with a thread for each result."""
+    part, *results = stage.op.axis
+    stage.bind(part, te.thread_axis("blockIdx.y"))
+    _bind(stage, results)
+
+
+def _bind(stage: Stage, results: Iterable[IterVar]) -> None:
+    """Give each result a thread; there is one result without axes."""
+    block, thread = stage.split(stage.fuse(*results), _BLOCK)
+    stage.bind(block, te.thread_axis("blockIdx.x"))
+    stage.bind(thread, te.thread_axis("threadIdx.x"))
+
+
+def _add_lanes(s: Schedule, tensor: Tensor, axes: Iterable[IterVar]) -> None:
+    """Compute each result in a thread, from partial results in its registers."""
+    terms = _extent(axes)
+    _, lane = s[tensor].split(_fused(s[tensor], axes), LANES if terms >= 4 * LANES else 16)
+    partial = _factored(s, tensor, lane)
+    result = s[tensor].fuse(*s[tensor].op.axis)
+    s[tensor].bind(result, te.thread_axis("blockIdx.x"))
+    stage = s[partial]
+    stage.set_scope("local")
+    stage.compute_at(s[tensor], result)
+    stage.reorder(*stage.op.reduce_axis, stage.op.axis[0])
+
+
+def _add_columns(s: Schedule, tensor: Tensor) -> bool:
+    """Compute some neighboring results in each thread; return False if there are none."""
+    results = list(tensor.op.axis)
+    if not results or tensor.op.num_outputs > 1 or not _neighbors(tensor, results[-1:]):
+        return False
+    columns = _extent(results[-1:])
+    local, stage = s.cache_write(tensor, "local"), s[tensor]
+    *rest, column = stage.op.axis
+    column, _ = stage.split(column, min(columns, LANES))
+    root = stage.fuse(*rest, column)
+    stage.bind(root, te.thread_axis("blockIdx.x"))
+    s[local].compute_at(stage, root)
+    *rest, column = s[local].op.axis
+    s[local].reorder(*rest, *s[local].op.reduce_axis, column)
+    return True
+
+
+def _share_among_threads(stage: Stage, most: int) -> None:
+    """Compute each result by some threads of a block, of which there are at most so many."""
+    terms = _extent(stage.op.reduce_axis)
+    threads = min(256, most, max(32, 1 << (terms // 4).bit_length()))
+    _, thread = stage.split(_fused(stage, stage.op.reduce_axis), threads)
+    stage.bind(thread, te.thread_axis("threadIdx.x"))
+    block, row = stage.split(stage.fuse(*stage.op.axis), max(1, min(128, most) // threads))
+    stage.bind(block, te.thread_axis("blockIdx.x"))
+    stage.bind(row, te.thread_axis("threadIdx.y"))
+
+
+def _fused(stage: Stage, axes: Iterable[IterVar]) -> IterVar:
+    """Return the loop over all of some axes, which are neighbors."""
+    first, *others = axes
+    return stage.fuse(first, *others) if others else first
+
+
+def _extent(axes: Iterable[IterVar]) -> int:
+    return prod(int(axis.dom.extent) for axis in axes)
+
+
+def _factored(s: Schedule, tensor: Tensor, axis: IterVar) -> Tensor:
+    """Return the partial results along an axis of the terms, which is their first axis."""
+    made = s.rfactor(tensor, axis)
+    return made[0] if isinstance(made, (list, tuple)) else made
+
+
+def _neighbors(tensor: Tensor, axes: Sequence[IterVar]) -> list[IterVar]:
+    """Return the last ones of some axes that are the last axes of a tensor that is read."""
+    most = 0
+    for load in _loads(tensor.op.body[0]):
+        count = 0
+        for axis, index in zip(reversed(axes), reversed(list(load.indices)), strict=False):
+            if not _mentions(index, axis.var):
+                break
+            count += 1
+        most = max(most, count)
+    return list(axes[len(axes) - most :])
+
+
+def _loads(expr: Any) -> Iterator[Any]:
+    return (each for each in _nodes(expr) if each._class == "ProducerLoad")
+
+
+def _mentions(expr: Any, variable: Any) -> bool:
+    return any(each.same_as(variable) for each in _nodes(expr))
+
+
+def _nodes(expr: Any) -> Iterator[Any]:
+    """Yield an expression and its parts."""
+    yield expr
+    for name in ("a", "b", "value", "condition", "true_value", "false_value"):
+        part = getattr(expr, name, None)
+        if hasattr(part, "_class"):
+            yield from _nodes(part)
+    for name in ("args", "indices", "source"):
+        for part in getattr(expr, name, None) or ():
+            if hasattr(part, "_class"):
+                yield from _nodes(part)
+
+
+__all__ = ["LANES", "schedule_reduction"]
