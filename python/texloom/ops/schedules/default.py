@@ -9,6 +9,7 @@ from ... import _core, te
 from ..._core import IterVar, Schedule, Tensor
 from .contraction import contraction_kernels, schedule_contraction, stored_inputs
 from .recurrence import schedule_scans
+from .reduction import schedule_reduction
 from .stages import stages_of
 
 THREADS = 64
@@ -114,7 +115,7 @@ def schedule_default(
     stage needs of it exactly the element at its own indices: then that thread computes it, in
     registers. What is neither is computed where it is read, unless it is a large expression that is
     read several times. Sums of products, and what is computed from them element by element, are
-    computed tile by tile.
+    computed tile by tile; other reductions by lanes, columns or several threads where that pays.
     """
     del inputs, scopes
     s = te.create_schedule([each.op for each in outputs])
@@ -132,6 +133,8 @@ def schedule_default(
             continue
         if place == "inline":
             s[tensor].compute_inline()
+        elif tensor.op.reduce_axis and place != "local" and schedule_reduction(s, tensor, target):
+            continue
         elif place == "local":
             local.append(tensor)
         elif isinstance(tensor.op, te.ComputeOp):
