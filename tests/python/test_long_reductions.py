@@ -101,3 +101,22 @@ def test_reduction_with_an_initial_value(dev):
     y = te.compute((4,), lambda i: te.sum(x(i, k.var), axis=k, init=[1000.0]), name="y")
     (got,), _ = computed(dev, PROCESSOR, [y], x, value)
     np.testing.assert_array_equal(got, 1000 + value.sum(axis=1))
+
+
+@pytest.mark.parametrize("target", [PROCESSOR, ACCELERATOR])
+def test_sums_in_the_steps_of_a_scan(dev, target):
+    """Each row is the product of a matrix and the row before it, with a number added."""
+    value = np.random.default_rng(7).integers(-1, 2, (70, 70)).astype("float32")
+    x = te.placeholder(value.shape, name="x")
+    state = te.placeholder((4, 70), name="state")
+    k = te.reduce_axis((0, 70), name="k")
+    first = te.compute((1, 70), lambda t, i: x(0, i), name="first")
+    total = te.compute(
+        (4, 70), lambda t, i: te.sum(x(i, k.var) * state(t - 1, k.var), axis=k), name="total"
+    )
+    update = te.compute((4, 70), lambda t, i: total(t, i) + 1.0, name="update")
+    (got,), _ = computed(dev, target, [te.scan(first, update, state)], x, value)
+    expected = [value[0]]
+    for _ in range(3):
+        expected.append(value @ expected[-1] + 1)
+    np.testing.assert_array_equal(got, expected)

@@ -120,7 +120,7 @@ def schedule_default(
     del inputs, scopes
     s = te.create_schedule([each.op for each in outputs])
     stages = stages_of(outputs)
-    scheduled = set(schedule_scans(s, stages))
+    scheduled = set(schedule_scans(s, stages, target))
     threads: dict[te.Operation, IterVar] = {}  # of each kernel, by the stage that it writes
     for sums, root in contraction_kernels(stages, outputs).items():
         threads[root.op] = schedule_contraction(s, sums, root, target)

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 
 from ... import te
 from ..._core import Schedule, Stage, Tensor
+from .reduction import schedule_step_reduction
 
 _THREADS = 64
 
 
-def schedule_scans(s: Schedule, tensors: Sequence[Tensor]) -> set[te.Operation]:
+def schedule_scans(s: Schedule, tensors: Sequence[Tensor], target: str) -> set[te.Operation]:
     """Schedule the parts of all scans among the stages, and return what needs nothing more.
 
     The first rows are a kernel. Of a step, each update is one, and so is each reduction and what a
     reduction reads, which would else compute it for each of its terms; the other stages are inlined
-    into their readers. All are launched once for each row, with a thread for each element.
+    into their readers. All are launched once for each row, with a thread for each element, or
+    several for a reduction.
     """
     scans = [each.op for each in tensors if isinstance(each.op, te.ScanOp)]
     first = {each.op for scan in scans for each in scan.init}
@@ -30,6 +32,8 @@ def schedule_scans(s: Schedule, tensors: Sequence[Tensor]) -> set[te.Operation]:
         axes = list(stage.op.axis)
         if not is_step:
             _bind(stage, axes)
+        elif tensor.op.reduce_axis and schedule_step_reduction(s, tensor, target):
+            continue
         elif tensor.op in updates or _is_kernel(tensor, tensors):
             _bind(stage, axes[1:])
         else:

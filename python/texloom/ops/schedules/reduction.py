@@ -9,6 +9,7 @@ which terms are combined differs from that of a loop.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -36,26 +37,20 @@ def schedule_reduction(s: Schedule, tensor: Tensor, target: str) -> bool:
         A reduction, of one value or several. Its stage has a kernel of its own.
     target : str
     """
-    body = tensor.op.body[0]
-    if body._class != "Reduce" or list(body.init):
+    device = _Device.of(target)
+    if not _may_be_divided(tensor):
         return False
-    attributes = Target(target).attrs
-    is_processor = bool(attributes.get("block_stack", True))
-    rows = _neighbors(tensor, tensor.op.reduce_axis)
-    # Where several values are compared, the branch that skips most of them is fast already.
-    is_branch = is_processor and tensor.op.num_outputs > 1
-    if _extent(tensor.op.reduce_axis) <= _SHORT or is_branch:
-        rows = []
-    parts = _parts(tensor, bool(rows), is_processor)
+    rows = device.rows_of(tensor)
+    parts = _parts(tensor, bool(rows), device)
     kernels = _divided(s, tensor, parts) if parts > 1 else [tensor]
-    if rows and not is_processor:
+    if rows and not device.is_processor:
         for each in kernels:
-            _share_among_threads(s[each], int(attributes["max_num_threads"]))
+            _share_among_threads(s[each], device)
         return True
     if rows:
         own = kernels[0].op.reduce_axis
         _add_lanes(s, kernels[0], rows if parts == 1 and _extent(rows) > _SHORT else own)
-    elif not (is_processor and _add_columns(s, kernels[0])):
+    elif not (device.is_processor and _add_columns(s, kernels[0])):
         if parts == 1:
             return False
         _bind_parts(s[kernels[0]])
@@ -64,14 +59,64 @@ def schedule_reduction(s: Schedule, tensor: Tensor, target: str) -> bool:
     return True
 
 
-def _parts(tensor: Tensor, has_rows: bool, is_processor: bool) -> int:
+def schedule_step_reduction(s: Schedule, tensor: Tensor, target: str) -> bool:
+    """Schedule a reduction in a step of a scan, as :func:`schedule_reduction` within one kernel.
+
+    The first axis, which counts the steps, is left as it is.
+    """
+    device = _Device.of(target)
+    rows = device.rows_of(tensor) if _may_be_divided(tensor) else []
+    if rows and device.is_processor:
+        _add_lanes(s, tensor, rows, first=1)
+    elif rows:
+        _share_among_threads(s[tensor], device, first=1)
+    return bool(rows)
+
+
+@dataclass(frozen=True)
+class _Device:
+    """What schedules need to know of a device.
+
+    Attributes
+    ----------
+    is_processor : bool
+        Whether its threads are those of a processor, which has few of them, and vectors.
+    most_threads : int
+        Of a block.
+    """
+
+    is_processor: bool
+    most_threads: int
+
+    @classmethod
+    def of(cls, target: str) -> _Device:
+        attributes = Target(target).attrs
+        is_processor = bool(attributes.get("block_stack", True))
+        return cls(is_processor, int(attributes["max_num_threads"]))
+
+    def rows_of(self, tensor: Tensor) -> list[IterVar]:
+        """Return the reduced axes whose terms are neighbors, if a thread for a result is slow."""
+        # Where several values are compared, the branch that skips most of them is fast already.
+        is_branch = self.is_processor and tensor.op.num_outputs > 1
+        if _extent(tensor.op.reduce_axis) <= _SHORT or is_branch:
+            return []
+        return _neighbors(tensor, tensor.op.reduce_axis)
+
+
+def _may_be_divided(tensor: Tensor) -> bool:
+    """Whether partial results are possible: each would have the initial value."""
+    body = tensor.op.body[0]
+    return body._class == "Reduce" and not list(body.init)
+
+
+def _parts(tensor: Tensor, has_rows: bool, device: _Device) -> int:
     """Return into how many parts the terms are divided, each of which is a result of a kernel.
 
     A processor has few cores; another device has thousands of threads, and starts a second kernel
     in the time of some thousand terms.
     """
     terms, results = _extent(tensor.op.reduce_axis), _extent(tensor.op.axis)
-    wanted, least = (8, 1 << 14) if is_processor else (256, 1 << 11)
+    wanted, least = (8, 1 << 14) if device.is_processor else (256, 1 << 11)
     blocks = results if has_rows else -(-results // _BLOCK)
     return max(1, min(wanted // blocks, terms // least))
 
@@ -97,12 +142,12 @@ def _bind(stage: Stage, results: Iterable[IterVar]) -> None:
     stage.bind(thread, te.thread_axis("threadIdx.x"))
 
 
-def _add_lanes(s: Schedule, tensor: Tensor, axes: Iterable[IterVar]) -> None:
+def _add_lanes(s: Schedule, tensor: Tensor, axes: Iterable[IterVar], first: int = 0) -> None:
     """Compute each result in a thread, from partial results in its registers."""
     terms = _extent(axes)
     _, lane = s[tensor].split(_fused(s[tensor], axes), LANES if terms >= 4 * LANES else 16)
     partial = _factored(s, tensor, lane)
-    result = s[tensor].fuse(*s[tensor].op.axis)
+    result = s[tensor].fuse(*s[tensor].op.axis[first:])
     s[tensor].bind(result, te.thread_axis("blockIdx.x"))
     stage = s[partial]
     stage.set_scope("local")
@@ -127,13 +172,13 @@ def _add_columns(s: Schedule, tensor: Tensor) -> bool:
     return True
 
 
-def _share_among_threads(stage: Stage, most: int) -> None:
-    """Compute each result by some threads of a block, of which there are at most so many."""
+def _share_among_threads(stage: Stage, device: _Device, first: int = 0) -> None:
+    """Compute each result by some threads of a block."""
     terms = _extent(stage.op.reduce_axis)
-    threads = min(256, most, max(32, 1 << (terms // 4).bit_length()))
+    threads = min(256, device.most_threads, max(32, 1 << (terms // 4).bit_length()))
     _, thread = stage.split(_fused(stage, stage.op.reduce_axis), threads)
     stage.bind(thread, te.thread_axis("threadIdx.x"))
-    block, row = stage.split(stage.fuse(*stage.op.axis), max(1, min(128, most) // threads))
+    block, row = stage.split(stage.fuse(*stage.op.axis[first:]), max(1, 128 // threads))
     stage.bind(block, te.thread_axis("blockIdx.x"))
     stage.bind(row, te.thread_axis("threadIdx.y"))
 
@@ -188,4 +233,4 @@ def _nodes(expr: Any) -> Iterator[Any]:
                 yield from _nodes(part)
 
 
-__all__ = ["LANES", "schedule_reduction"]
+__all__ = ["LANES", "schedule_reduction", "schedule_step_reduction"]
