@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from .._core import Tensor
@@ -25,24 +25,28 @@ class Contraction:
         An axis along which that factor does not change.
     rows_per_group : int
         How many neighbors along `rows` read the same elements of that factor.
+    column_stride : int
+        Elements from one of its neighbors to the next.
     """
 
     rows: int | None
     rows_per_group: int = 1 << 30
+    column_stride: int = 1
 
     def marks(self) -> dict[str, Any]:
         """Return the `tag` and the `attrs` of ``te.compute`` for the sums."""
-        rows = -1 if self.rows is None else self.rows
-        attributes = {"rows": rows, "rows_per_group": self.rows_per_group}
-        return {"tag": _TAG, "attrs": attributes}
+        return {
+            "tag": _TAG,
+            "attrs": {**asdict(self), "rows": -1 if self.rows is None else self.rows},
+        }
 
     @classmethod
     def of(cls, tensor: Tensor) -> Contraction | None:
         """Return what :meth:`marks` said of a tensor, or None."""
         if tensor.op.tag != _TAG:
             return None
-        rows, per_group = (tensor.op.attrs[name].value for name in ("rows", "rows_per_group"))
-        return cls(None if rows < 0 else rows, per_group)
+        given = {name: value.value for name, value in tensor.op.attrs.items()}
+        return cls(**{**given, "rows": None if given["rows"] < 0 else given["rows"]})
 
 
 __all__ = ["PADDED", "Contraction"]

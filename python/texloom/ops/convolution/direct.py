@@ -71,8 +71,8 @@ def convolution(
     # Sums over elements, not windows, are those of a matrix product: all elements are its columns.
     own_axes = [prod(counts)] if windows.are_elements else counts
     shape = (data.shape[0], outputs, *own_axes)
-    marks = Contraction(rows=1, rows_per_group=outputs // groups).marks()
-    sums = te.compute(shape, product, name="sums", **marks)
+    roles = Contraction(1, outputs // groups, windows.strides[-1])
+    sums = te.compute(shape, product, name="sums", **roles.marks())
     return finished(sums, bias, data.dtype, counts)
 
 

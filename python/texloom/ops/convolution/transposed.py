@@ -9,18 +9,20 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ..contraction import Contraction
 from ..precision import sum_dtype
 from ..windows import padded
-from .direct import finished
+from .direct import finished, grouped
 
 
 @dataclass(frozen=True)
 class _Taps:
     """The taps that reach an output, along one axis.
 
-    Element i reaches the output ``i*stride + k*dilation - begin`` by tap k. So an output o is
-    reached by the taps k for which ``o + begin - k*dilation`` is a multiple of the stride: the
-    first one, and from there each `step`-th.
+    Element i reaches the output ``i*stride + k*dilation - begin`` by tap k. So an output is reached
+    by the taps for which ``output + begin - k*dilation`` is a multiple of the stride: a first one,
+    and from there each `step`-th. Which ones depends only on its phase, the remainder of
+    ``output + shift`` by the stride. The quotient says where the elements lie.
     """
 
     kernel: int
@@ -29,8 +31,13 @@ class _Taps:
     begin: int
 
     @property
+    def shift(self) -> int:
+        """What is added to an output, so that quotients and phases begin with 0."""
+        return self.begin % self.stride
+
+    @property
     def divisor(self) -> int:
-        """Only outputs whose ``o + begin`` is a multiple of this are reached."""
+        """Only phases that are multiples of this are reached."""
         return gcd(self.stride, self.dilation)
 
     @property
@@ -43,25 +50,28 @@ class _Taps:
         """How many taps reach an output at most."""
         return -(-self.kernel // self.step)
 
-    def first(self, o: Any) -> Any:
-        """Return the first tap that reaches an output, which may not exist."""
+    def first(self, phase: Any) -> Any:
+        """Return the first tap that reaches a phase; a kernel may be too small to have it."""
         if self.step == 1:
             return 0
-        place = te.indexmod(o + self.begin % self.stride, self.stride)
-        if self.divisor > 1:
-            place = te.indexdiv(place, self.divisor)
         inverse = pow(self.dilation // self.divisor, -1, self.step)
-        return te.indexmod(place * inverse, self.step) if inverse > 1 else place
+        return te.indexmod(te.indexdiv(phase, self.divisor) * inverse, self.step)
 
     def before(self) -> int:
         """Return how many elements before the first one are read, as zeros."""
-        back = (self.step * self.most - 1) * self.dilation - self.begin
-        return max(0, -(-back // self.stride))
+        reached = range(0, self.stride, self.divisor)
+        return max(0, -min(self._offset(int(r), self.most - 1) for r in reached))
 
-    def element(self, o: Any, tap: Any) -> Any:
-        """Return the element, counted from :meth:`before`, that reaches an output by a tap."""
-        offset = self.before() * self.stride + self.begin  # keeps the dividend positive
-        return te.indexdiv(o + offset - tap * self.dilation, self.stride)
+    def element(self, quotient: Any, phase: Any, turn: Any) -> Any:
+        """Return the element, counted from :meth:`before`, that the turn-th tap multiplies."""
+        return quotient + (self._offset(phase, turn) + self.before())
+
+    def _offset(self, phase: Any, turn: Any) -> Any:
+        """Return the element less the quotient."""
+        last = self.kernel * self.dilation  # makes the dividend positive
+        back = last * self.stride + phase - self.first(phase) * self.dilation
+        whole = te.indexdiv(back, self.stride) - last + (self.begin - self.shift) // self.stride
+        return whole - turn * (self.dilation // self.divisor)
 
 
 def transposed_convolution(
@@ -124,36 +134,42 @@ def transposed_convolution(
         )
     ]
     before = [tap.before() for tap in taps]
-    reached = [
-        (extent - 1 + tap.begin) // tap.stride + 1 + first
-        for extent, tap, first in zip(extents, taps, before, strict=True)
+    counts = [
+        (extent - 1 + tap.shift) // tap.stride + 1
+        for extent, tap in zip(extents, taps, strict=True)
     ]
-    own = padded(data, before, reached, 0, dtype)
+    last = [tap.element(n - 1, 0, 0) for tap, n in zip(taps, counts, strict=True)]
+    own = padded(data, before, [int(each) + 1 for each in last], 0, dtype)
     full = padded(weight, [0] * len(taps), [t.step * t.most for t in taps], 0, dtype)
     c = te.reduce_axis((0, inner), name="c")
     turns = [te.reduce_axis((0, tap.most), name=f"k{i}") for i, tap in enumerate(taps)]
 
     def product(n: Any, o: Any, *place: Any) -> Any:
-        group = te.indexdiv(o, per_group) if groups > 1 else 0
-        channel = group * inner + c if groups > 1 else c
-        used = [
-            tap.first(x) + turn * tap.step for tap, x, turn in zip(taps, place, turns, strict=True)
-        ]
-        elements = [tap.element(x, k) for tap, x, k in zip(taps, place, used, strict=True)]
+        phases, quotients = place[: len(taps)], place[len(taps) :]
+        channel = grouped(o, per_group * groups, groups, inner, c.var)
         within = te.indexmod(o, per_group) if groups > 1 else o
+        each = list(zip(taps, quotients, phases, turns, strict=True))
+        elements = [tap.element(quotient, phase, turn) for tap, quotient, phase, turn in each]
+        used = [tap.first(phase) + turn * tap.step for tap, _, phase, turn in each]
         value = own(n, channel, *elements) * full(channel, within, *used)
-        missed = [
-            te.indexmod(x + tap.begin % tap.divisor, tap.divisor) == 0
-            for tap, x in zip(taps, place, strict=True)
-            if tap.divisor > 1
-        ]
-        if missed:
-            value = te.if_then_else(te.all(*missed), value, te.const(0, dtype))
+        reached = [te.indexmod(p, t.divisor) == 0 for t, _, p, _ in each if t.divisor > 1]
+        if reached:
+            value = te.if_then_else(te.all(*reached), value, te.const(0, dtype))
         return te.sum(value, axis=[c, *turns])
 
-    shape = (data.shape[0], per_group * groups, *extents)
-    sums = te.compute(shape, product, name="sums")
-    return finished(sums, bias, data.dtype, extents)
+    # Outputs of one phase are a convolution of their own.
+    shape = (data.shape[0], per_group * groups, *(tap.stride for tap in taps), *counts)
+    marks = Contraction(rows=1, rows_per_group=per_group).marks()
+    sums = te.compute(shape, product, name="sums", **marks)
+
+    def element(n: Any, o: Any, *place: Any) -> Any:
+        shifted = [x + tap.shift for x, tap in zip(place, taps, strict=True)]
+        phases = [te.indexmod(x, tap.stride) for x, tap in zip(shifted, taps, strict=True)]
+        quotients = [te.indexdiv(x, tap.stride) for x, tap in zip(shifted, taps, strict=True)]
+        return sums(n, o, *phases, *quotients)
+
+    placed = te.compute((*sums.shape[:2], *extents), element, name="placed")
+    return finished(placed, bias, data.dtype, extents)
 
 
 __all__ = ["transposed_convolution"]

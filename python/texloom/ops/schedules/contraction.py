@@ -133,12 +133,13 @@ def _tile_of(sums: Tensor, roles: Contraction, rows: int, columns: int, target: 
     attributes = Target(target).attrs
     is_processor = bool(attributes.get("block_stack", True))
     size = 8 if sums.dtype.endswith("64") else 4
-    lanes = _lanes(columns, (VECTOR_BYTES if is_processor else 16) // size)
+    most = VECTOR_BYTES if is_processor and roles.column_stride == 1 else 16
+    lanes = _lanes(columns, most // size)
     own_rows = _even_rows(rows, roles.rows_per_group)
     if lanes == 1:  # elements one by one, which compilers may join to vectors
         vectors = min(columns, 16 if is_processor else 4)
     else:
-        wide = 2 if own_rows > 2 else 4
+        wide = 1 if roles.column_stride > 1 else 2 if own_rows > 2 else 4
         vectors = min(columns // lanes, wide if is_processor else 1)
     if is_processor:
         return _Tile(own_rows, vectors, lanes, (1, 1))
@@ -188,7 +189,9 @@ def _bind_tiles(s: Schedule, root: Tensor, rank: int, roles: Contraction, tile: 
         stage.bind(thread_y, te.thread_axis("threadIdx.y"))
         rest.append(rows)
     stage.reorder(*rest, columns, *threads, *inner)
-    stage.bind(stage.fuse(*rest, columns), te.thread_axis("blockIdx.x"))
+    if rest:
+        stage.bind(stage.fuse(*rest), te.thread_axis("blockIdx.y"))
+    stage.bind(columns, te.thread_axis("blockIdx.x"))  # not fused: its tiles stay provably small
     stage.bind(thread_x, te.thread_axis("threadIdx.x"))
     _unroll(stage, inner[:-1])
     _vectorize(stage, lane, tile.lanes)
