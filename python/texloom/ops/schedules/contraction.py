@@ -18,8 +18,8 @@ from ..contraction import PADDED, Contraction
 
 ROWS = 8
 """Rows of a tile at most: with two vectors of columns they fill half of 32 vector registers."""
-UNROLLED = 32
-"""Taps of a window that are unrolled at most, if a thread computes a single row."""
+UNROLLED = 128
+"""Statements of unrolled taps of a window at most: more take long to compile."""
 VECTOR_BYTES = 64
 """Bytes of a vector at most."""
 
@@ -207,10 +207,12 @@ def _schedule_sums(stage: Stage, tile: _Tile) -> None:
     _unroll(stage, [*axes, vector])
     _vectorize(stage, lane, tile.lanes)
     taps = [_extent(axis) for axis in reduced]
-    if tile.rows == 1 and prod(taps) <= UNROLLED:
-        _unroll(stage, reduced)
-    elif len(taps) > 1 and taps[-1] <= ROWS:
-        stage.unroll(reduced[-1])
+    statements = tile.rows * tile.vectors
+    for count, loop in zip(reversed(taps[1:]), reversed(reduced[1:]), strict=True):
+        statements *= count
+        if statements > UNROLLED:
+            break
+        stage.unroll(loop)
 
 
 def _schedule_elements(s: Schedule, tensor: Tensor) -> None:
