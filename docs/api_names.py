@@ -145,6 +145,7 @@ INTERNAL = (
     "texloom.ops.extrema",
     "texloom.ops.contraction",
     "texloom.ops.precision",
+    "texloom.ops.raveling",
     "texloom.ops.windows",
     "texloom.out_of_scope",
     "texloom.plan.__main__",

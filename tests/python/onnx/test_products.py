@@ -77,6 +77,22 @@ def test_qlinear_matmul_saturates():
     assert {-128, 127} <= set(got.flat)
 
 
+@pytest.mark.parametrize("shape", [(5, 5), (2, 3, 4, 4), (1, 1)])
+def test_determinant(shape):
+    """Rows are swapped where a pivot is zero; a singular matrix has the determinant 0."""
+    x = random(1, *shape)
+    x.reshape(-1, *shape[-2:])[0, 0, 0] = 0
+    (got,) = ours(model_of("Det", [x]), [x])
+    expected = np.linalg.det(x.astype("float64"))
+    # Partial pivoting changes the matrix by at most n^2 * 2^(n-1) roundoffs of its elements, which
+    # are at most 1, so that the determinant changes by less than n^2 times that, times (n-1)!.
+    n = shape[-1]
+    bound = n**4 * 2.0 ** (n - 1) * np.prod(np.arange(1, n), initial=1) * FLOAT32_ROUNDOFF
+    assert (np.abs(got - expected) <= bound).all()
+    ones = np.ones_like(x)
+    assert n == 1 or (ours(model_of("Det", [ones]), [ones])[0] == 0).all()
+
+
 EQUATIONS = [
     ("ij,jk->ik", (3, 4), (4, 5)),
     ("ij, kj", (3, 4), (5, 4)),

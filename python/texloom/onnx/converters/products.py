@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...ops import products
+from ...ops.products.determinant import LARGEST
 from ..nodes import Node, Value
 from .registry import converts
 
@@ -58,4 +59,15 @@ def einsum(node: Node) -> Value:
     return node.emit("einsum", products.einsum, inputs, equation=equation)
 
 
-__all__ = ["einsum", "gemm", "matmul", "matmul_integer", "qlinear_matmul"]
+@converts("Det")
+def det(node: Node) -> Value:
+    """Determinants of square matrices."""
+    data = node.input(0)
+    if data.rank < 2 or data.shape[-1] != data.shape[-2]:
+        node.refuse(f"its input of the shape {data.shape} is no square matrix")
+    if data.shape[-1] > LARGEST:
+        node.refuse(f"matrices of more than {LARGEST} rows are not supported")
+    return node.emit("det", products.determinant, [data])
+
+
+__all__ = ["det", "einsum", "gemm", "matmul", "matmul_integer", "qlinear_matmul"]

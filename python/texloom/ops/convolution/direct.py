@@ -10,6 +10,7 @@ from ... import te
 from ..._core import Tensor
 from ..contraction import Contraction
 from ..precision import sum_dtype
+from ..raveling import raveled, unraveled
 from ..windows import Windows
 
 
@@ -76,15 +77,6 @@ def convolution(
     return finished(sums, bias, data.dtype, counts)
 
 
-def unraveled(index: Any, extents: Sequence[int]) -> list[Any]:
-    """Return the indices of an element, given its index among all of a shape."""
-    made: list[Any] = []
-    for extent in reversed(extents[1:]):
-        made.insert(0, te.indexmod(index, extent))
-        index = te.indexdiv(index, extent)
-    return [index, *made]
-
-
 def check_groups(channels: int, outputs: int, inner: int, groups: int) -> None:
     """Refuse channels that do not form groups.
 
@@ -118,12 +110,7 @@ def finished(sums: Tensor, bias: Tensor | None, dtype: str, extents: Sequence[in
         return sums
 
     def element(n: Any, o: Any, *place: Any) -> Any:
-        index = list(place)
-        if is_flat:
-            index = [place[0]]
-            for i, extent in zip(place[1:], extents[1:], strict=True):
-                index[0] = index[0] * extent + i
-        value = sums(n, o, *index)
+        value = sums(n, o, *([raveled(place, extents)] if is_flat else place))
         if bias is not None:
             value = value + bias(o).astype(sums.dtype)
         return value.astype(dtype)
@@ -131,4 +118,4 @@ def finished(sums: Tensor, bias: Tensor | None, dtype: str, extents: Sequence[in
     return te.compute((*sums.shape[:2], *extents), element, name="output")
 
 
-__all__ = ["check_groups", "convolution", "finished", "grouped", "unraveled"]
+__all__ = ["check_groups", "convolution", "finished", "grouped"]

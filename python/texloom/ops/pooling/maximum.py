@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from ... import te, tir
 from ..._core import Tensor
 from ..extrema import lowest, maximum
+from ..raveling import unraveled
 from ..windows import Windows
 
 
@@ -150,16 +152,9 @@ def max_unpool(
 
 def _thread(ib: Any, extents: Sequence[int]) -> list[Any]:
     """Bind a thread to each element of a tensor; return its indices."""
-    rest: Any = te.thread_axis("blockIdx.x")
-    count = 1
-    for extent in extents:
-        count *= extent
-    ib.scope_attr(rest, "thread_extent", count)
-    made: list[Any] = []
-    for extent in reversed(extents):
-        made.insert(0, te.indexmod(rest, extent))
-        rest = te.indexdiv(rest, extent)
-    return made
+    thread = te.thread_axis("blockIdx.x")
+    ib.scope_attr(thread, "thread_extent", prod(extents))
+    return unraveled(thread, extents)
 
 
 __all__ = ["max_pool", "max_pool_with_indices", "max_unpool"]

@@ -1,9 +1,18 @@
-"""Products of matrices."""
+"""Products of matrices, and determinants."""
 
 from __future__ import annotations
 
+from .determinant import determinant
 from .einsum import Equation, einsum
 from .matrix import general_matmul, matmul
 from .quantized import matmul_integer, matmul_requantized
 
-__all__ = ["Equation", "einsum", "general_matmul", "matmul", "matmul_integer", "matmul_requantized"]
+__all__ = [
+    "Equation",
+    "determinant",
+    "einsum",
+    "general_matmul",
+    "matmul",
+    "matmul_integer",
+    "matmul_requantized",
+]
