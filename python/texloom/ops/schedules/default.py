@@ -45,6 +45,7 @@ class _Places:
             if reads is None:  # a scan or an extern
                 for read in tensor.op.input_tensors:
                     near[read.op] = False
+                    self._times[read.op] = self._times.get(read.op, 0) + 1
                 continue
             for read, kind, count in reads.inputs:
                 is_own = near[tensor.op] and kind == "own"
