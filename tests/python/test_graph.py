@@ -452,3 +452,36 @@ def test_cost_models_have_positive_rates(model):
 def test_tensors_that_no_memory_holds():
     with pytest.raises(texloom.TVMError, match="elements"):
         Graph().input("x", (2**30, 2**30))
+
+
+def test_outputs_have_names_of_their_own(tmp_path):
+    """Those who run the graph or its package know the output by the name, nodes by the tensor."""
+    g = Graph("named")
+    x = g.input("x", (4,))
+    (a,) = g.op("a", "one", plus_one, [x])
+    (b,) = g.op("b", "one", plus_one, [a])
+    assert g.output(a, "first/y:0") is a
+    g.output(b)
+    compiled = g.compile()
+    compiled.save(tmp_path / "named.tlp")
+    for graph in (compiled, load(tmp_path / "named.tlp")):
+        assert [each.name for each in graph.outputs] == ["first/y:0", "b"]
+        made = graph.run({"x": np.zeros(4, "float32")})
+        assert made["first/y:0"].tolist() == [1] * 4 and made["b"].tolist() == [2] * 4
+
+
+def test_names_of_outputs_are_unique():
+    g = Graph("named")
+    x = g.input("x", (4,))
+    (a,) = g.op("a", "one", plus_one, [x])
+    (b,) = g.op("b", "one", plus_one, [a])
+    for name in ("x", "b"):
+        with pytest.raises(texloom.TVMError, match=f"TL3040.*two tensors are called '{name}'"):
+            g.output(a, name)
+    g.output(a, "y")
+    with pytest.raises(texloom.TVMError, match="TL3040.*two tensors are called 'y'"):
+        g.output(b, "y")
+    with pytest.raises(texloom.TVMError, match="TL3040.*two tensors are called 'y'"):
+        g.op("y", "one", plus_one, [b])
+    with pytest.raises(texloom.TVMError, match="TL2040.*the name of a output is ''"):
+        g.output(b, "")

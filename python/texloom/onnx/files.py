@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from os import PathLike, fspath
 
 import onnx
@@ -49,6 +50,8 @@ def check_model(model: onnx.ModelProto, name: str = "the model") -> None:
             f"{name} is no ONNX model: it has no {'graph' if model.ir_version else 'version'}",
             "give a file that was exported as ONNX",
         )
+    if not all(isinstance(each, str) for each in _words(model)):
+        refuse_model(f"{name} has a name that is no text", "export the model again")
     if model.ByteSize() > _MOST_BYTES:
         return  # the checker takes one message
     try:
@@ -57,6 +60,35 @@ def check_model(model: onnx.ModelProto, name: str = "the model") -> None:
         if any(each in str(error) for each in _NOT_CHECKED):
             return
         refuse_model(f"{name}: {_first_line(error)}", "export the model again")
+
+
+def _words(model: onnx.ModelProto) -> Iterator[str]:
+    """Yield the names in a model; protobuf gives bytes for what is not UTF-8."""
+    for each in model.opset_import:
+        yield each.domain
+    for function in model.functions:
+        yield from (function.domain, function.name, *function.input, *function.output)
+        for node in function.node:
+            yield from _words_of_node(node)
+    yield from _words_of_graph(model.graph)
+
+
+def _words_of_graph(graph: onnx.GraphProto) -> Iterator[str]:
+    yield graph.name
+    yield from (each.name for each in graph.initializer)
+    for value in (*graph.input, *graph.output):
+        yield value.name
+        yield from (each.dim_param for each in value.type.tensor_type.shape.dim)
+    for node in graph.node:
+        yield from _words_of_node(node)
+
+
+def _words_of_node(node: onnx.NodeProto) -> Iterator[str]:
+    yield from (node.domain, node.op_type, node.name, *node.input, *node.output)
+    for attribute in node.attribute:
+        yield from (attribute.name, attribute.ref_attr_name)
+        for graph in (attribute.g, *attribute.graphs):
+            yield from _words_of_graph(graph)
 
 
 def _first_line(error: Exception) -> str:

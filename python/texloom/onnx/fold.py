@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,9 +33,11 @@ def computed_now(
     )
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", version)])
     try:
-        evaluator = onnx.reference.ReferenceEvaluator(model)
-        given = {n: a for n, a in zip(node.input, arrays, strict=True) if n}
-        results = iter(evaluator.run(None, given))
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # NaN and infinities are values as others
+            evaluator = onnx.reference.ReferenceEvaluator(model)
+            given = {n: a for n, a in zip(node.input, arrays, strict=True) if n}
+            results = iter(evaluator.run(None, given))
     except Exception:  # whatever the reference implementation does not do
         return None
     made = [next(results) if name else np.zeros(0) for name in node.output]

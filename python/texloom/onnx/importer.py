@@ -34,7 +34,7 @@ from .nodes import (
     refuse_model,
     refuse_nodes,
 )
-from .nodes.types import DTYPES, dtype_of, static_shape
+from .nodes.types import DTYPES, check_size, dtype_of, static_shape
 from .stand_ins import StandIns
 
 Progress = Callable[[str, int, int], None]
@@ -127,6 +127,7 @@ class Importer:
             given = self._shapes.get(each.name)
             shape = static_shape(each) if given is None else tuple(given)
             dtype = dtype_of(each)
+            check_size(each.name, shape)
             if 0 in shape:
                 scope[each.name] = constant(np.zeros(shape, dtype))
                 continue
@@ -160,6 +161,8 @@ class Importer:
             scope[name] = made
 
     def _converted(self, node: onnx.NodeProto, scope: Scope) -> list[Value]:
+        if not any(node.output):
+            return []
         inputs = [scope[name] for name in node.input]
         for name, value in zip(node.input, inputs, strict=True):
             if name and value is None:
@@ -185,7 +188,7 @@ class Importer:
             return self._inlined(body, node, inputs, scope)
         view = Node(
             node.op_type,
-            node.name or node.output[0],
+            self._path[-1],
             version,
             inputs,
             list(node.output),

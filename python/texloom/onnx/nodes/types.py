@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from string import ascii_uppercase
 from typing import Any, NoReturn
 
@@ -26,6 +27,8 @@ _ELEMENT_TYPES = {
     "uint64": onnx.TensorProto.UINT64,
     "bool": onnx.TensorProto.BOOL,
 }
+
+_MOST_ELEMENTS = 1 << 40
 
 DTYPES = tuple(_ELEMENT_TYPES)
 """Element types that graphs have."""
@@ -105,6 +108,13 @@ def static_shape(value: onnx.ValueInfoProto) -> tuple[int, ...]:
     return shape  # type: ignore[return-value]
 
 
+def check_size(name: str, shape: Sequence[int]) -> None:
+    """Refuse a shape that no memory holds; extents of 0 do not make it small."""
+    count = prod(extent or 1 for extent in shape)
+    if count > _MOST_ELEMENTS:
+        refuse_model(f"{name!r} has the shape {tuple(shape)}", f"{_MOST_ELEMENTS:,} is the most")
+
+
 def refuse_open(values: Sequence[onnx.ValueInfoProto]) -> NoReturn:
     """Say which extents of inputs have to be given, and how."""
     letters = iter(ascii_uppercase)
@@ -130,6 +140,7 @@ def refuse_open(values: Sequence[onnx.ValueInfoProto]) -> NoReturn:
 
 __all__ = [
     "DTYPES",
+    "check_size",
     "dtype_name",
     "dtype_of",
     "dtype_of_array",
