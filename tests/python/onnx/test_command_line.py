@@ -4,7 +4,10 @@ All run in this process: ``main`` returns the exit code.
 """
 
 import json
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -468,8 +471,6 @@ def test_a_missing_package_is_named(folder, capsys, monkeypatch):
 
 def test_without_onnx_packages_still_run(folder):
     """A fresh process without onnx compiles nothing, but says so, and runs packages."""
-    import subprocess
-
     texloom.compile("model.onnx", shapes={"x": (1, 3, 2, 4)}).save("m.tlp")
     script = (
         "import sys; sys.modules['onnx'] = None\n"
@@ -479,7 +480,11 @@ def test_without_onnx_packages_still_run(folder):
 
     def run(*arguments):
         return subprocess.run(
-            [sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=60
+            [sys.executable, "-c", script, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={**os.environ, "PYTHONPATH": str(Path(texloom.__file__).parents[1])},
         )
 
     refused = run("compile", "model.onnx", *SHAPE)

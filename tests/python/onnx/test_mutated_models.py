@@ -1,10 +1,13 @@
 """Random changes of a model are compiled or refused in words, in a process of limited memory."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import texloom
 
 SCRIPT = Path(__file__).parents[2] / "fuzz/mutate_models.py"
 
@@ -12,7 +15,11 @@ SCRIPT = Path(__file__).parents[2] / "fuzz/mutate_models.py"
 @pytest.mark.parametrize("count", [80, pytest.param(1500, marks=pytest.mark.nightly)])
 def test_mutated_models_are_refused_in_words(count):
     done = subprocess.run(
-        [sys.executable, SCRIPT, str(count), "1"], capture_output=True, text=True, timeout=100
+        [sys.executable, SCRIPT, str(count), "1"],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env={**os.environ, "PYTHONPATH": str(Path(texloom.__file__).parents[1])},
     )
     assert done.returncode == 0, done.stderr
     assert "'compiled': " in done.stdout and "'refused, TL3040': " in done.stdout
