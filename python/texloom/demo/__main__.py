@@ -46,12 +46,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def read_page(out: Output, device: Device, description: str, folder: Path) -> bool:
     """Read a page; return whether all checks held."""
-    from .ocr import show  # so that --help works without the packages that it needs
+    from . import page  # so that --help works without the packages that it needs
 
     folder.mkdir(parents=True, exist_ok=True)
     out.text(f"OpenCL device {description}")
     out.heading("A scanned page, read by three networks")
-    return show.show(out, device, folder)
+    return page.show(out, device, folder)
 
 
 def schedule(out: Output, device: Device, description: str, folder: Path) -> bool:

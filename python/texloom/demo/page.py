@@ -13,12 +13,12 @@ import onnx
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from ..._core import Device
-from .. import photographs
-from ..console import Output
-from . import models
-from .engines import Engine, OnnxRuntimeEngine, TexloomEngine
-from .reading import Line, read
+from .._core import Device
+from . import photographs
+from .console import Output
+from .ocr import models
+from .ocr.engines import Engine, OnnxRuntimeEngine, TexloomEngine
+from .ocr.reading import Line, read
 
 PAGE = "page"
 _SCALE = 2.0  # letters of the page are small for the network
