@@ -407,7 +407,10 @@ class Graph:
         core = self._made_for(resolve(target))
         reports = core.run_passes(_pass_names(graph_passes() if passes is None else passes))
         known = {self._outputs.get(each, each.name): each for each in self._tensors.values()}
-        schedule_operators(core, self._functions, known, resolve(target))
+        constants = [name for name, value in self._values.items() if value is not None]
+        schedule_operators(
+            core, self._functions, known, constants, resolve(target), scopes == "texture"
+        )
         compiled = core.compile(scopes, core_model, operators, reports)
         outputs = [replace(tensor, name=name) for tensor, name in self._outputs.items()]
         return CompiledGraph(compiled, self.inputs, outputs)

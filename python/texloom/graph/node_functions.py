@@ -14,7 +14,7 @@ from .._core import Schedule, Tensor
 from ..argument_kinds import kind_of
 from ..driver import program
 from ..errors import InternalError, TVMError, refuse, with_note
-from ..tir.buffer import decl_buffer
+from ..tir.buffer import Buffer, decl_buffer
 from .tensor import GraphTensor
 
 Compute = Callable[..., "Tensor | Sequence[Tensor]"]
@@ -104,6 +104,13 @@ def check_functions(
         _check_parameters(f"the schedule function of the node {node!r}", schedule, _SCHEDULE_CALL)
 
 
+def _declared(tensor: Tensor, storage: str) -> Buffer:
+    """Return the buffer of an argument, of which a scope or the text of a layout is given."""
+    if storage.endswith("]"):
+        return decl_buffer(tensor.shape, tensor.dtype, scope="texture", layout=storage)
+    return decl_buffer(tensor.shape, tensor.dtype, scope=storage)
+
+
 def scheduled(
     node: str,
     op: str,
@@ -135,8 +142,8 @@ def scheduled(
 
     def declared() -> _core.Program:
         binds = {
-            tensor: decl_buffer(tensor.shape, tensor.dtype, scope=scope)
-            for tensor, scope in zip(arguments, scopes, strict=True)
+            tensor: _declared(tensor, storage)
+            for tensor, storage in zip(arguments, scopes, strict=True)
         }
         return program(made, arguments, op if op.isidentifier() else "node", binds, target=target)
 

@@ -1,0 +1,102 @@
+"""Tensors in textures: which layouts they have, and kernels whose threads compute texels.
+
+A tensor keeps the axes of its computation, such as ``[N, C, H, W]``: the layout alone says which
+four elements are a texel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from ... import te
+from ..._core import IterVar, Schedule, Tensor
+
+LANES = 4
+"""Elements of a texel."""
+
+THREADS = 64
+"""Threads per block."""
+
+_ACTIVATIONS = "texture[(n, c, h, w) -> rows=(n, c/4, h), cols=(w), lanes=c%4]"
+_WEIGHTS = "texture[(o, i, h, w) -> rows=(o/4), cols=(i, h, w), lanes=o%4]"
+_DTYPES = ("float32", "float16")
+_MOST_TEXELS = 16384  # in each direction, of an image
+_MOST_AXES = 6  # of a tensor in a texture
+
+
+def is_texture(scope: str) -> bool:
+    """Whether a scope, or the text of a layout, is that of a texture."""
+    return scope.startswith("texture")
+
+
+def activation_storage(shape: Sequence[int], dtype: str) -> str:
+    """Return where an activation may be stored as texels: a scope or a layout, or "global".
+
+    Four neighbors along the channels of ``[N, C, H, W]`` are a texel; of other shapes, along the
+    last axis.
+    """
+    if dtype not in _DTYPES or not 1 <= len(shape) <= _MOST_AXES:
+        return "global"
+    if len(shape) == 4:
+        n, c, h, w = shape
+        rows, columns, storage = n * -(-c // LANES) * h, w, _ACTIVATIONS
+    else:
+        *outer, last = shape
+        rows, columns = prod(outer[:-1]), prod(outer[-1:]) * -(-last // LANES)
+        storage = "texture"
+    return storage if max(rows, columns) <= _MOST_TEXELS else "global"
+
+
+def weight_storage(shape: Sequence[int], dtype: str) -> str:
+    """Return where the weights ``[O, I, H, W]`` of a convolution may be stored as texels.
+
+    Four output channels are a texel, so that one read has the factors of a texel of outputs.
+    """
+    if dtype not in _DTYPES or len(shape) != 4:
+        return "global"
+    o, i, h, w = shape
+    fits = max(-(-o // LANES), i * h * w) <= _MOST_TEXELS
+    return _WEIGHTS if fits else "global"
+
+
+def _lane_axis(tensor: Tensor) -> int:
+    """Return the axis along which four elements are a texel."""
+    return 1 if len(tensor.shape) == 4 else len(tensor.shape) - 1
+
+
+def bind_texels(s: Schedule, tensor: Tensor) -> IterVar:
+    """Give each texel of an output a thread; return the axis of the threads of a block."""
+    axes = list(s[tensor].op.axis)
+    texels, lane = s[tensor].split(axes[_lane_axis(tensor)], factor=LANES)
+    axes[_lane_axis(tensor)] = texels
+    s[tensor].reorder(*axes, lane)
+    block, thread = s[tensor].split(s[tensor].fuse(*axes), factor=THREADS)
+    s[tensor].bind(block, te.thread_axis("blockIdx.x"))
+    s[tensor].bind(thread, te.thread_axis("threadIdx.x"))
+    s[tensor].vectorize(lane)
+    return thread
+
+
+def schedule_lanes(s: Schedule, tensor: Tensor) -> None:
+    """Schedule what a thread computes for a texel in registers: its lanes are the innermost loop.
+
+    Along a reduced axis of channels, the lanes of a texel that is read follow one another.
+    """
+    reduced = list(s[tensor].op.reduce_axis)
+    axes = list(s[tensor].op.axis)
+    if len(axes) < 2 or not reduced:
+        return
+    lane = axes[1] if len(axes) in (3, 4) else axes[-1]
+    s[tensor].reorder(*reduced, *(each for each in axes if each is not lane), lane)
+    s[tensor].unroll(lane)
+
+
+__all__ = [
+    "LANES",
+    "activation_storage",
+    "bind_texels",
+    "is_texture",
+    "schedule_lanes",
+    "weight_storage",
+]
