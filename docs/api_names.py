@@ -135,6 +135,7 @@ INTERNAL = (
     "texloom.onnx.function_bodies",
     "texloom.onnx.importer",
     "texloom.onnx.model",
+    "texloom.onnx.structured",
     "texloom.onnx.operators",
     "texloom.onnx.signature",
     "texloom.onnx.stand_ins",
