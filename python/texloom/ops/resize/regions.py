@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ... import te, tir
@@ -16,14 +15,14 @@ def _real(dtype: str) -> str:
     return "float64" if dtype == "float64" else "float32"
 
 
-def _corners(place: Any, extent: int) -> tuple[Any, Any, Any]:
-    """Return the elements beside a position, and the weight of the second."""
-    low = te.floor(tir.max(place, te.const(0, place.dtype))).astype("int32")
-    is_last = low >= extent - 1
-    first = te.if_then_else(is_last, extent - 1, tir.max(low, te.const(0)))
-    second = te.if_then_else(is_last, extent - 1, tir.max(low, te.const(0)) + 1)
-    share = tir.max(place, te.const(0, place.dtype)) - first.astype(place.dtype)
-    return first, second, te.if_then_else(is_last, te.const(0, place.dtype), share)
+def _neighbor(place: Any, extent: int, side: Any) -> tuple[Any, Any]:
+    """Return the element beside a position, on side 0 or 1 of it, and its weight."""
+    zero = te.const(0, place.dtype)
+    inner = tir.max(place, zero)
+    low = tir.max(te.floor(inner).astype("int32"), te.const(0))
+    last = te.const(extent - 1)
+    share = te.if_then_else(low >= last, zero, inner - low.astype(place.dtype))
+    return tir.min(low + side, last), te.if_then_else(side == 0, 1 - share, share)
 
 
 def roi_align(
@@ -69,6 +68,7 @@ def roi_align(
     real = _real(x.dtype)
     extents = [int(x.shape[2]), int(x.shape[3])]
     taps = [te.reduce_axis((0, n), name="sample") for n in samples]
+    sides = [te.reduce_axis((0, 2), name="side") for _ in samples]
     shape = (rois.shape[0], x.shape[1], *size)
 
     def count(region: Any, axis: int) -> Any:
@@ -93,20 +93,16 @@ def roi_align(
         for axis, (there, extent) in enumerate(zip(places, extents, strict=True)):
             used += [there >= -1, there <= extent]
             used += [taps[axis].var < count(region, axis)] if counts else []
-        (y0, y1, dy), (x0, x1, dx) = map(_corners, places, extents)
-        weighted = [
-            x[image, channel, row, column].astype(real) * (down * across)
-            for row, down in ((y0, 1 - dy), (y1, dy))
-            for column, across in ((x0, 1 - dx), (x1, dx))
-        ]
+        (row, down), (column, across) = map(_neighbor, places, extents, [s.var for s in sides])
         zero = te.const(0, real)
+        weighted = x[image, channel, row, column].astype(real) * (down * across)
+        value = te.if_then_else(te.all(*used), weighted, zero)
         if not largest:
-            return te.sum(te.if_then_else(te.all(*used), sum(weighted), zero), axis=taps)
-        value = te.if_then_else(te.all(*used), _largest(weighted), zero)
+            return te.sum(value, axis=[*taps, *sides])
         if counts:
             is_sample = te.all(*(t.var < count(region, axis) for axis, t in enumerate(taps)))
             value = te.if_then_else(is_sample, value, te.const(float("-inf"), real))
-        return maximum(value, axis=taps)
+        return maximum(value, axis=[*taps, *sides])
 
     pooled = te.compute(shape, term, name="pooled")
 
@@ -119,13 +115,6 @@ def roi_align(
         return value.astype(x.dtype)
 
     return te.compute(shape, mean, name="aligned")
-
-
-def _largest(values: Sequence[Any]) -> Any:
-    made = values[0]
-    for each in values[1:]:
-        made = maximum(made, each)
-    return made
 
 
 def max_roi_pool(x: Tensor, rois: Tensor, size: tuple[int, int], scale: float = 1.0) -> Tensor:

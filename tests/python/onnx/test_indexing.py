@@ -1,0 +1,111 @@
+"""Gathers and scatters; indices that lead outside are no crash."""
+
+import numpy as np
+import pytest
+from single_node import floats, run_node
+
+X = floats(3, 4, 2)
+RNG = np.random.default_rng(0)
+
+
+def indices(shape, extent, dtype="int64"):
+    return RNG.integers(-extent, extent, shape).astype(dtype)
+
+
+@pytest.mark.parametrize(("shape", "dtype"), [((), "int64"), ((2, 3), "int32"), ((0, 2), "int64")])
+def test_gather(shape, dtype):
+    where = indices(shape, 4, dtype)
+    np.testing.assert_array_equal(run_node("Gather", [X, where], 13, axis=-2), X.take(where, 1))
+
+
+def test_gather_elements():
+    """Indices may be fewer than elements along other axes."""
+    where = indices((2, 5, 1), 4)
+    expected = np.take_along_axis(X[:2, :, :1], where, 1)
+    np.testing.assert_array_equal(run_node("GatherElements", [X, where], 13, axis=1), expected)
+
+
+@pytest.mark.parametrize("batch", [0, 1])
+def test_gather_nd(batch):
+    where = indices((3, 5, 2), 2)
+    got = run_node("GatherND", [X, where], 13, batch_dims=batch)
+    if batch:
+        expected = [X[b][tuple(where[b].T)] for b in range(3)]
+    else:
+        expected = X[tuple(np.moveaxis(where, -1, 0))]
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_reads_outside_are_the_nearest_elements():
+    """ONNX calls them errors; no other memory is read."""
+    where = np.array([-(2**62), -5, 4, 2**62], "int64")
+    expected = X[:, [0, 0, 3, 3]]
+    np.testing.assert_array_equal(run_node("Gather", [X, where], 13, axis=1), expected)
+    got = run_node("GatherND", [X, np.array([[9, -9]], "int64")], 13)
+    np.testing.assert_array_equal(got, X[2:, 0])
+
+
+COMBINE = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+
+
+def updated(x, where, updates, reduction):
+    """Update one after the other, in the order of the updates; `where` has a tuple for each."""
+    made = x.copy()
+    for place, update in zip(where, updates, strict=True):
+        if all(-n <= i < n for i, n in zip(place, x.shape, strict=False)):
+            old = made[place]
+            made[place] = update if reduction == "none" else COMBINE[reduction](old, update)
+    return made
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("reduction", ["none", *COMBINE])
+def test_scatter(reduction, known):
+    """Several updates of an element: the last counts, or all. Those outside are ignored."""
+    x = RNG.integers(-3, 4, (3, 4, 2)).astype("int32")
+    options = {"known": [1] if known else [], "reduction": reduction}
+    where = RNG.integers(-5, 6, (2, 6, 2))  # some of which are outside
+    updates = RNG.integers(-3, 4, where.shape).astype("int32")
+    places = [(i, int(where[i, j, k]), k) for i, j, k in np.ndindex(where.shape)]
+    got = run_node("ScatterElements", [x, where, updates], 18, axis=1, **options)
+    np.testing.assert_array_equal(got, updated(x, places, updates.reshape(-1), reduction))
+    where = RNG.integers(-3, 4, (2, 5, 2))
+    updates = RNG.integers(-3, 4, (2, 5, 2)).astype("int32")
+    places = [tuple(each) for each in where.reshape(-1, 2).tolist()]
+    got = run_node("ScatterND", [x, where, updates], 18, **options)
+    np.testing.assert_array_equal(got, updated(x, places, updates.reshape(-1, 2), reduction))
+
+
+def test_scatter_accumulates_halves_in_float32():
+    """2048 ones make 2048 in float16 only if the sum is rounded at the end."""
+    x, ones = np.array([1, 0], "float16"), np.ones(2049, "float16")
+    got = run_node("ScatterElements", [x, np.zeros(2049, "int64"), ones], 18, reduction="add")
+    np.testing.assert_array_equal(got, np.array([2050, 0], "float16"))
+
+
+def test_nan_is_the_largest_update():
+    x, where = np.zeros(2, "float32"), np.array([[0], [1]])
+    got = run_node("ScatterND", [x, where, np.array([np.nan, 1], "float32")], 18, reduction="max")
+    np.testing.assert_array_equal(got, np.array([np.nan, 1], "float32"))
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+def test_one_hot(axis):
+    """Negative indices count from the end; those outside make vectors of `off`."""
+    where, values = np.array([[1, -1], [-4, 3]], "int64"), np.array([2, 5], "float64")
+    got = run_node("OneHot", [where, np.array(3), values], 11, known=[1], axis=axis)
+    expected = np.where(np.arange(3) == np.array([[1, 2], [7, 7]])[..., None], 5.0, 2.0)
+    np.testing.assert_array_equal(got, np.moveaxis(expected, -1, axis))
+
+
+def test_reverse_sequence():
+    got = run_node("ReverseSequence", [X, np.array([2, 9], "int64")], 10, time_axis=1, batch_axis=2)
+    expected = X.copy()
+    expected[:, :2, 0], expected[:, :, 1] = X[:, 1::-1, 0], X[:, ::-1, 1]
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_compress():
+    kept = np.array([False, True, True])
+    np.testing.assert_array_equal(run_node("Compress", [X, kept], 11, axis=1), X[:, 1:3])
+    np.testing.assert_array_equal(run_node("Compress", [X, kept], 11), X.reshape(-1)[1:3])
