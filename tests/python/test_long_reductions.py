@@ -120,3 +120,20 @@ def test_sums_in_the_steps_of_a_scan(dev, target):
     for _ in range(3):
         expected.append(value @ expected[-1] + 1)
     np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("target", [PROCESSOR, ACCELERATOR])
+@pytest.mark.parametrize("case", list(CASES))
+def test_reader_in_the_kernel_of_a_reduction(dev, case, target):
+    """What reads each result once is computed by its thread, if one thread has the result."""
+    shape, axes = CASES[case]
+    value = integers(shape).astype("float32")
+    x = te.placeholder(shape, name="x")
+    sums = reductions.reduce_sum(x, axes, keepdims=False)
+    bias = te.compute(sums.shape, lambda *i: te.const(3, "float32"), name="bias")
+    y = te.compute(sums.shape, lambda *i: sums(*i) * 2.0 + bias(*i), name="y")
+    (got,), kernels = computed(dev, target, [y], x, value)
+    np.testing.assert_array_equal(got, value.sum(axis=axes) * 2 + 3)
+    parts = "many terms" in case
+    is_shared = target == ACCELERATOR and "neighboring" not in case and case != "short rows"
+    assert kernels == 1 + parts + is_shared

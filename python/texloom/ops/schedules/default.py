@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import prod
 
 from ... import te
@@ -58,6 +58,31 @@ def _schedule_kernel(s: Schedule, tensor: Tensor, in_texture: bool) -> IterVar:
     return inner
 
 
+def _reduction(
+    s: Schedule,
+    tensor: Tensor,
+    places: Mapping[te.Operation, str],
+    outputs: Sequence[Tensor],
+    threads: Mapping[te.Operation, IterVar],
+    texels: Collection[te.Operation],
+    target: str,
+) -> tuple[Tensor, IterVar] | None:
+    """Schedule a reduction if a thread for each result is not the best.
+
+    Returns the stage that its kernel writes, and an axis of it where other stages are computed: the
+    last stage, if that reads only this reduction, and only at its own indices.
+    """
+    is_local = places[tensor.op] == "local"
+    if not tensor.op.reduce_axis or (outputs[0] if is_local else tensor).op in texels:
+        return None
+    if not is_local:
+        return schedule_reduction(s, tensor, tensor, target)
+    is_only = sum(place == "local" and bool(op.reduce_axis) for op, place in places.items()) == 1
+    if not is_only or outputs[0].op in threads:
+        return None
+    return schedule_reduction(s, tensor, outputs[0], target)
+
+
 def schedule_default(
     outputs: Sequence[Tensor],
     inputs: Sequence[Tensor],
@@ -95,13 +120,9 @@ def schedule_default(
             continue
         if place == "inline":
             s[tensor].compute_inline()
-        elif (
-            tensor.op.reduce_axis
-            and place != "local"
-            and tensor.op not in texels
-            and schedule_reduction(s, tensor, target)
-        ):
-            continue
+        elif made := _reduction(s, tensor, places, outputs, threads, texels, target):
+            written, threads[written.op] = made
+            scheduled.add(written.op)
         elif place == "local":
             local.append(tensor)
         elif isinstance(tensor.op, te.ComputeOp):

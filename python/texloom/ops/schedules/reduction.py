@@ -27,36 +27,52 @@ _BLOCK = 64
 """Threads of a block, each of which computes a result."""
 
 
-def schedule_reduction(s: Schedule, tensor: Tensor, target: str) -> bool:
-    """Schedule a reduction if a thread for each result is not the best, and say whether it is done.
+def schedule_reduction(
+    s: Schedule, tensor: Tensor, root: Tensor, target: str
+) -> tuple[Tensor, IterVar] | None:
+    """Schedule a reduction, if a thread for each result that adds up all terms is not the best.
 
     Parameters
     ----------
     s : Schedule
     tensor : Tensor
-        A reduction, of one value or several. Its stage has a kernel of its own.
+        A reduction, of one value or several.
+    root : Tensor
+        The stage that its kernel may write: `tensor` itself, or one of the same axes that reads it
+        at its own indices alone. Stages between both are inlined.
     target : str
+
+    Returns
+    -------
+    (Tensor, IterVar) or None
+        The stage that the kernel writes, and its axis at which other stages can be computed; None
+        if nothing is scheduled.
     """
     device = _Device.of(target)
     if not _may_be_divided(tensor):
-        return False
+        return None
     rows = device.rows_of(tensor)
     parts = _parts(tensor, bool(rows), device)
-    kernels = _divided(s, tensor, parts) if parts > 1 else [tensor]
     if rows and not device.is_processor:
-        for each in kernels:
-            _share_among_threads(s[each], device)
-        return True
+        kernels = _divided(s, tensor, parts) if parts > 1 else [tensor]
+        return tensor, [_share_among_threads(s[each], device) for each in kernels][-1]
+    if parts == 1:
+        if rows:
+            own = rows if _extent(rows) > _SHORT else tensor.op.reduce_axis
+            return root, _add_lanes(s, tensor, own, root)
+        has_columns = device.is_processor and _has_columns(tensor)
+        return (root, _add_columns(s, tensor, root)) if has_columns else None
+    partial, _ = _divided(s, tensor, parts)
     if rows:
-        own = kernels[0].op.reduce_axis
-        _add_lanes(s, kernels[0], rows if parts == 1 and _extent(rows) > _SHORT else own)
-    elif not (device.is_processor and _add_columns(s, kernels[0])):
-        if parts == 1:
-            return False
-        _bind_parts(s[kernels[0]])
-    if parts > 1:
-        _bind(s[tensor], s[tensor].op.axis)
-    return True
+        _add_lanes(s, partial, partial.op.reduce_axis, partial)
+    elif device.is_processor and _has_columns(partial):
+        _add_columns(s, partial, partial)
+    else:
+        _bind_parts(s[partial])
+    thread = _bind(s[root], s[root].op.axis)
+    if root is not tensor:
+        _keep(s[tensor], s[root], thread)
+    return root, thread
 
 
 def schedule_step_reduction(s: Schedule, tensor: Tensor, target: str) -> bool:
@@ -67,7 +83,7 @@ def schedule_step_reduction(s: Schedule, tensor: Tensor, target: str) -> bool:
     device = _Device.of(target)
     rows = device.rows_of(tensor) if _may_be_divided(tensor) else []
     if rows and device.is_processor:
-        _add_lanes(s, tensor, rows, first=1)
+        _add_lanes(s, tensor, rows, tensor, first=1)
     elif rows:
         _share_among_threads(s[tensor], device, first=1)
     return bool(rows)
@@ -135,44 +151,55 @@ def _bind_parts(stage: Stage) -> None:
     _bind(stage, results)
 
 
-def _bind(stage: Stage, results: Iterable[IterVar]) -> None:
+def _bind(stage: Stage, results: Iterable[IterVar]) -> IterVar:
     """Give each result a thread; there is one result without axes."""
     block, thread = stage.split(stage.fuse(*results), _BLOCK)
     stage.bind(block, te.thread_axis("blockIdx.x"))
     stage.bind(thread, te.thread_axis("threadIdx.x"))
+    return thread
 
 
-def _add_lanes(s: Schedule, tensor: Tensor, axes: Iterable[IterVar], first: int = 0) -> None:
-    """Compute each result in a thread, from partial results in its registers."""
-    terms = _extent(axes)
-    _, lane = s[tensor].split(_fused(s[tensor], axes), LANES if terms >= 4 * LANES else 16)
-    partial = _factored(s, tensor, lane)
-    result = s[tensor].fuse(*s[tensor].op.axis[first:])
-    s[tensor].bind(result, te.thread_axis("blockIdx.x"))
-    stage = s[partial]
+def _keep(stage: Stage, root: Stage, thread: IterVar) -> None:
+    """Compute a stage in the registers of each thread of another."""
     stage.set_scope("local")
-    stage.compute_at(s[tensor], result)
-    stage.reorder(*stage.op.reduce_axis, stage.op.axis[0])
+    stage.compute_at(root, thread)
 
 
-def _add_columns(s: Schedule, tensor: Tensor) -> bool:
-    """Compute some neighboring results in each thread; return False if there are none."""
+def _add_lanes(
+    s: Schedule, tensor: Tensor, axes: Iterable[IterVar], root: Tensor, first: int = 0
+) -> IterVar:
+    """Compute each result in a thread, from partial results in its registers."""
+    _, lane = s[tensor].split(_fused(s[tensor], axes), LANES if _extent(axes) >= 4 * LANES else 16)
+    partial = _factored(s, tensor, lane)
+    thread = s[root].fuse(*s[root].op.axis[first:])
+    s[root].bind(thread, te.thread_axis("blockIdx.x"))
+    for each in [partial] if root is tensor else [partial, tensor]:
+        _keep(s[each], s[root], thread)
+    s[partial].reorder(*s[partial].op.reduce_axis, s[partial].op.axis[0])
+    return thread
+
+
+def _has_columns(tensor: Tensor) -> bool:
+    """Whether neighboring results read neighbors."""
     results = list(tensor.op.axis)
-    if not results or tensor.op.num_outputs > 1 or not _neighbors(tensor, results[-1:]):
-        return False
-    columns = _extent(results[-1:])
-    local, stage = s.cache_write(tensor, "local"), s[tensor]
+    return tensor.op.num_outputs == 1 and bool(results and _neighbors(tensor, results[-1:]))
+
+
+def _add_columns(s: Schedule, tensor: Tensor, root: Tensor) -> IterVar:
+    """Compute some neighboring results in each thread."""
+    sums = s.cache_write(tensor, "local") if root is tensor else tensor
+    stage = s[root]
     *rest, column = stage.op.axis
-    column, _ = stage.split(column, min(columns, LANES))
-    root = stage.fuse(*rest, column)
-    stage.bind(root, te.thread_axis("blockIdx.x"))
-    s[local].compute_at(stage, root)
-    *rest, column = s[local].op.axis
-    s[local].reorder(*rest, *s[local].op.reduce_axis, column)
-    return True
+    column, _ = stage.split(column, min(_extent([column]), LANES))
+    thread = stage.fuse(*rest, column)
+    stage.bind(thread, te.thread_axis("blockIdx.x"))
+    _keep(s[sums], stage, thread)
+    *rest, column = s[sums].op.axis
+    s[sums].reorder(*rest, *s[sums].op.reduce_axis, column)
+    return thread
 
 
-def _share_among_threads(stage: Stage, device: _Device, first: int = 0) -> None:
+def _share_among_threads(stage: Stage, device: _Device, first: int = 0) -> IterVar:
     """Compute each result by some threads of a block."""
     terms = _extent(stage.op.reduce_axis)
     threads = min(256, device.most_threads, max(32, 1 << (terms // 4).bit_length()))
@@ -181,6 +208,7 @@ def _share_among_threads(stage: Stage, device: _Device, first: int = 0) -> None:
     block, row = stage.split(stage.fuse(*stage.op.axis[first:]), max(1, 128 // threads))
     stage.bind(block, te.thread_axis("blockIdx.x"))
     stage.bind(row, te.thread_axis("threadIdx.y"))
+    return row
 
 
 def _fused(stage: Stage, axes: Iterable[IterVar]) -> IterVar:
