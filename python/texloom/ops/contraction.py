@@ -12,6 +12,14 @@ PADDED = "padded"
 _TAG = "contraction"
 
 
+def whole_columns(extent: int) -> int:
+    """Return how many columns to compute for an axis, so that they are vectors.
+
+    Vectors of four lanes or more are worth some columns that nobody reads.
+    """
+    return extent if extent % 4 == 0 or extent < 6 else -(-extent // 8) * 8
+
+
 @dataclass(frozen=True)
 class Contraction:
     """The axes of a sum of products that decide how it is computed.
@@ -49,4 +57,4 @@ class Contraction:
         return cls(**{**given, "rows": None if given["rows"] < 0 else given["rows"]})
 
 
-__all__ = ["PADDED", "Contraction"]
+__all__ = ["PADDED", "Contraction", "whole_columns"]

@@ -123,12 +123,20 @@ class Windows:
             )
         ]
 
-    def pad(self, x: Tensor, value: Any, dtype: str | None = None) -> Tensor:
-        """Return `x` with `value` around it, as far as the windows reach, in another dtype."""
-        spatial = [int(extent) for extent in x.shape[2:]]
+    def pad(
+        self,
+        x: Tensor,
+        value: Any,
+        dtype: str | None = None,
+        counts: Sequence[int] | None = None,
+    ) -> Tensor:
+        """Return `x` with `value` around it, as far as the windows reach, in another dtype.
+
+        There may be more windows than :meth:`counts` returns.
+        """
         reached = [
             (count - 1) * self.strides[axis] + self.reach(axis)
-            for axis, count in enumerate(self.counts(spatial))
+            for axis, count in enumerate(counts or self.counts(x.shape[2:]))
         ]
         return padded(x, self.begins, reached, value, dtype)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
-from ..contraction import Contraction
+from ..contraction import Contraction, whole_columns
 from ..precision import sum_dtype
 from ..raveling import raveled, unraveled
 from ..windows import Windows
@@ -59,7 +59,12 @@ def convolution(
     check_groups(channels, outputs, inner, groups)
     windows = Windows.of(kernel, strides, pads, dilations)
     counts = windows.counts(data.shape[2:])
-    own = windows.pad(data, 0, dtype)
+    # Sums over elements, not windows, are those of a matrix product: all elements are its columns.
+    if windows.are_elements:
+        computed, own = (prod(counts),), windows.pad(data, 0, dtype)
+    else:
+        computed = (*counts[:-1], whole_columns(counts[-1]))
+        own = windows.pad(data, 0, dtype, computed)
     c = te.reduce_axis((0, inner), name="c")
     taps = windows.axes()
 
@@ -69,11 +74,8 @@ def convolution(
         pixel = own(n, channel, *windows.positions(window, taps))
         return te.sum(pixel * weight(o, c, *taps).astype(dtype), axis=[c, *taps])
 
-    # Sums over elements, not windows, are those of a matrix product: all elements are its columns.
-    own_axes = [prod(counts)] if windows.are_elements else counts
-    shape = (data.shape[0], outputs, *own_axes)
     roles = Contraction(1, outputs // groups, windows.strides[-1])
-    sums = te.compute(shape, product, name="sums", **roles.marks())
+    sums = te.compute((data.shape[0], outputs, *computed), product, name="sums", **roles.marks())
     return finished(sums, bias, data.dtype, counts)
 
 
@@ -103,10 +105,11 @@ def grouped(o: Any, outputs: int, groups: int, inner: int, c: Any) -> Any:
 def finished(sums: Tensor, bias: Tensor | None, dtype: str, extents: Sequence[int]) -> Tensor:
     """Return sums plus a bias ``[O]``, rounded to a dtype, as ``[N, O, *extents]``.
 
-    The sums may have a single axis instead of these extents.
+    The sums may have a single axis instead of these extents, or columns beyond the last.
     """
-    is_flat = len(sums.shape) < 2 + len(extents)
-    if bias is None and sums.dtype == dtype and not is_flat:
+    computed = [int(extent) for extent in sums.shape[2:]]
+    is_flat = len(computed) < len(extents)
+    if bias is None and sums.dtype == dtype and computed == list(extents):
         return sums
 
     def element(n: Any, o: Any, *place: Any) -> Any:

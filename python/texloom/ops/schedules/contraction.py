@@ -20,6 +20,8 @@ ROWS = 8
 """Rows of a tile at most: with two vectors of columns they fill half of 32 vector registers."""
 UNROLLED = 128
 """Statements of unrolled taps of a window at most: more take long to compile."""
+BUSY_THREADS = 1 << 14
+"""Threads that keep a device busy that is no processor: with fewer, tiles have fewer rows."""
 VECTOR_BYTES = 64
 """Bytes of a vector at most."""
 
@@ -74,10 +76,15 @@ def contraction_kernels(
 
 
 def _is_element_by_element(reader: Tensor, sums: Tensor) -> bool:
-    """Whether a stage has the axes of sums, of which the last may stand for several."""
+    """Whether a stage has the axes of sums.
+
+    The last one may stand for several, or have columns beyond those that are read.
+    """
     rank = len(sums.shape) - 1
     shape, own = ([int(extent) for extent in each.shape] for each in (reader, sums))
-    fits = shape[:rank] == own[:rank] and prod(shape[rank:]) == own[rank]
+    columns = shape[rank:]
+    has_columns = prod(columns) == own[rank] or (len(columns) == 1 and columns[0] < own[rank])
+    fits = shape[:rank] == own[:rank] and has_columns
     return fits and not reader.op.reduce_axis and reader.op.num_outputs == 1
 
 
@@ -119,31 +126,40 @@ def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: str) -
     else:
         local = sums
         s[sums].set_scope("local")
-    extents = [int(extent) for extent in sums.shape]
-    rows = extents[roles.rows] if roles.rows is not None else 1
-    tile = _tile_of(sums, roles, rows, extents[-1], target)
-    thread = _bind_tiles(s, root, len(extents), roles, tile)
+    rank = len(sums.shape)
+    written = prod(int(extent) for extent in root.shape[rank - 1 :])
+    tile = _tile_of(sums, roles, written, target)
+    thread = _bind_tiles(s, root, rank, roles, tile, written)
     s[local].compute_at(s[root], thread)
     _schedule_sums(s[local], tile)
     return thread
 
 
-def _tile_of(sums: Tensor, roles: Contraction, rows: int, columns: int, target: str) -> _Tile:
-    """Return the tile for the extents of the rows and columns."""
-    attributes = Target(target).attrs
-    is_processor = bool(attributes.get("block_stack", True))
+def _tile_of(sums: Tensor, roles: Contraction, written: int, target: str) -> _Tile:
+    """Return the tile for sums of which so many columns are written."""
+    is_processor = bool(Target(target).attrs.get("block_stack", True))
+    extents = [int(extent) for extent in sums.shape]
+    rows = extents[roles.rows] if roles.rows is not None else 1
     size = 8 if sums.dtype.endswith("64") else 4
     most = VECTOR_BYTES if is_processor and roles.column_stride == 1 else 16
-    lanes = _lanes(columns, most // size)
+    lanes = _lanes(extents[-1], most // size)
     own_rows = _even_rows(rows, roles.rows_per_group)
     if lanes == 1:  # elements one by one, which compilers may join to vectors
-        vectors = min(columns, 16 if is_processor else 4)
+        vectors = 16 if is_processor else 4
     else:
         wide = 1 if roles.column_stride > 1 else 2 if own_rows > 2 else 4
-        vectors = min(columns // lanes, wide if is_processor else 1)
+        vectors = wide if is_processor else 1
+    # A tile that is wider than what is written would be cut to it, and its vectors with it.
+    vectors = max(1, min(vectors, written // lanes))
+    while lanes > written:
+        lanes //= 2
     if is_processor:
         return _Tile(own_rows, vectors, lanes, (1, 1))
-    across = min(32, -(-columns // (vectors * lanes)))
+    across = -(-written // (vectors * lanes))
+    tiles = prod(extents[:-1]) // rows * across
+    while own_rows > 1 and tiles * (rows // own_rows) < BUSY_THREADS:
+        own_rows //= 2
+    across = min(32, across)
     down = max(1, min(128 // across, -(-rows // own_rows)))
     return _Tile(own_rows, vectors, lanes, (down, across))
 
@@ -169,7 +185,9 @@ def _even_rows(rows: int, per_group: int) -> int:
     return min(range(ROWS, ROWS // 2, -1), key=lambda n: -rows % n)
 
 
-def _bind_tiles(s: Schedule, root: Tensor, rank: int, roles: Contraction, tile: _Tile) -> IterVar:
+def _bind_tiles(
+    s: Schedule, root: Tensor, rank: int, roles: Contraction, tile: _Tile, written: int
+) -> IterVar:
     """Bind the tiles of what a kernel writes to threads; return the innermost thread axis."""
     stage = s[root]
     axes = list(stage.op.axis)
@@ -194,7 +212,7 @@ def _bind_tiles(s: Schedule, root: Tensor, rank: int, roles: Contraction, tile: 
     stage.bind(columns, te.thread_axis("blockIdx.x"))  # not fused: its tiles stay provably small
     stage.bind(thread_x, te.thread_axis("threadIdx.x"))
     _unroll(stage, inner[:-1])
-    _vectorize(stage, lane, tile.lanes)
+    _vectorize(stage, lane, tile.lanes if written % tile.lanes == 0 else 1)
     return thread_x
 
 
@@ -234,6 +252,8 @@ def _unroll(stage: Stage, axes: Sequence[IterVar]) -> None:
 def _vectorize(stage: Stage, axis: IterVar, lanes: int) -> None:
     if lanes > 1:
         stage.vectorize(axis)
+    else:
+        stage.unroll(axis)
 
 
 __all__ = ["contraction_kernels", "schedule_contraction", "stored_inputs"]

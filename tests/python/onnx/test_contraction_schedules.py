@@ -1,0 +1,93 @@
+"""Schedules of convolutions and products: how many kernels, how large, and that they are right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from node_peers import model_of, named, onnxruntimes, random
+
+import texloom as tvm
+from texloom import te
+from texloom.onnx.model import Model
+from texloom.ops.convolution import convolution, transposed_convolution
+from texloom.ops.products import matmul
+from texloom.ops.rounding import FLOAT32_ROUNDOFF, gamma
+from texloom.ops.schedules import schedule_default
+
+PROCESSOR, OTHER = "opencl", "opencl -block_stack=0"
+
+
+def built(compute, *shapes, target=PROCESSOR):
+    inputs = [te.placeholder(shape, name=f"x{i}") for i, shape in enumerate(shapes)]
+    output = compute(*inputs)
+    scopes = ["global"] * (len(inputs) + 1)
+    return tvm.build(schedule_default([output], inputs, scopes, target), [*inputs, output], target)
+
+
+@pytest.mark.parametrize("target", [PROCESSOR, OTHER])
+@pytest.mark.parametrize(
+    ("shape", "window", "pads"),
+    [
+        ((1, 96, 80, 80), 1, 0),  # 6,400 columns of tiles that cross rows
+        ((1, 64, 56, 56), 3, 1),
+        ((1, 64, 23, 37), 3, 1),
+        ((1, 64, 7, 7), 5, 2),
+        ((1, 64, 1, 1), 1, 0),
+    ],
+)
+def test_kernels_are_few_and_small(shape, window, pads, target):
+    """The bias is added where the sums are; only a border needs a kernel of its own.
+
+    A kernel has a few hundred statements: a tile has up to 8 rows of 16 columns.
+    """
+    weight = (64, shape[1], window, window)
+    function = built(
+        lambda x, w, b: convolution(x, w, b, pads=[pads] * 4), shape, weight, (64,), target=target
+    )
+    assert len(function.kernels) == 1 + (pads > 0)
+    assert function.get_source().count(";") < 800
+
+
+def test_columns_are_vectors():
+    """A row of 40 columns is computed as vectors of 8, whatever the number of rows."""
+    function = built(lambda x, w: convolution(x, w, pads=[1] * 4), (1, 5, 9, 40), (7, 5, 3, 3))
+    assert "vload8" in function.get_source()
+
+
+def test_taps_of_a_transposed_convolution():
+    """With a stride of the window's size an output has one tap: no loop over others."""
+    function = built(
+        lambda x, w: transposed_convolution(x, w, extents=[32, 32], strides=[2, 2]),
+        (1, 6, 16, 16),
+        (6, 4, 2, 2),
+    )
+    source = function.get_source()
+    assert source.count("for (") == 1 and "for (int c = 0; c < 6" in source
+
+
+def test_products_are_one_kernel():
+    function = built(matmul, (3, 40, 50), (50, 64))
+    assert len(function.kernels) == 1
+
+
+MODELS = {
+    "dense": ("Conv", [(2, 5, 9, 12), (19, 5, 3, 3), (19,)], {"pads": [1, 1, 1, 1]}, 45),
+    "odd": ("Conv", [(1, 5, 7, 11), (6, 5, 3, 3), (6,)], {"pads": [1, 1, 1, 1]}, 45),
+    "depthwise": ("Conv", [(1, 6, 9, 16), (6, 1, 5, 5)], {"group": 6, "strides": [2, 2]}, 25),
+    "pointwise": ("Conv", [(1, 33, 6, 6), (20, 33, 1, 1), (20,)], {}, 33),
+    "product": ("MatMul", [(3, 21, 30), (30, 44)], {}, 30),
+    "row": ("MatMul", [(30,), (30, 44)], {}, 30),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_blocks_of_many_threads(name):
+    """Devices other than processors have blocks of up to 128 threads, and smaller tiles."""
+    op, shapes, attributes, terms = MODELS[name]
+    inputs = [random(i, *shape) for i, shape in enumerate(shapes)]
+    model = model_of(op, inputs, **attributes)
+    (got,) = Model(model, OTHER).run(named(inputs)).values()
+    (expected,) = onnxruntimes(model, inputs)
+    (magnitudes,) = onnxruntimes(model, [np.abs(each) for each in inputs])
+    bound = 2 * gamma(terms + 2, FLOAT32_ROUNDOFF) * magnitudes
+    assert (np.abs(got - expected) <= bound).all()
