@@ -40,8 +40,8 @@ struct GraphOptions {
 struct GraphSummary {
   struct ChosenNode {
     std::string node;
-    std::string alternative;                // "in place" or "copy" for a concatenation
-    double cost = 0;                        // nanoseconds
+    std::string alternative;  // "in place" or "copy" for a concatenation, "in place" for a view
+    double cost = 0;          // nanoseconds
     std::vector<std::string> members = {};  // of a fused operator
   };
   struct Conversion {

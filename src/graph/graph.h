@@ -82,6 +82,8 @@ struct Node {
   std::optional<runtime::OperatorCall> call = {};  // set for a custom operator
   std::optional<std::size_t> concat_axis = {};     // set for a concatenation
   std::optional<Pattern> pattern = {};             // set for an operator
+  // Of an operator with one input: its output has the input's elements in the same row-major order.
+  bool is_view = false;
   // Of an operator: names what it computes more exactly than `op` and the attributes, if these do
   // not say all. Operators that agree in all three compute equal outputs of equal inputs.
   std::string computation = {};

@@ -43,6 +43,11 @@ Invocations invocations_of(const Graph& graph, const Offers& offers, const Choic
       result.list.push_back(std::move(own));
       continue;
     }
+    if (node.is_view) {  // of its input, or of what that is a view of
+      const StoredTensor whole = result.owner_of(own.reads.front());
+      result.parts.push_back({own.writes.front(), whole, offer.in_place->front()});
+      continue;
+    }
     for (std::size_t i = 0; i < node.inputs.size(); ++i)
       result.parts.push_back({own.reads[i], own.writes.front(), (*offer.in_place)[i]});
   }

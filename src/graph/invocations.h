@@ -14,11 +14,11 @@ struct Invocation {
 };
 
 struct Invocations {
-  std::vector<Invocation> list;      // concatenations in place are not among them
+  std::vector<Invocation> list;      // concatenations and views in place are not among them
   std::vector<const Offer*> offers;  // by node, the chosen one
   // By tensor that is computed or an input: the storage in which it is first stored.
   std::vector<std::size_t> stored;
-  // Parts of concatenations in place: each is in a whole, at a place.
+  // Parts of concatenations in place, and views: each is in a whole, at a place.
   struct Part {
     StoredTensor part, whole;
     PartPlace place;

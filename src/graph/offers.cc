@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "graph/planes.h"
+#include "graph/views.h"
 #include "support/diagnostic.h"
 
 namespace texloom::graph {
@@ -30,7 +31,9 @@ class Collection {
 
   Offers collect() {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      if (!graph_.nodes[i].concat_axis) add_alternatives(i);
+      if (graph_.nodes[i].concat_axis) continue;
+      add_alternatives(i);
+      if (graph_.nodes[i].is_view && may_share_memory(graph_, graph_.nodes[i])) add_sharing(i);
     }
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (graph_.nodes[i].concat_axis) add_concatenation(i);
@@ -111,6 +114,17 @@ class Collection {
     }
     offer.cost *= 1 + alternative.fold_share * static_cast<double>(folded_arguments);
     return offer;
+  }
+
+  // Adds the offer of a view that runs nothing: both tensors are one row-major buffer.
+  void add_sharing(std::size_t number) {
+    const Node& node = graph_.nodes[number];
+    Offer offer{.alternative = {}, .storages = {}};
+    for (const TensorId id : tensors_of(node))
+      offer.storages.push_back(
+          number_of(id, {{}, ir::linear_layout(graph_.tensors[id].shape)}, node));
+    offer.in_place = {PartPlace{}};
+    offers_.nodes[number].push_back(std::move(offer));
   }
 
   // The scopes in which neighbors store the tensors of a concatenation.

@@ -20,11 +20,12 @@ using Folds = std::map<TensorId, int64_t>;
 
 // One way to run a node.
 struct Offer {
-  // Of the node's alternatives; nullopt for a concatenation.
+  // Of the node's alternatives; nullopt for a concatenation, and for a view in place.
   std::optional<std::size_t> alternative = {};
   std::vector<std::size_t> storages;  // of its inputs, then of its outputs
   double cost = 0;                    // nanoseconds
-  // Of a concatenation in place, which runs nothing: where its inputs are in its output.
+  // Of a concatenation in place, which runs nothing: where its inputs are in its output. Of a view
+  // in place: where its output is in its input.
   std::optional<std::vector<PartPlace>> in_place = {};
 };
 
@@ -40,6 +41,7 @@ struct Offers {
 // nothing, where its parts are edges of the graph that no other concatenation holds, lie as
 // part_places() says and begin at multiples of `buffer_alignment` bytes, and where no node reads
 // one of them and writes another (textures), or wants one in an image of its own; else a kernel.
+// A view offers its alternatives, and to share the memory of its input (graph/views.h).
 Offers collect_offers(const Graph& graph, StoragePreference preference, const CostModel& model,
                       int64_t buffer_alignment, const Folds& folds);
 

@@ -22,7 +22,7 @@ namespace {
 using graph::TensorId;
 
 void add_operator(graph::Graph& g, const std::string& name, const std::string& op,
-                  const std::string& pattern, const std::string& computation,
+                  const std::string& pattern, const std::string& computation, bool is_view,
                   std::vector<TensorId> inputs, std::vector<TensorId> outputs,
                   const py::dict& attributes) {
   graph::Node node{name, op, std::move(inputs), std::move(outputs)};
@@ -31,6 +31,7 @@ void add_operator(graph::Graph& g, const std::string& name, const std::string& o
   node.pattern = graph::pattern_of(pattern);
   TL_CHECK(node.pattern.has_value(), pattern);
   node.computation = computation;
+  node.is_view = is_view;
   g.nodes.push_back(std::move(node));
 }
 

@@ -27,7 +27,7 @@ from .node_functions import (
     placeholders,
     scheduled,
 )
-from .patterns import computation_of, pattern_of
+from .patterns import computation_of, is_view, pattern_of
 from .tensor import GraphTensor
 
 Scopes = Mapping[str, Sequence[str]]
@@ -199,8 +199,9 @@ class Graph:
         check_functions(name, compute, len(inputs))
         arguments = placeholders(inputs)
         made = computed(name, compute, arguments)
-        pattern = pattern_of(made)
         computation = computation_of(arguments, made)
+        shares = is_view(made)
+        pattern = "injective" if shares else pattern_of(made)
         outputs = self._named_outputs(name, [(list(map(int, t.shape)), t.dtype) for t in made])
         settings = dict(attributes or {})
 
@@ -211,6 +212,7 @@ class Graph:
                 op,
                 pattern,
                 computation,
+                shares,
                 [numbers[t.name] for t in inputs],
                 [numbers[t.name] for t in outputs],
                 settings,

@@ -8,6 +8,7 @@ from hashlib import sha256
 from .. import _core, te
 from .._core import Tensor
 from ..driver import program
+from ..ops.movement.reshaping import VIEW
 from ..ops.schedules.stages import stages_of
 
 _FAR = ("own", "broadcast", "other")  # kinds of reads, from near to far
@@ -49,6 +50,12 @@ def _farthest_read(
     return _FAR[worst]
 
 
+def is_view(outputs: Sequence[Tensor]) -> bool:
+    """Return whether a computation only gives an input another shape."""
+    stages = stages_of(outputs)
+    return len(outputs) == len(stages) == 1 and outputs[0].op.tag == VIEW
+
+
 def computation_of(arguments: Sequence[Tensor], outputs: Sequence[Tensor]) -> str:
     """Return a word that is equal for operators that compute the same of their arguments."""
     schedule = te.create_schedule([each.op for each in outputs])
@@ -56,4 +63,4 @@ def computation_of(arguments: Sequence[Tensor], outputs: Sequence[Tensor]) -> st
     return sha256(text.encode()).hexdigest()[:16]
 
 
-__all__ = ["computation_of", "pattern_of"]
+__all__ = ["computation_of", "is_view", "pattern_of"]

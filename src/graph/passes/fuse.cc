@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "graph/views.h"
+
 namespace texloom::graph {
 namespace {
 
@@ -16,10 +18,11 @@ using NodeId = std::size_t;  // an index into Graph::nodes
 // Operators that will be one. The last computes the only tensor that others may read.
 using Group = std::set<NodeId>;
 
-// Whether it is an operator that may be a member.
-bool is_single(const Node& node) {
+// Whether it is an operator that may be a member. A view that takes no kernel stays.
+bool is_single(const Graph& graph, const Node& node) {
   return node.pattern && *node.pattern != Pattern::Opaque && node.outputs.size() == 1 &&
-         node.members.empty() && node.alternatives.empty();
+         node.members.empty() && node.alternatives.empty() &&
+         !(node.is_view && may_share_memory(graph, node));
 }
 
 // Whether an element of the output takes more than a few operations.
@@ -47,7 +50,7 @@ class Fusion {
   std::vector<Group> run() {
     for (NodeId n = 0; n < graph_.nodes.size(); ++n) {
       const Node& node = graph_.nodes[n];
-      if (!is_single(node) || is_heavy(node)) continue;
+      if (!is_single(graph_, node) || is_heavy(node)) continue;
       while (take_in_one(groups_[n])) {
       }
     }
@@ -88,7 +91,7 @@ class Fusion {
 
   bool may_join(const Group& producers, const Group& group, TensorId tensor) const {
     const Node& producer = graph_.nodes[*producer_[tensor]];
-    if (!is_single(producer) || graph_.tensors[tensor].role != TensorRole::Intermediate)
+    if (!is_single(graph_, producer) || graph_.tensors[tensor].role != TensorRole::Intermediate)
       return false;
     const std::set<NodeId>& readers = readers_[tensor];
     const bool is_inner = std::includes(group.begin(), group.end(), readers.begin(), readers.end());

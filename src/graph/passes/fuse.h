@@ -13,7 +13,8 @@ namespace texloom::graph {
 //   A fused operator has at most kMostMembers members and kMostTensors inputs and outputs. It is
 //   named after the last member, the one whose output is written.
 // Requires: stage graph, verified.
-// Ensures: operators that have members, alternatives or several outputs are as before. A tensor
+// Ensures: operators that have members, alternatives or several outputs are as before, and so are
+//   views that can share the memory of their inputs, because these take no kernel. A tensor
 //   that others may read is computed once, as before. The graph has no cycle: what reads the one
 //   output of a fused operator came after all its members.
 // Order: last, when a tensor has as few readers as it can have.

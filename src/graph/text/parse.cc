@@ -169,9 +169,11 @@ class Parser {
       reader_.wrong(word,
                     "write elementwise, broadcast, injective, reduction, contraction or opaque",
                     "there is no pattern {}", word.text);
-    if (!reader_.accept_word("computation")) return;
-    reader_.expect("=");
-    node.computation = reader_.name("what names the computation, in quotes").name;
+    if (reader_.accept_word("computation")) {
+      reader_.expect("=");
+      node.computation = reader_.name("what names the computation, in quotes").name;
+    }
+    node.is_view = reader_.accept_word("view");
   }
 
   std::vector<Node> members() {

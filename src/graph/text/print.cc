@@ -69,6 +69,7 @@ class Printer {
     if (!node.pattern) return {};
     std::string text = fmt::format(" pattern={}", to_string(*node.pattern));
     if (!node.computation.empty()) text += " computation=" + quote(node.computation);
+    if (node.is_view) text += " view";
     return text;
   }
 

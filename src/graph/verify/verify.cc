@@ -2,6 +2,9 @@
 
 #include <fmt/ranges.h>
 
+#include <cstdint>
+#include <functional>
+#include <numeric>
 #include <set>
 #include <string>
 #include <string_view>
@@ -143,8 +146,23 @@ class Verifier {
       computed_[id] = true;
     }
     if (!node.members.empty()) add_inner(node);
+    if (node.is_view) check_view(node);
     if (node.concat_axis) return check_concatenation(node);
     check_alternatives(node);
+  }
+
+  void check_view(const Node& node) {
+    const auto elements = [&](TensorId id) {
+      const Shape& shape = graph_.tensors[id].shape;
+      return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+    };
+    const bool fits = node.pattern == Pattern::Injective && node.inputs.size() == 1 &&
+                      node.outputs.size() == 1 &&
+                      graph_.tensors[node.inputs[0]].type == graph_.tensors[node.outputs[0]].type &&
+                      elements(node.inputs[0]) == elements(node.outputs[0]);
+    if (!fits)
+      error(node.location, "let it be injective, of one input, with as many elements of its type",
+            "the view '{}' cannot have the elements of its input", node.name);
   }
 
   void add_inner(const Node& node) {

@@ -11,7 +11,7 @@ namespace texloom::graph {
 // is no operator and has no alternative, an alternative whose arguments do not have the types and
 // shapes of the node's tensors, a call that does not read its inputs and write its outputs, a
 // concatenation whose extents do not fit, members that do not compute the outputs of their node
-// from its inputs.
+// from its inputs, a view that cannot have the elements of its input.
 void verify(const Graph& graph);
 
 }  // namespace texloom::graph

@@ -9,6 +9,9 @@ from typing import Any
 from ... import te
 from ..._core import Tensor
 
+VIEW = "view"
+"""The tag of a stage that has the elements of its one input in the same row-major order."""
+
 
 def _matches(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:
     """Divide the axes of two shapes into the shortest runs with equal numbers of elements."""
@@ -63,7 +66,9 @@ def reshape(x: Tensor, shape: Sequence[int]) -> Tensor:
     old = [int(extent) for extent in x.shape]
     if prod(old) != prod(shape):
         raise ValueError(f"{prod(old)} elements do not have the shape {tuple(shape)}")
-    return te.compute(tuple(shape), lambda *i: x(*index_in(old, shape, i)), name="reshaped")
+    return te.compute(
+        tuple(shape), lambda *i: x(*index_in(old, shape, i)), name="reshaped", tag=VIEW
+    )
 
 
-__all__ = ["index_in", "reshape"]
+__all__ = ["VIEW", "index_in", "reshape"]

@@ -1,0 +1,12 @@
+// Views: operators whose output has the elements of their input, in the same order.
+#pragma once
+
+#include "graph/graph.h"
+
+namespace texloom::graph {
+
+// Whether the output of a view may share the memory of its input, as a row-major buffer, so that
+// it takes no kernel: if both are memory of the graph's own, and no concatenation places them.
+bool may_share_memory(const Graph& graph, const Node& view);
+
+}  // namespace texloom::graph
