@@ -13,6 +13,7 @@ from texloom.bench import compilation, growth, timing
 from texloom.bench import convolution as bench_convolution
 from texloom.demo import __main__ as demo_command
 from texloom.demo import console, convolution, filters, photographs, pictures, texture_cache
+from texloom.demo.ocr import reading, rectangles
 
 DEVICE = texloom.opencl(0)
 
@@ -49,7 +50,7 @@ def wrong_reference(monkeypatch):
 
 @pytest.mark.usefixtures("small_photographs")
 def test_demo_shows_every_step_and_writes_pictures(tmp_path, capsys):
-    assert demo_command.main(["--out", str(tmp_path / "new"), "--device", "0"]) == 0
+    assert demo_command.main(["schedule", "--out", str(tmp_path / "new"), "--device", "0"]) == 0
     shown = capsys.readouterr().out
     for step in (
         "  bind ax0 blockIdx.x\n  bind ax1 threadIdx.x\n  vectorize ax2\n",
@@ -79,7 +80,7 @@ def test_demo_shows_every_step_and_writes_pictures(tmp_path, capsys):
 
 @pytest.mark.usefixtures("small_photographs", "wrong_reference")
 def test_demo_fails_when_a_pixel_is_wrong(tmp_path, capsys):
-    assert demo_command.main(["--out", str(tmp_path)]) == 1
+    assert demo_command.main(["schedule", "--out", str(tmp_path)]) == 1
     captured = capsys.readouterr()
     assert captured.out.count(": WRONG") == 4
     assert "a result is wrong" in captured.err
@@ -89,6 +90,60 @@ def test_demo_fails_when_the_example_is_wrong(monkeypatch, capsys):
     monkeypatch.setattr(texture_cache.np, "count_nonzero", lambda _: 3)
     assert not texture_cache.show(console.PlainOutput(), DEVICE)
     assert "WRONG in 3 places" in capsys.readouterr().out
+
+
+class _OwnEngine:
+    """Answers like the networks on a page with one line of text, which says "ab"."""
+
+    def run(self, network, x):
+        if network == "detection":
+            made = np.zeros((1, 1, *x.shape[2:]), "float32")
+            made[:, :, 40:60, 100:300] = 0.9
+            return made
+        if network == "direction":
+            return np.array([[0.9, 0.1]], "float32")
+        scores = np.full((1, 6, 4), 0.05, "float32")
+        for step, each in enumerate([1, 1, 0, 2, 2, 0]):
+            scores[0, step, each] = 0.8
+        return scores
+
+
+def test_reading_finds_boxes_and_text():
+    lines = reading.read(_OwnEngine(), np.ones((96, 320, 3), "float32"), 1.0, ["a", "b", "c"])
+    assert [line.text for line in lines] == ["ab"]
+    (box,) = (line.box for line in lines)
+    # 200 x 20 pixels, and the mask is one larger each way, grown by 1.6 * area / perimeter.
+    grown = 1.6 * 200 * 20 / (2 * (200 + 20))
+    assert box.size[0] == pytest.approx(200 + 2 * grown, abs=3)
+    assert box.size[1] == pytest.approx(20 + 2 * grown, abs=3)
+    assert box.center == pytest.approx((200, 50), abs=1)
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.3, -0.5, np.pi / 2])
+def test_the_smallest_rectangle_is_found(angle):
+    wanted = rectangles.Rectangle((50.0, 40.0), (30.0, 8.0), angle)
+    along = np.linspace(0, 1, 9)[:, None]
+    corners = wanted.corners()
+    points = np.concatenate(
+        [a + along * (b - a) for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True)]
+    )
+    found = rectangles.around(points)
+    np.testing.assert_allclose(found.size, wanted.size, atol=1e-9)
+    np.testing.assert_allclose(found.center, wanted.center, atol=1e-9)
+    np.testing.assert_allclose(np.sin(found.angle - angle), 0, atol=1e-9)
+    assert rectangles.around(np.array([[0, 0], [1, 1], [2, 2]])) is None
+
+
+@pytest.mark.nightly  # compiles three networks
+def test_the_page_is_read_as_onnxruntime_reads_it(tmp_path, capsys):
+    pytest.importorskip("rapidocr_onnxruntime")
+    assert demo_command.main(["--out", str(tmp_path), "--device", "0"]) == 0
+    shown = capsys.readouterr().out
+    assert "Let us first determine markers of the coins and the" in shown
+    assert "boxes: the same" in shown
+    assert "text: the same" in shown
+    with Image.open(tmp_path / "page_read.png") as image:
+        assert image.size[0] == 2 * 384
 
 
 def test_demo_lists_devices(capsys):
@@ -123,7 +178,7 @@ def test_what_ends_the_demo_is_said_without_a_traceback(
         raise error
 
     monkeypatch.setattr(texture_cache, "show", fail)
-    assert demo_command.main(["--out", str(tmp_path)]) == status
+    assert demo_command.main(["schedule", "--out", str(tmp_path)]) == status
     message = capsys.readouterr().err
     assert said in message
     assert "Traceback" not in message

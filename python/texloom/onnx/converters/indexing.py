@@ -8,6 +8,7 @@ from math import prod
 import numpy as np
 
 from ...ops import indexing, movement
+from ...ops.indexing.combining import Combination
 from ..nodes import Node, Value
 from .axes import empty, normal_axis
 from .registry import converts
@@ -84,7 +85,7 @@ def compress(node: Node) -> Value:
     return node.emit("compress", indexing.gather, [x, node.constant(kept, "int64")], axis=axis)
 
 
-def _reduction(node: Node) -> indexing.Combination | None:
+def _reduction(node: Node) -> Combination | None:
     """Return how updates are combined; None if they replace."""
     reduction = node.attributes.get("reduction", "none")
     if reduction not in ("none", "add", "mul", "max", "min"):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from .choosing import one_hot, reverse_sequence
-from .combining import Combination
 from .gathering import gather, gather_elements, gather_nd
 from .scatter_elements import combine_elements, last_update, replace_elements, scatter_elements
 from .scatter_nd import combine_nd, last_update_nd, replace_parts, scatter_nd
 
 __all__ = [
-    "Combination",
     "combine_elements",
     "combine_nd",
     "gather",

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from .grid_sampling import Outside, affine_grid, grid_sample
+from .grid_sampling import affine_grid, grid_sample
 from .regions import max_roi_pool, roi_align
 from .resizing import fill_outside, interpolate, repeat, take_positions
-from .tables import ROUNDINGS, TRANSFORMATIONS, Axis, Interpolation, Sampling, Table, table
+from .tables import Axis, Sampling, Table, table
 
 __all__ = [
-    "ROUNDINGS",
-    "TRANSFORMATIONS",
     "Axis",
-    "Interpolation",
-    "Outside",
     "Sampling",
     "Table",
     "affine_grid",
