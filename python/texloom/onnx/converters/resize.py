@@ -69,9 +69,9 @@ def _sampling(node: Node) -> ops.Sampling:
         bool(get("antialias", 0)),
         bool(get("exclude_outside", 0)),
     )
-    if made.transformation not in ops.TRANSFORMATIONS:
+    if made.transformation not in TRANSFORMATIONS:
         node.refuse(f"it has no coordinate_transformation_mode {made.transformation!r}")
-    if made.rounding not in ops.ROUNDINGS:
+    if made.rounding not in ROUNDINGS:
         node.refuse(f"it has no nearest_mode {made.rounding!r}")
     return made
 
