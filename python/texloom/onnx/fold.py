@@ -16,13 +16,17 @@ _RANDOM = frozenset(
     + ["RandomUniformLike"]
 )
 _CONTROL = frozenset(["If", "Loop", "Scan"])  # may read outer names
+_CONVERTED = frozenset(  # the reference implementation contradicts the standard, or is very slow
+    ["CenterCropPad", "Col2Im", "GridSample", "OneHot", "Resize", "RoiAlign", "Shape", "Slice"]
+    + ["Upsample"]
+)
 
 
 def computed_now(
     node: onnx.NodeProto, arrays: Sequence[NDArray[Any] | None], version: int
 ) -> list[NDArray[Any]] | None:
     """Return the outputs of a node, or None if it cannot be computed here."""
-    if node.op_type in _RANDOM | _CONTROL or node.domain not in ("", "ai.onnx"):
+    if node.op_type in _RANDOM | _CONTROL | _CONVERTED or node.domain not in ("", "ai.onnx"):
         return None
     names = [name for name in dict.fromkeys(node.input) if name]
     graph = onnx.helper.make_graph(

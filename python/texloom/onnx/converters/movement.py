@@ -282,15 +282,18 @@ def slice_(node: Node) -> Value:
         node.refuse("its starts, ends, axes and steps are not equally many")
     if 0 in steps:
         node.refuse("its step is 0")
-    first, every, shape = [0] * x.rank, [1] * x.rank, list(x.shape)
+    taken = [range(extent) for extent in x.shape]
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        taken = _taken(start, end, step, x.shape[axis])
-        first[axis], every[axis], shape[axis] = taken.start, step, len(taken)
+        taken[axis] = _taken(start, end, step, x.shape[axis])
+    shape = tuple(map(len, taken))
     if 0 in shape:
         return empty(shape, x.dtype)
-    if tuple(shape) == x.shape and min(every, default=1) > 0:
+    if x.array is not None:
+        return node.constant(x.array[np.ix_(*taken)])
+    first, every = [each.start for each in taken], [each.step for each in taken]
+    if shape == x.shape and min(every, default=1) > 0:
         return x
-    attributes: dict[str, Any] = {"starts": first, "steps": every, "shape": tuple(shape)}
+    attributes: dict[str, Any] = {"starts": first, "steps": every, "shape": shape}
     return node.emit("slice", movement.strided_slice, [x], **attributes)
 
 
