@@ -2,7 +2,8 @@
 
 All take a tensor, the axes (None: all of them), and whether the reduced axes stay with extent 1.
 Elements of 16 bits are accumulated in float32. Integers are accumulated in their own type, whose
-overflow wraps; what needs roots or logarithms of integers computes them in float32.
+overflow wraps; what needs roots or logarithms of integers computes them in float32, and sums of
+exponentials of integers in float64.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def reduce_log_sum_exp(x: Tensor, axes: Axes = None, keepdims: bool = True) -> T
     if not own:
         return elementwise(_same, x, name="log_sum_exp")
     top = reduce_max(x, own, True)
-    wide = sum_dtype(x.dtype) if is_float(x.dtype) else "float32"
+    wide = sum_dtype(x.dtype) if is_float(x.dtype) else "float64"
 
     def base(*i: Any) -> Any:
         value = top(*i).astype(wide)
