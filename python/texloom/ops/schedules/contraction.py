@@ -17,13 +17,16 @@ from ...target import Target
 from ..contraction import PADDED, Contraction
 
 ROWS = 8
-"""Rows of a tile at most: with two vectors of columns they fill half of 32 vector registers."""
+"""Rows of a tile at most: with two vectors of columns they fill half of 32 vector registers.
+
+Tiles of few rows have more vectors instead.
+"""
 UNROLLED = 128
 """Statements of unrolled taps of a window at most: more take long to compile."""
 BUSY_THREADS = 1 << 14
 """Threads that keep a device busy that is no processor: with fewer, tiles have fewer rows."""
-VECTOR_BYTES = 64
-"""Bytes of a vector at most."""
+VECTOR_BYTES = 32
+"""Bytes of a vector at most: processors with wider registers still compute best with these."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +150,7 @@ def _tile_of(sums: Tensor, roles: Contraction, written: int, target: str) -> _Ti
     if lanes == 1:  # elements one by one, which compilers may join to vectors
         vectors = 16 if is_processor else 4
     else:
-        wide = 1 if roles.column_stride > 1 else 2 if own_rows > 2 else 4
+        wide = 1 if roles.column_stride > 1 else max(2, ROWS // own_rows)
         vectors = wide if is_processor else 1
     # A tile that is wider than what is written would be cut to it, and its vectors with it.
     vectors = max(1, min(vectors, written // lanes))
