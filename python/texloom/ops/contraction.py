@@ -33,13 +33,10 @@ class Contraction:
         An axis along which that factor does not change.
     rows_per_group : int
         How many neighbors along `rows` read the same elements of that factor.
-    column_stride : int
-        Elements from one of its neighbors to the next.
     """
 
     rows: int | None
     rows_per_group: int = 1 << 30
-    column_stride: int = 1
 
     def marks(self) -> dict[str, Any]:
         """Return the `tag` and the `attrs` of ``te.compute`` for the sums."""

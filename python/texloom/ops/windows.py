@@ -123,21 +123,56 @@ class Windows:
             )
         ]
 
+    def phases(self) -> int:
+        """Return how many remainders by the last axis's stride the elements of a window have."""
+        stride, dilation = self.strides[-1], self.dilations[-1]
+        return 1 + max(k * dilation % stride for k in range(self.kernel[-1]))
+
+    def pad_by_phase(
+        self, x: Tensor, value: Any, dtype: str | None, counts: Sequence[int]
+    ) -> Tensor:
+        """Return what :meth:`pad` returns, with the columns of each phase together.
+
+        Columns whose remainders by the stride are equal are neighbors, so that an element of
+        neighboring windows is, too. The result is ``[N, C, ..., phases, columns]``, and has the
+        indices that :meth:`positions_by_phase` returns.
+        """
+        stride = self.strides[-1]
+        columns = counts[-1] + (self.reach(len(counts) - 1) - 1) // stride
+        whole = self.pad(x, value, dtype, counts, stride * columns)
+        shape = (*whole.shape[:-1], self.phases(), columns)
+        return te.compute(
+            shape,
+            lambda *i: whole(*i[:-2], i[-1] * stride + i[-2]),
+            name="phases",
+            tag=PADDED,
+        )
+
+    def positions_by_phase(self, window: Sequence[Any], element: Sequence[Any]) -> list[PrimExpr]:
+        """Return the indices, into what :meth:`pad_by_phase` returns, of an element of a window."""
+        *rows, _ = self.positions(window, element)
+        stride = self.strides[-1]
+        place = element[-1] * self.dilations[-1]
+        return [*rows, te.indexmod(place, stride), window[-1] + te.indexdiv(place, stride)]
+
     def pad(
         self,
         x: Tensor,
         value: Any,
         dtype: str | None = None,
         counts: Sequence[int] | None = None,
+        columns: int | None = None,
     ) -> Tensor:
         """Return `x` with `value` around it, as far as the windows reach, in another dtype.
 
-        There may be more windows than :meth:`counts` returns.
+        There may be more windows than :meth:`counts` returns, and more columns than they reach.
         """
         reached = [
             (count - 1) * self.strides[axis] + self.reach(axis)
             for axis, count in enumerate(counts or self.counts(x.shape[2:]))
         ]
+        if columns is not None:
+            reached[-1] = columns
         return padded(x, self.begins, reached, value, dtype)
 
 

@@ -59,22 +59,25 @@ def convolution(
     check_groups(channels, outputs, inner, groups)
     windows = Windows.of(kernel, strides, pads, dilations)
     counts = windows.counts(data.shape[2:])
+    is_strided = windows.strides[-1] > 1
     # Sums over elements, not windows, are those of a matrix product: all elements are its columns.
     if windows.are_elements:
         computed, own = (prod(counts),), windows.pad(data, 0, dtype)
     else:
         computed = (*counts[:-1], whole_columns(counts[-1]))
-        own = windows.pad(data, 0, dtype, computed)
+        pad = windows.pad_by_phase if is_strided else windows.pad
+        own = pad(data, 0, dtype, computed)
     c = te.reduce_axis((0, inner), name="c")
     taps = windows.axes()
 
     def product(n: Any, o: Any, *place: Any) -> Any:
         window = unraveled(place[0], counts) if len(place) < len(counts) else place
         channel = grouped(o, outputs, groups, inner, c.var)
-        pixel = own(n, channel, *windows.positions(window, taps))
+        positions = windows.positions_by_phase if is_strided else windows.positions
+        pixel = own(n, channel, *positions(window, taps))
         return te.sum(pixel * weight(o, c, *taps).astype(dtype), axis=[c, *taps])
 
-    roles = Contraction(1, outputs // groups, windows.strides[-1])
+    roles = Contraction(1, outputs // groups)
     sums = te.compute((data.shape[0], outputs, *computed), product, name="sums", **roles.marks())
     return finished(sums, bias, data.dtype, counts)
 

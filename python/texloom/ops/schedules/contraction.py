@@ -144,14 +144,13 @@ def _tile_of(sums: Tensor, roles: Contraction, written: int, target: str) -> _Ti
     extents = [int(extent) for extent in sums.shape]
     rows = extents[roles.rows] if roles.rows is not None else 1
     size = 8 if sums.dtype.endswith("64") else 4
-    most = VECTOR_BYTES if is_processor and roles.column_stride == 1 else 16
+    most = VECTOR_BYTES if is_processor else 16
     lanes = _lanes(extents[-1], most // size)
     own_rows = _even_rows(rows, roles.rows_per_group)
     if lanes == 1:  # elements one by one, which compilers may join to vectors
         vectors = 16 if is_processor else 4
     else:
-        wide = 1 if roles.column_stride > 1 else max(2, ROWS // own_rows)
-        vectors = wide if is_processor else 1
+        vectors = max(2, ROWS // own_rows) if is_processor else 1
     # A tile that is wider than what is written would be cut to it, and its vectors with it.
     vectors = max(1, min(vectors, written // lanes))
     while lanes > written:
