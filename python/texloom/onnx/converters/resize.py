@@ -9,6 +9,7 @@ from math import floor
 import numpy as np
 
 from ...ops import resize as ops
+from ...ops.resize.tables import ROUNDINGS, TRANSFORMATIONS
 from ..nodes import Node, Value
 from .axes import empty, normal_axes
 from .registry import converts
