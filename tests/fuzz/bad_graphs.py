@@ -252,3 +252,23 @@ def package_in_a_missing_folder() -> None:
     g, x = graph_of()
     g.output(g.node("y", plus_one, [x], one_block, BUFFERS))
     g.compile().save("/none/y.tlp")  # wrong
+
+
+@case("TL5016", says="there is no pass 'fuze' over graphs")
+def pass_that_does_not_exist() -> None:
+    g, x = graph_of()
+    g.output(g.op("y", "PlusOne", plus_one, [x])[0])
+    g.compile(passes=["fuze"])  # wrong
+
+
+@case("TL2040", says="passes='fuse' is no list of passes")
+def pass_that_is_no_list() -> None:
+    g, x = graph_of()
+    g.output(g.op("y", "PlusOne", plus_one, [x])[0])
+    g.compile(passes="fuse")  # wrong
+
+
+@case("TL3040", says="raised ZeroDivisionError")
+def operator_that_raises() -> None:
+    g, x = graph_of()
+    g.op("y", "Half", lambda x: te.compute(x.shape, lambda i: x[i] * (1 / 0)), [x])  # wrong
