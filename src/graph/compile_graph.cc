@@ -16,6 +16,8 @@
 #include "graph/passes/seal.h"
 #include "graph/verify/verify.h"
 #include "ir/layout/layout_pattern.h"
+#include "runtime/launch_count.h"
+#include "support/check.h"
 
 namespace texloom::graph {
 namespace {
@@ -114,6 +116,12 @@ void add_members(const Graph& graph, GraphSummary& summary) {
   }
 }
 
+void add_launches(const runtime::LaunchPlan& plan, GraphSummary& summary) {
+  const auto launches = runtime::launches_of(plan.steps);
+  TL_CHECK(launches.ok(), launches.status().message());
+  summary.launches = *launches;
+}
+
 void add_memory(const runtime::LaunchPlan& plan, GraphSummary& summary) {
   for (const runtime::TensorStorage& object : plan.workspace->objects)
     summary.workspace_bytes += runtime::bytes_of(object);
@@ -177,6 +185,7 @@ CompiledGraph compile_graph(const Graph& given, const GraphOptions& options,
   compiled.summary = summary_of(graph, chosen, invocations, folds);
   add_members(given, compiled.summary);
   compiled.summary.signatures = sites.size();
+  add_launches(assembly.plan, compiled.summary);
   add_memory(assembly.plan, compiled.summary);
   compiled.package = package_of(graph, chosen.offers, assembly, sites);
   compiled.values = std::move(assembly.values);

@@ -55,10 +55,11 @@ struct GraphSummary {
   std::vector<ChosenNode> nodes;
   std::vector<Conversion> conversions;
   std::vector<Fold> folds;
-  double cost = 0;                    // nanoseconds, of the second choice if there are folds
-  double lower_bound = 0;             // no choice with these folds costs less
-  std::size_t call_sites = 0;         // invocations of compiled kernels, conversions among them
-  std::size_t signatures = 0;         // of these, the ones that differ
+  double cost = 0;             // nanoseconds, of the second choice if there are folds
+  double lower_bound = 0;      // no choice with these folds costs less
+  std::size_t call_sites = 0;  // invocations of compiled kernels, conversions among them
+  std::size_t signatures = 0;  // of these, the ones that differ
+  std::int64_t launches = 0;   // of kernels in a run, and calls; a call site may have several
   std::uint64_t workspace_bytes = 0;  // of temporaries, where they share memory
   std::uint64_t temporary_bytes = 0;  // the sum over all of them
   std::uint64_t constant_bytes = 0;   // packed

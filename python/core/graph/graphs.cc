@@ -259,6 +259,7 @@ py::dict summary_dict(const PyCompiledGraph& graph) {
   d["lower_bound"] = summary.lower_bound;
   d["call_sites"] = summary.call_sites;
   d["signatures"] = summary.signatures;
+  d["launches"] = summary.launches;
   d["workspace_bytes"] = summary.workspace_bytes;
   d["temporary_bytes"] = summary.temporary_bytes;
   d["constant_bytes"] = summary.constant_bytes;

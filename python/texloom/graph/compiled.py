@@ -121,12 +121,14 @@ class CompiledGraph(RunnableGraph):
     def summary(self) -> dict[str, Any]:
         """What was decided, and the memory that it takes.
 
-        Keys: ``nodes`` (the alternative of each node; "in place" or "copy" for a concatenation),
+        Keys: ``passes`` ((name, nodes before, nodes after) for each), ``members`` (the names of the
+        operators that each fused one stands for), ``nodes`` (the alternative of each node; "in
+        place" or "copy" for a concatenation, "in place" for a view without a kernel),
         ``conversions`` ((tensor, from, to) for each), ``folds`` (the planes side by side of each
         folded tensor), ``stores`` ((storage id, scope, layout) of each tensor in memory), ``cost``
-        and ``lower_bound`` in nanoseconds, ``call_sites`` and ``signatures``, ``workspace_bytes``
-        (of all temporaries, where they share memory), ``temporary_bytes`` (their sum),
-        ``constant_bytes``.
+        and ``lower_bound`` in nanoseconds, ``call_sites`` and ``signatures``, ``launches`` (of all
+        kernels in a run), ``workspace_bytes`` (of all temporaries, where they share memory),
+        ``temporary_bytes`` (their sum), ``constant_bytes``.
         """
         return dict(self._core.summary())
 

@@ -7,7 +7,7 @@ all rows of the tile share, so that each element that is loaded is used many tim
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import prod
 
@@ -56,7 +56,7 @@ def contraction_kernels(
     """Return the sums of products among stages, and for each the stage that its kernel writes.
 
     That is the output for which the sums are computed, if all between both is computed element by
-    element and read once; else the sums themselves.
+    element, and read by nothing else; else the sums themselves.
     """
     readers: dict[te.Operation, list[Tensor]] = {}
     for stage in stages:
@@ -67,15 +67,29 @@ def contraction_kernels(
     for sums in stages:
         if Contraction.of(sums) is None:
             continue
-        root = sums
-        while root.op not in last and len(readers[root.op]) == 1:
-            (reader,) = readers[root.op]
-            if not _is_element_by_element(reader, sums):
-                break
-            root = reader
-        is_free = root.op in last and root not in made.values()
-        made[sums] = root if is_free else sums
+        root = _output_of(sums, readers, last)
+        made[sums] = sums if root is None or root in made.values() else root
     return made
+
+
+def _output_of(
+    sums: Tensor, readers: Mapping[te.Operation, Sequence[Tensor]], last: Set[te.Operation]
+) -> Tensor | None:
+    """Return the only output that sums are computed for, element by element; None if there is none.
+
+    Stages between both may read the sums and each other several times.
+    """
+    found, pending = {sums.op: sums}, [sums]
+    while pending:
+        for reader in readers.get(pending.pop().op, []):
+            if not _is_element_by_element(reader, sums):
+                return None
+            if reader.op not in found:
+                found[reader.op] = reader
+                pending.append(reader)
+    outputs = [tensor for op, tensor in found.items() if op in last]
+    is_last = len(outputs) == 1 and not readers.get(outputs[0].op)
+    return outputs[0] if is_last else None
 
 
 def _is_element_by_element(reader: Tensor, sums: Tensor) -> bool:
