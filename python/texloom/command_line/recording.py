@@ -58,7 +58,9 @@ class Recording:
             return self._runnable.path.read_bytes()
         with tempfile.TemporaryDirectory() as folder:
             package = Path(folder) / "package.tlp"
-            model.fixed({n: a.shape for n, a in self._inputs.items()}).save(package)
+            fixed = model.fixed(self._inputs)
+            fixed.save(package)
+            self._inputs = {name: self._inputs[name] for name in fixed.inputs}
             return package.read_bytes()
 
     def __enter__(self) -> Recording:

@@ -184,13 +184,23 @@ class Model:
             return variant.graph.summary if variant.graph is not None else {}
         return None
 
-    def fixed(self, shapes: Mapping[str, Sequence[int]]) -> Model:
-        """Return the model compiled for shapes of inputs; itself if it is compiled for them."""
-        stated = self.signature.stated(shapes)
-        if all(self.shapes.get(name) == tuple(shape) for name, shape in stated.items()):
-            return self
-        given = {**self.shapes, **stated}
-        return Model(self._model, self._target, self._storage, given, self._values, self._progress)
+    def fixed(self, inputs: Mapping[str, NDArray[Any]]) -> Model:
+        """Return the model compiled for the shapes of these arrays, to be saved.
+
+        Inputs whose values decide about shapes become constants, of these values: the model that is
+        returned does not have them.
+        """
+        arrays = self.signature.checked_all(inputs)
+        made = self
+        while True:
+            shapes = {name: arrays[name].shape for name in made.inputs}
+            values = {name: arrays[name] for name in made._specialized}
+            stated = made.signature.stated(shapes)
+            if not values and made.shapes == stated:
+                return made
+            stated = {name: shape for name, shape in stated.items() if name not in values}
+            values |= made._values
+            made = Model(self._model, self._target, self._storage, stated, values, self._progress)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a package with the model's names of inputs and outputs; see `texloom.graph.load`.

@@ -408,6 +408,17 @@ def test_records_are_replayed(folder, capsys):
     np.testing.assert_array_equal(record.inputs["x"], np.load("x.npy"))
 
 
+def test_a_record_has_the_values_that_shapes_depend_on(folder, capsys):
+    nodes = [helper.make_node("Reshape", ["x", "shape"], ["y"])]
+    inputs = [value("x", ("N", 3)), value("shape", (2,), TensorProto.INT64)]
+    onnx.save(model_of(nodes, inputs, [value("y", (None, None))]), "r.onnx")
+    np.save("shape.npy", np.array([3, 2]))
+    np.save("x.npy", np.arange(6, dtype="float32").reshape(2, 3))
+    given = ["--input", "x=x.npy", "--input", "shape=shape.npy"]
+    succeeds(capsys, "run", "r.onnx", *given, "--record", "r.tlz")
+    assert "y: 0 of 6 elements differ" in succeeds(capsys, "replay", "r.tlz")
+
+
 def test_a_replay_tells_differences(folder, capsys, monkeypatch):
     from texloom.graph import RunnableGraph
 
