@@ -121,6 +121,7 @@ INTERNAL = (
     "texloom.graph.graph",
     "texloom.graph.node_functions",
     "texloom.graph.patterns",
+    "texloom.graph.progress",
     "texloom.graph.tensor",
     "texloom.host_array",
     "texloom.inspect",

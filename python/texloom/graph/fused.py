@@ -11,6 +11,7 @@ from ..errors import TVMError
 from ..ops.schedules import schedule_default
 from ..ops.schedules.texels import activation_storage, is_texture, weight_storage
 from .node_functions import Compute, computed, scheduled
+from .progress import Progress
 from .tensor import GraphTensor
 
 # A member of a fused operator: its name, and the names of its inputs and outputs.
@@ -42,6 +43,7 @@ def schedule_operators(
     constants: Collection[str],
     target: str,
     textures: bool,
+    progress: Progress | None = None,
 ) -> None:
     """Give each operator of a graph that has no kernels its schedule.
 
@@ -57,13 +59,18 @@ def schedule_operators(
     target : str
     textures : bool
         Whether to offer kernels over textures beside those over buffers.
+    progress : callable, optional
+        As for :meth:`texloom.graph.Graph.compile`.
 
     Raises
     ------
     TVMError
         As for :meth:`texloom.graph.Graph.compile`.
     """
-    for number, name, op, inputs, outputs, members in core.unscheduled():
+    unscheduled = list(core.unscheduled())
+    for done, (number, name, op, inputs, outputs, members) in enumerate(unscheduled):
+        if progress is not None:
+            progress("kernels are scheduled", done, len(unscheduled))
         compute = functions[name]
         if len(members) > 1:
             compute = _composed(members, functions, inputs, outputs)

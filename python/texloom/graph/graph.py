@@ -28,6 +28,7 @@ from .node_functions import (
     scheduled,
 )
 from .patterns import computation_of, is_view, pattern_of
+from .progress import Progress
 from .tensor import GraphTensor
 
 Scopes = Mapping[str, Sequence[str]]
@@ -370,6 +371,7 @@ class Graph:
         scopes: Literal["auto", "texture", "global"] = "auto",
         model: CostModel | None = None,
         passes: Sequence[str] | None = None,
+        progress: Progress | None = None,
     ) -> CompiledGraph:
         """Choose kernels and storages, compile, and plan the memory. Needs no device.
 
@@ -385,6 +387,8 @@ class Graph:
         passes : sequence of str, optional
             The passes over the graph to run, in this order: by default all of
             :func:`graph_passes`; ``()`` leaves the nodes as they are.
+        progress : callable, optional
+            ``progress(what, done, all)`` is called while operators get their kernels.
 
         Raises
         ------
@@ -410,8 +414,9 @@ class Graph:
         reports = core.run_passes(_pass_names(graph_passes() if passes is None else passes))
         known = {self._outputs.get(each, each.name): each for each in self._tensors.values()}
         constants = [name for name, value in self._values.items() if value is not None]
+        textures = scopes == "texture"
         schedule_operators(
-            core, self._functions, known, constants, resolve(target), scopes == "texture"
+            core, self._functions, known, constants, resolve(target), textures, progress
         )
         compiled = core.compile(scopes, core_model, operators, reports)
         outputs = [replace(tensor, name=name) for tensor, name in self._outputs.items()]

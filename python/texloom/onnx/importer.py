@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from .._core import Tensor
 from ..errors import InternalError, TVMError
 from ..graph.graph import Graph
+from ..graph.progress import Progress
 from ..graph.tensor import GraphTensor
 from .attributes import attributes_of
 from .converters import converter_of
@@ -36,9 +37,6 @@ from .nodes import (
 )
 from .nodes.types import DTYPES, check_size, dtype_of, static_shape
 from .stand_ins import StandIns
-
-Progress = Callable[[str, int, int], None]
-"""Is told what is being done, and how many of how many steps are done."""
 
 _LOST = Value((), "")  # an output of a node that is not converted, or of one after it
 
@@ -79,7 +77,7 @@ class Importer:
         self._model = model
         self._shapes = shapes
         self._given = values
-        self._progress = progress
+        self.progress = progress
         self._path: list[str] = []  # the node that is converted, after those that are expanded
         self._constants: dict[int, Any] = {}
         self._functions = {(f.domain, f.name): f for f in model.functions}
@@ -105,8 +103,8 @@ class Importer:
         self._bind_inputs(graph, scope)
         stand_ins = StandIns(self._model, self._shapes)
         for number, node in enumerate(graph.node):
-            if self._progress is not None:
-                self._progress("nodes are imported", number, len(graph.node))
+            if self.progress is not None:
+                self.progress("nodes are imported", number, len(graph.node))
             self._convert_node(node, scope, stand_ins)
         if self._refusals:
             refuse_nodes(list(self._refusals))
@@ -342,4 +340,4 @@ def _resolve(node: onnx.NodeProto, given: Mapping[str, onnx.AttributeProto]) -> 
     node.attribute.extend(kept)
 
 
-__all__ = ["Importer", "Progress"]
+__all__ = ["Importer"]

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from .._core import Device
 from ..errors import refuse
+from ..graph.progress import Progress
 from ..target import Target
-from .importer import Importer, Progress
+from .importer import Importer
 from .nodes import NeedsValues, Unsupported, refuse_model
 from .nodes.types import dtype_of, refuse_open, shape_of
 from .signature import Signature
@@ -43,7 +44,7 @@ class Model:
     values : mapping of str to array, optional
         The values of inputs that thereby become constants, such as the shape for a Reshape.
     progress : callable, optional
-        ``progress(what, done, all)`` is called while nodes are imported.
+        ``progress(what, done, all)`` is called while nodes are imported and get their kernels.
 
     Attributes
     ----------

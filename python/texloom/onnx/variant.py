@@ -68,7 +68,7 @@ class Variant:
                 self._mark(f"{name}.{number}", each, copies=False)
         self.graph: CompiledGraph | None = None
         if self._name_of:
-            self.graph = imported.graph.compile(target, scopes=scopes)
+            self.graph = imported.graph.compile(target, scopes=scopes, progress=imported.progress)
 
     def _mark(self, name: str, value: Value, copies: bool) -> None:
         """Make a value an output of the graph, unless it is none and may not be copied."""

@@ -19,6 +19,7 @@ import texloom.graph
 from texloom.__main__ import main
 
 SCALE = np.array([2, 3, 4], "float32").reshape(3, 1, 1)
+SHAPE = ("--shape", "x=1x3x2x4")
 
 
 def value(name, shape, dtype=TensorProto.FLOAT):
@@ -144,6 +145,26 @@ def test_print_shows_what_is_compiled():
     assert "\noutput out/y:0: float32[1, 3, 1, 1]\n" in str(model) and "\ncost: " in str(model)
 
 
+def test_progress_is_told(folder, capsys, monkeypatch):
+    """Not within the first seconds; on a terminal in one line, which is removed."""
+    from texloom.command_line import reports
+
+    steps = []
+    texloom.onnx.Model(scaled((1, 3, 2, 4)), progress=lambda *step: steps.append(step))
+    assert steps[:2] == [("nodes are imported", 0, 2), ("nodes are imported", 1, 2)]
+    assert steps[2][0] == "kernels are scheduled"
+    succeeds(capsys, "compile", "model.onnx", *SHAPE)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(reports, "_QUIET_SECONDS", 0)
+    assert main(["compile", "model.onnx", *SHAPE]) == 0
+    assert capsys.readouterr().err == "texloom compile: nodes are imported: 0 of 2\n"
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main(["compile", "model.onnx", *SHAPE]) == 0
+    told = capsys.readouterr().err
+    assert told.startswith("\rtexloom compile: nodes are imported: 0 of 2")
+    assert told.endswith(" \r")
+
+
 def test_values_of_inputs_become_constants(folder, capsys):
     """A Reshape's shape is an input: without its value no package can be compiled."""
     nodes = [
@@ -207,8 +228,6 @@ def test_a_name_may_contain_an_equals_sign(folder, capsys):
     onnx.save(model_of([add], [value("a=b", (1, 3, 2, 4))], [value("y", None)]), "e.onnx")
     succeeds(capsys, "run", "e.onnx", "--input", "a=b=x.npy")
 
-
-SHAPE = ("--shape", "x=1x3x2x4")
 
 WRONG = {
     "open extents": (

@@ -1,0 +1,10 @@
+"""What long work tells of how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Progress = Callable[[str, int, int], None]
+"""``progress(what, done, all)``: what is being done, and how many of how many steps are done."""
+
+__all__ = ["Progress"]
