@@ -101,6 +101,20 @@ def file_names(outputs: Iterable[str]) -> dict[str, str]:
     return names
 
 
+def tensors_of(outputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """Return the arrays of outputs.
+
+    Those of a sequence are called ``name.0``, ``name.1`` and so on; an absent one has none.
+    """
+    made: dict[str, NDArray[Any]] = {}
+    for name, value in outputs.items():
+        if isinstance(value, list):
+            made.update(tensors_of({f"{name}.{i}": each for i, each in enumerate(value)}))
+        elif value is not None:
+            made[name] = np.asarray(value)
+    return made
+
+
 def save_outputs(folder: Path, outputs: Mapping[str, NDArray[Any]]) -> dict[str, Path]:
     """Write each output to a file of its own in a folder, which is made if need be."""
     names = file_names(outputs)
@@ -119,5 +133,6 @@ __all__ = [
     "load_arrays",
     "npy_bytes",
     "save_outputs",
+    "tensors_of",
     "write_whole",
 ]

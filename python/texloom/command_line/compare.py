@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from .. import _core
+from ..inspect.describe import counted
+from .arrays import tensors_of
 from .bench import import_onnxruntime, largest_difference, onnxruntime_session
 from .inputs import Port, add_input_arguments, random_inputs, read_inputs
 from .model_arguments import add_compile_arguments, refuse_precision, shapes_of, values_of
@@ -60,7 +62,7 @@ def _outputs_of(peer: Peer, model: Any, inputs: Mapping[str, NDArray[Any]]) -> d
     """Return what the other implementation computes for the whole model; nothing if it fails."""
     names = [each.name for each in model.graph.output]
     try:
-        return dict(zip(names, peer(model, inputs), strict=True))
+        return tensors_of(dict(zip(names, peer(model, inputs), strict=True)))
     except Exception:  # of any implementation; its nodes are compared nevertheless
         return {}
 
@@ -105,9 +107,10 @@ def _compare(options: argparse.Namespace) -> int:
     if plain.open_inputs(inputs):
         refuse_open(plain.open_inputs(inputs))
     inputs |= random_inputs(missing)
-    outputs = plain.run(inputs, options.device)
+    outputs = tensors_of(plain.run(inputs, options.device))
     split = Model(with_all_outputs(proto), **given)
-    values = {**given["values"], **inputs, **split.run(inputs, options.device)}
+    results = tensors_of(split.run(inputs, options.device))
+    values = {**given["values"], **inputs, **results}
     skipped: dict[str, str] = {}
     peer: Peer = _onnxruntime if options.against == "onnxruntime" else reference_peer
     found: list[Comparison] = []
@@ -153,11 +156,11 @@ def _print(facts: dict[str, Any], found: Sequence[Comparison], shows_all: bool) 
     first = next((each for each in found if not each.is_within), None)
     against = facts["against"]
     if first is None:
-        print(f"{len(found)} outputs of nodes are within their bounds, against {against}")
+        print(f"{counted(len(found), 'output')} of nodes within the bounds, against {against}")
     else:
         where = f"[{', '.join(map(str, first.index))}]"
-        before = found.index(first)
-        print(f"{first.op} {first.node!r} differs from {against}, the first after {before} outputs")
+        before = counted(found.index(first), "output")
+        print(f"{first.op} {first.node!r} differs from {against}, the first after {before}")
         print(f"  output       {first.output}{where}")
         print(f"  Texloom      {first.value!r}")
         print(f"  {against:12} {first.peer!r}")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import file_names, save_outputs
+from .arrays import file_names, save_outputs, tensors_of
 from .inputs import add_input_arguments, read_inputs, refuse_missing
 from .model_arguments import add_compile_arguments
 from .recording import Recording
@@ -67,7 +67,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.output_dir is not None:
         options.output_dir.mkdir(parents=True, exist_ok=True)  # fails before the work
     with Recording(options.record, runnable, inputs, options.device) as recording:
-        outputs = runnable.run(inputs, options.device)
+        outputs = tensors_of(runnable.run(inputs, options.device))
         recording.outputs = outputs
     progress.end()
     if options.output_dir is not None:

@@ -116,6 +116,9 @@ class Variant:
         empty = [name for name in inputs if name not in self._inputs]
         if empty:
             refuse_model(f"the input {empty[0]!r} has no elements", "remove it from the model")
+        for name, value in self._outputs.items():
+            if not value.is_tensor:
+                refuse_model(f"the output {name!r} is no tensor", "packages have only tensors")
         assert self.graph is not None  # a model has an output
         self.graph.save(path)
 

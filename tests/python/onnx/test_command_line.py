@@ -212,6 +212,17 @@ def test_pictures_are_resized_to_the_input(folder, capsys):
     assert facts["shape"] == [1, 3, 9, 9]  # the model leaves the size open
 
 
+def test_outputs_that_are_sequences(folder, capsys):
+    nodes = [helper.make_node("SequenceConstruct", ["x", "w"], ["s"])]
+    output = helper.make_tensor_sequence_value_info("s", TensorProto.FLOAT, None)
+    weights = onnx.numpy_helper.from_array(SCALE, "w")
+    onnx.save(model_of(nodes, [value("x", (1, 3, 2, 4))], [output], [weights]), "s.onnx")
+    succeeds(capsys, "run", "s.onnx", "--input", "x=x.npy", "--output-dir", "out")
+    np.testing.assert_array_equal(np.load("out/s.0.npy"), np.load("x.npy"))
+    np.testing.assert_array_equal(np.load("out/s.1.npy"), SCALE)
+    assert "the output 's' is no tensor" in fails(capsys, "compile", "s.onnx")
+
+
 def test_npz_files(folder, capsys):
     """By name among several arrays; without NAME= all of them."""
     x = np.load("x.npy")
@@ -387,8 +398,7 @@ def test_bench_beside_onnxruntime(folder, capsys):
 def test_compare_finds_no_difference(folder, capsys, against):
     told = succeeds(capsys, "compare", "model.onnx", *SHAPE, "--against", against, "--all")
     assert (
-        "Mul 'scale'" in told
-        and f"2 outputs of nodes are within their bounds, against {against}" in told
+        "Mul 'scale'" in told and f"2 outputs of nodes within the bounds, against {against}" in told
     )
 
 
@@ -412,7 +422,7 @@ def test_compare_finds_a_wrong_node(folder, capsys, monkeypatch, share):
     monkeypatch.setitem(_CONVERTERS, ("", "Add"), wrong)
     assert main(["compare", "model.onnx", *SHAPE]) == 1
     told = capsys.readouterr().out
-    assert "Add 'sum' differs from onnxruntime, the first after 1 outputs" in told
+    assert "Add 'sum' differs from onnxruntime, the first after 1 output" in told
     assert "kernels      " in told and "in float64   " in told
 
 
