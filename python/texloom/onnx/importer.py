@@ -25,6 +25,7 @@ from .converters import converter_of
 from .fold import computed_now
 from .function_bodies import function_body, has_body
 from .nodes import (
+    NOT_SUPPORTED,
     NeedsValues,
     Node,
     Refusal,
@@ -173,7 +174,7 @@ class Importer:
         converter = converter_of(domain, node.op_type)
         if any(each is _LOST for each in inputs):
             if converter is None and not has_body(node, version):
-                raise Unsupported("the operator is not supported")
+                raise Unsupported(NOT_SUPPORTED)
             return [_LOST] * len(node.output)
         if all(each is None or each.is_constant for each in inputs):
             folded = computed_now(node, [e.array if e else None for e in inputs], version)
@@ -182,7 +183,7 @@ class Importer:
         if converter is None:
             body = function_body(node, inputs, version)
             if body is None:
-                raise Unsupported("the operator is not supported")
+                raise Unsupported(NOT_SUPPORTED)
             return self._inlined(body, node, inputs, scope)
         view = Node(
             node.op_type,

@@ -15,7 +15,7 @@ from ..errors import refuse
 from ..graph.progress import Progress
 from ..target import Target
 from .importer import Importer
-from .nodes import NeedsValues, Unsupported, refuse_model
+from .nodes import NeedsValues, refuse_model
 from .nodes.types import dtype_of, refuse_open, shape_of
 from .signature import Signature
 from .variant import Variant
@@ -173,9 +173,10 @@ class Model:
 
     def _specialize(self, needs: NeedsValues) -> None:
         if not needs.inputs - self._specialized:
-            raise Unsupported(
-                "a shape depends on computed values of the inputs " + str(needs)
-            ) from None
+            refuse_model(
+                f"a shape depends on what nodes compute from the inputs {needs}",
+                "compute it outside of the model",
+            )
         self._specialized |= needs.inputs
 
     @property

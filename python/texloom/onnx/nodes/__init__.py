@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from .errors import NeedsValues, Refusal, Unsupported, refuse_model, refuse_nodes
+from .errors import NOT_SUPPORTED, NeedsValues, Refusal, Unsupported, refuse_model, refuse_nodes
 from .node import Node
 from .values import ABSENT, Value, constant, of_tensor, sequence
 
 __all__ = [
+    "NOT_SUPPORTED",
     "ABSENT",
     "NeedsValues",
     "Node",

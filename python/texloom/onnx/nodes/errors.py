@@ -9,6 +9,9 @@ from typing import NoReturn
 
 from ...errors import Diagnostic, TVMError, refuse, with_note
 
+NOT_SUPPORTED = "the operator is not supported"
+"""The reason for an operator without a converter."""
+
 
 @dataclass(frozen=True)
 class Refusal:
@@ -65,19 +68,19 @@ def refuse_nodes(refusals: Sequence[Refusal]) -> NoReturn:
     groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for each in refusals:
         groups[each.op, each.reason].append(each.node)
+    way_out = "change these nodes of the model"
+    if any(each.reason == NOT_SUPPORTED for each in refusals):
+        way_out = "`texloom ops` lists the operators that are supported"
     try:
         if len(groups) == 1 and len(refusals) == 1:
             (only,) = refusals
             message = f"{only.op} {only.node!r}: {only.reason}"
-            refuse_model(message, "`texloom ops` lists the operators that are supported")
+            refuse_model(message, way_out)
         counted = ", ".join(
             f"{sum(len(n) for (op, _), n in groups.items() if op == each)} {each}"
             for each in dict.fromkeys(op for op, _ in groups)
         )
-        refuse_model(
-            f"{len(refusals)} nodes cannot be converted: {counted}",
-            "`texloom ops` lists the operators that are supported",
-        )
+        refuse_model(f"{len(refusals)} nodes cannot be converted: {counted}", way_out)
     except Unsupported as error:
         if len(refusals) > 1:
             for (op, reason), nodes in groups.items():
@@ -87,4 +90,4 @@ def refuse_nodes(refusals: Sequence[Refusal]) -> NoReturn:
         raise
 
 
-__all__ = ["NeedsValues", "Refusal", "Unsupported", "refuse_model", "refuse_nodes"]
+__all__ = ["NOT_SUPPORTED", "NeedsValues", "Refusal", "Unsupported", "refuse_model", "refuse_nodes"]
