@@ -31,6 +31,8 @@ class Model:
     A model whose shapes are known is compiled at once. One that leaves extents open is compiled
     when it runs, for each shape that it gets, and so is one whose shapes depend on the values of
     inputs, for all values that it gets. ``print`` shows what has been compiled.
+    Threads may share a model: runs on one device come one after another, and two threads that ask
+    for new shapes at once may both compile.
 
     Parameters
     ----------
