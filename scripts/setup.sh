@@ -61,7 +61,7 @@ install_commands() {
 
 # The .venv is up to date if it was made from these lists, in this folder, with this interpreter.
 venv_key() {
-  { cat requirements-dev.txt && commands_of_package && pwd && readlink -e "$python"; } 2>&1 |
+  { cat requirements-dev.txt requirements-models.txt && commands_of_package && pwd && readlink -e "$python"; } 2>&1 |
     sha256sum
 }
 
@@ -71,6 +71,8 @@ install_python_packages() {
   "$python" -c 'import pip' 2>/dev/null || "$base" -m venv --clear "$venv"
   "$python" -m pip install --no-input --disable-pip-version-check --progress-bar off \
     -r requirements-dev.txt
+  "$python" -m pip install --no-input --disable-pip-version-check --progress-bar off --no-deps \
+    -r requirements-models.txt
   site=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   pwd | sed 's|$|/python|' >"$site/texloom-checkout.pth"
   install_commands
