@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from typing import Any
 
+from ..inspect.describe import aligned
 from .reports import reported
 
 _DESCRIPTION = """\
@@ -16,9 +16,9 @@ by others are expanded; they are listed if all of those are supported.
 """
 
 _NOTES = {
-    "definition": "  (by its definition)",
-    "attributes": "  (its definition depends on attributes and types)",
-    "import": "  (on import)",
+    "definition": "(by its definition)",
+    "attributes": "(its definition depends on attributes and types)",
+    "import": "(on import)",
 }
 
 
@@ -31,18 +31,18 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _ops(options: argparse.Namespace) -> int:
-    from ..onnx.operators import Operator, operators
+    from ..onnx.operators import operators
 
     every = operators()
     if options.json:
         print(json.dumps([each.as_dict() for each in every]))
         return 0
 
-    def line(each: Operator) -> str:
-        return f"{each.title:32} {', '.join(map(str, each.versions))}{_NOTES.get(each.by, '')}"
-
-    shown: list[Any] = [each for each in every if bool(each.by) != options.missing]
-    print("\n".join(map(line, shown)))
+    shown = [each for each in every if bool(each.by) != options.missing]
+    rows = [
+        (each.title, ", ".join(map(str, each.versions)), _NOTES.get(each.by, "")) for each in shown
+    ]
+    print("\n".join(aligned(rows)))
     known = [each for each in every if each.is_standard]
     depends = sum(each.by == "attributes" for each in known)
     count = sum(bool(each.by) for each in known) - depends
