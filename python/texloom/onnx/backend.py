@@ -12,6 +12,8 @@ import numpy as np
 import onnx
 from onnx.backend.base import Backend, BackendRep
 
+from ..device_kinds import present
+from ..errors import TVMError
 from .model import Model
 from .structured import StructuredModel, takes_only_tensors
 
@@ -71,7 +73,8 @@ class TexloomBackend(Backend):  # type: ignore[misc]
         ]
         outputs = [onnx.ValueInfoProto(name=name) for name in node.output]
         model = onnx.helper.make_model(onnx.helper.make_graph([node], "node", given, outputs))
-        return cls.run_model(model, inputs, device, **options)
+        inferred = onnx.shape_inference.infer_shapes(model)  # the types of the outputs
+        return cls.run_model(inferred, inputs, device, **options)
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
@@ -79,12 +82,9 @@ class TexloomBackend(Backend):  # type: ignore[misc]
         if device in _DEFAULT:
             return True
         try:
-            from ..device_kinds import present
-
-            present(device)
-        except Exception:
+            return bool(present(device).info)
+        except TVMError:
             return False
-        return True
 
 
 prepare = TexloomBackend.prepare

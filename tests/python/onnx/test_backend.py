@@ -1,0 +1,58 @@
+"""ONNX's backend tests: a sample of them here, all of them by tests/onnx_backend.py."""
+
+import numpy as np
+import onnx
+import onnx_backend
+import pytest
+from onnx import TensorProto, helper
+
+from texloom.onnx import backend
+
+_CASES = {case.name: case for case in onnx_backend.cases_of(["node", "simple"])}
+_EVERY = 29  # a prime, so that families of cases are met at different places
+
+
+@pytest.mark.parametrize("name", sorted(_CASES)[::_EVERY])
+def test_case(name):
+    outcome, why = onnx_backend.run_case(_CASES[name], "buffer", "CPU")
+    assert outcome in ("passed", "refused"), why
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", sorted(_CASES)[7 :: 2 * _EVERY])
+def test_case_in_textures(name):
+    outcome, why = onnx_backend.run_case(_CASES[name], "texture", "CPU")
+    assert outcome in ("passed", "refused"), why
+
+
+def _model():
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3])
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)])
+
+
+@pytest.mark.parametrize("storage", ["buffer", "texture", "auto"])
+def test_interface(storage):
+    x = np.array([[-1, 0, 2], [3, -4, 5]], "float32")
+    prepared = backend.prepare(_model(), device="opencl:0", storage=storage)
+    (y,) = prepared.run([x])
+    np.testing.assert_array_equal(y, np.maximum(x, 0))
+    (y,) = backend.run_model(_model(), [x])
+    np.testing.assert_array_equal(y, np.maximum(x, 0))
+    (y,) = backend.run_node(helper.make_node("Relu", ["x"], ["y"]), [x])
+    np.testing.assert_array_equal(y, np.maximum(x, 0))
+
+
+def test_devices():
+    assert backend.supports_device("CPU")
+    assert backend.supports_device("opencl:0")
+    assert not backend.supports_device("opencl:77")
+    assert not backend.supports_device("abacus")
+
+
+def test_refusals_come_from_prepare():
+    model = _model()
+    model.graph.node[0].op_type = "Unheard"
+    with pytest.raises(onnx.checker.ValidationError, match="Unheard"):
+        backend.prepare(model)
