@@ -95,8 +95,7 @@ def top_k(x: Tensor, k: int, axis: int = -1, largest: bool = True) -> tuple[Tens
 
     def place(*i: Any) -> Any:
         j = te.reduce_axis((0, shape[own]), name="j")
-        has_rank = rank(*_with(i, own, j.var)).equal(i[own])
-        return te.sum(te.if_then_else(has_rank, j.var, 0), axis=j)
+        return te.sum(_number(rank(*_with(i, own, j.var)).equal(i[own])) * j.var, axis=j)
 
     places = te.compute(shape_k, place, name="place")
     values = te.compute(shape_k, lambda *i: x(*_with(i, own, places(*i))), name="values")
@@ -106,15 +105,31 @@ def top_k(x: Tensor, k: int, axis: int = -1, largest: bool = True) -> tuple[Tens
 
 def _ranks(x: Tensor, axis: int, largest: bool) -> Tensor:
     """Return for each element how many along the axis come before it."""
-    better = _better(largest, nan_first=largest)
 
     def rank(*i: Any) -> Any:
         j = te.reduce_axis((0, extents(x)[axis]), name="j")
         own, other = x(*i), x(*_with(i, axis, j.var))
-        before = te.if_then_else(j.var < i[axis], tir.Not(better(own, other)), better(other, own))
-        return te.sum(before.astype("int32"), axis=j)
+        return te.sum(_comes_before(other, own, _number(j.var < i[axis]), largest), axis=j)
 
     return te.compute(extents(x), rank, name="rank")
+
+
+def _comes_before(v: Any, w: Any, earlier: Any, largest: bool) -> Any:
+    """Return 1 if `v` comes before `w`, else 0; `earlier` is 1 if it stands before it.
+
+    Sums and products of numbers, unlike conditions, are computed as vectors.
+    """
+    better = _number(v > w if largest else v < w)
+    before = better + _number(v.equal(w)) * earlier
+    if "float" not in v.dtype:
+        return before
+    nan, other_nan = _number(te.isnan(v)), _number(te.isnan(w))
+    both = nan * other_nan * earlier
+    return before + both + (nan * (1 - other_nan) if largest else other_nan * (1 - nan))
+
+
+def _number(condition: Any) -> Any:
+    return condition.astype("int32")
 
 
 def _with(indices: Any, axis: int, index: Any) -> list[Any]:
