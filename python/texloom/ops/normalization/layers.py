@@ -147,9 +147,18 @@ def local_response_normalization(
 
     def result(*i: Any) -> Any:
         base = te.const(bias, wide) + te.const(alpha / size, wide) * squares(*i)
-        return (x(*i).astype(wide) / te.power(base, te.const(beta, wide))).astype(x.dtype)
+        return (x(*i).astype(wide) / _power(base, beta)).astype(x.dtype)
 
     return te.compute(x.shape, result, name="local_response_normalization")
+
+
+def _power(base: Any, exponent: float) -> Any:
+    """Return a power; by roots, which are fast and exact, for the exponents of known networks."""
+    if exponent == 0.75:
+        return te.sqrt(base) * te.sqrt(te.sqrt(base))
+    if exponent == 0.5:
+        return te.sqrt(base)
+    return te.power(base, te.const(exponent, base.dtype))
 
 
 __all__ = [
