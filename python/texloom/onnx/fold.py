@@ -16,9 +16,11 @@ _RANDOM = frozenset(
     + ["RandomUniformLike"]
 )
 _CONTROL = frozenset(["If", "Loop", "Scan"])  # may read outer names
-_CONVERTED = frozenset(  # the reference implementation contradicts the standard, or is very slow
+_CONVERTED = frozenset(
+    # The reference implementation contradicts the standard, or takes seconds for an image,
     ["CenterCropPad", "Col2Im", "GridSample", "OneHot", "Resize", "RoiAlign", "Shape", "Slice"]
-    + ["Upsample"]
+    # or makes constants that fill the memory.
+    + ["ConstantOfShape", "Expand", "EyeLike", "Range", "Tile", "Upsample"]
 )
 
 

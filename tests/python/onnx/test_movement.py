@@ -139,6 +139,21 @@ def test_blocks_overlap():
 
 
 @pytest.mark.parametrize(
+    ("op", "inputs"),
+    [
+        ("ConstantOfShape", [i64(1 << 20, 1 << 20)]),
+        ("Range", [i64(0)[0], i64(1 << 40)[0], i64(1)[0]]),
+        ("Expand", [X[:1, :1, :1], i64(1 << 20, 1 << 20, 1)]),
+        ("Tile", [X, i64(1 << 20, 1 << 20, 1)]),
+    ],
+)
+def test_huge_constants_are_refused(op, inputs):
+    """They would fill the memory."""
+    with pytest.raises(Unsupported, match="would be a constant of the shape"):
+        run_node(op, [np.asarray(x) for x in inputs], 13, known=range(len(inputs)))
+
+
+@pytest.mark.parametrize(
     ("op", "inputs", "attributes", "why"),
     [
         ("Reshape", [X, i64(5, -1)], {}, "has no shape"),

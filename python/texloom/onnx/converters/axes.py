@@ -25,6 +25,15 @@ def normal_axes(node: Node, axes: Iterable[int], rank: int) -> list[int]:
     return made
 
 
+_MOST_ELEMENTS = 1 << 28
+
+
+def check_extent(node: Node, shape: Sequence[int]) -> None:
+    """Refuse to make a constant that would take gigabytes, or that has a negative extent."""
+    if min(shape, default=1) < 0 or prod(shape) > _MOST_ELEMENTS:
+        node.refuse(f"its output would be a constant of the shape {tuple(shape)}")
+
+
 def empty(shape: Sequence[int], dtype: str) -> Value:
     """Return a tensor without elements."""
     assert prod(shape) == 0, shape
@@ -32,4 +41,4 @@ def empty(shape: Sequence[int], dtype: str) -> Value:
     return Value(tuple(shape), dtype, array=np.zeros(tuple(shape), bits))
 
 
-__all__ = ["empty", "normal_axes", "normal_axis"]
+__all__ = ["check_extent", "empty", "normal_axes", "normal_axis"]

@@ -11,7 +11,7 @@ import numpy as np
 from ...ops import movement
 from ...ops.broadcast import broadcast_shape
 from ..nodes import Node, Value
-from .axes import empty, normal_axes, normal_axis
+from .axes import check_extent, empty, normal_axes, normal_axis
 from .registry import converts
 
 
@@ -191,6 +191,9 @@ def expand(node: Node) -> Value:
         return empty(shape, x.dtype)
     if shape == x.shape:
         return x
+    if x.array is not None:
+        check_extent(node, shape)
+        return node.constant(np.array(np.broadcast_to(x.array, shape)))
     return node.emit("expand", movement.expand, [x], shape=shape)
 
 
@@ -203,6 +206,9 @@ def tile(node: Node) -> Value:
     shape = tuple(n * times for n, times in zip(x.shape, repeats, strict=True))
     if 0 in shape:
         return empty(shape, x.dtype)
+    if x.array is not None:
+        check_extent(node, shape)
+        return node.constant(np.tile(x.array, repeats))
     return x if shape == x.shape else node.emit("tile", movement.tile, [x], repeats=repeats)
 
 

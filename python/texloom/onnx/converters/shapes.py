@@ -8,6 +8,7 @@ import numpy as np
 
 from ..nodes import Node, Value
 from ..nodes.types import DTYPES, dtype_name
+from .axes import check_extent
 from .registry import converts
 
 
@@ -34,6 +35,7 @@ def eye_like(node: Node) -> Value:
     dtype = dtype_name(node.attributes["dtype"]) if "dtype" in node.attributes else x.dtype
     if dtype not in DTYPES:
         node.refuse(f"it makes elements of type {dtype}")
+    check_extent(node, x.shape)
     return node.constant(np.eye(*x.shape, k=node.attributes.get("k", 0)), dtype)
 
 
@@ -41,7 +43,9 @@ def eye_like(node: Node) -> Value:
 def constant_of_shape(node: Node) -> Value:
     """One value everywhere."""
     value = np.asarray(node.attributes.get("value", np.zeros(1, np.float32)))
-    return node.constant(np.full(node.ints(0), value.reshape(-1)[0]))
+    shape = node.ints(0)
+    check_extent(node, shape)
+    return node.constant(np.full(shape, value.reshape(-1)[0], value.dtype))
 
 
 @converts("Range")
@@ -51,6 +55,7 @@ def range_(node: Node) -> Value:
     if step == 0:
         node.refuse("its delta is 0")
     number = max(int(np.ceil((limit - start) / step)), 0)
+    check_extent(node, [number])
     return node.constant(start + np.arange(number) * step, start.dtype.name)
 
 
