@@ -91,3 +91,10 @@ def test_blocks_of_many_threads(name):
     (magnitudes,) = onnxruntimes(model, [np.abs(each) for each in inputs])
     bound = 2 * gamma(terms + 2, FLOAT32_ROUNDOFF) * magnitudes
     assert (np.abs(got - expected) <= bound).all()
+
+
+@pytest.mark.parametrize("shape", [(1, 3, 1 << 20), (1 << 19, 3, 8)])
+def test_grids_of_many_blocks(shape):
+    """OpenCL on NVIDIA's devices has at most 65,535 blocks along y."""
+    function = built(lambda x, w: convolution(x, w), shape, (5, 3, 1), target=OTHER)
+    assert all(kernel.grid[1] <= 65535 for kernel in function.kernels)

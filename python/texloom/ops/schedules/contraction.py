@@ -223,9 +223,14 @@ def _bind_tiles(
         stage.bind(thread_y, te.thread_axis("threadIdx.y"))
         rest.append(rows)
     stage.reorder(*rest, columns, *threads, *inner)
+    # Columns are not fused with other axes, so that a tile that crosses the end of an image's row
+    # is provably small. Devices have at most 65,535 blocks along y, which gets the fewer ones.
+    across = -(-written // (tile.vectors * tile.lanes * tile.threads[1]))
+    others = prod(int(extent) for extent in root.shape[: rank - 1]) // (tile.rows * tile.threads[0])
+    x, y = te.thread_axis("blockIdx.x"), te.thread_axis("blockIdx.y")
+    stage.bind(columns, x if across >= others else y)
     if rest:
-        stage.bind(stage.fuse(*rest), te.thread_axis("blockIdx.y"))
-    stage.bind(columns, te.thread_axis("blockIdx.x"))  # not fused: its tiles stay provably small
+        stage.bind(stage.fuse(*rest), y if across >= others else x)
     stage.bind(thread_x, te.thread_axis("threadIdx.x"))
     _unroll(stage, inner[:-1])
     _vectorize(stage, lane, tile.lanes if written % tile.lanes == 0 else 1)
