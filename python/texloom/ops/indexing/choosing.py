@@ -6,7 +6,7 @@ from typing import Any
 
 from ... import te, tir
 from ..._core import Tensor
-from .positions import from_start
+from .positions import names
 
 
 def one_hot(indices: Tensor, values: Tensor, depth: int, axis: int) -> Tensor:
@@ -27,8 +27,8 @@ def one_hot(indices: Tensor, values: Tensor, depth: int, axis: int) -> Tensor:
     shape = (*indices.shape[:axis], depth, *indices.shape[axis:])
 
     def at(*i: Any) -> Any:
-        named = from_start(indices(*i[:axis], *i[axis + 1 :]).astype("int64"), depth)
-        return te.if_then_else(named == i[axis].astype("int64"), values[1], values[0])
+        position = indices(*i[:axis], *i[axis + 1 :]).astype("int64")
+        return te.if_then_else(names(position, i[axis], depth), values[1], values[0])
 
     return te.compute(shape, at, name="one_hot")
 

@@ -7,16 +7,21 @@ from typing import Any
 from ... import te, tir
 
 
-def from_start(position: Any, extent: int) -> Any:
-    """Return a position that is counted from the first element; a negative one is from the end."""
-    return te.if_then_else(position < 0, position + te.const(extent, position.dtype), position)
+def names(position: Any, i: Any, extent: int) -> Any:
+    """Return whether a position, counted from the end if it is negative, is that of `i`."""
+    place = i.astype(position.dtype)
+    return te.any(position == place, position == place - te.const(extent, position.dtype))
 
 
 def inside(position: Any, extent: int) -> Any:
-    """Return :func:`from_start`, or the nearest position that exists."""
+    """Return a position counted from the first element, or the nearest one that exists.
+
+    A negative one is counted from the end.
+    """
     last = te.const(extent - 1, position.dtype)
     first = te.const(0, position.dtype)
-    return tir.max(tir.min(from_start(position, extent), last), first)
+    counted = te.if_then_else(position < 0, position + te.const(extent, position.dtype), position)
+    return tir.max(tir.min(counted, last), first)
 
 
-__all__ = ["from_start", "inside"]
+__all__ = ["inside", "names"]

@@ -13,7 +13,7 @@ from typing import Any
 from ... import te
 from ..._core import Tensor
 from .combining import COMBINERS, Combination, wide
-from .positions import from_start
+from .positions import names
 
 
 def _if_update(
@@ -27,8 +27,8 @@ def _if_update(
 ) -> Any:
     """Return ``found(update)`` if update `k` along the axis is for the element."""
     update = (*element[:axis], k, *element[axis + 1 :])
-    named = from_start(indices(*update), int(shape[axis]))
-    value = te.if_then_else(named == element[axis].astype(indices.dtype), found(update), otherwise)
+    is_named = names(indices(*update), element[axis], int(shape[axis]))
+    value = te.if_then_else(is_named, found(update), otherwise)
     smaller = [
         i < int(extent)
         for i, extent, whole in zip(update, indices.shape, shape, strict=True)

@@ -15,7 +15,7 @@ from typing import Any
 from ... import te
 from ..._core import IterVar, Tensor
 from .combining import COMBINERS, Combination, wide
-from .positions import from_start
+from .positions import names
 
 
 def _many(indices: Tensor) -> tuple[list[int], list[IterVar]]:
@@ -27,10 +27,7 @@ def _many(indices: Tensor) -> tuple[list[int], list[IterVar]]:
 def _names(indices: Tensor, named: Sequence[int], part: Sequence[Any], update: Any) -> Any:
     """Return whether the tuple of an update names the part."""
     outer = list(update)[: len(indices.shape) - 1]
-    same = [
-        from_start(indices(*outer, k), extent) == part[k].astype(indices.dtype)
-        for k, extent in enumerate(named)
-    ]
+    same = [names(indices(*outer, k), part[k], extent) for k, extent in enumerate(named)]
     return te.all(*same) if same else te.const(True, "bool")
 
 
