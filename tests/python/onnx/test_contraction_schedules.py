@@ -10,6 +10,7 @@ import texloom as tvm
 from texloom import te
 from texloom.onnx.model import Model
 from texloom.ops.convolution import convolution, transposed_convolution
+from texloom.ops.elementwise import add
 from texloom.ops.products import matmul
 from texloom.ops.rounding import FLOAT32_ROUNDOFF, gamma
 from texloom.ops.schedules import schedule_default
@@ -98,3 +99,15 @@ def test_grids_of_many_blocks(shape):
     """OpenCL on NVIDIA's devices has at most 65,535 blocks along y."""
     function = built(lambda x, w: convolution(x, w), shape, (5, 3, 1), target=OTHER)
     assert all(kernel.grid[1] <= 65535 for kernel in function.kernels)
+
+
+def test_sum_of_two_convolutions():
+    """One kernel adds its own sums to the result of the other; each input has a border."""
+    weight = (5, 3, 3, 3)
+    function = built(
+        lambda x, w, b, v, c: add(
+            convolution(x, w, b, pads=[1] * 4), convolution(x, v, c, pads=[1] * 4)
+        ),
+        *((1, 3, 7, 7), weight, (5,), weight, (5,)),
+    )
+    assert len(function.kernels) == 4

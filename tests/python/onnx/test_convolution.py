@@ -63,6 +63,7 @@ TRANSPOSED = {
     "groups": ((2, 4, 3, 4), (4, 3, 3, 3), {"group": 2, "strides": [2, 1], "pads": [1, 1, 0, 2]}),
     "depthwise": ((1, 4, 3, 4), (4, 1, 3, 3), {"group": 4, "strides": [2, 2]}),
     "3d": ((1, 2, 3, 2, 3), (2, 2, 2, 3, 2), {"strides": [2, 1, 3]}),
+    "seven columns": ((1, 2, 3, 7), (2, 2, 2, 2), {"strides": [2, 2]}),
     "given extents": ((1, 2, 4, 4), (2, 2, 3, 3), {"strides": [2, 2], "output_shape": [7, 9]}),
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
-from ..contraction import Contraction, whole_columns
+from ..contraction import Contraction
 from ..precision import sum_dtype
 from ..windows import padded
 from .direct import finished, grouped
@@ -138,7 +138,6 @@ def transposed_convolution(
         (extent - 1 + tap.shift) // tap.stride + 1
         for extent, tap in zip(extents, taps, strict=True)
     ]
-    counts[-1] = whole_columns(counts[-1])
     last = [tap.element(n - 1, 0, 0) for tap, n in zip(taps, counts, strict=True)]
     own = padded(data, before, [int(each) + 1 for each in last], 0, dtype)
     full = padded(weight, [0] * len(taps), [t.step * t.most for t in taps], 0, dtype)

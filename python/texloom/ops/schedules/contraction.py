@@ -56,7 +56,8 @@ def contraction_kernels(
     """Return the sums of products among stages, and for each the stage that its kernel writes.
 
     That is the output for which the sums are computed, if all between both is computed element by
-    element, and read by nothing else; else the sums themselves.
+    element, and read by nothing else; else the last stage that is computed from them one after the
+    other, and that no other sums have.
     """
     readers: dict[te.Operation, list[Tensor]] = {}
     for stage in stages:
@@ -68,7 +69,14 @@ def contraction_kernels(
         if Contraction.of(sums) is None:
             continue
         root = _output_of(sums, readers, last)
-        made[sums] = sums if root is None or root in made.values() else root
+        if root is None or root in made.values():
+            root = sums
+            while root.op not in last and len(readers[root.op]) == 1:
+                (reader,) = readers[root.op]
+                if reader in made.values() or not _is_element_by_element(reader, sums):
+                    break
+                root = reader
+        made[sums] = root
     return made
 
 
