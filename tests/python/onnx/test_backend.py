@@ -15,14 +15,14 @@ _EVERY = 29  # a prime, so that families of cases are met at different places
 @pytest.mark.parametrize("name", sorted(_CASES)[::_EVERY])
 def test_case(name):
     outcome, why = onnx_backend.run_case(_CASES[name], "buffer", "CPU")
-    assert outcome in ("passed", "refused"), why
+    assert outcome in ("passed", "refused", "contested"), why
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", sorted(_CASES)[7 :: 2 * _EVERY])
 def test_case_in_textures(name):
     outcome, why = onnx_backend.run_case(_CASES[name], "texture", "CPU")
-    assert outcome in ("passed", "refused"), why
+    assert outcome in ("passed", "refused", "contested"), why
 
 
 def _model():
