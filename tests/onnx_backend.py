@@ -4,8 +4,8 @@
 
 A case passes if all outputs have the declared dtype and shape and are within the tolerance that the
 case states. A case is refused if `prepare` raises. Anything else fails: an exception of `run`, a
-wrong value, or a process that ends. Cases whose expected values contradict the standard are counted apart
-(CONTESTED). Exits with 1 if a case fails.
+value, or a process that ends. Cases whose expected values contradict the standard are counted
+apart (CONTESTED). Exits with 1 if a case fails.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 
 # Cases whose expected values contradict the text of the standard.
 CONTESTED = {
-    r"^test_qlinearmatmul_.*_int8_": "QLinearMatMul saturates, but the values expected have wrapped",
+    r"^test_qlinearmatmul_.*_int8_": "QLinearMatMul saturates, but the expected values wrap",
 }
 KINDS = ("node", "simple", "pytorch-converted", "pytorch-operator")
 

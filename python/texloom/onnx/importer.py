@@ -128,7 +128,7 @@ class Importer:
             dtype = dtype_of(each)
             check_size(each.name, shape)
             if 0 in shape:
-                scope[each.name] = constant(np.zeros(shape, dtype))
+                scope[each.name] = Value(shape, dtype, array=np.zeros(shape, _host_dtype(dtype)))
                 continue
             tensor = self.graph.input(each.name, shape, dtype)
             scope[each.name] = of_tensor(tensor, frozenset([each.name]))
@@ -299,6 +299,11 @@ def _none_lost(values: list[Value]) -> list[Value]:
 
 def _reason(error: TVMError) -> str:
     return error.diagnostics[0].message if error.diagnostics else str(error)
+
+
+def _host_dtype(dtype: str) -> str:
+    """Return a type of NumPy's for elements of a dtype, of which NumPy may know none."""
+    return "uint16" if dtype == "bfloat16" else dtype
 
 
 def _array_of(initializer: onnx.TensorProto) -> NDArray[Any]:

@@ -16,6 +16,22 @@ from ..graph.graph import Graph
 from .nodes import Value, of_tensor
 from .nodes.types import dtype_of, static_shape
 
+_POSITIVE = frozenset(
+    ["blocksize", "dilations", "group", "hidden_size", "kernel_shape", "num_outputs", "strides"]
+)
+_LARGEST = 2**31  # of a number in an attribute
+
+
+def _is_safe(node: onnx.NodeProto) -> bool:
+    """Whether ONNX's inference survives the node: it divides by some attributes unseen."""
+    for attribute in node.attribute:
+        numbers = [*attribute.ints, *([attribute.i] if attribute.HasField("i") else [])]
+        if any(not -_LARGEST < number < _LARGEST for number in numbers):
+            return False
+        if attribute.name in _POSITIVE and any(number < 1 for number in numbers):
+            return False
+    return True
+
 
 class StandIns:
     """The types that ONNX infers for the values of a model, once somebody asks for one."""
@@ -34,6 +50,9 @@ class StandIns:
                 del extents.dim[:]
                 for extent in self._shapes[each.name]:
                     extents.dim.add().dim_value = extent
+        safe = [node for node in model.graph.node if _is_safe(node)]
+        del model.graph.node[:]
+        model.graph.node.extend(safe)
         try:
             graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
         except Exception:  # of a model that contradicts itself, or is too large for protobuf
