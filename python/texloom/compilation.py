@@ -6,6 +6,10 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
+from .argument_kinds import shown
+from .checked_calls import check_calls
+from .errors import refuse
+
 if TYPE_CHECKING:
     import onnx as onnx_package
 
@@ -52,6 +56,12 @@ def compile(
         TL5012 if the file cannot be read; TL5016, TL5003 or TL5002 for `shapes` and `values` that
         do not fit the model.
     """
+    if not isinstance(model, (str, PathLike)) and not hasattr(model, "ir_version"):
+        refuse(
+            "BadDirectiveArgument",
+            f"compile: model is {shown(model)}, not an ONNX model",
+            "give the name of a file, or what onnx.load returned",
+        )
     from .onnx import Model
     from .onnx.files import check_model, read_model
 
@@ -63,3 +73,5 @@ def compile(
 
 
 __all__ = ["compile"]
+
+check_calls(globals())

@@ -40,7 +40,7 @@ class KernelMaker {
   bool has_no_axes() const {
     const std::vector<Buffer>& results = buffers_.of_stage[static_cast<size_t>(root_)];
     return std::all_of(results.begin(), results.end(),
-                       [](const Buffer& result) { return result->shape.empty(); });
+                       [](const Buffer& result) { return result->rank() == 0; });
   }
 
   Stmt with_one_thread(const Stmt& loops) const {

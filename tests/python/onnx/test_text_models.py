@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
-import rapidocr_onnxruntime
 import skimage.data
 
+from texloom.demo.ocr import models
 from texloom.onnx.model import Model
 
-FOLDER = Path(rapidocr_onnxruntime.__file__).parent / "models"
 ROUNDOFF = 2.0**-24
 
 
@@ -28,9 +25,9 @@ def page(images, channels, height, width):
 @pytest.mark.parametrize(
     ("name", "shape"),
     [
-        ("ch_ppocr_mobile_v2.0_cls_infer", (1, 3, 48, 192)),
-        ("ch_PP-OCRv4_det_infer", (1, 3, 96, 160)),
-        ("ch_PP-OCRv4_rec_infer", (2, 3, 48, 117)),
+        ("direction", (1, 3, 48, 192)),
+        ("detection", (1, 3, 96, 160)),
+        ("recognition", (2, 3, 48, 117)),
     ],
 )
 def test_text_model(name, shape):
@@ -40,7 +37,7 @@ def test_text_model(name, shape):
     results, in both implementations: the differences add up to so much for each node at most, if
     the network does not amplify roundoffs of later nodes more than those of its inputs.
     """
-    path = FOLDER / f"{name}.onnx"
+    path = str(models.find()[name])
     x = page(*shape)
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     (expected,) = session.run(None, {"x": x})
