@@ -24,7 +24,7 @@ _LEAST_SCORE = 0.5  # of a region, the mean of its pixels
 _LEAST_SIDE = 3  # pixels
 _GROWTH = 1.6  # regions are trained to be smaller than the text
 _HEIGHT = 48  # of a line, in pixels
-_WIDTHS = 160  # widths of lines are multiples, so that few sizes are compiled
+_WIDTHS = 320  # widths of lines are multiples, so that few sizes are compiled
 
 
 @dataclass(frozen=True)
