@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
+from ._core import Device
 from .argument_kinds import shown
 from .checked_calls import check_calls
+from .costs import Costs, open_costs
+from .device_kinds import present
 from .errors import refuse
 
 if TYPE_CHECKING:
@@ -24,6 +27,9 @@ def compile(
     shapes: Mapping[str, Sequence[int]] | None = None,
     storage: Literal["auto", "buffer", "texture"] = "auto",
     values: Mapping[str, Any] | None = None,
+    costs: str | PathLike[str] | Costs | None = None,
+    measure: Device | str | bool = False,
+    precision: Literal["fp32", "fp16"] = "fp32",
 ) -> Model:
     """Compile an ONNX model. Needs the package ``onnx``, but no device.
 
@@ -43,6 +49,15 @@ def compile(
         Where tensors are stored: by cost, in buffers, or in textures wherever a kernel can.
     values : mapping of str to array, optional
         The values of inputs that thereby become constants, such as the shape for a Reshape.
+    costs : str, path or texloom.costs.Costs, optional
+        The file with what kernels cost, for ``storage="auto"``. By default it is
+        ``costs.sqlite`` in the folder TEXLOOM_CACHE_DIR; without it all tensors are in buffers.
+    measure : Device, str or bool
+        The device on which the kernels of the model are measured that the file does not know; true
+        for the first one of OpenCL. The file gets what was measured.
+    precision : "fp32" or "fp16"
+        With "fp16", weights and the tensors between operators are stored as float16. Operators
+        compute in float32 as before, and inputs and outputs keep their types.
 
     Returns
     -------
@@ -53,7 +68,7 @@ def compile(
     texloom.onnx.Unsupported
         If the file is no model, or if nodes cannot be converted: the text lists all of them.
     TVMError
-        TL5012 if the file cannot be read; TL5016, TL5003 or TL5002 for `shapes` and `values` that
+        TL5012 if a file cannot be read; TL5016, TL5003 or TL5002 for `shapes` and `values` that
         do not fit the model.
     """
     if not isinstance(model, (str, PathLike)) and not hasattr(model, "ir_version"):
@@ -69,7 +84,15 @@ def compile(
         model = read_model(model)
     else:
         check_model(model)
-    return Model(model, target, storage, shapes, values)
+    if measure is False or measure is None:
+        device = None
+    else:
+        device = present(None if measure is True else measure)
+    if not isinstance(costs, Costs):
+        costs = open_costs(costs, measure=device)
+    return Model(
+        model, target, storage, shapes, values, precision=precision, costs=costs, measure=device
+    )
 
 
 __all__ = ["compile"]

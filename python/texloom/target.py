@@ -247,6 +247,14 @@ def resolve(target: str | Target | None) -> str:
     return (target if isinstance(target, Target) else Target(target))._kernel_text
 
 
+def is_processor(target: str | Target | None) -> bool:
+    """Return whether kernels for the given, the current, or the default target run on processors.
+
+    They do on an OpenCL device of which nothing is known.
+    """
+    return bool(Target(resolve(target)).attrs.get("block_stack", True))
+
+
 def resolve_for_arrays(target: str | Target | None) -> str:
     """Like :func:`resolve`, but with the default for a current target without kernels."""
     current = Target.current()
@@ -261,6 +269,7 @@ __all__ = [
     "create",
     "cuda",
     "intel_graphics",
+    "is_processor",
     "mali",
     "resolve",
     "resolve_for_arrays",

@@ -47,6 +47,8 @@ class Assembler {
 
   Assembly assemble(std::uint64_t buffer_alignment) {
     find_exact();
+    tensors_.symbols = graph_.symbols;
+    tensors_.conditions = graph_.conditions;
     for (const auto* list : {&graph_.inputs, &graph_.outputs}) {
       for (const TensorId id : *list) {
         const StoredTensor tensor{id, invocations_.stored[id]};
@@ -63,12 +65,16 @@ class Assembler {
     if (const Status status = runtime::validate(*plan); !status.ok())
       fail({}, Code::BadGraph, "compile the graph in parts", "the graph '{}' cannot run: {}",
            graph_.name, status.message());
-    auto workspace = runtime::plan_workspace(*plan, limits_of(graph_.target, buffer_alignment));
-    if (!workspace.ok())
-      fail({}, Code::BadGraph, "compile the graph in parts",
-           "the memory of '{}' is not planned: {}", graph_.name, workspace.status().message());
-    plan->workspace = *std::move(workspace);
+    if (plan->symbols.empty()) {
+      auto workspace = runtime::plan_workspace(*plan, limits_of(graph_.target, buffer_alignment),
+                                               runtime::kThoroughWorkspace);
+      if (!workspace.ok())
+        fail({}, Code::BadGraph, "compile the graph in parts",
+             "the memory of '{}' is not planned: {}", graph_.name, workspace.status().message());
+      plan->workspace = *std::move(workspace);
+    }
     for (const std::size_t part : plan_of_step) result_.nodes.push_back(parts_[part].node);
+    result_.invocations = std::move(plan_of_step);
     for (const auto& [tensor, ref] : refs_) {
       const bool is_first = graph_.tensors[tensor.tensor].role == TensorRole::Constant
                                 ? !result_.refs[tensor.tensor].has_value()
@@ -124,8 +130,15 @@ class Assembler {
     const bool is_converted =
         own.role != TensorRole::Constant && invocations_.stored[tensor.tensor] != tensor.storage;
     if (is_converted) name += "." + ir::to_string(stored(tensor).scope);
-    list.push_back(
-        compile::tensor_spec(name, own.type, stored(tensor).layout, exact_.contains(tensor)));
+    if (stored(tensor).is_open) {
+      list.push_back({.name = std::move(name),
+                      .element = compile::element_type(own.type),
+                      .shape = own.shape,
+                      .storage = runtime::BufferStorage{}});
+    } else {
+      list.push_back(
+          compile::tensor_spec(name, own.type, stored(tensor).layout, exact_.contains(tensor)));
+    }
     return {kind, static_cast<std::uint32_t>(list.size() - 1)};
   }
 
@@ -185,9 +198,10 @@ class Assembler {
   lower::Lowering copy_of(const Invocation& each) const {
     const ir::Type type = graph_.tensors[each.writes.front().tensor].type;
     const Stored& result = stored(each.writes.front());
-    std::vector<Stored> sources;
-    for (const StoredTensor& read : each.reads) sources.push_back(stored(read));
-    if (!each.node) return conversion(sources.front(), result, type, graph_.target);
+    if (!each.node) return conversion(stored(each.reads.front()), result, type, graph_.target);
+    std::vector<StoredPart> sources;
+    for (const StoredTensor& read : each.reads)
+      sources.push_back({stored(read), graph_.tensors[read.tensor].shape});
     return concatenation(sources, result, *graph_.nodes[*each.node].concat_axis, type,
                          graph_.target);
   }

@@ -7,15 +7,18 @@
 #include <vector>
 
 #include "graph/call_sites.h"
-#include "graph/invocations.h"
+#include "graph/scopes/invocations.h"
 #include "runtime/launch_plan.h"
 #include "runtime/package/package.h"
 
 namespace texloom::graph {
 
 struct Assembly {
-  runtime::LaunchPlan plan;  // its arguments are the graph's inputs, then its outputs
+  // Its arguments are the graph's inputs, then its outputs. Without a workspace if the graph has
+  // symbols.
+  runtime::LaunchPlan plan;
   std::vector<std::optional<std::uint32_t>> nodes;      // by outermost step
+  std::vector<std::size_t> invocations;                 // by outermost step
   std::vector<std::optional<runtime::TensorRef>> refs;  // by tensor
   std::vector<std::size_t> storages;                    // by tensor: of that reference
   std::vector<std::shared_ptr<const std::vector<std::byte>>> values;  // by constant of the plan

@@ -32,14 +32,21 @@ lower::Lowering for_site(const lower::Lowering& program,
   return site;
 }
 
-const CompiledSite& CallSites::site(const lower::Lowering& program,
-                                    const std::vector<SiteArgument>& arguments) {
+const CompiledSites::value_type& CallSites::candidate(const lower::Lowering& program,
+                                                      const std::vector<SiteArgument>& arguments) {
   auto declared = std::make_shared<const lower::Lowering>(for_site(program, arguments));
   std::string signature = lower::to_string(*declared);
-  if (const auto found = sites_.find(signature); found != sites_.end()) return found->second;
+  if (const auto found = compiled_.find(signature); found != compiled_.end()) return *found;
   CompiledSite site{compile::compile({std::move(declared)}, options_, interruption_), {}};
   site.plan = compile::make_launch_plan(site.module);
-  return sites_.emplace(std::move(signature), std::move(site)).first->second;
+  return *compiled_.emplace(std::move(signature), std::move(site)).first;
+}
+
+const CompiledSite& CallSites::site(const lower::Lowering& program,
+                                    const std::vector<SiteArgument>& arguments) {
+  const auto& [signature, site] = candidate(program, arguments);
+  used_.emplace(signature, &site);
+  return site;
 }
 
 }  // namespace texloom::graph

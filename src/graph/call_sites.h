@@ -30,23 +30,34 @@ struct CompiledSite {
 lower::Lowering for_site(const lower::Lowering& program,
                          const std::vector<SiteArgument>& arguments);
 
+// The sites that have been compiled, by signature. Graphs that are compiled with equal options may
+// share it, one after another.
+using CompiledSites = std::map<std::string, CompiledSite>;
+
 class CallSites {
  public:
-  CallSites(const compile::CompileOptions& options, compile::Interruption interruption)
-      : options_(options), interruption_(interruption) {}
+  // `compiled` holds sites that need not be compiled again, and gets those that are.
+  CallSites(const compile::CompileOptions& options, compile::Interruption interruption,
+            CompiledSites& compiled)
+      : options_(options), interruption_(interruption), compiled_(compiled) {}
 
-  // Fails like compile(). The result lives as long as this object.
+  // A site of the graph. Fails like compile(). The result lives as long as the compiled sites.
   const CompiledSite& site(const lower::Lowering& program,
                            const std::vector<SiteArgument>& arguments);
+  // The same for a site that the graph could have: it does not count. The first of the pair is the
+  // signature.
+  const CompiledSites::value_type& candidate(const lower::Lowering& program,
+                                             const std::vector<SiteArgument>& arguments);
 
-  // The sites that differ, in the order of their signatures.
-  std::size_t size() const { return sites_.size(); }
-  const std::map<std::string, CompiledSite>& all() const { return sites_; }
+  // The sites of the graph that differ, in the order of their signatures.
+  std::size_t size() const { return used_.size(); }
+  const std::map<std::string, const CompiledSite*>& all() const { return used_; }
 
  private:
   compile::CompileOptions options_;
   compile::Interruption interruption_;
-  std::map<std::string, CompiledSite> sites_;  // by signature
+  CompiledSites& compiled_;
+  std::map<std::string, const CompiledSite*> used_;  // by signature
 };
 
 }  // namespace texloom::graph

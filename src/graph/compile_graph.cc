@@ -4,19 +4,22 @@
 #include <fmt/ranges.h>
 
 #include <cstdint>
-#include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "graph/assembly.h"
-#include "graph/choice.h"
-#include "graph/folds.h"
-#include "graph/invocations.h"
 #include "graph/needs.h"
 #include "graph/passes/seal.h"
+#include "graph/scopes/choice.h"
+#include "graph/scopes/folds.h"
+#include "graph/scopes/images.h"
+#include "graph/scopes/invocations.h"
 #include "graph/verify/verify.h"
 #include "ir/layout/layout_pattern.h"
 #include "runtime/launch_count.h"
+#include "runtime/plan_workspace.h"
 #include "support/check.h"
 
 namespace texloom::graph {
@@ -25,21 +28,58 @@ namespace {
 // A choice with what it was made from, which its parts refer to.
 struct Chosen {
   Offers offers;
+  ChoiceProblem problem;
   Choice choice;
 };
 
-Chosen choose_with(const Graph& graph, const GraphOptions& options, const Folds& folds) {
-  Chosen chosen{collect_offers(graph, options.storage, options.model,
+// By the rules of the options, but for `in_buffers`.
+Chosen choose_with(const Graph& graph, const GraphOptions& options, SiteCosts& costs,
+                   const Folds& folds, const std::set<TensorId>& in_buffers) {
+  Chosen chosen{collect_offers(graph, options.storage, costs,
                                static_cast<int64_t>(options.buffer_alignment), folds),
+                {},
                 {}};
-  chosen.choice = choose(choice_problem(graph, chosen.offers, options.model));
+  ChoiceRules rules = options.rules;
+  rules.in_buffers.insert(in_buffers.begin(), in_buffers.end());
+  chosen.problem = choice_problem(graph, chosen.offers, rules);
+  chosen.choice = choose(chosen.problem);
+  if (chosen.choice.options.empty())
+    fail({}, Code::BadGraph, "allow more memory, or compile the graph in parts",
+         "{} bytes are too few for the tensors of '{}' that are live at once, in any storages",
+         options.rules.max_live_bytes.value_or(0), graph.name);
   return chosen;
+}
+
+// The choice, with fewer images and with folds if these save enough.
+struct Decision {
+  Chosen chosen;
+  Folds folds;
+  std::set<TensorId> in_buffers;
+};
+
+Decision decide(const Graph& graph, const GraphOptions& options, SiteCosts& costs) {
+  Decision decision{choose_with(graph, options, costs, {}, {}), {}, {}};
+  Chosen& chosen = decision.chosen;
+  if (options.storage == StoragePreference::Any && options.rules.fixed.empty()) {
+    constexpr double kTexelBytes = 16;
+    decision.in_buffers = tensors_out_of_images(graph, chosen.offers, options.rules, chosen.choice,
+                                                kTexelBytes / options.model.bytes_per_ns);
+    if (!decision.in_buffers.empty())
+      chosen = choose_with(graph, options, costs, {}, decision.in_buffers);
+  }
+  const Invocations first = invocations_of(graph, chosen.offers, chosen.choice);
+  decision.folds = choose_folds(graph, chosen.offers, first, chosen.choice.cost);
+  if (!decision.folds.empty())
+    chosen = choose_with(graph, options, costs, decision.folds, decision.in_buffers);
+  return decision;
 }
 
 std::vector<runtime::TensorStore> stores_of(const Offers& offers, const Assembly& assembly) {
   const runtime::LaunchPlan& plan = assembly.plan;
   std::vector<runtime::TensorStore> stores;
-  const auto objects = static_cast<std::int64_t>(plan.workspace->objects.size());
+  // Without a workspace, each temporary is an object of its own.
+  const auto objects = static_cast<std::int64_t>(plan.workspace ? plan.workspace->objects.size()
+                                                                : plan.temporaries.size());
   for (std::size_t i = 0; i < assembly.refs.size(); ++i) {
     runtime::TensorStore& store = stores.emplace_back();
     const auto& ref = assembly.refs[i];
@@ -47,9 +87,10 @@ std::vector<runtime::TensorStore> stores_of(const Offers& offers, const Assembly
     store.tensor = *ref;
     using Kind = runtime::TensorRef::Kind;
     const auto arguments = static_cast<std::int64_t>(plan.arguments.size());
-    store.storage_id = ref->kind == Kind::Temporary  ? plan.workspace->places[ref->index].object
-                       : ref->kind == Kind::Argument ? objects + ref->index
-                                                     : objects + arguments + ref->index;
+    store.storage_id = ref->kind == Kind::Argument   ? objects + ref->index
+                       : ref->kind == Kind::Constant ? objects + arguments + ref->index
+                       : plan.workspace              ? plan.workspace->places[ref->index].object
+                                                     : runtime::memory_of(plan, ref->index);
     const Stored& stored = offers.storages[i][assembly.storages[i]];
     store.storage_scope = ir::to_string(stored.scope);
     if (stored.is_texture() || !stored.is_by_rule())
@@ -63,11 +104,11 @@ runtime::Package package_of(const Graph& graph, const Offers& offers, Assembly& 
                             const CallSites& sites) {
   runtime::Package package;
   package.name = graph.name;
+  package.symbols = graph.symbols;
   for (const Tensor& tensor : graph.tensors)
     package.tensors.push_back({tensor.name,
                                *hal::element_type_from_name(ir::to_string(tensor.type)),
-                               {tensor.shape.begin(), tensor.shape.end()},
-                               tensor.role});
+                               tensor.shape, tensor.role});
   for (const Node& node : graph.nodes)
     package.nodes.push_back({node.name, node.op, node.inputs, node.outputs, node.attributes});
   package.inputs = graph.inputs;
@@ -82,15 +123,60 @@ runtime::Package package_of(const Graph& graph, const Offers& offers, Assembly& 
   return package;
 }
 
-GraphSummary summary_of(const Graph& graph, const Chosen& chosen, const Invocations& invocations,
-                        const Folds& folds) {
+std::string name_of(const Node& node, const Offer& offer) {
+  return offer.alternative ? node.alternatives[*offer.alternative].name
+                           : std::string(offer.in_place ? "in place" : "copy");
+}
+
+ScopeChoice scope_choice(const Graph& graph, Chosen chosen) {
+  ScopeChoice scopes{std::move(chosen.problem), std::move(chosen.choice), {}, {}, {}, {}};
+  for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
+    scopes.tensors.push_back(graph.tensors[i].name);
+    auto& storages = scopes.storages.emplace_back();
+    for (const Stored& stored : chosen.offers.storages[i]) storages.push_back(to_string(stored));
+  }
+  for (const TensorId input : graph.inputs) {
+    scopes.nodes.push_back(graph.tensors[input].name);
+    scopes.options.push_back(scopes.storages[input]);
+  }
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+    scopes.nodes.push_back(graph.nodes[n].name);
+    auto& options = scopes.options.emplace_back();
+    for (const Offer& offer : chosen.offers.nodes[n])
+      options.push_back(name_of(graph.nodes[n], offer));
+  }
+  return scopes;
+}
+
+// With the steps of the plan that each invocation has.
+void add_runs(const Graph& graph, const Offers& offers, const Invocations& invocations,
+              const Assembly& assembly, GraphSummary& summary) {
+  for (const Invocation& each : invocations.list) {
+    auto& run = summary.runs.emplace_back();
+    if (each.node) {
+      run.what = graph.nodes[*each.node].name;
+      run.cost = invocations.offers[*each.node]->cost;
+    } else {
+      const StoredTensor from = each.reads.front(), to = each.writes.front();
+      run.what = "convert " + graph.tensors[from.tensor].name;
+      run.cost = offers.conversions[from.tensor][from.storage][to.storage];
+    }
+  }
+  for (std::size_t i = 0; i < assembly.invocations.size(); ++i) {
+    const auto launches = runtime::launches_of(std::span(&assembly.plan.steps[i], 1));
+    TL_CHECK(launches.ok(), launches.status().message());
+    summary.runs[assembly.invocations[i]].launches += *launches;
+  }
+}
+
+GraphSummary summary_of(const Graph& graph, const Decision& decision,
+                        const Invocations& invocations) {
+  const Chosen& chosen = decision.chosen;
   GraphSummary summary;
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     const Offer& offer = *invocations.offers[n];
-    const std::string name = offer.alternative
-                                 ? graph.nodes[n].alternatives[*offer.alternative].name
-                                 : std::string(offer.in_place ? "in place" : "copy");
-    summary.nodes.push_back({graph.nodes[n].name, name, offer.cost});
+    const std::string name = name_of(graph.nodes[n], offer);
+    summary.nodes.push_back({graph.nodes[n].name, name, offer.cost.ns});
   }
   for (const Invocation& each : invocations.list) {
     const bool is_call = each.node && graph.nodes[*each.node].call;
@@ -102,7 +188,9 @@ GraphSummary summary_of(const Graph& graph, const Chosen& chosen, const Invocati
                                    to_string(storages[from.storage]),
                                    to_string(storages[to.storage])});
   }
-  for (const auto& [tensor, fold] : folds)
+  for (const TensorId tensor : decision.in_buffers)
+    summary.in_buffers.push_back(graph.tensors[tensor].name);
+  for (const auto& [tensor, fold] : decision.folds)
     summary.folds.push_back({graph.tensors[tensor].name, fold});
   summary.cost = chosen.choice.cost;
   summary.lower_bound = chosen.choice.lower_bound;
@@ -118,13 +206,16 @@ void add_members(const Graph& graph, GraphSummary& summary) {
 
 void add_launches(const runtime::LaunchPlan& plan, GraphSummary& summary) {
   const auto launches = runtime::launches_of(plan.steps);
-  TL_CHECK(launches.ok(), launches.status().message());
-  summary.launches = *launches;
+  TL_CHECK(launches.ok() || !plan.symbols.empty(), launches.status().message());
+  if (launches.ok()) summary.launches = *launches;
 }
 
 void add_memory(const runtime::LaunchPlan& plan, GraphSummary& summary) {
-  for (const runtime::TensorStorage& object : plan.workspace->objects)
-    summary.workspace_bytes += runtime::bytes_of(object);
+  if (plan.workspace) {
+    for (const runtime::TensorStorage& object : plan.workspace->objects)
+      summary.workspace_bytes += runtime::bytes_of(object);
+    summary.least_bytes = runtime::least_workspace_bytes(plan);
+  }
   for (std::uint32_t i = 0; i < plan.temporaries.size(); ++i) {
     if (runtime::part_at(plan, i) == nullptr)
       summary.temporary_bytes += runtime::bytes_of(plan.temporaries[i].storage);
@@ -153,6 +244,8 @@ std::string to_string(const GraphSummary& summary) {
   }
   for (const auto& each : summary.conversions)
     text += fmt::format("convert {}: {} -> {}\n", each.tensor, each.from, each.to);
+  for (const std::string& each : summary.in_buffers)
+    text += fmt::format("buffer {}: an image for it is not worth its memory\n", each);
   for (const auto& each : summary.folds)
     text += fmt::format("fold {}: {} planes side by side\n", each.tensor, each.fold);
   text += fmt::format("cost: {:.0f} ns, {}\n", summary.cost,
@@ -161,34 +254,33 @@ std::string to_string(const GraphSummary& summary) {
                           : fmt::format("at least {:.0f} ns", summary.lower_bound));
   text += fmt::format("kernels: {} of {}\n", counted(summary.call_sites, "call site"),
                       counted(summary.signatures, "signature"));
-  return text + fmt::format("memory: {} for temporaries of {}, {} of constants\n",
+  return text + fmt::format("memory: {} for temporaries of {}, at least {}; {} of constants\n",
                             counted(summary.workspace_bytes, "byte"), summary.temporary_bytes,
-                            counted(summary.constant_bytes, "byte"));
+                            summary.least_bytes, counted(summary.constant_bytes, "byte"));
 }
 
 CompiledGraph compile_graph(const Graph& given, const GraphOptions& options,
                             compile::Interruption interruption) {
   verify(given);
   const Graph graph = sealed(given);
-  Chosen chosen = choose_with(graph, options, {});
-  Folds folds;
-  {
-    const Invocations first = invocations_of(graph, chosen.offers, chosen.choice);
-    folds = choose_folds(graph, chosen.offers, first, chosen.choice.cost);
-  }
-  if (!folds.empty()) chosen = choose_with(graph, options, folds);
+  CompiledSites own;
+  CallSites sites(options.compile, interruption, options.compiled ? *options.compiled : own);
+  SiteCosts costs(graph, options.model, options.costs, sites);
+  Decision decision = decide(graph, options, costs);
+  const Chosen& chosen = decision.chosen;
   const Invocations invocations = invocations_of(graph, chosen.offers, chosen.choice);
-  CallSites sites(options.compile, interruption);
   Assembly assembly = assemble(graph, chosen.offers, invocations, sites, options.buffer_alignment,
                                options.interpreted);
   CompiledGraph compiled;
-  compiled.summary = summary_of(graph, chosen, invocations, folds);
+  compiled.summary = summary_of(graph, decision, invocations);
+  add_runs(graph, chosen.offers, invocations, assembly, compiled.summary);
   add_members(given, compiled.summary);
   compiled.summary.signatures = sites.size();
   add_launches(assembly.plan, compiled.summary);
   add_memory(assembly.plan, compiled.summary);
   compiled.package = package_of(graph, chosen.offers, assembly, sites);
   compiled.values = std::move(assembly.values);
+  compiled.scopes = scope_choice(graph, std::move(decision.chosen));
   return compiled;
 }
 

@@ -2,14 +2,17 @@
 //
 // The decisions are made in this order:
 //
-// 1. Each node offers its alternatives, with costs (graph/offers.h).
-// 2. The cheapest combination is chosen, conversions included (graph/choice.h).
+// 1. Each node offers its alternatives, with costs (graph/scopes/offers.h).
+// 2. The cheapest combination is chosen, conversions included (graph/scopes/choice.h). Images that
+// are not
+//    worth their memory are given up (graph/scopes/images.h).
 // 3. The planner of textures may fold tensors of that combination, for at most kFoldBudget of its
-//    cost (graph/folds.h). With these folds, and no others, the combination is chosen once more.
+//    cost (graph/scopes/folds.h). With these folds, and no others, the combination is chosen once
+//    more.
 // 4. The kernels of each call site are compiled (graph/call_sites.h). Textures that may share an
 //    image have origins; those that may not (arguments, constants, exact images) have none.
 // 5. The temporaries are placed (runtime/plan_workspace.h). Parts of concatenations in place lie in
-//    the result.
+//    the result. If the graph has symbols, who runs it places them, for the sizes of a run.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +22,8 @@
 #include <vector>
 
 #include "compile/compile.h"
-#include "graph/offers.h"
 #include "graph/passes/passes.h"
+#include "graph/scopes/choice_problem.h"
 #include "runtime/package/package.h"
 
 namespace texloom::graph {
@@ -28,9 +31,13 @@ namespace texloom::graph {
 struct GraphOptions {
   StoragePreference storage = StoragePreference::Any;
   CostModel model = {};
-  // Where a temporary in a buffer may begin: at multiples of so many bytes. Devices ask for at most
-  // this (hal::DeviceLimits::buffer_offset_alignment).
-  std::uint64_t buffer_alignment = 512;
+  // Costs that were measured or follow from measurements. Without it the model gives all costs that
+  // alternatives lack.
+  CostSource costs = {};
+  ChoiceRules rules = {};
+  // Sites that need not be compiled again; compile_graph() adds those that it compiles. Null: none.
+  std::shared_ptr<CompiledSites> compiled = nullptr;
+  std::uint64_t buffer_alignment = kBufferAlignment;
   // Adds the form of kernels that the driver `host` interprets.
   bool interpreted = false;
   compile::CompileOptions compile = {};
@@ -47,6 +54,12 @@ struct GraphSummary {
   struct Conversion {
     std::string tensor, from, to;  // storages as text
   };
+  // What a run does, in order, with the launches of kernels that each one takes.
+  struct Run {
+    std::string what;  // the node; "convert x" for a conversion
+    SiteCost cost;
+    std::int64_t launches = 0;
+  };
   struct Fold {
     std::string tensor;
     std::int64_t fold = 1;
@@ -55,22 +68,38 @@ struct GraphSummary {
   std::vector<ChosenNode> nodes;
   std::vector<Conversion> conversions;
   std::vector<Fold> folds;
+  std::vector<std::string> in_buffers;  // tensors for which an image is not worth its memory
+  std::vector<Run> runs;
   double cost = 0;             // nanoseconds, of the second choice if there are folds
   double lower_bound = 0;      // no choice with these folds costs less
   std::size_t call_sites = 0;  // invocations of compiled kernels, conversions among them
   std::size_t signatures = 0;  // of these, the ones that differ
-  std::int64_t launches = 0;   // of kernels in a run, and calls; a call site may have several
+  // Of kernels in a run, and calls; a call site may have several. 0 if symbols decide.
+  std::int64_t launches = 0;
+  // If the graph has symbols, the following do not count what depends on them.
   std::uint64_t workspace_bytes = 0;  // of temporaries, where they share memory
+  std::uint64_t least_bytes = 0;      // no plan of these temporaries takes less
   std::uint64_t temporary_bytes = 0;  // the sum over all of them
   std::uint64_t constant_bytes = 0;   // packed
 };
 // A line for each decision.
 std::string to_string(const GraphSummary& summary);
 
+// The choice that was made, and all that could have been chosen.
+struct ScopeChoice {
+  ChoiceProblem problem;
+  Choice choice;
+  std::vector<std::string> tensors;                // by tensor of the problem
+  std::vector<std::vector<std::string>> storages;  // and by its storages
+  std::vector<std::string> nodes;                  // by node of the problem: inputs, then nodes
+  std::vector<std::vector<std::string>> options;   // and by its options
+};
+
 struct CompiledGraph {
   runtime::Package package;  // of one variant; its constants' bytes are in `values`
   std::vector<std::shared_ptr<const std::vector<std::byte>>> values;
   GraphSummary summary;
+  ScopeChoice scopes;
 };
 
 // Fails like verify(), stored_as() and compile::compile(), and with BadGraph for a constant without

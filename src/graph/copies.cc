@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compile/te_program.h"
+#include "ir/arith/simplify.h"
 #include "ir/layout/layout_pattern.h"
 #include "schedule/operation/operation.h"
 
@@ -18,21 +19,44 @@ namespace {
 
 constexpr int64_t kThreads = 64;  // of a block
 
-Exprs extents_of(const Shape& shape) {
+Exprs extents_of(const ir::Shape& shape) {
   Exprs extents;
   for (const int64_t extent : shape) extents.push_back(make_int(extent));
   return extents;
 }
 
-ir::Tensor placeholder(std::string name, Type type, const Shape& shape) {
-  return output_of(make_placeholder(std::move(name), type, extents_of(shape), {}));
+// The symbols of a program, each of which stands for an extent that is no number.
+class Symbols {
+ public:
+  Exprs extents_of(const Shape& shape) {
+    Exprs extents;
+    for (const Size& extent : shape) {
+      const auto number = extent.constant();
+      extents.push_back(number ? make_int(*number) : symbol_for(extent));
+    }
+    return extents;
+  }
+
+ private:
+  Expr symbol_for(const Size& extent) {
+    const auto known = std::find_if(all_.begin(), all_.end(),
+                                    [&](const auto& row) { return row.first == extent; });
+    if (known != all_.end()) return known->second;
+    return all_.emplace_back(extent, make_var("s" + std::to_string(all_.size()))).second;
+  }
+
+  std::vector<std::pair<Size, Expr>> all_;
+};
+
+ir::Tensor placeholder(std::string name, Type type, Exprs extents) {
+  return output_of(make_placeholder(std::move(name), type, std::move(extents), {}));
 }
 
-std::vector<IterVar> axes_of(const Shape& shape) {
+std::vector<IterVar> axes_of(const Exprs& extents) {
   std::vector<IterVar> axes;
-  for (std::size_t i = 0; i < shape.size(); ++i)
-    axes.push_back(make_iter_var(make_var("i" + std::to_string(i)), make_int(0), make_int(shape[i]),
-                                 IterKind::Data));
+  for (std::size_t i = 0; i < extents.size(); ++i)
+    axes.push_back(
+        make_iter_var(make_var("i" + std::to_string(i)), make_int(0), extents[i], IterKind::Data));
   return axes;
 }
 
@@ -72,7 +96,7 @@ compile::Binding declared(const ir::Tensor& tensor, const Stored& stored) {
   d.type = tensor->type;
   d.shape = tensor->shape;
   d.scope = stored.scope;
-  d.layout = pattern_of(stored.layout, axis_names(stored.layout.shape.size()));
+  if (!stored.is_open) d.layout = pattern_of(stored.layout, axis_names(stored.layout.shape.size()));
   d.exact_image = stored.exact;
   return binding;
 }
@@ -94,8 +118,8 @@ lower::Lowering program_of(std::string name, const std::vector<ir::Tensor>& tens
 }  // namespace
 
 lower::Lowering conversion(const Stored& from, const Stored& to, Type type, const Target& target) {
-  const ir::Tensor source = placeholder("source", type, from.layout.shape);
-  const std::vector<IterVar> axes = axes_of(to.layout.shape);
+  const ir::Tensor source = placeholder("source", type, extents_of(from.layout.shape));
+  const std::vector<IterVar> axes = axes_of(extents_of(to.layout.shape));
   Exprs index;
   for (const IterVar& axis : axes) index.push_back(axis->var);
   const ir::Tensor result =
@@ -103,29 +127,31 @@ lower::Lowering conversion(const Stored& from, const Stored& to, Type type, cons
   return program_of("convert", {source, result}, {&from, &to}, target);
 }
 
-lower::Lowering concatenation(const std::vector<Stored>& parts, const Stored& whole,
+lower::Lowering concatenation(const std::vector<StoredPart>& parts, const Stored& whole,
                               std::size_t axis, Type type, const Target& target) {
   std::vector<ir::Tensor> tensors;
   std::vector<const Stored*> storages;
-  for (const Stored& part : parts) {
-    tensors.push_back(
-        placeholder("part" + std::to_string(tensors.size()), type, part.layout.shape));
-    storages.push_back(&part);
+  Symbols symbols;
+  Exprs begins = {make_int(0)};  // of the parts, then the end of the last
+  for (const auto& [stored, shape] : parts) {
+    const Exprs extents = symbols.extents_of(shape);
+    begins.push_back(arith::simplify(make_binary(BinaryOp::Add, begins.back(), extents[axis])));
+    tensors.push_back(placeholder("part" + std::to_string(tensors.size()), type, extents));
+    storages.push_back(&stored);
   }
-  const std::vector<IterVar> axes = axes_of(whole.layout.shape);
+  Exprs joined = symbols.extents_of(parts.front().shape);
+  joined[axis] = begins.back();
+  const std::vector<IterVar> axes = axes_of(joined);
   Exprs index;
   for (const IterVar& each : axes) index.push_back(each->var);
   // The parts from the last to the first: each is read where the index is below its end.
-  int64_t begin = whole.layout.shape[axis];
   Expr value;
   for (std::size_t i = parts.size(); i-- > 0;) {
-    const int64_t end = begin;
-    begin -= parts[i].layout.shape[axis];
     Exprs own = index;
-    own[axis] = make_binary(BinaryOp::Sub, index[axis], make_int(begin));
+    own[axis] = make_binary(BinaryOp::Sub, index[axis], begins[i]);
     const Expr element = read(tensors[i], own, {});
     value = value
-                ? make_select(make_binary(BinaryOp::Lt, index[axis], make_int(end)), element, value)
+                ? make_select(make_binary(BinaryOp::Lt, index[axis], begins[i + 1]), element, value)
                 : element;
   }
   tensors.push_back(output_of(make_compute("whole", "", axes, value, {})));

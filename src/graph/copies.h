@@ -12,9 +12,15 @@ namespace texloom::graph {
 lower::Lowering conversion(const Stored& from, const Stored& to, ir::Type type,
                            const ir::Target& target);
 
+// A part of a concatenation.
+struct StoredPart {
+  Stored stored;
+  Shape shape;
+};
+
 // A program at stage te that joins tensors along an axis. Its arguments are the parts and the
 // whole.
-lower::Lowering concatenation(const std::vector<Stored>& parts, const Stored& whole,
+lower::Lowering concatenation(const std::vector<StoredPart>& parts, const Stored& whole,
                               std::size_t axis, ir::Type type, const ir::Target& target);
 
 }  // namespace texloom::graph

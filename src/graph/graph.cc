@@ -33,13 +33,23 @@ std::optional<Pattern> pattern_of(std::string_view word) {
   return std::nullopt;
 }
 
-TensorId Graph::add_input(std::string tensor, ir::Type type, ir::Shape shape) {
+std::optional<ir::Shape> numbers_of(const Shape& shape) {
+  ir::Shape numbers;
+  for (const Size& extent : shape) {
+    const auto number = extent.constant();
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+TensorId Graph::add_input(std::string tensor, ir::Type type, Shape shape) {
   inputs.push_back(add_edge(std::move(tensor), type, std::move(shape)));
   tensors.back().role = TensorRole::Input;
   return inputs.back();
 }
 
-TensorId Graph::add_constant(std::string tensor, ir::Type type, ir::Shape shape,
+TensorId Graph::add_constant(std::string tensor, ir::Type type, Shape shape,
                              std::shared_ptr<const std::vector<std::byte>> value) {
   const TensorId id = add_edge(std::move(tensor), type, std::move(shape));
   tensors.back().role = TensorRole::Constant;
@@ -47,7 +57,7 @@ TensorId Graph::add_constant(std::string tensor, ir::Type type, ir::Shape shape,
   return id;
 }
 
-TensorId Graph::add_edge(std::string tensor, ir::Type type, ir::Shape shape) {
+TensorId Graph::add_edge(std::string tensor, ir::Type type, Shape shape) {
   tensors.push_back({std::move(tensor), type, std::move(shape)});
   return static_cast<TensorId>(tensors.size() - 1);
 }

@@ -15,6 +15,11 @@
 // those of its inputs. The passes of graph/passes/passes.h rewrite graphs of operators. Fused
 // operators become the *members* of one node. Whoever made the graph then schedules what each
 // operator computes, and gives it alternatives.
+//
+// The extents of tensors are numbers, or expressions of the graph's *symbols*, which each run gives
+// values. Programs have symbols of their own: an argument's extent that is one symbol alone says
+// what that symbol is in the graph; other symbols are those of the graph with the same names.
+// Tensors of such extents are row-major buffers.
 #pragma once
 
 #include <cstddef>
@@ -34,16 +39,21 @@
 namespace texloom::graph {
 
 using TensorId = std::uint32_t;  // an index into Graph::tensors
+using runtime::Size;
 using runtime::TensorRole;
+using Shape = std::vector<Size>;  // over the graph's symbols
 
 struct Tensor {
   std::string name;  // unique
   ir::Type type;
-  ir::Shape shape;
+  Shape shape;
   TensorRole role = TensorRole::Intermediate;
   // Of a constant: its elements, row-major. Null in a graph that was read from text.
   std::shared_ptr<const std::vector<std::byte>> value = nullptr;
 };
+
+// The extents as numbers; nullopt if one of them depends on symbols.
+std::optional<ir::Shape> numbers_of(const Shape& shape);
 
 // How the elements of a node's outputs depend on those of its inputs, from what is easy to compute
 // inside another kernel to what is not.
@@ -70,6 +80,8 @@ struct Alternative {
   std::optional<double> cost = {};
   // The share of the cost by which each folded texture among its arguments raises it.
   double fold_share = 0.005;
+  // Whether it is left out, instead of refused, if its kernels cannot be compiled.
+  bool may_fail = false;
 };
 
 struct Node {
@@ -96,15 +108,17 @@ struct Node {
 struct Graph {
   std::string name;
   ir::Target target;
+  std::vector<std::string> symbols = {};                // without equal names
+  std::vector<runtime::SizeCondition> conditions = {};  // which each run checks
   std::vector<Tensor> tensors;
   std::vector<Node> nodes;                // each after those whose outputs it reads
   std::vector<TensorId> inputs, outputs;  // in the order of callers
 
   // Each returns the new tensor's number.
-  TensorId add_input(std::string name, ir::Type type, ir::Shape shape);
-  TensorId add_constant(std::string name, ir::Type type, ir::Shape shape,
+  TensorId add_input(std::string name, ir::Type type, Shape shape);
+  TensorId add_constant(std::string name, ir::Type type, Shape shape,
                         std::shared_ptr<const std::vector<std::byte>> value);
-  TensorId add_edge(std::string name, ir::Type type, ir::Shape shape);
+  TensorId add_edge(std::string name, ir::Type type, Shape shape);
   // Makes an edge an output of the graph, or gives an output its next place.
   void mark_output(TensorId tensor);
 };

@@ -32,11 +32,11 @@ void add(const runtime::TensorStorage& storage, runtime::VariantNeeds& needs) {
 runtime::VariantNeeds needs_of(const runtime::LaunchPlan& plan, const CallSites& sites) {
   runtime::VariantNeeds needs;
   for (const auto& [signature, site] : sites.all()) {
-    const compile::Requirements& own = site.module.requirements;
+    const compile::Requirements& own = site->module.requirements;
     needs.images |= own.images;
     needs.float64 |= own.float64;
     needs.float16_arithmetic |= own.float16_arithmetic;
-    for (const ir::Kernel& kernel : site.module.program.kernels)
+    for (const ir::Kernel& kernel : site->module.program.kernels)
       needs.local_bytes = std::max(needs.local_bytes, local_bytes(kernel));
   }
   for (const runtime::KernelSpec& kernel : plan.kernels) {
@@ -47,7 +47,11 @@ runtime::VariantNeeds needs_of(const runtime::LaunchPlan& plan, const CallSites&
   for (const auto* tensors : {&plan.arguments, &plan.constants}) {
     for (const runtime::TensorSpec& tensor : *tensors) add(tensor.storage, needs);
   }
-  for (const runtime::TensorStorage& object : plan.workspace->objects) add(object, needs);
+  if (plan.workspace) {
+    for (const runtime::TensorStorage& object : plan.workspace->objects) add(object, needs);
+  } else {
+    for (const runtime::TensorSpec& tensor : plan.temporaries) add(tensor.storage, needs);
+  }
   return needs;
 }
 

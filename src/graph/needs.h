@@ -6,7 +6,7 @@
 
 namespace texloom::graph {
 
-// `plan` has a workspace.
+// Sizes that a run says are no needs.
 runtime::VariantNeeds needs_of(const runtime::LaunchPlan& plan, const CallSites& sites);
 
 }  // namespace texloom::graph

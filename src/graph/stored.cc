@@ -11,8 +11,8 @@ namespace texloom::graph {
 using namespace ir;  // the whole file works on layouts
 
 bool Stored::is_by_rule() const {
-  return layout == (scope.texture ? texture_layout(layout.shape, *scope.texture)
-                                  : linear_layout(layout.shape));
+  return is_open || layout == (scope.texture ? texture_layout(layout.shape, *scope.texture)
+                                             : linear_layout(layout.shape));
 }
 
 std::string to_string(const Stored& stored) {
@@ -22,12 +22,27 @@ std::string to_string(const Stored& stored) {
 }
 
 int64_t bytes_of(const Stored& stored, Type type) {
+  if (stored.is_open) return 0;
   const Layout& layout = stored.layout;
   return layout.row_count() * layout.col_count() * layout.lane_count() * type.bytes();
 }
 
-Stored stored_as(const schedule::Storage& storage, const Shape& shape, Type type,
+Stored in_buffer(const Shape& shape) {
+  const auto numbers = numbers_of(shape);
+  if (numbers) return {{}, linear_layout(*numbers)};
+  return {.scope = {}, .layout = {}, .is_open = true};
+}
+
+Stored stored_as(const schedule::Storage& storage, const Shape& extents, Type type,
                  const Target& target, const std::string& name, const SourceLocation& where) {
+  const auto numbers = numbers_of(extents);
+  if (!numbers) {
+    if (storage.layout || storage.scope.texture)
+      fail(where, Code::BadGraph, "keep it in a buffer, or give its extents as numbers",
+           "'{}' has a layout or is in a texture, but the call says its size", name);
+    return in_buffer(extents);
+  }
+  const ir::Shape& shape = *numbers;
   Stored stored{storage.scope, {}};
   if (storage.layout) {
     stored.layout = layout_for(*storage.layout, shape);
@@ -66,7 +81,10 @@ Stored stored_argument(const lower::Lowering& program, std::size_t argument,
   }
   if (given.declaration) storage = {given.declaration->scope, given.declaration->layout};
   Shape shape;
-  for (const Expr& extent : given.tensor->shape) shape.push_back(*int_value(extent));
+  for (const Expr& extent : given.tensor->shape) {
+    const int64_t* number = int_value(extent);
+    shape.push_back(number != nullptr ? Size(*number) : Size::symbol(0));  // whatever it is
+  }
   Stored stored =
       stored_as(storage, shape, given.tensor->type, program.target, given.tensor->name, where);
   stored.exact = given.declaration && given.declaration->exact_image;

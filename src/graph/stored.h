@@ -1,6 +1,7 @@
 // Where a tensor of a graph is stored: the scope and the layout that a kernel expects.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,11 +11,17 @@
 
 namespace texloom::graph {
 
+// Where a temporary in a buffer may begin, in bytes, unless options say otherwise. Devices ask for
+// at most this (hal::DeviceLimits::buffer_offset_alignment).
+inline constexpr std::uint64_t kBufferAlignment = 512;
+
 struct Stored {
   ir::StorageScope scope;
   ir::Layout layout;
   // The kernel relies on an image of exactly this extent (ir/buffer.h).
   bool exact = false;
+  // A row-major buffer whose size each run says; `layout` is then empty.
+  bool is_open = false;
 
   // Whether the scope alone gives the layout.
   bool is_by_rule() const;
@@ -27,12 +34,16 @@ struct Stored {
 // "global", "texture:weight", "texture texture[(d0, d1) -> …]"
 std::string to_string(const Stored& stored);
 
-// Padding included.
+// Padding included. Nobody knows those of a tensor whose size each run says: then 0.
 int64_t bytes_of(const Stored& stored, ir::Type type);
 
+// A tensor of this shape in a row-major buffer.
+Stored in_buffer(const Shape& shape);
+
 // A tensor of this shape in this storage, folded as far as the target's limits require. Fails with
-// TextureTooLarge or BadLayout, at `where`, if that is impossible.
-Stored stored_as(const schedule::Storage& storage, const ir::Shape& shape, ir::Type type,
+// TextureTooLarge, BadLayout, or, for a texture whose size each run says, BadGraph, at `where`, if
+// that is impossible.
+Stored stored_as(const schedule::Storage& storage, const Shape& shape, ir::Type type,
                  const ir::Target& target, const std::string& name, const SourceLocation& where);
 
 // What the schedule or the declaration of the program's argument says. Fails also with BadGraph for

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
+
+#include "runtime/plan_symbols.h"
 
 namespace texloom::runtime {
 namespace {
@@ -21,6 +24,8 @@ class Concatenation {
  public:
   Concatenation(PlanTensors tensors, std::span<const PlanPart> parts)
       : parts_(parts), shared_(tensors.temporaries.size()) {
+    whole_.symbols = std::move(tensors.symbols);
+    whole_.conditions = std::move(tensors.conditions);
     whole_.arguments = std::move(tensors.arguments);
     whole_.temporaries = std::move(tensors.temporaries);
     whole_.constants = std::move(tensors.constants);
@@ -41,7 +46,7 @@ class Concatenation {
         return invalid_argument("no part uses temporary \"{}\"", whole_.temporaries[i].name);
     }
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      append(i);
+      TL_RETURN_IF_ERROR(append(i).with_context(fmt::format("part {}", i)));
       if (plan_of_step != nullptr) plan_of_step->resize(whole_.steps.size(), i);
     }
     return std::move(whole_);
@@ -49,8 +54,6 @@ class Concatenation {
 
  private:
   Status check(const PlanPart& part) const {
-    if (!part.plan->symbols.empty())
-      return Status(StatusCode::Unimplemented, "its sizes depend on symbols");
     const std::vector<TensorSpec>& wanted = part.plan->arguments;
     if (part.arguments.size() != wanted.size())
       return invalid_argument("it takes {} arguments, got {}", wanted.size(),
@@ -83,33 +86,79 @@ class Concatenation {
     }
   }
 
-  void append(std::size_t number) {
+  std::optional<Size> symbol_named(const std::string& name) const {
+    const auto named = std::find(whole_.symbols.begin(), whole_.symbols.end(), name);
+    if (named == whole_.symbols.end()) return std::nullopt;
+    return Size::symbol(static_cast<std::uint32_t>(named - whole_.symbols.begin()));
+  }
+
+  // What the part's symbols are in the whole.
+  Result<std::vector<Size>> symbols_of(const PlanPart& part) const {
+    std::vector<std::optional<Size>> found(part.plan->symbols.size());
+    for (std::size_t i = 0; i < part.arguments.size(); ++i) {
+      const std::vector<Size>& own = part.plan->arguments[i].shape;
+      const TensorSpec& given = tensor_of(whole_, part.arguments[i]);
+      if (own.size() != given.shape.size())
+        return invalid_argument("argument \"{}\" has {} axes, but \"{}\" has {}",
+                                part.plan->arguments[i].name, own.size(), given.name,
+                                given.shape.size());
+      for (std::size_t axis = 0; axis < own.size(); ++axis) {
+        if (own[axis].steps().size() != 1 || own[axis].constant()) continue;
+        std::optional<Size>& symbol = found[own[axis].symbol_count() - 1];
+        if (!symbol) symbol = given.shape[axis];
+      }
+    }
+    std::vector<Size> symbols;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (!found[i]) found[i] = symbol_named(part.plan->symbols[i]);
+      if (!found[i])
+        return invalid_argument("no extent is the symbol \"{}\"", part.plan->symbols[i]);
+      symbols.push_back(*found[i]);
+    }
+    return symbols;
+  }
+
+  Status append(std::size_t number) {
     const PlanPart& part = parts_[number];
+    std::vector<Size> symbols;
+    if (!part.plan->symbols.empty()) {
+      TL_ASSIGN_OR_RETURN(symbols, symbols_of(part));
+    }
     for (std::uint32_t i = 0; i < shared_; ++i) {
       if (lifetimes_[i].first == number) whole_.steps.emplace_back(AllocateStep{i});
     }
     const Numbers numbers{part.arguments,
                           static_cast<std::uint32_t>(whole_.temporaries.size()),
                           static_cast<std::uint32_t>(whole_.constants.size()),
-                          static_cast<std::uint32_t>(whole_.scalars.size()),
+                          scalars_of(part),
                           static_cast<std::uint32_t>(whole_.calls.size()),
-                          kernels_of(*part.plan)};
+                          kernels_of(*part.plan),
+                          std::move(symbols)};
     const auto add = [](auto& to, const auto& from) {
       to.insert(to.end(), from.begin(), from.end());
     };
-    add(whole_.temporaries, part.plan->temporaries);
+    for (TensorSpec temporary : part.plan->temporaries) {
+      TL_RETURN_IF_ERROR(numbers.substitute(temporary));
+      whole_.temporaries.push_back(std::move(temporary));
+    }
+    for (SizeCondition condition : part.plan->conditions) {
+      TL_RETURN_IF_ERROR(numbers.substitute(condition.left));
+      TL_RETURN_IF_ERROR(numbers.substitute(condition.right));
+      whole_.conditions.push_back(std::move(condition));
+    }
     for (PartOfTemporary own : part.plan->parts) {
       own.temporary += numbers.first_temporary;
       own.whole += numbers.first_temporary;
       whole_.parts.push_back(own);
     }
     add(whole_.constants, part.plan->constants);
-    add(whole_.scalars, part.plan->scalars);
     add(whole_.calls, part.plan->calls);
-    add(whole_.steps, renumbered(part.plan->steps, numbers));
+    TL_ASSIGN_OR_RETURN(auto steps, renumbered(part.plan->steps, numbers));
+    add(whole_.steps, steps);
     for (std::uint32_t i = 0; i < shared_; ++i) {
       if (lifetimes_[i].second == number) whole_.steps.emplace_back(FreeStep{i});
     }
+    return {};
   }
 
   // What the numbers in a part's steps are in the whole.
@@ -117,9 +166,34 @@ class Concatenation {
     const std::vector<TensorRef>& arguments;
     std::uint32_t first_temporary;
     std::uint32_t first_constant;
-    std::uint32_t first_scalar;
+    std::vector<Operand> scalars;
     std::uint32_t first_call;
     std::vector<std::uint32_t> kernels;
+    std::vector<Size> symbols;  // of the part, in those of the whole
+
+    Status substitute(Size& size) const {
+      if (size.symbol_count() == 0) return {};
+      TL_ASSIGN_OR_RETURN(size, size.with_symbols(symbols));
+      return {};
+    }
+    Status substitute(TensorSpec& tensor) const {
+      if (std::all_of(tensor.shape.begin(), tensor.shape.end(),
+                      [](const Size& extent) { return extent.constant().has_value(); }))
+        return {};
+      std::vector<Size> shape = tensor.shape;
+      std::vector<std::int64_t> known;
+      for (Size& extent : shape) {
+        TL_RETURN_IF_ERROR(substitute(extent));
+        if (const auto number = extent.constant()) known.push_back(*number);
+      }
+      if (known.size() == shape.size()) {
+        TL_ASSIGN_OR_RETURN(tensor, with_shape(tensor, known));
+        tensor.layout = {};  // that of callers' arrays, of which it has none
+      } else {
+        tensor.shape = std::move(shape);
+      }
+      return {};
+    }
 
     TensorRef of(const TensorRef& ref) const {
       if (ref.kind == TensorRef::Kind::Argument) return arguments[ref.index];
@@ -127,6 +201,20 @@ class Concatenation {
       return {ref.kind, ref.index + (is_temporary ? first_temporary : first_constant)};
     }
   };
+
+  // What the part's scalars are in the whole, to which those are added that are no symbol of it.
+  std::vector<Operand> scalars_of(const PlanPart& part) {
+    std::vector<Operand> operands;
+    for (const ScalarSpec& scalar : part.plan->scalars) {
+      if (const auto symbol = symbol_named(scalar.name)) {
+        operands.push_back(operand_of(*symbol));
+        continue;
+      }
+      operands.emplace_back(ScalarValue{static_cast<std::uint32_t>(whole_.scalars.size())});
+      whole_.scalars.push_back(scalar);
+    }
+    return operands;
+  }
 
   std::vector<std::uint32_t> kernels_of(const LaunchPlan& part) {
     std::vector<std::uint32_t> numbers;
@@ -148,32 +236,47 @@ class Concatenation {
     return numbers;
   }
 
-  static std::vector<Step> renumbered(std::vector<Step> steps, const Numbers& numbers) {
+  static Result<std::vector<Step>> renumbered(std::vector<Step> steps, const Numbers& numbers) {
     for (Step& step : steps) {
       if (auto* allocate = std::get_if<AllocateStep>(&step)) {
         allocate->temporary += numbers.first_temporary;
       } else if (auto* free = std::get_if<FreeStep>(&step)) {
         free->temporary += numbers.first_temporary;
       } else if (auto* loop = std::get_if<LoopStep>(&step)) {
-        loop->body = renumbered(std::move(loop->body), numbers);
+        TL_RETURN_IF_ERROR(numbers.substitute(loop->extent));
+        TL_ASSIGN_OR_RETURN(loop->body, renumbered(std::move(loop->body), numbers));
       } else if (auto* call = std::get_if<CallStep>(&step)) {
         call->call += numbers.first_call;
         for (TensorRef& ref : call->tensors) ref = numbers.of(ref);
       } else if (auto* launch = std::get_if<LaunchStep>(&step)) {
-        renumber(*launch, numbers);
+        TL_RETURN_IF_ERROR(renumber(*launch, numbers));
       }
     }
     return steps;
   }
 
-  static void renumber(LaunchStep& launch, const Numbers& numbers) {
+  static Status renumber(LaunchStep& launch, const Numbers& numbers) {
     launch.kernel = numbers.kernels[launch.kernel];
+    for (Size& groups : launch.groups) TL_RETURN_IF_ERROR(numbers.substitute(groups));
     for (Operand& operand : launch.operands) {
       if (auto* ref = std::get_if<TensorRef>(&operand)) *ref = numbers.of(*ref);
       if (auto* origin = std::get_if<OriginOf>(&operand))
         origin->tensor = numbers.of(origin->tensor);
-      if (auto* scalar = std::get_if<ScalarValue>(&operand)) scalar->scalar += numbers.first_scalar;
+      if (auto* scalar = std::get_if<ScalarValue>(&operand)) {
+        operand = Operand(numbers.scalars[scalar->scalar]);
+      } else if (auto* symbol = std::get_if<SymbolValue>(&operand))
+        operand = operand_of(numbers.symbols[symbol->symbol]);
+      else if (auto* expression = std::get_if<SizeValue>(&operand))
+        TL_RETURN_IF_ERROR(numbers.substitute(expression->size));
     }
+    return {};
+  }
+
+  static Operand operand_of(const Size& size) {
+    if (const auto number = size.constant()) return Immediate{*number};
+    const bool is_symbol = size.steps().size() == 1;
+    if (is_symbol) return SymbolValue{static_cast<std::uint32_t>(size.symbol_count() - 1)};
+    return SizeValue{size};
   }
 
   std::span<const PlanPart> parts_;

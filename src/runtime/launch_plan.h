@@ -112,10 +112,15 @@ struct ScalarValue {
   std::uint32_t scalar = 0;
 };
 
+// The value of an expression of the plan's symbols, without loop variables.
+struct SizeValue {
+  Size size = 0;
+};
+
 // One argument of a launch: a tensor for a buffer or texture parameter, or a number for a constant.
 // The constant is an integer unless the number is a ScalarValue.
 using Operand =
-    std::variant<TensorRef, OriginOf, Immediate, LoopVariable, SymbolValue, ScalarValue>;
+    std::variant<TensorRef, OriginOf, Immediate, LoopVariable, SymbolValue, ScalarValue, SizeValue>;
 
 struct AllocateStep {
   std::uint32_t temporary = 0;
@@ -208,6 +213,16 @@ struct WorkspacePlan {
   std::vector<Placement> places;  // by temporary; without meaning if it is never allocated
 };
 
+// What the kernels of a plan take for granted of its symbols; each call checks it.
+struct SizeCondition {
+  enum class Kind : std::uint8_t { Equal, AtLeast };
+  std::string subject;  // what is so, for messages: "the node 'add'"
+  Kind kind = Kind::Equal;
+  Size left = 0, right = 0;
+
+  bool operator==(const SizeCondition&) const = default;
+};
+
 // At most one step allocates a temporary and at most one frees it, in the same list of steps; a
 // temporary that is allocated in a loop must be freed in it. Its contents are initially undefined.
 // A temporary that is never freed lives until the end of the run.
@@ -215,6 +230,7 @@ struct LaunchPlan {
   // The names of the int32 symbols on which sizes depend; each call gives them values
   // (runtime/plan_symbols.h). Without symbols all sizes are numbers.
   std::vector<std::string> symbols = {};
+  std::vector<SizeCondition> conditions = {};
   std::vector<ScalarSpec> scalars = {};
   std::vector<TensorSpec> arguments;
   std::vector<TensorSpec> temporaries;

@@ -50,7 +50,13 @@ class Binder {
       if (!known_[i]) return invalid_argument("no argument says what \"{}\" is", plan_.symbols[i]);
     }
     TL_RETURN_IF_ERROR(check_values());
-    for (std::size_t i = 0; i < shapes_.size(); ++i) TL_RETURN_IF_ERROR(check_shape(i));
+    for (std::size_t i = 0; i < shapes_.size(); ++i) {
+      if (shapes_[i] != nullptr) TL_RETURN_IF_ERROR(check_shape(i));
+    }
+    for (const SizeCondition& condition : plan_.conditions) TL_RETURN_IF_ERROR(check(condition));
+    for (std::size_t i = 0; i < shapes_.size(); ++i) {
+      if (shapes_[i] == nullptr) TL_RETURN_IF_ERROR(check_shape(i));
+    }
     return std::move(values_);
   }
 
@@ -110,6 +116,24 @@ class Binder {
     return {};
   }
 
+  Status check(const SizeCondition& condition) const {
+    TL_ASSIGN_OR_RETURN(const std::int64_t left, condition.left.at(values_));
+    TL_ASSIGN_OR_RETURN(const std::int64_t right, condition.right.at(values_));
+    const bool is_equality = condition.kind == SizeCondition::Kind::Equal;
+    if (is_equality ? left == right : left >= right) return {};
+    std::string values;
+    for (std::size_t i = 0; i < values_.size(); ++i)
+      values += fmt::format("{}{} = {}", i == 0 ? "" : ", ", plan_.symbols[i], values_[i]);
+    const auto described = [&](const Size& size, std::int64_t value) {
+      return size.constant() ? fmt::to_string(value)
+                             : fmt::format("{} = {}", size.text(plan_.symbols), value);
+    };
+    return invalid_argument("{} needs {} to be {}, but it is {}, for {}", condition.subject,
+                            condition.left.text(plan_.symbols),
+                            (is_equality ? "" : "at least ") + described(condition.right, right),
+                            left, values);
+  }
+
   const LaunchPlan& plan_;
   std::vector<const Shape*> shapes_;
   std::vector<std::int64_t> values_;
@@ -127,6 +151,7 @@ class Instance {
                               symbols_.size());
     LaunchPlan result = plan_;
     result.symbols.clear();
+    result.conditions.clear();
     for (TensorSpec& tensor : result.arguments) TL_RETURN_IF_ERROR(fix(tensor));
     for (TensorSpec& tensor : result.temporaries) TL_RETURN_IF_ERROR(fix(tensor));
     TL_RETURN_IF_ERROR(fix(result.steps));
@@ -167,8 +192,12 @@ class Instance {
       TL_ASSIGN_OR_RETURN(groups, at_least_zero(groups));
     }
     for (Operand& operand : launch.operands) {
-      if (const auto* symbol = std::get_if<SymbolValue>(&operand))
+      if (const auto* symbol = std::get_if<SymbolValue>(&operand)) {
         operand = Immediate{symbols_[symbol->symbol]};
+      } else if (const auto* expression = std::get_if<SizeValue>(&operand)) {
+        TL_ASSIGN_OR_RETURN(const std::int64_t value, expression->size.at(symbols_));
+        operand = Immediate{value};
+      }
     }
     return {};
   }

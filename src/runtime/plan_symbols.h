@@ -19,7 +19,8 @@ using Shape = std::vector<std::int64_t>;
 // extent whose expression has a single unknown symbol, in sums, differences or products with known
 // values, determines that symbol. All extents are then compared with the arrays. InvalidArgument
 // names the argument, the axis and the expected value: a wrong rank or extent, an extent below 1,
-// or a symbol that no extent determines or that exceeds 2^30.
+// a symbol that no extent determines or that exceeds 2^30, or a condition of the plan that does not
+// hold.
 Result<std::vector<std::int64_t>> bind_symbols(const LaunchPlan& plan,
                                                std::span<const Shape> shapes,
                                                const GivenSymbols& given);

@@ -218,6 +218,11 @@ class Validator {
     } else if (const auto* symbol = std::get_if<SymbolValue>(&operand)) {
       if (symbol->symbol >= plan_.symbols.size())
         return invalid_argument("symbol {} of {}", symbol->symbol, plan_.symbols.size());
+    } else if (const auto* expression = std::get_if<SizeValue>(&operand)) {
+      const Size& size = expression->size;
+      if (size.symbol_count() > plan_.symbols.size() || !size.loop_slots().empty())
+        return invalid_argument("a size has a symbol that is not in the plan");
+      largest = size.constant().value_or(0);
     } else if (const auto* origin = std::get_if<OriginOf>(&operand)) {
       TL_ASSIGN_OR_RETURN(const TensorSpec* tensor, find(origin->tensor, hal::Access::Read));
       if (!std::holds_alternative<TextureStorage>(tensor->storage))
@@ -265,9 +270,19 @@ bool lies_within(const TensorStorage& tensor, const PartOfTemporary& part,
          hal::region_fits(part.origin, texture.extent, image.extent);
 }
 
+Status check_conditions(const LaunchPlan& plan) {
+  for (const SizeCondition& condition : plan.conditions) {
+    for (const Size* size : {&condition.left, &condition.right}) {
+      if (size->symbol_count() > plan.symbols.size() || !size->loop_slots().empty())
+        return invalid_argument("a condition of {} has a symbol that is not in the plan",
+                                condition.subject);
+    }
+  }
+  return {};
+}
+
+// If sizes depend on the call, the plan of a call is checked once more.
 Status check_parts(const LaunchPlan& plan) {
-  if (!plan.parts.empty() && !plan.symbols.empty())
-    return invalid_argument("a plan whose sizes depend on the call has parts of temporaries");
   const PartOfTemporary* previous = nullptr;
   for (const PartOfTemporary& part : plan.parts) {
     const std::size_t count = plan.temporaries.size();
@@ -308,6 +323,7 @@ Status check_kernels(const LaunchPlan& plan) {
 
 Status validate(const LaunchPlan& plan) {
   TL_RETURN_IF_ERROR(check_tensors(plan));
+  TL_RETURN_IF_ERROR(check_conditions(plan));
   TL_RETURN_IF_ERROR(check_kernels(plan));
   TL_RETURN_IF_ERROR(check_parts(plan));
   TL_RETURN_IF_ERROR(Validator(plan).check_steps(plan.steps));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <variant>
@@ -115,8 +116,9 @@ class Uses {
 
 class WorkspacePlanner {
  public:
-  WorkspacePlanner(const LaunchPlan& plan, const hal::DeviceLimits& limits)
-      : plan_(plan), limits_(limits), uses_(plan) {
+  WorkspacePlanner(const LaunchPlan& plan, const hal::DeviceLimits& limits,
+                   const WorkspaceEffort& effort)
+      : plan_(plan), limits_(limits), effort_(effort), uses_(plan) {
     workspace_.places.resize(plan.temporaries.size());
   }
 
@@ -157,7 +159,7 @@ class WorkspacePlanner {
                                                {.max_width = limits_.max_image_width,
                                                 .max_height = limits_.max_image_height,
                                                 .max_texels = whole(most_texels)},
-                                               effort(kTexturePlanSteps)));
+                                               effort(effort_.texture_steps)));
     const std::size_t first = workspace_.objects.size();
     for (const plan::RectangleImage& image : found.images)
       workspace_.objects.emplace_back(
@@ -198,9 +200,9 @@ class WorkspacePlanner {
                        .alignment = whole(limits_.buffer_offset_alignment)});
     }
     TL_ASSIGN_OR_RETURN(const plan::ObjectPlan objects,
-                        plan::assign_objects(items, {}, effort(kBufferPlanSteps)));
+                        plan::assign_objects(items, {}, effort(effort_.buffer_steps)));
     TL_ASSIGN_OR_RETURN(const plan::OffsetPlan offsets,
-                        plan::place_offsets(items, effort(kBufferPlanSteps)));
+                        plan::place_offsets(items, effort(effort_.buffer_steps)));
     const std::size_t first = workspace_.objects.size();
     TL_RETURN_IF_ERROR(add_arenas(temporaries, items, offsets));
     std::uint64_t bytes = 0;
@@ -246,20 +248,43 @@ class WorkspacePlanner {
     workspace_.objects.emplace_back(BufferStorage{static_cast<std::uint64_t>(bytes)});
     if (rest.empty()) return {};
     TL_ASSIGN_OR_RETURN(const plan::OffsetPlan again,
-                        plan::place_offsets(rest_items, effort(kBufferPlanSteps)));
+                        plan::place_offsets(rest_items, effort(effort_.buffer_steps)));
     return add_arenas(rest, rest_items, again);
   }
 
   const LaunchPlan& plan_;
   const hal::DeviceLimits& limits_;
+  const WorkspaceEffort& effort_;
   const Uses uses_;
   WorkspacePlan workspace_;
 };
 
 }  // namespace
 
-Result<WorkspacePlan> plan_workspace(const LaunchPlan& plan, const hal::DeviceLimits& limits) {
-  return WorkspacePlanner(plan, limits).run();
+Result<WorkspacePlan> plan_workspace(const LaunchPlan& plan, const hal::DeviceLimits& limits,
+                                     const WorkspaceEffort& effort) {
+  return WorkspacePlanner(plan, limits, effort).run();
+}
+
+std::uint64_t least_workspace_bytes(const LaunchPlan& plan) {
+  const Uses uses(plan);
+  // What is live grows only when a step allocates.
+  std::map<std::optional<hal::TexelFormat>, std::map<std::int64_t, std::uint64_t>> live;
+  for (const std::uint32_t temporary : uses.allocated()) {
+    const TensorStorage& storage = plan.temporaries[temporary].storage;
+    const auto* texture = std::get_if<TextureStorage>(&storage);
+    auto& at = live[texture == nullptr ? std::nullopt : std::optional(texture->format)];
+    const plan::Lifetime lifetime = uses.lifetime(temporary);
+    for (std::int64_t now = lifetime.first; now <= lifetime.last; ++now)
+      at[now] += bytes_of(storage);
+  }
+  std::uint64_t bytes = 0;
+  for (const auto& [kind, at] : live) {
+    std::uint64_t most = 0;
+    for (const auto& [now, sum] : at) most = std::max(most, sum);
+    bytes += most;
+  }
+  return bytes;
 }
 
 }  // namespace texloom::runtime

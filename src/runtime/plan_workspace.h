@@ -22,21 +22,32 @@
 
 namespace texloom::runtime {
 
+// The steps that improve a first plan.
+struct WorkspaceEffort {
+  std::int64_t buffer_steps = 0;
+  std::int64_t texture_steps = 0;  // of each format; they cost less
+};
+// For a call with new values of symbols: for a few temporaries some microseconds, for fifty less
+// than a millisecond.
+inline constexpr WorkspaceEffort kQuickWorkspace{5'000, 20'000};
+// For what is planned once and kept: for a network of a hundred temporaries less than a second.
+inline constexpr WorkspaceEffort kThoroughWorkspace{500'000, 2'000'000};
+
 // `plan` must be valid and without symbols. Offsets of buffers are multiples of
 // `limits.buffer_offset_alignment`. Sharing makes no object larger than `limits` allow: of
 // max_allocation_bytes, and images of max_image_width by max_image_height. A temporary that exceeds
 // a limit by itself gets an object that the pool will refuse.
 //
-// Quick, since a call with new values of symbols plans again: a first plan takes a number of steps
-// in proportion to the square of the temporaries at most, and improving it the steps below.
-// Deterministic. No plan takes more texels than one in which each temporary reuses an idle image by
-// the rule of hal/internal/memory/reuse.h.
+// A first plan takes a number of steps in proportion to the square of the temporaries at most, and
+// improving it those of the effort. Deterministic. No plan takes more texels than one in which each
+// temporary reuses an idle image by the rule of hal/internal/memory/reuse.h.
 //
 // LimitExceeded if the temporaries are more or larger than the planner can add up.
-Result<WorkspacePlan> plan_workspace(const LaunchPlan& plan, const hal::DeviceLimits& limits);
+Result<WorkspacePlan> plan_workspace(const LaunchPlan& plan, const hal::DeviceLimits& limits,
+                                     const WorkspaceEffort& effort);
 
-// For a few temporaries this is some microseconds, for fifty less than a millisecond.
-inline constexpr std::int64_t kBufferPlanSteps = 5'000;
-inline constexpr std::int64_t kTexturePlanSteps = 20'000;  // of each format; they cost less
+// A bound of the bytes of any such plan: for buffers, and for the textures of each format, the most
+// that is live at once. `plan` must be valid and without symbols.
+std::uint64_t least_workspace_bytes(const LaunchPlan& plan);
 
 }  // namespace texloom::runtime

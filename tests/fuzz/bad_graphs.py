@@ -39,9 +39,9 @@ def two_tensors_of_a_name() -> None:
 
 
 @case("TL3040")
-def tensor_of_a_symbolic_extent() -> None:
+def extent_that_is_no_text_of_one() -> None:
     g, _ = graph_of()
-    g.input("y", (te.var("n"), 4))  # wrong
+    g.input("y", ("2 n", 4))  # wrong
 
 
 @case("TL3040")

@@ -63,7 +63,7 @@ inline TensorId add_sum(Graph& graph, const std::string& name, std::vector<Tenso
     Alternative& alternative = node.alternatives.emplace_back();
     for (const char* scope : given)
       alternative.name += (alternative.name.empty() ? "" : "_") + std::string(scope);
-    alternative.program = sum(like.shape, scopes, exact);
+    alternative.program = sum(*numbers_of(like.shape), scopes, exact);
     alternative.cost = cost;
   }
   graph.nodes.push_back(std::move(node));
@@ -73,8 +73,9 @@ inline TensorId add_sum(Graph& graph, const std::string& name, std::vector<Tenso
 inline TensorId add_concatenation(Graph& graph, const std::string& name,
                                   std::vector<TensorId> inputs, std::size_t axis) {
   Tensor whole = graph.tensors[inputs.front()];
-  whole.shape[axis] = 0;
-  for (const TensorId input : inputs) whole.shape[axis] += graph.tensors[input].shape[axis];
+  int64_t extent = 0;
+  for (const TensorId input : inputs) extent += *graph.tensors[input].shape[axis].constant();
+  whole.shape[axis] = extent;
   const TensorId output = graph.add_edge(name, whole.type, whole.shape);
   Node node{name, "concatenate", std::move(inputs), {output}};
   node.concat_axis = axis;

@@ -17,6 +17,16 @@ from texloom.inspect.describe import _needs, counted
 from texloom.ops.texel_schedules import spread
 
 
+def plus_one(x):
+    return te.compute(x.shape, lambda *i: x[i] + 1.0, name="plus_one")
+
+
+def spread_first(outputs, _inputs, _scopes, _target):
+    s = te.create_schedule(outputs[0].op)
+    spread(s, outputs[0])
+    return s
+
+
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
     """A function of two kernels with a texture between them, and a symbolic one."""
@@ -97,19 +107,11 @@ def test_numbers_and_parts(tmp_path, capsys):
     assert main(["inspect", str(scaled)]) == 0
     assert "f: float32, argument 1 of a call" in capsys.readouterr().out
 
-    def plus_one(x):
-        return te.compute(x.shape, lambda *i: x[i] + 1.0, name="plus_one")
-
-    def schedule(outputs, _inputs, _scopes, _target):
-        s = te.create_schedule(outputs[0].op)
-        spread(s, outputs[0])
-        return s
-
     g = Graph("joined")
     x = g.input("x", (64, 4))
     buffers = {"global": ("global", "global")}
-    parts = [g.node(name, plus_one, [x], schedule, buffers) for name in ("a", "b")]
-    g.output(g.node("y", plus_one, [g.concat("c", parts, 0)], schedule, buffers))
+    parts = [g.node(name, plus_one, [x], spread_first, buffers) for name in ("a", "b")]
+    g.output(g.node("y", plus_one, [g.concat("c", parts, 0)], spread_first, buffers))
     joined = tmp_path / "joined.tlp"
     g.compile("opencl").save(joined)
     assert main(["inspect", str(joined), "--json"]) == 0
@@ -159,19 +161,11 @@ def graph_package(tmp_path_factory):
     def in_order(x, y):
         y[...] = np.sort(x)
 
-    def plus_one(x):
-        return te.compute(x.shape, lambda *i: x[i] + 1.0, name="plus_one")
-
-    def schedule(outputs, _inputs, _scopes, _target):
-        s = te.create_schedule(outputs[0].op)
-        spread(s, outputs[0])
-        return s
-
     g = Graph("middle")
     x = g.input("x", (8, 4), "float32")
-    first = g.node("first", plus_one, [x], schedule, {"global": ("global",) * 2})
+    first = g.node("first", plus_one, [x], spread_first, {"global": ("global",) * 2})
     middle = g.custom("middle", in_order, [first])
-    g.output(g.node("last", plus_one, [middle], schedule, {"global": ("global",) * 2}))
+    g.output(g.node("last", plus_one, [middle], spread_first, {"global": ("global",) * 2}))
     path = tmp_path_factory.mktemp("inspect") / "middle.tlp"
     g.compile("opencl").save(path)
     return path
@@ -195,3 +189,24 @@ def test_schedule_as_json_and_with_waits(graph_package, capsys):
     assert [each["encoding"] for each in view["invocations"]] == ["kernels", "host", "kernels"]
     with pytest.raises(SystemExit):
         main(["inspect", str(graph_package), "--wait-each"])
+
+
+def test_metadata_is_stored_and_shortened(tmp_path, capsys):
+    g = Graph("named")
+    g.output(
+        g.node("y", plus_one, [g.input("x", (8, 4))], spread_first, {"global": ("global",) * 2})
+    )
+    compiled = g.compile("opencl")
+    compiled._core.annotate({"scopes": "as chosen"})  # as a choice by measured costs does
+    labels = "\n".join(f"class {n}" for n in range(100))
+    path = tmp_path / "named.tlp"
+    compiled.save(path, {"license": "MIT", "labels": labels, "scopes": "of the author"})
+    assert main(["inspect", str(path), "--json"]) == 0
+    [view] = json.loads(capsys.readouterr().out)
+    assert view["metadata"] == {"license": "MIT", "labels": labels, "scopes": "as chosen"}
+    assert main(["inspect", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert "license: 'MIT'" in text and "class 5" in text and "class 50" not in text
+    for wrong in ({"": "nameless"}, {"count": 3}, {4: "four"}):
+        with pytest.raises(tvm.TVMError, match="the metadata .* is no text with a name"):
+            compiled.save(path, wrong)

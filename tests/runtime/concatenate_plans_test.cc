@@ -98,6 +98,51 @@ TEST_F(ConcatenatePlans, LiveTemporariesDoNotOverlap) {
 }
 
 // Parts have constants and calls of their own, and read constants of the whole.
+// A part's symbols are what the whole says of its arguments' extents, or the whole's symbols of the
+// same names.
+TEST(ConcatenatePlansAlone, SymbolsOfPartsAreSizesOfTheWhole) {
+  using hal::ConstantParam, hal::ElementType;
+  const Size a = Size::symbol(0), b = Size::symbol(1);
+  const auto of = [](Size::Op op, const Size& x, const Size& y) { return Size::of(op, x, y); };
+  LaunchPlan part;
+  part.symbols = {"rows", "n"};
+  part.scalars = {{"n", ElementType::Int32}, {"alpha", ElementType::Float32}};
+  part.arguments = {{"X", ElementType::Float32, {a, 4}, BufferStorage{}}};
+  part.temporaries = {{"T", ElementType::Float32, {of(Size::Op::Mul, a, b)}, BufferStorage{}}};
+  part.modules.resize(1);
+  part.kernels = {
+      {.entry = {
+           "k",
+           {ConstantParam{"rows", ElementType::Int32}, ConstantParam{"n", ElementType::Int32},
+            ConstantParam{"n", ElementType::Int32}, ConstantParam{"alpha", ElementType::Float32}},
+           {1, 1, 1}}}};
+  part.steps = {LaunchStep{0,
+                           {of(Size::Op::Add, a, 1), 1, 1},
+                           {SymbolValue{0}, SymbolValue{1}, ScalarValue{0}, ScalarValue{1}}}};
+
+  PlanTensors tensors{.symbols = {"h", "n"}};
+  const Size half = of(Size::Op::FloorDiv, a, 2);  // of h
+  tensors.arguments = {{"input", ElementType::Float32, {half, 4}, BufferStorage{}}};
+  const std::vector<PlanPart> parts = {{&part, {kX}}};
+  const auto whole = concatenate(tensors, parts);
+  ASSERT_TRUE(whole.ok()) << whole.status().to_string();
+  EXPECT_TRUE(validate(*whole).ok()) << validate(*whole).to_string();
+  EXPECT_EQ(whole->temporaries[0].shape, std::vector<Size>{of(Size::Op::Mul, half, b)});
+  const auto& launch = std::get<LaunchStep>(whole->steps[0]);
+  EXPECT_EQ(launch.groups[0], of(Size::Op::Add, half, 1));
+  EXPECT_EQ(std::get<SizeValue>(launch.operands[0]).size, half);
+  EXPECT_EQ(std::get<SymbolValue>(launch.operands[1]).symbol, 1U);
+  EXPECT_EQ(std::get<SymbolValue>(launch.operands[2]).symbol, 1U);
+  EXPECT_EQ(std::get<ScalarValue>(launch.operands[3]).scalar, 0U);
+  ASSERT_EQ(whole->scalars.size(), 1U);
+  EXPECT_EQ(whole->scalars[0].name, "alpha");
+
+  tensors.symbols = {"h"};
+  EXPECT_THAT(
+      concatenate(tensors, parts).status(),
+      hal::fails_with(StatusCode::InvalidArgument, "part 0: no extent is the symbol \"n\""));
+}
+
 TEST(ConcatenatePlansAlone, ConstantsAndCallsAreNumberedAnew) {
   LaunchPlan part;
   part.arguments = {buffer_tensor("in", 8), buffer_tensor("out", 8)};

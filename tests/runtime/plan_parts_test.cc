@@ -52,7 +52,7 @@ LaunchPlan halves(TextureOrigin origin = TextureOrigin::Constants) {
 TEST(PlanParts, LieInTheirWholes) {
   LaunchPlan plan = halves();
   TL_EXPECT_OK(validate(plan));
-  const auto workspace = plan_workspace(plan, kLimits);
+  const auto workspace = plan_workspace(plan, kLimits, kQuickWorkspace);
   TL_EXPECT_OK(workspace.status());
   plan.workspace = *workspace;
   TL_EXPECT_OK(validate(plan));
@@ -93,7 +93,7 @@ TEST(PlanParts, BreakTheRules) {
           "\"second\" is used while not allocated");
   // A kernel that takes its texture to be at (0, 0) cannot write the second half.
   LaunchPlan plan = halves(TextureOrigin::Zero);
-  plan.workspace = *plan_workspace(plan, kLimits);
+  plan.workspace = *plan_workspace(plan, kLimits, kQuickWorkspace);
   EXPECT_THAT(validate(plan), fails_with(StatusCode::InvalidArgument, "at origin (0, 0)"));
 }
 

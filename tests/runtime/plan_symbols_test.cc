@@ -118,6 +118,39 @@ TEST(Instantiate, MakesNumbersOfSizes) {
   EXPECT_EQ(std::get<Immediate>(launch.operands[0]).value, 6);
 }
 
+// A size that a kernel takes is one of its constants.
+TEST(Instantiate, ComputesTheSizesThatKernelsTake) {
+  LaunchPlan plan = plan_of({{n(), m()}});
+  plan.modules.resize(1);
+  plan.kernels.push_back(
+      {.entry = {"k", {hal::ConstantParam{"s", hal::ElementType::Int32}}, {1, 1, 1}}});
+  plan.steps.emplace_back(LaunchStep{0, {1, 1, 1}, {SizeValue{of(Size::Op::Mul, n(), m())}}});
+  EXPECT_TRUE(validate(plan).ok());
+  const auto at = instantiate(plan, std::vector<std::int64_t>{6, 4});
+  ASSERT_TRUE(at.ok());
+  EXPECT_EQ(std::get<Immediate>(std::get<LaunchStep>(at->steps[0]).operands[0]).value, 24);
+  std::get<LaunchStep>(plan.steps[0]).operands[0] = SizeValue{Size::symbol(2)};
+  EXPECT_NE(validate(plan).message().find("a size has a symbol that is not in the plan"),
+            std::string::npos);
+}
+
+TEST(BindSymbols, ChecksTheConditions) {
+  LaunchPlan plan = plan_of({{n(), m()}});
+  using Kind = SizeCondition::Kind;
+  plan.conditions = {{"the node 'add'", Kind::Equal, of(Size::Op::Mul, m(), 2), n()},
+                     {"the node 'pool'", Kind::AtLeast, of(Size::Op::Sub, n(), 6), 1}};
+  const auto message = [&](std::int64_t rows, std::int64_t columns) {
+    return bind_symbols(plan, std::vector<Shape>{{rows, columns}}, {}).status().message();
+  };
+  EXPECT_EQ(message(8, 4), "");
+  EXPECT_EQ(message(8, 3), "the node 'add' needs m * 2 to be n = 8, but it is 6, for n = 8, m = 3");
+  EXPECT_EQ(message(6, 3),
+            "the node 'pool' needs n - 6 to be at least 1, but it is 0, for n = 6, m = 3");
+  plan.conditions[0].right = Size::symbol(2);
+  EXPECT_EQ(validate(plan).message(),
+            "a condition of the node 'add' has a symbol that is not in the plan");
+}
+
 TEST(Instantiate, RefusesWhatKernelsDoNotCount) {
   const LaunchPlan plan = plan_of({{n(), m()}});
   EXPECT_TRUE(instantiate(plan, std::vector<std::int64_t>{1 << 15, 1 << 15}).ok());

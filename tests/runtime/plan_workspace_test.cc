@@ -41,7 +41,7 @@ LaunchPlan plan_of(std::vector<TensorSpec> temporaries, std::vector<Step> steps,
 
 // The plan, which must obey the rules of all plans.
 WorkspacePlan planned(LaunchPlan plan, const hal::DeviceLimits& limits = device_limits()) {
-  const auto found = plan_workspace(plan, limits);
+  const auto found = plan_workspace(plan, limits, kQuickWorkspace);
   TL_EXPECT_OK(found.status());
   if (!found.ok()) return {};
   plan.workspace = *found;
@@ -96,6 +96,16 @@ TEST(Workspace, FormatsAndKindsDoNotMix) {
                                      texture_tensor("B", {8, 8}, hal::TexelFormat::Rgba16Float),
                                      buffer_tensor("C", 1024)}));
   EXPECT_EQ(plan.objects.size(), 3u);
+}
+
+TEST(Workspace, TheBoundIsWhatIsLiveAtOnceOfEachKind) {
+  const LaunchPlan plan =
+      plan_of({texture_tensor("A", {8, 8}), texture_tensor("B", {4, 4}), buffer_tensor("C", 96),
+               buffer_tensor("D", 64), buffer_tensor("E", 160)},
+              {AllocateStep{0}, AllocateStep{2}, AllocateStep{3}, FreeStep{0}, AllocateStep{1},
+               FreeStep{2}, AllocateStep{4}});
+  EXPECT_EQ(least_workspace_bytes(plan), 8 * 8 * 16 + 64 + 160u);
+  EXPECT_EQ(least_workspace_bytes({}), 0u);
 }
 
 // One object of each buffer would take more: the third buffer is as large as the first two.
@@ -230,7 +240,8 @@ TEST(Workspace, TemporariesThatAreNeverAllocatedTakeNothing) {
 
 TEST(Workspace, SizesBeyondAllReasonAreRefused) {
   const LaunchPlan plan = in_turn({buffer_tensor("A", std::uint64_t{1} << 62)});
-  EXPECT_EQ(plan_workspace(plan, device_limits()).status().code(), StatusCode::LimitExceeded);
+  EXPECT_EQ(plan_workspace(plan, device_limits(), kQuickWorkspace).status().code(),
+            StatusCode::LimitExceeded);
 }
 
 // The bytes of a plan in which each temporary reuses an idle object by the rule of the pool.
@@ -308,6 +319,7 @@ TEST(Workspace, RandomPlansTakeNoMoreThanByThePoolsRule) {
       const std::uint64_t bytes = total_bytes(planned(plan, device_limits(most)));
       const std::uint64_t bound = bytes_of_the_pools_rule(plan, most);
       EXPECT_LE(bytes, bound) << seed;
+      EXPECT_GE(bytes, least_workspace_bytes(plan)) << seed;
       ours += bytes;
       theirs += bound;
     }

@@ -94,6 +94,9 @@ struct OperandText {
     return fmt::format("loop {}", variable.slot);
   }
   std::string operator()(runtime::SymbolValue value) const { return plan.symbols[value.symbol]; }
+  std::string operator()(const runtime::SizeValue& value) const {
+    return value.size.text(plan.symbols);
+  }
   std::string operator()(runtime::ScalarValue value) const {
     return plan.scalars[value.scalar].name;
   }

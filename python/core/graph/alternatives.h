@@ -13,9 +13,9 @@
 
 namespace texloom::python {
 
-// (name, program, cost, fold share)
+// (name, program, cost, fold share, whether it may fail)
 using AlternativeTuple =
-    std::tuple<std::string, PyProgram, std::optional<double>, std::optional<double>>;
+    std::tuple<std::string, PyProgram, std::optional<double>, std::optional<double>, bool>;
 
 std::vector<graph::Alternative> alternatives_of(const std::vector<AlternativeTuple>& given);
 

@@ -55,10 +55,14 @@ Result<std::unique_ptr<GraphRun>> GraphRun::create(runtime::LoadedGraph loaded) 
 
 Status GraphRun::check_may_run() { return hal::check_may_wait(); }
 
-Status GraphRun::run(std::span<const std::span<const std::byte>> inputs,
+Status GraphRun::run(std::span<const GraphInput> inputs,
                      std::span<const std::span<std::byte>> outputs) {
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    TL_RETURN_IF_ERROR(executor_->set_input(static_cast<std::uint32_t>(i), inputs[i]));
+  const bool has_symbols = !executor_->program()->plan().symbols.empty();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const auto number = static_cast<std::uint32_t>(i);
+    if (has_symbols) TL_RETURN_IF_ERROR(executor_->set_shape(number, inputs[i].shape));
+    TL_RETURN_IF_ERROR(executor_->set_input(number, inputs[i].bytes));
+  }
   has_inputs_ = true;
   TL_RETURN_IF_ERROR(executor_->run());
   for (std::size_t i = 0; i < outputs.size(); ++i)

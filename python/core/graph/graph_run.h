@@ -16,6 +16,12 @@
 
 namespace texloom::python {
 
+// A row-major array.
+struct GraphInput {
+  std::span<const std::byte> bytes;
+  runtime::Shape shape;
+};
+
 // A graph on one device. Not thread safe.
 class GraphRun {
  public:
@@ -33,8 +39,7 @@ class GraphRun {
   static Status check_may_run();
 
   // Row-major arrays of the graph's inputs and outputs, in its order. Waits for the result.
-  Status run(std::span<const std::span<const std::byte>> inputs,
-             std::span<const std::span<std::byte>> outputs);
+  Status run(std::span<const GraphInput> inputs, std::span<const std::span<std::byte>> outputs);
   // Runs `times` times with the inputs of the last run, and waits. Returns the seconds that this
   // takes. InvalidArgument before the first run.
   Result<double> time(int times);

@@ -16,8 +16,11 @@
 #include "compile/package.h"
 #include "core/compile/packages.h"
 #include "core/graph/alternatives.h"
-#include "core/graph/graph_run.h"
+#include "core/graph/graph_compilation.h"
+#include "core/graph/measuring.h"
 #include "core/graph/operators.h"
+#include "core/graph/runnable_graph.h"
+#include "core/graph/sizes.h"
 #include "core/handles.h"
 #include "core/runtime/custom.h"
 #include "core/runtime/open_devices.h"
@@ -33,37 +36,6 @@ namespace texloom::python {
 namespace {
 
 using graph::TensorId;
-
-// A graph with its runs, one for each device, made when it first runs there.
-struct PyRunnableGraph {
-  virtual ~PyRunnableGraph() = default;
-  virtual Result<std::unique_ptr<GraphRun>> load(
-      const std::shared_ptr<hal::Device>& device) const = 0;
-
-  runtime::OperatorRegistry operators;
-  std::mutex mutex;
-  std::map<const hal::Device*, std::unique_ptr<GraphRun>> runs;
-};
-
-struct PyCompiledGraph final : PyRunnableGraph {
-  Result<std::unique_ptr<GraphRun>> load(
-      const std::shared_ptr<hal::Device>& device) const override {
-    return GraphRun::create(device, compiled, operators);
-  }
-
-  graph::CompiledGraph compiled;
-};
-
-struct PyStoredGraph final : PyRunnableGraph {
-  Result<std::unique_ptr<GraphRun>> load(
-      const std::shared_ptr<hal::Device>& device) const override {
-    return GraphRun::create(device, file, package().name, operators);
-  }
-  const runtime::Package& package() const { return file->packages()[number]; }
-
-  std::shared_ptr<const runtime::PackageFile> file;
-  std::size_t number = 0;
-};
 
 // Calls `use` with the graph's run on the device, by one thread at a time. The GIL is released
 // before the lock is taken: who holds the lock may need the GIL.
@@ -136,46 +108,14 @@ void add_call(graph::Graph& g, const std::string& name, const std::string& op,
   g.nodes.push_back(std::move(node));
 }
 
-graph::StoragePreference preference(const std::string& storage) {
-  if (storage == "texture") return graph::StoragePreference::Textures;
-  if (storage == "global") return graph::StoragePreference::Buffers;
-  return graph::StoragePreference::Any;
-}
-
-// (pass, nodes before, nodes after)
-using PassTuple = std::tuple<std::string, std::size_t, std::size_t>;
-
-std::shared_ptr<PyCompiledGraph> compile(const graph::Graph& g, const std::string& storage,
-                                         const graph::CostModel& model, const py::list& operators,
-                                         const std::vector<PassTuple>& passes) {
-  graph::GraphOptions options;
-  options.storage = preference(storage);
-  options.model = model;
-  options.interpreted = true;
-  options.compile = compile_options();
-  auto result = std::make_shared<PyCompiledGraph>();
-  for (const py::handle& op : operators) throw_if_error(result->operators.add(operator_of(op)));
-  const ReleasedLock unlocked;
-  result->compiled = graph::compile_graph(g, options, [] { hear_interrupt(); });
-  for (const auto& [pass, before, after] : passes)
-    result->compiled.summary.passes.push_back({pass, before, after});
-  return result;
-}
-
 std::vector<py::array> run(PyRunnableGraph& graph, const PyDevice& device,
                            const std::vector<py::array>& inputs, std::vector<py::array> outputs) {
-  std::vector<py::array> contiguous;
-  std::vector<std::span<const std::byte>> given;
-  for (const py::array& array : inputs) {
-    contiguous.push_back(py::array::ensure(array, py::array::c_style));
-    given.emplace_back(static_cast<const std::byte*>(contiguous.back().data()),
-                       static_cast<std::size_t>(contiguous.back().nbytes()));
-  }
+  const GraphArrays given(inputs);
   std::vector<std::span<std::byte>> results;
   for (py::array& array : outputs)
     results.emplace_back(static_cast<std::byte*>(array.mutable_data()),
                          static_cast<std::size_t>(array.nbytes()));
-  with_run(graph, device, [&](GraphRun& own) { return own.run(given, results); });
+  with_run(graph, device, [&](GraphRun& own) { return own.run(given.inputs, results); });
   return outputs;
 }
 
@@ -213,66 +153,15 @@ py::list tensors(const PyStoredGraph& graph, const std::vector<std::uint32_t>& n
   py::list list;
   for (const std::uint32_t number : numbers) {
     const runtime::PackageTensor& tensor = graph.package().tensors[number];
-    std::vector<std::int64_t> shape;
-    for (const runtime::Size& extent : tensor.shape) {
-      if (!extent.constant())
-        fail(user_location(), Code::BadGraph, "load it as a function: texloom.load_module",
-             "the shape of '{}' depends on the call", tensor.name);
-      shape.push_back(*extent.constant());
-    }
     list.append(py::make_tuple(tensor.name, std::string(hal::to_string(tensor.element)),
-                               py::tuple(py::cast(shape))));
+                               extents_of(tensor.shape)));
   }
   return list;
-}
-
-py::dict summary_dict(const PyCompiledGraph& graph) {
-  const graph::GraphSummary& summary = graph.compiled.summary;
-  py::dict d;
-  py::dict nodes, members, stores;
-  for (const auto& node : summary.nodes) {
-    nodes[py::str(node.node)] = node.alternative;
-    if (!node.members.empty()) members[py::str(node.node)] = py::tuple(py::cast(node.members));
-  }
-  py::list conversions;
-  for (const auto& each : summary.conversions)
-    conversions.append(py::make_tuple(each.tensor, each.from, each.to));
-  py::dict folds;
-  for (const auto& each : summary.folds) folds[py::str(each.tensor)] = each.fold;
-  const runtime::Package& package = graph.compiled.package;
-  for (std::size_t i = 0; i < package.tensors.size(); ++i) {
-    const runtime::TensorStore& store = package.variants.front().stores[i];
-    if (store.tensor)
-      stores[py::str(package.tensors[i].name)] =
-          py::make_tuple(store.storage_id, store.storage_scope, store.layout);
-  }
-  py::list passes;
-  for (const auto& pass : summary.passes)
-    passes.append(py::make_tuple(pass.pass, pass.nodes_before, pass.nodes_after));
-  d["passes"] = passes;
-  d["nodes"] = nodes;
-  d["members"] = members;
-  d["conversions"] = conversions;
-  d["folds"] = folds;
-  d["stores"] = stores;
-  d["cost"] = summary.cost;
-  d["lower_bound"] = summary.lower_bound;
-  d["call_sites"] = summary.call_sites;
-  d["signatures"] = summary.signatures;
-  d["launches"] = summary.launches;
-  d["workspace_bytes"] = summary.workspace_bytes;
-  d["temporary_bytes"] = summary.temporary_bytes;
-  d["constant_bytes"] = summary.constant_bytes;
-  return d;
 }
 
 }  // namespace
 
 void bind_graphs(py::module_& m) {
-  py::class_<graph::CostModel>(m, "_CostModel")
-      .def(py::init([](double start, double bytes, double operations) {
-        return graph::CostModel{start, bytes, operations};
-      }));
   py::class_<graph::Graph> graphs(m, "_Graph");
   bind_operators(m, graphs);
   graphs
@@ -282,31 +171,62 @@ void bind_graphs(py::module_& m) {
         g.target = ir::parse_target(target, user_location());
         return g;
       }))
-      .def("input", [](graph::Graph& g, const std::string& name, const py::object& dtype,
-                       const ir::Shape& shape) { return g.add_input(name, to_type(dtype), shape); })
-      .def("edge", [](graph::Graph& g, const std::string& name, const py::object& dtype,
-                      const ir::Shape& shape) { return g.add_edge(name, to_type(dtype), shape); })
+      .def("symbol", [](graph::Graph& g, const std::string& name) { g.symbols.push_back(name); })
+      .def("condition",
+           [](graph::Graph& g, const std::string& subject, bool is_equality, const py::object& left,
+              const py::object& right) {
+             using Kind = runtime::SizeCondition::Kind;
+             g.conditions.push_back({subject, is_equality ? Kind::Equal : Kind::AtLeast,
+                                     size_of(left), size_of(right)});
+           })
+      .def("input",
+           [](graph::Graph& g, const std::string& name, const py::object& dtype,
+              const py::sequence& shape) {
+             return g.add_input(name, to_type(dtype), shape_of(shape));
+           })
+      .def("edge",
+           [](graph::Graph& g, const std::string& name, const py::object& dtype,
+              const py::sequence& shape) {
+             return g.add_edge(name, to_type(dtype), shape_of(shape));
+           })
       .def("constant", &constant)
       .def("output", &graph::Graph::mark_output)
       .def("node", &add_node)
       .def("concatenation", &add_concatenation)
       .def("call", &add_call)
-      .def("compile", &compile)
       .def("__str__", [](const graph::Graph& g) { return graph::to_string(g); });
   py::class_<PyRunnableGraph, std::shared_ptr<PyRunnableGraph>>(m, "_RunnableGraph")
       .def("run", &run)
+      .def("output_shapes",
+           [](const PyRunnableGraph& g, const std::vector<runtime::Shape>& inputs) {
+             return output_shapes(g.package(), inputs);
+           })
+      .def("symbols", [](const PyRunnableGraph& g) { return g.package().symbols; })
       .def("time", &time);
   py::class_<PyStoredGraph, PyRunnableGraph, std::shared_ptr<PyStoredGraph>>(m, "_StoredGraph")
       .def("inputs", [](const PyStoredGraph& g) { return tensors(g, g.package().inputs); })
       .def("outputs", [](const PyStoredGraph& g) { return tensors(g, g.package().outputs); });
   m.def("load_graph", load);
-  py::class_<PyCompiledGraph, PyRunnableGraph, std::shared_ptr<PyCompiledGraph>>(m,
-                                                                                 "_CompiledGraph")
+  py::class_<PyCompiledGraph, PyRunnableGraph, std::shared_ptr<PyCompiledGraph>> compiled(
+      m, "_CompiledGraph");
+  bind_compilation(m, graphs, compiled);
+  bind_measuring(compiled);
+  compiled
       .def("save",
-           [](const PyCompiledGraph& g, const py::bytes& path) {
-             throw_if_not_written(runtime::write_package(g.compiled.package, std::string(path)));
+           [](const PyCompiledGraph& g, const py::bytes& path,
+              const std::map<std::string, std::string>& metadata) {
+             runtime::Package package = g.compiled.package;
+             for (const auto& [name, text] : metadata) {
+               if (std::ranges::find(package.metadata, name, &runtime::Attribute::name) ==
+                   package.metadata.end())
+                 package.metadata.push_back({name, text});
+             }
+             throw_if_not_written(runtime::write_package(package, std::string(path)));
            })
-      .def("summary", &summary_dict)
+      .def("annotate",
+           [](PyCompiledGraph& g, const py::dict& metadata) {
+             g.compiled.package.metadata = attributes_of(metadata);
+           })
       .def("__str__",
            [](const PyCompiledGraph& g) { return graph::to_string(g.compiled.summary); });
 }

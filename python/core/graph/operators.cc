@@ -49,6 +49,14 @@ py::list names_of(const graph::Graph& g, const std::vector<TensorId>& tensors) {
   return names;
 }
 
+// The types of tensors by name, which passes may have changed.
+py::dict dtypes(const graph::Graph& g) {
+  py::dict types;
+  for (const graph::Tensor& tensor : g.tensors)
+    types[py::str(tensor.name)] = ir::to_string(tensor.type);
+  return types;
+}
+
 // (number, name, op, inputs, outputs, members) of each operator without kernels; of a member
 // (name, inputs, outputs). An operator that is not fused is its only member.
 py::list unscheduled(const graph::Graph& g) {
@@ -75,10 +83,18 @@ void bind_operators(py::module_& m, py::class_<graph::Graph>& graphs) {
   graphs.def("operator", &add_operator)
       .def("run_passes", &run_passes)
       .def("unscheduled", &unscheduled)
+      .def("dtypes", &dtypes)
       .def("schedule", [](graph::Graph& g, std::size_t number,
                           const std::vector<AlternativeTuple>& alternatives) {
         g.nodes.at(number).alternatives = alternatives_of(alternatives);
       });
+  m.def("default_graph_passes", [] {
+    py::list names;
+    for (const graph::GraphPass& pass : graph::graph_passes()) {
+      if (pass.is_default) names.append(std::string(pass.name));
+    }
+    return names;
+  });
   m.def("graph_passes", [] {
     py::list list;
     for (const graph::GraphPass& pass : graph::graph_passes())

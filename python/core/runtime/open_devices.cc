@@ -50,6 +50,7 @@ struct OpenDevices {
   std::atomic<pid_t> process = 0;           // the process that created the first driver
   hal::DriverRegistry drivers;
   std::map<PyDevice, std::shared_ptr<hal::Device>> devices;
+  std::map<PyDevice, ProfiledDevice> profiled;
   std::vector<std::weak_ptr<runtime::DeviceProgram>> compiling;  // see explain_waits_for()
   bool interrupted = false;               // by Ctrl-C, while work ran; guarded by the GIL
   bool shows_notices = true;              // guarded by the GIL
@@ -144,12 +145,11 @@ Result<std::vector<hal::DeviceInfo>> device_infos(const std::string& driver) {
   return found->devices();
 }
 
-const std::shared_ptr<hal::Device>& open_device(const PyDevice& device) {
-  OpenDevices& state = open_devices();
-  check_process(state);
-  const std::lock_guard lock(state.mutex);
-  const auto open = state.devices.find(device);
-  if (open != state.devices.end()) return open->second;
+namespace {
+
+// Must be called with the mutex locked.
+std::shared_ptr<hal::Device> opened(OpenDevices& state, const PyDevice& device,
+                                    std::shared_ptr<hal::Profile> profile) {
   const auto driver = find_driver(state, device.driver);
   throw_if_error(driver.status());
   const size_t count = (*driver)->devices().size();
@@ -157,9 +157,31 @@ const std::shared_ptr<hal::Device>& open_device(const PyDevice& device) {
     fail(user_location(), Code::NoDevice, fmt::format("use a number from 0 to {}", count - 1),
          "there is no device {}", to_string(device));
   }
-  auto opened = (*driver)->open(device.ordinal, {.profile = state.profile});
-  throw_if_error(opened.status());
-  return state.devices.emplace(device, *opened).first->second;
+  auto made = (*driver)->open(device.ordinal, {.profile = std::move(profile)});
+  throw_if_error(made.status());
+  return *made;
+}
+
+}  // namespace
+
+const std::shared_ptr<hal::Device>& open_device(const PyDevice& device) {
+  OpenDevices& state = open_devices();
+  check_process(state);
+  const std::lock_guard lock(state.mutex);
+  const auto open = state.devices.find(device);
+  if (open != state.devices.end()) return open->second;
+  return state.devices.emplace(device, opened(state, device, state.profile)).first->second;
+}
+
+const ProfiledDevice& open_profiled_device(const PyDevice& device) {
+  OpenDevices& state = open_devices();
+  check_process(state);
+  const std::lock_guard lock(state.mutex);
+  const auto open = state.profiled.find(device);
+  if (open != state.profiled.end()) return open->second;
+  auto profile = std::make_shared<hal::Profile>();
+  return state.profiled.emplace(device, ProfiledDevice{opened(state, device, profile), profile})
+      .first->second;
 }
 
 void explain_waits_for(const std::shared_ptr<runtime::DeviceProgram>& program) {

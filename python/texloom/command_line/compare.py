@@ -18,7 +18,13 @@ from ..inspect.describe import counted
 from .arrays import tensors_of
 from .bench import import_onnxruntime, largest_difference, onnxruntime_session
 from .inputs import Port, add_input_arguments, random_inputs, read_inputs
-from .model_arguments import add_compile_arguments, refuse_precision, shapes_of, values_of
+from .model_arguments import (
+    add_compile_arguments,
+    costs_of,
+    refuse_precision,
+    shapes_of,
+    values_of,
+)
 from .reports import Progress, reported
 
 if TYPE_CHECKING:
@@ -98,6 +104,7 @@ def _compare(options: argparse.Namespace) -> int:
         "shapes": shapes_of(options.shape),
         "values": values_of(options.value),
         "progress": progress,
+        **costs_of(options),
     }
     plain = Model(proto, **given)
     ports = [Port(*each) for each in plain.signature.ports(plain.shapes)]

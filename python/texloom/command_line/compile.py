@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ..errors import refuse
 from ..inspect.describe import counted
@@ -55,6 +56,16 @@ def _compile(options: argparse.Namespace) -> int:
         "seconds": round(seconds, 3),
         **{name: summary.get(name, default) for name, default in sizes.items()},
     }
+    if summary.get("scopes"):
+        facts["choice"] = {
+            "device": summary["scopes"]["device"],
+            "nanoseconds": summary["cost"],
+            "least": summary["lower_bound"],
+            "in_textures": sum(
+                scope.startswith("texture") for _, scope, _ in summary["stores"].values()
+            ),
+            "conversions": len(summary["conversions"]),
+        }
     if options.json:
         print(json.dumps(facts))
         return 0
@@ -65,7 +76,22 @@ def _compile(options: argparse.Namespace) -> int:
         f"{counted(facts['workspace_bytes'], 'byte')} of temporaries, "
         f"{counted(facts['constant_bytes'], 'byte')} of constants; {seconds:.1f} s"
     )
+    if "choice" in facts:
+        print(_chosen(facts["choice"]))
     return 0
+
+
+def _chosen(choice: dict[str, Any]) -> str:
+    """Say what was chosen by costs, and whether that is proven to be best."""
+    cost, least = choice["nanoseconds"], choice["least"]
+    proof = "the least of all choices"
+    if least < cost:
+        proof = f"no choice takes less than {least / 1e6:.3f} ms"
+    return (
+        f"{cost / 1e6:.3f} ms are predicted on {choice['device']}, {proof}; "
+        f"{counted(choice['in_textures'], 'tensor')} in textures, "
+        f"{counted(choice['conversions'], 'conversion')}"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..costs import open_costs
+from ..device_kinds import present
 from ..errors import refuse
 from .arrays import load_array
 
@@ -48,7 +50,28 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
         help="where tensors are stored (default: by cost)",
     )
     parser.add_argument(
-        "--precision", choices=("fp32", "fp16"), default="fp32", help="fp16 is not supported yet"
+        "--costs",
+        type=Path,
+        metavar="FILE",
+        help="what kernels cost, as measured (default: costs.sqlite in TEXLOOM_CACHE_DIR; without "
+        "it, tensors are in buffers)",
+    )
+    parser.add_argument(
+        "--costs-device", metavar="NAME", help="the device, if the file has costs of several"
+    )
+    parser.add_argument(
+        "--measure",
+        nargs="?",
+        const="opencl:0",
+        metavar="DEVICE",
+        help="measure first what the file of costs does not know, on this device (default: "
+        "opencl:0), and add it",
+    )
+    parser.add_argument(
+        "--precision",
+        choices=("fp32", "fp16"),
+        default="fp32",
+        help="fp16 stores weights and tensors between nodes as float16 (default: fp32)",
     )
 
 
@@ -93,13 +116,20 @@ def values_of(options: Sequence[str]) -> dict[str, NDArray[Any]]:
     return {name: np.asarray(load_array(Path(file), name)) for name, file in named}
 
 
+def costs_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what :class:`texloom.onnx.Model` is told of costs."""
+    device = None if options.measure is None else present(options.measure)
+    costs = open_costs(options.costs, options.costs_device, device)
+    return {"costs": costs, "measure": device}
+
+
 def refuse_precision(options: argparse.Namespace) -> None:
-    """Refuse ``--precision fp16``."""
+    """Refuse ``--precision fp16`` where the outputs of all nodes are those of the model."""
     if options.precision == "fp16":
         refuse(
             "BadDirectiveArgument",
-            "models cannot be compiled to half precision yet",
-            "leave out --precision fp16; a model whose tensors are float16 is compiled as it is",
+            "the results of single nodes are not stored as float16",
+            "leave out --precision fp16; texloom run with both precisions shows what it changes",
         )
 
 
@@ -107,15 +137,16 @@ def compile_model(path: Path, options: argparse.Namespace, progress: Progress) -
     """Compile an ONNX file as the options of :func:`add_compile_arguments` say."""
     from ..onnx import load
 
-    refuse_precision(options)
     try:
         return load(
             path,
             target=options.target,
             storage=options.storage,
+            precision=options.precision,
             shapes=shapes_of(options.shape),
             values=values_of(options.value),
             progress=progress,
+            **costs_of(options),
         )
     finally:
         progress.end()
@@ -124,7 +155,9 @@ def compile_model(path: Path, options: argparse.Namespace, progress: Progress) -
 def refuse_compile_options(path: Path, options: argparse.Namespace) -> None:
     """Refuse options for compiling where a package is given, which is compiled already."""
     given = [
-        name for name in ("target", "shape", "value") if getattr(options, name) not in (None, [])
+        name.replace("_", "-")
+        for name in ("target", "shape", "value", "costs", "costs_device", "measure")
+        if getattr(options, name) not in (None, [])
     ]
     given += ["storage"] * (options.storage != "auto")
     given += ["precision"] * (options.precision != "fp32")
@@ -139,6 +172,7 @@ def refuse_compile_options(path: Path, options: argparse.Namespace) -> None:
 __all__ = [
     "add_compile_arguments",
     "compile_model",
+    "costs_of",
     "is_package",
     "refuse_compile_options",
     "refuse_precision",

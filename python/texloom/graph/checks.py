@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import ast
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from .. import extents as open_extents
 from ..argument_kinds import shown
 from ..errors import refuse
+from ..extents import Extent
 
 _BAD = "BadGraph"
 _MOST_ELEMENTS = 1 << 40
@@ -25,24 +29,60 @@ def check_name(kind: str, name: str) -> None:
         )
 
 
-def checked_extents(name: str, shape: Any) -> tuple[int, ...]:
-    """Return the shape of a tensor as numbers."""
-    extents = []
-    for extent in _extents(name, shape):
-        if not isinstance(extent, (int, np.integer)) or extent < 1:
-            refuse(
-                _BAD,
-                f"the tensor {name!r} has the extent {extent}",
-                "give positive numbers: the sizes of a graph are fixed when it is compiled",
-            )
-        extents.append(int(extent))
-    if prod(extents) > _MOST_ELEMENTS:
+def checked_extents(name: str, shape: Any) -> tuple[Extent, ...]:
+    """Return the shape of a tensor, with expressions in place of texts."""
+    extents = [_checked(name, extent) for extent in _extents(name, shape)]
+    least = prod(extent for extent in extents if isinstance(extent, int))
+    if least > _MOST_ELEMENTS:
         refuse(
             _BAD,
-            f"the tensor {name!r} has {prod(extents):,} elements",
+            f"the tensor {name!r} has {least:,} elements",
             f"{_MOST_ELEMENTS:,} is the most",
         )
     return tuple(extents)
+
+
+def _checked(name: str, extent: Any) -> Extent:
+    """Return an extent that is at least 1, as far as that is known."""
+    made = extent
+    if isinstance(extent, str):
+        try:
+            made = open_extents.plain(_parsed(ast.parse(extent.strip(), mode="eval").body))
+        except (SyntaxError, ValueError, RecursionError, ZeroDivisionError):
+            made = None
+    elif isinstance(extent, np.integer):
+        made = int(extent)
+    elif open_extents.is_extent(extent):
+        made = open_extents.with_names(extent)
+    if isinstance(made, int) and made >= 1:
+        return made
+    if isinstance(made, int) or not open_extents.is_extent(made):
+        refuse(
+            _BAD,
+            f"the tensor {name!r} has the extent {shown(extent)}",
+            "give positive numbers, or names such as 'h' or '2 * h' for what each run says",
+        )
+    return made
+
+
+_OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+}
+
+
+def _parsed(node: ast.expr) -> Any:
+    """Return the extent of a text that Python has parsed."""
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return node.value
+    if isinstance(node, ast.Name) and not node.id.startswith("_") and node.id.isascii():
+        return open_extents.symbol(node.id)
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
+        left, right = _parsed(node.left), _parsed(node.right)
+        return _OPERATIONS[type(node.op)](left, right)
+    raise ValueError(ast.dump(node))
 
 
 def _extents(name: str, shape: Any) -> Iterable[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
+from .. import _core, extents
 from .._core import Device
 from ..custom.operators import Operator
 from ..device_kinds import present
@@ -43,7 +43,9 @@ class RunnableGraph:
         Parameters
         ----------
         inputs : mapping of str to array
-            An array of the right shape and dtype for each input, by name.
+            An array of the right shape and dtype for each input, by name. The arrays' shapes say
+            what the graph's symbols are. A run with values that are new plans the memory again; the
+            plans of the latest sizes are kept.
         device : Device or str, optional
             ``texloom.opencl(0)`` by default. The first run on a device compiles the kernels there.
 
@@ -55,7 +57,8 @@ class RunnableGraph:
         Raises
         ------
         TVMError
-            TL5016 for a missing or an unknown name, TL5002 for a dtype, TL5003 for a shape.
+            TL5016 for a missing or an unknown name, TL5002 for a dtype, TL5003 for a shape, and for
+            shapes that do not agree with one another or that the graph cannot compute.
         """
         given = [self._checked(inputs, tensor) for tensor in self.inputs]
         unknown = sorted(set(inputs) - {tensor.name for tensor in self.inputs})
@@ -64,7 +67,8 @@ class RunnableGraph:
             refuse(
                 "UnknownName", f"the graph has no input {unknown[0]!r}", f"its inputs are {known}"
             )
-        made = [np.empty(tensor.shape, tensor.dtype) for tensor in self.outputs]
+        shapes = self._core.output_shapes([array.shape for array in given])
+        made = [np.empty(s, t.dtype) for s, t in zip(shapes, self.outputs, strict=True)]
         results = self._core.run(present(device), given, made)
         return {tensor.name: array for tensor, array in zip(self.outputs, results, strict=True)}
 
@@ -95,7 +99,11 @@ class RunnableGraph:
                 f"the input {tensor.name!r} is {tensor.dtype}, but the array is {array.dtype}",
                 f"convert it: array.astype({tensor.dtype!r})",
             )
-        if array.shape != tensor.shape:
+        fits = len(array.shape) == len(tensor.shape) and all(
+            actual == extent or not isinstance(extent, int)
+            for actual, extent in zip(array.shape, tensor.shape, strict=True)
+        )
+        if not fits:
             refuse(
                 "WrongShape",
                 f"the input {tensor.name!r} has the shape {tensor.shape}, the array {array.shape}",
@@ -107,15 +115,40 @@ class RunnableGraph:
 class CompiledGraph(RunnableGraph):
     """A graph with its kernels, its launch plan and its memory; made by :meth:`Graph.compile`."""
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def __init__(
+        self,
+        core: Any,
+        inputs: Sequence[GraphTensor],
+        outputs: Sequence[GraphTensor],
+        choice: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(core, inputs, outputs)
+        self._choice = choice
+
+    def save(self, path: str | PathLike[str], metadata: Mapping[str, str] | None = None) -> None:
         """Write the package, with its constants, to a file; an earlier one is replaced.
+
+        Parameters
+        ----------
+        path : str or path
+        metadata : mapping of str to str, optional
+            What programs that load the package may want to know, such as the names of classes.
+            What :meth:`Graph.compile` wrote under such a name, as ``scopes``, stays.
 
         Raises
         ------
         TVMError
-            TL5012 if the file cannot be written.
+            TL5012 if the file cannot be written, TL3040 for metadata that is no text.
         """
-        self._core.save(fsencode(path))
+        texts = dict(metadata or {})
+        for name, text in texts.items():
+            if not isinstance(name, str) or not name or not isinstance(text, str):
+                refuse(
+                    "BadGraph",
+                    f"the metadata {name!r}: {text!r} is no text with a name",
+                    "give texts by name, such as {'license': 'MIT'}",
+                )
+        self._core.save(fsencode(path), texts)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -125,12 +158,16 @@ class CompiledGraph(RunnableGraph):
         operators that each fused one stands for), ``nodes`` (the alternative of each node; "in
         place" or "copy" for a concatenation, "in place" for a view without a kernel),
         ``conversions`` ((tensor, from, to) for each), ``folds`` (the planes side by side of each
-        folded tensor), ``stores`` ((storage id, scope, layout) of each tensor in memory), ``cost``
-        and ``lower_bound`` in nanoseconds, ``call_sites`` and ``signatures``, ``launches`` (of all
-        kernels in a run), ``workspace_bytes`` (of all temporaries, where they share memory),
-        ``temporary_bytes`` (their sum), ``constant_bytes``.
+        folded tensor), ``in_buffers`` (tensors for which an image is not worth its memory),
+        ``runs`` ((node or conversion, key of its cost, nanoseconds, launches) of each, in order),
+        ``scopes`` (all that could be chosen by measured costs; else None), ``stores`` ((storage id,
+        scope, layout) of each tensor in memory), ``cost`` and ``lower_bound`` in nanoseconds,
+        ``call_sites`` and ``signatures``, ``launches`` (of all kernels in a run),
+        ``workspace_bytes`` (of all temporaries, where they share memory), ``least_bytes`` (a bound:
+        no plan of these temporaries takes less), ``temporary_bytes`` (their sum),
+        ``constant_bytes``.
         """
-        return dict(self._core.summary())
+        return {**self._core.summary(), "scopes": self._choice}
 
     def __str__(self) -> str:
         """Return the summary as text, a line for each decision."""
@@ -154,12 +191,15 @@ def load(
     Raises
     ------
     TVMError
-        TL5012 if the file is not a package, or is damaged; TL5016 if it has no such graph; TL3040
-        if sizes depend on the call.
+        TL5012 if the file is not a package, or is damaged; TL5016 if it has no such graph.
     """
     core = _core.load_graph(fsencode(path), name, [op._core for op in operators])
+    symbols = core.symbols()
     made = [
-        [GraphTensor(each, shape, dtype) for each, dtype, shape in tensors]
+        [
+            GraphTensor(each, tuple(extents.of_steps(e, symbols) for e in shape), dtype)
+            for each, dtype, shape in tensors
+        ]
         for tensors in (core.inputs(), core.outputs())
     ]
     return RunnableGraph(core, *made)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from .. import _core
-from .._core import Tensor
+from .._core import Program, Tensor
 from ..errors import TVMError
 from ..ops.schedules import schedule_default
-from ..ops.schedules.texels import activation_storage, is_texture, weight_storage
-from .node_functions import Compute, computed, scheduled
+from ..ops.schedules.gpu.channels_last import channels_last_storages, is_convolution
+from ..ops.schedules.stages import stages_of
+from ..ops.schedules.texels import activation_storage, weight_storage
+from ..target import Target
+from .node_functions import Compute, Locals, computed, scheduled
+from .precision import stored
 from .progress import Progress
 from .tensor import GraphTensor
 
@@ -43,6 +47,7 @@ def schedule_operators(
     constants: Collection[str],
     target: str,
     textures: bool,
+    fixed: Collection[str] = (),
     progress: Progress | None = None,
 ) -> None:
     """Give each operator of a graph that has no kernels its schedule.
@@ -59,6 +64,8 @@ def schedule_operators(
     target : str
     textures : bool
         Whether to offer kernels over textures beside those over buffers.
+    fixed : collection of str
+        The names of tensors that are row-major: the graph's inputs and outputs.
     progress : callable, optional
         As for :meth:`texloom.graph.Graph.compile`.
 
@@ -68,38 +75,91 @@ def schedule_operators(
         As for :meth:`texloom.graph.Graph.compile`.
     """
     unscheduled = list(core.unscheduled())
+    dtypes = core.dtypes()
     for done, (number, name, op, inputs, outputs, members) in enumerate(unscheduled):
         if progress is not None:
             progress("kernels are scheduled", done, len(unscheduled))
         compute = functions[name]
         if len(members) > 1:
             compute = _composed(members, functions, inputs, outputs)
-        given = [tensors[each] for each in inputs]
+        given = [replace(tensors[each], dtype=dtypes[each]) for each in inputs]
+        made = [replace(tensors[each], dtype=dtypes[each]) for each in outputs]
+        if any(dtypes[each] != tensors[each].dtype for each in (*inputs, *outputs)):
+            reads = [tensors[each].dtype for each in inputs]
+            compute = stored(compute, reads, [each.dtype for each in made])
         node = (name, op.replace("+", "_"), (compute, schedule_default), given)
-        in_buffers = scheduled(*node, ("global",) * (len(inputs) + len(outputs)), target)
-        alternatives = [("global", in_buffers, None, None)]
+        alternatives = _over_buffers(node, (inputs, outputs), fixed, constants, target)
         if textures:
-            stored = _texture_storages(given, [tensors[each] for each in outputs], constants)
-            made = _scheduled_if_possible(node, stored, target)
-            alternatives += [] if made is None else [("texture", made, None, None)]
+            storages = _texture_storages(given, made, constants)
+            texels = _scheduled_if_possible(node, storages, target)
+            alternatives += [] if texels is None else [("texture", texels, None, None, True)]
         core.schedule(number, alternatives)
 
 
-def _scheduled_if_possible(
-    node: tuple[Any, ...], stored: tuple[str, ...], target: str
-) -> _core.Program | None:
-    """Return the schedule for these storages; None if none is a texture, or no kernel fits them.
+def _over_buffers(
+    node: tuple[Any, ...],
+    names: tuple[Sequence[str], Sequence[str]],
+    fixed: Collection[str],
+    constants: Collection[str],
+    target: str,
+) -> list[tuple[str, Program, None, None, bool]]:
+    """Return the schedules with row-major buffers, and with channels last where that pays.
 
-    Not every computation can write texels: the elements of one may need kernels of their own.
+    Convolutions for targets that are no processor have channels last whenever they can.
     """
-    if not any(map(is_texture, stored)):
+    last = _with_channels_last(node, names, fixed, constants, target)
+    if last is not None and last[1]:
+        return [("channels last", last[0], None, None, False)]
+    count = len(names[0]) + len(names[1])
+    row_major = scheduled(*node, ("global",) * count, target)
+    alternatives = [("global", row_major, None, None, False)]
+    if last is not None:
+        alternatives.append(("channels last", last[0], None, None, True))
+    return alternatives
+
+
+def _with_channels_last(
+    node: tuple[Any, ...],
+    names: tuple[Sequence[str], Sequence[str]],
+    fixed: Collection[str],
+    constants: Collection[str],
+    target: str,
+) -> tuple[Program, bool] | None:
+    """Return the schedule whose activations have channels last, and whether it is a convolution's.
+
+    None if there is no such schedule, or none for such a target.
+    """
+    if Target(target).attrs.get("block_stack", True):
+        return None
+    name, _, (compute, _), given = node
+    symbols = Locals(given)
+    arguments = symbols.placeholders
+    with symbols.computing():
+        made = computed(name, compute, arguments)
+    stages = stages_of(made)
+    tensors = dict(zip((*names[0], *names[1]), (*arguments, *made), strict=True))
+    chosen = [{each for n, each in tensors.items() if n in some} for some in (fixed, constants)]
+    storages = channels_last_storages(made, arguments, stages, *chosen)
+    program = None if storages is None else _scheduled_if_possible(node, storages, target)
+    if program is None:
+        return None
+    return program, any(map(is_convolution, stages))
+
+
+def _scheduled_if_possible(
+    node: tuple[Any, ...], storages: tuple[str, ...], target: str
+) -> Program | None:
+    """Return the schedule for these storages; None if all are row-major, or no kernel fits them.
+
+    Not every computation can write texels: the elements of one may need kernels of their own. Some
+    of these have a schedule, which the compiler then leaves out.
+    """
+    if set(storages) == {"global"}:
         return None
     try:
-        made = scheduled(*node, stored, target)
-        _core.lower_to_kernels(made)
+        return scheduled(*node, storages, target)
     except TVMError:
         return None
-    return made
 
 
 def _texture_storages(

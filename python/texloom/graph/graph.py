@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _core
+from .. import _core, extents
+from .._core import Device
 from ..argument_kinds import kind_of, shown
+from ..costs import Costs
 from ..custom.operators import Operator
+from ..device_kinds import present
 from ..errors import refuse
+from ..extents import Condition
 from ..target import Target, resolve
 from .calls import accepted_scopes
 from .checks import check_name, check_scopes, checked_extents
+from .compilation import Compilation
 from .compiled import CompiledGraph
 from .cost_model import CostModel
 from .fused import schedule_operators
@@ -23,12 +28,12 @@ from .node_functions import (
     Compute,
     ScheduleFunction,
     check_functions,
-    computed,
-    placeholders,
     scheduled,
 )
-from .patterns import computation_of, is_view, pattern_of
+from .patterns import computation_of, is_view, joined_axis, pattern_of
+from .precision import Precision, check_precision
 from .progress import Progress
+from .symbols import Symbols
 from .tensor import GraphTensor
 
 Scopes = Mapping[str, Sequence[str]]
@@ -65,21 +70,33 @@ class Graph:
         self._functions: dict[str, Compute] = {}  # of operators
         self._operators: dict[tuple[str, int], Operator] = {}
         self._outputs: dict[GraphTensor, str] = {}  # the names that callers know
+        self._symbols = Symbols()
 
     @property
     def inputs(self) -> tuple[GraphTensor, ...]:
         """The inputs, in the order in which they were added."""
         return tuple(self._tensors[n] for n, value in self._values.items() if value is None)
 
-    def input(self, name: str, shape: Sequence[int], dtype: str = "float32") -> GraphTensor:
+    def input(self, name: str, shape: Sequence[int | str], dtype: str = "float32") -> GraphTensor:
         """Add a tensor that the caller gives at each run, as a row-major array.
+
+        Parameters
+        ----------
+        name : str
+        shape : sequence of int or str
+            A name is a *symbol*, which each run gives a value by the shapes of its arrays:
+            ``("n", 3, "h", "w")``. The graph is compiled once for all of them. An extent may also
+            be a sum, a product or a quotient (``//``) of symbols and numbers: ``"32 * h"``.
+        dtype : str
 
         Raises
         ------
         TVMError
-            TL3040 for a name that is taken, and for a shape that is no list of positive numbers.
+            TL3040 for a name that is taken, and for a shape that is no list of positive numbers and
+            symbols.
         """
         tensor = self._new(name, shape, dtype)
+        self._symbols.add(tensor.shape)
         self._values[name] = None
         return tensor
 
@@ -135,9 +152,9 @@ class Graph:
         check_name("node", name)
         self._check_inputs(name, inputs)
         check_functions(name, compute, len(inputs), schedule)
-        made = computed(name, compute, placeholders(inputs))
+        made, symbols = self._symbols.computed(name, compute, inputs)
         check_scopes(name, scopes, len(inputs) + len(made), costs)
-        outputs = self._named_outputs(name, [(list(map(int, t.shape)), t.dtype) for t in made])
+        outputs = self._named_outputs(name, [(symbols.shape_in_graph(t), t.dtype) for t in made])
         given = {label: tuple(each) for label, each in scopes.items()}
         functions = (compute, schedule)
         title = op or getattr(compute, "__name__", "node")
@@ -154,6 +171,7 @@ class Graph:
                         scheduled(name, title, functions, inputs, each, target),
                         None if costs is None else costs.get(label),
                         fold_share,
+                        False,
                     )
                     for label, each in given.items()
                 ],
@@ -198,13 +216,13 @@ class Graph:
         check_name("node", name)
         self._check_inputs(name, inputs)
         check_functions(name, compute, len(inputs))
-        arguments = placeholders(inputs)
-        made = computed(name, compute, arguments)
-        computation = computation_of(arguments, made)
+        made, symbols = self._symbols.computed(name, compute, inputs)
+        computation = computation_of(symbols.placeholders, made, symbols.given)
         shares = is_view(made)
         pattern = "injective" if shares else pattern_of(made)
-        outputs = self._named_outputs(name, [(list(map(int, t.shape)), t.dtype) for t in made])
-        settings = dict(attributes or {})
+        outputs = self._named_outputs(name, [(symbols.shape_in_graph(t), t.dtype) for t in made])
+        axis = joined_axis(symbols.placeholders, made)
+        settings = {**(attributes or {}), **({} if axis is None else {"joins_along": axis})}
 
         def add(core: Any, numbers: dict[str, int], target: str) -> None:
             del target
@@ -239,15 +257,14 @@ class Graph:
                 f"number the axes 0 to {len(shape) - 1}",
             )
         axis %= len(shape)
-        for each in inputs:
-            rest = [*each.shape[:axis], *each.shape[axis + 1 :]]
-            if rest != [*shape[:axis], *shape[axis + 1 :]] or each.dtype != inputs[0].dtype:
-                refuse(
-                    _BAD,
-                    f"the concatenation {name!r} along axis {axis} joins {inputs[0]} and {each}",
-                    "join tensors that differ only along that axis",
-                )
-        shape[axis] = sum(each.shape[axis] for each in inputs)
+        same_types = len({each.dtype for each in inputs}) == 1
+        if not same_types or not self._symbols.are_joined(name, axis, inputs):
+            refuse(
+                _BAD,
+                f"the concatenation {name!r} along axis {axis} joins {', '.join(map(str, inputs))}",
+                "join tensors that differ only along that axis",
+            )
+        shape[axis] = extents.plain(sum(each.shape[axis] for each in inputs))
         (output,) = self._named_outputs(name, [(shape, inputs[0].dtype)])
 
         def add(core: Any, numbers: dict[str, int], target: str) -> None:
@@ -355,6 +372,10 @@ class Graph:
         self._outputs[tensor] = name
         return tensor
 
+    def require(self, node: str, conditions: Iterable[Condition]) -> None:
+        """Let each run check what has to hold of its sizes, for what `node` names."""
+        self._symbols.keep(node, conditions)
+
     def text(self, target: str | Target | None = None, passes: Sequence[str] = ()) -> str:
         """Return the text form of the graph for a target, without the values of constants.
 
@@ -371,7 +392,11 @@ class Graph:
         scopes: Literal["auto", "texture", "global"] = "auto",
         model: CostModel | None = None,
         passes: Sequence[str] | None = None,
+        precision: Precision = "fp32",
         progress: Progress | None = None,
+        costs: Costs | None = None,
+        measure: Device | str | None = None,
+        max_live_bytes: int | None = None,
     ) -> CompiledGraph:
         """Choose kernels and storages, compile, and plan the memory. Needs no device.
 
@@ -387,15 +412,27 @@ class Graph:
         passes : sequence of str, optional
             The passes over the graph to run, in this order: by default all of
             :func:`graph_passes`; ``()`` leaves the nodes as they are.
+        precision : "fp32" or "fp16"
+            With "fp16", :func:`graph_passes` has one that stores float32 tensors between operators
+            as float16. Operators compute in float32 as before, inputs and outputs keep their types.
         progress : callable, optional
             ``progress(what, done, all)`` is called while operators get their kernels.
+        costs : texloom.costs.Costs, optional
+            Measured costs. Without them, operators whose kernels the compiler makes are in buffers
+            unless `scopes` is ``"texture"``.
+        measure : Device or str, optional
+            The device on which all that may be chosen is measured before; `costs`, which are then
+            required, get what they do not have yet.
+        max_live_bytes : int, optional
+            The most bytes that the tensors may take that are live while an operator runs: those
+            that it or a later one reads, and those that it writes. By default there is no limit.
 
         Raises
         ------
         TVMError
             TL5016 for a pass that does not exist; TL3040 if nodes and tensors do not fit together,
-            or a schedule function raises another exception; otherwise as for
-            :func:`texloom.build`. A note names the node.
+            if `max_live_bytes` is too small for any choice, or a schedule function raises another
+            exception; otherwise as for :func:`texloom.build`. A note names the node.
         """
         if scopes not in ("auto", "texture", "global"):
             refuse(
@@ -407,34 +444,53 @@ class Graph:
             refuse(
                 _BAD, f"the graph {self.name!r} has no output", "call output() for what it computes"
             )
-        costs = model or CostModel()
-        core_model = _core._CostModel(costs.start_ns, costs.bytes_per_ns, costs.operations_per_ns)
-        operators = [op._core for op in self._operators.values()]
-        core = self._made_for(resolve(target))
-        reports = core.run_passes(_pass_names(graph_passes() if passes is None else passes))
+        check_precision(precision)
+        compilation = Compilation(
+            core=self._made_for(resolve(target)),
+            operators=[op._core for op in self._operators.values()],
+            model=model or CostModel(),
+            costs=costs,
+            max_live_bytes=max_live_bytes,
+            progress=progress,
+        )
+        names = graph_passes(precision) if passes is None else passes
+        compilation.run_passes(_pass_names(names))
         known = {self._outputs.get(each, each.name): each for each in self._tensors.values()}
         constants = [name for name, value in self._values.items() if value is not None]
-        textures = scopes == "texture"
+        fixed = {*self._outputs.values(), *(each.name for each in self.inputs)}
+        textures = scopes == "texture" or (scopes == "auto" and compilation.has_costs(measure))
         schedule_operators(
-            core, self._functions, known, constants, resolve(target), textures, progress
+            compilation.core,
+            self._functions,
+            known,
+            constants,
+            resolve(target),
+            textures,
+            fixed,
+            progress,
         )
-        compiled = core.compile(scopes, core_model, operators, reports)
+        if measure is not None:
+            compilation.measure(present(measure), self.inputs)
+        compiled, choice = compilation.run(scopes)
         outputs = [replace(tensor, name=name) for tensor, name in self._outputs.items()]
-        return CompiledGraph(compiled, self.inputs, outputs)
+        return CompiledGraph(compiled, self.inputs, outputs, choice)
 
     def _made_for(self, target: str) -> Any:
         """Return the core's graph for a target."""
         core = _core._Graph(self.name, target)
         numbers: dict[str, int] = {}
+        self._symbols.define(core)
         for tensor in self._tensors.values():
             value = self._values.get(tensor.name)
             if value is not None:
                 numbers[tensor.name] = core.constant(tensor.name, tensor.dtype, value)
             elif tensor.name in self._values:
-                numbers[tensor.name] = core.input(tensor.name, tensor.dtype, tensor.shape)
+                shape = self._symbols.steps(tensor.shape)
+                numbers[tensor.name] = core.input(tensor.name, tensor.dtype, shape)
             else:
                 name = self._outputs.get(tensor, tensor.name)
-                numbers[tensor.name] = core.edge(name, tensor.dtype, tensor.shape)
+                shape = self._symbols.steps(tensor.shape)
+                numbers[tensor.name] = core.edge(name, tensor.dtype, shape)
         for add in self._nodes.values():
             add(core, numbers, target)
         for tensor in self._outputs:
@@ -477,9 +533,18 @@ class Graph:
                 )
 
 
-def graph_passes() -> tuple[str, ...]:
-    """Return the names of the passes over graphs, in the order in which they run."""
-    return tuple(name for name, *_ in _core.graph_passes())
+def graph_passes(precision: Precision = "fp32") -> tuple[str, ...]:
+    """Return the names of the passes over graphs, in the order in which they run.
+
+    Parameters
+    ----------
+    precision : "fp32" or "fp16"
+        As for :meth:`Graph.compile`.
+    """
+    check_precision(precision)
+    if precision == "fp16":
+        return tuple(name for name, *_ in _core.graph_passes())
+    return tuple(_core.default_graph_passes())
 
 
 def _pass_names(passes: Sequence[str]) -> list[str]:
@@ -487,7 +552,7 @@ def _pass_names(passes: Sequence[str]) -> list[str]:
         refuse(
             "BadDirectiveArgument",
             f"passes={shown(passes)} is no list of passes",
-            f"give some of {', '.join(graph_passes())}, in brackets",
+            f"give some of {', '.join(graph_passes('fp16'))}, in brackets",
         )
     return list(passes)
 

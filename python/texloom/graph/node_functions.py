@@ -6,14 +6,18 @@ What goes wrong in them is reported with the name of the node.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
-from .. import _core, te
+from .. import _core, extents, te
 from .._core import Schedule, Tensor
 from ..argument_kinds import kind_of
 from ..driver import program
 from ..errors import InternalError, TVMError, refuse, with_note
+from ..tir import PrimExpr
 from ..tir.buffer import Buffer, decl_buffer
 from .tensor import GraphTensor
 
@@ -61,9 +65,79 @@ def _called(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
             raise refusal from error
 
 
-def placeholders(inputs: Sequence[GraphTensor]) -> list[Tensor]:
-    """Return tensors with names that say nothing of the graph, so that equal nodes are equal."""
-    return [te.placeholder(t.shape, t.dtype, name=f"in{i}") for i, t in enumerate(inputs)]
+class Locals:
+    """The symbols of one node's computation.
+
+    Each extent of an input that is no number is one symbol in the computation, which says nothing
+    of the graph. So nodes that compute the same of tensors of several sizes are equal, and indices
+    are short. Symbols of the graph that occur otherwise are numbers that kernels get.
+
+    Attributes
+    ----------
+    placeholders : list of Tensor
+        They stand for the inputs, with names that say nothing of the graph, either.
+    """
+
+    def __init__(self, inputs: Sequence[GraphTensor]) -> None:
+        self._own: dict[Any, Any] = {}  # by extents of the graph
+        self._given: dict[str, Any] = {}
+        for tensor in inputs:
+            for extent in tensor.shape:
+                if not isinstance(extent, int):
+                    self._own.setdefault(extent, extents.symbol(f"_s{len(self._own)}"))
+        self._back = {own: extent for extent, own in self._own.items()}
+        self.placeholders = [
+            te.placeholder([self.of(e) for e in t.shape], t.dtype, name=f"in{i}")
+            for i, t in enumerate(inputs)
+        ]
+
+    def of(self, extent: Any) -> Any:
+        """Return what an extent of the graph is in the computation."""
+        own = extents.rewritten(extent, self._own)
+        for name, symbol in extents.symbols_of(own).items():
+            if symbol not in self._back:
+                self._given[name] = symbol
+        return own
+
+    def in_graph(self, extent: Any) -> Any:
+        """Return what an extent of the computation is in the graph."""
+        return extents.rewritten(extents.plain(extent), self._back)
+
+    def shape_in_graph(self, tensor: Tensor) -> list[Any]:
+        """Return the shape in the graph of a tensor of the computation."""
+        return [self.in_graph(extent) for extent in tensor.shape]
+
+    @property
+    def given(self) -> list[Any]:
+        """The symbols of the graph that kernels are given as numbers, by name."""
+        return [symbol for _, symbol in sorted(self._given.items())]
+
+    @contextmanager
+    def computing(self) -> Iterator[list[extents.Condition]]:
+        """Make :func:`computed` compute with these symbols; collect what extents have to be."""
+        outer = getattr(_CURRENT, "symbols", None)
+        _CURRENT.symbols = self
+        try:
+            with extents.collected() as conditions:
+                yield conditions
+        finally:
+            _CURRENT.symbols = outer
+
+    def function(self, compute: Compute) -> Compute:
+        """Return a function of tensors with the extents among its arguments as they are here."""
+        if not isinstance(compute, partial) or not compute.keywords:
+            return compute
+        return partial(compute.func, *compute.args, **self._localized(compute.keywords))
+
+    def _localized(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: self._localized(each) for key, each in value.items()}
+        if type(value) in (list, tuple):
+            return type(value)(self._localized(each) for each in value)
+        return self.of(value) if isinstance(value, PrimExpr) else value
+
+
+_CURRENT = threading.local()  # the symbols of the node that is being computed
 
 
 def computed(node: str, compute: Compute, placeholders: Sequence[Tensor]) -> list[Tensor]:
@@ -76,6 +150,9 @@ def computed(node: str, compute: Compute, placeholders: Sequence[Tensor]) -> lis
         diagnostics of the function's own calls have a note that names the node.
     """
     what = f"the function that computes the node {node!r}"
+    symbols: Locals | None = getattr(_CURRENT, "symbols", None)
+    if symbols is not None:
+        compute = symbols.function(compute)
     made = _called(what, compute, *placeholders)
     outputs = list(made) if isinstance(made, (list, tuple)) else [made]
     for each in outputs or [made]:
@@ -107,7 +184,8 @@ def check_functions(
 def _declared(tensor: Tensor, storage: str) -> Buffer:
     """Return the buffer of an argument, of which a scope or the text of a layout is given."""
     if storage.endswith("]"):
-        return decl_buffer(tensor.shape, tensor.dtype, scope="texture", layout=storage)
+        scope = "texture" if storage.startswith("texture") else "global"
+        return decl_buffer(tensor.shape, tensor.dtype, scope=scope, layout=storage)
     return decl_buffer(tensor.shape, tensor.dtype, scope=storage)
 
 
@@ -128,8 +206,10 @@ def scheduled(
         own calls have a note that names the node.
     """
     compute, schedule = functions
-    arguments = placeholders(inputs)
-    outputs = computed(node, compute, arguments)
+    symbols = Locals(inputs)
+    arguments: list[Any] = list(symbols.placeholders)
+    with symbols.computing():  # the graph has the conditions
+        outputs = computed(node, compute, arguments)
     what = f"the schedule function of the node {node!r} for the scopes {scopes}"
     made = _called(what, schedule, outputs, arguments, scopes, target)
     if not isinstance(made, Schedule):
@@ -145,7 +225,8 @@ def scheduled(
             tensor: _declared(tensor, storage)
             for tensor, storage in zip(arguments, scopes, strict=True)
         }
-        return program(made, arguments, op if op.isidentifier() else "node", binds, target=target)
+        title = op if op.isidentifier() else "node"
+        return program(made, [*arguments, *symbols.given], title, binds, target=target)
 
     try:
         return declared()
@@ -155,9 +236,9 @@ def scheduled(
 
 __all__ = [
     "Compute",
+    "Locals",
     "ScheduleFunction",
     "check_functions",
     "computed",
-    "placeholders",
     "scheduled",
 ]

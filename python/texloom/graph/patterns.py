@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
+from typing import Any
 
 from .. import _core, te
 from .._core import Tensor
 from ..driver import program
+from ..extents import are_known
+from ..ops.movement.joining import JOINED, concatenate
 from ..ops.movement.reshaping import VIEW
 from ..ops.schedules.stages import stages_of
 
@@ -56,11 +59,31 @@ def is_view(outputs: Sequence[Tensor]) -> bool:
     return len(outputs) == len(stages) == 1 and outputs[0].op.tag == VIEW
 
 
-def computation_of(arguments: Sequence[Tensor], outputs: Sequence[Tensor]) -> str:
-    """Return a word that is equal for operators that compute the same of their arguments."""
+def joined_axis(arguments: Sequence[Tensor], outputs: Sequence[Tensor]) -> int | None:
+    """Return the axis along which a computation joins its arguments, or None if it does not."""
+    stages = stages_of(outputs)
+    if not len(outputs) == len(stages) == 1 or outputs[0].op.tag != JOINED or len(arguments) < 2:
+        return None
+    if not all(are_known(each.shape) for each in (*arguments, *outputs)):
+        return None  # it has no place in memory before sizes are known
+    extents = zip(outputs[0].shape, arguments[0].shape, strict=True)
+    axis = next(i for i, (whole, part) in enumerate(extents) if int(whole) != int(part))
+    joined = [concatenate(*arguments, axis=axis)]
+    same = computation_of(arguments, joined) == computation_of(arguments, outputs)
+    return axis if same else None
+
+
+def computation_of(
+    arguments: Sequence[Tensor], outputs: Sequence[Tensor], symbols: Sequence[Any] = ()
+) -> str:
+    """Return a word that is equal for operators that compute the same of their arguments.
+
+    `symbols` are given as numbers.
+    """
     schedule = te.create_schedule([each.op for each in outputs])
-    text = str(program(schedule, [*arguments, *outputs], "computation", target="opencl"))
+    whole = [*arguments, *outputs, *symbols]
+    text = str(program(schedule, whole, "computation", target="opencl"))
     return sha256(text.encode()).hexdigest()[:16]
 
 
-__all__ = ["computation_of", "is_view", "pattern_of"]
+__all__ = ["computation_of", "is_view", "joined_axis", "pattern_of"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..extents import Extent
+
 
 @dataclass(frozen=True)
 class GraphTensor:
@@ -13,13 +15,14 @@ class GraphTensor:
     ----------
     name : str
         Unique in its graph.
-    shape : tuple of int
+    shape : tuple of int or Expr
+        Expressions of the graph's symbols where the extents are known only when it runs.
     dtype : str
     _graph : Graph or None
         The graph that is being built with it; None for a tensor of a loaded graph.
     """
 
     name: str
-    shape: tuple[int, ...]
+    shape: tuple[Extent, ...]
     dtype: str
     _graph: object = field(default=None, repr=False, compare=False)

@@ -7,11 +7,14 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from .. import _core
-from ..errors import TVMError
-from .describe import describe
+from ..errors import TVMError, refuse
+from .describe import View, describe
+from .picture import graph_picture
 from .schedule import describe_schedule, schedules
+from .scopes import describe_scopes, scopes_of
 
 _DESCRIPTION = """\
 Shows what a package file contains: the graph, and for each variant where tensors are, the memory
@@ -43,7 +46,20 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         action="store_true",
         help="with --schedule: what a runtime does that waits for each invocation",
     )
+    parser.add_argument(
+        "--scopes",
+        action="store_true",
+        help="show for each tensor where it is stored, where else it could be, and what that would "
+        "cost, if the package was compiled by costs",
+    )
+    parser.add_argument(
+        "--svg",
+        metavar="FILE",
+        help="draw the graph, in the colors of storages, to a file",
+    )
     options = parser.parse_args(arguments)
+    if options.schedule and options.scopes:
+        parser.error("--schedule and --scopes are different tables")
     if not options.schedule and (options.device or options.wait_each):
         parser.error("--device and --wait-each belong to --schedule")
     return options
@@ -55,14 +71,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     path = os.fsencode(options.package)
     try:
         views = _core.view_packages(path)
-        if options.schedule:
-            views = schedules(path, views, options.device, options.wait_each)
+        if options.svg:
+            _draw(views, Path(options.svg))
+            return 0
+        print(_shown(path, views, options))
     except TVMError as error:
         print(f"texloom inspect: {error.diagnostics[0].message}", file=sys.stderr)
         return 1
-    show = describe_schedule if options.schedule else describe
-    print(json.dumps(views) if options.json else "\n\n".join(map(show, views)))
     return 0
+
+
+def _shown(path: bytes, views: list[View], options: argparse.Namespace) -> str:
+    show = describe
+    if options.schedule:
+        views = schedules(path, views, options.device, options.wait_each)
+        show = describe_schedule
+    elif options.scopes:
+        if options.json:
+            return json.dumps(scopes_of(views))
+        show = describe_scopes
+    return json.dumps(views) if options.json else "\n\n".join(map(show, views))
+
+
+def _draw(views: list[View], path: Path) -> None:
+    """Write the picture of the first package."""
+    try:
+        path.write_text(graph_picture(views[0]), encoding="utf-8")
+    except OSError as error:
+        refuse("BadModuleFile", f"{path}: {error.strerror}", "name another file")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import Any
 
 View = dict[str, Any]
 _INDENT = "  "
+_LONGEST = 80  # characters of a metadatum
 
 
 def counted(count: int, noun: str, ending: str = "s") -> str:
@@ -22,6 +23,12 @@ def _bytes(count: int) -> str:
         if count >= 10 * 1024**exponent:
             return f"{text} ({count / 1024**exponent:.1f} {unit})"
     return text
+
+
+def _short(value: Any) -> str:
+    """Return a value as Python writes it; its beginning if that is long."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text):,} characters)"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -223,7 +230,7 @@ def describe(view: View) -> str:
             for each in view["numbers"]
         ),
     )
-    lines += _section("metadata", (f"{k}: {v!r}" for k, v in view["metadata"].items()))
+    lines += _section("metadata", (f"{k}: {_short(v)}" for k, v in view["metadata"].items()))
     lines += _section(
         "nodes",
         (

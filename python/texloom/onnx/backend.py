@@ -43,9 +43,9 @@ class TexloomBackend(Backend):  # type: ignore[misc]
     def prepare(cls, model: onnx.ModelProto, device: str = "CPU", **options: Any) -> BackendRep:
         """Compile a model; a model that cannot be compiled is refused here."""
         onnx.checker.check_model(model)
-        storage = options.get("storage", "auto")
+        given = {name: options[name] for name in ("storage", "precision") if name in options}
         kind = Model if takes_only_tensors(model) else StructuredModel
-        return Prepared(kind(model, storage=storage), None if device in _DEFAULT else device)
+        return Prepared(kind(model, **given), None if device in _DEFAULT else device)
 
     @classmethod
     def run_model(

@@ -66,6 +66,8 @@ def _words(model: onnx.ModelProto) -> Iterator[str]:
     """Yield the names in a model; protobuf gives bytes for what is not UTF-8."""
     for each in model.opset_import:
         yield each.domain
+    for entry in model.metadata_props:
+        yield from (entry.key, entry.value)
     for function in model.functions:
         yield from (function.domain, function.name, *function.input, *function.output)
         for node in function.node:

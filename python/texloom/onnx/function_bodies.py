@@ -5,44 +5,45 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import onnx
-import onnx.defs
 
 from .nodes import Value
 from .nodes.types import element_type
+from .schemas import schema_of
 
 
 def function_body(
     node: onnx.NodeProto, inputs: Sequence[Value | None], version: int
 ) -> onnx.FunctionProto | None:
     """Return the body for a node, or None if the standard has none."""
-    schema = _schema(node, version)
+    schema = schema_of(node, version)
     if schema is None:
         return None
     if schema.has_context_dependent_function:
         types = [_type_of(each).SerializeToString() if each else b"" for each in inputs]
         body = schema.get_context_dependent_function(node.SerializeToString(), types)
-        return _function(body) if body else None
+        return _corrected(node, _function(body)) if body else None
     return schema.function_body if schema.has_function else None
 
 
 def has_body(node: onnx.NodeProto, version: int) -> bool:
     """Whether the standard gives a body for the operator, at least for some attributes."""
-    schema = _schema(node, version)
+    schema = schema_of(node, version)
     return schema is not None and (schema.has_function or schema.has_context_dependent_function)
-
-
-def _schema(node: onnx.NodeProto, version: int) -> onnx.defs.OpSchema | None:
-    domain = "" if node.domain == "ai.onnx" else node.domain
-    try:
-        return onnx.defs.get_schema(node.op_type, version, domain)
-    except onnx.defs.SchemaError:
-        return None
 
 
 def _function(body: bytes) -> onnx.FunctionProto:
     function = onnx.FunctionProto()
     function.ParseFromString(body)
     return function
+
+
+def _corrected(node: onnx.NodeProto, body: onnx.FunctionProto) -> onnx.FunctionProto:
+    """Keep the first axis of the result of Attention, which the body drops for a batch of one."""
+    if node.op_type == "Attention":
+        for each in body.node:
+            if each.op_type == "Squeeze" and len(each.input) == 1:
+                each.op_type = "Identity"
+    return body
 
 
 def _type_of(value: Value) -> onnx.TypeProto:

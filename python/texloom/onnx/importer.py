@@ -15,19 +15,24 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
+from .. import extents
 from .._core import Tensor
 from ..errors import InternalError, TVMError
 from ..graph.graph import Graph
 from ..graph.progress import Progress
 from ..graph.tensor import GraphTensor
+from ..ops.movement import listed
 from .attributes import attributes_of
 from .converters import converter_of
+from .counted import converted_counted, has_count
 from .fold import computed_now
+from .fold_normalization import fold_normalization
 from .function_bodies import function_body, has_body
 from .nodes import (
     NOT_SUPPORTED,
     NeedsValues,
     Node,
+    Origin,
     Refusal,
     Unsupported,
     Value,
@@ -36,7 +41,9 @@ from .nodes import (
     refuse_model,
     refuse_nodes,
 )
-from .nodes.types import DTYPES, check_size, dtype_of, static_shape
+from .nodes.types import DTYPES, check_size, dtype_of, open_shape, static_shape
+from .schemas import check_inputs
+from .sizes import computed_sizes
 from .stand_ins import StandIns
 
 _LOST = Value((), "")  # an output of a node that is not converted, or of one after it
@@ -64,6 +71,9 @@ class Scope:
 class Importer:
     """Builds a graph from a model, given the shapes of its inputs and the values of some.
 
+    If `is_open`, the extents that the model leaves open are symbols of the graph, unless their
+    shapes are given.
+
     A node that cannot be converted does not end the import: its outputs are replaced by inputs of
     the shapes that ONNX infers, so that all such nodes are found.
     """
@@ -74,11 +84,17 @@ class Importer:
         shapes: Mapping[str, Sequence[int]],
         values: Mapping[str, NDArray[Any]],
         progress: Progress | None = None,
+        *,
+        fuses_attention: bool = False,
+        is_open: bool = False,
     ) -> None:
         self._model = model
+        self._is_open = is_open
         self._shapes = shapes
         self._given = values
         self.progress = progress
+        self.fuses_attention = fuses_attention
+        self._origins: dict[GraphTensor, Origin] = {}
         self._path: list[str] = []  # the node that is converted, after those that are expanded
         self._constants: dict[int, Any] = {}
         self._functions = {(f.domain, f.name): f for f in model.functions}
@@ -103,15 +119,18 @@ class Importer:
         scope = Scope({each.domain: each.version for each in self._model.opset_import})
         self._bind_inputs(graph, scope)
         stand_ins = StandIns(self._model, self._shapes)
-        for number, node in enumerate(graph.node):
+        folded = fold_normalization(graph)
+        for name, array in folded.constants.items():
+            scope[name] = constant(array)
+        for number, node in enumerate(folded.nodes):
             if self.progress is not None:
-                self.progress("nodes are imported", number, len(graph.node))
+                self.progress("nodes are imported", number, len(folded.nodes))
             self._convert_node(node, scope, stand_ins)
         if self._refusals:
             refuse_nodes(list(self._refusals))
         if self._needs:
             raise NeedsValues(self._needs)
-        self.outputs = [self._output(scope, each.name) for each in graph.output]
+        self.outputs = [self._made(self._output(scope, each.name)) for each in graph.output]
 
     def _bind_inputs(self, graph: onnx.GraphProto, scope: Scope) -> None:
         for initializer in graph.initializer:
@@ -124,7 +143,10 @@ class Importer:
                 scope[each.name] = constant(self._given[each.name])
                 continue
             given = self._shapes.get(each.name)
-            shape = static_shape(each) if given is None else tuple(given)
+            if given is not None:
+                shape = tuple(given)
+            else:
+                shape = open_shape(each) if self._is_open else static_shape(each)
             dtype = dtype_of(each)
             check_size(each.name, shape)
             if 0 in shape:
@@ -159,7 +181,10 @@ class Importer:
                 made = stand_ins.input_of(self.graph, name, self.unique_name) or _LOST
             scope[name] = made
 
-    def _converted(self, node: onnx.NodeProto, scope: Scope) -> list[Value]:
+    def _converted(
+        self, node: onnx.NodeProto, scope: Scope, is_of_model: bool = True
+    ) -> list[Value]:
+        """Return the outputs of a node; `is_of_model` says that no converter made it."""
         if not any(node.output):
             return []
         inputs = [scope[name] for name in node.input]
@@ -176,6 +201,12 @@ class Importer:
             if converter is None and not has_body(node, version):
                 raise Unsupported(NOT_SUPPORTED)
             return [_LOST] * len(node.output)
+        if is_of_model:
+            check_inputs(node, inputs, version)
+        if any(each is not None and each.sizes is not None for each in inputs):
+            sizes = computed_sizes(node.op_type, inputs, attributes_of(node), version)
+            if sizes is not None:
+                return [sizes]
         if all(each is None or each.is_constant for each in inputs):
             folded = computed_now(node, [e.array if e else None for e in inputs], version)
             if folded is not None:
@@ -196,7 +227,9 @@ class Importer:
             partial(self._subgraph, scope),
         )
         try:
-            made = converter(view)
+            with extents.collected() as conditions:
+                made = converted_counted(view, converter) if has_count(view) else converter(view)
+            self.graph.require(self._path[-1], conditions)
         except (NeedsValues, _LostError, TVMError, InternalError, Warning):
             raise
         except Exception as error:  # of a node whose attributes contradict its inputs
@@ -237,7 +270,7 @@ class Importer:
         for name, value in zip(names, inputs, strict=True):
             scope[name] = value
         node = onnx.helper.make_node(op, names, ["output"], **attributes)
-        return _none_lost(self._converted(node, scope))
+        return _none_lost(self._converted(node, scope, is_of_model=False))
 
     def emit(
         self,
@@ -252,13 +285,21 @@ class Importer:
         name = self.unique_name("/".join(self._path))
         made = self.graph.op(name, op, partial(function, **attributes), tensors)
         self._names.update(each.name for each in made)
+        if len(made) == 1:
+            self._origins[made[0]] = Origin(function, list(inputs), attributes)
         return [of_tensor(each, asked) for each in made]
+
+    def origin(self, value: Value) -> Origin | None:
+        """Return what computed a value; None for constants, inputs and one output of several."""
+        return None if value.tensor is None else self._origins.get(value.tensor)
 
     def tensor_of(self, value: Value) -> GraphTensor:
         """Return the tensor of a value, for a constant a tensor of the graph with its elements."""
         if value.tensor is not None:
             return value.tensor
         array = value.array
+        if value.sizes is not None:
+            return self._tensor_of_sizes(value)
         if array is None:
             raise Unsupported("an operator reads what is no tensor")
         if array.size == 0:
@@ -271,6 +312,14 @@ class Importer:
             self._constants[key] = (tensor, array)  # the array lives as long as its id counts
         return self._constants[key][0]  # type: ignore[no-any-return]
 
+    def _tensor_of_sizes(self, value: Value) -> GraphTensor:
+        """Return a tensor that a kernel fills with what only a run says of shapes."""
+        name = self.unique_name("/".join(self._path) + ".sizes")
+        given = {"sizes": value.sizes.reshape(-1).tolist(), "shape": value.shape}  # type: ignore[union-attr]
+        function = partial(listed, dtype=value.dtype, **given)
+        (made,) = self.graph.op(name, "sizes", function, [])
+        return made
+
     def unique_name(self, stem: str) -> str:
         """Return a name that neither a tensor nor an input or output of the model has."""
         name, number = stem, 1
@@ -279,6 +328,12 @@ class Importer:
             name = f"{stem}_{number}"
         self._names.add(name)
         return name
+
+    def _made(self, value: Value) -> Value:
+        """Return a value that a run can give: what shapes say of it becomes a tensor."""
+        if value.sizes is None:
+            return value
+        return of_tensor(self.tensor_of(value), frozenset())
 
     def _output(self, scope: Scope, name: str) -> Value:
         value = scope[name]

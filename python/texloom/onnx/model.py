@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
 
 from .._core import Device
-from ..errors import refuse
+from ..costs import Costs
+from ..errors import TVMError, refuse, with_note
+from ..graph.precision import Precision, check_precision
 from ..graph.progress import Progress
-from ..target import Target
+from ..target import Target, is_processor
 from .importer import Importer
-from .nodes import NeedsValues, refuse_model
+from .nodes import NeedsValues, Unsupported, refuse_model
 from .nodes.types import dtype_of, refuse_open, shape_of
 from .signature import Signature
-from .variant import Variant
+from .variant import Settings, Variant
 
 Storage = Literal["auto", "buffer", "texture"]
 
@@ -30,7 +32,11 @@ class Model:
 
     A model whose shapes are known is compiled at once. One that leaves extents open is compiled
     when it runs, for each shape that it gets, and so is one whose shapes depend on the values of
-    inputs, for all values that it gets. ``print`` shows what has been compiled.
+    inputs, for all values that it gets. A package of a model that leaves extents open serves all
+    sizes: a new size costs a plan of the memory. So does a model that runs if `shapes` name its
+    open extents; its kernels are slower than those for one size. If a node needs to know an extent,
+    or with ``storage="texture"``, there is no such package (:attr:`why_fixed` says why). ``print``
+    shows what has been compiled.
     Threads may share a model: runs on one device come one after another, and two threads that ask
     for new shapes at once may both compile.
 
@@ -42,11 +48,18 @@ class Model:
     storage : "auto", "buffer" or "texture"
         Where tensors are stored: by cost, in buffers, or in textures wherever a kernel can.
     shapes : mapping of str to sequence of int, optional
-        Of inputs. What the model says of their extents must agree.
+        Of inputs. What the model says of their extents must agree. Texts instead of numbers, such
+        as ``(1, 3, "h", "w")``, leave extents open.
     values : mapping of str to array, optional
         The values of inputs that thereby become constants, such as the shape for a Reshape.
     progress : callable, optional
         ``progress(what, done, all)`` is called while nodes are imported and get their kernels.
+    precision : "fp32" or "fp16"
+        As for :meth:`texloom.graph.Graph.compile`.
+    costs : texloom.costs.Costs, optional
+        What kernels cost, for ``storage="auto"``; without them all tensors are in buffers.
+    measure : Device or str, optional
+        The device on which the kernels are measured that `costs`, then required, do not know.
 
     Attributes
     ----------
@@ -57,6 +70,8 @@ class Model:
     shapes : dict of str to tuple of int
         The shapes that were given for inputs of which the model leaves extents open, and those that
         follow from them.
+    why_fixed : Unsupported or None
+        Why the model is compiled for each shape anew, though it leaves extents open.
 
     Raises
     ------
@@ -75,7 +90,11 @@ class Model:
         shapes: Mapping[str, Sequence[int]] | None = None,
         values: Mapping[str, NDArray[Any]] | None = None,
         progress: Progress | None = None,
+        precision: Precision = "fp32",
+        costs: Costs | None = None,
+        measure: Device | str | None = None,
     ) -> None:
+        check_precision(precision)
         if storage not in _SCOPES:
             refuse(
                 "BadDirectiveArgument",
@@ -85,7 +104,10 @@ class Model:
         self._model = model
         self._target = target
         self._storage = storage
+        self._precision = precision
         self._progress = progress
+        self._costs = costs
+        self._measure = measure
         self._variants: dict[Any, Variant] = {}
         self._specialized: frozenset[str] = frozenset()  # inputs whose values kernels depend on
         every = Signature(model)
@@ -95,8 +117,14 @@ class Model:
             dtype_of(each)  # refuses what no tensor of a graph can be
         self.inputs = [each.name for each in self.signature.inputs]
         self.outputs = [each.name for each in model.graph.output]
-        self.shapes = self.signature.completed(shapes or {})
-        if not self.open_inputs():
+        self._open_shapes = self.signature.opened(shapes or {})
+        given = {n: s for n, s in (shapes or {}).items() if n not in self._open_shapes}
+        self.shapes = self.signature.completed(given)
+        self.why_fixed: Unsupported | None = None
+        self._open: Variant | None = None
+        if self._open_shapes:
+            self._compile_open()
+        elif not self.open_inputs():
             try:
                 self._variant(self.shapes, {})
             except NeedsValues as needs:
@@ -113,11 +141,41 @@ class Model:
         ]
 
     def _imported(
-        self, shapes: Mapping[str, Sequence[int]], values: Mapping[str, NDArray[Any]]
+        self,
+        shapes: Mapping[str, Sequence[Any]],
+        values: Mapping[str, NDArray[Any]],
+        is_open: bool = False,
     ) -> Importer:
-        imported = Importer(self._model, shapes, {**self._values, **values}, self._progress)
+        imported = Importer(
+            self._model,
+            shapes,
+            {**self._values, **values},
+            self._progress,
+            fuses_attention=is_processor(self._target),
+            is_open=is_open,
+        )
         imported.run()
         return imported
+
+    def _compile_open(self) -> None:
+        """Compile for all sizes at once, or keep why that is impossible."""
+        try:
+            if any(shape_of(each) is None for each in self.open_inputs()):
+                refuse_open(self.open_inputs())
+            if self._storage == "texture" or self._measure is not None:
+                what = "measuring" if self._storage != "texture" else "storage='texture'"
+                refuse_model(f"{what} needs to know all extents", "give shapes=")
+            self._open = self._open_variant()
+        except NeedsValues as needs:
+            self.why_fixed = Unsupported(f"kernels depend on the values of the inputs {needs}")
+        except Unsupported as error:
+            self.why_fixed = error
+        except TVMError as error:
+            self.why_fixed = Unsupported(str(error), error.diagnostics)
+
+    def _open_variant(self, copies: bool = False) -> Variant:
+        imported = self._imported({**self.shapes, **self._open_shapes}, {}, is_open=True)
+        return self._compiled(imported, copies)
 
     def _variant(
         self, shapes: Mapping[str, Sequence[int]], values: Mapping[str, NDArray[Any]]
@@ -128,9 +186,13 @@ class Model:
         )
         if key not in self._variants:
             imported = self._imported(shapes, values)
-            scopes = _SCOPES[self._storage]
-            self._variants[key] = Variant(imported, self.outputs, self._target, scopes)
+            self._variants[key] = self._compiled(imported)
         return self._variants[key]
+
+    def _compiled(self, imported: Importer, copies: bool = False) -> Variant:
+        scopes = _SCOPES[self._storage]
+        settings = Settings(scopes, self._precision, self._costs, self._measure)
+        return Variant(imported, self.outputs, self._target, settings, copies)
 
     def run(
         self,
@@ -166,6 +228,8 @@ class Model:
                     f"has {shapes[name]}",
                     "pass an array of that shape, or compile without shapes=",
                 )
+        if self._open is not None:
+            return self._open.run(arrays, device)
         while True:
             values = {name: arrays[name] for name in self._specialized}
             try:
@@ -184,9 +248,12 @@ class Model:
     @property
     def summary(self) -> dict[str, Any] | None:
         """What :attr:`texloom.graph.CompiledGraph.summary` says; None before shapes are known."""
-        for variant in self._variants.values():
+        for variant in self._all_variants():
             return variant.graph.summary if variant.graph is not None else {}
         return None
+
+    def _all_variants(self) -> list[Variant]:
+        return ([] if self._open is None else [self._open]) + list(self._variants.values())
 
     def fixed(self, inputs: Mapping[str, NDArray[Any]]) -> Model:
         """Return the model compiled for the shapes of these arrays, to be saved.
@@ -204,23 +271,43 @@ class Model:
                 return made
             stated = {name: shape for name, shape in stated.items() if name not in values}
             values |= made._values
-            made = Model(self._model, self._target, self._storage, stated, values, self._progress)
+            made = Model(
+                self._model,
+                self._target,
+                self._storage,
+                stated,
+                values,
+                self._progress,
+                self._precision,
+                self._costs,
+                self._measure,
+            )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a package with the model's names of inputs and outputs; see `texloom.graph.load`.
 
-        An earlier file of that name is replaced, once the new one is complete.
+        It also has the model's metadata. An earlier file of that name is replaced, once the new one
+        is complete.
 
         Raises
         ------
         Unsupported
-            If the model leaves extents open, if kernels depend on the values of inputs, or if an
-            input or output has no elements.
+            If the model leaves extents open that kernels have to know, if they depend on the values
+            of inputs, or if an input or output has no elements.
         TVMError
             TL5012 if the file cannot be written.
         """
-        if self.open_inputs():
-            refuse_open(self.open_inputs())
+        if self.open_inputs() and self._open is None:
+            self._compile_open()
+        if self.why_fixed is not None:
+            self._refuse_fixed(self.why_fixed)
+        metadata = {each.key: each.value for each in self._model.metadata_props if each.key}
+        if self._open is not None:
+            variant = self._open
+            if not variant.names_all_outputs:
+                variant = self._open_variant(copies=True)
+            variant.save(path, self.inputs, metadata)
+            return
         if self._specialized:
             names = sorted(self._specialized)
             each = names[0]
@@ -232,17 +319,25 @@ class Model:
         variant = self._variant(self.shapes, {})
         if not variant.names_all_outputs:
             imported = self._imported(self.shapes, {})
-            scopes = _SCOPES[self._storage]
-            variant = Variant(imported, self.outputs, self._target, scopes, copies=True)
-        variant.save(path, self.inputs)
+            variant = self._compiled(imported, copies=True)
+        variant.save(path, self.inputs, metadata)
+
+    def _refuse_fixed(self, why: Unsupported) -> NoReturn:
+        """Say which extents have to be given, and which nodes have to know them."""
+        try:
+            refuse_open(self.open_inputs())
+        except Unsupported as error:
+            error.refusals = why.refusals
+            first = why.diagnostics[0].message if why.diagnostics else str(why)
+            raise with_note(error, f"they have to be known: {first}") from None
 
     def __str__(self) -> str:
         """Return what is compiled: the inputs, the outputs and the graph of each variant."""
         lines = [f"model {self._model.graph.name or 'model'}"]
         lines += [f"input {self.signature.described(name)}" for name in self.inputs]
-        if not self._variants:
+        if not self._all_variants():
             return "\n".join([*lines, "nothing is compiled before the shapes are known"])
-        for variant in self._variants.values():
+        for variant in self._all_variants():
             lines += ["", str(variant)]
         return "\n".join(lines)
 

@@ -11,6 +11,7 @@ import onnx
 from numpy.typing import NDArray
 
 from ..errors import refuse
+from ..graph.checks import checked_extents
 from .nodes.types import dtype_of, shape_of
 
 
@@ -55,6 +56,21 @@ class Signature:
             )
             for each in self.inputs
         ]
+
+    def opened(self, shapes: Mapping[str, Sequence[int | str]]) -> dict[str, tuple[Any, ...]]:
+        """Return those of the given shapes that leave extents open, with symbols for texts."""
+        made = {}
+        for name, shape in shapes.items():
+            if isinstance(shape, (list, tuple)) and any(isinstance(e, str) for e in shape):
+                self._check_name(name)
+                numbers = [0 if isinstance(e, str) else e for e in shape]
+                said = shape_of(self._by_name[name])
+                known = [
+                    n if isinstance(e, str) else e for n, e in zip(said or (), shape, strict=False)
+                ]
+                self._check_shape(name, known if said else numbers, "the given")
+                made[name] = checked_extents(name, shape)
+        return made
 
     def completed(self, shapes: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
         """Check the shapes that a caller gives, and add those that follow from them.

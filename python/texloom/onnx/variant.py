@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -10,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import te
-from .._core import Tensor
+from .._core import Device, Tensor
+from ..costs import Costs
+from ..extents import are_known
 from ..graph.compiled import CompiledGraph
+from ..graph.precision import Precision
 from ..graph.tensor import GraphTensor
 from ..target import Target
 from .importer import Importer
@@ -20,6 +24,23 @@ from .nodes import Value, refuse_model
 
 def _copied(x: Tensor) -> Tensor:
     return te.compute(x.shape, lambda *i: x(*i), name="copy")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How graphs are compiled; as for :meth:`texloom.graph.Graph.compile`.
+
+    Attributes
+    ----------
+    scopes, precision : str
+    costs : texloom.costs.Costs or None
+    measure : Device, str or None
+    """
+
+    scopes: Any
+    precision: Precision = "fp32"
+    costs: Costs | None = None
+    measure: Device | str | None = None
 
 
 class Variant:
@@ -32,8 +53,7 @@ class Variant:
     names : sequence of str
         Of the outputs.
     target : str or Target, optional
-    scopes : str
-        As for :meth:`texloom.graph.Graph.compile`.
+    settings : Settings
     copies : bool
         Whether the graph has every output under its own name. Else those that are inputs, constants
         or other outputs are not in the graph: :meth:`run` adds them, but no package has them.
@@ -51,7 +71,7 @@ class Variant:
         imported: Importer,
         names: Sequence[str],
         target: str | Target | None,
-        scopes: Any,
+        settings: Settings,
         copies: bool = False,
     ) -> None:
         self._imported = imported
@@ -62,13 +82,22 @@ class Variant:
         for name, value in self._outputs.items():
             if value.is_tensor:
                 self._mark(name, value, copies)
+                if value.count is not None:
+                    self._mark(f"{name}.count", value.count, copies)
                 continue
             self.names_all_outputs = False
             for number, each in enumerate(value.tensors()):
                 self._mark(f"{name}.{number}", each, copies=False)
         self.graph: CompiledGraph | None = None
         if self._name_of:
-            self.graph = imported.graph.compile(target, scopes=scopes, progress=imported.progress)
+            self.graph = imported.graph.compile(
+                target,
+                scopes=settings.scopes,
+                precision=settings.precision,
+                progress=imported.progress,
+                costs=settings.costs,
+                measure=settings.measure,
+            )
 
     def _mark(self, name: str, value: Value, copies: bool) -> None:
         """Make a value an output of the graph, unless it is none and may not be copied."""
@@ -107,11 +136,18 @@ class Variant:
                 array = made[self._name_of[value.tensor]]
             else:
                 array = given[value.tensor.name]
-            return np.array(array).reshape(value.shape)
+            whole = np.array(array)
+            if are_known(value.shape):
+                whole = whole.reshape(value.shape)
+            if value.count is None:
+                return whole
+            return whole[(slice(None),) * value.counted_axis + (slice(int(array_of(value.count))),)]
 
         return {name: value.computed(array_of) for name, value in self._outputs.items()}
 
-    def save(self, path: str | PathLike[str], inputs: Sequence[str]) -> None:
+    def save(
+        self, path: str | PathLike[str], inputs: Sequence[str], metadata: Mapping[str, str]
+    ) -> None:
         """Write a package for these inputs."""
         empty = [name for name in inputs if name not in self._inputs]
         if empty:
@@ -120,7 +156,7 @@ class Variant:
             if not value.is_tensor:
                 refuse_model(f"the output {name!r} is no tensor", "packages have only tensors")
         assert self.graph is not None  # a model has an output
-        self.graph.save(path)
+        self.graph.save(path, metadata)
 
     def __str__(self) -> str:
         """Return the outputs and the summary of the graph."""

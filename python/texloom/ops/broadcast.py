@@ -7,26 +7,31 @@ from typing import Any
 
 from .. import te
 from .._core import Tensor
+from ..extents import Extent, agreed, number_of
 from ..tir import PrimExpr
 
 
-def broadcast_shape(*shapes: Sequence[int]) -> tuple[int, ...]:
-    """Return the shape of an element-wise operation over tensors of these shapes."""
+def broadcast_shape(*shapes: Sequence[Extent]) -> tuple[Extent, ...]:
+    """Return the shape of an element-wise operation over tensors of these shapes.
+
+    An extent that only a run says is taken for one that is not broadcast.
+    """
     rank = max(map(len, shapes))
     padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes]
     made = []
     for extents in zip(*padded, strict=True):
-        wide = {int(e) for e in extents if int(e) != 1}
-        if len(wide) > 1:
+        wide = [extent for extent in extents if number_of(extent) != 1]
+        extent = agreed(wide) if wide else 1
+        if extent is None:
             raise ValueError(f"shapes {', '.join(map(str, shapes))} do not broadcast")
-        made.append(wide.pop() if wide else 1)
+        made.append(extent)
     return tuple(made)
 
 
 def element(x: Tensor, indices: Sequence[Any]) -> PrimExpr:
     """Return the element of `x` that belongs to `indices` of the broadcast shape."""
     own = indices[len(indices) - len(x.shape) :]
-    return x(*(0 if int(extent) == 1 else i for i, extent in zip(own, x.shape, strict=True)))
+    return x(*(0 if number_of(extent) == 1 else i for i, extent in zip(own, x.shape, strict=True)))
 
 
 def elementwise(function: Callable[..., Any], *inputs: Tensor, name: str = "elementwise") -> Tensor:

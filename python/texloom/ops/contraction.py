@@ -6,17 +6,20 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .._core import Tensor
+from ..extents import Extent, plain
 
 PADDED = "padded"
 """The tag of a tensor that is another one with a border, which is stored for sums to read."""
 _TAG = "contraction"
 
 
-def whole_columns(extent: int) -> int:
+def whole_columns(extent: Extent) -> Extent:
     """Return how many columns to compute for an axis, so that they are vectors.
 
     Vectors of four lanes or more are worth some columns that nobody reads.
     """
+    if not isinstance(extent, int):
+        return plain((extent + 7) // 8 * 8)
     return extent if extent % 4 == 0 or extent < 6 else -(-extent // 8) * 8
 
 
@@ -33,16 +36,24 @@ class Contraction:
         An axis along which that factor does not change.
     rows_per_group : int
         How many neighbors along `rows` read the same elements of that factor.
+    is_convolution : bool
+        Whether the factors are ``[N, C, *spatial]``, which the sums compute, and weights
+        ``[O, C / groups, *kernel]``, and are reduced along the axes of the weights but the first.
     """
 
     rows: int | None
     rows_per_group: int = 1 << 30
+    is_convolution: bool = False
 
     def marks(self) -> dict[str, Any]:
         """Return the `tag` and the `attrs` of ``te.compute`` for the sums."""
         return {
             "tag": _TAG,
-            "attrs": {**asdict(self), "rows": -1 if self.rows is None else self.rows},
+            "attrs": {
+                **asdict(self),
+                "rows": -1 if self.rows is None else self.rows,
+                "is_convolution": int(self.is_convolution),
+            },
         }
 
     @classmethod
@@ -51,7 +62,8 @@ class Contraction:
         if tensor.op.tag != _TAG:
             return None
         given = {name: value.value for name, value in tensor.op.attrs.items()}
-        return cls(**{**given, "rows": None if given["rows"] < 0 else given["rows"]})
+        rows = None if given["rows"] < 0 else given["rows"]
+        return cls(rows, given["rows_per_group"], bool(given["is_convolution"]))
 
 
 __all__ = ["PADDED", "Contraction", "whole_columns"]

@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import te
 from .._core import IterVar, Tensor
+from ..extents import Extent, is_at_most, plain, shape_of
 from ..tir import PrimExpr
 from .contraction import PADDED
 
@@ -51,7 +52,7 @@ class Windows:
         *,
         ceil: bool = False,
     ) -> Windows:
-        """Return windows, given pads as ONNX orders them: all begins, then all ends.
+        """Return windows of these extents, given pads as ONNX orders them: begins, then ends.
 
         Empty sequences mean strides and dilations of 1, and no padding.
 
@@ -75,7 +76,7 @@ class Windows:
             )
         return cls(tuple(kernel), strides, dilations, pads[:rank], pads[rank:], ceil)
 
-    def counts(self, extents: Sequence[int]) -> tuple[int, ...]:
+    def counts(self, extents: Sequence[Any]) -> tuple[Extent, ...]:
         """Return the number of windows along each axis, given the tensor's extents.
 
         Raises
@@ -83,15 +84,20 @@ class Windows:
         ValueError
             If not even one window fits.
         """
-        made = tuple(self._count(axis, int(extent)) for axis, extent in enumerate(extents))
-        if min(made, default=1) < 1:
+        made = tuple(self._count(axis, plain(extent)) for axis, extent in enumerate(extents))
+        if any(isinstance(each, int) and each < 1 for each in made):
             raise ValueError(f"the window {self.kernel} does not fit into {tuple(extents)}")
         return made
 
-    def _count(self, axis: int, extent: int) -> int:
+    def _count(self, axis: int, extent: Extent) -> Extent:
         stride = self.strides[axis]
         padded = extent + self.begins[axis] + self.ends[axis]
-        free = padded - self.reach(axis)
+        free = plain(padded - self.reach(axis))
+        if not isinstance(free, int):
+            if not self.ceil:
+                return plain(free // stride + 1)
+            beginning = (extent + self.begins[axis] + stride - 1) // stride
+            return plain(te.min((free + stride - 1) // stride + 1, beginning))
         if free < 0 and not self.ceil:
             return 0
         if not self.ceil:
@@ -168,7 +174,7 @@ class Windows:
         There may be more windows than :meth:`counts` returns, and more columns than they reach.
         """
         reached = [
-            (count - 1) * self.strides[axis] + self.reach(axis)
+            plain((count - 1) * self.strides[axis] + self.reach(axis))
             for axis, count in enumerate(counts or self.counts(x.shape[2:]))
         ]
         if columns is not None:
@@ -203,19 +209,20 @@ def padded(
         ``[N, C, *extents]``.
     """
     dtype = dtype or x.dtype
-    spatial = [int(extent) for extent in x.shape[2:]]
-    is_wider = any(
-        begin > 0 or reached - begin > extent
+    spatial = shape_of(x)[2:]
+    ends_outside = [
+        not is_at_most(reached - begin, extent)
         for begin, reached, extent in zip(begins, extents, spatial, strict=True)
-    )
+    ]
+    is_wider = any(begin > 0 for begin in begins) or any(ends_outside)
 
     def element(*indices: Any) -> Any:
         own = [i - begin if begin else i for i, begin in zip(indices[2:], begins, strict=True)]
         inside = []
-        for i, begin, extent, reached in zip(own, begins, spatial, extents, strict=True):
+        for i, begin, extent, is_outside in zip(own, begins, spatial, ends_outside, strict=True):
             if begin > 0:
                 inside.append(i >= 0)
-            if reached - begin > extent:
+            if is_outside:
                 inside.append(i < extent)
         read = x(*indices[:2], *own)
         read = read if dtype == x.dtype else read.astype(dtype)

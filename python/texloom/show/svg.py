@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape, quoteattr
 
@@ -90,6 +91,25 @@ class Canvas:
             f'fill="{colors.fill}" stroke="{colors.edge}"{dash}{end}'
         )
         self._parts.insert(len(self._parts) if at is None else at, part)
+
+    def line(
+        self,
+        points: Sequence[tuple[float, float]],
+        color: str,
+        *,
+        dashed: bool = False,
+        hint: str = "",
+    ) -> None:
+        """Draw a line through points; `hint` shows under the mouse."""
+        for x, y in points:
+            self._grow(x, y)
+        dash = ' stroke-dasharray="4 3"' if dashed else ""
+        title = f"<title>{escape(hint)}</title>" if hint else ""
+        path = " ".join(f"{x:g},{y:g}" for x, y in points)
+        self._parts.append(
+            f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"{dash}>'
+            f"{title}</polyline>"
+        )
 
     def mark(self) -> int:
         """Return a position for boxes below everything drawn later."""

@@ -13,7 +13,7 @@ namespace {
 // Whether a vector of that many elements is aligned if the index of its first element is a multiple
 // of them. A vector of three lanes occupies the space of four.
 bool may_align(const ir::BufferNode& buffer, int lanes, const Dialect& dialect) {
-  return lanes != 1 && lanes != 3 && buffer.type.bytes() * lanes <= dialect.alignment;
+  return lanes != 1 && lanes != 3 && buffer.type.bytes() * lanes <= dialect.alignment_of(buffer);
 }
 
 Expr aligned_index(const ir::BufferNode& buffer, const Expr& index, const ir::arith::Ranges& ranges,

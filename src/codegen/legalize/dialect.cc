@@ -6,6 +6,10 @@ namespace texloom::codegen {
 
 using ir::Type;
 
+int64_t Dialect::alignment_of(const ir::BufferNode& buffer) const {
+  return buffer.memory == ir::MemoryScope::Local ? private_alignment : alignment;
+}
+
 bool Dialect::has_lanes(Type type) const {
   if (type.is_scalar()) return true;
   const bool conditions = type.element().is_bool();

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "ir/buffer.h"
 #include "ir/type.h"
 
 namespace texloom::codegen {
@@ -46,10 +47,14 @@ struct Dialect {
   bool bools_in_memory = false;  // else memory holds them as uint8, 0 or 1
   bool float64 = false;
   bool int64 = true;
-  // The alignment of arrays and arguments in bytes: a vector up to that size is accessed at once if
-  // its index is a multiple of its lanes.
+  // The alignment in bytes of arguments and of arrays that threads share: a vector up to that size
+  // is accessed at once if its index is a multiple of its lanes.
   int64_t alignment = 16;
+  // The same of a thread's own arrays, which compilers keep in registers: as whole vectors only if
+  // all accesses are of whole vectors.
+  int64_t private_alignment = 16;
 
+  int64_t alignment_of(const ir::BufferNode& buffer) const;
   // Whether values with this number of lanes, of bools or of numbers, can be computed.
   bool has_lanes(ir::Type type) const;
   // Whether a value of this type can be computed. Masks are not values.

@@ -53,7 +53,7 @@ class FormFinder {
   static ArrayForm array_form(const Widths& widths) {
     const int widest = *widths.rbegin();
     if (widths.size() == 1) return {.lanes = widest};
-    return {.aligned = widest > 1};
+    return {.aligned = widest};
   }
 
   void find_returns(const Stmt& s) {

@@ -11,8 +11,8 @@ namespace texloom::codegen {
 
 // How an array that the kernel allocates is declared.
 struct ArrayForm {
-  int lanes = 1;         // as an array of vectors of that many elements, if not 1
-  bool aligned = false;  // to Dialect::alignment: it is accessed by elements and by aligned vectors
+  int lanes = 1;    // as an array of vectors of that many elements, if not 1
+  int aligned = 1;  // to vectors of that many elements: it is accessed by elements, too
 };
 
 // The unroll hint of a loop for the device's compiler.

@@ -39,6 +39,15 @@ Expr rounded(const Expr& value) {
   return make_cast(ir::kFloat32.with_lanes(lanes), make_cast(kHalf.with_lanes(lanes), value));
 }
 
+// The value that rounded() took, or the value itself.
+Expr unrounded(const Expr& value) {
+  const auto* widened = as<ir::Cast>(value);
+  const auto* half = widened == nullptr ? nullptr : as<ir::Cast>(widened->value);
+  const bool is_rounded =
+      half != nullptr && half->type.is_half() && half->value->type == value->type;
+  return is_rounded ? half->value : value;
+}
+
 // Whether the float32 results for float16 operands are exact float16 values.
 bool is_exact(Intrinsic function) {
   switch (function) {
@@ -164,6 +173,8 @@ class StorageWidener {
   Stmt store(const ir::Store& n) {
     check_type(n.buffer->type, n.buffer->location);
     Expr value = expr(n.value);
+    // Memory rounds halves; an array that has become one of float32 does not.
+    if (is_widened(n.buffer->type) && !arrays_.contains(n.buffer.get())) value = unrounded(value);
     if (n.buffer->type.is_bool()) value = make_cast(dialect_.loaded(value->type), value);
     return make_store(array(n.buffer), {expr(n.indices.front())}, value, n.location);
   }

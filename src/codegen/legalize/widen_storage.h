@@ -11,7 +11,7 @@ namespace texloom::codegen {
 //     operation is followed by a rounding to float16, written float32(float16(x)). Arithmetic and
 //     sqrt give the results of IEEE half arithmetic, since float32 has at least 2 * 11 + 2 bits
 //     (Figueroa, 1995). Loaded values are already float16 values, and exact results are not
-//     rounded. Arrays of a kernel become float32; arguments stay float16.
+//     rounded. Arrays of a kernel become float32; arguments stay float16, and storing rounds.
 //   * If the dialect has half values, float16 stays, also in texels. Arithmetic and sqrt give the
 //     same bits, except for results below 2^-14 on a device without half denormals; other functions
 //     always use float32, because their half versions may be less precise.
@@ -26,7 +26,7 @@ namespace texloom::codegen {
 //   type that the dialect lacks even in memory: bfloat16.
 // Order: after the passes that depend on the user's types, before those that choose operators.
 // Example:
-//   y[i] = x[i] * x[i]    (float16)    ->    y[i] = float32(float16(x[i] * x[i]))
+//   f[i] = float32(x[i] * x[i])   (x: float16)   ->   f[i] = float32(float16(x[i] * x[i]))
 ir::Stmt widen_storage(const ir::Stmt& body, const Dialect& dialect);
 
 // The nearest float16 value; ties to even, overflow to infinity.

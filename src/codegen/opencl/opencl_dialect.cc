@@ -12,6 +12,7 @@ Dialect opencl_dialect(const ir::Target& target) {
       .float64 = target.features.float64,
       .int64 = true,
       .alignment = 16,
+      .private_alignment = 64,
   };
 }
 

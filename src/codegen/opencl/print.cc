@@ -254,7 +254,8 @@ class KernelPrinter : private KernelParts, private StmtPrinter {
       return fmt::format("{}{}{} {}[{}];", space, type, lanes, name, (count + lanes - 1) / lanes);
     }
     const std::string alignment =
-        aligned ? fmt::format(" __attribute__((aligned({})))", dialect.alignment) : "";
+        aligned > 1 ? fmt::format(" __attribute__((aligned({})))", aligned * buffer->type.bytes())
+                    : "";
     return fmt::format("{}{} {}[{}]{};", space, type, name, count, alignment);
   }
 

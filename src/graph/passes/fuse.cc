@@ -100,7 +100,7 @@ class Fusion {
       return std::none_of(readers.begin(), readers.end(),
                           [&](NodeId n) { return is_heavy(graph_.nodes[n]); });
     if (has_heavy(producers) && has_heavy(group)) return false;
-    const ir::Shape& shape = graph_.tensors[tensor].shape;
+    const Shape& shape = graph_.tensors[tensor].shape;
     return shape == shape_of(*group.rbegin()) &&
            std::all_of(readers.begin(), readers.end(), [&](NodeId n) {
              return is_at_own_indices(graph_.nodes[n]) && shape == shape_of(n);
@@ -123,7 +123,7 @@ class Fusion {
                        [&](NodeId n) { return is_heavy(graph_.nodes[n]); });
   }
 
-  const ir::Shape& shape_of(NodeId n) const {
+  const Shape& shape_of(NodeId n) const {
     return graph_.tensors[graph_.nodes[n].outputs.front()].shape;
   }
 

@@ -6,8 +6,10 @@
 #include <array>
 
 #include "graph/passes/fuse.h"
+#include "graph/passes/join_in_place.h"
 #include "graph/passes/merge_equal_nodes.h"
 #include "graph/passes/remove_dead_nodes.h"
+#include "graph/passes/store_halves.h"
 #include "graph/verify/verify.h"
 #include "support/diagnostic.h"
 
@@ -21,6 +23,10 @@ constexpr std::array kPasses = {
               "remove nodes whose outputs nothing reads, and tensors that nothing uses"},
     GraphPass{"merge_equal_nodes", merge_equal_nodes,
               "compute once what several operators compute of the same inputs"},
+    GraphPass{"store_halves", store_halves,
+              "store float32 tensors as float16, with precision=\"fp16\"", false},
+    GraphPass{"join_in_place", join_in_place,
+              "write the parts of concatenations in the memory of the whole"},
     GraphPass{"fuse", fuse, "put operators into the kernels of the operators that read them"},
 };
 

@@ -17,6 +17,7 @@ struct GraphPass {
   std::string_view name;
   void (*run)(Graph&);
   std::string_view summary;
+  bool is_default = true;  // else it runs only where it is asked for
 };
 
 // In the order they run.

@@ -12,6 +12,7 @@
 #include "ir/text/lexer.h"
 #include "ir/text/text_reader.h"
 #include "lower/te_text.h"
+#include "runtime/custom/size_text.h"
 
 namespace texloom::graph {
 
@@ -85,8 +86,45 @@ class Parser {
     reader_.expect("=");
     const NamedToken target = reader_.name("a target in quotes");
     graph_.target = at_word(target.token, [&] { return ir::parse_target(target.name, {}); });
-    while (!reader_.accept_word("outputs")) tensor();
+    while (reader_.accept_word("symbol")) symbol();
+    while (!reader_.at_word("condition") && !reader_.at_word("outputs")) tensor();
+    while (reader_.accept_word("condition")) graph_.conditions.push_back(condition());
+    reader_.expect_word("outputs");
     for (const TensorId id : tensors()) graph_.mark_output(id);
+  }
+
+  void symbol() {
+    const NamedToken name = reader_.name("the name of a symbol");
+    const auto known = std::find(graph_.symbols.begin(), graph_.symbols.end(), name.name);
+    if (known != graph_.symbols.end())
+      reader_.wrong(name.token, "give each symbol a name of its own", "two symbols are called {}",
+                    name.token.text);
+    graph_.symbols.push_back(name.name);
+  }
+
+  // A number, or an expression in quotes.
+  Size size(int64_t least) {
+    if (reader_.peek().kind == TokenKind::Integer)
+      return reader_.integer("an extent", least, std::numeric_limits<std::int32_t>::max());
+    const NamedToken text = reader_.name("a number, or an expression of symbols in quotes");
+    auto parsed = runtime::parse_size(text.name, graph_.symbols);
+    if (!parsed.ok())
+      reader_.wrong(text.token, "use the symbols of the graph, numbers and + - * / % min max", "{}",
+                    parsed.status().message());
+    return *std::move(parsed);
+  }
+
+  runtime::SizeCondition condition() {
+    runtime::SizeCondition condition;
+    condition.subject = reader_.name("what the condition is about, in quotes").name;
+    condition.left = size(0);
+    if (reader_.accept(">=")) {
+      condition.kind = runtime::SizeCondition::Kind::AtLeast;
+    } else {
+      reader_.expect("==");
+    }
+    condition.right = size(0);
+    return condition;
   }
 
   void tensor() {
@@ -97,11 +135,11 @@ class Parser {
     const NamedToken name = reader_.name("the name of a tensor");
     reader_.expect(":");
     const ir::Type type = reader_.type();
-    ir::Shape shape;
+    Shape shape;
     reader_.expect("[");
     while (!reader_.accept("]")) {
       if (!shape.empty()) reader_.expect(",");
-      shape.push_back(reader_.integer("an extent", 1, std::numeric_limits<std::int32_t>::max()));
+      shape.push_back(size(1));
     }
     if (numbers_.contains(name.name))
       reader_.wrong(name.token, "give each tensor a name of its own", "two tensors are called {}",

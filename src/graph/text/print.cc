@@ -8,6 +8,7 @@
 #include "graph/text/text.h"
 #include "ir/text/lexer.h"
 #include "lower/te_text.h"
+#include "runtime/custom/size_text.h"
 
 namespace texloom::graph {
 namespace {
@@ -22,7 +23,10 @@ class Printer {
   std::string text() {
     std::string text = fmt::format("program {} stage=graph target={}\n", spell_name(graph_.name),
                                    quote(ir::to_string(graph_.target)));
+    for (const std::string& symbol : graph_.symbols)
+      text += fmt::format("  symbol {}\n", spell_name(symbol));
     for (const Tensor& tensor : graph_.tensors) text += line_of(tensor);
+    for (const runtime::SizeCondition& condition : graph_.conditions) text += line_of(condition);
     text += fmt::format("  outputs ({})\n", names(graph_.outputs));
     for (const Node& node : graph_.nodes) text += text_of(node);
     for (const std::string& program : programs_) text += "\n" + program;
@@ -30,12 +34,27 @@ class Printer {
   }
 
  private:
-  static std::string line_of(const Tensor& tensor) {
+  // A number, or an expression in quotes.
+  std::string text_of(const Size& size) const {
+    const std::string text = runtime::size_text(size, graph_.symbols);
+    return size.constant() ? text : quote(text);
+  }
+
+  std::string line_of(const runtime::SizeCondition& condition) const {
+    const bool is_equality = condition.kind == runtime::SizeCondition::Kind::Equal;
+    return fmt::format("  condition {} {} {} {}\n", quote(condition.subject),
+                       text_of(condition.left),
+                       is_equality ? "==" : ">=", text_of(condition.right));
+  }
+
+  std::string line_of(const Tensor& tensor) const {
     const char* kind = tensor.role == TensorRole::Input      ? "input"
                        : tensor.role == TensorRole::Constant ? "constant"
                                                              : "edge";
+    std::vector<std::string> extents;
+    for (const Size& extent : tensor.shape) extents.push_back(text_of(extent));
     return fmt::format("  {} {}: {}[{}]\n", kind, spell_name(tensor.name),
-                       ir::to_string(tensor.type), fmt::join(tensor.shape, ", "));
+                       ir::to_string(tensor.type), fmt::join(extents, ", "));
   }
 
   std::string names(const std::vector<TensorId>& tensors) const {

@@ -2,9 +2,12 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,10 +20,20 @@
 namespace texloom::graph {
 namespace {
 
-using ir::Shape;
+// Whether runtime::parse_size() reads it as a name.
+bool is_symbol_name(std::string_view name) {
+  const auto is_of_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+  };
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
+         std::all_of(name.begin(), name.end(), is_of_name) && name != "min" && name != "max";
+}
 
-std::string text_of(ir::Type type, const Shape& shape) {
-  return fmt::format("{}[{}]", ir::to_string(type), fmt::join(shape, ", "));
+// The number of elements; nullopt if symbols decide.
+std::optional<int64_t> elements_of(const Shape& shape) {
+  const auto numbers = numbers_of(shape);
+  if (!numbers) return std::nullopt;
+  return std::accumulate(numbers->begin(), numbers->end(), int64_t{1}, std::multiplies<>());
 }
 
 class Verifier {
@@ -29,6 +42,7 @@ class Verifier {
       : graph_(graph), computed_(graph.tensors.size()), inner_(graph.tensors.size()) {}
 
   void run() {
+    check_symbols();
     check_tensors();
     for (const Node& node : graph_.nodes) check(node);
     for (std::size_t i = 0; i < graph_.tensors.size(); ++i) {
@@ -91,21 +105,59 @@ class Verifier {
       error({}, "mark what it computes as an output", "the graph '{}' has no output", graph_.name);
   }
 
+  std::string text_of(ir::Type type, const Shape& shape) const {
+    std::vector<std::string> extents;
+    for (const Size& extent : shape)
+      extents.push_back(is_known(extent) ? extent.text(graph_.symbols) : "?");
+    return fmt::format("{}[{}]", ir::to_string(type), fmt::join(extents, ", "));
+  }
+
+  bool is_known(const Size& size) const {
+    return size.symbol_count() <= graph_.symbols.size() && size.loop_slots().empty();
+  }
+
+  void check_symbols() {
+    std::set<std::string> names;
+    for (const std::string& symbol : graph_.symbols) {
+      if (!names.insert(symbol).second)
+        error({}, "give each symbol a name of its own", "two symbols are called '{}'", symbol);
+      if (!is_symbol_name(symbol))
+        error({}, "use letters, digits, points and underscores, a letter first",
+              "the name of a symbol is '{}'", symbol);
+    }
+    for (const runtime::SizeCondition& condition : graph_.conditions) {
+      if (!is_known(condition.left) || !is_known(condition.right))
+        error({}, "add its symbols to the graph", "a condition of {} depends on an unknown symbol",
+              condition.subject);
+    }
+  }
+
+  void check_extents(const Tensor& tensor) {
+    for (const Size& extent : tensor.shape) {
+      const auto number = extent.constant();
+      if (number && *number < 1)
+        error({}, "give positive extents", "the tensor '{}' is {}", tensor.name,
+              text_of(tensor.type, tensor.shape));
+      if (!is_known(extent))
+        error({}, "add its symbols to the graph",
+              "an extent of the tensor '{}' depends on an unknown symbol", tensor.name);
+      if (!number && tensor.role == TensorRole::Constant)
+        error({}, "give numbers", "the constant '{}' has an extent that depends on symbols",
+              tensor.name);
+    }
+  }
+
   void check_tensors() {
     std::set<std::string> names;
     for (const Tensor& tensor : graph_.tensors) {
       if (!names.insert(tensor.name).second)
         error({}, "give each tensor a name of its own", "two tensors are called '{}'", tensor.name);
-      uint64_t bytes = static_cast<uint64_t>(tensor.type.bytes());
-      for (const int64_t extent : tensor.shape) bytes *= static_cast<uint64_t>(extent);
+      const auto bytes = static_cast<uint64_t>(elements_of(tensor.shape).value_or(0)) *
+                         static_cast<uint64_t>(tensor.type.bytes());
       if (tensor.value && tensor.value->size() != bytes)
         error({}, "give an element for each index", "the constant '{}' is {}, but has {} bytes",
               tensor.name, text_of(tensor.type, tensor.shape), tensor.value->size());
-      for (const int64_t extent : tensor.shape) {
-        if (extent < 1)
-          error({}, "give positive extents", "the tensor '{}' is {}", tensor.name,
-                text_of(tensor.type, tensor.shape));
-      }
+      check_extents(tensor);
     }
   }
 
@@ -152,14 +204,15 @@ class Verifier {
   }
 
   void check_view(const Node& node) {
-    const auto elements = [&](TensorId id) {
-      const Shape& shape = graph_.tensors[id].shape;
-      return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+    const bool is_single = node.inputs.size() == 1 && node.outputs.size() == 1;
+    const auto tensor = [&](TensorId id) -> const Tensor& { return graph_.tensors[id]; };
+    const auto agree = [](std::optional<int64_t> a, std::optional<int64_t> b) {
+      return !a || !b || *a == *b;  // symbols decide: the author knows
     };
-    const bool fits = node.pattern == Pattern::Injective && node.inputs.size() == 1 &&
-                      node.outputs.size() == 1 &&
-                      graph_.tensors[node.inputs[0]].type == graph_.tensors[node.outputs[0]].type &&
-                      elements(node.inputs[0]) == elements(node.outputs[0]);
+    const bool fits = node.pattern == Pattern::Injective && is_single &&
+                      tensor(node.inputs[0]).type == tensor(node.outputs[0]).type &&
+                      agree(elements_of(tensor(node.inputs[0]).shape),
+                            elements_of(tensor(node.outputs[0]).shape));
     if (!fits)
       error(node.location, "let it be injective, of one input, with as many elements of its type",
             "the view '{}' cannot have the elements of its input", node.name);
@@ -231,9 +284,10 @@ class Verifier {
     if (!alternative.program)
       return error(node.location, "give it a schedule", "{} has no program", what);
     const lower::Lowering& program = *alternative.program;
-    if (program.program.stage != ir::ProgramStage::Te || !program.symbol_arguments.empty())
-      return error(node.location, "give a schedule whose extents are numbers",
-                   "{} is not a schedule of tensors of constant extents", what);
+    check_program_symbols(node, what, alternative);
+    if (program.program.stage != ir::ProgramStage::Te)
+      return error(node.location, "give what schedules of tensors make", "{} is not a schedule",
+                   what);
     if (program.arguments.size() != tensors.size())
       return error(node.location, "pass the node's inputs, then its outputs, as arguments",
                    "{} takes {} arguments, the node has {} tensors", what, program.arguments.size(),
@@ -242,22 +296,35 @@ class Verifier {
       check_argument(node, what, program, tensors, i);
   }
 
+  void check_program_symbols(const Node& node, const std::string& what,
+                             const Alternative& alternative) {
+    for (const lower::SymbolArgument& given : alternative.program->symbol_arguments) {
+      const std::string& name = ir::as<ir::Var>(given.symbol)->name;
+      const auto& known = graph_.symbols;
+      if (std::find(known.begin(), known.end(), name) == known.end())
+        error(node.location, "let only symbols of the graph be arguments of schedules",
+              "{} takes a number '{}', which is no symbol of the graph", what, name);
+    }
+  }
+
   void check_argument(const Node& node, const std::string& what, const lower::Lowering& program,
                       const std::vector<TensorId>& tensors, std::size_t i) {
     const ir::Tensor& argument = program.arguments[i].tensor;
     const Tensor& tensor = graph_.tensors[tensors[i]];
-    Shape shape;
-    for (const ir::Expr& extent : argument->shape) {
-      const int64_t* value = ir::int_value(extent);
-      if (value == nullptr)
-        return error(node.location, "give extents as numbers: sizes of graphs are fixed",
-                     "{} has the argument '{}', whose extents depend on the call", what,
-                     argument->name);
-      shape.push_back(*value);
+    std::vector<std::string> shape;
+    bool agrees = argument->type == tensor.type && argument->shape.size() == tensor.shape.size();
+    for (std::size_t axis = 0; axis < argument->shape.size(); ++axis) {
+      const int64_t* value = ir::int_value(argument->shape[axis]);
+      shape.push_back(ir::to_string(argument->shape[axis]));
+      if (axis >= tensor.shape.size()) continue;
+      const auto number = tensor.shape[axis].constant();
+      // Which expressions agree is known when the graph is assembled, or to its author.
+      agrees = agrees && (value != nullptr) == number.has_value() && (!number || *number == *value);
     }
-    if (argument->type == tensor.type && shape == tensor.shape) return;
-    error(node.location, "make both the same", "{} takes {} for '{}', which is {}", what,
-          text_of(argument->type, shape), tensor.name, text_of(tensor.type, tensor.shape));
+    if (agrees) return;
+    error(node.location, "make both the same", "{} takes {}[{}] for '{}', which is {}", what,
+          ir::to_string(argument->type), fmt::join(shape, ", "), tensor.name,
+          text_of(tensor.type, tensor.shape));
   }
 
   void check_concatenation(const Node& node) {
@@ -270,23 +337,26 @@ class Verifier {
     if (axis >= whole.shape.size())
       return error(node.location, fmt::format("number the axes 0 to {}", whole.shape.size() - 1),
                    "the concatenation '{}' is along axis {}", node.name, axis);
-    Shape sum = whole.shape;
-    sum[axis] = 0;
+    std::optional<int64_t> sum = 0;
     for (const TensorId id : node.inputs) {
       const Tensor& part = graph_.tensors[id];
-      Shape expected = whole.shape;
-      if (part.shape.size() == expected.size()) expected[axis] = part.shape[axis];
-      if (part.shape != expected || part.type != whole.type)
+      bool fits = part.type == whole.type && part.shape.size() == whole.shape.size();
+      for (std::size_t i = 0; fits && i < part.shape.size(); ++i) {
+        const auto own = part.shape[i].constant(), other = whole.shape[i].constant();
+        fits = i == axis || !own || !other || *own == *other;  // symbols decide: the author knows
+      }
+      if (!fits)
         return error(node.location, "join tensors that differ only along that axis",
                      "the concatenation '{}' along axis {} makes {} of '{}', which is {}",
                      node.name, axis, text_of(whole.type, whole.shape), part.name,
                      text_of(part.type, part.shape));
-      sum[axis] += part.shape[axis];
+      const auto extent = part.shape[axis].constant();
+      sum = sum && extent ? std::optional(*sum + *extent) : std::nullopt;
     }
-    if (sum != whole.shape)
+    if (sum && whole.shape[axis] != Size(*sum))
       error(node.location, "give the result the sum of the extents",
             "the concatenation '{}' joins extents of {} in all along axis {}, its result has {}",
-            node.name, sum[axis], axis, whole.shape[axis]);
+            node.name, *sum, axis, whole.shape[axis].text(graph_.symbols));
   }
 
   const Graph& graph_;

@@ -83,6 +83,23 @@ Interval masked(Interval a, Interval b) {
   return {0, std::min(by_a, by_b)};
 }
 
+// Divisors of an interval that begins above zero.
+Interval quotient_by_positive(const Interval& a, const Interval& b) {
+  Interval quotient = Interval::everything();
+  if (a.has_min()) quotient.min = std::min<int64_t>(a.min, 0);
+  if (a.has_max()) quotient.max = a.max < 0 ? -1 : floor_div(a.max, b.min);
+  return quotient;
+}
+
+Interval remainder_by_positive(const Interval& a, const Interval& b) {
+  Interval remainder = Interval::everything();
+  remainder.min = 0;
+  if (b.has_max()) remainder.max = b.max - 1;
+  if (a.has_min() && a.min >= 0 && a.has_max())
+    remainder.max = remainder.has_max() ? std::min(remainder.max, a.max) : a.max;
+  return remainder;
+}
+
 Interval of_binary(const Binary& n, const Ranges& ranges) {
   const Interval a = bounds(n.a, ranges);
   const Interval b = bounds(n.b, ranges);
@@ -99,9 +116,11 @@ Interval of_binary(const Binary& n, const Ranges& ranges) {
     case BinaryOp::Max:
       return {std::max(a.min, b.min), std::max(a.max, b.max)};
     case BinaryOp::FloorDiv:
-      return positive_divisor ? floor_quotient(a, b.min) : Interval::everything();
+      if (positive_divisor) return floor_quotient(a, b.min);
+      return b.has_min() && b.min > 0 ? quotient_by_positive(a, b) : Interval::everything();
     case BinaryOp::FloorMod:
-      return positive_divisor ? floor_remainder(a, b.min) : Interval::everything();
+      if (positive_divisor) return floor_remainder(a, b.min);
+      return b.has_min() && b.min > 0 ? remainder_by_positive(a, b) : Interval::everything();
     case BinaryOp::Div:
       return positive_divisor ? truncated_quotient(a, b.min) : Interval::everything();
     case BinaryOp::Mod:

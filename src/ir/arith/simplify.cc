@@ -110,8 +110,44 @@ class Simplifier final : public Normalizer {
 
   // Applies the rows of sums, which match pairs of terms.
   LinearSum joined(LinearSum sum, Type type) {
-    while (auto shorter = without_pair(sum, type)) sum = *std::move(shorter);
-    return sum;
+    while (true) {
+      auto shorter = without_pair(sum, type);
+      if (!shorter) shorter = without_remainder(sum, type);
+      if (!shorter) return sum;
+      sum = *std::move(shorter);
+    }
+  }
+
+  // (p + x / y) * y + x % y is p * y + x: the parts of a fused axis joined again, where y is
+  // symbolic. This is no row, since a row cannot say that a term of a factor goes.
+  std::optional<LinearSum> without_remainder(const LinearSum& sum, Type type) {
+    for (size_t b = 0; b < sum.terms.size(); ++b) {
+      const auto* remainder = as<Binary>(sum.terms[b].atom);
+      if (remainder == nullptr || remainder->op != BinaryOp::FloorMod) continue;
+      if (int_value(remainder->b) != nullptr || !(bounds(remainder->b, ranges_).min > 0)) continue;
+      const LinearSum quotient =
+          sum_of(make_binary(BinaryOp::FloorDiv, remainder->a, remainder->b));
+      for (size_t a = 0; a < sum.terms.size(); ++a) {
+        const auto* scaled = as<Binary>(sum.terms[a].atom);
+        if (scaled == nullptr || scaled->op != BinaryOp::Mul) continue;
+        if (sum.terms[a].coefficient != sum.terms[b].coefficient) continue;
+        const bool is_second = equal(scaled->b, remainder->b);
+        if (!is_second && !equal(scaled->a, remainder->b)) continue;
+        const LinearSum& factor = sum_of(is_second ? scaled->a : scaled->b);
+        const LinearSum others = factor.plus(quotient, -1);
+        if (others.terms.size() + quotient.terms.size() != factor.terms.size()) continue;
+        const LinearSum pair =
+            product(others, sum_of(remainder->b), type).plus(sum_of(remainder->a), 1);
+        const auto whole = pair.times(sum.terms[b].coefficient);
+        if (!whole) continue;
+        LinearSum rest = LinearSum::constant_sum(sum.constant);
+        for (size_t k = 0; k < sum.terms.size(); ++k) {
+          if (k != a && k != b) rest.terms.push_back(sum.terms[k]);
+        }
+        return rest.plus(*whole, 1);
+      }
+    }
+    return std::nullopt;
   }
 
   std::optional<LinearSum> without_pair(const LinearSum& sum, Type type) {

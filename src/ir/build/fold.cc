@@ -112,7 +112,22 @@ Expr fold_binary(BinaryOp op, const Expr& a, const Expr& b) {
   return x != nullptr || y != nullptr ? neutral(op, a, b) : nullptr;
 }
 
+namespace {
+
+// Whether every number of a float type is one of another.
+bool holds(Type wider, Type type) {
+  return wider.is_float() && type.is_float() && wider.code == TypeCode::Float &&
+         wider.bits > type.bits;
+}
+
+}  // namespace
+
 Expr fold_cast(Type type, const Expr& value) {
+  // A number that was widened is what it was.
+  if (const auto* widened = as<Cast>(value);
+      widened != nullptr && widened->value->type == type && holds(widened->type, type)) {
+    return widened->value;
+  }
   if (const int64_t* v = int_value(value); v != nullptr && type.is_scalar()) {
     const bool exact = !(value->type.is_uint() && value->type.bits == 64 && *v < 0);
     if (type.is_bool()) return make_bool(*v != 0);

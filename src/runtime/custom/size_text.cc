@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace texloom::runtime {
 namespace {
@@ -129,6 +131,42 @@ class Parser {
 
 Result<Size> parse_size(std::string_view text, std::span<const std::string> names) {
   return Parser(text, names).parse();
+}
+
+std::string size_text(const Size& size, std::span<const std::string> names) {
+  struct Part {
+    std::string text;
+    int precedence = 2;  // of its operator: 0 for sums, 1 for products, 2 if there is none
+  };
+  const auto within = [](const Part& part, int least) {
+    return part.precedence < least ? "(" + part.text + ")" : part.text;
+  };
+  std::vector<Part> stack;
+  for (const Size::Step& step : size.steps()) {
+    if (step.op == Size::Op::Constant) {
+      const bool is_negative = step.value < 0;
+      stack.push_back({is_negative ? fmt::format("0 - {}", fmt::to_string(step.value).substr(1))
+                                   : fmt::to_string(step.value),
+                       is_negative ? 0 : 2});
+      continue;
+    }
+    if (step.op == Size::Op::Symbol) {
+      stack.push_back({names[static_cast<std::size_t>(step.value)]});
+      continue;
+    }
+    const Part b = std::move(stack.back());
+    stack.pop_back();
+    Part& a = stack.back();
+    if (step.op == Size::Op::Min || step.op == Size::Op::Max) {
+      a = {fmt::format("{}({}, {})", step.op == Size::Op::Min ? "min" : "max", a.text, b.text)};
+    } else if (step.op == Size::Op::Add || step.op == Size::Op::Sub) {
+      a = {fmt::format("{} {} {}", a.text, step.op == Size::Op::Add ? "+" : "-", within(b, 1)), 0};
+    } else {
+      const char* sign = step.op == Size::Op::Mul ? "*" : step.op == Size::Op::FloorDiv ? "/" : "%";
+      a = {fmt::format("{} {} {}", within(a, 1), sign, within(b, 2)), 1};
+    }
+  }
+  return stack.back().text;
 }
 
 }  // namespace texloom::runtime

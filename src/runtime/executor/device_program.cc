@@ -21,7 +21,7 @@
 namespace texloom::runtime {
 namespace {
 
-constexpr std::size_t kKnownInstances = 4;
+constexpr std::size_t kKnownInstances = 16;
 
 std::vector<hal::BindingRef> as_refs(std::span<const hal::Binding> bindings) {
   std::vector<hal::BindingRef> refs;
@@ -156,7 +156,8 @@ Result<std::shared_ptr<DeviceProgram::Instance>> DeviceProgram::make_instance(
   if (made->plan.workspace) {
     made->workspace = *made->plan.workspace;
   } else {
-    TL_ASSIGN_OR_RETURN(made->workspace, plan_workspace(made->plan, device_->info().limits));
+    TL_ASSIGN_OR_RETURN(made->workspace,
+                        plan_workspace(made->plan, device_->info().limits, kQuickWorkspace));
   }
   if (!made->plan.names_barriers && !device_->info().features.in_order_commands) {
     made->plan.workspace = made->workspace;

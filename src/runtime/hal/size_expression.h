@@ -65,6 +65,9 @@ class Size {
   // The expression with values substituted for the symbols: a constant unless it has loop
   // variables. Fails like at().
   Result<Size> with_symbols(std::span<const std::int64_t> symbols) const;
+  // The expression with expressions substituted for the symbols, by number; operations on numbers
+  // are computed. Fails like at().
+  Result<Size> with_symbols(std::span<const Size> symbols) const;
 
   // The number of the only symbol that is not `known`, if the expression consists of sums,
   // differences and products in which that symbol occurs once.

@@ -72,6 +72,9 @@ TL_SAME(SizeOp, hal::Size::Op, FloorMod);
 TL_SAME(SizeOp, hal::Size::Op, Min);
 TL_SAME(SizeOp, hal::Size::Op, Max);
 
+TL_SAME(ConditionKind, SizeCondition::Kind, Equal);
+TL_SAME(ConditionKind, SizeCondition::Kind, AtLeast);
+
 #undef TL_SAME
 
 // Kinds are the positions of the alternatives of a C++ variant.
@@ -95,6 +98,7 @@ static_assert(is_kind<runtime::Operand, Immediate, OperandKind::Immediate>);
 static_assert(is_kind<runtime::Operand, LoopVariable, OperandKind::LoopVariable>);
 static_assert(is_kind<runtime::Operand, SymbolValue, OperandKind::Symbol>);
 static_assert(is_kind<runtime::Operand, ScalarValue, OperandKind::Scalar>);
+static_assert(is_kind<runtime::Operand, SizeValue, OperandKind::Size>);
 static_assert(is_kind<runtime::Step, AllocateStep, StepKind::Allocate>);
 static_assert(is_kind<runtime::Step, FreeStep, StepKind::Free>);
 static_assert(is_kind<runtime::Step, LaunchStep, StepKind::Launch>);

@@ -182,7 +182,7 @@ class IndexWriter {
                              same<index::Encoding>(call.encoding), given, payload);
   }
 
-  static index::Operand operand(const Operand& operand) {
+  index::Operand operand(const Operand& operand) {
     const auto kind = kind_of<index::OperandKind>(operand);
     const auto with_tensor = [&](TensorRef tensor, std::uint8_t axis) {
       return index::Operand(0, tensor.index, kind, same<index::TensorKind>(tensor.kind), axis);
@@ -198,12 +198,16 @@ class IndexWriter {
     if (const auto* variable = std::get_if<LoopVariable>(&operand))
       return number(0, variable->slot);
     if (const auto* symbol = std::get_if<SymbolValue>(&operand)) return number(0, symbol->symbol);
+    if (const auto* expression = std::get_if<SizeValue>(&operand)) {
+      const index::Size made = size(expression->size);
+      return number(made.value(), made.expression());
+    }
     return number(0, std::get<ScalarValue>(operand).scalar);
   }
 
   Offset<index::Step> step(const Step& step) {
     const auto kind = kind_of<index::StepKind>(step);
-    const auto as_operand = [](const auto& each) { return operand(each); };
+    const auto as_operand = [this](const auto& each) { return operand(each); };
     if (const auto* launch = std::get_if<LaunchStep>(&step)) {
       const auto groups = sizes(launch->groups);
       const auto operands = converted<index::Operand>(launch->operands, as_operand);
@@ -255,8 +259,15 @@ class IndexWriter {
     const auto parts = converted<index::Part>(plan.parts, [](const PartOfTemporary& part) {
       return index::Part(part.offset, part.temporary, part.whole, part.origin.x, part.origin.y);
     });
+    const auto conditions =
+        tables<index::Condition>(plan.conditions, [this](const SizeCondition& each) {
+          const index::Size left = size(each.left), right = size(each.right);
+          return index::CreateCondition(builder_, text(each.subject),
+                                        same<index::ConditionKind>(each.kind), &left, &right);
+        });
     return index::CreatePlan(builder_, scalars, arguments, temporaries, constants, modules, kernels,
-                             calls, list, plan.names_barriers, memory, take_expressions(), parts);
+                             calls, list, plan.names_barriers, memory, take_expressions(), parts,
+                             conditions);
   }
 
   // --- graphs ---

@@ -95,6 +95,11 @@ class VariantChecker {
     TL_RETURN_IF_ERROR(check_modules());
     for (std::size_t i = 0; i < plan_.kernels.size(); ++i)
       TL_RETURN_IF_ERROR(check_kernel(plan_.kernels[i].entry, i));
+    for (const SizeCondition& condition : plan_.conditions) {
+      TL_RETURN_IF_ERROR(check_text(condition.subject, "what a condition is about"));
+      TL_RETURN_IF_ERROR(check_size(condition.left));
+      TL_RETURN_IF_ERROR(check_size(condition.right));
+    }
     for (std::size_t i = 0; i < plan_.calls.size(); ++i) {
       TL_RETURN_IF_ERROR(check_name(plan_.calls[i].op, "the operator of call", i));
       TL_RETURN_IF_ERROR(check_attributes(plan_.calls[i].attributes)
@@ -211,6 +216,10 @@ class VariantChecker {
     for (const Step& step : steps) {
       if (const auto* launch = std::get_if<LaunchStep>(&step)) {
         for (const Size& groups : launch->groups) TL_RETURN_IF_ERROR(check_size(groups));
+        for (const Operand& operand : launch->operands) {
+          const auto* expression = std::get_if<SizeValue>(&operand);
+          if (expression != nullptr) TL_RETURN_IF_ERROR(check_size(expression->size));
+        }
       } else if (const auto* loop = std::get_if<LoopStep>(&step)) {
         TL_RETURN_IF_ERROR(check_size(loop->extent));
         TL_RETURN_IF_ERROR(check_step_sizes(loop->body));

@@ -40,6 +40,8 @@ class PlanReader {
     made.parts = values_.structs<PartOfTemporary>(plan.parts(), [](const index::Part& each) {
       return PartOfTemporary{each.temporary(), each.whole(), each.offset(), {each.x(), each.y()}};
     });
+    made.conditions = values_.tables<SizeCondition>(
+        plan.conditions(), [this](const index::Condition& each) { return condition(each); });
     std::size_t number = 0;
     made.modules = values_.tables<ModuleSpec>(
         plan.modules(), [&](const index::Module& each) { return module(each, number++); });
@@ -88,6 +90,19 @@ class PlanReader {
       }
       return made;
     });
+  }
+
+  SizeCondition condition(const index::Condition& condition) {
+    SizeCondition made{.subject = values_.text(condition.subject())};
+    made.kind = values_.enumerator<SizeCondition::Kind>(condition.kind(), index::ConditionKind::MAX,
+                                                        "a kind of condition");
+    if (condition.left() == nullptr || condition.right() == nullptr) {
+      values_.refuse("a condition lacks a side");
+      return made;
+    }
+    made.left = values_.size(*condition.left());
+    made.right = values_.size(*condition.right());
+    return made;
   }
 
   hal::KernelCode code(const index::Code& code, std::size_t module) {
@@ -196,6 +211,8 @@ class PlanReader {
         return SymbolValue{operand.index()};
       case index::OperandKind::Scalar:
         return ScalarValue{operand.index()};
+      case index::OperandKind::Size:
+        return SizeValue{values_.size(index::Size(operand.value(), operand.index()))};
     }
     values_.refuse("an operand is of an unknown kind");
     return {};

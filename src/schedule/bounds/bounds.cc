@@ -133,7 +133,7 @@ class Inference {
   }
 
   void demand(const Stage& stage, const Exprs& shape, StageBounds& own) {
-    const std::vector<StageId>& readers = links_.readers_of(stage.id);
+    const std::vector<StageId> readers = computed_readers(stage);
     if (schedule_.is_update(stage.id)) return demand_row(stage, shape, own);
     if (stage.is_output || readers.empty() || schedule_.is_init(stage.id)) {
       return demand_all(shape, own);
@@ -175,8 +175,7 @@ class Inference {
   // reader.
   bool take_over_clamps(const Stage& stage, const std::vector<StageId>& readers,
                         StageBounds& own) const {
-    if (scope_of(schedule_, stage.id).memory != MemoryScope::Local || readers.size() != 1 ||
-        schedule_.stage(readers.front()).attachment.kind == AttachKind::Inline) {
+    if (scope_of(schedule_, stage.id).memory != MemoryScope::Local || readers.size() != 1) {
       return false;
     }
     const RegionMap running = running_loops(stage, readers.front());
@@ -192,9 +191,17 @@ class Inference {
     return all;
   }
 
+  // The readers that are computed. An inlined reader's expression has been substituted into its own
+  // readers.
+  std::vector<StageId> computed_readers(const Stage& stage) const {
+    std::vector<StageId> readers;
+    for (const StageId reader : links_.readers_of(stage.id)) {
+      if (schedule_.stage(reader).attachment.kind != AttachKind::Inline) readers.push_back(reader);
+    }
+    return readers;
+  }
+
   void add_reads(const Stage& stage, StageId reader, std::vector<AxisReads>& reads) const {
-    // An inlined reader's expression has been substituted into its own readers.
-    if (schedule_.stage(reader).attachment.kind == AttachKind::Inline) return;
     const RegionMap running = running_loops(stage, reader);
     if (schedule_.stage(reader).op->is_extern()) return add_everything(reads);
     const StageBounds& of_reader = bounds_.of(reader);
@@ -303,6 +310,11 @@ class Inference {
           arith::simplify(own.min[i] + own.strides[i].offset_of(offset), bounds_.ranges);
       own.position.push_back(own.buffer_min[i].same_as(own.min[i]) ? offset : index);
       own.index.emplace(axis->var, index);
+      // The guards of splits keep loops within the axes, whatever the extents are.
+      const bool is_whole = int_value(own.end[i]) == nullptr && is_int(own.min[i], 0) &&
+                            is_int(own.first[i], 0) && equal(own.extent[i], own.end[i]) &&
+                            equal(index, offset);
+      if (is_whole) continue;
       guard(IterKind::Data, index >= own.first[i], own);
       guard(IterKind::Data, index < own.end[i], own);
     }

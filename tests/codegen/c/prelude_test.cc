@@ -66,17 +66,17 @@ TEST(Prelude, FloorOperationsOfSignedWideIntegersOnly) {
 // The printer emits their definitions and calls.
 TEST(Prelude, InASource) {
   const ir::Buffer x = global("x", kInt32, 8), y = global("y", kInt32, 8);
-  const ir::Buffer h = global("h", Type::f(16), 8);
+  const ir::Buffer h = global("h", Type::f(16), 8), f = global("f", kFloat32, 8);
   const ir::Stmt body = ir::make_seq({
       put(y, ir::make_int(0), floordiv(at(x, 0), at(x, 1))),
       put(y, ir::make_int(1), floormod(at(x, 0), at(x, 1))),
-      put(h, ir::make_int(2), at(h, 0) * at(h, 1) + at(h, 2)),
+      put(f, ir::make_int(2), make_cast(kFloat32, at(h, 0) * at(h, 1) + at(h, 2))),
   });
   EXPECT_EQ(code(TestKernel(), body),
             "y[0] = tl_floordiv_int(x[0], x[1]);\n"
             "y[1] = tl_floormod_int(x[0], x[1] == -1 ? 1 : x[1]);\n"
-            "vstore_half_rte(tl_round_half_float(tl_round_half_float(vload_half(0, h) * "
-            "vload_half(1, h)) + vload_half(2, h)), 2, h);\n");
+            "f[2] = tl_round_half_float(tl_round_half_float(vload_half(0, h) * vload_half(1, h)) + "
+            "vload_half(2, h));\n");
   const std::string preamble = head(TestKernel(), body);
   EXPECT_LT(preamble.find("tl_floordiv_int"), preamble.find("tl_floormod_int"));
   EXPECT_LT(preamble.find("tl_floormod_int"), preamble.find("tl_round_half_float"));

@@ -44,7 +44,8 @@ TEST_F(AlignAccess, LeavesWhatMayBeUnaligned) {
   EXPECT_EQ(index(s, i, 2), "ramp(i, 1, 2)");
 }
 
-// Vectors of three lanes occupy four elements; vectors of 32 bytes exceed the alignment.
+// Vectors of three lanes occupy four elements; vectors of 32 bytes exceed the alignment of memory
+// that threads share.
 TEST_F(AlignAccess, LeavesOtherVectors) {
   EXPECT_EQ(index(g, i * 8 + 4, 8), "ramp(i * 8 + 4, 1, 8)");
   EXPECT_EQ(index(s, i * 6 + 3, 3), "ramp(i * 6 + 3, 1, 3)");
@@ -54,6 +55,12 @@ TEST_F(AlignAccess, LeavesOtherVectors) {
   EXPECT_EQ(index(shared("b", Type::u(8), 64), i * 32 + 16, 16), "ramp((i * 2 + 1) * 16, 1, 16)");
   const Stmt scalar = put(g, i, at(s, i * 8 + 4));
   EXPECT_EQ(to_string(align_accesses(scalar, {}, opencl_dialect({}))), to_string(scalar));
+}
+
+// A thread's own arrays are aligned as the vectors are that it accesses.
+TEST_F(AlignAccess, TakesWideVectorsOfOwnArrays) {
+  EXPECT_EQ(index(l, i * 16 + 8, 8), "ramp((i * 2 + 1) * 8, 1, 8)");
+  EXPECT_EQ(index(l, i * 32 + 16, 16), "ramp((i * 2 + 1) * 16, 1, 16)");
 }
 
 TEST_F(AlignAccess, Stores) {

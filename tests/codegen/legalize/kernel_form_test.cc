@@ -62,9 +62,9 @@ TEST_F(KernelFormOf, ArraysOfVectors) {
 TEST_F(KernelFormOf, AlignedArrays) {
   const Stmt one = put(s, i, ir::make_float(0));
   const Stmt four = put_vector(s, i * 4, ir::make_const(0, kFloat32.with_lanes(4)));
-  EXPECT_FALSE(form_of(kernel(one), opencl_dialect({})).array(s).aligned);
-  EXPECT_FALSE(form_of(kernel(four), opencl_dialect({})).array(s).aligned);
-  EXPECT_TRUE(form_of(kernel(ir::make_seq({one, four})), opencl_dialect({})).array(s).aligned);
+  EXPECT_EQ(form_of(kernel(one), opencl_dialect({})).array(s).aligned, 1);
+  EXPECT_EQ(form_of(kernel(four), opencl_dialect({})).array(s).aligned, 1);
+  EXPECT_EQ(form_of(kernel(ir::make_seq({one, four})), opencl_dialect({})).array(s).aligned, 4);
 }
 
 TEST_F(KernelFormOf, HintsOfLoops) {

@@ -61,9 +61,9 @@ class WidenStorage : public ::testing::Test {
   static std::string widened(const Stmt& body) {
     return to_string(widen_storage(body, opencl_dialect({})));
   }
-  // The value that is stored for a float16 expression.
+  // The value of a float16 expression.
   std::string half_value(const Expr& value) const {
-    const std::string text = widened(put(y, make_int(0), value));
+    const std::string text = widened(put(f, make_int(0), make_cast(kFloat32, value)));
     return text.substr(7, text.size() - 8);
   }
   ir::Buffer x = global("x", kHalf, 64), y = global("y", kHalf, 64);
@@ -94,9 +94,13 @@ TEST_F(WidenStorage, RoundsInexactOperationsOnly) {
 
 TEST_F(WidenStorage, VectorsOfHalf) {
   const Expr four = vector_at(x, i, 4);
+  const Expr sum = four + ir::make_const(0.1, kHalf.with_lanes(4));
   EXPECT_EQ(
-      widened(put_vector(y, i, four + ir::make_const(0.1, kHalf.with_lanes(4)))),
-      "y[ramp(i, 1, 4)] = float32x4(float16x4(x[ramp(i, 1, 4): float32x4] + x4(0.099975586)))\n");
+      widened(put_vector(f, i, make_cast(kFloat32.with_lanes(4), sum))),
+      "f[ramp(i, 1, 4)] = float32x4(float16x4(x[ramp(i, 1, 4): float32x4] + x4(0.099975586)))\n");
+  // Memory rounds what is stored there.
+  EXPECT_EQ(widened(put_vector(y, i, sum)),
+            "y[ramp(i, 1, 4)] = x[ramp(i, 1, 4): float32x4] + x4(0.099975586)\n");
   EXPECT_EQ(widened(put(y, i, lane(four * four, 1))),
             "y[i] = float32x4(float16x4(x[ramp(i, 1, 4): float32x4] * x[ramp(i, 1, 4): "
             "float32x4])).lane[1]\n");

@@ -8,7 +8,7 @@ namespace texloom::codegen::opencl::testing {
 namespace {
 
 TEST(MutatedKernels, ArePrintedOrRefused) {
-  const MutationCounts counts = print_mutated(300, 1);
+  const MutationCounts counts = print_mutated(400, 1);
   // All outcomes occur.
   EXPECT_GT(counts.texts, 4);
   EXPECT_GT(counts.printed, 60);

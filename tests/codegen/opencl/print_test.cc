@@ -136,11 +136,12 @@ bool uses_double(const Stmt& body) {
 TEST(Print, DoubleNeedsItsExtension) {
   const Type f64 = Type::f(64);
   const ir::Buffer x = global("x", f64, 4), y = global("y", kFloat32, 4), l = local("l", f64, 4);
+  const ir::Buffer i = global("i", kInt32, 4);
   const Expr zero = ir::make_int(0);
   const Expr infinite = ir::make_float(std::numeric_limits<double>::infinity(), f64);
   EXPECT_TRUE(uses_double(put(y, zero, make_cast(kFloat32, at(x, 0)))));
   EXPECT_TRUE(uses_double(make_allocate(l, put(y, zero, make_cast(kFloat32, at(l, 0))))));
-  EXPECT_TRUE(uses_double(put(y, zero, make_cast(kFloat32, make_cast(f64, at(y, 0))))));
+  EXPECT_TRUE(uses_double(put(y, zero, make_cast(kFloat32, make_cast(f64, at(i, 0))))));
   EXPECT_TRUE(uses_double(
       put(y, zero,
           make_select(make_binary(ir::BinaryOp::Eq, infinite, infinite), at(y, 0), at(y, 1)))));

@@ -26,7 +26,7 @@ Graph random_graph(unsigned seed) {
   const auto below = [&](std::size_t end) { return random() % end; };
   Graph graph;
   graph.name = "random";
-  const std::vector<ir::Shape> shapes = {{4, 8}, {8, 4}};
+  const std::vector<Shape> shapes = {{4, 8}, {8, 4}};
   for (int i = 0; i < 3; ++i)
     graph.add_input("x" + std::to_string(i), ir::Type::f(32), shapes[below(2)]);
   const std::size_t count = 1 + below(40);
@@ -35,7 +35,7 @@ Graph random_graph(unsigned seed) {
     node.name = "n" + std::to_string(n);
     node.op = "op" + std::to_string(below(3));
     node.pattern = static_cast<Pattern>(below(6));
-    const ir::Shape& shape = shapes[below(2)];
+    const Shape& shape = shapes[below(2)];
     for (std::size_t i = 0, inputs = 1 + below(3); i < inputs; ++i) {
       const auto id = static_cast<TensorId>(below(graph.tensors.size()));
       const bool fits = *node.pattern != Pattern::Elementwise || graph.tensors[id].shape == shape;

@@ -75,5 +75,22 @@ TEST(GraphText, ErrorsNameTheirLines) {
   EXPECT_NE(faults(broken).find("net.tl:" + std::to_string(line) + ":"), std::string::npos);
 }
 
+TEST(GraphText, SymbolsAreNamesAndNoExtentsOfConstants) {
+  const auto faults = [](const std::string& declared, const std::string& tensors) {
+    return schedule::testing::faults([&] {
+      parse_graph("program net stage=graph target=\"opencl\"\n" + declared +
+                      "  input x: float32[8]\n" + tensors +
+                      "  edge y: float32[8]\n  outputs (y)\n"
+                      "  operator y op=\"Neg\" pattern=elementwise (x) -> (y)\n",
+                  "net.tl");
+    });
+  };
+  EXPECT_EQ(faults("  symbol h.0_\n", ""), "");
+  EXPECT_EQ(faults("  symbol \"h h\"\n", ""), "TL3040 nowhere: the name of a symbol is 'h h'");
+  EXPECT_EQ(faults("  symbol min\n", ""), "TL3040 nowhere: the name of a symbol is 'min'");
+  EXPECT_EQ(faults("  symbol h\n", "  constant c: float32[\"h\"]\n"),
+            "TL3040 nowhere: the constant 'c' has an extent that depends on symbols");
+}
+
 }  // namespace
 }  // namespace texloom::graph

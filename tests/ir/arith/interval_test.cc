@@ -138,11 +138,16 @@ TEST_F(BoundsTest, Operations) {
   EXPECT_EQ(binary(BinaryOp::Mod, variable(-9, -7), make_int(8)), (Interval{-7, 0}));
   EXPECT_EQ(binary(BinaryOp::Div, u, make_int(2)), Interval::everything());
   EXPECT_EQ(binary(BinaryOp::Mod, u, make_int(4)), (Interval{-3, 3}));
-  // Only positive constant divisors give bounds.
+  // Of divisors that are no constants, positive ones give bounds to what rounds down.
+  EXPECT_EQ(of(floordiv(j, variable(2, 3))), (Interval{0, 2}));
+  EXPECT_EQ(of(floordiv(i, variable(2, 3))), (Interval{-3, 4}));
+  EXPECT_EQ(of(floordiv(variable(-9, -7), variable(2, 3))), (Interval{-9, -1}));
+  EXPECT_EQ(of(floormod(j, variable(2, 3))), (Interval{0, 2}));
+  EXPECT_EQ(of(floormod(variable(0, 1), variable(2, 3))), (Interval{0, 1}));
   for (const BinaryOp op : {BinaryOp::FloorDiv, BinaryOp::FloorMod, BinaryOp::Div, BinaryOp::Mod}) {
     EXPECT_EQ(binary(op, j, make_int(-2)), Interval::everything());
     EXPECT_EQ(binary(op, j, make_int(0)), Interval::everything());
-    EXPECT_EQ(binary(op, j, variable(1, 2)), Interval::everything());
+    EXPECT_EQ(binary(op, j, variable(0, 2)), Interval::everything());
   }
   EXPECT_EQ(of(floordiv(i, variable(2, 2))), (Interval{-2, 4}));
   EXPECT_EQ(binary(BinaryOp::Shl, i, j), Interval::everything());

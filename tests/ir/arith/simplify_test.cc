@@ -120,6 +120,21 @@ TEST_F(SimplifyTest, DivisionAndRemainderJoin) {
 }
 
 // a*((x // a) % b) + x % a = x % (a*b).
+// The same by a variable that is above zero; the quotient may be a term of a factor.
+TEST_F(SimplifyTest, DivisionAndRemainderByAVariableJoin) {
+  const Expr n = make_var("n"), m = make_var("m");
+  ranges_.set(n, {1, 1 << 30});
+  ranges_.set(m, {1, 1 << 30});
+  EXPECT_EQ(simple(floordiv(x, n) * n + floormod(x, n)), "x");
+  EXPECT_EQ(simple((z + floordiv(x, n)) * n + floormod(x, n)), "z * n + x");
+  EXPECT_EQ(simple((floordiv(x + 1, n) * n + floormod(x + 1, n)) * 3), "x * 3 + 3");
+  const Expr rows = floordiv(x, n);
+  EXPECT_EQ(simple(((y * m + floordiv(rows, m)) * m + floormod(rows, m)) * n + floormod(x, n)),
+            "y * m * m * n + x");
+  EXPECT_EQ(simple(floordiv(x, n) * m + floormod(x, n)), "floordiv(x, n) * m + floormod(x, n)");
+  EXPECT_EQ(simple(floordiv(x, y) * y + floormod(x, y)), "floordiv(x, y) * y + floormod(x, y)");
+}
+
 TEST_F(SimplifyTest, RemaindersJoin) {
   EXPECT_EQ(simple(floormod(floordiv(x, 3), 5) * 3 + floormod(x, 3)), "floormod(x, 15)");
   EXPECT_EQ(simple(floordiv(x, 15) * 15 + floormod(floordiv(x, 3), 5) * 3 + floormod(x, 3)), "x");

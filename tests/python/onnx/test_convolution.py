@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from node_peers import model_of, onnxruntimes, ours, random, references
+from single_node import run_node
 
 from texloom.ops.rounding import FLOAT32_ROUNDOFF, gamma
 
@@ -89,6 +90,17 @@ def test_conv_integer(weight_zeros):
         weight.astype("float32") - zeros.reshape(-1, 1, 1, 1).astype("float32"),
     ]
     (expected,) = references(model_of("Conv", centered, pads=[1, 1, 1, 1]), centered)
+    np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("channels", [258, 259])
+def test_sums_of_known_weights_are_exact(channels):
+    """They are floats up to 258 channels; 259 would need 25 bits."""
+    data, weight = np.full((1, channels, 2, 3), 255, "uint8"), np.full((2, channels, 1, 1), 255)
+    weight[1, ::2] = 254
+    inputs = [data, weight.astype("uint8"), np.array(0, "uint8"), np.zeros(2, "uint8")]
+    got = run_node("ConvInteger", inputs, 10, known=[1, 2, 3])
+    expected = np.einsum("nchw,oc->nohw", data.astype("int64"), weight[:, :, 0, 0])
     np.testing.assert_array_equal(got, expected)
 
 

@@ -109,3 +109,47 @@ def test_compress():
     kept = np.array([False, True, True])
     np.testing.assert_array_equal(run_node("Compress", [X, kept], 11, axis=1), X[:, 1:3])
     np.testing.assert_array_equal(run_node("Compress", [X, kept], 11), X.reshape(-1)[1:3])
+
+
+@pytest.mark.parametrize("reduction", [None, "add", "max"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_many_updates(reduction, axis):
+    """They are sorted: of several for one element the last one counts; some are outside."""
+    options = {"reduction": reduction} if reduction else {}
+    x = integers(150, 7) if axis == 0 else integers(7, 150)
+    shape = (200, 5) if axis == 0 else (5, 200)
+    where = np.random.default_rng(7).integers(-170, 170, shape)
+    updates = integers(*shape)
+    got = run_node("ScatterElements", [x, where, updates], 18, axis=axis, **options)
+    np.testing.assert_array_equal(got, _scattered(x, where, updates, axis, reduction))
+    tuples = np.stack([where, np.random.default_rng(9).integers(-8, 8, shape)], -1)
+    tuples = tuples if axis == 0 else tuples[..., ::-1]
+    got = run_node("ScatterND", [x, tuples, updates], 18, **options)
+    np.testing.assert_array_equal(got, _scattered_nd(x, tuples, updates, reduction))
+    rows = np.random.default_rng(10).integers(-9, 9, (300, 1))
+    parts = integers(300, x.shape[1])
+    got = run_node("ScatterND", [x, rows, parts], 18, **options)
+    np.testing.assert_array_equal(got, _scattered_nd(x, rows, parts, reduction))
+
+
+def integers(*shape):
+    """Floats whose sums are exact."""
+    return np.round(floats(*shape) * 20)
+
+
+def _scattered(x, where, updates, axis, reduction):
+    index = np.moveaxis(np.indices(where.shape), 0, -1).reshape(-1, x.ndim).copy()
+    index[:, axis] = where.reshape(-1)
+    return _scattered_nd(x, index, updates.reshape(-1), reduction)
+
+
+def _scattered_nd(x, tuples, updates, reduction):
+    made = x.astype("float64")
+    tuples = tuples.reshape(-1, tuples.shape[-1])
+    for place, update in zip(tuples, updates.reshape(len(tuples), -1), strict=True):
+        extents = x.shape[: len(place)]
+        if all(-extent <= i < extent for i, extent in zip(place, extents, strict=True)):
+            old, new = made[tuple(place)], update.reshape(x.shape[len(place) :])
+            both = {"add": old + new, "max": np.maximum(old, new), None: new}
+            made[tuple(place)] = both[reduction]
+    return made

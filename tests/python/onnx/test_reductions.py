@@ -153,6 +153,31 @@ def test_top_k(largest, dtype):
     assert (values.dtype, indices.dtype) == (dtype, "int64")
 
 
+@pytest.mark.parametrize(
+    ("shape", "axis", "k", "dtype"),
+    [
+        ((1100,), 0, 300, "float32"),  # runs are cut when they are longer than k
+        ((2, 513, 2), 1, 513, "float16"),  # the last run has one element
+        ((2, 1056), -1, 1, "int32"),  # 33 runs: some have no neighbor
+    ],
+)
+@pytest.mark.parametrize("largest", [0, 1])
+def test_top_k_of_many(shape, axis, k, dtype, largest):
+    generator = np.random.default_rng(6)
+    x = generator.integers(-99, 99, shape).astype(dtype)
+    key = x.astype("float64")
+    if "float" in dtype:
+        x[generator.random(shape) < 0.02] = NAN
+        key = np.where(np.isnan(x), INF, x)
+    order = np.argsort(-key if largest else key, axis=axis, kind="stable")
+    order = np.take(order, range(k), axis=axis)
+    values, indices = run_node(
+        "TopK", [x, np.array([k])], 18, outputs=2, known=[1], axis=axis, largest=largest
+    )
+    np.testing.assert_array_equal(indices, order)
+    np.testing.assert_array_equal(values, np.take_along_axis(x, order, axis))
+
+
 def test_top_k_whose_k_is_given_at_run_time():
     x = floats(2, 6)
     values, _ = run_node("TopK", [x, np.array([2])], 11, outputs=2)

@@ -29,6 +29,17 @@ TEST(SizeText, Operators) {
   EXPECT_EQ(value_of(" min(x.width, n) + max( n , x.width )"), 13);
 }
 
+TEST(SizeText, IsReadAsTheSameSize) {
+  for (const std::string text :
+       {"7", "x.width - (n - 1)", "(n + 1) * 2 / n", "min(n, x.width % 3) - n * (n / 2)"}) {
+    const auto size = parse_size(text, kNames);
+    ASSERT_TRUE(size.ok()) << size.status().to_string();
+    EXPECT_EQ(size_text(*size, kNames), text);
+  }
+  EXPECT_EQ(size_text(hal::Size::of(hal::Size::Op::Mul, -3, hal::Size::symbol(1)), kNames),
+            "(0 - 3) * n");
+}
+
 TEST(SizeText, ErrorsNameTheCharacter) {
   const auto refused = [](const std::string& text, const std::string& part) {
     EXPECT_THAT(parse_size(text, kNames).status(), fails_with(StatusCode::InvalidArgument, part));

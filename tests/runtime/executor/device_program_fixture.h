@@ -86,7 +86,7 @@ class DeviceProgramTest : public hal::OpenClTest {
   // one is missing.
   void name_barriers(LaunchPlan& plan) {
     if (!plan.workspace) {
-      const auto workspace = plan_workspace(plan, device_->info().limits);
+      const auto workspace = plan_workspace(plan, device_->info().limits, kQuickWorkspace);
       TL_ASSERT_OK(workspace.status());
       plan.workspace = *workspace;
     }

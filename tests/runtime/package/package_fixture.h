@@ -128,11 +128,16 @@ inline Package symbolic_package() {
       {0,
        {.name = "copy",
         .params = {hal::BufferParam{"A", Access::Read, 0}, hal::BufferParam{"B", Access::Write, 0},
-                   hal::ConstantParam{"n", hal::ElementType::Int32}}}}};
-  variant.plan.steps = {LaunchStep{0,
-                                   {Size::of(Size::Op::Max, n, 1), 1, 1},
-                                   {TensorRef{TensorRef::Kind::Argument, 0},
-                                    TensorRef{TensorRef::Kind::Argument, 1}, SymbolValue{0}}}};
+                   hal::ConstantParam{"n", hal::ElementType::Int32},
+                   hal::ConstantParam{"half", hal::ElementType::Int32}}}}};
+  variant.plan.conditions = {
+      {"the copy", SizeCondition::Kind::AtLeast, Size::of(Size::Op::Sub, n, 3), 1},
+      {"the copy", SizeCondition::Kind::Equal, Size::of(Size::Op::FloorMod, n, 2), 0}};
+  variant.plan.steps = {
+      LaunchStep{0,
+                 {Size::of(Size::Op::Max, n, 1), 1, 1},
+                 {TensorRef{TensorRef::Kind::Argument, 0}, TensorRef{TensorRef::Kind::Argument, 1},
+                  SymbolValue{0}, SizeValue{Size::of(Size::Op::FloorDiv, n, 2)}}}};
   variant.stores = {{TensorRef{TensorRef::Kind::Argument, 0}, 0, "global", ""},
                     {TensorRef{TensorRef::Kind::Argument, 1}, 1, "global", ""}};
   variant.nodes = {std::nullopt};

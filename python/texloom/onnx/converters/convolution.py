@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ...extents import plain
 from ...ops import convolution
 from ..nodes import Node, Value
 from .registry import converts
 from .windows import SAME, shared_out, window_attributes
+
+_EXACT_IN_FLOAT32 = 1 << 24  # all integers up to this one
 
 
 def _attributes(node: Node, data: Value, weight: Value) -> dict[str, Any]:
@@ -57,7 +62,7 @@ def conv_transpose(node: Node) -> Value:
     elif mode == "VALID":
         pads = [0] * (2 * rank)
     if extents is None:
-        extents = [w - pads[i] - pads[rank + i] for i, w in enumerate(whole)]
+        extents = [plain(w - pads[i] - pads[rank + i]) for i, w in enumerate(whole)]
     return node.emit(
         "conv_transpose",
         convolution.transposed_convolution,
@@ -95,8 +100,22 @@ def conv_integer(node: Node) -> Value:
         "conv_integer",
         convolution.convolution_integer,
         [node.input(0), node.input(1), *zeros],
+        sums=_sums_of(node.input(0), node.input(1), zeros[0], zeros[1]),
         **attributes,
     )
+
+
+def _sums_of(data: Value, weight: Value, data_zero: Value, weight_zero: Value) -> str:
+    """Return float32 if the weights are known to give sums that are exact in it; else int32."""
+    if any(each.array is None for each in (weight, data_zero, weight_zero)):
+        return "int32"
+    limits = np.iinfo(data.dtype)
+    zeros = data_zero.array.astype("int64")
+    farthest = max(int(limits.max - zeros.min()), int(zeros.max() - limits.min))
+    of_channels = weight_zero.array.astype("int64").reshape(-1, *[1] * (weight.rank - 1))
+    magnitudes = np.abs(weight.array.astype("int64") - of_channels)
+    largest = magnitudes.reshape(weight.shape[0], -1).sum(1).max() * farthest
+    return "float32" if largest <= _EXACT_IN_FLOAT32 else "int32"
 
 
 @converts("QLinearConv")
@@ -107,6 +126,7 @@ def qlinear_conv(node: Node) -> Value:
         "qlinear_conv",
         convolution.convolution_requantized,
         _given(node, *range(9)),
+        sums=_sums_of(*(node.input(i) for i in (0, 3, 2, 5))),
         **attributes,
     )
 

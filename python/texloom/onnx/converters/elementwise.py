@@ -129,8 +129,6 @@ def bit_shift(node: Node) -> Value:
     if direction not in ("LEFT", "RIGHT"):
         node.refuse(f"its direction is {direction!r}, neither LEFT nor RIGHT")
     inputs = _two(node)
-    if not inputs[0].dtype.startswith("uint"):
-        node.refuse(f"it shifts {inputs[0].dtype}, which is not unsigned")
     function = ops.left_shift if direction == "LEFT" else ops.right_shift
     return node.emit("bitshift", function, inputs)
 

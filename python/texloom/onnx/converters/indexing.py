@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 import numpy as np
 
-from ...ops import indexing, movement
+from ...ops import indexing
 from ...ops.indexing.combining import Combination
 from ..nodes import Node, Value
 from .axes import empty, normal_axis
@@ -65,24 +64,6 @@ def gather_nd(node: Node) -> Value:
         return empty(shape, x.dtype)
     _check_extents(node, x, range(batch, batch + named))
     return node.emit("gather_nd", indexing.gather_nd, [x, indices], batch_axes=batch)
-
-
-@converts("Compress")
-def compress(node: Node) -> Value:
-    """The parts along an axis for which a condition holds, which must be known."""
-    x, kept = node.input(0), np.flatnonzero(node.known(1))
-    if "axis" in node.attributes:
-        axis = normal_axis(node, int(node.attributes["axis"]), x.rank)
-    else:
-        flat = (prod(x.shape),)
-        x = x if x.rank == 1 else node.emit("reshape", movement.reshape, [x], shape=flat)
-        axis = 0
-    if kept.size and kept[-1] >= x.shape[axis]:
-        node.refuse(f"its condition holds beyond the extent {x.shape[axis]}")
-    shape = (*x.shape[:axis], kept.size, *x.shape[axis + 1 :])
-    if 0 in shape:
-        return empty(shape, x.dtype)
-    return node.emit("compress", indexing.gather, [x, node.constant(kept, "int64")], axis=axis)
 
 
 def _reduction(node: Node) -> Combination | None:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ... import te
+from ...extents import (
+    LARGEST,
+    Extent,
+    agree,
+    are_known,
+    is_at_most,
+    number_of,
+    plain,
+    product,
+    quotient,
+)
 from ...ops import movement
 from ...ops.broadcast import broadcast_shape
 from ..nodes import Node, Value
@@ -34,11 +45,12 @@ def reshape(node: Node) -> Value:
             node.refuse(f"the shape {asked} copies an extent that its input has not")
         shape = [x.shape[axis] if extent == 0 else extent for axis, extent in enumerate(asked)]
     if shape.count(-1) == 1:
-        rest = -prod(shape)
-        if rest == 0 or prod(x.shape) % rest:
+        rest = quotient(x.shape, [extent for extent in shape if number_of(extent) != -1])
+        if rest is None:
             node.refuse(f"a tensor of shape {x.shape} has no shape {asked}")
-        shape[shape.index(-1)] = prod(x.shape) // rest
-    if min(shape, default=0) < 0 or prod(shape) != prod(x.shape):
+        shape[shape.index(-1)] = rest
+    is_negative = any(isinstance(extent, int) and extent < 0 for extent in shape)
+    if is_negative or not agree(product(shape), product(x.shape)):
         node.refuse(f"a tensor of shape {x.shape} has no shape {asked}")
     return _reshaped(node, x, shape)
 
@@ -51,7 +63,7 @@ def flatten(node: Node) -> Value:
     if not -x.rank <= axis <= x.rank:
         node.refuse(f"it has no axis {axis} of {x.rank}")
     axis += x.rank if axis < 0 else 0
-    return _reshaped(node, x, (prod(x.shape[:axis]), prod(x.shape[axis:])))
+    return _reshaped(node, x, (product(x.shape[:axis]), product(x.shape[axis:])))
 
 
 @converts("Squeeze")
@@ -62,7 +74,7 @@ def squeeze(node: Node) -> Value:
     if axes is None:
         axes = [axis for axis, extent in enumerate(x.shape) if extent == 1]
     axes = normal_axes(node, axes, x.rank)
-    if any(x.shape[axis] != 1 for axis in axes):
+    if not all(agree(x.shape[axis], 1) for axis in axes):
         node.refuse(f"the axes {axes} of the shape {x.shape} are not all of extent 1")
     return _reshaped(node, x, [e for axis, e in enumerate(x.shape) if axis not in axes])
 
@@ -120,8 +132,13 @@ def concat(node: Node) -> Value:
 
 def concatenated(node: Node, parts: Sequence[Value], axis: int) -> Value:
     """Emit the concatenation of one tensor or several."""
-    rests = {(each.dtype, *each.shape[:axis], *each.shape[axis + 1 :]) for each in parts}
-    if len(rests) != 1 or len({each.rank for each in parts}) != 1:
+    alike = len({(each.dtype, each.rank) for each in parts}) == 1
+    if not alike or not all(
+        agree(extent, parts[0].shape[i])
+        for each in parts
+        for i, extent in enumerate(each.shape)
+        if i != axis
+    ):
         node.refuse(f"shapes {', '.join(str(p.shape) for p in parts)} do not join at {axis}")
     full = [each for each in parts if 0 not in each.shape]
     if len(full) <= 1:
@@ -288,6 +305,8 @@ def slice_(node: Node) -> Value:
         node.refuse("its starts, ends, axes and steps are not equally many")
     if 0 in steps:
         node.refuse("its step is 0")
+    if not are_known([*x.shape, *starts, *ends]):
+        return _open_slice(node, x, axes, zip(starts, ends, steps, strict=True))
     taken = [range(extent) for extent in x.shape]
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
         taken[axis] = _taken(start, end, step, x.shape[axis])
@@ -301,6 +320,36 @@ def slice_(node: Node) -> Value:
         return x
     attributes: dict[str, Any] = {"starts": first, "steps": every, "shape": shape}
     return node.emit("slice", movement.strided_slice, [x], **attributes)
+
+
+def _open_slice(
+    node: Node, x: Value, axes: Sequence[int], parts: Iterable[tuple[Any, Any, int]]
+) -> Value:
+    """Emit a slice some of whose numbers only a run says: it has at least one element."""
+    first: list[Any] = [0] * x.rank
+    every, shape = [1] * x.rank, list(x.shape)
+    for axis, (start, end, step) in zip(axes, parts, strict=True):
+        if step < 1:
+            node.refuse("its step is negative, along an axis of which only a run says the extent")
+        begin = _place(start, x.shape[axis])
+        count = plain(_place(end, x.shape[axis]) - begin)
+        first[axis], every[axis] = begin, step
+        shape[axis] = count if step == 1 else plain((count + step - 1) // step)
+    if tuple(shape) == x.shape:
+        return x
+    attributes: dict[str, Any] = {"starts": first, "steps": every, "shape": tuple(shape)}
+    return node.emit("slice", movement.strided_slice, [x], **attributes)
+
+
+def _place(number: Any, extent: Any) -> Extent:
+    """Return where a slice starts or ends, of which it says that it is not before the tensor."""
+    if isinstance(number, int) and number < 0:
+        return plain(extent + number)
+    if is_at_most(number, extent):
+        return plain(number)
+    if is_at_most(extent, number) or (isinstance(number, int) and number >= LARGEST):
+        return plain(extent)
+    return plain(te.min(number, extent))
 
 
 def _taken(start: int, end: int, step: int, extent: int) -> range:

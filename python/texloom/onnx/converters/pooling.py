@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ops import pooling
+from ...extents import are_known
+from ...ops import pooling, reductions
 from ..nodes import Node, Value
 from .registry import converts
 from .windows import window_attributes
@@ -66,6 +67,9 @@ def whole(node: Node) -> Value:
     if data.rank < 3:
         node.refuse(f"its input has the rank {data.rank}, so it has no spatial axes")
     kernel = list(data.shape[2:])
+    if not are_known(kernel) and node.op != "GlobalLpPool":
+        op = reductions.reduce_max if node.op == "GlobalMaxPool" else reductions.reduce_mean
+        return node.emit(op.__name__, op, [data], axes=tuple(range(2, data.rank)))
     if node.op == "GlobalLpPool":
         p = node.attributes.get("p", 2)
         return node.emit("lp_pool", pooling.lp_pool, [data], p=p, kernel=kernel)

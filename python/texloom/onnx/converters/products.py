@@ -5,12 +5,16 @@ from __future__ import annotations
 from ...ops import products
 from ...ops.products.determinant import LARGEST
 from ..nodes import Node, Value
+from .attention import attention_of
 from .registry import converts
 
 
 @converts("MatMul")
 def matmul(node: Node) -> Value:
-    """A product of matrices or vectors."""
+    """A product of matrices or vectors; of weights by a softmax, attention."""
+    attended = attention_of(node, node.input(0), node.input(1)) if node.fuses_attention else None
+    if attended is not None:
+        return attended
     return node.emit("matmul", products.matmul, [node.input(0), node.input(1)])
 
 

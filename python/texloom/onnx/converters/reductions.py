@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from numpy import zeros
 
-from ...ops import reductions
+from ...ops import reductions, sorting
 from ...ops.reductions.axes import normalized
 from ..nodes import Node, Value
 from .registry import converts
@@ -80,7 +80,7 @@ def top_k(node: Node) -> list[Value]:
         shape = (*data.shape[:axis], 0, *data.shape[axis + 1 :])
         return [node.constant(zeros(shape, data.dtype)), node.constant(zeros(shape, "int64"))]
     largest = bool(node.attributes.get("largest", 1))
-    return node.emit_all("top_k", reductions.top_k, [data], k=k[0], axis=axis, largest=largest)
+    return node.emit_all("top_k", sorting.top_k, [data], k=k[0], axis=axis, largest=largest)
 
 
 def checked_axes(node: Node, axes: Iterable[int], rank: int) -> tuple[int, ...]:

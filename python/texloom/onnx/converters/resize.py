@@ -8,6 +8,7 @@ from math import floor
 
 import numpy as np
 
+from ...extents import Extent, are_known, plain, quotient
 from ...ops import resize as ops
 from ...ops.resize.tables import ROUNDINGS, TRANSFORMATIONS
 from ..nodes import Node, Value
@@ -79,6 +80,8 @@ def _sampling(node: Node) -> ops.Sampling:
 
 def _axes(node: Node, x: Value, axes: Sequence[int]) -> dict[int, ops.Axis]:
     """Return the axes to be resized, from the scales or from the sizes."""
+    if node.has(3) and not are_known([*node.ints(3), *x.shape]):
+        return _sized(node, x, axes, node.ints(3))
     sizes = node.known(3) if node.has(3) else np.zeros(0)
     if sizes.size == 0:
         return _scaled(node, x, axes, node.known(2))
@@ -97,6 +100,21 @@ def _axes(node: Node, x: Value, axes: Sequence[int]) -> dict[int, ops.Axis]:
     return made
 
 
+def _sized(
+    node: Node, x: Value, axes: Sequence[int], sizes: Sequence[Extent]
+) -> dict[int, ops.Axis]:
+    """Return the axes to be resized to sizes some of which are open."""
+    if node.attributes.get("keep_aspect_ratio_policy", "stretch") != "stretch":
+        node.refuse("its keep_aspect_ratio_policy needs to know all extents")
+    made = {}
+    for axis, size in zip(axes, sizes, strict=True):
+        scale = quotient([size], [x.shape[axis]])
+        if not isinstance(scale, int):
+            node.refuse(f"its size {size} is no multiple of the extent {x.shape[axis]}")
+        made[axis] = ops.Axis(x.shape[axis], size, float(scale))
+    return made
+
+
 def _scaled(node: Node, x: Value, axes: Sequence[int], scales: np.ndarray) -> dict[int, ops.Axis]:
     """Return the axes to be resized by scales."""
     if scales.size != len(axes):
@@ -106,7 +124,13 @@ def _scaled(node: Node, x: Value, axes: Sequence[int], scales: np.ndarray) -> di
     made = {}
     for axis, scale in zip(axes, scales.astype(np.float32), strict=True):
         extent = x.shape[axis]
-        made[axis] = ops.Axis(extent, int(np.floor(scale * np.float32(extent))), float(scale))
+        if isinstance(extent, int):
+            size = int(np.floor(scale * np.float32(extent)))
+        elif float(scale).is_integer():
+            size = plain(extent * int(scale))
+        else:
+            node.refuse(f"its scale {scale} is no whole number, along an axis of open extent")
+        made[axis] = ops.Axis(extent, size, float(scale))
     return made
 
 
@@ -120,6 +144,13 @@ def _resized(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Samp
     if sampling.antialias and sampling.interpolation == "nearest":
         node.refuse("antialias is not for mode 'nearest'")
     is_part = sampling.transformation == "tf_crop_and_resize"
+    changed_in_a_run = {
+        axis: each
+        for axis, each in axes.items()
+        if not are_known([each.extent, each.size]) and each.scale != 1
+    }
+    if changed_in_a_run:
+        return _repeated(node, x, axes, sampling)
     changed = {
         axis: ops.table(each, sampling)
         for axis, each in axes.items()
@@ -135,6 +166,24 @@ def _resized(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Samp
     value = float(node.attributes.get("extrapolation_value", 0.0))
     given = {"axes": tuple(outside), "value": value}
     return node.emit("fill_outside", ops.fill_outside, [made, *tables], **given)
+
+
+_SAMPLES = (1, 2, 3, 5, 8, 13, 64)  # extents
+
+
+def _repeated(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Sampling) -> Value:
+    """Emit a tensor whose elements are repeated, along axes some of which are open."""
+    factors = [1] * x.rank
+    for axis, each in axes.items():
+        if each.scale == 1:
+            continue
+        factor = factors[axis] = int(each.scale)
+        tables = [ops.table(each._replace(extent=n, size=n * factor), sampling) for n in _SAMPLES]
+        if sampling.interpolation != "nearest" or any(
+            _factor(made, n) != factor for made, n in zip(tables, _SAMPLES, strict=True)
+        ):
+            node.refuse("it computes between elements, along an axis of open extent")
+    return node.emit("resize", ops.repeat, [x], factors=tuple(factors))
 
 
 def _interpolated(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from math import prod
+from collections.abc import Sequence
 
 import numpy as np
 
-from ..nodes import Node, Value
+from ...extents import Extent, are_known, plain, product
+from ...ops.movement import counted, filled
+from ..nodes import Node, Value, of_sizes
 from ..nodes.types import DTYPES, dtype_name
 from .axes import check_extent
 from .registry import converts
@@ -17,13 +19,24 @@ def shape(node: Node) -> Value:
     """The extents, or a part of them."""
     x = node.input(0)
     part = slice(node.attributes.get("start", 0), node.attributes.get("end"))
-    return node.constant(list(x.shape)[part], "int64")
+    return _sizes(node, list(x.shape)[part])
 
 
 @converts("Size")
 def size(node: Node) -> Value:
     """The number of elements."""
-    return node.constant(prod(node.input(0).shape), "int64")
+    whole = product(node.input(0).shape)
+    if isinstance(whole, int):
+        return node.constant(whole, "int64")
+    return of_sizes(np.array(whole, object))
+
+
+def _sizes(node: Node, extents: Sequence[Extent]) -> Value:
+    if are_known(extents):
+        return node.constant(list(extents), "int64")
+    sizes = np.empty(len(extents), object)
+    sizes[:] = extents
+    return of_sizes(sizes)
 
 
 @converts("EyeLike")
@@ -44,6 +57,10 @@ def constant_of_shape(node: Node) -> Value:
     """One value everywhere."""
     value = np.asarray(node.attributes.get("value", np.zeros(1, np.float32)))
     shape = node.ints(0)
+    if not are_known(shape):
+        number = value.reshape(-1)[0].item()
+        given = {"shape": tuple(shape), "value": number, "dtype": value.dtype.name}
+        return node.emit("constant_of_shape", filled, [], **given)
     check_extent(node, shape)
     return node.constant(np.full(shape, value.reshape(-1)[0], value.dtype))
 
@@ -51,6 +68,8 @@ def constant_of_shape(node: Node) -> Value:
 @converts("Range")
 def range_(node: Node) -> Value:
     """Numbers from a start on, in steps, before a limit."""
+    if any(node.input(index).sizes is not None for index in range(3)):
+        return _open_range(node)
     start, limit, step = (node.known(index).reshape(-1)[0] for index in range(3))
     if step == 0:
         node.refuse("its delta is 0")
@@ -59,10 +78,13 @@ def range_(node: Node) -> Value:
     return node.constant(start + np.arange(number) * step, start.dtype.name)
 
 
-@converts("NonZero", "Unique", "NonMaxSuppression")
-def shape_of_data(node: Node) -> Value:
-    """Computed on import if all inputs are known; otherwise nothing knows the outputs' shapes."""
-    node.refuse("the shape of its output depends on computed elements")
+def _open_range(node: Node) -> Value:
+    """Numbers from one on, before a limit, at least one of which only a run says."""
+    start, limit, step = (node.ints(index)[0] for index in range(3))
+    if step != 1:
+        node.refuse("its input 1 depends on open extents, and its delta is not 1")
+    given = {"start": start, "number": plain(limit - start), "dtype": node.input(0).dtype}
+    return node.emit("range", counted, [], **given)
 
 
-__all__ = ["constant_of_shape", "eye_like", "range_", "shape", "shape_of_data", "size"]
+__all__ = ["constant_of_shape", "eye_like", "range_", "shape", "size"]

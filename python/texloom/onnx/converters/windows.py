@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...extents import are_known
 from ..nodes import Node
 
 SAME = ("SAME_UPPER", "SAME_LOWER")
@@ -24,8 +25,12 @@ def window_attributes(node: Node, spatial: Sequence[int], kernel: Sequence[int])
     if len(kernel) != rank or len(strides) != rank or len(dilations) != rank:
         node.refuse(f"its windows do not have the {rank} spatial axes of its input")
     if mode in SAME:
+        if any(s > 1 and not are_known([e]) for e, s in zip(spatial, strides, strict=True)):
+            node.refuse(f"auto_pad {mode} needs to know the extents that its strides divide")
         totals = [
-            max((-(-extent // stride) - 1) * stride + (k - 1) * dilation + 1 - extent, 0)
+            (k - 1) * dilation  # whatever the extent is
+            if stride == 1
+            else max((-(-extent // stride) - 1) * stride + (k - 1) * dilation + 1 - extent, 0)
             for extent, k, stride, dilation in zip(spatial, kernel, strides, dilations, strict=True)
         ]
         pads = shared_out(totals, more_at_begin=mode == "SAME_LOWER")

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from .errors import NOT_SUPPORTED, NeedsValues, Refusal, Unsupported, refuse_model, refuse_nodes
-from .node import Node
-from .values import ABSENT, Value, constant, of_tensor, sequence
+from .node import Node, Origin
+from .values import ABSENT, Value, constant, of_sizes, of_tensor, sequence
 
 __all__ = [
     "NOT_SUPPORTED",
     "ABSENT",
     "NeedsValues",
     "Node",
+    "Origin",
     "Refusal",
     "Unsupported",
     "Value",
     "constant",
+    "of_sizes",
     "of_tensor",
     "refuse_model",
     "refuse_nodes",

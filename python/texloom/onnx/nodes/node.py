@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -13,8 +14,19 @@ from .errors import NeedsValues, Unsupported
 from .values import Value, constant
 
 
+@dataclass(frozen=True)
+class Origin:
+    """What computed a tensor of one operator, as :meth:`Node.emit` got it."""
+
+    function: Callable[..., Tensor | Sequence[Tensor]]
+    inputs: list[Value]
+    attributes: dict[str, Any]
+
+
 class Emitter(Protocol):
     """Adds operators to the graph that is built."""
+
+    fuses_attention: bool
 
     def emit(
         self,
@@ -28,6 +40,10 @@ class Emitter(Protocol):
 
     def convert(self, op: str, inputs: Sequence[Value], attributes: dict[str, Any]) -> list[Value]:
         """Convert an operator of the newest operator set, as if the model had it."""
+        ...
+
+    def origin(self, value: Value) -> Origin | None:
+        """Return what computed a value; None for constants, inputs and one output of several."""
         ...
 
 
@@ -105,6 +121,8 @@ class Node:
             If they depend on inputs of the model: these must be given with their values.
         """
         value = self.input(index)
+        if value.sizes is not None:
+            self.refuse(f"its input {index} depends on open extents")
         if value.array is None:
             self.needs(value)
         return value.array
@@ -120,7 +138,13 @@ class Node:
         raise NeedsValues(value.asked)
 
     def ints(self, index: int) -> list[int]:
-        """Return the elements of a known input as a list of ints; a scalar gives one."""
+        """Return the elements of a known input as a list of ints; a scalar gives one.
+
+        What only a run says of shapes is among them as expressions.
+        """
+        sizes = self.input(index).sizes
+        if sizes is not None:
+            return list(sizes.reshape(-1))
         return [int(each) for each in self.known(index).reshape(-1)]
 
     def ints_or(self, attribute: str, index: int, default: Any = None) -> Any:
@@ -167,9 +191,18 @@ class Node:
         (output,) = self._emitter.convert(op, inputs, attributes)
         return output
 
+    def origin(self, value: Value) -> Origin | None:
+        """Return what computed a value; None for constants, inputs and one output of several."""
+        return self._emitter.origin(value)
+
+    @property
+    def fuses_attention(self) -> bool:
+        """Whether one kernel for attention is faster than one for each product."""
+        return self._emitter.fuses_attention
+
     def constant(self, array: Any, dtype: str | None = None) -> Value:
         """Return a constant value."""
         return constant(np.asarray(array, dtype))
 
 
-__all__ = ["Emitter", "Node"]
+__all__ = ["Emitter", "Node", "Origin"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from math import prod
 from string import ascii_uppercase
@@ -10,6 +11,7 @@ from typing import Any, NoReturn
 import onnx
 from numpy.typing import NDArray
 
+from ...extents import Extent, symbol
 from .errors import refuse_model
 
 _ELEMENT_TYPES = {
@@ -108,9 +110,27 @@ def static_shape(value: onnx.ValueInfoProto) -> tuple[int, ...]:
     return shape  # type: ignore[return-value]
 
 
+def open_shape(value: onnx.ValueInfoProto) -> tuple[Extent, ...]:
+    """Return a shape with symbols where the model leaves extents open."""
+    shape = shape_of(value)
+    if shape is None:
+        refuse_open([value])
+    return tuple(
+        extent if isinstance(extent, int) else symbol(_symbol_name(value.name, axis, extent))
+        for axis, extent in enumerate(shape)
+    )
+
+
+def _symbol_name(tensor: str, axis: int, extent: str) -> str:
+    """Return a name for what a model calls an extent; one without a name is that of its axis."""
+    name = f"{tensor}_{axis}" if extent == "?" else extent
+    name = re.sub(r"\W", "_", name, flags=re.ASCII).strip("_")
+    return name if re.match("[A-Za-z]", name) and name not in ("min", "max") else f"extent_{name}"
+
+
 def check_size(name: str, shape: Sequence[int]) -> None:
     """Refuse a shape that no memory holds; extents of 0 do not make it small."""
-    count = prod(extent or 1 for extent in shape)
+    count = prod(extent for extent in shape if isinstance(extent, int) and extent)
     if count > _MOST_ELEMENTS:
         refuse_model(f"{name!r} has the shape {tuple(shape)}", f"{_MOST_ELEMENTS:,} is the most")
 
@@ -145,6 +165,7 @@ __all__ = [
     "dtype_of",
     "dtype_of_array",
     "element_type",
+    "open_shape",
     "refuse_open",
     "shape_of",
     "static_shape",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...extents import Extent
 from ...graph.tensor import GraphTensor
 from .types import dtype_of_array
 
@@ -22,7 +23,8 @@ class Value:
 
     Attributes
     ----------
-    shape : tuple of int
+    shape : tuple of int or Expr
+        Expressions where only a run says the extents.
     dtype : str
         NumPy's name; ONNX's for a constant of a type that NumPy lacks, such as ``"int4"``.
     array : array or None
@@ -35,15 +37,25 @@ class Value:
         The values of a sequence, whose shape says nothing and whose dtype is that of its tensors.
     is_absent : bool
         Whether it is an optional value that is not there.
+    count : Value or None
+        An int64 scalar that says how long the tensor is along an axis, where data decides it: the
+        shape says how long it can become, and what follows the count means nothing.
+    counted_axis : int
+        That axis.
+    sizes : array or None
+        The elements, numbers and expressions, if they are what only a run says of shapes.
     """
 
-    shape: tuple[int, ...]
+    shape: tuple[Extent, ...]
     dtype: str
     array: NDArray[Any] | None = None
     tensor: GraphTensor | None = None
     asked: frozenset[str] = frozenset()
     items: tuple[Value, ...] | None = None
     is_absent: bool = False
+    count: Value | None = None
+    counted_axis: int = 0
+    sizes: NDArray[Any] | None = None
 
     @property
     def rank(self) -> int:
@@ -59,6 +71,10 @@ class Value:
     def is_tensor(self) -> bool:
         """Whether it is neither a sequence nor absent."""
         return self.items is None and not self.is_absent
+
+    def counted_by(self, count: Value | None, axis: int = 0) -> Value:
+        """Return the value as long along an axis as the count says; None: as its shape says."""
+        return replace(self, count=count, counted_axis=axis)
 
     def tensors(self) -> list[Value]:
         """Return the value itself, or the tensors of a sequence, or nothing of what is absent."""
@@ -89,9 +105,14 @@ def constant(array: Any) -> Value:
     return Value(tuple(array.shape), dtype_of_array(array), array=array)
 
 
+def of_sizes(sizes: NDArray[Any], dtype: str = "int64") -> Value:
+    """Return the value of elements that only a run says."""
+    return Value(tuple(sizes.shape), dtype, sizes=sizes)
+
+
 def of_tensor(tensor: GraphTensor, asked: frozenset[str]) -> Value:
     """Return the value of a tensor of the graph."""
     return Value(tensor.shape, tensor.dtype, tensor=tensor, asked=asked)
 
 
-__all__ = ["ABSENT", "Value", "constant", "of_tensor", "sequence"]
+__all__ = ["ABSENT", "Value", "constant", "of_sizes", "of_tensor", "sequence"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ...extents import plain, product, shape_of
 from ..contraction import Contraction, whole_columns
 from ..precision import sum_dtype
 from ..raveling import raveled, unraveled
@@ -54,15 +54,15 @@ def convolution(
         For shapes that do not match.
     """
     dtype = sum_dtype(data.dtype)
-    outputs, inner, *kernel = (int(extent) for extent in weight.shape)
-    channels = int(data.shape[1])
+    outputs, inner, *kernel = shape_of(weight)
+    channels = plain(data.shape[1])
     check_groups(channels, outputs, inner, groups)
     windows = Windows.of(kernel, strides, pads, dilations)
     counts = windows.counts(data.shape[2:])
     is_strided = windows.strides[-1] > 1
     # Sums over elements, not windows, are those of a matrix product: all elements are its columns.
     if windows.are_elements:
-        computed, own = (prod(counts),), windows.pad(data, 0, dtype)
+        computed, own = (product(counts),), _in_a_row(data, dtype)
     else:
         computed = (*counts[:-1], whole_columns(counts[-1]))
         pad = windows.pad_by_phase if is_strided else windows.pad
@@ -70,16 +70,26 @@ def convolution(
     c = te.reduce_axis((0, inner), name="c")
     taps = windows.axes()
 
-    def product(n: Any, o: Any, *place: Any) -> Any:
-        window = unraveled(place[0], counts) if len(place) < len(counts) else place
+    def tap(n: Any, o: Any, *place: Any) -> Any:
         channel = grouped(o, outputs, groups, inner, c.var)
         positions = windows.positions_by_phase if is_strided else windows.positions
-        pixel = own(n, channel, *positions(window, taps))
+        at = place if windows.are_elements else positions(place, taps)
+        pixel = own(n, channel, *at)
         return te.sum(pixel * weight(o, c, *taps).astype(dtype), axis=[c, *taps])
 
-    roles = Contraction(1, outputs // groups)
-    sums = te.compute((data.shape[0], outputs, *computed), product, name="sums", **roles.marks())
+    roles = Contraction(1, outputs // groups, is_convolution=True)
+    sums = te.compute((data.shape[0], outputs, *computed), tap, name="sums", **roles.marks())
     return finished(sums, bias, data.dtype, counts)
+
+
+def _in_a_row(data: Tensor, dtype: str) -> Tensor:
+    """Return ``[N, C, *spatial]`` as ``[N, C, elements]`` of a dtype."""
+    spatial = shape_of(data)[2:]
+
+    def element(n: Any, c: Any, place: Any) -> Any:
+        return data(n, c, *unraveled(place, spatial)).astype(dtype)
+
+    return te.compute((*data.shape[:2], product(spatial)), element, name="elements")
 
 
 def check_groups(channels: int, outputs: int, inner: int, groups: int) -> None:
@@ -110,7 +120,7 @@ def finished(sums: Tensor, bias: Tensor | None, dtype: str, extents: Sequence[in
 
     The sums may have a single axis instead of these extents, or columns beyond the last.
     """
-    computed = [int(extent) for extent in sums.shape[2:]]
+    computed = list(shape_of(sums)[2:])
     is_flat = len(computed) < len(extents)
     if bias is None and sums.dtype == dtype and computed == list(extents):
         return sums

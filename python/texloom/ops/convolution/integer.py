@@ -15,6 +15,8 @@ def convolution_integer(
     weight: Tensor,
     data_zero: Tensor | None = None,
     weight_zero: Tensor | None = None,
+    *,
+    sums: str = "int32",
     **windows: Any,
 ) -> Tensor:
     """Convolve 8-bit integers after their zero points are subtracted.
@@ -29,6 +31,9 @@ def convolution_integer(
         One element. The padding has this value.
     weight_zero : Tensor, optional
         One element, or ``[O]``.
+    sums : str
+        The type of sums: "int32", or "float32" where no sum of magnitudes exceeds 2 ** 24, so that
+        all sums are exact. Processors multiply floats faster.
     **windows
         Strides, pads, dilations and groups as of :func:`convolution`.
 
@@ -37,7 +42,22 @@ def convolution_integer(
     Tensor
         ``[N, O, *windows]``, int32.
     """
-    return convolution(centered(data, data_zero), centered(weight, weight_zero, axis=0), **windows)
+    made = _sums(data, weight, data_zero, weight_zero, sums, windows)
+    if sums == "int32":
+        return made
+    return te.compute(made.shape, lambda *i: made(*i).astype("int32"), name="integers")
+
+
+def _sums(
+    data: Tensor,
+    weight: Tensor,
+    data_zero: Tensor | None,
+    weight_zero: Tensor | None,
+    dtype: str,
+    windows: dict[str, Any],
+) -> Tensor:
+    factors = centered(data, data_zero, dtype=dtype), centered(weight, weight_zero, 0, dtype)
+    return convolution(*factors, **windows)
 
 
 def convolution_requantized(
@@ -50,13 +70,15 @@ def convolution_requantized(
     scale: Tensor,
     zero: Tensor,
     bias: Tensor | None = None,
+    *,
+    sums: str = "int32",
     **windows: Any,
 ) -> Tensor:
     """Convolve quantized tensors, with a quantized result.
 
     Parameters
     ----------
-    data, weight, data_zero, weight_zero
+    data, weight, data_zero, weight_zero, sums
         As of :func:`convolution_integer`.
     data_scale : Tensor
         One float32 element.
@@ -74,13 +96,15 @@ def convolution_requantized(
     Tensor
         ``[N, O, *windows]`` of the dtype of `zero`.
     """
-    sums = convolution_integer(data, weight, data_zero, weight_zero, **windows)
+    made = _sums(data, weight, data_zero, weight_zero, sums, windows)
     if bias is not None:
-        unbiased = sums
-        sums = te.compute(
-            sums.shape, lambda *i: unbiased(*i) + bias(i[1]).astype("int32"), name="biased"
+        unbiased = made
+        made = te.compute(
+            made.shape,
+            lambda *i: unbiased(*i).astype("int32") + bias(i[1]).astype("int32"),
+            name="biased",
         )
-    return requantized(sums, (data_scale, weight_scale), scale, zero, axis=1)
+    return requantized(made, (data_scale, weight_scale), scale, zero, axis=1)
 
 
 __all__ = ["convolution_integer", "convolution_requantized"]

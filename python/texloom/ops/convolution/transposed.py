@@ -9,6 +9,7 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ...extents import plain, shape_of
 from ..contraction import Contraction
 from ..precision import sum_dtype
 from ..windows import padded
@@ -119,8 +120,8 @@ def transposed_convolution(
         For shapes that do not match.
     """
     dtype = sum_dtype(data.dtype)
-    channels, per_group, *kernel = (int(extent) for extent in weight.shape)
-    if int(data.shape[1]) != channels or channels % groups:
+    channels, per_group, *kernel = shape_of(weight)
+    if plain(data.shape[1]) != channels or channels % groups:
         raise ValueError(f"{data} and {weight} do not have the channels of {groups} groups")
     inner = channels // groups
     taps = [
@@ -135,11 +136,11 @@ def transposed_convolution(
     ]
     before = [tap.before() for tap in taps]
     counts = [
-        (extent - 1 + tap.shift) // tap.stride + 1
+        plain((extent - 1 + tap.shift) // tap.stride + 1)
         for extent, tap in zip(extents, taps, strict=True)
     ]
     last = [tap.element(n - 1, 0, 0) for tap, n in zip(taps, counts, strict=True)]
-    own = padded(data, before, [int(each) + 1 for each in last], 0, dtype)
+    own = padded(data, before, [plain(each + 1) for each in last], 0, dtype)
     full = padded(weight, [0] * len(taps), [t.step * t.most for t in taps], 0, dtype)
     c = te.reduce_axis((0, inner), name="c")
     turns = [te.reduce_axis((0, tap.most), name=f"k{i}") for i, tap in enumerate(taps)]

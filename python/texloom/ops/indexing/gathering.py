@@ -22,7 +22,7 @@ def gather(x: Tensor, indices: Tensor, axis: int) -> Tensor:
     shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
 
     def at(*i: Any) -> Any:
-        position = inside(indices(*i[axis : axis + rank]), int(x.shape[axis]))
+        position = inside(indices(*i[axis : axis + rank]), x.shape[axis])
         return x(*i[:axis], position, *i[axis + rank :])
 
     return te.compute(shape, at, name="gathered")
@@ -35,7 +35,7 @@ def gather_elements(x: Tensor, indices: Tensor, axis: int) -> Tensor:
     """
 
     def at(*i: Any) -> Any:
-        return x(*i[:axis], inside(indices(*i), int(x.shape[axis])), *i[axis + 1 :])
+        return x(*i[:axis], inside(indices(*i), x.shape[axis]), *i[axis + 1 :])
 
     return te.compute(tuple(indices.shape), at, name="gathered")
 
@@ -61,9 +61,7 @@ def gather_nd(x: Tensor, indices: Tensor, batch_axes: int = 0) -> Tensor:
     first_rest = batch_axes + named
 
     def at(*i: Any) -> Any:
-        positions = [
-            inside(indices(*i[:outer], k), int(x.shape[batch_axes + k])) for k in range(named)
-        ]
+        positions = [inside(indices(*i[:outer], k), x.shape[batch_axes + k]) for k in range(named)]
         return x(*i[:batch_axes], *positions, *i[outer:])
 
     shape = (*indices.shape[:outer], *x.shape[first_rest:])

@@ -5,22 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from ... import te, tir
+from ...extents import Extent, value_of
 
 
-def names(position: Any, i: Any, extent: int) -> Any:
+def names(position: Any, i: Any, extent: Extent) -> Any:
     """Return whether a position, counted from the end if it is negative, is that of `i`."""
     place = i.astype(position.dtype)
-    return te.any(position == place, position == place - te.const(extent, position.dtype))
+    return te.any(position == place, position == place - value_of(extent, position.dtype))
 
 
-def inside(position: Any, extent: int) -> Any:
+def inside(position: Any, extent: Extent) -> Any:
     """Return a position counted from the first element, or the nearest one that exists.
 
     A negative one is counted from the end.
     """
-    last = te.const(extent - 1, position.dtype)
+    last = value_of(extent - 1, position.dtype)
     first = te.const(0, position.dtype)
-    counted = te.if_then_else(position < 0, position + te.const(extent, position.dtype), position)
+    counted = te.if_then_else(position < 0, position + value_of(extent, position.dtype), position)
     return tir.max(tir.min(counted, last), first)
 
 

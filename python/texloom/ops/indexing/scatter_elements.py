@@ -1,19 +1,70 @@
 """Updates of elements whose index is that of the update, but for one axis where it is given.
 
 Each element of the result looks for its updates, so that no two threads write the same one: of
-several replacements the last one counts. Indices are signed integers; negative ones count from the
-end, and updates outside of the tensor are ignored. Updates may be smaller than the tensor.
+several replacements the last one counts. Where there are many, they are sorted before. Indices are
+signed integers; negative ones count from the end, and updates outside of the tensor are ignored.
+Updates may be smaller than the tensor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
-from ... import te
+from ... import te, tir
 from ..._core import Tensor
+from ..raveling import raveled, unraveled
 from .combining import COMBINERS, Combination, wide
 from .positions import names
+from .sorted_updates import FEW, SortedUpdates, target
+
+
+class _Lists:
+    """The updates along the axis, as sorted lists: one for each index along the other axes."""
+
+    def __init__(self, indices: Tensor, axis: int, shape: Sequence[int]) -> None:
+        self._axis = axis
+        self._whole = tuple(shape)
+        self._extents = tuple(int(extent) for extent in indices.shape)
+        self._others = (*self._extents[:axis], *self._extents[axis + 1 :])
+        parts = self._whole[axis]
+
+        def of_list(row: Any, k: Any) -> Any:
+            place, exists = target(indices(*self._update(row, k)), parts)
+            return te.if_then_else(exists, place, parts)
+
+        lists = (prod(self._others), self._extents[axis])
+        self.sorted = SortedUpdates(te.compute(lists, of_list, name="targets"), parts)
+
+    def _update(self, row: Any, k: Any) -> list[Any]:
+        others = unraveled(row, self._others)
+        return [*others[: self._axis], k, *others[self._axis :]]
+
+    def of(self, updates: Tensor, dtype: str) -> Tensor:
+        """Return the updates as lists of lists of one element."""
+        shape = (prod(self._others), self._extents[self._axis], 1)
+        return te.compute(
+            shape, lambda row, k, _: updates(*self._update(row, k)).astype(dtype), name="given"
+        )
+
+    def place(self, i: Sequence[Any]) -> tuple[Any, Any]:
+        """Return the list that may have updates of an element, and the element's number there."""
+        axes = [a for a in range(len(i)) if a != self._axis]
+        own = [
+            i[a] if self._extents[a] == self._whole[a] else tir.min(i[a], self._extents[a] - 1)
+            for a in axes
+        ]
+        return raveled(own, self._others), i[self._axis]
+
+    def reach(self, i: Sequence[Any]) -> Any:
+        """Return whether an element is within the updates, which may be smaller."""
+        smaller = [
+            i[a] < self._extents[a]
+            for a in range(len(i))
+            if a != self._axis and self._extents[a] < self._whole[a]
+        ]
+        return te.all(*smaller) if smaller else te.const(True, "bool")
 
 
 def _if_update(
@@ -47,8 +98,15 @@ def last_update(indices: Tensor, axis: int, shape: Sequence[int]) -> Tensor:
     shape : sequence of int
         Of the tensor that is updated.
     """
-    k = te.reduce_axis((0, indices.shape[axis]), name="k")
     none = te.const(-1, "int32")
+    if int(indices.shape[axis]) > FEW:
+        lists = _Lists(indices, axis, shape)
+        return te.compute(
+            tuple(shape),
+            lambda *i: te.if_then_else(lists.reach(i), lists.sorted.last(*lists.place(i)), none),
+            name="last",
+        )
+    k = te.reduce_axis((0, indices.shape[axis]), name="k")
 
     def at(*i: Any) -> Any:
         return te.max(_if_update(indices, axis, shape, i, k, lambda _: k.var, none), axis=[k])
@@ -82,6 +140,15 @@ def combine_elements(
     combiner = COMBINERS[combination]
     dtype = wide(x.dtype)
     shape = [int(extent) for extent in x.shape]
+    if int(indices.shape[axis]) > FEW:
+        lists = _Lists(indices, axis, shape)
+        sums = lists.sorted.combined(lists.of(updates, dtype), combiner)
+
+        def with_updates(*i: Any) -> Any:
+            made = combiner.both(x(*i).astype(dtype), sums(*lists.place(i), 0))
+            return te.if_then_else(lists.reach(i), made.astype(x.dtype), x(*i))
+
+        return te.compute(tuple(shape), with_updates, name="combined")
     k = te.reduce_axis((0, indices.shape[axis]), name="k")
 
     def combined(*i: Any) -> Any:

@@ -2,7 +2,8 @@
 
 The tensor is ``[*named, *rest]``, the tuples are ``[*many, number of named axes]``, and the updates
 are ``[*many, *rest]``. Each part of the result looks for its updates, so that no two threads write
-the same element: of several replacements the last one counts. Indices are signed integers; negative
+the same element: of several replacements the last one counts. Where there are many, they are sorted
+before. Indices are signed integers; negative
 ones count from the end, and updates outside of the tensor are ignored.
 """
 
@@ -14,8 +15,10 @@ from typing import Any
 
 from ... import te
 from ..._core import IterVar, Tensor
+from ..raveling import raveled, unraveled
 from .combining import COMBINERS, Combination, wide
 from .positions import names
+from .sorted_updates import FEW, SortedUpdates, target
 
 
 def _many(indices: Tensor) -> tuple[list[int], list[IterVar]]:
@@ -29,6 +32,19 @@ def _names(indices: Tensor, named: Sequence[int], part: Sequence[Any], update: A
     outer = list(update)[: len(indices.shape) - 1]
     same = [names(indices(*outer, k), part[k], extent) for k, extent in enumerate(named)]
     return te.all(*same) if same else te.const(True, "bool")
+
+
+def _sorted(indices: Tensor, named: Sequence[int]) -> SortedUpdates:
+    many, _ = _many(indices)
+    parts = prod(named)
+
+    def number(_: Any, k: Any) -> Any:
+        outer = unraveled(k, many)[: len(indices.shape) - 1]
+        found = [target(indices(*outer, a), extent) for a, extent in enumerate(named)]
+        place = raveled([each for each, _ in found], named)
+        return te.if_then_else(te.all(*(exists for _, exists in found)), place, parts)
+
+    return SortedUpdates(te.compute((1, prod(many)), number, name="targets"), parts)
 
 
 def last_update_nd(indices: Tensor, shape: Sequence[int]) -> Tensor:
@@ -50,6 +66,9 @@ def last_update_nd(indices: Tensor, shape: Sequence[int]) -> Tensor:
     number: Any = 0
     for each, extent in zip(update, many, strict=True):
         number = number * extent + each.var
+    if prod(many) > FEW and named:
+        updates = _sorted(indices, named)
+        return te.compute(named, lambda *part: updates.last(0, raveled(part, named)), name="last")
     none = te.const(-1, "int32")
 
     def at(*part: Any) -> Any:
@@ -90,7 +109,23 @@ def combine_nd(x: Tensor, indices: Tensor, updates: Tensor, combination: Combina
     dtype = wide(x.dtype)
     count = int(indices.shape[-1])
     named = [int(extent) for extent in x.shape[:count]]
-    _, update = _many(indices)
+    many, update = _many(indices)
+    if prod(many) > FEW and named:
+        rest = [int(extent) for extent in x.shape[count:]]
+        given = te.compute(
+            (1, prod(many), prod(rest)),
+            lambda _, k, r: updates(
+                *unraveled(k, many)[: len(indices.shape) - 1], *unraveled(r, rest)
+            ).astype(dtype),
+            name="given",
+        )
+        sums = _sorted(indices, named).combined(given, combiner)
+
+        def with_updates(*i: Any) -> Any:
+            all_of_it = sums(0, raveled(i[:count], named), raveled(i[count:], rest))
+            return combiner.both(x(*i).astype(dtype), all_of_it).astype(x.dtype)
+
+        return te.compute(tuple(x.shape), with_updates, name="combined")
 
     def combined(*i: Any) -> Any:
         own = update[: len(indices.shape) - 1]

@@ -6,15 +6,18 @@ from .columns import columns_to_image
 from .joining import concatenate, split
 from .padding import pad
 from .permuting import depth_to_space, space_to_depth, transpose
-from .repeating import expand, tile
+from .repeating import counted, expand, filled, listed, tile
 from .reshaping import reshape
 from .slicing import strided_slice, triangle
 
 __all__ = [
     "columns_to_image",
     "concatenate",
+    "counted",
     "depth_to_space",
     "expand",
+    "filled",
+    "listed",
     "pad",
     "reshape",
     "space_to_depth",

@@ -8,11 +8,15 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ...extents import plain
+
+JOINED = "joined"
+"""The tag of a tensor that joins others along an axis."""
 
 
 def concatenate(*parts: Tensor, axis: int) -> Tensor:
     """Join tensors along an axis; their other extents are equal."""
-    ends = list(accumulate(int(part.shape[axis]) for part in parts))
+    ends = [plain(end) for end in accumulate(part.shape[axis] for part in parts)]
     shape = list(parts[0].shape)
     shape[axis] = ends[-1]
 
@@ -26,7 +30,7 @@ def concatenate(*parts: Tensor, axis: int) -> Tensor:
             value = te.if_then_else(index[axis] < ends[number], element(number), value)
         return value
 
-    return te.compute(tuple(shape), at, name="joined")
+    return te.compute(tuple(shape), at, name="joined", tag=JOINED)
 
 
 def split(x: Tensor, axis: int, begins: Sequence[int], sizes: Sequence[int]) -> list[Tensor]:
@@ -44,4 +48,4 @@ def split(x: Tensor, axis: int, begins: Sequence[int], sizes: Sequence[int]) -> 
     return [part(begin, size) for begin, size in zip(begins, sizes, strict=True)]
 
 
-__all__ = ["concatenate", "split"]
+__all__ = ["JOINED", "concatenate", "split"]

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from ... import te
 from ..._core import Tensor
+from ...extents import shape_of
 
 PadMode = Literal["constant", "edge", "reflect", "wrap"]
 
@@ -47,7 +48,7 @@ def pad(
         As for ``np.pad``.
     fill : number
     """
-    extents = [int(extent) for extent in x.shape]
+    extents = shape_of(x)
     shape = tuple(b + n + a for b, n, a in zip(before, extents, after, strict=True))
 
     def filled(*index: Any) -> Any:

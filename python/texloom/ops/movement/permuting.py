@@ -7,6 +7,7 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ...extents import shape_of
 
 
 def transpose(x: Tensor, axes: Sequence[int]) -> Tensor:
@@ -36,7 +37,7 @@ def depth_to_space(x: Tensor, block: int, channels_last: bool = True) -> Tensor:
     Tensor
         ``[N, C, H * block, W * block]``.
     """
-    batch, deep, height, width = (int(extent) for extent in x.shape)
+    batch, deep, height, width = shape_of(x)
     channels = deep // (block * block)
 
     def at(n: Any, c: Any, h: Any, w: Any) -> Any:
@@ -61,7 +62,7 @@ def space_to_depth(x: Tensor, block: int) -> Tensor:
     Tensor
         ``[N, block * block * C, H, W]``.
     """
-    batch, channels, height, width = (int(extent) for extent in x.shape)
+    batch, channels, height, width = shape_of(x)
 
     def at(n: Any, c: Any, h: Any, w: Any) -> Any:
         pixel = c // channels

@@ -7,7 +7,9 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ...extents import Extent, shape_of, value_of
 from ..broadcast import element
+from ..raveling import raveled
 
 
 def expand(x: Tensor, shape: Sequence[int]) -> Tensor:
@@ -17,7 +19,7 @@ def expand(x: Tensor, shape: Sequence[int]) -> Tensor:
 
 def tile(x: Tensor, repeats: Sequence[int]) -> Tensor:
     """Repeat `x` along its axes, as ``np.tile``; there is a number for each axis."""
-    extents = [int(extent) for extent in x.shape]
+    extents = shape_of(x)
 
     def at(*index: Any) -> Any:
         return x(
@@ -31,4 +33,27 @@ def tile(x: Tensor, repeats: Sequence[int]) -> Tensor:
     return te.compute(shape, at, name="tiled")
 
 
-__all__ = ["expand", "tile"]
+def filled(shape: Sequence[Extent], value: float, dtype: str) -> Tensor:
+    """Return a tensor whose elements are all equal."""
+    return te.compute(tuple(shape), lambda *_: te.const(value, dtype), name="filled")
+
+
+def counted(start: Extent, number: Extent, dtype: str) -> Tensor:
+    """Return so many numbers from one on, each greater by 1 than the one before."""
+    first = value_of(start, dtype)
+    return te.compute((number,), lambda i: first + i.astype(dtype), name="counted")
+
+
+def listed(sizes: Sequence[Extent], shape: Sequence[int], dtype: str) -> Tensor:
+    """Return a tensor of a few numbers, which are extents, in row-major order."""
+
+    def at(*index: Any) -> Any:
+        place, made = raveled(index, shape), value_of(sizes[0], dtype)
+        for number, size in enumerate(sizes[1:], 1):
+            made = te.if_then_else(place == number, value_of(size, dtype), made)
+        return made
+
+    return te.compute(tuple(shape), at, name="listed")
+
+
+__all__ = ["counted", "expand", "filled", "listed", "tile"]

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ...extents import agree, is_at_most, number_of, product, shape_of
 
 VIEW = "view"
 """The tag of a stage that has the elements of its one input in the same row-major order."""
 
 
 def _matches(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:
-    """Divide the axes of two shapes into the shortest runs with equal numbers of elements."""
+    """Divide the axes of two shapes into the shortest runs with equal numbers of elements.
+
+    Where a run's end would depend on extents that only a run of the kernel says, it goes on.
+    """
     runs, i, j = [], 0, 0
     while i < len(old) or j < len(new):
         left, right = [], []
-        while not (left or right) or (prod(old[a] for a in left) != prod(new[a] for a in right)):
-            of_left = prod(old[a] for a in left)
-            of_right = prod(new[a] for a in right)
-            if i < len(old) and (of_left <= of_right or j == len(new)):
+        while not (left or right) or (
+            product(old[a] for a in left) != product(new[a] for a in right)
+        ):
+            if i == len(old) and j == len(new):
+                break
+            of_left = product(old[a] for a in left)
+            of_right = product(new[a] for a in right)
+            if i < len(old) and (j == len(new) or is_at_most(of_left, of_right)):
                 left.append(i)
                 i += 1
             else:
@@ -43,10 +50,10 @@ def index_in(old: Sequence[int], new: Sequence[int], index: Sequence[Any]) -> li
     """
     found: list[Any] = [0] * len(old)
     for left, right in _matches(old, new):
-        wide = [axis for axis in left if old[axis] != 1]
+        wide = [axis for axis in left if number_of(old[axis]) != 1]
         position: Any = 0
         for axis in right:
-            if new[axis] != 1:
+            if number_of(new[axis]) != 1:
                 position = position * new[axis] + index[axis]
         for axis in reversed(wide):
             is_first = axis == wide[0]
@@ -63,9 +70,9 @@ def reshape(x: Tensor, shape: Sequence[int]) -> Tensor:
     ValueError
         If the shape has another number of elements.
     """
-    old = [int(extent) for extent in x.shape]
-    if prod(old) != prod(shape):
-        raise ValueError(f"{prod(old)} elements do not have the shape {tuple(shape)}")
+    old = shape_of(x)
+    if not agree(product(old), product(shape)):
+        raise ValueError(f"{product(old)} elements do not have the shape {tuple(shape)}")
     return te.compute(
         tuple(shape), lambda *i: x(*index_in(old, shape, i)), name="reshaped", tag=VIEW
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ...extents import product, value_of
 from ..precision import sum_dtype
 from ..reductions.axes import extents, kept, reduce_over
 
@@ -19,7 +19,7 @@ def moments(x: Tensor, axes: Sequence[int]) -> tuple[Tensor, Tensor]:
     which elements are accumulated: float32 for 16 bits.
     """
     wide = sum_dtype(x.dtype)
-    count = te.const(prod(extents(x)[a] for a in axes), wide)
+    count = value_of(product(extents(x)[a] for a in axes), wide)
     total = reduce_over(x, axes, te.sum, lambda v, *_: v.astype(wide), name="total")
     mean = te.compute(total.shape, lambda *i: total(*i) / count, name="mean")
 
@@ -34,7 +34,7 @@ def moments(x: Tensor, axes: Sequence[int]) -> tuple[Tensor, Tensor]:
 def mean_square(x: Tensor, axes: Sequence[int]) -> Tensor:
     """Return the mean of the squares over normalized `axes`, which stay with extent 1."""
     wide = sum_dtype(x.dtype)
-    count = te.const(prod(extents(x)[a] for a in axes), wide)
+    count = value_of(product(extents(x)[a] for a in axes), wide)
 
     def squared(value: Any, *_: Any) -> Any:
         return value.astype(wide) * value.astype(wide)

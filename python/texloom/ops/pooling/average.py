@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ...extents import Extent, is_at_most, shape_of
 from ..precision import sum_dtype
 from ..windows import Windows
 
 
-def average_pool(
-    x: Tensor,
-    *,
-    kernel: Sequence[int],
-    strides: Sequence[int] = (),
-    pads: Sequence[int] = (),
-    dilations: Sequence[int] = (),
-    ceil: bool = False,
-    counts_pads: bool = False,
-) -> Tensor:
+def average_pool(x: Tensor, *, counts_pads: bool = False, **windows: Any) -> Tensor:
     """Return the mean of each window.
 
     Parameters
     ----------
     x : Tensor
         ``[N, C, *spatial]``, floating-point numbers.
-    kernel : sequence of int
-        The extents of a window.
-    strides, pads, dilations, ceil
-        As of :class:`texloom.ops.windows.Windows`.
     counts_pads : bool
         Whether zeros of the padding count as elements. What a window of `ceil` reaches beyond the
         padding never counts.
+    **windows
+        As of :meth:`texloom.ops.windows.Windows.of`.
 
     Returns
     -------
@@ -42,13 +31,13 @@ def average_pool(
         ``[N, C, *windows]`` of the dtype of `x`; NaN for a window without an element.
     """
     dtype = sum_dtype(x.dtype)
-    windows = Windows.of(kernel, strides, pads, dilations, ceil=ceil)
-    sums = window_sums(x, windows, lambda value: value.astype(dtype))
-    extents = [int(extent) for extent in x.shape[2:]]
+    slid = Windows.of(**windows)
+    sums = window_sums(x, slid, lambda value: value.astype(dtype))
+    extents, totals = shape_of(x)[2:], shape_of(sums)[2:]
 
     def element(*i: Any) -> Any:
         counts = [
-            _count(windows, axis, extents[axis], int(sums.shape[2 + axis]), place, counts_pads)
+            _count(slid, axis, extents[axis], totals[axis], place, counts_pads)
             for axis, place in enumerate(i[2:])
         ]
         fixed = prod(each for each in counts if isinstance(each, int))
@@ -62,7 +51,7 @@ def average_pool(
 
 
 def _count(
-    windows: Windows, axis: int, extent: int, total: int, place: Any, counts_pads: bool
+    windows: Windows, axis: int, extent: Extent, total: Extent, place: Any, counts_pads: bool
 ) -> Any:
     """Return how many elements of a window count along an axis.
 
@@ -73,7 +62,7 @@ def _count(
     low = -begin if counts_pads else 0
     high = extent + windows.ends[axis] if counts_pads else extent
     last = (total - 1) * windows.strides[axis]
-    if low <= -begin and last + windows.reach(axis) - begin <= high:
+    if low <= -begin and is_at_most(last + windows.reach(axis) - begin, high):
         return kernel
     start = place * windows.strides[axis] - begin
     # The numbers of steps that reach `low` and `high`, as quotients of positive numbers.

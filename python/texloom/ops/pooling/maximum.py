@@ -8,74 +8,62 @@ from typing import Any
 
 from ... import te, tir
 from ..._core import Tensor
+from ...extents import shape_of
 from ..extrema import lowest, maximum
 from ..raveling import unraveled
 from ..windows import Windows
 
 
-def max_pool(
-    x: Tensor,
-    *,
-    kernel: Sequence[int],
-    strides: Sequence[int] = (),
-    pads: Sequence[int] = (),
-    dilations: Sequence[int] = (),
-    ceil: bool = False,
-) -> Tensor:
+def max_pool(x: Tensor, **windows: Any) -> Tensor:
     """Return the maximum of each window.
 
     Parameters
     ----------
     x : Tensor
         ``[N, C, *spatial]``.
-    kernel, strides, pads, dilations, ceil
-        As of :class:`texloom.ops.windows.Windows`. Padding never wins.
+    **windows
+        As of :meth:`texloom.ops.windows.Windows.of`. Padding never wins.
 
     Returns
     -------
     Tensor
         ``[N, C, *windows]`` of the dtype of `x`. A window with a NaN has NaN.
     """
-    windows = Windows.of(kernel, strides, pads, dilations, ceil=ceil)
-    own = windows.pad(x, lowest(x.dtype))
-    axes = windows.axes()
+    slid = Windows.of(**windows)
+    own = slid.pad(x, lowest(x.dtype))
+    axes = slid.axes()
 
     def element(n: Any, c: Any, *window: Any) -> Any:
-        return maximum(own(n, c, *windows.positions(window, axes)), axis=axes)
+        return maximum(own(n, c, *slid.positions(window, axes)), axis=axes)
 
-    shape = (*x.shape[:2], *windows.counts(x.shape[2:]))
+    shape = (*x.shape[:2], *slid.counts(x.shape[2:]))
     return te.compute(shape, element, name="maximum")
 
 
 def max_pool_with_indices(
-    x: Tensor,
-    *,
-    kernel: Sequence[int],
-    strides: Sequence[int] = (),
-    pads: Sequence[int] = (),
-    dilations: Sequence[int] = (),
-    ceil: bool = False,
-    column_major: bool = False,
+    x: Tensor, *, column_major: bool = False, **windows: Any
 ) -> tuple[Tensor, Tensor]:
     """Return the maximum of each window, and its index.
 
     Parameters
     ----------
-    x, kernel, strides, pads, dilations, ceil
-        As of :func:`max_pool`.
+    x : Tensor
+        ``[N, C, *spatial]``.
     column_major : bool
         Whether indices count the spatial axes of a channel from the first to the last, instead of
         from the last to the first.
+    **windows
+        As of :func:`max_pool`.
 
     Returns
     -------
     (Tensor, Tensor)
         The maxima, and int64 indices into all elements of `x`; of equal elements the first one's.
     """
-    windows = Windows.of(kernel, strides, pads, dilations, ceil=ceil)
-    spatial = [int(extent) for extent in x.shape[2:]]
-    own = windows.pad(x, lowest(x.dtype))
-    axes = windows.axes()
+    slid = Windows.of(**windows)
+    spatial = shape_of(x)[2:]
+    own = slid.pad(x, lowest(x.dtype))
+    axes = slid.axes()
     nowhere = (1 << 63) - 1
 
     def first(a: Any, b: Any) -> Any:
@@ -90,18 +78,18 @@ def max_pool_with_indices(
     )
 
     def element(n: Any, c: Any, *window: Any) -> Any:
-        places = windows.positions(window, axes)
-        index = (n * int(x.shape[1]) + c).astype("int64")
+        places = slid.positions(window, axes)
+        index = (n * x.shape[1] + c).astype("int64")
         order = reversed(range(len(spatial))) if column_major else range(len(spatial))
         inside = []
         for axis in order:
-            place = places[axis] - windows.begins[axis]
+            place = places[axis] - slid.begins[axis]
             inside += [place >= 0, place < spatial[axis]]
             index = index * spatial[axis] + place.astype("int64")
         index = te.if_then_else(te.all(*inside), index, te.const(nowhere, "int64"))
         return largest((index, own(n, c, *places)), axis=axes)
 
-    shape = (*x.shape[:2], *windows.counts(spatial))
+    shape = (*x.shape[:2], *slid.counts(spatial))
     indices, values = te.compute(shape, element, name="maximum")
     return values, indices
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ... import te
@@ -12,16 +11,7 @@ from ..windows import Windows
 from .average import window_sums
 
 
-def lp_pool(
-    x: Tensor,
-    *,
-    p: int = 2,
-    kernel: Sequence[int],
-    strides: Sequence[int] = (),
-    pads: Sequence[int] = (),
-    dilations: Sequence[int] = (),
-    ceil: bool = False,
-) -> Tensor:
+def lp_pool(x: Tensor, *, p: int = 2, **windows: Any) -> Tensor:
     """Return the p-norm of each window: the p-th root of the sum of p-th powers of magnitudes.
 
     Parameters
@@ -30,8 +20,8 @@ def lp_pool(
         ``[N, C, *spatial]``, floating-point numbers.
     p : int
         Positive.
-    kernel, strides, pads, dilations, ceil
-        As of :class:`texloom.ops.windows.Windows`. Padding is zero.
+    **windows
+        As of :meth:`texloom.ops.windows.Windows.of`. Padding is zero.
 
     Returns
     -------
@@ -51,7 +41,7 @@ def lp_pool(
             return value
         return te.sqrt(value) if p == 2 else te.power(value, te.const(1 / p, dtype))
 
-    sums = window_sums(x, Windows.of(kernel, strides, pads, dilations, ceil=ceil), power)
+    sums = window_sums(x, Windows.of(**windows), power)
     return te.compute(sums.shape, lambda *i: root(sums(*i)).astype(x.dtype), name="norm")
 
 

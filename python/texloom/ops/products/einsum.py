@@ -9,6 +9,7 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ...extents import number_of
 from ..contraction import Contraction
 from ..precision import sum_dtype
 from .matrix import rounded
@@ -139,7 +140,7 @@ def _product(
         for tensor, labels in factors:
             read = tensor(
                 *(
-                    0 if int(extent) == 1 else index[label]
+                    0 if number_of(extent) == 1 else index[label]
                     for label, extent in zip(labels, tensor.shape, strict=True)
                 )
             ).astype(dtype)

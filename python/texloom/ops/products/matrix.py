@@ -6,6 +6,7 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ...extents import agreed
 from ..broadcast import broadcast_shape, element
 from ..contraction import Contraction
 from ..precision import sum_dtype
@@ -34,8 +35,8 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     """
     if not a.shape or not b.shape:
         raise ValueError(f"{a} and {b} are not both vectors or matrices")
-    shared = int(a.shape[-1])
-    if shared != int(b.shape[0 if len(b.shape) == 1 else -2]):
+    shared = agreed([a.shape[-1], b.shape[0 if len(b.shape) == 1 else -2]])
+    if shared is None:
         raise ValueError(f"{a} and {b} do not share the axis to sum over")
     dtype = sum_dtype(a.dtype)
     rows, columns = len(a.shape) > 1, len(b.shape) > 1
@@ -99,9 +100,10 @@ def general_matmul(
     """
     if len(a.shape) != 2 or len(b.shape) != 2:
         raise ValueError(f"{a} and {b} are not both matrices")
-    rows, shared = (int(a.shape[axis]) for axis in ((1, 0) if transpose_a else (0, 1)))
-    other, columns = (int(b.shape[axis]) for axis in ((1, 0) if transpose_b else (0, 1)))
-    if shared != other:
+    rows, shared = (a.shape[axis] for axis in ((1, 0) if transpose_a else (0, 1)))
+    other, columns = (b.shape[axis] for axis in ((1, 0) if transpose_b else (0, 1)))
+    shared = agreed([shared, other])
+    if shared is None:
         raise ValueError(f"{a} and {b} do not share the axis to sum over")
     dtype = sum_dtype(a.dtype)
     k = te.reduce_axis((0, shared), name="k")

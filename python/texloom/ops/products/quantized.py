@@ -27,12 +27,13 @@ def along(x: Tensor, indices: Sequence[Any], axis: int) -> Any:
     return x(*(0 if e == 1 else i for i, e in zip(indices, extents, strict=True)))
 
 
-def centered(x: Tensor, zero: Tensor | None = None, axis: int = 0) -> Tensor:
-    """Return ``x - zero`` as int32; `zero` has one element or one for each position of an axis."""
+def centered(x: Tensor, zero: Tensor | None = None, axis: int = 0, dtype: str = "int32") -> Tensor:
+    """Return ``x - zero``; `zero` has one element or one for each position of an axis."""
 
     def element(*i: Any) -> Any:
         value = x(*i).astype("int32")
-        return value if zero is None else value - along(zero, i, axis).astype("int32")
+        made = value if zero is None else value - along(zero, i, axis).astype("int32")
+        return made.astype(dtype)
 
     return te.compute(x.shape, element, name="centered")
 

@@ -8,11 +8,11 @@ rank, and the extent of one axis is divided by the block size, rounded up.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ...extents import product
 
 
 def quantize(
@@ -98,7 +98,7 @@ def dequantize(
 
 def _place(x: Tensor, scale: Tensor, i: Sequence[Any], axis: int, block_size: int) -> list[Any]:
     """Return the indices of the scale of an element."""
-    if prod(int(extent) for extent in scale.shape) == 1:
+    if product(scale.shape) == 1:
         return [0] * len(scale.shape)
     axis %= len(x.shape)
     if block_size:

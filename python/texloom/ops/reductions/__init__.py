@@ -1,9 +1,9 @@
-"""Reductions, cumulative sums, the largest elements, and where they are."""
+"""Reductions, cumulative sums, and where the largest elements are."""
 
 from __future__ import annotations
 
 from .cumulative import cumsum
-from .places import argmax, argmin, top_k
+from .places import argmax, argmin
 from .reduce import (
     reduce_l1,
     reduce_l2,
@@ -31,5 +31,4 @@ __all__ = [
     "reduce_prod",
     "reduce_sum",
     "reduce_sum_square",
-    "top_k",
 ]

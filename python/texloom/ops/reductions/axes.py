@@ -7,6 +7,7 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ...extents import Extent, shape_of
 from ...tir import PrimExpr
 
 
@@ -15,9 +16,9 @@ def is_float(dtype: str) -> bool:
     return "float" in dtype
 
 
-def extents(x: Tensor) -> tuple[int, ...]:
-    """Return the shape of a tensor of static shape."""
-    return tuple(int(each) for each in x.shape)
+def extents(x: Tensor) -> tuple[Extent, ...]:
+    """Return the shape of a tensor."""
+    return shape_of(x)
 
 
 def normalized(axes: Sequence[int] | None, rank: int) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Where the greatest and the least elements are, and the k greatest or least ones."""
+"""Where the greatest and the least elements are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import te, tir
 from ..._core import Tensor
-from .axes import extents, normalized, reduce_over
+from .axes import normalized, reduce_over
 
 
 def argmax(x: Tensor, axis: int = 0, keepdims: bool = True, last: bool = False) -> Tensor:
@@ -68,72 +68,4 @@ def _least(dtype: str, greatest: bool) -> Any:
     return te.min_value(dtype) if greatest else te.max_value(dtype)
 
 
-def top_k(x: Tensor, k: int, axis: int = -1, largest: bool = True) -> tuple[Tensor, Tensor]:
-    """Return the k greatest or least elements along an axis in order, and their indices.
-
-    Among equal elements those with lower indices come first. NaN is greater than all numbers.
-
-    Parameters
-    ----------
-    x : Tensor
-    k : int
-        At most the extent of the axis.
-    axis : int
-    largest : bool
-        Whether the greatest elements are wanted, from the greatest down.
-
-    Returns
-    -------
-    values : Tensor
-        As `x`, but with extent `k` along the axis.
-    indices : Tensor of int64
-    """
-    (own,) = normalized([axis], len(x.shape))
-    shape = extents(x)
-    rank = _ranks(x, own, largest)
-    shape_k = (*shape[:own], k, *shape[own + 1 :])
-
-    def place(*i: Any) -> Any:
-        j = te.reduce_axis((0, shape[own]), name="j")
-        return te.sum(_number(rank(*_with(i, own, j.var)).equal(i[own])) * j.var, axis=j)
-
-    places = te.compute(shape_k, place, name="place")
-    values = te.compute(shape_k, lambda *i: x(*_with(i, own, places(*i))), name="values")
-    indices = te.compute(shape_k, lambda *i: places(*i).astype("int64"), name="indices")
-    return values, indices
-
-
-def _ranks(x: Tensor, axis: int, largest: bool) -> Tensor:
-    """Return for each element how many along the axis come before it."""
-
-    def rank(*i: Any) -> Any:
-        j = te.reduce_axis((0, extents(x)[axis]), name="j")
-        own, other = x(*i), x(*_with(i, axis, j.var))
-        return te.sum(_comes_before(other, own, _number(j.var < i[axis]), largest), axis=j)
-
-    return te.compute(extents(x), rank, name="rank")
-
-
-def _comes_before(v: Any, w: Any, earlier: Any, largest: bool) -> Any:
-    """Return 1 if `v` comes before `w`, else 0; `earlier` is 1 if it stands before it.
-
-    Sums and products of numbers, unlike conditions, are computed as vectors.
-    """
-    better = _number(v > w if largest else v < w)
-    before = better + _number(v.equal(w)) * earlier
-    if "float" not in v.dtype:
-        return before
-    nan, other_nan = _number(te.isnan(v)), _number(te.isnan(w))
-    both = nan * other_nan * earlier
-    return before + both + (nan * (1 - other_nan) if largest else other_nan * (1 - nan))
-
-
-def _number(condition: Any) -> Any:
-    return condition.astype("int32")
-
-
-def _with(indices: Any, axis: int, index: Any) -> list[Any]:
-    return [*indices[:axis], index, *indices[axis + 1 :]]
-
-
-__all__ = ["argmax", "argmin", "top_k"]
+__all__ = ["argmax", "argmin"]

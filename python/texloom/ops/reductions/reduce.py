@@ -9,11 +9,11 @@ exponentials of integers in float64.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import Any
 
 from ... import te, tir
 from ..._core import Tensor
+from ...extents import product, value_of
 from ..broadcast import elementwise
 from ..extrema import maximum, minimum
 from ..precision import sum_dtype
@@ -60,10 +60,10 @@ def reduce_sum(x: Tensor, axes: Axes = None, keepdims: bool = True) -> Tensor:
 def reduce_mean(x: Tensor, axes: Axes = None, keepdims: bool = True) -> Tensor:
     """Return the mean of the elements; of integers it is truncated toward zero."""
     own = normalized(axes, len(x.shape))
-    count = prod(extents(x)[a] for a in own)
+    count = product(extents(x)[a] for a in own)
 
     def divided(v: Any) -> Any:
-        return tir.div(v, te.const(count, v.dtype))
+        return tir.div(v, value_of(count, v.dtype))
 
     return _reduction(x, axes, keepdims, te.sum, "mean", after=divided)
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from ... import te, tir
 from ..._core import IterVar, Tensor
-from ..extrema import maximum
+from ..extrema import lowest, maximum
 from ..indexing.positions import inside
+from ..raveling import unraveled
+from ..threads import each_thread
 
 
 def _real(dtype: str) -> str:
@@ -137,42 +141,56 @@ def max_roi_pool(x: Tensor, rois: Tensor, size: tuple[int, int], scale: float = 
     Tensor
         ``[regions, C, *size]``; zero for bins without pixels.
     """
-    extents = [int(x.shape[2]), int(x.shape[3])]
-    pixels = [te.reduce_axis((0, n), name="pixel") for n in extents]
-    shape = (rois.shape[0], x.shape[1], *size)
+    shape = (int(rois.shape[0]), int(x.shape[1]), *size)
+    return te.extern(
+        shape,
+        [x, rois],
+        lambda ins, outs: _largest_of_bins(ins, outs, scale),
+        name="pooled",
+        dtype=x.dtype,
+    )
+
+
+def _largest_of_bins(inputs: Sequence[Any], outputs: Sequence[Any], scale: float) -> Any:
+    """Store the largest element of each bin: a thread goes through the pixels of one."""
+    ib = tir.ir_builder.create()
+    x, rois = (ib.buffer_ptr(each) for each in inputs)
+    result = ib.buffer_ptr(outputs[0])
+    images, _, *extents = (int(extent) for extent in inputs[0].shape)
+    shape = tuple(int(extent) for extent in outputs[0].shape)
     real = _real(x.dtype)
 
     def limits(region: Any, axis: int, position: Any) -> tuple[Any, Any]:
+        """Return the first pixel of a bin along an axis, and the one after the last."""
         begin, end = (
             te.round(rois[region, k].astype(real) * te.const(scale, real)).astype("int32")
             for k in (2 - axis, 4 - axis)
         )
         length = tir.max(end - begin + 1, te.const(1)).astype(real)
-        part = length / te.const(size[axis], real)
+        part = length / te.const(shape[2 + axis], real)
         first = te.floor(position.astype(real) * part).astype("int32") + begin
         last = te.ceil((position + 1).astype(real) * part).astype("int32") + begin
-        return first, last
+        zero, most = te.const(0, "int32"), te.const(extents[axis], "int32")
+        return ib.let("first", tir.max(first, zero)), ib.let("last", tir.min(last, most))
 
-    def term(*i: Any) -> Any:
-        image = inside(rois[i[0], 0].astype("int32"), int(x.shape[0]))
-        used = []
-        for axis, pixel in enumerate(pixels):
-            first, last = limits(i[0], axis, i[2 + axis])
-            used += [pixel.var >= first, pixel.var < last]
-        nothing = te.const(float("-inf"), x.dtype)
-        value = x[image, i[1], pixels[0], pixels[1]]
-        return maximum(te.if_then_else(te.all(*used), value, nothing), axis=pixels)
-
-    pooled = te.compute(shape, term, name="largest")
-
-    def filled(*i: Any) -> Any:
-        is_empty = []
-        for axis, extent in enumerate(extents):
-            first, last = limits(i[0], axis, i[2 + axis])
-            is_empty += [last <= 0, first >= extent, last <= first]
-        return te.if_then_else(te.any(*is_empty), te.const(0, x.dtype), pooled(*i))
-
-    return te.compute(shape, filled, name="pooled")
+    with each_thread(ib, prod(shape)) as thread:
+        region, channel, *bins = unraveled(thread, shape)
+        image = ib.let("image", inside(rois[region, 0].astype("int32"), images))
+        (top, bottom), (left, right) = (limits(region, a, i) for a, i in enumerate(bins))
+        best = ib.allocate(x.dtype, (1,), name="best", scope="local")
+        row = ib.allocate("int32", (1,), name="row", scope="local")
+        column = ib.allocate("int32", (1,), name="column", scope="local")
+        best[0], row[0] = lowest(x.dtype), top
+        with ib.while_loop(row[0] < bottom):
+            column[0] = left
+            with ib.while_loop(column[0] < right):
+                best[0] = maximum(best[0], x[image, channel, row[0], column[0]])
+                column[0] = column[0] + 1
+            row[0] = row[0] + 1
+        is_empty = te.any(bottom <= top, right <= left)
+        made = te.if_then_else(is_empty, te.const(0, x.dtype), best[0])
+        result[(region, channel, *bins)] = made
+    return ib.get()
 
 
 __all__ = ["max_roi_pool", "roi_align"]

@@ -7,13 +7,14 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ...extents import shape_of
 
 _UNROLLED_TAPS = 2  # so many are computed where they are read
 
 
 def repeat(x: Tensor, factors: Sequence[int]) -> Tensor:
     """Repeat each element along each axis, as ``np.repeat``."""
-    shape = tuple(int(extent) * factor for extent, factor in zip(x.shape, factors, strict=True))
+    shape = tuple(extent * factor for extent, factor in zip(shape_of(x), factors, strict=True))
 
     def at(*i: Any) -> Any:
         return x(

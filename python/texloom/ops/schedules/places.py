@@ -22,6 +22,12 @@ class Places:
         self._reads = {tensor.op: _core.operation_reads(tensor.op) for tensor in stages}
         self._last = {each.op for each in outputs}
         self._times: dict[te.Operation, int] = {}
+        self._whole = {  # statements read whole tensors
+            read.op
+            for tensor in stages
+            if isinstance(tensor.op, te.ExternOp)
+            for read in tensor.op.input_tensors
+        }
         self._near = self._read_at_own_indices(stages)
         self._size: dict[te.Operation, int] = {}  # of its expression, with what is inlined
         self.place = {tensor.op: self._place_of(tensor.op) for tensor in stages}
@@ -44,7 +50,7 @@ class Places:
 
     def _place_of(self, op: te.Operation) -> str:
         reads = self._reads[op]
-        if op in self._last or reads is None:
+        if op in self._last or op in self._whole or reads is None:
             place = "root"
         else:
             self._size[op] = reads.size + sum(

@@ -15,6 +15,7 @@ from typing import Any
 
 from ... import te
 from ..._core import IterVar, Schedule, Stage, Tensor
+from ...extents import likely
 from ...target import Target
 
 LANES = 64
@@ -54,8 +55,11 @@ def schedule_reduction(
     rows = device.rows_of(tensor)
     parts = _parts(tensor, bool(rows), device)
     if rows and not device.is_processor:
-        kernels = _divided(s, tensor, parts) if parts > 1 else [tensor]
-        return tensor, [_share_among_threads(s[each], device) for each in kernels][-1]
+        if parts > 1:
+            _share_among_threads(s[_divided(s, tensor, parts)[0]], device)
+        if root is not tensor:
+            return root, _finish_in_block(s, tensor, root, device)
+        return tensor, _share_among_threads(s[tensor], device)
     if parts == 1:
         if rows:
             own = rows if _extent(rows) > _SHORT else tensor.op.reduce_axis
@@ -201,11 +205,32 @@ def _add_columns(s: Schedule, tensor: Tensor, root: Tensor) -> IterVar:
 
 def _share_among_threads(stage: Stage, device: _Device, first: int = 0) -> IterVar:
     """Compute each result by some threads of a block."""
+    thread = _bind_terms(stage, device)
+    return _bind_rows(stage, stage.op.axis[first:], int(thread.dom.extent))
+
+
+def _finish_in_block(s: Schedule, tensor: Tensor, root: Tensor, device: _Device) -> IterVar:
+    """Compute each result by some threads, of which the first one computes the rest from it."""
+    thread = _bind_terms(s[tensor], device)
+    row = _bind_rows(s[root], s[root].op.axis, int(thread.dom.extent))
+    s[tensor].compute_at(s[root], row)
+    s[root].set_store_predicate(thread.var.equal(0))
+    return row
+
+
+def _bind_terms(stage: Stage, device: _Device) -> IterVar:
+    """Share the terms of a result among threads; return their axis."""
     terms = _extent(stage.op.reduce_axis)
     threads = min(256, device.most_threads, max(32, 1 << (terms // 4).bit_length()))
-    _, thread = stage.split(_fused(stage, stage.op.reduce_axis), threads)
-    stage.bind(thread, te.thread_axis("threadIdx.x"))
-    block, row = stage.split(stage.fuse(*stage.op.axis[first:]), max(1, 128 // threads))
+    _, own = stage.split(_fused(stage, stage.op.reduce_axis), threads)
+    thread = te.thread_axis((0, threads), "threadIdx.x")
+    stage.bind(own, thread)
+    return thread
+
+
+def _bind_rows(stage: Stage, results: Sequence[IterVar], threads: int) -> IterVar:
+    """Give each result to a row of so many threads of a block; return the axis of rows."""
+    block, row = stage.split(stage.fuse(*results), max(1, 128 // threads))
     stage.bind(block, te.thread_axis("blockIdx.x"))
     stage.bind(row, te.thread_axis("threadIdx.y"))
     return row
@@ -218,7 +243,7 @@ def _fused(stage: Stage, axes: Iterable[IterVar]) -> IterVar:
 
 
 def _extent(axes: Iterable[IterVar]) -> int:
-    return prod(int(axis.dom.extent) for axis in axes)
+    return prod(likely(axis.dom.extent) for axis in axes)
 
 
 def _factored(s: Schedule, tensor: Tensor, axis: IterVar) -> Tensor:

@@ -11,6 +11,7 @@ from math import prod
 
 from ... import te
 from ..._core import IterVar, Schedule, Tensor
+from ...extents import are_known
 
 LANES = 4
 """Elements of a texel."""
@@ -36,7 +37,7 @@ def activation_storage(shape: Sequence[int], dtype: str) -> str:
     Four neighbors along the channels of ``[N, C, H, W]`` are a texel; of other shapes, along the
     last axis.
     """
-    if dtype not in _DTYPES or not 1 <= len(shape) <= _MOST_AXES:
+    if dtype not in _DTYPES or not 1 <= len(shape) <= _MOST_AXES or not are_known(shape):
         return "global"
     if len(shape) == 4:
         n, c, h, w = shape

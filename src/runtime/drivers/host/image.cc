@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include "runtime/drivers/host/half.h"
+#include "support/half.h"
 
 namespace texloom::hal::host {
 

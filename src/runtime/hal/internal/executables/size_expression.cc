@@ -140,6 +140,30 @@ Result<Size> Size::with_symbols(std::span<const std::int64_t> symbols) const {
   return result;
 }
 
+Result<Size> Size::with_symbols(std::span<const Size> symbols) const {
+  std::vector<Size> stack;
+  for (const Step& step : steps_) {
+    if (step.op == Op::Symbol) {
+      const auto number = static_cast<std::size_t>(step.value);
+      if (number >= symbols.size())
+        return invalid_argument("symbol {} of {}", number, symbols.size());
+      stack.push_back(symbols[number]);
+    } else if (is_leaf(step.op)) {
+      Size leaf;
+      leaf.steps_.push_back(step);
+      stack.push_back(std::move(leaf));
+    } else {
+      const Size b = std::move(stack.back());
+      stack.pop_back();
+      const auto left = stack.back().constant(), right = b.constant();
+      stack.back() = of(step.op, stack.back(), b);
+      if (!left || !right) continue;
+      TL_ASSIGN_OR_RETURN(stack.back(), stack.back().at({}));
+    }
+  }
+  return std::move(stack.back());
+}
+
 Result<std::int64_t> Size::at(std::span<const std::int64_t> symbols,
                               const LoopValues& variables) const {
   std::vector<std::int64_t> stack;

@@ -1,0 +1,177 @@
+"""Networks with storages chosen by measured costs, beside all buffers and all textures.
+
+    python benchmarks/scopes/scopes.py --costs costs.sqlite direction detection mobilenetv2
+
+Measures the kernels of each network that the file of costs does not have, compiles the network in
+the three ways, checks that the outputs agree, and prints predicted and measured times. The text
+models are those of the package rapidocr-onnxruntime, unless ``--models`` names a folder with them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import onnx
+
+import texloom
+from texloom.costs import Costs, open_costs
+from texloom.device_kinds import present
+from texloom.onnx.model import Model
+from texloom.target import Target
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "networks"))
+WAYS = {"chosen": "auto", "buffers": "buffer", "textures": "texture"}
+TEXT_MODELS = {
+    "direction": ("ch_ppocr_mobile_v2.0_cls_infer.onnx", (1, 3, 48, 192)),
+    "detection": ("ch_PP-OCRv4_det_infer.onnx", (1, 3, 160, 160)),
+}
+_SAMPLE_SECONDS = 0.1
+
+
+def network(name: str, folder: Path | None) -> tuple[onnx.ModelProto, dict[str, tuple[int, ...]]]:
+    """Return a network and the shapes of its inputs."""
+    name, _, size = name.partition("@")
+    if name in TEXT_MODELS:
+        file, shape = TEXT_MODELS[name]
+        if folder is None:
+            from texloom.demo.ocr import models
+
+            folder = models.find()[name].parent
+        if size:
+            shape = (*shape[:2], int(size), int(size))
+        return onnx.load(folder / file), {"x": shape}
+    from models import NETWORKS
+
+    return NETWORKS[name](**({"size": int(size)} if size else {})), {}
+
+
+def measured(models: dict[str, Model], device: Any, rounds: int) -> dict[str, list[float]]:
+    """Return the seconds of samples of runs, taken in turns."""
+    graphs = {way: next(iter(model._variants.values())).graph for way, model in models.items()}
+    samples: dict[str, list[float]] = {way: [] for way in graphs}
+    for _ in range(rounds):
+        for way, graph in graphs.items():
+            once = graph.time(1, device)
+            times = max(1, round(_SAMPLE_SECONDS / max(once, 1e-7)))
+            samples[way].append(graph.time(times, device) / times)
+    return samples
+
+
+def benchmark(
+    name: str, folder: Path | None, costs: Costs, device: Any, rounds: int
+) -> dict[str, Any]:
+    """Return the figures of one network."""
+    proto, shapes = network(name, folder)
+    begin = time.monotonic()
+    before = len(costs.database.costs(costs.device))
+    target = Target.from_device(device)
+    Model(proto, target, shapes=shapes, costs=costs, measure=device)
+    measuring = time.monotonic() - begin
+    models = {
+        way: Model(proto, target, storage, shapes=shapes, costs=costs)
+        for way, storage in WAYS.items()
+    }
+    rng = np.random.default_rng(0)
+    inputs = {
+        port.name: rng.random([e.dim_value for e in port.type.tensor_type.shape.dim], "float32")
+        if port.name not in shapes
+        else rng.random(shapes[port.name], "float32")
+        for port in models["chosen"].signature.inputs
+    }
+    outputs = {way: model.run(inputs, device) for way, model in models.items()}
+    expected = next(iter(outputs["buffers"].values()))
+    scale = float(np.abs(expected).max())
+    apart = max(
+        float(np.abs(next(iter(each.values())) - expected).max()) / scale
+        for each in outputs.values()
+    )
+    samples = measured(models, device, rounds)
+    result: dict[str, Any] = {
+        "network": name,
+        "difference": apart,
+        "measuring_seconds": measuring,
+        "new_costs": len(costs.database.costs(costs.device)) - before,
+    }
+    for way, model in models.items():
+        summary = model.summary
+        assert summary is not None
+        scopes = [scope for _, scope, _ in summary["stores"].values()]
+        result[way] = {
+            "predicted_ms": summary["cost"] / 1e6,
+            "measured_ms": median(samples[way]) * 1e3,
+            "least_ms": min(samples[way]) * 1e3,
+            "proven": summary["lower_bound"] >= summary["cost"],
+            "launches": summary["launches"],
+            "conversions": len(summary["conversions"]),
+            "textures": sum(scope == "texture" for scope in scopes),
+            "buffers": sum(scope == "global" for scope in scopes),
+        }
+    return result
+
+
+def row(facts: dict[str, Any]) -> str:
+    """Return the line of a network in the table."""
+    cells = [facts["network"]]
+    for way in WAYS:
+        own = facts[way]
+        cells.append(f"{own['predicted_ms']:.3f}")
+        cells.append(f"{own['measured_ms']:.3f}")
+        cells.append(f"{own['predicted_ms'] / own['measured_ms'] - 1:+.0%}")
+    chosen = facts["chosen"]
+    cells.append(f"{chosen['textures']} of {chosen['textures'] + chosen['buffers']}")
+    cells.append(str(chosen["conversions"]))
+    return "| " + " | ".join(cells) + " |"
+
+
+HEADER = (
+    "| network | chosen: predicted ms | measured ms | error | all buffers: predicted | measured | "
+    "error | all textures: predicted | measured | error | in textures | conversions |\n"
+    "| --- |" + " --- |" * 11
+)
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("networks", nargs="+", metavar="NAME[@SIZE]")
+    parser.add_argument("--costs", type=Path, required=True)
+    parser.add_argument("--device")
+    parser.add_argument("--models", type=Path, metavar="FOLDER")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    device = present(options.device)
+    costs = open_costs(options.costs, measure=device)
+    assert costs is not None
+    print(f"{costs.device}, Texloom {texloom.__version__}\n\n{HEADER}", flush=True)
+    results = []
+    for name in options.networks:
+        results.append(benchmark(name, options.models, costs, device, options.rounds))
+        print(row(results[-1]), flush=True)
+        if options.json:
+            facts = {"device": str(costs.device), "networks": results}
+            options.json.write_text(json.dumps(facts, indent=1) + "\n")
+    model = costs.model()
+    assert model is not None
+    print(
+        f"\nthe model of {model.rows} call sites is off by {model.error:.0%} in the median, by "
+        f"{model.largest_error:.0%} in a tenth of them"
+    )
+    for each in results:
+        print(
+            f"{each['network']}: {each['new_costs']} call sites measured in "
+            f"{each['measuring_seconds']:.0f} s, outputs differ by {each['difference']:.1e} of the "
+            f"largest, {'proven' if each['chosen']['proven'] else 'not proven'} to be the cheapest"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,25 @@
+"""What kernels cost on devices, as measured: by this, the compiler chooses storages.
+
+``texloom.compile("model.onnx", measure="opencl:0")`` measures a model, and
+``texloom.compile("model.onnx", costs="costs.sqlite")`` compiles one by a file of costs.
+"""
+
+from __future__ import annotations
+
+from .choosing import Costs, default_file, open_costs
+from .database import CostDatabase, MeasuredCost, MeasuredDevice, MeasuredNetwork
+from .fitted import FittedModel, fitted
+from .table import CostTable
+
+__all__ = [
+    "CostDatabase",
+    "CostTable",
+    "Costs",
+    "FittedModel",
+    "MeasuredCost",
+    "MeasuredDevice",
+    "MeasuredNetwork",
+    "default_file",
+    "fitted",
+    "open_costs",
+]

@@ -1,0 +1,155 @@
+"""Which costs a compilation uses: the file, and the device in it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ..device_kinds import devices, opencl
+from ..errors import TVMError, refuse
+from .database import CostDatabase, MeasuredDevice
+from .fitted import FittedModel, fitted
+from .table import CostTable
+
+_FILE = "costs.sqlite"
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The costs of one device.
+
+    Attributes
+    ----------
+    database : CostDatabase
+    device : MeasuredDevice
+    """
+
+    database: CostDatabase
+    device: MeasuredDevice
+
+    def model(self) -> FittedModel | None:
+        """Return the model that is fitted to all measurements; None without any.
+
+        It is kept in the file until there are more measurements.
+        """
+        costs = self.database.costs(self.device)
+        if not costs:
+            return None
+        stored = self.database.model(self.device)
+        model = None if stored is None else FittedModel.read(stored)
+        if model is None or model.rows != len(costs):
+            model = fitted(costs.values())
+            self.database.set_model(self.device, model.text())
+        return model
+
+    def table(self) -> CostTable | None:
+        """Return what the compiler asks; None without measurements."""
+        model = self.model()
+        if model is None:
+            return None
+        return CostTable(self.database.costs(self.device), model)
+
+
+def default_file() -> Path | None:
+    """Return the file of costs beside the compiled kernels; None if these are not kept."""
+    folder = os.environ.get("TEXLOOM_CACHE_DIR")
+    return Path(folder) / _FILE if folder else None
+
+
+def measured_device(device: Any) -> MeasuredDevice:
+    """Return what files of costs call a device."""
+    info = devices(device.driver)[device.device_id]
+    return MeasuredDevice(
+        info["name"], info["platform"], info["driver_version"], info["language_version"]
+    )
+
+
+def open_costs(
+    path: str | PathLike[str] | None = None,
+    device: str | None = None,
+    measure: Any = None,
+) -> Costs | None:
+    """Return the costs to compile with; None if there are none.
+
+    Parameters
+    ----------
+    path : str or path, optional
+        A file of costs; by default that of :func:`default_file`, if it exists.
+    device : str, optional
+        A part of the name of the device, if the file has costs of several. By default that is the
+        first device of this machine, if it is among them.
+    measure : Device, optional
+        The device that will be measured: its costs.
+
+    Raises
+    ------
+    TVMError
+        TL5012 for a file that does not exist or that has no costs; TL5016 for a device that is not
+        in the file, or that must be named.
+    """
+    file = Path(path) if path is not None else default_file()
+    if measure is not None:
+        if file is None:
+            refuse(
+                "BadModuleFile",
+                "there is no file for the costs that are measured",
+                "name one: --costs FILE, or set TEXLOOM_CACHE_DIR to a folder for it",
+            )
+        return Costs(CostDatabase(file), measured_device(measure))
+    if file is None or (path is None and not file.exists()):
+        return None
+    if not file.exists():
+        refuse(
+            "BadModuleFile",
+            f"there is no file of costs {file}",
+            "make it: texloom compile MODEL.onnx --measure --costs FILE",
+        )
+    database = CostDatabase(file)
+    known = database.devices()
+    if not known and path is not None:
+        refuse(
+            "BadModuleFile",
+            f"{file} has no costs",
+            "add some: texloom compile MODEL.onnx --measure --costs FILE",
+        )
+    chosen = _chosen(known, device, file, is_named=path is not None)
+    return None if chosen is None else Costs(database, chosen)
+
+
+def _chosen(
+    known: list[MeasuredDevice], device: str | None, file: Path, is_named: bool
+) -> MeasuredDevice | None:
+    if device is not None:
+        known = [each for each in known if device in str(each)]
+        if not known:
+            refuse(
+                "UnknownName",
+                f"{file} has no costs of a device {device!r}",
+                "leave out the device's name, or measure it: texloom compile --measure",
+            )
+    if len(known) > 1:
+        present = _present_device()
+        if present in known:
+            return present
+        if is_named:
+            names = ", ".join(map(str, known))
+            refuse(
+                "UnknownName",
+                f"{file} has costs of several devices: {names}",
+                "name one of them: --costs-device NAME",
+            )
+        return None
+    return known[0] if known else None
+
+
+def _present_device() -> MeasuredDevice | None:
+    try:
+        return measured_device(opencl(0))
+    except (TVMError, IndexError):
+        return None
+
+
+__all__ = ["Costs", "default_file", "measured_device", "open_costs"]

@@ -1,0 +1,71 @@
+"""What call sites cost on one device: as measured, or as fitted to what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+
+from .database import MeasuredCost
+from .fitted import FittedModel
+
+_KEY_LENGTH = 32  # hexadecimal digits
+_NS_PER_BYTE = 0.01  # without a model
+
+
+class CostTable:
+    """Costs of call sites, as the compiler asks for them.
+
+    Parameters
+    ----------
+    costs : mapping of str to MeasuredCost
+        By key.
+    model : FittedModel, optional
+        For what has no measurement. Without it, costs only tell more bytes from fewer.
+
+    Attributes
+    ----------
+    asked : dict of str to MeasuredCost
+        All call sites that the compiler asked for, by key; those that are not measured with the
+        cost that was given.
+    """
+
+    def __init__(
+        self,
+        costs: Mapping[str, MeasuredCost],
+        model: FittedModel | None = None,
+    ) -> None:
+        self._costs = costs
+        self._model = model
+        self.asked: dict[str, MeasuredCost] = {}
+
+    def __call__(
+        self,
+        kind: str,
+        signature: str,
+        sources: Sequence[str],
+        size: float,
+        operations: float,
+        launches: int,
+        textures: int,
+    ) -> tuple[float, str]:
+        """Return the nanoseconds of a call site, and its key."""
+        key = key_of(signature, sources)
+        known = self._costs.get(key)
+        if known is None:
+            storage = "texture" if textures else "buffer"
+            facts = (kind, storage, launches, size, operations)
+            ns = size * _NS_PER_BYTE + launches if self._model is None else self._model.ns(*facts)
+            known = MeasuredCost(key, kind, storage, size, operations, launches, ns, 0.0, 0)
+        self.asked[key] = known
+        return known.ns, key
+
+
+def key_of(signature: str, sources: Sequence[str]) -> str:
+    """Return the digest of a call site: of its schedule with its storages, and of its kernels."""
+    digest = sha256(signature.encode())
+    for source in sources:
+        digest.update(b"\0" + source.encode())
+    return digest.hexdigest()[:_KEY_LENGTH]
+
+
+__all__ = ["CostTable", "key_of"]

@@ -1,0 +1,69 @@
+"""What has to hold of extents that are known only at a run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from .expressions import Extent, analyzer_of, plain
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What has to hold of extents that are known only at a run.
+
+    Attributes
+    ----------
+    is_equality : bool
+        Whether both have to be equal; otherwise `left` has to be at least `right`.
+    left, right : int or Expr
+    """
+
+    is_equality: bool
+    left: Extent
+    right: Extent
+
+
+class _Collector(threading.local):
+    conditions: list[Condition] | None = None
+
+
+_COLLECTOR = _Collector()
+
+
+@contextmanager
+def collected() -> Iterator[list[Condition]]:
+    """Collect the conditions under which extents agree, for who can check them at a run."""
+    outer, _COLLECTOR.conditions = _COLLECTOR.conditions, []
+    try:
+        yield _COLLECTOR.conditions
+    finally:
+        _COLLECTOR.conditions = outer
+
+
+def agree(a: Any, b: Any) -> bool:
+    """Whether two extents are equal, or may be: then that becomes a condition of the runs."""
+    if a is b or plain(a) == plain(b):
+        return True
+    difference = plain(a - b)
+    if isinstance(difference, int) or _COLLECTOR.conditions is None:
+        return difference == 0 if isinstance(difference, int) else False
+    low, high = analyzer_of(difference)._bounds(difference)
+    if (low is not None and low > 0) or (high is not None and high < 0):
+        return False
+    _COLLECTOR.conditions.append(Condition(True, plain(a), plain(b)))
+    return True
+
+
+def agreed(extents: Sequence[Any]) -> Extent | None:
+    """Return the extent that all are, the shortest one; None if they differ."""
+    shortest = min(
+        map(plain, extents), key=lambda each: 0 if isinstance(each, int) else len(str(each))
+    )
+    return shortest if all(agree(shortest, each) for each in extents) else None
+
+
+__all__ = ["Condition", "agree", "agreed", "collected"]

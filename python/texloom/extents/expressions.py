@@ -1,0 +1,242 @@
+"""Numbers, and expressions of symbols, in a normal form.
+
+An expression is in a normal form, and equal ones are one object, so that shapes can be compared,
+and be keys. Symbols are at least 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, TypeAlias
+
+from .. import te, tir
+from ..arith import Analyzer
+from ..ir import Range
+
+Extent: TypeAlias = "int | tir.PrimExpr"
+
+LARGEST = 1 << 30
+"""The largest value of a symbol."""
+
+_LARGE = 10_007  # a prime, as an open extent may be one
+
+_OPERATORS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
+    "Add": ("add", lambda a, b: a + b),
+    "Sub": ("sub", lambda a, b: a - b),
+    "Mul": ("mul", lambda a, b: a * b),
+    "FloorDiv": ("floordiv", te.floordiv),
+    "FloorMod": ("floormod", te.floormod),
+    "Min": ("min", te.min),
+    "Max": ("max", te.max),
+}
+_BY_WORD = dict(_OPERATORS.values())
+
+_KNOWN: dict[Any, tir.PrimExpr] = {}  # expressions by their structure
+
+
+@cache
+def symbol(name: str) -> tir.PrimExpr:
+    """Return the symbol of a name, which is one for all graphs."""
+    made = te.var(name)
+    return _KNOWN.setdefault(made, made)
+
+
+def number_of(extent: Any) -> int | None:
+    """Return the number that an extent is, or None."""
+    if isinstance(extent, tir.PrimExpr) and extent._class != "IntImm":
+        return None
+    return int(extent)
+
+
+def are_known(extents: Iterable[Any]) -> bool:
+    """Whether all extents are numbers."""
+    return all(number_of(each) is not None for each in extents)
+
+
+def plain(extent: Any) -> Extent:
+    """Return an extent as a number, or as an expression in the normal form."""
+    if isinstance(extent, int):
+        return extent
+    if number_of(extent) is None:
+        extent = analyzer_of(extent).simplify(extent)
+    number = number_of(extent)
+    return _KNOWN.setdefault(_structure(extent), extent) if number is None else number
+
+
+def shape_of(tensor: Any) -> tuple[Extent, ...]:
+    """Return the extents of a tensor of :mod:`texloom.te`."""
+    return tuple(plain(each) for each in tensor.shape)
+
+
+def value_of(extent: Any, dtype: str) -> tir.PrimExpr:
+    """Return an extent as a number that is computed with."""
+    number = number_of(extent)
+    return plain(extent).astype(dtype) if number is None else te.const(number, dtype)
+
+
+def likely(extent: Any) -> int:
+    """Return an extent for schedules to choose sizes of tiles by: open ones are taken for large.
+
+    Only divisors that it certainly has are those of the result.
+    """
+    number, rest = _factors([extent])
+    return number * _LARGE if rest else number
+
+
+def symbols_of(extent: Any) -> dict[str, tir.PrimExpr]:
+    """Return the symbols in an extent, by name."""
+    if number_of(extent) is not None:
+        return {}
+    if extent._class == "Var":
+        return {extent.name: extent}
+    return {**symbols_of(extent.a), **symbols_of(extent.b)}
+
+
+def is_extent(expr: Any) -> bool:
+    """Whether an expression is made of numbers, symbols and the operators of extents."""
+    if not isinstance(expr, tir.PrimExpr):
+        return type(expr) is int
+    if expr._class in ("IntImm", "Var"):
+        return bool(expr.dtype == "int32")
+    return expr._class in _OPERATORS and is_extent(expr.a) and is_extent(expr.b)
+
+
+def rewritten(extent: Extent, replacements: Mapping[tir.PrimExpr, Any]) -> Extent:
+    """Return an extent with others in place of some of its parts, the largest ones first."""
+    if number_of(extent) is not None:
+        return int(extent)
+    assert not isinstance(extent, int)
+    if extent in replacements:
+        return plain(replacements[extent])
+    if extent._class == "Var":
+        return extent
+    a, b = (
+        rewritten(_interned(extent.a), replacements),
+        rewritten(_interned(extent.b), replacements),
+    )
+    return plain(_OPERATORS[extent._class][1](te.const(a) if isinstance(a, int) else a, b))
+
+
+def with_names(extent: Any) -> Extent:
+    """Return an extent with the symbol of its name in place of each variable."""
+    named = {each: symbol(name) for name, each in symbols_of(extent).items()}
+    return rewritten(plain(extent), named)
+
+
+def product(extents: Iterable[Any]) -> Extent:
+    """Return the product, of which the order of factors does not matter."""
+    number, rest = _factors(extents)
+    made: Any = number
+    for each in sorted(rest, key=str):
+        made = each if isinstance(made, int) and made == 1 else made * each
+    return plain(made)
+
+
+def quotient(extents: Iterable[Any], divisors: Iterable[Any]) -> Extent | None:
+    """Return a product divided by another one; None if it is no multiple, or nobody knows."""
+    above, factors = _factors(extents)
+    below, rest = _factors(divisors)
+    for each in rest:
+        if each not in factors:
+            return None
+        factors.remove(each)
+    if below == 0 or above % below:
+        return None
+    return product([above // below, *factors])
+
+
+def is_at_most(a: Any, b: Any) -> bool:
+    """Whether it is certain that ``a <= b``."""
+    difference = plain(a - b)
+    if isinstance(difference, int):
+        return difference <= 0
+    high = analyzer_of(difference)._bounds(difference)[1]
+    return high is not None and high <= 0
+
+
+def steps_of(extent: Extent, symbols: Sequence[str]) -> Any:
+    """Return an extent as the core reads it: a number, or steps in postfix order."""
+    if number_of(extent) is not None:
+        return int(extent)
+    assert not isinstance(extent, int)
+    if extent._class == "Var":
+        return [("symbol", symbols.index(extent.name))]
+    sides = []
+    for each in (extent.a, extent.b):
+        steps = steps_of(each, symbols)
+        sides += [("constant", steps)] if isinstance(steps, int) else steps
+    return [*sides, (_OPERATORS[extent._class][0], 0)]
+
+
+def of_steps(steps: Any, symbols: Sequence[str]) -> Extent:
+    """Return the extent of what :func:`steps_of` returns."""
+    if isinstance(steps, int):
+        return steps
+    stack: list[Any] = []
+    for word, value in steps:
+        if word == "constant":
+            stack.append(te.const(value))
+        elif word == "symbol":
+            stack.append(symbol(symbols[value]))
+        else:
+            right = stack.pop()
+            stack[-1] = _BY_WORD[word](stack[-1], right)
+    return plain(stack[0])
+
+
+def _structure(expr: tir.PrimExpr) -> Any:
+    if expr._class == "IntImm":
+        return int(expr)
+    return expr if expr._class == "Var" else (expr._class, _structure(expr.a), _structure(expr.b))
+
+
+def _interned(expr: Any) -> Any:
+    """Return the same expression as the object that :func:`plain` returns for it."""
+    return expr if expr._class == "IntImm" else _KNOWN.get(_structure(expr), expr)
+
+
+def analyzer_of(expr: Any) -> Analyzer:
+    """Return what simplifies an expression and finds its bounds, given what symbols may be."""
+    made = Analyzer()
+    for each in symbols_of(expr).values():
+        made.bind(each, Range(1, LARGEST + 1))
+    return made
+
+
+def _factors(extents: Iterable[Any]) -> tuple[int, list[Any]]:
+    """Return the product of the numbers among factors, and the other factors."""
+    number, rest = 1, []
+    pending = [plain(each) for each in extents]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, int):
+            number *= each
+        elif each._class == "Mul":
+            pending += [plain(each.a), plain(each.b)]
+        else:
+            rest.append(each)
+    return number, rest
+
+
+__all__ = [
+    "LARGEST",
+    "Extent",
+    "analyzer_of",
+    "are_known",
+    "is_at_most",
+    "is_extent",
+    "likely",
+    "number_of",
+    "of_steps",
+    "plain",
+    "product",
+    "quotient",
+    "rewritten",
+    "shape_of",
+    "steps_of",
+    "symbol",
+    "symbols_of",
+    "value_of",
+    "with_names",
+]

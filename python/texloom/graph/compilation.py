@@ -1,0 +1,127 @@
+"""One compilation of a graph: its costs, and the measurement of these."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .._core import Device
+from ..costs import Costs
+from ..costs.measuring import measure_sites
+from ..costs.table import CostTable
+from ..errors import refuse
+from .cost_model import CostModel
+from .progress import Progress
+from .tensor import GraphTensor
+
+
+@dataclass
+class Compilation:
+    """The core's graph, and what its compilation needs.
+
+    Attributes
+    ----------
+    core : Any
+        The core's graph.
+    operators : list
+        Custom operators.
+    model : CostModel
+        For what `costs` do not know: custom operators, and everything if there are none.
+    costs : Costs or None
+    max_live_bytes : int or None
+    progress : callable or None
+    """
+
+    core: Any
+    operators: list[Any]
+    model: CostModel
+    costs: Costs | None
+    max_live_bytes: int | None
+    progress: Progress | None
+    _reports: list[Any] = field(default_factory=list)
+    _sites: Any = field(default_factory=_core._CompiledSites)
+
+    def __post_init__(self) -> None:
+        """Refuse limits that are no numbers of bytes."""
+        most = self.max_live_bytes
+        if most is not None and (not isinstance(most, int) or most < 1):
+            refuse(
+                "BadGraph",
+                f"max_live_bytes is {most!r}",
+                "give a positive number of bytes, or leave it out",
+            )
+
+    def run_passes(self, names: Sequence[str]) -> None:
+        """Run passes over the graph."""
+        self._reports = self.core.run_passes(list(names))
+
+    def has_costs(self, measure: object) -> bool:
+        """Whether costs are known, or will be measured."""
+        if measure is not None and self.costs is None:
+            refuse(
+                "BadGraph",
+                "measure= is given, but no costs= that get what is measured",
+                "give costs=texloom.costs.open_costs(path, measure=device)",
+            )
+        return self.costs is not None
+
+    def measure(self, device: Device, inputs: Sequence[GraphTensor]) -> None:
+        """Measure all that may be chosen and that the costs do not have."""
+        assert self.costs is not None
+        table = CostTable({})
+        measure_sites(
+            lambda scopes, fixed: self._compiled(scopes, table, fixed),
+            self.core.alternatives(),
+            [_random(each) for each in inputs],
+            device,
+            self.costs.database,
+            self.costs.device,
+            table,
+            self.progress,
+        )
+
+    def run(self, scopes: str) -> tuple[Any, dict[str, Any] | None]:
+        """Return the compiled graph of the core, and the choice by costs if there was one.
+
+        The choice is also metadata of the package, as JSON.
+        """
+        table = None if self.costs is None else self.costs.table()
+        fitted = None if self.costs is None else self.costs.model()
+        if fitted is not None and fitted.ns_per_byte > 0:  # what texels cost, and custom operators
+            self.model = replace(self.model, bytes_per_ns=1 / fitted.ns_per_byte)
+        compiled = self._compiled(scopes, table, [])
+        if table is None or self.costs is None:
+            return compiled, None
+        choice = {"device": str(self.costs.device), **compiled.scopes()}
+        compiled.annotate({"scopes": json.dumps(choice)})
+        return compiled, choice
+
+    def _compiled(self, scopes: str, table: CostTable | None, fixed: Sequence[str]) -> Any:
+        model = self.model
+        options = _core._GraphOptions(
+            scopes,
+            _core._CostModel(model.start_ns, model.bytes_per_ns, model.operations_per_ns),
+            self._reports,
+            table,
+            list(fixed),
+            self.max_live_bytes,
+            self._sites,
+        )
+        return self.core.compile(self.operators, options)
+
+
+def _random(tensor: GraphTensor) -> NDArray[Any]:
+    """Return values of usual size; integers, which may be indices, are 0."""
+    dtype = np.dtype(tensor.dtype)
+    if dtype.kind != "f":
+        return np.zeros(tensor.shape, dtype)
+    return np.random.default_rng(0).random(tensor.shape, "float32").astype(dtype)
+
+
+__all__ = ["Compilation"]

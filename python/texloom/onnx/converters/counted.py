@@ -1,0 +1,106 @@
+"""Operators of which data decides how many elements they give: see `texloom.ops.counted`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from ...ops import counted as ops
+from ...ops import indexing, movement
+from ..nodes import Node, Value
+from .axes import empty, normal_axis
+from .registry import converts
+
+_NO_THRESHOLD = 0.0  # of the overlap, by default: boxes that overlap at all are dropped
+
+
+@converts("NonZero")
+def nonzero(node: Node) -> Value:
+    """The indices of the elements that are not 0."""
+    x = node.input(0)
+    if x.rank == 0:
+        node.refuse("its input is a scalar, whose elements have no indices")
+    if 0 in x.shape:
+        return empty((x.rank, 0), "int64")
+    indices, count = node.emit_all("nonzero", ops.nonzero, [x])
+    return indices.counted_by(count, axis=1)
+
+
+@converts("Compress")
+def compress(node: Node) -> Value:
+    """The parts along an axis for which a condition holds."""
+    x, condition = node.input(0), node.input(1)
+    if "axis" in node.attributes:
+        axis = normal_axis(node, int(node.attributes["axis"]), x.rank)
+    else:
+        flat = (prod(x.shape),)
+        x = x if x.rank == 1 else node.emit("reshape", movement.reshape, [x], shape=flat)
+        axis = 0
+    if condition.array is not None:
+        return _compressed_by_known(node, x, np.flatnonzero(condition.array), axis)
+    if condition.rank != 1 or condition.shape[0] > x.shape[axis]:
+        node.refuse(f"a condition of the shape {condition.shape} is for no axis of {x.shape[axis]}")
+    if 0 in (*x.shape, *condition.shape):
+        return empty((*x.shape[:axis], 0, *x.shape[axis + 1 :]), x.dtype)
+    chosen, count = node.emit_all("compress", ops.compress, [x, condition], axis=axis)
+    return chosen.counted_by(count, axis)
+
+
+def _compressed_by_known(node: Node, x: Value, kept: np.ndarray, axis: int) -> Value:
+    if kept.size and kept[-1] >= x.shape[axis]:
+        node.refuse(f"its condition holds beyond the extent {x.shape[axis]}")
+    shape = (*x.shape[:axis], kept.size, *x.shape[axis + 1 :])
+    if 0 in shape:
+        return empty(shape, x.dtype)
+    return node.emit("compress", indexing.gather, [x, node.constant(kept, "int64")], axis=axis)
+
+
+@converts("Unique")
+def unique(node: Node) -> Sequence[Value]:
+    """The different elements, or parts along an axis, and where they are."""
+    x = node.input(0)
+    axis = node.attributes.get("axis")
+    axis = None if axis is None else normal_axis(node, int(axis), x.rank)
+    if 0 in x.shape:
+        node.refuse(f"it has no elements of the shape {x.shape} to compare")
+    in_order = bool(node.attributes.get("sorted", 1))
+    different, first, inverse, numbers, count = node.emit_all(
+        "unique", ops.unique, [x], axis=axis, in_order=in_order
+    )
+    return [
+        different.counted_by(count, axis or 0),
+        first.counted_by(count, 0),
+        inverse,
+        numbers.counted_by(count, 0),
+    ]
+
+
+@converts("NonMaxSuppression")
+def non_max_suppression(node: Node) -> Value:
+    """Boxes of each class, without those that overlap better ones."""
+    boxes, scores = node.input(0), node.input(1)
+    images, classes, number = scores.shape if scores.rank == 3 else (0, 0, -1)
+    if boxes.shape != (images, number, 4):
+        node.refuse(f"boxes of the shape {boxes.shape} have no scores of {scores.shape}")
+    most = min(max(node.ints(2)[0], 0) if node.has(2) else 0, number)
+    if 0 in (images, classes, number, most):
+        return empty((0, 3), "int64")
+    overlap = node.input(3) if node.has(3) else node.constant([_NO_THRESHOLD], "float32")
+    inputs = [boxes, scores, overlap, *([node.input(4)] if node.has(4) else [])]
+    inputs[3:] = [_of_one_element(node, each) for each in inputs[3:]]
+    inputs[2] = _of_one_element(node, overlap)
+    options = ops.Boxes(most, bool(node.attributes.get("center_point_box", 0)))
+    chosen, count = node.emit_all("nms", ops.non_max_suppression, inputs, options=options)
+    return chosen.counted_by(count, axis=0)
+
+
+def _of_one_element(node: Node, value: Value) -> Value:
+    """Return a number as a list of one."""
+    if prod(value.shape) != 1:
+        node.refuse(f"a threshold has the shape {value.shape}")
+    return value if value.rank == 1 else node.convert("Reshape", [value, node.constant([1])])
+
+
+__all__ = ["compress", "non_max_suppression", "nonzero", "unique"]

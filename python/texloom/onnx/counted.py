@@ -1,0 +1,260 @@
+"""Nodes that read tensors of which data decides how long they are.
+
+Such a tensor has the memory of the longest one, and a count (``Value.count``). Where the rows that
+count are computed from the rows that count alone, a node is converted as if all of them did, and
+its output has the same count. :data:`_RULES` says for which operators that is so, and along which
+axis. Others are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+from .converters.axes import normal_axes, normal_axis
+from .converters.registry import Converter
+from .nodes import NeedsValues, Node, Value
+
+Rule = Callable[[Node, Sequence[Value]], "int | list[int]"]
+"""Takes a node and its outputs as if all rows counted; returns the counted axis of all outputs, or
+of each one."""
+
+
+def has_count(node: Node) -> bool:
+    """Whether a node reads a tensor of which data decides how long it is."""
+    return any(each is not None and each.count is not None for each in node.inputs)
+
+
+def converted_counted(node: Node, convert: Converter) -> Sequence[Value]:
+    """Convert a node that reads such tensors.
+
+    Raises
+    ------
+    Unsupported
+        If its output is not computed row by row.
+    """
+    inputs = list(node.inputs)
+    counts = {id(each.count): each.count for each in inputs if each is not None and each.count}
+    rule = _RULES.get(node.op)
+    if rule is None:
+        node.refuse(_WHY)
+    if len(counts) > 1:
+        node.refuse("its inputs are as long as different counts say")
+    (count,) = counts.values()
+    if node.op == "Slice" and (made := _cut(node, count)) is not None:
+        return [made]
+    node.inputs = [None if each is None else each.counted_by(None) for each in inputs]
+    try:
+        converted = convert(node)
+    except NeedsValues:
+        node.refuse(_WHY)
+    outputs = [converted] if isinstance(converted, Value) else list(converted)
+    node.inputs = inputs
+    axes = rule(node, outputs)
+    numbers = axes if isinstance(axes, list) else [axes] * len(outputs)
+    return [each.counted_by(count, axis) for each, axis in zip(outputs, numbers, strict=True)]
+
+
+_WHY = "it reads a tensor whose extent is known only when the model runs"
+
+
+def _counted(node: Node) -> list[tuple[int, Value]]:
+    """Return the inputs that have a count, with their numbers."""
+    return [(i, v) for i, v in enumerate(node.inputs) if v is not None and v.count is not None]
+
+
+def _only(node: Node, *numbers: int) -> Value:
+    """Return an input that has a count; refuse if inputs of other numbers have one, too."""
+    found = _counted(node)
+    if len(found) != 1 or found[0][0] not in numbers:
+        node.refuse(_WHY)
+    return found[0][1]
+
+
+def _element_by_element(node: Node, outputs: Sequence[Value]) -> int:
+    rank = max(each.rank for each in node.inputs if each is not None)
+    from_end = {value.rank - value.counted_axis for _, value in _counted(node)}
+    if len(from_end) != 1:
+        node.refuse("its inputs have the rows that count along different axes")
+    (end,) = from_end
+    for each in node.inputs:
+        if each is not None and each.count is None and each.rank >= end and each.shape[-end] != 1:
+            node.refuse(f"it joins {each.shape[-end]} rows with as many as a count says")
+    return rank - end
+
+
+def _transposed(node: Node, outputs: Sequence[Value]) -> int:
+    x = _only(node, 0)
+    order = list(node.attributes.get("perm", range(x.rank)[::-1]))
+    return order.index(x.counted_axis)
+
+
+def _gathered(node: Node, outputs: Sequence[Value]) -> int:
+    found = _only(node, 0, 1)
+    data, indices = node.input(0), node.input(1)
+    axis = normal_axis(node, int(node.attributes.get("axis", 0)), data.rank)
+    if found is indices:
+        return axis + indices.counted_axis
+    return _beside(node, data, axis, indices.rank)
+
+
+def _beside(node: Node, x: Value, axis: int, extents: int) -> int:
+    """Return where the counted axis is if so many take the place of another one."""
+    if x.counted_axis == axis:
+        node.refuse(_WHY)
+    return x.counted_axis + (extents - 1 if axis < x.counted_axis else 0)
+
+
+def _gathered_by_tuples(node: Node, outputs: Sequence[Value]) -> int:
+    indices = _only(node, 1)
+    if indices.counted_axis == indices.rank - 1 or node.attributes.get("batch_dims", 0):
+        node.refuse(_WHY)
+    return indices.counted_axis
+
+
+def _gathered_by_element(node: Node, outputs: Sequence[Value]) -> int:
+    return _only(node, 1).counted_axis
+
+
+def _reshaped(node: Node, outputs: Sequence[Value]) -> int:
+    """An axis with as many elements before and after it as the counted one has."""
+    x = _only(node, 0)
+    before, extent = prod(x.shape[: x.counted_axis]), x.shape[x.counted_axis]
+    (made,) = outputs
+    for axis, own in enumerate(made.shape):
+        if own == extent and prod(made.shape[:axis]) == before:
+            return axis
+    node.refuse(f"its output of the shape {made.shape} mixes rows that count with others")
+
+
+def _with_axes(node: Node, outputs: Sequence[Value]) -> int:
+    x = _only(node, 0)
+    axes = node.ints_or("axes", 1, [])
+    added = normal_axes(node, axes, x.rank + len(axes))
+    return [a for a in range(x.rank + len(added)) if a not in added][x.counted_axis]
+
+
+def _without_axes(node: Node, outputs: Sequence[Value]) -> int:
+    x = _only(node, 0)
+    axes = node.ints_or("axes", 1)
+    if axes is None:
+        if 1 in x.shape[x.counted_axis : x.counted_axis + 1]:
+            node.refuse(_WHY)
+        axes = [a for a, extent in enumerate(x.shape) if extent == 1]
+    removed = normal_axes(node, axes, x.rank)
+    return _left(node, x, removed)
+
+
+def _left(node: Node, x: Value, removed: Sequence[int]) -> int:
+    """Return where the counted axis is without others."""
+    if x.counted_axis in removed:
+        node.refuse(_WHY)
+    return [a for a in range(x.rank) if a not in removed].index(x.counted_axis)
+
+
+def _along_other(default: int) -> Rule:
+    """Return the rule of operators along an axis that is not the counted one."""
+
+    def rule(node: Node, outputs: Sequence[Value]) -> int:
+        values = [value for _, value in _counted(node)]
+        x = values[0]
+        axis = normal_axis(node, int(node.attributes.get("axis", default)), x.rank)
+        own = {each.counted_axis for each in values}
+        if len(own) != 1 or axis in own:
+            node.refuse(_WHY)
+        return x.counted_axis
+
+    return rule
+
+
+def _joined(node: Node, outputs: Sequence[Value]) -> int:
+    if len(_counted(node)) != len(node.inputs):
+        node.refuse(_WHY)
+    return _along_other(0)(node, outputs)
+
+
+def _sliced(node: Node, outputs: Sequence[Value]) -> int:
+    x = _only(node, 0)
+    axes = node.ints(3) if node.has(3) else node.attributes.get("axes")
+    if axes is None:
+        axes = range(len(node.ints_or("starts", 1, [])))
+    if x.counted_axis in normal_axes(node, axes, x.rank):
+        node.refuse("it slices a tensor along the axis whose extent is known only at run time")
+    return x.counted_axis
+
+
+def _cut(node: Node, count: Value) -> Value | None:
+    """Convert a slice of the first rows that count, if it is one: they are at most so many."""
+    x = _only(node, 0)
+    parts = [node.ints_or(name, i) for i, name in enumerate(("starts", "ends", "axes"), 1)]
+    starts, ends, axes = parts[0], parts[1], parts[2] or [0]
+    steps = node.ints(4) if node.has(4) else [1]
+    if normal_axes(node, axes, x.rank) != [x.counted_axis] or starts != [0] or steps != [1]:
+        return None
+    if ends[0] < 0:
+        return None
+    most = min(ends[0], x.shape[x.counted_axis])
+    limits = [node.constant([each], "int64") for each in (0, most, x.counted_axis)]
+    made = node.convert("Slice", [x.counted_by(None), *limits])
+    fewer = node.convert("Min", [count, node.constant(most, "int64")])
+    return made.counted_by(fewer, x.counted_axis)
+
+
+def _reduced(node: Node, outputs: Sequence[Value]) -> int:
+    x = _only(node, 0)
+    axes = node.ints_or("axes", 1)
+    if node.op.startswith("Arg"):
+        axes = [node.attributes.get("axis", 0)]
+    if not axes:
+        node.refuse(_WHY)
+    reduced = normal_axes(node, axes, x.rank)
+    kept = _left(node, x, reduced)
+    return x.counted_axis if node.attributes.get("keepdims", 1) else kept
+
+
+def _product(node: Node, outputs: Sequence[Value]) -> int:
+    """Rows of the first factor; batches of both are not supported."""
+    x = _only(node, 0)
+    if x.counted_axis != x.rank - 2 or node.attributes.get("transA", 0):
+        node.refuse(_WHY)
+    addend = node.inputs[2] if len(node.inputs) > 2 else None
+    if addend is not None and addend.rank == 2 and addend.shape[0] != 1:
+        node.refuse(_WHY)
+    return outputs[0].rank - 2
+
+
+def _regions(node: Node, outputs: Sequence[Value]) -> int:
+    """A row for each region of images."""
+    if any(i == 0 or value.counted_axis for i, value in _counted(node)):
+        node.refuse(_WHY)
+    return 0
+
+
+_ELEMENT_BY_ELEMENT = (
+    ["Abs", "Add", "And", "Cast", "Ceil", "Clip", "Cos", "Div", "Equal", "Erf", "Exp", "Floor"]
+    + ["Gelu", "Greater", "GreaterOrEqual", "HardSigmoid", "Identity", "IsNaN", "LeakyRelu"]
+    + ["Less", "LessOrEqual", "Log", "Max", "Min", "Mod", "Mul", "Neg", "Not", "Or", "Pow"]
+    + ["Reciprocal", "Relu", "Round", "Sigmoid", "Sign", "Sin", "Sqrt", "Sub", "Sum", "Tanh"]
+    + ["Where", "Xor"]
+)
+
+_RULES: dict[str, Rule] = {
+    **dict.fromkeys(_ELEMENT_BY_ELEMENT, _element_by_element),
+    **dict.fromkeys(["ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum"], _reduced),
+    **dict.fromkeys(["ArgMax", "ArgMin"], _reduced),
+    **dict.fromkeys(["Gemm", "MatMul"], _product),
+    **dict.fromkeys(["MaxRoiPool", "RoiAlign"], _regions),
+    **dict.fromkeys(["Flatten", "Reshape"], _reshaped),
+    **dict.fromkeys(["LogSoftmax", "Softmax", "TopK"], _along_other(-1)),
+    "Concat": _joined,
+    "Gather": _gathered,
+    "GatherElements": _gathered_by_element,
+    "GatherND": _gathered_by_tuples,
+    "Slice": _sliced,
+    "Split": _along_other(0),
+    "Squeeze": _without_axes,
+    "Transpose": _transposed,
+    "Unsqueeze": _with_axes,
+}
+
+__all__ = ["converted_counted", "has_count"]

@@ -1,0 +1,86 @@
+"""What the ONNX standard says of an operator: its inputs, their types, its body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import onnx
+import onnx.defs
+
+from .nodes import Unsupported, Value
+from .nodes.types import dtype_name, element_type
+
+
+def schema_of(node: onnx.NodeProto, version: int) -> onnx.defs.OpSchema | None:
+    """Return the schema of an operator; None if the standard has no such operator."""
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    try:
+        return onnx.defs.get_schema(node.op_type, version, domain)
+    except onnx.defs.SchemaError:
+        return None
+
+
+def check_inputs(node: onnx.NodeProto, inputs: Sequence[Value | None], version: int) -> None:
+    """Refuse a node that has too many or too few inputs, or tensors of other types.
+
+    Raises
+    ------
+    Unsupported
+    """
+    schema = schema_of(node, version)
+    if schema is None:
+        return
+    given = len(inputs)
+    while given and inputs[given - 1] is None:
+        given -= 1
+    if not schema.min_input <= given <= schema.max_input:
+        raise Unsupported(f"it has {given} inputs, the operator takes {_range(schema)}")
+    allowed = {each.type_param_str: each.allowed_type_strs for each in schema.type_constraints}
+    types: dict[str, str] = {}  # of type parameters
+    for number, (value, formal) in enumerate(zip(inputs, _formals(schema, given), strict=False)):
+        if value is None or not value.is_tensor:
+            continue
+        own = _type_of(value)
+        if own is None:
+            continue
+        possible = allowed.get(formal.type_str, [formal.type_str])
+        if own not in possible and f"optional({own})" not in possible:  # a value that is there
+            why = f"its input {number} is {value.dtype}, the operator takes {_list(possible)}"
+            raise Unsupported(why)
+        is_alike = formal.type_str in allowed and formal.is_homogeneous
+        first = types.setdefault(formal.type_str, value.dtype) if is_alike else value.dtype
+        if value.dtype != first:
+            raise Unsupported(f"its inputs are of different types: {first}, {value.dtype}")
+
+
+def _range(schema: onnx.defs.OpSchema) -> str:
+    least, most = schema.min_input, schema.max_input
+    if least == most:
+        return str(least)
+    return f"at least {least}" if most > 1 << 20 else f"{least} to {most}"
+
+
+def _formals(
+    schema: onnx.defs.OpSchema, count: int
+) -> Iterator[onnx.defs.OpSchema.FormalParameter]:
+    """Return what the standard says of each input; the last of them may stand for several."""
+    for number in range(count):
+        yield schema.inputs[min(number, len(schema.inputs) - 1)]
+
+
+def _type_of(value: Value) -> str | None:
+    """Return the type of a tensor as the standard writes it; None for one that it lacks."""
+    try:
+        return f"tensor({onnx.TensorProto.DataType.Name(element_type(value.dtype)).lower()})"
+    except ValueError:
+        return None
+
+
+def _list(types: Sequence[str]) -> str:
+    """Return the element types of tensors among types as the standard writes them."""
+    elements = [each[len("tensor(") : -1] for each in types if each.startswith("tensor(")]
+    values = [onnx.TensorProto.DataType.Value(each.upper()) for each in elements]
+    return ", ".join(sorted(map(dtype_name, values))) or "no tensor"
+
+
+__all__ = ["check_inputs", "schema_of"]

@@ -1,0 +1,209 @@
+"""Nodes that compute with extents which only a run says: shapes of tensors, and parts of them.
+
+Their elements are expressions, so that what reads them, such as a Reshape, has expressions as
+extents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import te
+from ..extents import is_at_most, number_of, plain, product
+from .nodes import Value, constant, of_sizes
+from .nodes.types import dtype_name
+
+Sizes = NDArray[Any]
+"""An array of objects: numbers and expressions."""
+
+
+def _divided(a: Any, b: Any) -> Any:
+    """Return a quotient of sizes, none of which is negative."""
+    return a // b
+
+
+def _decided(first: Any, second: Any) -> int | None:
+    """Return -1, 0 or 1 for a number below, equal to or above another one; None if unknown."""
+    difference = plain(first - second)
+    if isinstance(difference, int):
+        return (difference > 0) - (difference < 0)
+    if is_at_most(first + 1, second):
+        return -1
+    return 1 if is_at_most(second + 1, first) else None
+
+
+class _UndecidedError(Exception):
+    """A comparison whose result depends on the sizes of a run."""
+
+
+def _comparison(holds: Callable[[int], bool]) -> Callable[[Any, Any], bool]:
+    def compare(a: Any, b: Any) -> bool:
+        order = _decided(a, b)
+        if order is None:
+            raise _UndecidedError
+        return holds(order)
+
+    return compare
+
+
+_BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
+    "Add": lambda a, b: a + b,
+    "Sub": lambda a, b: a - b,
+    "Mul": lambda a, b: a * b,
+    "Div": _divided,
+    "Mod": lambda a, b: a % b,
+    "Max": te.max,
+    "Min": te.min,
+    "Equal": _comparison(lambda order: order == 0),
+    "Greater": _comparison(lambda order: order > 0),
+    "GreaterOrEqual": _comparison(lambda order: order >= 0),
+    "Less": _comparison(lambda order: order < 0),
+    "LessOrEqual": _comparison(lambda order: order <= 0),
+}
+_BOOLEAN = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
+_SAME = ("Identity", "Floor", "Ceil", "Round")  # of whole numbers
+_REDUCTIONS: Mapping[str, Callable[[Sequence[Any]], Any]] = {
+    "ReduceProd": product,
+    "ReduceSum": lambda values: reduce(lambda a, b: a + b, values),
+    "ReduceMax": lambda values: reduce(te.max, values),
+    "ReduceMin": lambda values: reduce(te.min, values),
+}
+
+
+def computed_sizes(
+    op: str, inputs: Sequence[Value | None], attributes: Mapping[str, Any], version: int
+) -> Value | None:
+    """Return the output of a node, some of whose inputs are sizes; None if it is none of these.
+
+    Parameters
+    ----------
+    op : str
+        The operator's type.
+    inputs : sequence of Value or None
+    attributes : mapping of str to Any
+    version : int
+        Of the operator set.
+    """
+    arrays = [None if each is None else _objects(each) for each in inputs]
+    dtype = next(each.dtype for each in inputs if each is not None and each.sizes is not None)
+    if any(
+        given is not None and array is None for given, array in zip(inputs, arrays, strict=True)
+    ):
+        return None
+    try:
+        made = _computed(op, arrays, attributes)
+    except (_UndecidedError, IndexError, ValueError):
+        return None
+    if made is None:
+        return None
+    if op == "Cast":
+        dtype = dtype_name(attributes["to"])
+        if dtype not in ("int64", "int32", "float32", "float64"):
+            return None
+    return _value(made, "bool" if op in _BOOLEAN else dtype)
+
+
+def _computed(
+    op: str, arrays: Sequence[Sizes | None], attributes: Mapping[str, Any]
+) -> Sizes | None:
+    x = arrays[0]
+    if op in _BINARY:
+        return np.asarray(reduce(np.frompyfunc(_BINARY[op], 2, 1), arrays), object)
+    if op in (*_SAME, "Cast"):
+        return x
+    if op == "Where":
+        return np.where(x.astype(bool), *arrays[1:])  # type: ignore[union-attr, arg-type]
+    if op == "Concat":
+        return np.concatenate([each for each in arrays if each is not None], attributes["axis"])
+    assert x is not None
+    if op in _REDUCTIONS:
+        return _reduced(op, x, arrays, attributes)
+    return _moved(op, x, arrays, attributes)
+
+
+def _moved(
+    op: str, x: Sizes, arrays: Sequence[Sizes | None], attributes: Mapping[str, Any]
+) -> Sizes | None:
+    if op == "Gather":
+        return np.asarray(x.take(_ints(arrays[1]), attributes.get("axis", 0)), object)
+    if op == "Squeeze":
+        axes = _axes(arrays, attributes)
+        return x.squeeze(axes)
+    if op == "Unsqueeze":
+        return np.expand_dims(x, _axes(arrays, attributes) or ())
+    if op == "Reshape":
+        return x.reshape(_ints(arrays[1]))
+    if op == "Slice":
+        return _sliced(x, arrays, attributes)
+    return None
+
+
+def _reduced(
+    op: str, x: Sizes, arrays: Sequence[Sizes | None], attributes: Mapping[str, Any]
+) -> Sizes | None:
+    """Return the reduction of a list of sizes."""
+    if x.ndim != 1 or _axes(arrays, attributes) not in (None, (0,), (-1,)):
+        return None
+    whole = np.asarray(_REDUCTIONS[op](list(x)), object)
+    return whole.reshape(1) if attributes.get("keepdims", 1) else whole
+
+
+def _sliced(
+    x: Sizes, arrays: Sequence[Sizes | None], attributes: Mapping[str, Any]
+) -> Sizes | None:
+    given = [attributes.get("starts"), attributes.get("ends"), attributes.get("axes"), None]
+    parts = [
+        _ints(arrays[i + 1]) if i + 1 < len(arrays) and arrays[i + 1] is not None else given[i]
+        for i in range(4)
+    ]
+    starts, ends = parts[0], parts[1]
+    axes = parts[2] if parts[2] is not None else range(len(starts))
+    steps = parts[3] if parts[3] is not None else [1] * len(starts)
+    index = [slice(None)] * x.ndim
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        index[axis] = slice(start, end if end > -(1 << 31) else None, step)
+    return x[tuple(index)]
+
+
+def _axes(arrays: Sequence[Sizes | None], attributes: Mapping[str, Any]) -> tuple[int, ...] | None:
+    if len(arrays) > 1 and arrays[1] is not None:
+        return tuple(np.reshape(_ints(arrays[1]), -1))
+    given = attributes.get("axes")
+    return None if given is None else tuple(given)
+
+
+def _ints(array: Sizes | None) -> Any:
+    """Return elements that have to be numbers; an array of no axes gives a number."""
+    if array is None or any(number_of(each) is None for each in array.reshape(-1)):
+        raise ValueError
+    return array.astype(np.int64).tolist()
+
+
+def _objects(value: Value) -> Sizes | None:
+    """Return the elements, if they are sizes or whole numbers that are known."""
+    if value.sizes is not None:
+        return value.sizes
+    array = value.array
+    if array is None or array.dtype.kind not in "iufb":
+        return None
+    if array.dtype.kind == "f" and not (array == np.floor(array)).all():
+        return None
+    whole = array if array.dtype.kind in "iub" else array.astype(np.int64)
+    return np.asarray(whole.tolist(), object).reshape(array.shape)
+
+
+def _value(made: Sizes, dtype: str) -> Value:
+    elements = [each if isinstance(each, bool) else plain(each) for each in made.reshape(-1)]
+    if all(isinstance(each, (int, bool)) for each in elements):
+        return constant(np.array(elements, dtype).reshape(made.shape))
+    sizes = np.empty(len(elements), object)
+    sizes[:] = elements
+    return of_sizes(sizes.reshape(made.shape), dtype)
+
+
+__all__ = ["computed_sizes"]

@@ -1,0 +1,86 @@
+"""Which kernel computes sums of products: what is computed from them in it, and what before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+
+from ... import te
+from ..._core import Tensor
+from ...extents import is_at_most, product, shape_of
+from ..contraction import PADDED, Contraction
+
+
+def contraction_kernels(
+    stages: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> dict[Tensor, Tensor]:
+    """Return the sums of products among stages, and for each the stage that its kernel writes.
+
+    That is the output for which the sums are computed, if all between both is computed element by
+    element, and read by nothing else; else the last stage that is computed from them one after the
+    other, and that no other sums have.
+    """
+    readers: dict[te.Operation, list[Tensor]] = {}
+    for stage in stages:
+        for op in {each.op for each in stage.op.input_tensors}:
+            readers.setdefault(op, []).append(stage)
+    last = {each.op for each in outputs}
+    made: dict[Tensor, Tensor] = {}
+    for sums in stages:
+        if Contraction.of(sums) is None:
+            continue
+        root = _output_of(sums, readers, last)
+        if root is None or root in made.values():
+            root = sums
+            while root.op not in last and len(readers[root.op]) == 1:
+                (reader,) = readers[root.op]
+                if reader in made.values() or not _is_element_by_element(reader, sums):
+                    break
+                root = reader
+        made[sums] = root
+    return made
+
+
+def _output_of(
+    sums: Tensor, readers: Mapping[te.Operation, Sequence[Tensor]], last: Set[te.Operation]
+) -> Tensor | None:
+    """Return the only output that sums are computed for, element by element; None if there is none.
+
+    Stages between both may read the sums and each other several times.
+    """
+    found, pending = {sums.op: sums}, [sums]
+    while pending:
+        for reader in readers.get(pending.pop().op, []):
+            if not _is_element_by_element(reader, sums):
+                return None
+            if reader.op not in found:
+                found[reader.op] = reader
+                pending.append(reader)
+    outputs = [tensor for op, tensor in found.items() if op in last]
+    is_last = len(outputs) == 1 and not readers.get(outputs[0].op)
+    return outputs[0] if is_last else None
+
+
+def _is_element_by_element(reader: Tensor, sums: Tensor) -> bool:
+    """Whether a stage has the axes of sums.
+
+    The last one may stand for several, or have columns beyond those that are read.
+    """
+    rank = len(sums.shape) - 1
+    shape, own = shape_of(reader), shape_of(sums)
+    columns = shape[rank:]
+    has_columns = product(columns) == own[rank] or (
+        len(columns) == 1 and is_at_most(columns[0], own[rank])
+    )
+    fits = shape[:rank] == own[:rank] and has_columns
+    return fits and not reader.op.reduce_axis and reader.op.num_outputs == 1
+
+
+def stored_inputs(sums: Tensor) -> list[Tensor]:
+    """Return the inputs that have kernels of their own: those with a border.
+
+    The border's conditions in the sums would keep them from being computed as vectors.
+    """
+    return [each for each in sums.op.input_tensors if each.op.tag == PADDED]
+
+
+__all__ = ["contraction_kernels", "stored_inputs"]

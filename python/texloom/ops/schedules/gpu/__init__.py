@@ -1,0 +1,1 @@
+"""Schedules for targets that are no processor: tensors with their channels last in memory."""

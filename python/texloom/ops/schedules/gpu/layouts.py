@@ -1,0 +1,43 @@
+"""Layouts of buffers in which channels are neighbors, whatever the axes of a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_AXES = "edhw"
+"""Names of spatial axes, of which the last ones are used."""
+_MOST = 5  # axes of a tensor, of which arguments may have such a layout
+
+
+def _spatial(rank: int) -> list[str]:
+    return list(_AXES[len(_AXES) - (rank - 2) :])
+
+
+def activation_layout(rank: int) -> str | None:
+    """Return the layout of ``[N, C, *spatial]`` with channels last; None for another rank."""
+    if not 3 <= rank <= _MOST:
+        return None
+    return channels_last(["n"], rank)
+
+
+def channels_last(before: Sequence[str], rank: int) -> str:
+    """Return the layout of ``[*before, C, *spatial]``, where `rank` counts a single axis before."""
+    spatial = _spatial(rank)
+    given, stored = ([*before, "c", *spatial], [*before, *spatial, "c"])
+    return f"buffer[({', '.join(given)}) -> cols=({', '.join(stored)})]"
+
+
+def weight_layout(rank: int) -> str | None:
+    """Return the layout of weights ``[O, I, *kernel]`` with outputs last; None for another rank."""
+    if not 3 <= rank <= _MOST:
+        return None
+    spatial = ", ".join(_spatial(rank))
+    return f"buffer[(o, i, {spatial}) -> cols=({spatial}, i, o)]"
+
+
+def is_channels_last(storage: str) -> bool:
+    """Whether the text of a storage is a layout of this module."""
+    return storage.startswith("buffer[")
+
+
+__all__ = ["activation_layout", "channels_last", "is_channels_last", "weight_layout"]

@@ -1,0 +1,164 @@
+"""Sums of products by register tiles: a thread computes some rows and columns.
+
+A row's factor is one number for all columns of the tile, and the columns' factors are vectors that
+all rows of the tile share, so that each element that is loaded is used many times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ... import te
+from ..._core import IterVar, Schedule, Stage, Tensor
+from ...extents import likely, product
+from ..contraction import Contraction
+
+ROWS = 8
+"""Rows of a tile at most: with two vectors of columns they fill half of 32 vector registers.
+
+Tiles of few rows have more vectors instead.
+"""
+UNROLLED = 128
+"""Statements of unrolled taps of a window at most: more take long to compile."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """What a thread computes, and how many threads a block has.
+
+    Attributes
+    ----------
+    rows : int
+    vectors : int
+        Vectors along the columns.
+    lanes : int
+        Columns of a vector.
+    threads : (int, int)
+        Threads of a block along rows and columns.
+    """
+
+    rows: int
+    vectors: int
+    lanes: int
+    threads: tuple[int, int]
+
+
+def schedule_tiles(s: Schedule, sums: Tensor, root: Tensor, tile: Tile, written: int) -> IterVar:
+    """Give each tile a thread; return the innermost axis of threads.
+
+    Parameters
+    ----------
+    s : Schedule
+    sums : Tensor
+        A reduction with a :class:`texloom.ops.contraction.Contraction`.
+    root : Tensor
+        The stage that the kernel writes, as for :func:`.contraction.schedule_contraction`.
+    tile : Tile
+    written : int
+        Columns of `root`: some of `sums` may be computed and not written.
+    """
+    roles = Contraction.of(sums)
+    assert roles is not None
+    if root.op == sums.op:
+        local = s.cache_write(sums, "local")
+    else:
+        local = sums
+        s[sums].set_scope("local")
+    thread = _bind_tiles(s, root, len(sums.shape), roles, tile, written)
+    s[local].compute_at(s[root], thread)
+    _schedule_sums(s[local], tile)
+    return thread
+
+
+def lanes_of(columns: int, most: int) -> int:
+    """Return the lanes of a vector: the greatest power of two that divides the columns.
+
+    Less than four lanes are not worth a vector.
+    """
+    lanes = most
+    while columns % lanes:
+        lanes //= 2
+    return lanes if lanes >= 4 else 1
+
+
+def even_rows(rows: int, per_group: int) -> int:
+    """Return how many rows a tile has, so that few are beyond the last, or of another group."""
+    within = rows if per_group >= rows else per_group
+    if within <= ROWS:
+        return within
+    if within < rows:
+        return max(n for n in range(1, ROWS + 1) if within % n == 0)
+    return min(range(ROWS, ROWS // 2, -1), key=lambda n: -rows % n)
+
+
+def _bind_tiles(
+    s: Schedule, root: Tensor, rank: int, roles: Contraction, tile: Tile, written: int
+) -> IterVar:
+    """Bind the tiles of what a kernel writes to threads; return the innermost thread axis."""
+    stage = s[root]
+    axes = list(stage.op.axis)
+    columns, rest = stage.fuse(*axes[rank - 1 :]), axes[: rank - 1]
+    rows = None
+    if roles.rows is not None:
+        rows, row = stage.split(rest.pop(roles.rows), tile.rows)
+        rows, thread_y = stage.split(rows, tile.threads[0])
+    columns, column = stage.split(columns, tile.vectors * tile.lanes)
+    vector, lane = stage.split(column, tile.lanes)
+    columns, thread_x = stage.split(columns, tile.threads[1])
+    inner = [vector, lane]
+    threads = [thread_x]
+    if rows is not None:
+        inner.insert(0, row)
+        threads.insert(0, thread_y)
+        stage.bind(thread_y, te.thread_axis("threadIdx.y"))
+        rest.append(rows)
+    stage.reorder(*rest, columns, *threads, *inner)
+    # Columns are not fused with other axes, so that a tile that crosses the end of an image's row
+    # is provably small. Devices have at most 65,535 blocks along y, which gets the fewer ones.
+    across = -(-written // (tile.vectors * tile.lanes * tile.threads[1]))
+    others = likely(product(root.shape[: rank - 1])) // (tile.rows * tile.threads[0])
+    x, y = te.thread_axis("blockIdx.x"), te.thread_axis("blockIdx.y")
+    stage.bind(columns, x if across >= others else y)
+    if rest:
+        stage.bind(stage.fuse(*rest), y if across >= others else x)
+    stage.bind(thread_x, te.thread_axis("threadIdx.x"))
+    _unroll(stage, inner[:-1])
+    _vectorize(stage, lane, tile.lanes if written % tile.lanes == 0 else 1)
+    return thread_x
+
+
+def _schedule_sums(stage: Stage, tile: Tile) -> None:
+    """Order the loops of the sums in a thread: reductions, rows, columns."""
+    axes = list(stage.op.axis)
+    reduced = list(stage.op.reduce_axis)
+    vector, lane = stage.split(axes.pop(), tile.lanes)
+    stage.reorder(*reduced, *axes, vector, lane)
+    _unroll(stage, [*axes, vector])
+    _vectorize(stage, lane, tile.lanes)
+    taps = [_extent(axis) for axis in reduced]
+    statements = tile.rows * tile.vectors
+    for count, loop in zip(reversed(taps[1:]), reversed(reduced[1:]), strict=True):
+        statements *= count
+        if statements > UNROLLED:
+            break
+        stage.unroll(loop)
+
+
+def _extent(axis: IterVar) -> int:
+    return likely(axis.dom.extent)
+
+
+def _unroll(stage: Stage, axes: Sequence[IterVar]) -> None:
+    for axis in axes:
+        stage.unroll(axis)
+
+
+def _vectorize(stage: Stage, axis: IterVar, lanes: int) -> None:
+    if lanes > 1:
+        stage.vectorize(axis)
+    else:
+        stage.unroll(axis)
+
+
+__all__ = ["ROWS", "Tile", "even_rows", "lanes_of", "schedule_tiles"]

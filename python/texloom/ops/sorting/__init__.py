@@ -1,0 +1,8 @@
+"""Sorting: the order of elements, and the first ones in order."""
+
+from __future__ import annotations
+
+from .order import by_value, sorted_order
+from .top_k import top_k
+
+__all__ = ["by_value", "sorted_order", "top_k"]

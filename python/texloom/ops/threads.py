@@ -1,0 +1,33 @@
+"""Threads of statements: one for each of some elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .. import te
+
+_BLOCK = 64
+
+
+@contextmanager
+def each_thread(ib: Any, count: int, block_size: int = _BLOCK) -> Iterator[Any]:
+    """Run the statements of the ``with`` on `count` threads; ``as`` names a thread's number.
+
+    Blocks have up to `block_size` threads: fewer for those that take long. It is the last block of
+    a builder.
+    """
+    threads = min(block_size, count)
+    block, thread = te.thread_axis("blockIdx.x"), te.thread_axis("threadIdx.x")
+    ib.scope_attr(block, "thread_extent", -(-count // threads))
+    ib.scope_attr(thread, "thread_extent", threads)
+    number = block * threads + thread
+    if count % threads == 0:
+        yield number
+        return
+    with ib.if_scope(number < count):
+        yield number
+
+
+__all__ = ["each_thread"]

@@ -1,0 +1,124 @@
+#include "graph/passes/join_in_place.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "graph/stored.h"
+#include "ir/layout/layout.h"
+
+namespace texloom::graph {
+namespace {
+
+using NodeId = std::size_t;  // an index into Graph::nodes
+
+std::optional<std::size_t> joined_axis(const Node& node) {
+  if (!node.pattern || !node.members.empty() || !node.alternatives.empty()) return std::nullopt;
+  for (const runtime::Attribute& each : node.attributes) {
+    const auto* axis = std::get_if<std::int64_t>(&each.value);
+    if (each.name == kJoinsAlong && axis != nullptr) return static_cast<std::size_t>(*axis);
+  }
+  return std::nullopt;
+}
+
+std::int64_t elements_of(const ir::Shape& shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count *= extent;
+  return count;
+}
+
+class Joining {
+ public:
+  explicit Joining(Graph& graph)
+      : graph_(graph), producer_(graph.tensors.size()), is_placed_(graph.tensors.size()) {
+    for (NodeId n = 0; n < graph.nodes.size(); ++n) {
+      const Node& node = graph.nodes[n];
+      for (const TensorId id : node.outputs) producer_[id] = n;
+      if (!node.is_view && !node.concat_axis) continue;
+      for (const TensorId id : tensors_of(node)) is_placed_[id] = true;
+    }
+  }
+
+  void run() {
+    std::vector<std::pair<NodeId, std::size_t>> joins;  // with their axes
+    for (NodeId n = 0; n < graph_.nodes.size(); ++n) {
+      const auto axis = joined_axis(graph_.nodes[n]);
+      if (axis && has_known_size(graph_.nodes[n])) joins.emplace_back(n, *axis);
+    }
+    // The largest first: of two in a row, it copies most.
+    std::stable_sort(joins.begin(), joins.end(), [&](const auto& a, const auto& b) {
+      return elements_of(whole_of(a.first)) > elements_of(whole_of(b.first));
+    });
+    for (const auto& [n, axis] : joins) {
+      Node& node = graph_.nodes[n];
+      if (axis >= whole_of(n).size() || !may_share(node)) continue;
+      if (!is_aligned_buffer(node, axis) && !is_texels(node, axis)) continue;
+      node.concat_axis = axis;
+      node.pattern.reset();
+      node.computation.clear();
+      std::erase_if(node.attributes, [](const auto& each) { return each.name == kJoinsAlong; });
+      for (const TensorId id : tensors_of(node)) is_placed_[id] = true;
+    }
+  }
+
+ private:
+  // What symbols decide has no place before a run.
+  bool has_known_size(const Node& node) const {
+    const std::vector<TensorId> tensors = tensors_of(node);
+    return std::all_of(tensors.begin(), tensors.end(), [&](TensorId id) {
+      return numbers_of(graph_.tensors[id].shape).has_value();
+    });
+  }
+  ir::Shape shape_of(TensorId id) const { return *numbers_of(graph_.tensors[id].shape); }
+  ir::Shape whole_of(NodeId n) const { return shape_of(graph_.nodes[n].outputs.front()); }
+
+  // Whether its tensors are memory of the graph's own that nothing else places.
+  bool may_share(const Node& node) const {
+    std::set<TensorId> different;
+    std::size_t moves = 0;
+    const ir::Type type = graph_.tensors[node.outputs.front()].type;
+    for (const TensorId id : tensors_of(node)) {
+      if (graph_.tensors[id].type != type) return false;
+      if (graph_.tensors[id].role != TensorRole::Intermediate || is_placed_[id]) return false;
+      if (!different.insert(id).second) return false;
+      moves += graph_.nodes[*producer_[id]].pattern == Pattern::Injective;
+    }
+    return moves <= 2;  // of which one is this operator itself
+  }
+
+  bool is_aligned_buffer(const Node& node, std::size_t axis) const {
+    const ir::Shape whole = shape_of(node.outputs.front());
+    for (std::size_t a = 0; a < axis; ++a) {
+      if (whole[a] != 1) return false;
+    }
+    const std::int64_t bytes = graph_.tensors[node.outputs.front()].type.bytes();
+    std::int64_t begin = 0;
+    return std::all_of(node.inputs.begin(), node.inputs.end(), [&](TensorId id) {
+      const bool is_aligned = begin % static_cast<std::int64_t>(kBufferAlignment) == 0;
+      begin += elements_of(shape_of(id)) * bytes;
+      return is_aligned;
+    });
+  }
+
+  // Whether the parts of the channels of [N, C, H, W] are whole texels.
+  bool is_texels(const Node& node, std::size_t axis) const {
+    return axis == 1 && graph_.tensors[node.outputs.front()].shape.size() == 4 &&
+           std::all_of(node.inputs.begin(), node.inputs.end() - 1,
+                       [&](TensorId id) { return shape_of(id)[axis] % ir::kTexelLanes == 0; });
+  }
+
+  Graph& graph_;
+  std::vector<std::optional<NodeId>> producer_;  // by tensor; nullopt for inputs and constants
+  std::vector<bool> is_placed_;  // by tensor: whether a view or a concatenation says where it lies
+};
+
+}  // namespace
+
+void join_in_place(Graph& graph) { Joining(graph).run(); }
+
+}  // namespace texloom::graph

@@ -1,0 +1,81 @@
+// Chooses one option for each node of a graph so that the total cost is least, conversions between
+// the storages of tensors included. Knows nothing of kernels: nodes, tensors and storages are
+// numbers.
+//
+// A tensor that is stored in one way and wanted in another is converted once, for all nodes that
+// want it so. That is why the best option of a node depends on all others.
+//
+// The search goes through the nodes in order. After each node, two partial choices that agree on
+// the tensors still to be read differ only in what they cost so far, so only the cheaper one is
+// kept. One that costs more than another, even if that one converted all that it lacks, is dropped,
+// too. What remains is exact unless there are too many partial choices; then the most expensive are
+// dropped, and the result says by how much it may miss the best.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace texloom::graph {
+
+// A tensor, and one of its storages.
+struct StoredTensor {
+  std::size_t tensor = 0;
+  std::size_t storage = 0;
+
+  auto operator<=>(const StoredTensor&) const = default;
+};
+
+struct ChoiceOption {
+  double cost = 0;                  // not negative
+  std::vector<StoredTensor> reads;  // of tensors that an earlier node writes
+  // Equal tensors in all options of a node. An option may write a tensor in several storages.
+  std::vector<StoredTensor> writes;
+};
+
+// A resource of which the tensors that are live at a node may use no more than a limit: bytes of
+// memory, texels of images, or their number. Live at a node are the tensors, each in a storage,
+// that the node reads or writes, those that are converted for it, and those that are there and that
+// a later node reads or converts.
+struct ChoiceLimit {
+  double most = 0;
+  std::vector<std::vector<double>> uses;  // by tensor and storage; not negative
+};
+
+struct ChoiceProblem {
+  // The cost of converting a tensor from one of its storages (the first index) to another; zero
+  // from a storage to itself. Of the storages in which it was written, the cheapest is converted.
+  std::vector<std::vector<std::vector<double>>> conversions;  // by tensor
+  std::vector<std::vector<ChoiceOption>> nodes;               // in an order in which they can run
+  std::vector<ChoiceLimit> limits = {};
+};
+
+struct Choice {
+  std::vector<std::size_t> options;  // by node; empty if none was found within the limits
+  double cost = 0;                   // infinite without options
+  double lower_bound = 0;  // no choice costs less; equal to the cost if the choice is optimal
+
+  bool is_optimal() const { return lower_bound >= cost; }
+};
+
+// The partial choices that are kept after each node.
+inline constexpr std::size_t kMaxPartialChoices = std::size_t{1} << 14;
+
+// The storages of a tensor: a state of the search has a bit for each.
+inline constexpr std::size_t kMaxStorages = 32;
+
+// Each node has an option, a tensor has one writer, and at most kMaxStorages storages. Of choices
+// with equal cost, the one whose options have the smaller numbers in the first node where they
+// differ.
+Choice choose(const ChoiceProblem& problem, std::size_t max_partial = kMaxPartialChoices);
+
+// What a choice costs, conversions included; infinite if it exceeds a limit.
+double cost_of(const ChoiceProblem& problem, const std::vector<std::size_t>& options);
+
+// The storage that is converted to `wanted`: the cheapest of those in the set, a bit for each; of
+// equal ones, the first.
+std::size_t source_of(const std::vector<std::vector<double>>& conversions, std::uint32_t written,
+                      std::size_t wanted);
+
+}  // namespace texloom::graph

@@ -1,0 +1,98 @@
+#include "graph/scopes/in_place.h"
+
+#include <algorithm>
+#include <set>
+
+namespace texloom::graph {
+namespace {
+
+bool is_among(TensorId tensor, const std::vector<TensorId>& list) {
+  return std::find(list.begin(), list.end(), tensor) != list.end();
+}
+
+bool wants_exact(const Graph& graph, TensorId tensor) {
+  for (const Node& node : graph.nodes) {
+    const std::vector<TensorId> tensors = tensors_of(node);
+    for (const Alternative& alternative : node.alternatives) {
+      if (!alternative.program) continue;
+      for (std::size_t i = 0; i < tensors.size(); ++i) {
+        const auto& declaration = alternative.program->arguments[i].declaration;
+        if (tensors[i] == tensor && declaration && declaration->exact_image) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Whether the tensors are memory of the graph's own, each part in this concatenation alone, and
+// the whole in none.
+bool are_edges_of_one(const Graph& graph, const Node& node) {
+  for (const TensorId tensor : tensors_of(node)) {
+    if (graph.tensors[tensor].role != TensorRole::Intermediate) return false;
+  }
+  std::set<TensorId> parts;
+  for (const TensorId part : node.inputs) {
+    if (!parts.insert(part).second) return false;
+  }
+  for (const Node& other : graph.nodes) {
+    if (!other.concat_axis || &other == &node) continue;
+    for (const TensorId tensor : tensors_of(node)) {
+      if (is_among(tensor, other.inputs) || is_among(tensor, other.outputs)) return false;
+    }
+  }
+  return true;
+}
+
+// Whether a node takes one of the tensors to begin at the corner of its image: custom operators
+// do, and kernels that want an image of exactly its extent.
+bool needs_corner(const Graph& graph, const Node& node) {
+  const std::vector<TensorId> tensors = tensors_of(node);
+  for (const TensorId tensor : tensors) {
+    if (wants_exact(graph, tensor)) return true;
+  }
+  const auto is_here = [&](TensorId tensor) { return is_among(tensor, tensors); };
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& other) {
+    return other.call && (std::any_of(other.inputs.begin(), other.inputs.end(), is_here) ||
+                          std::any_of(other.outputs.begin(), other.outputs.end(), is_here));
+  });
+}
+
+// Whether a node reads one of the parts and writes another.
+bool reads_and_writes(const Graph& graph, const Node& node) {
+  const auto is_part = [&](TensorId tensor) { return is_among(tensor, node.inputs); };
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& other) {
+    return std::any_of(other.inputs.begin(), other.inputs.end(), is_part) &&
+           std::any_of(other.outputs.begin(), other.outputs.end(), is_part);
+  });
+}
+
+}  // namespace
+
+std::optional<std::vector<PartPlace>> places_in(const Graph& graph, const Node& node,
+                                                const std::vector<Stored>& stored,
+                                                int64_t buffer_alignment) {
+  const std::vector<Stored> parts(stored.begin(), stored.end() - 1);
+  if (!are_edges_of_one(graph, node) || stored.back().is_open) return std::nullopt;
+  if (stored.back().is_texture() && (needs_corner(graph, node) || reads_and_writes(graph, node)))
+    return std::nullopt;
+  auto places = part_places(parts, stored.back(), *node.concat_axis);
+  if (!places || stored.back().is_texture()) return places;
+  const int64_t bytes = graph.tensors[node.outputs.front()].type.bytes();
+  const bool aligned = std::all_of(places->begin(), places->end(), [&](const PartPlace& place) {
+    return place.col * bytes % buffer_alignment == 0;
+  });
+  if (!aligned) places.reset();
+  return places;
+}
+
+bool may_fold(const Graph& graph, TensorId tensor) {
+  if (graph.tensors[tensor].role != TensorRole::Intermediate) return false;
+  for (const Node& node : graph.nodes) {
+    if ((node.call || node.concat_axis) && is_among(tensor, tensors_of(node))) return false;
+    // Outputs of one computation are stored alike.
+    if (node.outputs.size() > 1 && is_among(tensor, node.outputs)) return false;
+  }
+  return !wants_exact(graph, tensor);
+}
+
+}  // namespace texloom::graph

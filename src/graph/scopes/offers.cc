@@ -1,0 +1,257 @@
+#include "graph/scopes/offers.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "graph/scopes/in_place.h"
+#include "graph/scopes/planes.h"
+#include "graph/views.h"
+#include "support/diagnostic.h"
+
+namespace texloom::graph {
+namespace {
+
+class Collection {
+ public:
+  Collection(const Graph& graph, StoragePreference preference, SiteCosts& costs,
+             int64_t buffer_alignment, const Folds& folds)
+      : graph_(graph),
+        preference_(preference),
+        costs_(costs),
+        buffer_alignment_(buffer_alignment),
+        folds_(folds) {
+    offers_.storages.resize(graph.tensors.size());
+    offers_.nodes.resize(graph.nodes.size());
+  }
+
+  Offers collect() {
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (graph_.nodes[i].concat_axis) continue;
+      add_alternatives(i);
+      if (graph_.nodes[i].is_view && may_share_memory(graph_, graph_.nodes[i])) add_sharing(i);
+    }
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (graph_.nodes[i].concat_axis) add_concatenation(i);
+    }
+    for (const TensorId input : graph_.inputs) {
+      if (offers_.storages[input].empty())
+        offers_.storages[input].push_back(in_buffer(graph_.tensors[input].shape));
+    }
+    add_conversions();
+    return std::move(offers_);
+  }
+
+ private:
+  // The number of the storage among those of the tensor, to which it is added if it is new. The
+  // node, whose tensor it is, wants it.
+  std::size_t number_of(TensorId tensor, const Stored& stored, const Node& node) {
+    std::vector<Stored>& known = offers_.storages[tensor];
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      if (known[i].same_memory(stored)) return i;
+    }
+    const bool is_chosen = graph_.tensors[tensor].role != TensorRole::Constant;
+    if (is_chosen && known.size() == kMaxStorages)
+      fail(node.location, Code::BadGraph, "let some of its nodes agree on scopes and layouts",
+           "the node '{}' wants '{}' in {}, but other nodes want it in {} storages already, the "
+           "most that a tensor can have",
+           node.name, graph_.tensors[tensor].name, to_string(stored), kMaxStorages);
+    known.push_back(stored);
+    return known.size() - 1;
+  }
+
+  std::vector<Stored> stored_arguments(const Node& node, const Alternative& alternative) const {
+    std::vector<Stored> stored;
+    const std::vector<TensorId> tensors = tensors_of(node);
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const Tensor& tensor = graph_.tensors[tensors[i]];
+      stored.push_back(node.call ? stored_as({alternative.scopes[i], {}}, tensor.shape, tensor.type,
+                                             graph_.target, tensor.name, node.location)
+                                 : stored_argument(*alternative.program, i, node.location));
+    }
+    return stored;
+  }
+
+  // An alternative and where it stores its arguments.
+  struct Way {
+    std::size_t number = 0;
+    std::vector<Stored> stored;
+    std::ptrdiff_t textures = 0;
+  };
+
+  // The alternatives of a node that the target can run, in the order of the preference: among those
+  // that may fail, those that come too late to take part are not compiled.
+  void add_alternatives(std::size_t number) {
+    const Node& node = graph_.nodes[number];
+    std::vector<Way> ways;
+    for (std::size_t i = 0; i < node.alternatives.size(); ++i) {
+      if (auto way = way_of(node, i)) ways.push_back(*std::move(way));
+    }
+    const auto is_before = [&](const Way& a, const Way& b) {
+      return preference_ == StoragePreference::Textures ? a.textures > b.textures
+                                                        : a.textures < b.textures;
+    };
+    if (preference_ != StoragePreference::Any)
+      std::stable_sort(ways.begin(), ways.end(), is_before);
+    std::optional<std::ptrdiff_t> textures;  // of those that take part
+    for (Way& way : ways) {
+      if (preference_ != StoragePreference::Any && textures.value_or(way.textures) != way.textures)
+        break;
+      const Alternative& alternative = node.alternatives[way.number];
+      if (alternative.may_fail && !costs_.works(node, alternative, way.stored)) continue;
+      textures = way.textures;
+      offers_.nodes[number].push_back(offer_of(node, way.number, std::move(way.stored)));
+    }
+    if (offers_.nodes[number].empty())
+      fail(node.location, Code::BadGraph, "give it an alternative that the target can run",
+           "no alternative of the node '{}' can be compiled", node.name);
+  }
+
+  // nullopt if it may fail, and no storage fits its arguments.
+  std::optional<Way> way_of(const Node& node, std::size_t number) const {
+    const Alternative& alternative = node.alternatives[number];
+    Way way{.number = number, .stored = {}};
+    try {
+      way.stored = stored_arguments(node, alternative);
+    } catch (const UserError&) {
+      if (!alternative.may_fail) throw;
+      return std::nullopt;
+    }
+    way.textures = std::count_if(way.stored.begin(), way.stored.end(),
+                                 [](const Stored& each) { return each.is_texture(); });
+    return way;
+  }
+
+  Offer offer_of(const Node& node, std::size_t number, std::vector<Stored> stored) {
+    const Alternative& alternative = node.alternatives[number];
+    Offer offer{.alternative = number, .storages = {}};
+    const std::vector<TensorId> tensors = tensors_of(node);
+    offer.cost = costs_.of_node(node, alternative, stored);
+    int64_t folded_arguments = 0;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const auto fold = folds_.find(tensors[i]);
+      if (fold != folds_.end() && stored[i].is_texture()) {
+        if (auto layout = folded(stored[i].layout, fold->second)) {
+          stored[i].layout = *std::move(layout);
+          ++folded_arguments;
+        }
+      }
+      offer.storages.push_back(number_of(tensors[i], stored[i], node));
+    }
+    offer.cost.ns *= 1 + alternative.fold_share * static_cast<double>(folded_arguments);
+    return offer;
+  }
+
+  // The conversions from each storage in which a tensor may be written to each that may be read.
+  void add_conversions() {
+    std::vector<std::set<std::size_t>> written(graph_.tensors.size()), read = written;
+    for (const TensorId input : graph_.inputs) {
+      for (std::size_t i = 0; i < offers_.storages[input].size(); ++i) written[input].insert(i);
+    }
+    for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
+      const Node& node = graph_.nodes[n];
+      const std::vector<TensorId> tensors = tensors_of(node);
+      for (const Offer& offer : offers_.nodes[n]) {
+        for (std::size_t i = 0; i < tensors.size(); ++i)
+          (i < node.inputs.size() ? read : written)[tensors[i]].insert(offer.storages[i]);
+      }
+    }
+    offers_.conversions.resize(graph_.tensors.size());
+    for (TensorId id = 0; id < graph_.tensors.size(); ++id) {
+      const std::vector<Stored>& storages = offers_.storages[id];
+      if (graph_.tensors[id].role == TensorRole::Constant) continue;
+      auto& costs = offers_.conversions[id];
+      costs.assign(storages.size(), std::vector<SiteCost>(storages.size()));
+      for (const std::size_t from : written[id]) {
+        for (const std::size_t to : read[id]) {
+          if (from != to) costs[from][to] = costs_.of_conversion(id, storages[from], storages[to]);
+        }
+      }
+    }
+  }
+
+  // Adds the offer of a view that runs nothing: both tensors are one row-major buffer.
+  void add_sharing(std::size_t number) {
+    const Node& node = graph_.nodes[number];
+    Offer offer{.alternative = {}, .storages = {}};
+    for (const TensorId id : tensors_of(node))
+      offer.storages.push_back(number_of(id, in_buffer(graph_.tensors[id].shape), node));
+    offer.in_place = {PartPlace{}};
+    offers_.nodes[number].push_back(std::move(offer));
+  }
+
+  // How a concatenation may store its inputs, then its output: in scopes in which neighbors store
+  // them, and in layouts that these scopes alone do not give.
+  std::vector<std::vector<Stored>> storages_around(const Node& node) {
+    std::vector<ir::StorageScope> scopes;
+    for (const TensorId tensor : tensors_of(node)) {
+      for (const Stored& stored : offers_.storages[tensor]) {
+        if (stored.is_by_rule() &&
+            std::find(scopes.begin(), scopes.end(), stored.scope) == scopes.end())
+          scopes.push_back(stored.scope);
+      }
+    }
+    std::vector<std::vector<Stored>> found;
+    for (const Stored& whole : offers_.storages[node.outputs.front()]) {
+      if (auto parts = parts_like(node, whole)) found.push_back(std::move(*parts));
+    }
+    if (scopes.empty() && found.empty()) scopes.emplace_back();
+    for (const ir::StorageScope& scope : scopes) {
+      found.emplace_back();
+      for (const TensorId id : tensors_of(node)) {
+        const Tensor& tensor = graph_.tensors[id];
+        found.back().push_back(stored_as({scope, {}}, tensor.shape, tensor.type, graph_.target,
+                                         tensor.name, node.location));
+      }
+    }
+    return found;
+  }
+
+  // Storages of the inputs in the scope of the whole, whose layout that scope alone does not give,
+  // then that of the whole; nullopt if neighbors do not store all of them so.
+  std::optional<std::vector<Stored>> parts_like(const Node& node, const Stored& whole) const {
+    if (whole.is_by_rule()) return std::nullopt;
+    std::vector<Stored> list;
+    for (const TensorId id : node.inputs) {
+      const auto& known = offers_.storages[id];
+      const auto found = std::find_if(known.begin(), known.end(), [&](const Stored& stored) {
+        return stored.scope == whole.scope && !stored.is_by_rule();
+      });
+      if (found == known.end()) return std::nullopt;
+      list.push_back(*found);
+    }
+    list.push_back(whole);
+    return list;
+  }
+
+  void add_concatenation(std::size_t number) {
+    const Node& node = graph_.nodes[number];
+    for (const std::vector<Stored>& stored : storages_around(node)) {
+      const std::vector<TensorId> tensors = tensors_of(node);
+      Offer offer;
+      for (std::size_t i = 0; i < tensors.size(); ++i)
+        offer.storages.push_back(number_of(tensors[i], stored[i], node));
+      offer.in_place = places_in(graph_, node, stored, buffer_alignment_);
+      if (!offer.in_place) offer.cost = costs_.of_concatenation(node, stored);
+      offers_.nodes[number].push_back(std::move(offer));
+    }
+  }
+
+  const Graph& graph_;
+  StoragePreference preference_;
+  SiteCosts& costs_;
+  int64_t buffer_alignment_;
+  const Folds& folds_;
+  Offers offers_;
+};
+
+}  // namespace
+
+Offers collect_offers(const Graph& graph, StoragePreference preference, SiteCosts& costs,
+                      int64_t buffer_alignment, const Folds& folds) {
+  return Collection(graph, preference, costs, buffer_alignment, folds).collect();
+}
+
+}  // namespace texloom::graph

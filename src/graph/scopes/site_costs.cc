@@ -1,0 +1,91 @@
+#include "graph/scopes/site_costs.h"
+
+#include <algorithm>
+
+#include "graph/copies.h"
+#include "runtime/launch_count.h"
+#include "support/diagnostic.h"
+
+namespace texloom::graph {
+namespace {
+
+// A call site is compiled as for a network, where intermediate tensors share images.
+bool may_have_origin(const Tensor& tensor, const Stored& stored) {
+  return tensor.role == TensorRole::Intermediate && stored.is_texture() && !stored.exact;
+}
+
+double bytes_of_all(const std::vector<Stored>& stored, ir::Type type) {
+  double bytes = 0;
+  for (const Stored& each : stored) bytes += static_cast<double>(bytes_of(each, type));
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<SiteArgument> SiteCosts::arguments(const std::vector<TensorId>& tensors,
+                                               const std::vector<Stored>& stored) const {
+  std::vector<SiteArgument> list;
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    list.push_back({&stored[i], may_have_origin(graph_.tensors[tensors[i]], stored[i])});
+  return list;
+}
+
+bool SiteCosts::works(const Node& node, const Alternative& alternative,
+                      const std::vector<Stored>& stored) {
+  try {
+    sites_.candidate(*alternative.program, arguments(tensors_of(node), stored));
+  } catch (const UserError&) {
+    return false;
+  }
+  return true;
+}
+
+SiteCost SiteCosts::cost(std::string_view kind, const lower::Lowering& program,
+                         const std::vector<SiteArgument>& arguments, double bytes) {
+  const auto& [signature, site] = sites_.candidate(program, arguments);
+  SiteFacts facts{.kind = kind, .signature = signature, .sources = {}, .bytes = bytes};
+  for (const compile::CompiledKernel& kernel : site.module.kernels)
+    facts.sources.push_back(kernel.source);
+  facts.operations = operations_of(program);
+  if (const auto launches = runtime::launches_of(site.plan.steps); launches.ok())
+    facts.launches = *launches;
+  facts.textures = std::count_if(arguments.begin(), arguments.end(), [](const SiteArgument& each) {
+    return each.stored->is_texture();
+  });
+  return source_(facts);
+}
+
+SiteCost SiteCosts::of_node(const Node& node, const Alternative& alternative,
+                            const std::vector<Stored>& stored) {
+  if (alternative.cost) return {*alternative.cost};
+  const std::vector<TensorId> tensors = tensors_of(node);
+  double bytes = 0;
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    bytes += static_cast<double>(bytes_of(stored[i], graph_.tensors[tensors[i]].type));
+  if (!alternative.program) return {cost_of(model_, bytes, 0)};
+  if (!has_source()) return {cost_of(model_, bytes, operations_of(*alternative.program))};
+  return cost(to_string(node.pattern.value_or(Pattern::Opaque)), *alternative.program,
+              arguments(tensors, stored), bytes);
+}
+
+SiteCost SiteCosts::of_concatenation(const Node& node, const std::vector<Stored>& stored) {
+  const ir::Type type = graph_.tensors[node.outputs.front()].type;
+  if (!has_source()) return {copy_cost(model_, stored, type)};
+  std::vector<StoredPart> parts;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i)
+    parts.push_back({stored[i], graph_.tensors[node.inputs[i]].shape});
+  return cost("concatenate",
+              concatenation(parts, stored.back(), *node.concat_axis, type, graph_.target),
+              arguments(tensors_of(node), stored), bytes_of_all(stored, type));
+}
+
+SiteCost SiteCosts::of_conversion(TensorId id, const Stored& from, const Stored& to) {
+  const Tensor& tensor = graph_.tensors[id];
+  if (!has_source()) return {copy_cost(model_, {from, to}, tensor.type)};
+  const std::vector<SiteArgument> arguments = {{&from, may_have_origin(tensor, from)},
+                                               {&to, to.is_texture() && !to.exact}};
+  return cost("convert", conversion(from, to, tensor.type, graph_.target), arguments,
+              bytes_of_all({from, to}, tensor.type));
+}
+
+}  // namespace texloom::graph

@@ -1,0 +1,67 @@
+// What call sites cost that a graph could have: as measured, as modeled by who measured others, or
+// by the plain cost model.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/call_sites.h"
+#include "graph/graph.h"
+#include "graph/scopes/cost_model.h"
+
+namespace texloom::graph {
+
+// A call site that a graph could have, as those describe it who measure or model costs.
+struct SiteFacts {
+  std::string_view kind;       // the pattern of a node; "convert", "concatenate" for copies
+  std::string_view signature;  // the text of the schedule, with the storages of its arguments
+  std::vector<std::string_view> sources;  // of its kernels
+  double bytes = 0;                       // of its arguments, each once
+  double operations = 0;
+  std::int64_t launches = 1;
+  std::int64_t textures = 0;  // the number of its arguments that are in textures
+};
+
+struct SiteCost {
+  double ns = 0;
+  std::string key = {};  // by which a measurement of this site is kept; "" if nobody asked
+};
+
+// Returns the cost of a call site.
+using CostSource = std::function<SiteCost(const SiteFacts&)>;
+
+// The costs of the sites of one graph. Without a source all follow from the cost model, and nothing
+// is compiled for them.
+class SiteCosts {
+ public:
+  SiteCosts(const Graph& graph, const CostModel& model, const CostSource& source, CallSites& sites)
+      : graph_(graph), model_(model), source_(source), sites_(sites) {}
+
+  bool has_source() const { return static_cast<bool>(source_); }
+  const CostModel& model() const { return model_; }
+
+  // Whether the kernels of an alternative, whose arguments are stored like this, can be compiled.
+  bool works(const Node& node, const Alternative& alternative, const std::vector<Stored>& stored);
+  SiteCost of_node(const Node& node, const Alternative& alternative,
+                   const std::vector<Stored>& stored);
+  // `parts` are the tensors that are joined.
+  SiteCost of_concatenation(const Node& node, const std::vector<Stored>& stored);
+  SiteCost of_conversion(TensorId tensor, const Stored& from, const Stored& to);
+
+ private:
+  std::vector<SiteArgument> arguments(const std::vector<TensorId>& tensors,
+                                      const std::vector<Stored>& stored) const;
+  SiteCost cost(std::string_view kind, const lower::Lowering& program,
+                const std::vector<SiteArgument>& arguments, double bytes);
+
+  const Graph& graph_;
+  const CostModel& model_;
+  const CostSource& source_;
+  CallSites& sites_;
+};
+
+}  // namespace texloom::graph

@@ -1,0 +1,218 @@
+"""Outputs of which data decides how long they are, and nodes that read them."""
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from node_peers import model_of, onnxruntimes, ours, random
+from onnx import TensorProto, helper
+
+import texloom
+import texloom.graph
+from texloom.onnx.model import Model
+from texloom.onnx.nodes import Unsupported
+
+
+def model_of_text(text):
+    return onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : 20]> {text}')
+
+
+def both(model, inputs):
+    """What we compute, and what onnxruntime computes."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    return list(Model(model).run(inputs).values()), session.run(None, inputs)
+
+
+def equal(got, expected):
+    for one, other in zip(got, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype and one.shape == other.shape
+
+
+@pytest.mark.parametrize(
+    ("shape", "kept"), [((7,), 0.0), ((7,), 1.0), ((3, 130), 0.3), ((2, 3, 5), 0.5)]
+)
+def test_nonzero(shape, kept):
+    x = random(1, *shape) * (np.random.default_rng(2).random(shape) < kept)
+    x = np.where(x == 0, x, x + 2).astype("float32")  # none is 0 by chance
+    got = ours(model_of("NonZero", [x]), [x])
+    equal(got, [np.array(np.nonzero(x))])
+
+
+def test_nonzero_of_nan_and_signed_zero():
+    x = np.array([0.0, -0.0, np.nan, np.inf, 1e-45], "float32")
+    equal(ours(model_of("NonZero", [x]), [x])[:1], [np.array([[2, 3, 4]])])
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+def test_compress(axis):
+    """The condition may be shorter than the axis."""
+    x = random(3, 4, 6, 5)
+    condition = np.array([True, False, True])
+    attributes = {} if axis is None else {"axis": axis}
+    equal(
+        ours(model_of("Compress", [x, condition], **attributes), [x, condition]),
+        [np.compress(condition, x, axis)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("dtype", "in_order", "axis"),
+    [("float32", 1, None), ("int64", 0, None), ("float32", 0, 0), ("uint8", 1, 0), ("int8", 0, 1)],
+)
+def test_unique(dtype, in_order, axis):
+    x = np.random.default_rng(4).integers(0, 3, (40, 2)).astype(dtype)
+    attributes = {} if axis is None else {"axis": axis}
+    got = ours(model_of("Unique", [x], 4, sorted=in_order, **attributes), [x])
+    values, first, inverse, counts = np.unique(x, True, True, True, axis=axis)
+    if not in_order:
+        order = np.argsort(first)
+        values = np.take(values, order, axis or 0)
+        first, inverse, counts = first[order], np.argsort(order)[inverse], counts[order]
+    equal(got, [values, first, inverse.reshape(-1), counts])
+
+
+def boxes_and_scores(images, classes, number, centered=0):
+    """Boxes of random size, and scores of which some are equal."""
+    generator = np.random.default_rng((images, classes, number))
+    first, size = generator.random((2, images, number, 2))
+    boxes = np.concatenate([first, size / 2 if centered else first + size / 3], 2)
+    if not centered:
+        flipped = generator.random((images, number, 1)) < 0.3
+        boxes = np.where(flipped, boxes[:, :, [2, 3, 0, 1]], boxes)
+    scores = np.round(generator.random((images, classes, number)), 2)
+    return boxes.astype("float32"), scores.astype("float32")
+
+
+@pytest.mark.parametrize(
+    ("centered", "most", "least"),
+    [(0, 0, None), (0, 1000, None), (0, 5, 0.5), (1, 1000, 0.5), (1, 5, 2.0)],
+)
+def test_non_max_suppression(centered, most, least):
+    boxes, scores = boxes_and_scores(2, 3, 90, centered)
+    model = model_of_text(
+        f"""one (float[2, 90, 4] boxes, float[2, 3, 90] scores) => (int64[rows, 3] y)
+        <int64[1] most = {{{most}}}, float[1] overlap = {{0.3}}, float[1] least = {{{least or 0}}}>
+        {{ y = NonMaxSuppression <center_point_box = {centered}>
+             (boxes, scores, most, overlap{", least" if least is not None else ""}) }}"""
+    )
+    equal(*both(model, {"boxes": boxes, "scores": scores}))
+
+
+def test_thresholds_that_are_inputs():
+    """The number of boxes must be known, so that it becomes part of what is compiled."""
+    boxes, scores = boxes_and_scores(1, 2, 40)
+    inputs = [boxes, scores, np.array([4]), np.array([0.4], "float32"), np.array([0.2], "float32")]
+    model = model_of("NonMaxSuppression", inputs)
+    equal(ours(model, inputs), onnxruntimes(model, inputs))
+
+
+FOLLOWERS = {
+    "gather": "indices = NonZero(x)  first = Gather<axis = 0>(indices, zero) y = Gather(x, first)",
+    "gather_nd": "indices = NonZero(x) rows = Transpose(indices) y = GatherND(x, rows)",
+    "arithmetic": """indices = NonZero(x) floats = Cast<to = 1>(indices)
+        halves = Mul(floats, half) y = Floor(halves)""",
+    "rows": """flags = ReduceMax<keepdims = 0>(x, one)  held = Greater(flags, half)
+        part = Compress<axis = 0>(x, held) y = Softmax(part)""",
+    "product": """flags = ReduceMax<keepdims = 0>(x, one)  held = Greater(flags, half)
+        part = Compress<axis = 0>(x, held) other = Transpose(x) y = MatMul(part, other)""",
+    "least": """flags = ReduceMax<keepdims = 0>(x, one)  held = Greater(flags, half)
+        part = Compress<axis = 0>(x, held) y = ReduceMin<keepdims = 1>(part, one)""",
+    "first_rows": """indices = NonZero(x) rows = Transpose(indices)
+        few = Slice(rows, nothing, three, nothing) y = Unsqueeze(few, one)""",
+    "columns": """indices = NonZero(x) rows = Transpose(indices) last = Slice(rows, one, two, one)
+        flat = Squeeze(last, one) y = Reshape(flat, minus)""",
+    "twice": """indices = NonZero(x) first, second = Split<axis = 0, num_outputs = 2>(indices)
+        sum = Add(first, second) both = Concat<axis = 0>(sum, first) y = Cast<to = 6>(both)""",
+}
+
+
+@pytest.mark.parametrize("name", FOLLOWERS)
+@pytest.mark.parametrize("density", [0.02, 0.4])
+def test_nodes_that_follow(name, density):
+    """They compute the rows that count, and no others are seen."""
+    x = random(5, 12, 9) + np.float32(2)
+    x *= np.random.default_rng(6).random(x.shape) < density
+    model = model_of_text(
+        f"""one (float[12, 9] x) => (y)
+        <int64 zero = {{0}}, int64[1] nothing = {{0}}, int64[1] one = {{1}}, int64[1] two = {{2}},
+         int64[1] three = {{3}}, int64[1] minus = {{-1}}, float half = {{0.5}}>
+        {{ {FOLLOWERS[name]} }}"""
+    )
+    (got,), (expected,) = both(model, {"x": x})
+    assert got.shape == expected.shape and got.dtype == expected.dtype
+    # Sums of 9 terms of at most 3 * 3, or functions of 16 units in the last place.
+    np.testing.assert_allclose(got, expected, rtol=2.0**-19, atol=9 * 9 * 9 * 2.0**-23)
+
+
+REFUSED = {
+    "reduced": "ReduceSum<keepdims = 0>(rows, nothing)",
+    "all": "ReduceSum(rows)",
+    "along": "Softmax<axis = 0>(floats)",
+    "shape": "Shape(rows)",
+    "joined": "Concat<axis = 0>(rows, rows)",
+    "other": "Add(rows, table)",
+    "last": "Slice(rows, minus, three, nothing)",
+    "columns": "Gemm<transA = 1>(floats, floats)",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_mixes_rows_is_refused(name):
+    model = model_of_text(
+        f"""one (float[3, 4] x) => (y)
+        <int64[1] nothing = {{0}}, int64[1] three = {{3}}, int64[1] minus = {{-1}},
+         int64[12, 2] table = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+         10, 11}}>
+        {{ indices = NonZero(x) rows = Transpose(indices) floats = Cast<to = 1>(rows)
+           y = {REFUSED[name]} }}"""
+    )
+    with pytest.raises(Unsupported, match=r"known only|as many as a count|mixes"):
+        Model(model)
+
+
+def test_a_package_has_the_count_beside_the_tensor(tmp_path):
+    """The tensor is as long as it can become; `NAME.count` says how many rows are results."""
+    x = np.array([[0, 2, 0], [4, 0, 6]], "float32")
+    compiled = Model(model_of("NonZero", [x]))
+    compiled.save(tmp_path / "nonzero.tlp")
+    got = texloom.graph.load(tmp_path / "nonzero.tlp").run({"x0": x})
+    assert list(got) == ["y0", "y0.count"]
+    assert got["y0"].shape == (2, 6) and got["y0.count"].dtype == "int64"
+    assert got["y0.count"] == 3
+    np.testing.assert_array_equal(got["y0"][:, :3], np.nonzero(x))
+
+
+def test_two_outputs_of_one_count(tmp_path):
+    """A package has the count of each, under both names."""
+    model = model_of_text(
+        """one (float[5] x) => (y, z)
+        { y = NonZero(x)  z = Neg(y) }"""
+    )
+    x = np.array([0, 1, 0, 1, 1], "float32")
+    got, expected = both(model, {"x": x})
+    equal(got, expected)
+    Model(model).save(tmp_path / "two.tlp")
+    loaded = texloom.graph.load(tmp_path / "two.tlp").run({"x": x})
+    assert loaded["y.count"] == loaded["z.count"] == 3
+
+
+@pytest.mark.parametrize("storage", ["buffer", "texture"])
+def test_storages(storage):
+    x = (np.arange(60).reshape(3, 4, 5) % 7 - 3).clip(0).astype("float32")
+    model = helper.make_model(
+        helper.make_graph(
+            [helper.make_node("NonZero", ["x"], ["y"])],
+            "one",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
+            [onnx.ValueInfoProto(name="y")],
+        ),
+        opset_imports=[helper.make_opsetid("", 20)],
+        ir_version=9,
+    )
+    got = texloom.compile(model, storage=storage).run({"x": x})["y"]
+    np.testing.assert_array_equal(got, np.nonzero(x))
