@@ -244,7 +244,7 @@ def test_no_object_is_empty():
     for kind in [value for value in vars(_core).values() if isinstance(value, type)]:
         with pytest.raises(TypeError):
             kind.__new__(kind, "junk")
-        if kind is not tvm.arith.Analyzer:
+        if kind not in (tvm.arith.Analyzer, _core._CompiledSites):  # which begin empty
             with pytest.raises(TypeError):
                 kind.__new__(kind)
     assert repr(tvm.Device.__new__(tvm.Device, 1)) == "opencl(1)"
