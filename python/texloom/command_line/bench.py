@@ -19,7 +19,9 @@ from ..device_kinds import present
 from ..errors import refuse
 from ..graph import RunnableGraph
 from ..graph import load as load_package
+from ..trace import table_of
 from .inputs import Port, add_input_arguments, random_inputs, read_inputs
+from .kernel_times import kernel_facts, kernel_rows, start_profile
 from .model_arguments import (
     add_compile_arguments,
     compile_model,
@@ -32,7 +34,7 @@ _DESCRIPTION = """\
 Measures the median time of a run. "run" is a call with arrays of the host, and with copies of
 inputs and outputs; "device" is the time of runs one after another without these copies. What is
 compared is measured in turns, so that load and clock speed affect all alike. Inputs that are not
-given are random numbers; integers are 0.
+given are random numbers; integers are 0. --kernels shows instead what each kernel takes.
 """
 _SAMPLE_SECONDS = 0.05
 
@@ -41,7 +43,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(prog="texloom bench", description=_DESCRIPTION)
     parser.add_argument("model", type=Path, metavar="MODEL", help="a .tlp or an .onnx file")
-    parser.add_argument("--compare", choices=("onnxruntime",), help="measure this, too")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--compare", choices=("onnxruntime",), help="measure this, too")
+    instead.add_argument("--kernels", action="store_true", help="show the time of each kernel")
     parser.add_argument(
         "--onnx",
         type=Path,
@@ -165,20 +169,28 @@ def _timed(run: Callable[[], object]) -> Callable[[], float]:
 
 
 def _bench(options: argparse.Namespace) -> int:
+    profile = start_profile() if options.kernels else None
     graph = _loaded(options)
     device = present(options.device)
     ports = [Port(each.name, each.shape, each.dtype) for each in graph.inputs]
     inputs = random_inputs(ports) | read_inputs(options, ports)
     run = partial(graph.run, inputs, device)
-    outputs = run()
-    arms = {"run": _timed(run)}
-    times = max(1, round(_SAMPLE_SECONDS / max(graph.time(1, device), 1e-7)))
-    arms["device"] = lambda: graph.time(times, device) / times
     facts: dict[str, Any] = {
         "model": str(options.model),
         "device": device.device_name,
         "rounds": options.rounds,
     }
+    if profile is not None:
+        rows = kernel_rows(profile, run, options.rounds)
+        if options.json:
+            print(json.dumps(facts | {"kernels": kernel_facts(rows, options.rounds)}))
+        else:
+            print(f"{facts['model']}, {options.rounds} runs\n{table_of(rows)}")
+        return 0
+    outputs = run()
+    arms = {"run": _timed(run)}
+    times = max(1, round(_SAMPLE_SECONDS / max(graph.time(1, device), 1e-7)))
+    arms["device"] = lambda: graph.time(times, device) / times
     if options.compare:
         session = _peer(options, inputs)
         names = [each.name for each in session.get_outputs()]
