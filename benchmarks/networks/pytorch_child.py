@@ -27,7 +27,9 @@ class Network(torch.nn.Module):
 
     def __init__(self, model: onnx.ModelProto) -> None:
         super().__init__()
-        self.graph = model.graph
+        # torch.compile follows lists and tuples, but not the classes of protobuf.
+        self.result = model.graph.output[0].name
+        self.nodes = [(n.op_type, tuple(n.input), n.output[0]) for n in model.graph.node]
         self.names = {}
         self.numbers = {}
         for i, each in enumerate(model.graph.initializer):
@@ -46,11 +48,10 @@ class Network(torch.nn.Module):
         """Return the graph's output."""
         values = {"image": image}
         values |= {name: getattr(self, own) for name, own in self.names.items()}
-        for node, given in zip(self.graph.node, self.attributes, strict=True):
-            arguments = [self.numbers.get(each, values.get(each)) for each in node.input]
-            (name,) = node.output
-            values[name] = CONVERTERS[node.op_type](given, *arguments)
-        return values[self.graph.output[0].name]
+        for (operator, inputs, name), given in zip(self.nodes, self.attributes, strict=True):
+            arguments = [self.numbers.get(each, values.get(each)) for each in inputs]
+            values[name] = CONVERTERS[operator](given, *arguments)
+        return values[self.result]
 
 
 def conv(given, x, w, b=None):
