@@ -12,7 +12,7 @@
 #include "codegen/opencl/intrinsics.h"
 #include "codegen/opencl/opencl_dialect.h"
 #include "codegen/opencl/reserved_words.h"
-#include "codegen/opencl/round_half.h"
+#include "codegen/opencl/half_functions.h"
 #include "ir/visit.h"
 #include "support/check.h"
 
@@ -62,7 +62,8 @@ class OpenCLExprPrinter : public ExprPrinter {
     const std::string number = text(*vector_number(*buffer, index, dialect_));
     if (form_.array(buffer).lanes > 1) return fmt::format("{}[{}]", name(buffer), number);
     return fmt::format("(({} {}{}*){})[{}]", address_space(buffer->memory),
-                       memory_type_name(buffer->type), index->type.lanes, name(buffer), number);
+                       is_memory_alone(buffer) ? "ushort" : memory_type_name(buffer->type),
+                       index->type.lanes, name(buffer), number);
   }
 
   // Whether OpenCL C supports the buffer's element type only in memory.
@@ -72,24 +73,19 @@ class OpenCLExprPrinter : public ExprPrinter {
 
   // Whether the access can be spelled as an lvalue: an array element or an aligned vector.
   bool is_place(const Buffer& buffer, const Expr& index) const {
-    return !is_memory_alone(buffer) &&
-           (index->type.is_scalar() || vector_number(*buffer, index, dialect_));
+    return index->type.is_scalar() ? !is_memory_alone(buffer)
+                                   : vector_number(*buffer, index, dialect_).has_value();
   }
 
-  // The part between "vload" or "vstore" and the rounding: "4", "_half", "a_half4".
+  // The part between "vload" or "vstore" and the rounding: "4", "_half", "_half4".
   std::string access_form(const Buffer& buffer, const Expr& index) const {
-    const bool scalar = index->type.is_scalar(), converts = is_memory_alone(buffer);
-    const std::string width = scalar ? "" : std::to_string(index->type.lanes);
-    const bool aligned = converts && vector_number(*buffer, index, dialect_);
-    return fmt::format("{}{}{}", aligned ? "a" : "", converts ? "_half" : "", width);
+    const std::string width = index->type.is_scalar() ? "" : std::to_string(index->type.lanes);
+    return fmt::format("{}{}", is_memory_alone(buffer) ? "_half" : "", width);
   }
 
-  // The offset and pointer: "2, x" for vload_half or vloada_half4, "0, x + 8" for vload4.
+  // The offset and pointer: "2, x" for vload_half, "0, x + 8" for vload4.
   std::string offset_and_pointer(const Buffer& buffer, const Expr& index) {
     if (index->type.is_scalar()) return fmt::format("{}, {}", text(index), name(buffer));
-    if (const auto number = vector_number(*buffer, index, dialect_)) {
-      return fmt::format("{}, {}", text(*number), name(buffer));
-    }
     const Expr& base = as<ir::Ramp>(index)->base;
     if (is_int(base, 0)) return fmt::format("0, {}", name(buffer));
     return fmt::format("0, {} + {}", name(buffer), text(base, Precedence::Product));
@@ -137,7 +133,11 @@ class OpenCLExprPrinter : public ExprPrinter {
 
   std::string load(const ir::Load& n) override {
     const Expr& index = n.indices.front();
-    if (is_place(n.buffer, index)) return place(n.buffer, index);
+    if (is_place(n.buffer, index)) {
+      const std::string found = place(n.buffer, index);
+      if (!is_memory_alone(n.buffer)) return found;
+      return fmt::format("{}({})", widen_halves(prelude, index->type.lanes), found);
+    }
     return fmt::format("vload{}({})", access_form(n.buffer, index),
                        offset_and_pointer(n.buffer, index));
   }
@@ -227,7 +227,11 @@ class KernelPrinter : private KernelParts, private StmtPrinter {
     const Expr& index = n.indices.front();
     const std::string value = exprs.text(n.value);
     if (exprs.is_place(n.buffer, index)) {
-      line(fmt::format("{} = {};", exprs.place(n.buffer, index), value));
+      const std::string place = exprs.place(n.buffer, index);
+      line(exprs.is_memory_alone(n.buffer)
+               ? fmt::format("{} = {}({});", place,
+                             narrow_to_halves(exprs.prelude, n.value->type), value)
+               : fmt::format("{} = {};", place, value));
       return;
     }
     line(fmt::format("vstore{}{}({}, {});", exprs.access_form(n.buffer, index),

@@ -1,5 +1,5 @@
-// Tests rounding to float16 without half values: one function for each source type.
-#include "codegen/opencl/round_half.h"
+// Tests conversions without half values: one function for each type and width.
+#include "codegen/opencl/half_functions.h"
 
 #include <gtest/gtest.h>
 
@@ -27,6 +27,22 @@ TEST(RoundHalf, OfScalarsAndVectors) {
             "  return vload_half(0, (__private const half*)h);\n"
             "}\n\n");
   EXPECT_EQ(build_log("#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" + prelude.text()), "");
+}
+
+TEST(HalvesInMemory, AreVectorsOfIntegers) {
+  Prelude prelude;
+  EXPECT_EQ(widen_halves(prelude, 4), "tl_widen_half4");
+  EXPECT_EQ(narrow_to_halves(prelude, kFloat32.with_lanes(2)), "tl_narrow_half_float2");
+  EXPECT_EQ(prelude.text(),
+            "ushort2 tl_narrow_half_float2(float2 x) {\n"
+            "  ushort2 h;\n"
+            "  vstore_half2_rte(x, 0, (__private half*)&h);\n"
+            "  return h;\n"
+            "}\n\n"
+            "float4 tl_widen_half4(ushort4 h) {\n"
+            "  return vload_half4(0, (__private const half*)&h);\n"
+            "}\n\n");
+  EXPECT_EQ(build_log(prelude.text()), "");
 }
 
 }  // namespace

@@ -1,0 +1,23 @@
+// Converts between float32 and float16 without half values in OpenCL C.
+#pragma once
+
+#include <string>
+
+#include "codegen/c/prelude.h"
+
+namespace texloom::codegen::opencl {
+
+// Returns the name of a function that rounds `from` (float32 or float64, a scalar or a vector) to
+// the nearest float16 value, ties to even, and returns it as float32.
+std::string round_to_half(Prelude& prelude, ir::Type from);
+
+// Vectors of float16 cross memory as vectors of ushort, in one access: NVIDIA's compiler makes
+// one of each lane of vloada_half4 and vstorea_half4. These functions convert them.
+
+// Returns the name of a function from ushort4 to float4, or of as many `lanes`.
+std::string widen_halves(Prelude& prelude, int lanes);
+// Returns the name of a function from `from`, a vector of float32 or float64, to a vector of ushort
+// with the nearest float16 values, ties to even.
+std::string narrow_to_halves(Prelude& prelude, ir::Type from);
+
+}  // namespace texloom::codegen::opencl
