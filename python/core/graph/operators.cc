@@ -12,6 +12,7 @@
 #include "core/graph/alternatives.h"
 #include "core/handles.h"
 #include "core/runtime/custom.h"
+#include "graph/passes/fuse.h"
 #include "graph/passes/passes.h"
 #include "support/check.h"
 #include "support/diagnostic.h"
@@ -84,6 +85,7 @@ void bind_operators(py::module_& m, py::class_<graph::Graph>& graphs) {
       .def("run_passes", &run_passes)
       .def("unscheduled", &unscheduled)
       .def("dtypes", &dtypes)
+      .def("join", &graph::join)
       .def("schedule", [](graph::Graph& g, std::size_t number,
                           const std::vector<AlternativeTuple>& alternatives) {
         g.nodes.at(number).alternatives = alternatives_of(alternatives);

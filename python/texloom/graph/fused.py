@@ -2,42 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from .._core import Program, Tensor
+from .._core import Program
 from ..errors import TVMError
-from ..ops.schedules import schedule_default
 from ..ops.schedules.gpu.channels_last import channels_last_storages, is_convolution
-from ..ops.schedules.stages import stages_of
 from ..ops.schedules.texels import activation_storage, weight_storage
 from ..target import Target
-from .node_functions import Compute, Locals, computed, scheduled
-from .precision import stored
+from .node_functions import Compute, scheduled
+from .operators import Operator, operators_of
 from .progress import Progress
+from .separable import join_separable
 from .tensor import GraphTensor
-
-# A member of a fused operator: its name, and the names of its inputs and outputs.
-_Member = tuple[str, Sequence[str], Sequence[str]]
-
-
-def _composed(
-    members: Sequence[_Member],
-    functions: Mapping[str, Compute],
-    inputs: Sequence[str],
-    outputs: Sequence[str],
-) -> Compute:
-    """Return a function that computes what the members compute, one after another."""
-
-    def compute(*arguments: Tensor) -> list[Tensor]:
-        values = dict(zip(inputs, arguments, strict=True))
-        for name, reads, writes in members:
-            made = computed(name, functions[name], [values[each] for each in reads])
-            values.update(zip(writes, made, strict=True))
-        return [values[each] for each in outputs]
-
-    return compute
 
 
 def schedule_operators(
@@ -74,44 +51,32 @@ def schedule_operators(
     TVMError
         As for :meth:`texloom.graph.Graph.compile`.
     """
-    unscheduled = list(core.unscheduled())
-    dtypes = core.dtypes()
-    for done, (number, name, op, inputs, outputs, members) in enumerate(unscheduled):
+    if not textures:
+        join_separable(core, functions, tensors, target)
+    operators = operators_of(core, functions, tensors)
+    for done, operator in enumerate(operators):
         if progress is not None:
-            progress("kernels are scheduled", done, len(unscheduled))
-        compute = functions[name]
-        if len(members) > 1:
-            compute = _composed(members, functions, inputs, outputs)
-        given = [replace(tensors[each], dtype=dtypes[each]) for each in inputs]
-        made = [replace(tensors[each], dtype=dtypes[each]) for each in outputs]
-        if any(dtypes[each] != tensors[each].dtype for each in (*inputs, *outputs)):
-            reads = [tensors[each].dtype for each in inputs]
-            compute = stored(compute, reads, [each.dtype for each in made])
-        node = (name, op.replace("+", "_"), (compute, schedule_default), given)
-        alternatives = _over_buffers(node, (inputs, outputs), fixed, constants, target)
+            progress("kernels are scheduled", done, len(operators))
+        alternatives = _over_buffers(operator, fixed, constants, target)
         if textures:
-            storages = _texture_storages(given, made, constants)
-            texels = _scheduled_if_possible(node, storages, target)
+            storages = _texture_storages(operator, constants)
+            texels = _scheduled_if_possible(operator, storages, target)
             alternatives += [] if texels is None else [("texture", texels, None, None, True)]
-        core.schedule(number, alternatives)
+        core.schedule(operator.number, alternatives)
 
 
 def _over_buffers(
-    node: tuple[Any, ...],
-    names: tuple[Sequence[str], Sequence[str]],
-    fixed: Collection[str],
-    constants: Collection[str],
-    target: str,
+    operator: Operator, fixed: Collection[str], constants: Collection[str], target: str
 ) -> list[tuple[str, Program, None, None, bool]]:
     """Return the schedules with row-major buffers, and with channels last where that pays.
 
     Convolutions for targets that are no processor have channels last whenever they can.
     """
-    last = _with_channels_last(node, names, fixed, constants, target)
+    last = _with_channels_last(operator, fixed, constants, target)
     if last is not None and last[1]:
         return [("channels last", last[0], None, None, False)]
-    count = len(names[0]) + len(names[1])
-    row_major = scheduled(*node, ("global",) * count, target)
+    count = len(operator.inputs) + len(operator.outputs)
+    row_major = _scheduled(operator, ("global",) * count, target)
     alternatives = [("global", row_major, None, None, False)]
     if last is not None:
         alternatives.append(("channels last", last[0], None, None, True))
@@ -119,11 +84,7 @@ def _over_buffers(
 
 
 def _with_channels_last(
-    node: tuple[Any, ...],
-    names: tuple[Sequence[str], Sequence[str]],
-    fixed: Collection[str],
-    constants: Collection[str],
-    target: str,
+    operator: Operator, fixed: Collection[str], constants: Collection[str], target: str
 ) -> tuple[Program, bool] | None:
     """Return the schedule whose activations have channels last, and whether it is a convolution's.
 
@@ -131,23 +92,24 @@ def _with_channels_last(
     """
     if Target(target).attrs.get("block_stack", True):
         return None
-    name, _, (compute, _), given = node
-    symbols = Locals(given)
-    arguments = symbols.placeholders
-    with symbols.computing():
-        made = computed(name, compute, arguments)
-    stages = stages_of(made)
-    tensors = dict(zip((*names[0], *names[1]), (*arguments, *made), strict=True))
+    arguments, made, stages = operator.computation()
+    names = [each.name for each in (*operator.inputs, *operator.outputs)]
+    tensors = dict(zip(names, (*arguments, *made), strict=True))
     chosen = [{each for n, each in tensors.items() if n in some} for some in (fixed, constants)]
     storages = channels_last_storages(made, arguments, stages, *chosen)
-    program = None if storages is None else _scheduled_if_possible(node, storages, target)
+    program = None if storages is None else _scheduled_if_possible(operator, storages, target)
     if program is None:
         return None
     return program, any(map(is_convolution, stages))
 
 
+def _scheduled(operator: Operator, storages: tuple[str, ...], target: str) -> Program:
+    name, functions, inputs = operator.kernel_name, operator.functions, operator.inputs
+    return scheduled(operator.name, name, functions, inputs, storages, target)
+
+
 def _scheduled_if_possible(
-    node: tuple[Any, ...], storages: tuple[str, ...], target: str
+    operator: Operator, storages: tuple[str, ...], target: str
 ) -> Program | None:
     """Return the schedule for these storages; None if all are row-major, or no kernel fits them.
 
@@ -157,20 +119,18 @@ def _scheduled_if_possible(
     if set(storages) == {"global"}:
         return None
     try:
-        return scheduled(*node, storages, target)
+        return _scheduled(operator, storages, target)
     except TVMError:
         return None
 
 
-def _texture_storages(
-    inputs: Sequence[GraphTensor], outputs: Sequence[GraphTensor], constants: Collection[str]
-) -> tuple[str, ...]:
+def _texture_storages(operator: Operator, constants: Collection[str]) -> tuple[str, ...]:
     """Return where the arguments are stored if as many as possible are in textures."""
     return tuple(
         weight_storage(each.shape, each.dtype)
         if each.name in constants
         else activation_storage(each.shape, each.dtype)
-        for each in (*inputs, *outputs)
+        for each in (*operator.inputs, *operator.outputs)
     )
 
 

@@ -149,7 +149,41 @@ Node fused(std::vector<TensorId> inputs, std::vector<Node> members) {
   return node;
 }
 
+// The members of an operator: itself, if it is not fused.
+std::vector<Node> members_of(const Node& node) {
+  return node.members.empty() ? std::vector<Node>{node} : node.members;
+}
+
+bool reads(const Node& node, TensorId id) {
+  return std::find(node.inputs.begin(), node.inputs.end(), id) != node.inputs.end();
+}
+
 }  // namespace
+
+bool join(Graph& graph, std::size_t producer, std::size_t reader) {
+  const auto is_joinable = [](const Node& node) {
+    return node.pattern && node.outputs.size() == 1 && node.alternatives.empty();
+  };
+  const Node& first = graph.nodes.at(producer);
+  const Node& second = graph.nodes.at(reader);
+  if (!is_joinable(first) || !is_joinable(second)) return false;
+  const TensorId inner = first.outputs.front();
+  const auto readers = std::count_if(graph.nodes.begin(), graph.nodes.end(),
+                                     [&](const Node& node) { return reads(node, inner); });
+  if (graph.tensors[inner].role != TensorRole::Intermediate || readers != 1 ||
+      !reads(second, inner))
+    return false;
+  std::vector<TensorId> inputs = first.inputs;
+  for (const TensorId id : second.inputs) {
+    if (id != inner && !reads(first, id)) inputs.push_back(id);
+  }
+  std::vector<Node> members = members_of(first);
+  for (Node& member : members_of(second)) members.push_back(std::move(member));
+  if (members.size() > kMostMembers || inputs.size() + 1 > kMostTensors) return false;
+  graph.nodes[reader] = fused(std::move(inputs), std::move(members));
+  graph.nodes.erase(graph.nodes.begin() + static_cast<std::ptrdiff_t>(producer));
+  return true;
+}
 
 void fuse(Graph& graph) {
   Fusion fusion(graph);

@@ -31,6 +31,11 @@ namespace texloom::graph {
 //     }
 void fuse(Graph& graph);
 
+// Makes one operator of two nodes, the second of which alone reads what the first computes. False if
+// they are not such operators, or would exceed the limits below; then the graph is as before. Else
+// the operator takes the place of the reader, and the producer is removed.
+bool join(Graph& graph, std::size_t producer, std::size_t reader);
+
 // A kernel has as many arguments as its operator has tensors, and its expressions grow with the
 // members.
 inline constexpr std::size_t kMostMembers = 32;

@@ -111,6 +111,30 @@ TEST(Fuse, ASecondTimeChangesNoMembers) {
   }
 }
 
+// A join that is refused changes nothing; others keep all members, and what the graph computes.
+TEST(Join, KeepsAllOperatorsOfRandomGraphs) {
+  std::size_t joined = 0;
+  for (unsigned seed = 0; seed < kGraphs; ++seed) {
+    Graph graph = random_graph(seed);
+    fuse(graph);
+    const auto before = reads_by_name(graph);
+    for (std::size_t reader = graph.nodes.size(); reader-- > 0;) {
+      for (std::size_t producer = 0; producer < reader; ++producer) {
+        const std::string text = to_string(graph);
+        if (!join(graph, producer, reader)) {
+          ASSERT_EQ(to_string(graph), text) << seed;
+          continue;
+        }
+        ++joined;
+        ASSERT_NO_THROW(verify(graph)) << seed;
+        break;
+      }
+    }
+    EXPECT_EQ(reads_by_name(graph), before) << seed;
+  }
+  EXPECT_GT(joined, kGraphs / 4U);
+}
+
 // All passes, one after another, keep what the outputs of the graph depend on.
 TEST(GraphPasses, KeepInputsAndOutputs) {
   for (unsigned seed = 0; seed < kGraphs; ++seed) {

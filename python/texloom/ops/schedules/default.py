@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from ... import te
 from ..._core import IterVar, Schedule, Tensor
 from ...extents import Extent, product
+from ..contraction import Contraction
 from .contraction import schedule_contraction
 from .contraction_kernels import contraction_kernels, stored_inputs
-from .gpu.channels_last import is_convolution, schedule_channels_last
+from .gpu.channels_last import is_convolution, schedule_channels_last, schedule_joined
 from .gpu.elements import bind_channels, order_channels
 from .gpu.layouts import is_channels_last
 from .places import Places
@@ -123,8 +124,13 @@ def schedule_default(
     stages = stages_of(outputs)
     scheduled = set(schedule_scans(s, stages, target))
     threads: dict[te.Operation, IterVar] = {}  # of each kernel, by the stage that it writes
+    joined = schedule_joined(s, stages, outputs[0]) if last and not texels else None
+    if joined is not None:
+        threads[outputs[0].op] = joined
+        for sums in (each for each in stages if Contraction.of(each) is not None):
+            scheduled |= {sums.op, sums.op.input_tensors[0].op, outputs[0].op}
     for sums, root in contraction_kernels(stages, outputs).items():
-        if root.op in texels:
+        if root.op in texels or sums.op in scheduled:
             continue
         if last and is_convolution(sums):
             threads[root.op] = schedule_channels_last(s, sums, root)

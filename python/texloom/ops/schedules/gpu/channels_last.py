@@ -12,6 +12,7 @@ from ...contraction import Contraction
 from .convolution import ConvolutionTile, schedule_convolution
 from .depthwise import schedule_depthwise
 from .layouts import activation_layout, weight_layout
+from .separable import schedule_separable, separable_sums, separable_tile, taps_of
 from .tiles import ConvolutionShape, tile_for
 
 _DTYPES = ("float32", "float16")
@@ -57,7 +58,9 @@ def channels_last_storages(
         None if nothing would have channels last.
     """
     sums = [each for each in stages if Contraction.of(each) is not None]
-    if len(outputs) != 1 or not all(map(is_convolution, sums)) or len(sums) > 1:
+    if len(outputs) != 1 or not all(map(is_convolution, sums)):
+        return None
+    if len(sums) > 1 and separable_sums(stages) is None:
         return None
     if not all(are_known(each.shape) for each in (*inputs, *outputs)):
         return None  # the rows of such tensors have no fixed length
@@ -92,6 +95,19 @@ def schedule_channels_last(s: Schedule, sums: Tensor, root: Tensor) -> IterVar:
     return schedule_with(s, sums, root, tile_for(ConvolutionShape.of(sums, root)))
 
 
+def schedule_joined(s: Schedule, stages: Sequence[Tensor], root: Tensor) -> IterVar | None:
+    """Schedule a depthwise and another convolution as one kernel, if this is what stages compute.
+
+    Stages that are no sums and not read by these must be inlined, except `root`, which is written.
+    """
+    found = separable_sums(stages)
+    if found is None:
+        return None
+    depthwise, sums = found
+    tile = separable_tile(taps_of(depthwise), ConvolutionShape.of(sums, root))
+    return None if tile is None else schedule_separable(s, depthwise, sums, root, tile)
+
+
 def schedule_with(s: Schedule, sums: Tensor, root: Tensor, tile: ConvolutionTile) -> IterVar:
     """Schedule such a convolution with a given tile."""
     roles = Contraction.of(sums)
@@ -102,4 +118,10 @@ def schedule_with(s: Schedule, sums: Tensor, root: Tensor, tile: ConvolutionTile
     return schedule(s, sums, root, tile)
 
 
-__all__ = ["channels_last_storages", "is_convolution", "schedule_channels_last", "schedule_with"]
+__all__ = [
+    "channels_last_storages",
+    "is_convolution",
+    "schedule_channels_last",
+    "schedule_joined",
+    "schedule_with",
+]

@@ -80,29 +80,49 @@ def schedule_convolution(s: Schedule, sums: Tensor, root: Tensor, tile: Convolut
     IterVar
         The innermost axis of threads.
     """
-    rank = len(root.shape)
-    is_flat = len(sums.shape) < rank
+    bound = bind_tiles(s, sums, root, tile)
+    accumulate(s, bound.added, bound.added.op.input_tensors[0], tile)
+    return bound.thread
+
+
+@dataclass(frozen=True)
+class BoundTiles:
+    """A convolution whose results are divided among blocks and threads.
+
+    Attributes
+    ----------
+    added : Tensor
+        The stage in which a thread adds up products.
+    block, thread : IterVar
+        Axes of the stage that the kernel writes.
+    """
+
+    added: Tensor
+    block: IterVar
+    thread: IterVar
+
+
+def bind_tiles(s: Schedule, sums: Tensor, root: Tensor, tile: ConvolutionTile) -> BoundTiles:
+    """Give blocks and threads their tiles of what is computed from sums; see above."""
+    is_flat = len(sums.shape) < len(root.shape)
     if tile.slices == 1:
-        added, keeper = kept_sums(s, sums, root), None
-    else:
-        channel = sums.op.reduce_axis[0]
-        chunk, own = s[sums].split(channel, tile.inputs)
-        chunk, part = s[sums].split(chunk, tile.slices)
-        keeper = s.rfactor(sums, part)
-        _in_shared(s, keeper, len(sums.shape))
-        added = s.cache_write(keeper, "local", layout=channels_last("pn", len(sums.shape)))
-        sums = kept_sums(s, sums, root)
-    if keeper is None:
-        thread = bind_pixels(s[root], tile, is_flat)
+        added = kept_sums(s, sums, root)
+        block, thread = bind_pixels(s[root], tile, is_flat)
         s[added].compute_at(s[root], thread)
-    else:
-        block, thread, turn = _bind_blocks(s[root], tile, is_flat)
-        _order_added(s[sums], tile)
-        s[sums].compute_at(s[root], turn)
-        s[keeper].compute_at(s[root], block)
-        s[added].compute_at(s[keeper], _bind_slices(s[keeper], tile))
-    _accumulate(s, added, tile, is_sliced=keeper is not None)
-    return thread
+        return BoundTiles(added, block, thread)
+    channel = sums.op.reduce_axis[0]
+    chunk, own = s[sums].split(channel, tile.inputs)
+    chunk, part = s[sums].split(chunk, tile.slices)
+    keeper = s.rfactor(sums, part)
+    _in_shared(s, keeper, len(sums.shape))
+    added = s.cache_write(keeper, "local", layout=channels_last("pn", len(sums.shape)))
+    sums = kept_sums(s, sums, root)
+    block, thread, turn = _bind_blocks(s[root], tile, is_flat)
+    _order_added(s[sums], tile)
+    s[sums].compute_at(s[root], turn)
+    s[keeper].compute_at(s[root], block)
+    s[added].compute_at(s[keeper], _bind_slices(s[keeper], tile))
+    return BoundTiles(added, block, thread)
 
 
 def kept_sums(s: Schedule, sums: Tensor, root: Tensor) -> Tensor:
@@ -126,8 +146,8 @@ def _pixel_axes(axes: list[IterVar]) -> tuple[list[IterVar], IterVar | None, Ite
     return [n, *spatial], rows, columns
 
 
-def bind_pixels(stage: Stage, tile: ConvolutionTile, is_flat: bool) -> IterVar:
-    """Give each thread its tile of ``[N, O, *spatial]``; return the axis of threads.
+def bind_pixels(stage: Stage, tile: ConvolutionTile, is_flat: bool) -> tuple[IterVar, IterVar]:
+    """Give each thread its tile of ``[N, O, *spatial]``; return the axes of blocks and threads.
 
     If the sums have a single spatial axis, tiles are of the fused ones.
     """
@@ -149,7 +169,7 @@ def bind_pixels(stage: Stage, tile: ConvolutionTile, is_flat: bool) -> IterVar:
     stage.bind(block, te.thread_axis("blockIdx.x"))
     stage.bind(thread, te.thread_axis("threadIdx.x"))
     vectorize(stage, lane, tile.lanes)
-    return thread
+    return block, thread
 
 
 def _bind_blocks(
@@ -227,16 +247,27 @@ def _bind_slices(stage: Stage, tile: ConvolutionTile) -> IterVar:
     return thread
 
 
-def _accumulate(s: Schedule, sums: Tensor, tile: ConvolutionTile, is_sliced: bool) -> None:
-    """Schedule the steps of a thread: load pixels and weights into registers, then multiply."""
+def accumulate(s: Schedule, sums: Tensor, pixels: Tensor, tile: ConvolutionTile) -> None:
+    """Schedule the steps of a thread: load pixels and weights into registers, then multiply.
+
+    Parameters
+    ----------
+    s : Schedule
+    sums : Tensor
+        The stage in which a thread adds up products.
+    pixels : Tensor
+        The stage of pixels that it reads.
+    tile : ConvolutionTile
+    """
     stage = s[sums]
     axes = list(stage.op.axis)
+    is_sliced = tile.slices > 1
     if is_sliced:
         chunk, lane, *taps = stage.op.reduce_axis
     else:
         c, *taps = stage.op.reduce_axis
         chunk, lane = stage.split(c, tile.inputs)
-    pixels, weight = sums.op.input_tensors
+    _, weight = sums.op.input_tensors
     o = axes.pop(2 if is_sliced else 1)
     group, vector = stage.split(o, tile.lanes)
     outer_taps, last_tap = taps[:-1], taps[-1]
@@ -282,8 +313,11 @@ def vectorize(stage: Stage, axis: IterVar, lanes: int) -> None:
 
 
 __all__ = [
+    "BoundTiles",
     "ConvolutionTile",
+    "accumulate",
     "bind_pixels",
+    "bind_tiles",
     "kept_sums",
     "schedule_convolution",
     "vectorize",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...._core import IterVar, Schedule, Tensor
+from ...._core import IterVar, Schedule, Stage, Tensor
 from .convolution import ConvolutionTile, bind_pixels, kept_sums, vectorize, weight_layout_of
 from .layouts import channels_last
 
@@ -14,23 +14,40 @@ def schedule_depthwise(s: Schedule, sums: Tensor, root: Tensor, tile: Convolutio
     result are those of :func:`.convolution.schedule_convolution`; the tile has no slices.
     """
     local = kept_sums(s, sums, root)
-    thread = bind_pixels(s[root], tile, is_flat=False)
+    _, thread = bind_pixels(s[root], tile, is_flat=False)
     s[local].compute_at(s[root], thread)
-    pixels, weight = local.op.input_tensors
-    rank = len(root.shape)
+    keep_in_thread(s, local, s[root], thread, tile.lanes)
+    return thread
+
+
+def keep_in_thread(s: Schedule, sums: Tensor, reader: Stage, thread: IterVar, lanes: int) -> None:
+    """Keep the pixels and the filters of depthwise sums in the registers of a thread.
+
+    Parameters
+    ----------
+    s : Schedule
+    sums : Tensor
+        A stage in the registers of a thread.
+    reader : Stage
+        The one that is computed from the sums.
+    thread : IterVar
+        Its axis of threads.
+    lanes : int
+        Neighboring channels that are computed as a vector.
+    """
+    pixels, weight = sums.op.input_tensors
     s[pixels].set_scope("local", layout=channels_last("n", len(pixels.shape)))
-    weights = s.cache_read(weight, "local", [local], layout=weight_layout_of(rank))
-    for each, channel in ((pixels, 1), (weights, 0), (local, 1)):
+    weights = s.cache_read(weight, "local", [sums], layout=weight_layout_of(len(weight.shape)))
+    for each, channel in ((pixels, 1), (weights, 0), (sums, 1)):
         stage = s[each]
-        stage.compute_at(s[root], thread)
+        stage.compute_at(reader, thread)
         axes = list(stage.op.axis)
-        group, lane = stage.split(axes.pop(channel), tile.lanes)
+        group, lane = stage.split(axes.pop(channel), lanes)
         reduced = list(stage.op.reduce_axis)
         stage.reorder(*reduced, *axes, group, lane)
         for axis in (*reduced, *axes, group):
             stage.unroll(axis)
-        vectorize(stage, lane, tile.lanes)
-    return thread
+        vectorize(stage, lane, lanes)
 
 
-__all__ = ["schedule_depthwise"]
+__all__ = ["keep_in_thread", "schedule_depthwise"]

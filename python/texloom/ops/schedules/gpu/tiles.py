@@ -171,17 +171,39 @@ def _slices(
                 yield tile
 
 
-def estimate(tile: ConvolutionTile, shape: ConvolutionShape) -> float:
-    """Return the nanoseconds that the kernel is estimated to take."""
+def _blocks(tile: ConvolutionTile, shape: ConvolutionShape) -> int:
+    own = (*tile.pixels, tile.channels)
+    extents = (shape.rows, shape.columns, shape.outputs)
+    return shape.images * prod(
+        -(-extent // (count * each))
+        for extent, count, each in zip(extents, tile.threads, own, strict=True)
+    )
+
+
+def estimate_of_shared(
+    tile: ConvolutionTile, shape: ConvolutionShape, vectors: int, taps: int, shared: int
+) -> float:
+    """Return the nanoseconds in which blocks compute depthwise sums that their threads share.
+
+    Each computes so many vectors of so many products, and has so many bytes of shared memory.
+    """
+    blocks, warps = _blocks(tile, shape), -(-tile.block // 32)
+    turns = -(-vectors // tile.block)
+    resident = max(1, min(32, 64 // warps, 200000 // shared))
+    work = -(-blocks // _PROCESSORS) * warps * turns * 2 * taps * _DEPTHWISE_CYCLES
+    waiting = -(-blocks // (_PROCESSORS * resident)) * turns * _STEP_CYCLES
+    return max(work, waiting) / _CYCLES_PER_NS + _SLICE_NS
+
+
+def estimate(tile: ConvolutionTile, shape: ConvolutionShape, shared: int = 1) -> float:
+    """Return the nanoseconds that the kernel is estimated to take.
+
+    A block has at least so many bytes of shared memory.
+    """
     rows, columns = tile.pixels
     own = (rows * tile.threads[0], columns * tile.threads[1])
     channels = tile.channels * tile.threads[2]
-    blocks = shape.images * prod(
-        -(-extent // each)
-        for extent, each in zip(
-            (shape.rows, shape.columns, shape.outputs), (*own, channels), strict=True
-        )
-    )
+    blocks = _blocks(tile, shape)
     is_cut = _is_cut(tile, shape)
     down, across = shape.reach(rows, columns)
     height = [1, 1, *shape.window][-2]
@@ -206,7 +228,8 @@ def estimate(tile: ConvolutionTile, shape: ConvolutionShape) -> float:
         loads = _DEPTHWISE_CYCLES * (pixel_loads + weight_loads)
     warps = -(-tile.block // 32)
     registers = min(255.0, 1.1 * (rows * columns * tile.channels + read * pixel_loads + 40))
-    shared = 4 * rows * columns * tile.channels * tile.block if tile.slices > 1 else 1
+    if tile.slices > 1:
+        shared = max(shared, 4 * rows * columns * tile.channels * tile.block)
     resident = max(1, min(32, 64 // warps, int(65536 / (registers * tile.block)), 200000 // shared))
     work = -(-blocks // _PROCESSORS) * warps * steps
     work *= max(multiplications * _MULTIPLICATION_CYCLES * (_CUT if is_cut else 1), loads)
@@ -221,4 +244,13 @@ def estimate(tile: ConvolutionTile, shape: ConvolutionShape) -> float:
     return _START_NS + max(max(work, waiting) / _CYCLES_PER_NS, moved) + added
 
 
-__all__ = ["ConvolutionShape", "candidates", "estimate", "is_possible", "lanes_of", "tile_for"]
+__all__ = [
+    "MOST_SHARED",
+    "ConvolutionShape",
+    "candidates",
+    "estimate",
+    "estimate_of_shared",
+    "is_possible",
+    "lanes_of",
+    "tile_for",
+]

@@ -1,0 +1,164 @@
+"""Schedules of a depthwise convolution and one of its pixels, as one kernel.
+
+The threads of a block compute the depthwise convolution of their pixels for all channels, keep it
+in shared memory, and then multiply it by the weights of their output channels. So it costs no
+launch, and its result no memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import prod
+
+from .... import te
+from ...._core import IterVar, Schedule, Stage, Tensor
+from ...contraction import Contraction
+from .convolution import ConvolutionTile, accumulate, bind_tiles, vectorize
+from .depthwise import keep_in_thread
+from .layouts import channels_last
+from .tiles import (
+    MOST_SHARED,
+    ConvolutionShape,
+    candidates,
+    estimate,
+    estimate_of_shared,
+    lanes_of,
+    tile_for,
+)
+
+
+def separable_sums(stages: Sequence[Tensor]) -> tuple[Tensor, Tensor] | None:
+    """Return the sums of both convolutions if this is what the stages compute, else None."""
+    sums = [each for each in stages if Contraction.of(each) is not None]
+    if len(sums) != 2 or not _are_separable(*sums):
+        return None
+    between = sums[1].op.input_tensors[0]
+    while between.op != sums[0].op:
+        inner = [each for each in between.op.input_tensors if len(each.shape) > 1]
+        if between.op.reduce_axis or len(inner) != 1:
+            return None
+        (between,) = inner
+    return sums[0], sums[1]
+
+
+def _are_separable(depthwise: Tensor, sums: Tensor) -> bool:
+    """Whether these are sums of a depthwise convolution, and of one whose windows are elements."""
+    first, second = Contraction.of(depthwise), Contraction.of(sums)
+    assert first is not None and second is not None
+    taps = sums.op.reduce_axis[1:]
+    return (
+        (first.is_convolution and second.is_convolution)
+        and (depthwise.dtype == sums.dtype == "float32")
+        and (first.rows_per_group == 1 and int(depthwise.op.reduce_axis[0].dom.extent) == 1)
+        and second.rows_per_group == int(sums.shape[1])
+        and len(sums.shape) == 3 < len(depthwise.shape)
+        and all(int(axis.dom.extent) == 1 for axis in taps)
+    )
+
+
+def is_faster_joined(first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]) -> bool:
+    """Whether one kernel is estimated to be faster than two, and possible.
+
+    Each is the sums of a convolution, and what its kernel writes.
+    """
+    if not _are_separable(first[0], second[0]):
+        return False
+    shapes = [ConvolutionShape.of(*each) for each in (first, second)]
+    taps = taps_of(first[0])
+    tile = separable_tile(taps, shapes[1])
+    if tile is None:
+        return False
+    apart = sum(estimate(tile_for(shape), shape) for shape in shapes)
+    return _estimate(tile, taps, shapes[1]) < apart
+
+
+def taps_of(sums: Tensor) -> int:
+    """Return how many products each sum of a depthwise convolution has."""
+    return prod(int(axis.dom.extent) for axis in sums.op.reduce_axis)
+
+
+@lru_cache(maxsize=256)
+def separable_tile(taps: int, shape: ConvolutionShape) -> ConvolutionTile | None:
+    """Return the tile of the second convolution that is estimated to be the fastest.
+
+    None if shared memory holds the pixels of none. Each sum of the first has so many products.
+    """
+    possible = [tile for tile in candidates(shape) if _shared_floats(tile, shape) <= MOST_SHARED]
+    return min(possible, key=lambda tile: _estimate(tile, taps, shape), default=None)
+
+
+def _block_pixels(tile: ConvolutionTile) -> int:
+    return tile.pixels[0] * tile.threads[0] * tile.pixels[1] * tile.threads[1]
+
+
+def _shared_floats(tile: ConvolutionTile, shape: ConvolutionShape) -> int:
+    sums = prod(tile.pixels) * tile.channels * tile.block if tile.slices > 1 else 0
+    return _block_pixels(tile) * shape.inputs + sums
+
+
+def _estimate(tile: ConvolutionTile, taps: int, shape: ConvolutionShape) -> float:
+    """Return the nanoseconds that the kernel is estimated to take."""
+    vectors = _block_pixels(tile) * shape.inputs // lanes_of(shape.inputs)
+    shared = 4 * _shared_floats(tile, shape)
+    return estimate(tile, shape, shared) + estimate_of_shared(tile, shape, vectors, taps, shared)
+
+
+def schedule_separable(
+    s: Schedule, depthwise: Tensor, sums: Tensor, root: Tensor, tile: ConvolutionTile
+) -> IterVar:
+    """Schedule the sums of both convolutions, and what is computed from the second.
+
+    Parameters
+    ----------
+    s : Schedule
+    depthwise : Tensor
+        The sums of the first.
+    sums : Tensor
+        Those of the second, whose windows are elements; it reads one stage, which is computed from
+        the first element by element.
+    root : Tensor
+        As for :func:`.convolution.schedule_convolution`.
+    tile : ConvolutionTile
+        That of the second.
+
+    Returns
+    -------
+    IterVar
+        The innermost axis of threads.
+    """
+    bound = bind_tiles(s, sums, root, tile)
+    shared = bound.added.op.input_tensors[0]
+    near = s.cache_read(shared, "local", [bound.added], layout=_pixels_layout(shared))
+    accumulate(s, bound.added, near, tile)
+    s[shared].set_scope("shared", layout=_pixels_layout(shared))
+    s[shared].compute_at(s[root], bound.block)
+    lanes = lanes_of(int(shared.shape[1]))
+    thread = _share(s[shared], tile.block, lanes)
+    s[depthwise].set_scope("local", layout=_pixels_layout(depthwise))
+    keep_in_thread(s, depthwise, s[shared], thread, lanes)
+    return bound.thread
+
+
+def _pixels_layout(tensor: Tensor) -> str:
+    return channels_last("n", len(tensor.shape))
+
+
+def _share(stage: Stage, threads: int, lanes: int) -> IterVar:
+    """Divide ``[N, C, *spatial]`` among the threads of a block; return the axis of threads."""
+    n, channel, *spatial = stage.op.axis
+    group, lane = stage.split(channel, lanes)
+    stage.reorder(n, *spatial, group, lane)
+    _, thread = stage.split(stage.fuse(n, *spatial, group), threads)
+    stage.bind(thread, te.thread_axis("threadIdx.x"))
+    vectorize(stage, lane, lanes)
+    return thread
+
+
+__all__ = [
+    "is_faster_joined",
+    "schedule_separable",
+    "separable_sums",
+    "separable_tile",
+    "taps_of",
+]
