@@ -72,7 +72,8 @@ def benchmark(
     begin = time.monotonic()
     before = len(costs.database.costs(costs.device))
     target = Target.from_device(device)
-    Model(proto, target, shapes=shapes, costs=costs, measure=device)
+    for storage in ("auto", "texture"):  # whose operators may be joined in other ways
+        Model(proto, target, storage, shapes=shapes, costs=costs, measure=device)
     measuring = time.monotonic() - begin
     models = {
         way: Model(proto, target, storage, shapes=shapes, costs=costs)

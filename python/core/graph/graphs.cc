@@ -17,7 +17,6 @@
 #include "core/compile/packages.h"
 #include "core/graph/alternatives.h"
 #include "core/graph/graph_compilation.h"
-#include "core/graph/measuring.h"
 #include "core/graph/operators.h"
 #include "core/graph/runnable_graph.h"
 #include "core/graph/sizes.h"
@@ -210,7 +209,6 @@ void bind_graphs(py::module_& m) {
   py::class_<PyCompiledGraph, PyRunnableGraph, std::shared_ptr<PyCompiledGraph>> compiled(
       m, "_CompiledGraph");
   bind_compilation(m, graphs, compiled);
-  bind_measuring(compiled);
   compiled
       .def("save",
            [](const PyCompiledGraph& g, const py::bytes& path,

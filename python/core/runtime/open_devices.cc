@@ -50,7 +50,6 @@ struct OpenDevices {
   std::atomic<pid_t> process = 0;           // the process that created the first driver
   hal::DriverRegistry drivers;
   std::map<PyDevice, std::shared_ptr<hal::Device>> devices;
-  std::map<PyDevice, ProfiledDevice> profiled;
   std::vector<std::weak_ptr<runtime::DeviceProgram>> compiling;  // see explain_waits_for()
   bool interrupted = false;               // by Ctrl-C, while work ran; guarded by the GIL
   bool shows_notices = true;              // guarded by the GIL
@@ -171,17 +170,6 @@ const std::shared_ptr<hal::Device>& open_device(const PyDevice& device) {
   const auto open = state.devices.find(device);
   if (open != state.devices.end()) return open->second;
   return state.devices.emplace(device, opened(state, device, state.profile)).first->second;
-}
-
-const ProfiledDevice& open_profiled_device(const PyDevice& device) {
-  OpenDevices& state = open_devices();
-  check_process(state);
-  const std::lock_guard lock(state.mutex);
-  const auto open = state.profiled.find(device);
-  if (open != state.profiled.end()) return open->second;
-  auto profile = std::make_shared<hal::Profile>();
-  return state.profiled.emplace(device, ProfiledDevice{opened(state, device, profile), profile})
-      .first->second;
 }
 
 void explain_waits_for(const std::shared_ptr<runtime::DeviceProgram>& program) {

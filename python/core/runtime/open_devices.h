@@ -36,14 +36,6 @@ Result<std::vector<hal::DeviceInfo>> device_infos(const std::string& driver);
 // device of that number. Devices stay open for the lifetime of the process.
 const std::shared_ptr<hal::Device>& open_device(const PyDevice& device);
 
-// The device once more, apart from open_device(), with a profile to which it adds what it runs. It
-// stays open, too. Fails like open_device().
-struct ProfiledDevice {
-  std::shared_ptr<hal::Device> device;
-  std::shared_ptr<hal::Profile> profile;
-};
-const ProfiledDevice& open_profiled_device(const PyDevice& device);
-
 // Waits for all work on a device, or on all open devices. Ctrl-C ends the wait, but not the work.
 // A wait of some seconds is explained on stderr.
 void wait_for(hal::Device& device);

@@ -34,6 +34,22 @@ std::vector<DeviceSpan> device_spans(const hal::Profile& profile) {
   return result;
 }
 
+// (command, nanoseconds at its begin and at its end, by the clock of profiles)
+using Command = std::tuple<std::string, int64_t, int64_t>;
+
+std::vector<Command> commands(const hal::Profile& profile) {
+  const auto since_start = [](hal::ProfileClock::time_point time) {
+    return nanoseconds(time.time_since_epoch());
+  };
+  const hal::ProfileSnapshot snapshot = profile.snapshot();
+  std::vector<Command> result;
+  for (const hal::ProfileSpan& span : snapshot.spans) {
+    if (snapshot.tracks[span.track].kind == hal::ProfileTrack::Kind::DeviceQueue)
+      result.emplace_back(span.name, since_start(span.begin), since_start(span.end));
+  }
+  return result;
+}
+
 SharedProfile start_profile() {
   auto profile = std::make_shared<hal::Profile>();
   if (!profile_devices(profile)) return nullptr;
@@ -46,6 +62,9 @@ SharedProfile start_profile() {
 void bind_profiling(py::module_& m) {
   py::class_<hal::Profile, SharedProfile>(m, "Profile", "Records what ran when; see texloom.trace.")
       .def_property_readonly("dropped", &hal::Profile::dropped, "Spans that were not kept.")
+      .def("clear", &hal::Profile::clear, "Forgets what was recorded.")
+      .def("commands", &commands,
+           "For each command of a device: its name, nanoseconds at its begin and at its end.")
       .def("chrome_trace", &hal::chrome_trace, "The JSON of Chrome's trace viewer and of Perfetto.")
       .def("device_spans", &device_spans,
            "For each command of a device: queue, name, nanoseconds on the device, nanoseconds "

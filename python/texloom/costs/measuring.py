@@ -8,19 +8,18 @@ network also runs without time stamps, and the costs of its kernels add up to th
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from statistics import mean, median
+from statistics import mean
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..device_kinds import devices
-from ..errors import refuse
 from .database import CostDatabase, MeasuredCost, MeasuredDevice, MeasuredNetwork
+from .runs import Runs, timed_runs
 from .table import CostTable
 
 Progress = Callable[[str, int, int], None]
@@ -28,10 +27,9 @@ Progress = Callable[[str, int, int], None]
 Compile = Callable[[str, Sequence[str]], Any]
 """``compile(scopes, fixed)`` returns the core's graph, compiled with these alternatives."""
 
-_SECONDS = 0.5  # of runs of one network
 _FIRST_WARM_UP, _WARM_UP = 8.0, 0.3  # seconds before the first network on a GPU, and before others
-_FEWEST_RUNS = 5
-_MOST_RUNS = 200
+_NOISE = 0.1  # by which a network may become faster without a reason
+_MOST_REPEATS = 3
 _LEAST_SHARE = 0.2  # of what time stamps say of a launch
 
 
@@ -63,24 +61,72 @@ def measure_sites(
     progress : callable, optional
         As for :meth:`texloom.graph.Graph.compile`.
     """
+    measuring = _Measuring(inputs, device, database, of, table)
     networks = list(_networks(alternatives))
-    is_gpu = devices(device.driver)[device.device_id]["type"] == "gpu"
-    warm_up = _FIRST_WARM_UP if is_gpu else _WARM_UP
     for done, (scopes, fixed) in enumerate(networks):
         if progress is not None:
             progress("networks are measured", done, len(networks))
-        compiled = compile(scopes, fixed)
+        measuring.add(compile(scopes, fixed))
+    for _ in range(_MOST_REPEATS):
+        if not measuring.became_faster():
+            break
+        for done, compiled in enumerate(again := measuring.forget()):
+            if progress is not None:
+                progress("networks are measured again", done, len(again))
+            measuring.add(compiled)
+
+
+class _Measuring:
+    """Measures networks one after another: of each the call sites that are not known yet."""
+
+    def __init__(
+        self,
+        inputs: Sequence[NDArray[Any]],
+        device: Any,
+        database: CostDatabase,
+        of: MeasuredDevice,
+        table: CostTable,
+    ) -> None:
+        self._inputs, self._device, self._table = inputs, device, table
+        self._database, self._of = database, of
+        self._before = database.costs(of)
+        self._known = dict(self._before)
+        self._measured: list[tuple[Any, float]] = []  # with the nanoseconds of a run
+        self._is_gpu = devices(device.driver)[device.device_id]["type"] == "gpu"
+        self._warm_up = _FIRST_WARM_UP if self._is_gpu else _WARM_UP
+
+    def add(self, compiled: Any) -> None:
+        """Measure a compiled network, and add its costs to the database."""
         runs = [run for run in compiled.summary()["runs"] if run[3]]
-        known = database.costs(of)
-        if all(key in known for _, key, *_ in runs if key):
-            continue
-        spans = _spans(compiled, device, inputs, sum(run[3] for run in runs), warm_up)
-        warm_up = _WARM_UP
-        total = _total(compiled, device, inputs)
-        stamped, launches = _launch_times(*spans, total)
-        database.add(of, _costs(runs, launches, table.asked, known))
+        if all(key in self._known for _, key, *_ in runs if key):
+            return
+        timed = self._runs(compiled)
+        self._warm_up = _WARM_UP
+        count = sum(run[3] for run in runs)
+        stamped, launches = _launch_times(*timed.stamps(count), timed.total)
+        costs = _costs(runs, launches, self._table.asked, self._known)
+        self._database.add(self._of, costs)
         key = sha256("\n".join(key for _, key, *_ in runs).encode()).hexdigest()[:32]
-        database.add_network(of, MeasuredNetwork(key, launches.shape[1], stamped, total))
+        network = MeasuredNetwork(key, launches.shape[1], stamped, timed.total)
+        self._database.add_network(self._of, network)
+        self._known |= {each.key: each for each in costs}
+        self._measured.append((compiled, timed.total))
+
+    def _runs(self, compiled: Any) -> Runs:
+        return timed_runs(compiled, self._device, self._inputs, self._warm_up)
+
+    def became_faster(self) -> bool:
+        """Whether the first network takes less time now: the clock of the GPU has risen."""
+        if not self._measured or not self._is_gpu:
+            return False
+        compiled, total = self._measured[0]
+        return self._runs(compiled).total < total * (1 - _NOISE)
+
+    def forget(self) -> list[Any]:
+        """Return the networks that were measured, which may now be measured again."""
+        networks = [compiled for compiled, _ in self._measured]
+        self._measured, self._known = [], dict(self._before)
+        return networks
 
 
 def _networks(alternatives: Sequence[Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
@@ -95,39 +141,6 @@ def _networks(alternatives: Sequence[Sequence[str]]) -> Iterator[tuple[str, list
             place += len(names) > 1
         if any(fixed):
             yield "auto", fixed
-
-
-def _spans(
-    compiled: Any, device: Any, inputs: Sequence[NDArray[Any]], count: int, warm_up: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return when each launch begins and ends, in nanoseconds, a row for each run."""
-    measurement = compiled.Measurement(compiled, device, list(inputs))
-    seconds, _ = measurement.run(1)
-    _warm_up(measurement, max(seconds, 1e-9), warm_up)
-    seconds, _ = measurement.run(1)
-    times = int(min(max(_SECONDS / max(seconds, 1e-9), _FEWEST_RUNS), _MOST_RUNS))
-    _, commands = measurement.run(times)
-    if len(commands) != times * count:
-        refuse(
-            "DeviceError",
-            f"{times} runs of {count} kernels had {len(commands)} commands on the device",
-            "measure a model without custom operators",
-        )
-    origin = commands[0][1]
-    begins = np.array([begin - origin for _, begin, _ in commands], "float64")
-    ends = np.array([end - origin for _, _, end in commands], "float64")
-    return begins.reshape(times, count), ends.reshape(times, count)
-
-
-def _warm_up(measurement: Any, seconds: float, least: float) -> None:
-    """Run for so long: a device that was idle has caches and clocks to raise.
-
-    The clocks of an H200 stay low for some seconds of work, and are then six times as high.
-    """
-    times = max(1, int(0.05 / seconds))
-    end = time.monotonic() + least
-    while time.monotonic() < end:
-        measurement.run(times)
 
 
 def _launch_times(
@@ -180,14 +193,6 @@ def _costs(
             )
         )
     return costs
-
-
-def _total(compiled: Any, device: Any, inputs: Sequence[NDArray[Any]]) -> float:
-    """Return the nanoseconds of a run without time stamps."""
-    compiled.run(device, list(inputs), [])
-    once = compiled.time(device, 1)
-    times = int(min(max(_SECONDS / 5 / max(once, 1e-9), 1), _MOST_RUNS))
-    return median(compiled.time(device, times) / times for _ in range(5)) * 1e9
 
 
 __all__ = ["measure_sites"]

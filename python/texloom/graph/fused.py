@@ -13,7 +13,6 @@ from ..target import Target
 from .node_functions import Compute, scheduled
 from .operators import Operator, operators_of
 from .progress import Progress
-from .separable import join_separable
 from .tensor import GraphTensor
 
 
@@ -51,8 +50,6 @@ def schedule_operators(
     TVMError
         As for :meth:`texloom.graph.Graph.compile`.
     """
-    if not textures:
-        join_separable(core, functions, tensors, target)
     operators = operators_of(core, functions, tensors)
     for done, operator in enumerate(operators):
         if progress is not None:

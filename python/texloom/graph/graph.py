@@ -33,6 +33,7 @@ from .node_functions import (
 from .patterns import computation_of, is_view, joined_axis, pattern_of
 from .precision import Precision, check_precision
 from .progress import Progress
+from .separable import join_separable
 from .symbols import Symbols
 from .tensor import GraphTensor
 
@@ -459,6 +460,8 @@ class Graph:
         constants = [name for name, value in self._values.items() if value is not None]
         fixed = {*self._outputs.values(), *(each.name for each in self.inputs)}
         textures = scopes == "texture" or (scopes == "auto" and compilation.has_costs(measure))
+        if scopes != "texture":
+            join_separable(compilation.core, self._functions, known, resolve(target))
         schedule_operators(
             compilation.core,
             self._functions,

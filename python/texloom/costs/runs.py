@@ -1,0 +1,110 @@
+"""Runs of a compiled network, timed in processes of their own.
+
+A device that stamps commands with times has a context of its own, and drivers are slower, or fail,
+where a process has several. So one process runs the network as it is, another with time stamps.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import fsencode
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import refuse
+
+MOST_SECONDS = 300.0
+"""Of one process; after that it is ended."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What runs of a network took.
+
+    Attributes
+    ----------
+    total : float
+        The nanoseconds of a run without time stamps.
+    begins, ends : array
+        When each launch begins and ends, in nanoseconds, for all runs with time stamps.
+    runs : int
+        How many these are.
+    """
+
+    total: float
+    begins: NDArray[np.float64]
+    ends: NDArray[np.float64]
+    runs: int
+
+    def stamps(self, launches: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return begins and ends with a row for each run, which has so many launches.
+
+        Raises
+        ------
+        TVMError
+            TL5007 if runs have other commands.
+        """
+        if self.begins.size != self.runs * launches:
+            refuse(
+                "DeviceError",
+                f"{self.runs} runs of {launches} kernels had {self.begins.size} commands on the "
+                "device",
+                "measure a model without custom operators",
+            )
+        shape = (self.runs, launches)
+        return self.begins.reshape(shape), self.ends.reshape(shape)
+
+
+def timed_runs(compiled: Any, device: Any, inputs: Sequence[NDArray[Any]], warm_up: float) -> Runs:
+    """Run a network of the core, which is first warmed up for so many seconds.
+
+    Raises
+    ------
+    TVMError
+        TL5007 if a process fails, or takes longer than :data:`MOST_SECONDS`.
+    """
+    with tempfile.TemporaryDirectory() as at:
+        folder = Path(at)
+        compiled.save(fsencode(folder / "network.tlp"), {})
+        np.savez(folder / "inputs.npz", *inputs)
+        plain = _results(folder, device, "plain", warm_up)
+        stamped = _results(folder, device, "stamped", min(warm_up, 1.0))
+    return Runs(float(plain["total"]), stamped["begins"], stamped["ends"], int(stamped["runs"]))
+
+
+def _results(folder: Path, device: Any, how: str, warm_up: float) -> dict[str, NDArray[Any]]:
+    """Return what a process writes; see :mod:`.child`."""
+    name = f"{device.driver}:{device.device_id}"
+    command = [sys.executable, "-m", "texloom.costs.child", str(folder), name, how, str(warm_up)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=MOST_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        refuse(
+            "DeviceError",
+            f"a network ran for more than {MOST_SECONDS:.0f} s",
+            "measure on a faster device, or a smaller model",
+        )
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines()
+        refuse(
+            "DeviceError",
+            f"the process that ran a network ended with {done.returncode}: "
+            f"{lines[-1] if lines else 'it wrote nothing'}",
+            "measure a model without custom operators; run it by `texloom bench` to see more",
+        )
+    with np.load(folder / f"{how}.npz") as results:
+        return dict(results)
+
+
+__all__ = ["MOST_SECONDS", "Runs", "timed_runs"]
