@@ -1,9 +1,8 @@
 """The process that runs a network for :mod:`.runs`.
 
-    python -m texloom.costs.child FOLDER DEVICE plain|stamped SECONDS
+    python -m texloom.costs.child FOLDER DEVICE plain|stamped
 
-The folder has the package and its inputs, and gets a file of results. The network is warmed up for
-so many seconds.
+The folder has the package and its inputs, and gets a file of results.
 """
 
 from __future__ import annotations
@@ -19,18 +18,15 @@ import numpy as np
 from .. import _core
 from ..graph import RunnableGraph, load
 
+_WARM_UP = 1.0  # seconds
 _SECONDS = 0.5  # of runs with time stamps, and in all without
 _SAMPLES = 5
 _FEWEST_RUNS, _MOST_RUNS = 5, 200
 
 
-def _warmed_up(graph: RunnableGraph, device: str, least: float) -> float:
-    """Run for at least so long; return the seconds of a run then.
-
-    A device that was idle has caches to fill and clocks to raise: the clocks of an H100 may stay
-    low for some seconds of work, and are then six times as high.
-    """
-    end = time.monotonic() + least
+def _warmed_up(graph: RunnableGraph, device: str) -> float:
+    """Run until caches are filled and clocks are raised; return the seconds of a run then."""
+    end = time.monotonic() + _WARM_UP
     seconds = graph.time(1, device)
     while time.monotonic() < end:
         times = max(1, int(0.05 / max(seconds, 1e-9)))
@@ -38,16 +34,14 @@ def _warmed_up(graph: RunnableGraph, device: str, least: float) -> float:
     return max(seconds, 1e-9)
 
 
-def _plain(graph: RunnableGraph, device: str, warm_up: float) -> dict[str, object]:
-    seconds = _warmed_up(graph, device, warm_up)
+def _plain(graph: RunnableGraph, device: str) -> dict[str, object]:
+    seconds = _warmed_up(graph, device)
     times = int(min(max(_SECONDS / _SAMPLES / seconds, 1), _MOST_RUNS))
     return {"total": median(graph.time(times, device) / times for _ in range(_SAMPLES)) * 1e9}
 
 
-def _stamped(
-    graph: RunnableGraph, device: str, warm_up: float, profile: _core.Profile
-) -> dict[str, object]:
-    seconds = _warmed_up(graph, device, warm_up)
+def _stamped(graph: RunnableGraph, device: str, profile: _core.Profile) -> dict[str, object]:
+    seconds = _warmed_up(graph, device)
     times = int(min(max(_SECONDS / seconds, _FEWEST_RUNS), _MOST_RUNS))
     _core.finish_devices()
     profile.clear()
@@ -64,16 +58,13 @@ def _stamped(
 
 def main() -> None:
     """Run, and write the results."""
-    folder, device, how, warm_up = Path(sys.argv[1]), sys.argv[2], sys.argv[3], float(sys.argv[4])
+    folder, device, how = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
     profile = _core.start_profile() if how == "stamped" else None
     graph = load(folder / "network.tlp")
     with np.load(folder / "inputs.npz") as stored:
         inputs = [stored[name] for name in stored.files]
     graph.run(dict(zip((each.name for each in graph.inputs), inputs, strict=True)), device)
-    if profile is None:
-        results = _plain(graph, device, warm_up)
-    else:
-        results = _stamped(graph, device, warm_up, profile)
+    results = _stamped(graph, device, profile) if profile else _plain(graph, device)
     np.savez(folder / f"{how}.npz", **results)
     # NVIDIA's driver 580 fails when what ran with time stamps is released.
     sys.stdout.flush()

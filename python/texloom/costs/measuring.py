@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..device_kinds import devices
 from .database import CostDatabase, MeasuredCost, MeasuredDevice, MeasuredNetwork
-from .runs import Runs, timed_runs
+from .runs import timed_runs
 from .table import CostTable
 
 Progress = Callable[[str, int, int], None]
@@ -27,9 +26,6 @@ Progress = Callable[[str, int, int], None]
 Compile = Callable[[str, Sequence[str]], Any]
 """``compile(scopes, fixed)`` returns the core's graph, compiled with these alternatives."""
 
-_FIRST_WARM_UP, _WARM_UP = 8.0, 0.3  # seconds before the first network on a GPU, and before others
-_NOISE = 0.1  # by which a network may become faster without a reason
-_MOST_REPEATS = 3
 _LEAST_SHARE = 0.2  # of what time stamps say of a launch
 
 
@@ -61,72 +57,21 @@ def measure_sites(
     progress : callable, optional
         As for :meth:`texloom.graph.Graph.compile`.
     """
-    measuring = _Measuring(inputs, device, database, of, table)
     networks = list(_networks(alternatives))
     for done, (scopes, fixed) in enumerate(networks):
         if progress is not None:
             progress("networks are measured", done, len(networks))
-        measuring.add(compile(scopes, fixed))
-    for _ in range(_MOST_REPEATS):
-        if not measuring.became_faster():
-            break
-        for done, compiled in enumerate(again := measuring.forget()):
-            if progress is not None:
-                progress("networks are measured again", done, len(again))
-            measuring.add(compiled)
-
-
-class _Measuring:
-    """Measures networks one after another: of each the call sites that are not known yet."""
-
-    def __init__(
-        self,
-        inputs: Sequence[NDArray[Any]],
-        device: Any,
-        database: CostDatabase,
-        of: MeasuredDevice,
-        table: CostTable,
-    ) -> None:
-        self._inputs, self._device, self._table = inputs, device, table
-        self._database, self._of = database, of
-        self._before = database.costs(of)
-        self._known = dict(self._before)
-        self._measured: list[tuple[Any, float]] = []  # with the nanoseconds of a run
-        self._is_gpu = devices(device.driver)[device.device_id]["type"] == "gpu"
-        self._warm_up = _FIRST_WARM_UP if self._is_gpu else _WARM_UP
-
-    def add(self, compiled: Any) -> None:
-        """Measure a compiled network, and add its costs to the database."""
+        compiled = compile(scopes, fixed)
         runs = [run for run in compiled.summary()["runs"] if run[3]]
-        if all(key in self._known for _, key, *_ in runs if key):
-            return
-        timed = self._runs(compiled)
-        self._warm_up = _WARM_UP
-        count = sum(run[3] for run in runs)
-        stamped, launches = _launch_times(*timed.stamps(count), timed.total)
-        costs = _costs(runs, launches, self._table.asked, self._known)
-        self._database.add(self._of, costs)
+        known = database.costs(of)
+        if all(key in known for _, key, *_ in runs if key):
+            continue
+        timed = timed_runs(compiled, device, inputs)
+        stamped, launches = _launch_times(*timed.stamps(sum(run[3] for run in runs)), timed.total)
+        database.add(of, _costs(runs, launches, table.asked, known))
         key = sha256("\n".join(key for _, key, *_ in runs).encode()).hexdigest()[:32]
         network = MeasuredNetwork(key, launches.shape[1], stamped, timed.total)
-        self._database.add_network(self._of, network)
-        self._known |= {each.key: each for each in costs}
-        self._measured.append((compiled, timed.total))
-
-    def _runs(self, compiled: Any) -> Runs:
-        return timed_runs(compiled, self._device, self._inputs, self._warm_up)
-
-    def became_faster(self) -> bool:
-        """Whether the first network takes less time now: the clock of the GPU has risen."""
-        if not self._measured or not self._is_gpu:
-            return False
-        compiled, total = self._measured[0]
-        return self._runs(compiled).total < total * (1 - _NOISE)
-
-    def forget(self) -> list[Any]:
-        """Return the networks that were measured, which may now be measured again."""
-        networks = [compiled for compiled, _ in self._measured]
-        self._measured, self._known = [], dict(self._before)
-        return networks
+        database.add_network(of, network)
 
 
 def _networks(alternatives: Sequence[Sequence[str]]) -> Iterator[tuple[str, list[str]]]:

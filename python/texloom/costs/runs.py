@@ -63,8 +63,8 @@ class Runs:
         return self.begins.reshape(shape), self.ends.reshape(shape)
 
 
-def timed_runs(compiled: Any, device: Any, inputs: Sequence[NDArray[Any]], warm_up: float) -> Runs:
-    """Run a network of the core, which is first warmed up for so many seconds.
+def timed_runs(compiled: Any, device: Any, inputs: Sequence[NDArray[Any]]) -> Runs:
+    """Run a network of the core.
 
     Raises
     ------
@@ -75,15 +75,15 @@ def timed_runs(compiled: Any, device: Any, inputs: Sequence[NDArray[Any]], warm_
         folder = Path(at)
         compiled.save(fsencode(folder / "network.tlp"), {})
         np.savez(folder / "inputs.npz", *inputs)
-        plain = _results(folder, device, "plain", warm_up)
-        stamped = _results(folder, device, "stamped", min(warm_up, 1.0))
+        plain = _results(folder, device, "plain")
+        stamped = _results(folder, device, "stamped")
     return Runs(float(plain["total"]), stamped["begins"], stamped["ends"], int(stamped["runs"]))
 
 
-def _results(folder: Path, device: Any, how: str, warm_up: float) -> dict[str, NDArray[Any]]:
+def _results(folder: Path, device: Any, how: str) -> dict[str, NDArray[Any]]:
     """Return what a process writes; see :mod:`.child`."""
     name = f"{device.driver}:{device.device_id}"
-    command = [sys.executable, "-m", "texloom.costs.child", str(folder), name, how, str(warm_up)]
+    command = [sys.executable, "-m", "texloom.costs.child", str(folder), name, how]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
         done = subprocess.run(
