@@ -160,9 +160,14 @@ class Assembler {
       fail({}, Code::BadGraph, "give the graph the elements of its constants",
            "the constant '{}' has no value", constant.name);
     const auto bytes = static_cast<std::size_t>(bytes_of(stored(tensor), constant.type));
+    const runtime::TensorLayout layout = compile::tensor_layout(stored(tensor).layout);
+    if (layout.is_row_major() && constant.value->size() == bytes) {
+      result_.values.push_back(constant.value);  // shared, since weights may be large
+      return;
+    }
     auto packed = std::make_shared<std::vector<std::byte>>(bytes);
-    runtime::pack(compile::tensor_layout(stored(tensor).layout),
-                  static_cast<std::size_t>(constant.type.bytes()), *constant.value, *packed);
+    runtime::pack(layout, static_cast<std::size_t>(constant.type.bytes()), *constant.value,
+                  *packed);
     result_.values.push_back(std::move(packed));
   }
 

@@ -1,5 +1,6 @@
 #include "runtime/tensor_layout.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -12,61 +13,124 @@ std::int64_t count_of(const std::vector<LayoutDigit>& digits) {
   return count;
 }
 
-// By number: what the digits of the number add to the index along each axis.
-std::vector<std::vector<std::int64_t>> indices_by_number(const std::vector<LayoutDigit>& digits,
-                                                         std::size_t rank) {
-  std::vector<std::vector<std::int64_t>> result;
-  const std::int64_t count = count_of(digits);
-  for (std::int64_t number = 0; number < count; ++number) {
-    std::vector<std::int64_t>& index = result.emplace_back(rank, 0);
-    std::int64_t rest = number;
-    for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
-      index[digit->axis] += rest % digit->extent * digit->divisor;
-      rest /= digit->extent;
-    }
-  }
-  return result;
-}
+struct Strided {
+  std::int64_t first, step;  // in elements
+};
 
-// Calls see(offset of the element, offset of the place) for all elements.
-template <class See>
-void for_each_element(const TensorLayout& layout, const See& see) {
-  const std::size_t rank = layout.shape.size();
-  const auto rows = indices_by_number(layout.rows, rank);
-  const auto cols = indices_by_number(layout.cols, rank);
-  const auto lanes = indices_by_number(layout.lanes, rank);
-  std::size_t place = 0;
-  for (const auto& row : rows) {
-    for (const auto& col : cols) {
-      for (const auto& lane : lanes) {
-        std::int64_t offset = 0;
-        bool inside = true;
-        for (std::size_t axis = 0; axis < rank; ++axis) {
-          const std::int64_t index = row[axis] + col[axis] + lane[axis];
-          inside = inside && index < layout.shape[axis];
-          offset = offset * layout.shape[axis] + index;
-        }
-        if (inside) see(static_cast<std::size_t>(offset), place);
-        ++place;
+// A digit of the places: a step along it goes `divisor` elements along its axis, which are `step`
+// elements of the array.
+struct PlaceDigit {
+  std::uint32_t axis;
+  std::int64_t divisor;
+  std::int64_t extent;
+  std::int64_t step;
+};
+
+// The places in their order, as runs of equal steps through the elements of the array.
+class Places {
+ public:
+  explicit Places(const TensorLayout& layout) : shape_(layout.shape), index_(shape_.size(), 0) {
+    std::vector<std::int64_t> strides(shape_.size(), 1);
+    for (std::size_t axis = shape_.size(); axis > 1; --axis)
+      strides[axis - 2] = strides[axis - 1] * shape_[axis - 1];
+    std::vector<std::int64_t> covered(shape_.size(), 1);
+    for (const auto* digits : {&layout.rows, &layout.cols, &layout.lanes}) {
+      for (const LayoutDigit& digit : *digits) {
+        covered[digit.axis] *= digit.extent;
+        digits_.push_back(
+            {digit.axis, digit.divisor, digit.extent, digit.divisor * strides[digit.axis]});
       }
     }
+    has_padding_ = covered != shape_;
+    if (!has_padding_) join_digits();
+    if (digits_.empty()) digits_.push_back({0, 1, 1, 1});  // a single element
+    places_.resize(digits_.size(), 1);
+    for (std::size_t i = digits_.size(); i > 1; --i)
+      places_[i - 2] = places_[i - 1] * digits_[i - 1].extent;
   }
+
+  // Calls see(elements, first place, count): a run of the array is at neighboring places.
+  template <class See>
+  void for_each_run(const See& see) {
+    visit(0, 0, 0, see);
+  }
+
+ private:
+  // Joins neighbors whose steps are those of one digit. Without padding their axes do not matter.
+  void join_digits() {
+    std::vector<PlaceDigit> joined;
+    for (const PlaceDigit& digit : digits_) {
+      if (!joined.empty() && joined.back().step == digit.step * digit.extent) {
+        joined.back().extent *= digit.extent;
+        joined.back().step = digit.step;
+      } else {
+        joined.push_back(digit);
+      }
+    }
+    digits_ = std::move(joined);
+  }
+
+  // How many values of a digit stay within its axis: what is beyond is padding.
+  std::int64_t count_inside(const PlaceDigit& digit) const {
+    if (!has_padding_) return digit.extent;
+    const std::int64_t left = shape_[digit.axis] - index_[digit.axis];
+    return std::min(digit.extent, (left + digit.divisor - 1) / digit.divisor);
+  }
+
+  template <class See>
+  void visit(std::size_t depth, std::int64_t offset, std::int64_t place, const See& see) {
+    const PlaceDigit& digit = digits_[depth];
+    const std::int64_t count = count_inside(digit);
+    if (depth + 1 == digits_.size()) {
+      see(Strided{offset, digit.step}, place, count);
+      return;
+    }
+    for (std::int64_t value = 0; value < count; ++value) {
+      visit(depth + 1, offset + value * digit.step, place + value * places_[depth], see);
+      if (has_padding_) index_[digit.axis] += digit.divisor;
+    }
+    if (has_padding_) index_[digit.axis] -= count * digit.divisor;
+  }
+
+  const std::vector<std::int64_t>& shape_;
+  std::vector<std::int64_t> index_;  // by axis, of the digits that are being visited
+  bool has_padding_ = false;
+  std::vector<PlaceDigit> digits_;    // at least one
+  std::vector<std::int64_t> places_;  // by digit: how many places a step is
+};
+
+// Copies of a known size are inlined.
+template <std::size_t kBytes>
+void copy_run(std::byte* target, std::ptrdiff_t target_step, const std::byte* source,
+              std::ptrdiff_t source_step, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i)
+    std::memcpy(target + i * target_step, source + i * source_step, kBytes);
 }
 
-// Calls of a known size are inlined.
-void copy_element(std::byte* target, const std::byte* source, std::size_t bytes) {
+// Copies `count` elements of `bytes` bytes.
+void copy(std::span<std::byte> target, Strided to, std::span<const std::byte> source, Strided from,
+          std::int64_t count, std::size_t bytes) {
+  const auto size = static_cast<std::ptrdiff_t>(bytes);
+  std::byte* out = target.data() + to.first * size;
+  const std::byte* in = source.data() + from.first * size;
+  if (to.step == 1 && from.step == 1) {
+    std::memcpy(out, in, static_cast<std::size_t>(count) * bytes);
+    return;
+  }
+  const std::ptrdiff_t out_step = to.step * size;
+  const std::ptrdiff_t in_step = from.step * size;
   switch (bytes) {
     case 1:
-      *target = *source;
-      break;
+      return copy_run<1>(out, out_step, in, in_step, count);
     case 2:
-      std::memcpy(target, source, 2);
-      break;
+      return copy_run<2>(out, out_step, in, in_step, count);
     case 4:
-      std::memcpy(target, source, 4);
-      break;
+      return copy_run<4>(out, out_step, in, in_step, count);
+    case 8:
+      return copy_run<8>(out, out_step, in, in_step, count);
     default:
-      std::memcpy(target, source, bytes);
+      for (std::int64_t i = 0; i < count; ++i)
+        std::memcpy(out + i * out_step, in + i * in_step, bytes);
   }
 }
 
@@ -96,18 +160,16 @@ TensorLayout row_major(std::vector<std::int64_t> shape) {
 
 void pack(const TensorLayout& layout, std::size_t element_bytes,
           std::span<const std::byte> elements, std::span<std::byte> places) {
-  std::memset(places.data(), 0, places.size());
-  for_each_element(layout, [&](std::size_t offset, std::size_t place) {
-    copy_element(places.data() + place * element_bytes, elements.data() + offset * element_bytes,
-                 element_bytes);
+  if (layout.places() != layout.elements()) std::memset(places.data(), 0, places.size());
+  Places(layout).for_each_run([&](Strided of_elements, std::int64_t place, std::int64_t count) {
+    copy(places, {place, 1}, elements, of_elements, count, element_bytes);
   });
 }
 
 void unpack(const TensorLayout& layout, std::size_t element_bytes,
             std::span<const std::byte> places, std::span<std::byte> elements) {
-  for_each_element(layout, [&](std::size_t offset, std::size_t place) {
-    copy_element(elements.data() + offset * element_bytes, places.data() + place * element_bytes,
-                 element_bytes);
+  Places(layout).for_each_run([&](Strided of_elements, std::int64_t place, std::int64_t count) {
+    copy(elements, of_elements, places, {place, 1}, count, element_bytes);
   });
 }
 
