@@ -105,7 +105,8 @@ class Plan:
         elif top == "docs" or file in ("README.md", "CONTRIBUTING.md"):
             self.python.add("tests/python/test_docs.py")
         elif top == "benchmarks":
-            tested = (ROOT / "tests/python").glob("test_plan*.py")
+            tests_of = {"networks": "onnx/test_light_models.py", "planning": "test_plan*.py"}
+            tested = (ROOT / "tests/python").glob(tests_of.get(folder, "test_plan*.py"))
             self.python |= {str(path.relative_to(ROOT)) for path in tested}
         elif top == "tests":
             self._add_test(rest, folder, tests)

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from error_bounds import distance, error_bound
 from models import NETWORKS
 
 import texloom
@@ -90,26 +91,6 @@ class OwnArm:
     def seconds(self, count: int) -> float:
         """Return seconds per run, for `count` runs with one wait."""
         return self.graph.time(count, self.device) / count
-
-
-def error_bound(model: Any, dtype: str) -> float:
-    """Return how far an output may be from the exact one, as a share of its norm.
-
-    Rounding errors of a sum of n terms have random signs, and grow as the root of n; those of
-    layers add up, three roundings for each (products, bias, activation).
-    """
-    shapes = {each.name: tuple(each.dims) for each in model.graph.initializer}
-    unit = {"float32": 2.0**-24, "float16": 2.0**-11}
-    layers = [n for n in model.graph.node if n.op_type in ("Conv", "Gemm")]
-    terms = [np.prod(shapes[node.input[1]][1:], dtype=float) for node in layers]
-    sums = unit["float32"] * float(np.sum(np.sqrt(terms)))
-    return sums + 3 * unit[dtype] * len(model.graph.node)
-
-
-def distance(output: np.ndarray, exact: np.ndarray) -> float:
-    """Return the norm of the difference, as a share of the norm."""
-    difference = np.linalg.norm(output.astype("float64") - exact)
-    return float(difference / np.linalg.norm(exact))
 
 
 def measure(
