@@ -16,6 +16,7 @@ from .errors import refuse
 if TYPE_CHECKING:
     import onnx as onnx_package
 
+    from .custom import Operator
     from .onnx import Model
     from .target import Target
 
@@ -30,6 +31,7 @@ def compile(
     costs: str | PathLike[str] | Costs | None = None,
     measure: Device | str | bool = False,
     precision: Literal["fp32", "fp16"] = "fp32",
+    operators: Sequence[Operator] = (),
 ) -> Model:
     """Compile an ONNX model. Needs the package ``onnx``, but no device.
 
@@ -58,6 +60,10 @@ def compile(
     precision : "fp32" or "fp16"
         With "fp16", weights and the tensors between operators are stored as float16. Operators
         compute in float32 as before, and inputs and outputs keep their types.
+    operators : sequence of texloom.custom.Operator
+        Custom operators, one for each kind of node that ONNX does not have: the node ``op`` of a
+        domain calls the operator ``"domain::op"`` whose version is that of the domain in the model.
+        Who loads the package passes them again.
 
     Returns
     -------
@@ -91,7 +97,15 @@ def compile(
     if not isinstance(costs, Costs):
         costs = open_costs(costs, measure=device)
     return Model(
-        model, target, storage, shapes, values, precision=precision, costs=costs, measure=device
+        model,
+        target,
+        storage,
+        shapes,
+        values,
+        precision=precision,
+        costs=costs,
+        measure=device,
+        operators=operators,
     )
 
 

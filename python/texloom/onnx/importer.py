@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from .. import extents
 from .._core import Tensor
+from ..custom.operators import Operator
 from ..errors import InternalError, TVMError
+from ..extents import are_known
 from ..graph.graph import Graph
 from ..graph.progress import Progress
 from ..graph.tensor import GraphTensor
@@ -72,7 +74,7 @@ class Importer:
     """Builds a graph from a model, given the shapes of its inputs and the values of some.
 
     If `is_open`, the extents that the model leaves open are symbols of the graph, unless their
-    shapes are given.
+    shapes are given. Nodes for which there is no converter call one of the `operators`.
 
     A node that cannot be converted does not end the import: its outputs are replaced by inputs of
     the shapes that ONNX infers, so that all such nodes are found.
@@ -87,8 +89,10 @@ class Importer:
         *,
         fuses_attention: bool = False,
         is_open: bool = False,
+        operators: Sequence[Operator] = (),
     ) -> None:
         self._model = model
+        self._operators = {(each.name, each.version): each for each in operators}
         self._is_open = is_open
         self._shapes = shapes
         self._given = values
@@ -211,6 +215,9 @@ class Importer:
             folded = computed_now(node, [e.array if e else None for e in inputs], version)
             if folded is not None:
                 return [constant(each) for each in folded]
+        operator = self._operators.get((f"{domain}::{node.op_type}", version))
+        if converter is None and operator is not None:
+            return self._called(operator, node, inputs)
         if converter is None:
             body = function_body(node, inputs, version)
             if body is None:
@@ -235,6 +242,25 @@ class Importer:
         except Exception as error:  # of a node whose attributes contradict its inputs
             raise Unsupported(f"it is not valid: {type(error).__name__}: {error}") from error
         return [made] if isinstance(made, Value) else list(made)
+
+    def _called(
+        self, operator: Operator, node: onnx.NodeProto, inputs: Sequence[Value | None]
+    ) -> list[Value]:
+        """Return what a custom operator computes."""
+        given = [each for each in inputs if each is not None]
+        if len(given) < len(inputs):
+            raise Unsupported("it leaves out an input, which a custom operator cannot")
+        tensors = [self.tensor_of(each) for each in given]
+        if not all(are_known(each.shape) for each in tensors):
+            raise Unsupported("a custom operator needs to know the extents of its inputs")
+        name = self.unique_name("/".join(self._path))
+        made = self.graph.custom(name, operator, tensors, attributes=attributes_of(node))
+        outputs = made if isinstance(made, tuple) else (made,)
+        if len(outputs) != len(node.output):
+            raise Unsupported(f"it has {len(node.output)} outputs, {operator!r} {len(outputs)}")
+        self._names.update(each.name for each in outputs)
+        asked = frozenset().union(*(each.asked for each in given))
+        return [of_tensor(each, asked) for each in outputs]
 
     def _inlined(
         self,

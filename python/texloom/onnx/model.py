@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._core import Device
 from ..costs import Costs
+from ..custom.operators import Operator
 from ..errors import TVMError, refuse, with_note
 from ..graph.precision import Precision, check_precision
 from ..graph.progress import Progress
@@ -60,6 +61,8 @@ class Model:
         What kernels cost, for ``storage="auto"``; without them all tensors are in buffers.
     measure : Device or str, optional
         The device on which the kernels are measured that `costs`, then required, do not know.
+    operators : sequence of texloom.custom.Operator
+        As for :func:`texloom.compile`.
 
     Attributes
     ----------
@@ -93,6 +96,7 @@ class Model:
         precision: Precision = "fp32",
         costs: Costs | None = None,
         measure: Device | str | None = None,
+        operators: Sequence[Operator] = (),
     ) -> None:
         check_precision(precision)
         if storage not in _SCOPES:
@@ -108,6 +112,7 @@ class Model:
         self._progress = progress
         self._costs = costs
         self._measure = measure
+        self._operators = tuple(operators)
         self._variants: dict[Any, Variant] = {}
         self._specialized: frozenset[str] = frozenset()  # inputs whose values kernels depend on
         every = Signature(model)
@@ -153,6 +158,7 @@ class Model:
             self._progress,
             fuses_attention=is_processor(self._target),
             is_open=is_open,
+            operators=self._operators,
         )
         imported.run()
         return imported
@@ -281,6 +287,7 @@ class Model:
                 self._precision,
                 self._costs,
                 self._measure,
+                self._operators,
             )
 
     def save(self, path: str | PathLike[str]) -> None:

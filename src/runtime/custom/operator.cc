@@ -26,6 +26,13 @@ bool is_identifier(std::string_view name) {
          });
 }
 
+// Identifiers with dots between them, such as com.microsoft.
+bool is_domain(std::string_view name) {
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return is_identifier(name);
+  return is_identifier(name.substr(0, dot)) && is_domain(name.substr(dot + 1));
+}
+
 // Whether the axes of the digits that are longer than 1 are a part of `axes`, in order.
 bool occur_in(const std::vector<std::uint32_t>& axes, const std::vector<LayoutDigit>& digits) {
   auto at = axes.begin();
@@ -53,7 +60,7 @@ AttributeType type_of(const AttributeValue& value) {
 
 Status check_name(std::string_view name) {
   const std::size_t colons = name.find("::");
-  if (colons != std::string_view::npos && is_identifier(name.substr(0, colons)) &&
+  if (colons != std::string_view::npos && is_domain(name.substr(0, colons)) &&
       is_identifier(name.substr(colons + 2)))
     return {};
   return invalid_argument(

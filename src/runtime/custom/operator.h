@@ -72,7 +72,7 @@ struct AttributeSpec {
 };
 
 struct OperatorInfo {
-  std::string name;           // "domain::name", both identifiers
+  std::string name;           // "domain::name": identifiers; a domain may have dots
   std::uint32_t version = 1;  // of its arguments, attributes and meaning
   OperatorDevice device = OperatorDevice::Program;
   bool is_native = false;  // encodes by EncodeContext::native

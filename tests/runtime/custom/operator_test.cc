@@ -20,6 +20,9 @@ TEST(OperatorInfos, WhatIsWrongIsNamed) {
   const auto says = [](const char* part) { return fails_with(StatusCode::InvalidArgument, part); };
   EXPECT_THAT(with([](auto& i) { i.name = "softshrink"; }), says("\"domain::name\""));
   EXPECT_THAT(with([](auto& i) { i.name = "a::b::c"; }), says("is no name of an operator"));
+  EXPECT_THAT(with([](auto& i) { i.name = "a..b::c"; }), says("is no name of an operator"));
+  EXPECT_THAT(with([](auto& i) { i.name = "a::b.c"; }), says("is no name of an operator"));
+  TL_EXPECT_OK(with([](auto& i) { i.name = "com.mine::c"; }));
   EXPECT_THAT(with([](auto& i) { i.arguments.clear(); }), says("has no arguments"));
   EXPECT_THAT(with([](auto& i) { i.arguments[1].name = "x"; }), says("have the name \"x\""));
   EXPECT_THAT(with([](auto& i) { i.arguments[1].name = "tl_x"; }), says("\"tl_x\" is no name"));

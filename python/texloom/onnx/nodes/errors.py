@@ -71,6 +71,8 @@ def refuse_nodes(refusals: Sequence[Refusal]) -> NoReturn:
     way_out = "change these nodes of the model"
     if any(each.reason == NOT_SUPPORTED for each in refusals):
         way_out = "`texloom ops` lists the operators that are supported"
+        if any("::" in each.op for each in refusals):
+            way_out += "; operators= of texloom.compile adds others"
     try:
         if len(groups) == 1 and len(refusals) == 1:
             (only,) = refusals

@@ -1,0 +1,106 @@
+"""Nodes of other domains, which call custom operators."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+import texloom
+from texloom import custom
+from texloom.graph import load
+
+softshrink = custom.source_operator(
+    "org.mine::softshrink",
+    {"x": "read buffer", "y": "write buffer"},
+    "float v = tl_get(x, tl_global_id(0)); tl_put(y, tl_global_id(0), v - clamp(v, -l, l));",
+    attributes={"l": 0.5},
+    threads=["x.places"],
+)
+
+
+@custom.host_operator(
+    "org.mine::split", {"x": "read", "low": "write", "high": "write"}, like={"high": "x"}
+)
+def split(x, low, high):
+    low[...] = np.minimum(x, 0)
+    high[...] = np.maximum(x, 0)
+
+
+X = np.linspace(-2, 2, 24, dtype="float32").reshape(2, 3, 4)
+
+
+def model(shape=(2, 3, 4), version=1, **attributes):
+    """``low`` and ``high`` of ``softshrink(x + x)``."""
+    nodes = [
+        helper.make_node("Add", ["x", "x"], ["twice"]),
+        helper.make_node("softshrink", ["twice"], ["shrunk"], domain="org.mine", **attributes),
+        helper.make_node("split", ["shrunk"], ["low", "high"], "cut", domain="org.mine"),
+    ]
+    types = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name in ("x", "low", "high")
+    ]
+    graph = helper.make_graph(nodes, "custom", types[:1], types[1:])
+    domains = [helper.make_opsetid("", 17), helper.make_opsetid("org.mine", version)]
+    return helper.make_model(graph, opset_imports=domains, ir_version=9)
+
+
+def expected(limit):
+    shrunk = 2 * X - np.clip(2 * X, -np.float32(limit), np.float32(limit))
+    return {"low": np.minimum(shrunk, 0), "high": np.maximum(shrunk, 0)}
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4), ("n", 3, 4)])
+def test_operators_of_a_model(dev, tmp_path, shape):
+    """A kernel with an attribute, and a host function of two outputs; also for open shapes."""
+    compiled = texloom.compile(model(shape, l=0.25), operators=[softshrink, split])
+    got = compiled.run({"x": X}, dev)
+    for name, values in expected(0.25).items():
+        np.testing.assert_array_equal(got[name], values)
+
+
+def test_packages_wait_on_request(dev, tmp_path):
+    """Who loads a package passes the operators, and may have runs wait around them."""
+    path = tmp_path / "custom.tlp"
+    texloom.compile(model(), operators=[softshrink, split]).save(path)
+    for waits in (False, True):
+        graph = load(path, [softshrink, split], waits_around_operators=waits)
+        for _ in range(2):  # the second run submits what the first one recorded
+            got = graph.run({"x": X}, dev)
+            for name, values in expected(0.5).items():
+                np.testing.assert_array_equal(got[name], values)
+
+
+def test_missing_operators_are_listed():
+    with pytest.raises(texloom.onnx.Unsupported, match="2 nodes") as raised:
+        texloom.compile(model())
+    assert {each.op for each in raised.value.refusals} == {
+        "org.mine::softshrink",
+        "org.mine::split",
+    }
+    assert "operators=" in str(raised.value)
+
+
+def test_the_version_is_that_of_the_domain():
+    with pytest.raises(texloom.onnx.Unsupported, match="org.mine::softshrink"):
+        texloom.compile(model(version=2), operators=[softshrink])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda nodes: nodes[1].attribute.append(helper.make_attribute("slope", 1.0)), "slope"),
+        (lambda nodes: nodes[1].input.append(""), "leaves out an input"),
+        (lambda nodes: nodes[2].output.pop(), "1 outputs"),
+    ],
+    ids=["attribute", "input", "outputs"],
+)
+def test_calls_that_do_not_fit(change, message):
+    """They are refused like other nodes, with the node's name and the reason."""
+    changed = model()
+    change(changed.graph.node)
+    if len(changed.graph.node[2].output) == 1:
+        del changed.graph.output[1]
+    onnx.checker.check_model(changed)
+    with pytest.raises(texloom.onnx.Unsupported, match=message):
+        texloom.compile(changed, operators=[softshrink, split])
