@@ -97,7 +97,8 @@ Result<std::vector<Row>> measure_lengths(const std::shared_ptr<hal::Device>& dev
     const std::string name = fmt::format("{} elements, {} custom operators", elements, pairs);
     Result<SizedArm> adaptive = arm_of(device, chain, {});
     if (!adaptive.ok()) return adaptive.status().with_context(name + ", adaptive");
-    Result<SizedArm> waiting = arm_of(device, chain, runtime::CommitPolicy{.wait_each = true});
+    Result<SizedArm> waiting =
+        arm_of(device, chain, runtime::CommitPolicy{.waits = runtime::Waits::AfterEach});
     if (!waiting.ok()) return waiting.status().with_context(name + ", wait_each");
     round += adaptive->sample + waiting->sample;
     comparisons.push_back({.name = name,

@@ -5,6 +5,14 @@
 
 namespace texloom::runtime {
 
+// Where a run waits for its own launches, as runtimes do whose custom operators have no part in
+// their command buffers: for comparison.
+enum class Waits : std::uint8_t {
+  Never,
+  AroundCalls,  // before and after each call of a custom operator
+  AfterEach,    // after each launch, too
+};
+
 // A submission ends with the launch that reaches one of its limits. Short submissions let the
 // device start early; long ones cost the host less. Zero means no limit.
 struct CommitPolicy {
@@ -13,9 +21,7 @@ struct CommitPolicy {
   std::uint32_t first_launches = 0;     // of a run's first submission, instead of `launches`
   std::uint64_t submissions_ahead = 4;  // of one run; a run with more waits for its first ones
   std::uint64_t backlog = 256;          // submissions that a run leaves on the queue
-  // Submits each launch by itself and waits for it, as a runtime does whose custom operators have
-  // no part in its command buffers: for comparison.
-  bool wait_each = false;
+  Waits waits = Waits::Never;           // else submissions end only there
 
   // Everything that is recorded together is submitted together.
   static CommitPolicy off() { return {.launches = 0, .submissions_ahead = 0}; }

@@ -320,7 +320,7 @@ py::list list_invocations(const py::bytes& path, std::size_t package, std::size_
   runtime::CommitPolicy policy;
   if (!device.is_none())
     policy = runtime::commit_policy_for(open_device(device.cast<PyDevice>())->info());
-  policy.wait_each = wait_each;
+  if (wait_each) policy.waits = runtime::Waits::AfterEach;
   const runtime::PackageVariant& shown_variant =
       (*opened)->packages()[package].variants.at(variant);
   const auto list = runtime::list_invocations(shown_variant.plan, policy);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "runtime/commit/device_policy.h"
 #include "runtime/custom/prepared_calls.h"
 #include "runtime/executor/load_graph.h"
 #include "runtime/hal/no_waits.h"
@@ -40,9 +41,15 @@ Result<std::unique_ptr<GraphRun>> GraphRun::create(const std::shared_ptr<hal::De
 Result<std::unique_ptr<GraphRun>> GraphRun::create(const std::shared_ptr<hal::Device>& device,
                                                    std::shared_ptr<const runtime::PackageFile> file,
                                                    const std::string& name,
-                                                   const runtime::OperatorRegistry& operators) {
+                                                   const runtime::OperatorRegistry& operators,
+                                                   bool waits_around_calls) {
+  runtime::GraphOptions options = options_with(operators);
+  if (waits_around_calls) {
+    options.policy = runtime::commit_policy_for(device->info());
+    options.policy->waits = runtime::Waits::AroundCalls;
+  }
   TL_ASSIGN_OR_RETURN(runtime::LoadedGraph loaded,
-                      runtime::load_graph(device, std::move(file), options_with(operators), name));
+                      runtime::load_graph(device, std::move(file), options, name));
   return create(std::move(loaded));
 }
 

@@ -29,11 +29,12 @@ class GraphRun {
   static Result<std::unique_ptr<GraphRun>> create(const std::shared_ptr<hal::Device>& device,
                                                   const graph::CompiledGraph& graph,
                                                   const runtime::OperatorRegistry& operators);
-  // Of a file's package with that name.
+  // Of a file's package with that name. Runs may wait around calls of custom operators.
   static Result<std::unique_ptr<GraphRun>> create(const std::shared_ptr<hal::Device>& device,
                                                   std::shared_ptr<const runtime::PackageFile> file,
                                                   const std::string& name,
-                                                  const runtime::OperatorRegistry& operators);
+                                                  const runtime::OperatorRegistry& operators,
+                                                  bool waits_around_calls);
 
   // InvalidArgument on a thread that may not wait for devices, such as one in a host function.
   static Status check_may_run();

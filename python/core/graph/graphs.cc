@@ -129,8 +129,9 @@ double time(PyRunnableGraph& graph, const PyDevice& device, int times) {
 
 // `name` is that of a package of the file, or empty for the first one.
 std::shared_ptr<PyStoredGraph> load(const py::bytes& path, const std::string& name,
-                                    const py::list& operators) {
+                                    const py::list& operators, bool waits_around_calls) {
   auto graph = std::make_shared<PyStoredGraph>();
+  graph->waits_around_calls = waits_around_calls;
   auto opened = runtime::PackageFile::open(std::string(path));
   if (!opened.ok()) compile::refuse_module_file(opened.status().message(), user_location());
   graph->file = *std::move(opened);

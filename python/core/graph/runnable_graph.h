@@ -41,12 +41,13 @@ struct PyCompiledGraph final : PyRunnableGraph {
 struct PyStoredGraph final : PyRunnableGraph {
   Result<std::unique_ptr<GraphRun>> load(
       const std::shared_ptr<hal::Device>& device) const override {
-    return GraphRun::create(device, file, package().name, operators);
+    return GraphRun::create(device, file, package().name, operators, waits_around_calls);
   }
   const runtime::Package& package() const override { return file->packages()[number]; }
 
   std::shared_ptr<const runtime::PackageFile> file;
   std::size_t number = 0;
+  bool waits_around_calls = false;
 };
 
 // Arrays of Python's as inputs of a graph: row-major, and copied if they are not.

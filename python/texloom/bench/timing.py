@@ -59,19 +59,31 @@ def interleaved_medians(
     sample_seconds : float
         Approximate duration of a sample; shorter runs are repeated within it.
     """
+    return medians_in_turns(samples_of(arms, sample_seconds), rounds)
+
+
+def samples_of(arms: Sequence[Timed], sample_seconds: float) -> list[Callable[[], float]]:
+    """Return for each arm what takes a sample of about that duration.
+
+    Each arm runs twice, unmeasured: the first time it compiles kernels and allocates memory.
+    """
     counts = []
     for arm in arms:
-        arm.seconds(1)  # compile kernels and allocate memory
+        arm.seconds(1)
         counts.append(max(1, round(sample_seconds / max(arm.seconds(1), 1e-9))))
-    samples = [partial(arm.seconds, count) for arm, count in zip(arms, counts, strict=True)]
-    return medians_in_turns(samples, rounds)
+    return [partial(arm.seconds, count) for arm, count in zip(arms, counts, strict=True)]
 
 
 def medians_in_turns(samples: Sequence[Callable[[], float]], rounds: int) -> list[float]:
     """Return the median of `rounds` calls of each, which alternate and start equally often."""
+    return [median(times) for times in results_in_turns(samples, rounds)]
+
+
+def results_in_turns(samples: Sequence[Callable[[], float]], rounds: int) -> list[list[float]]:
+    """Return what `rounds` calls of each return; see :func:`medians_in_turns`."""
     results: list[list[float]] = [[] for _ in samples]
     for number in range(rounds):
         for place in range(len(samples)):
             turn = (place + number) % len(samples)
             results[turn].append(samples[turn]())
-    return [median(times) for times in results]
+    return results

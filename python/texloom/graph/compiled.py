@@ -175,7 +175,11 @@ class CompiledGraph(RunnableGraph):
 
 
 def load(
-    path: str | PathLike[str], operators: Sequence[Operator] = (), name: str = ""
+    path: str | PathLike[str],
+    operators: Sequence[Operator] = (),
+    name: str = "",
+    *,
+    waits_around_operators: bool = False,
 ) -> RunnableGraph:
     """Load a graph from a package. Nothing is compiled until it runs.
 
@@ -187,13 +191,17 @@ def load(
         The custom operators that the graph calls: the file has only their names and versions.
     name : str
         The graph's name, if the file has several; by default the first one.
+    waits_around_operators : bool
+        Whether a run waits for the device before and after each custom operator, as runtimes do
+        whose custom operators have no part in their command buffers: for comparison.
 
     Raises
     ------
     TVMError
         TL5012 if the file is not a package, or is damaged; TL5016 if it has no such graph.
     """
-    core = _core.load_graph(fsencode(path), name, [op._core for op in operators])
+    cores = [op._core for op in operators]
+    core = _core.load_graph(fsencode(path), name, cores, waits_around_operators)
     symbols = core.symbols()
     made = [
         [

@@ -9,18 +9,19 @@
 namespace texloom::runtime {
 
 // The limit that a submission has reached.
-enum class CommitLimit : std::uint8_t { Launches, FirstLaunches, Bytes, EachLaunch };
+enum class CommitLimit : std::uint8_t { Launches, FirstLaunches, Bytes, Waits };
 
 // Counts the launches of a run, submission by submission.
 class CommitCounter {
  public:
   explicit CommitCounter(const CommitPolicy& policy) : policy_(policy) {}
 
-  // Counts launches that share arguments of `bytes` bytes. Call after full() has been heeded.
-  void add(std::int64_t launches, std::uint64_t bytes);
-  // The limit that the current submission has reached, so that the next launch belongs to another
-  // one; nullopt if there is room.
-  std::optional<CommitLimit> full() const;
+  // Counts launches that share arguments of `bytes` bytes, or a call of a custom operator. Call
+  // after full() has been heeded.
+  void add(std::int64_t launches, std::uint64_t bytes, bool is_call = false);
+  // The limit that the current submission has reached, so that the next launch or call belongs to
+  // another one; nullopt if there is room.
+  std::optional<CommitLimit> full(bool next_is_call = false) const;
   // Begins the next submission.
   void commit();
 
@@ -33,6 +34,7 @@ class CommitCounter {
   std::uint64_t submissions_ = 0;
   std::int64_t launches_ = 0;
   std::uint64_t bytes_ = 0;
+  bool was_call_ = false;  // the last one that was counted
 };
 
 }  // namespace texloom::runtime

@@ -59,15 +59,16 @@ class Lister {
       const Result<std::int64_t> launches = launches_of({&step, 1});
       next.launches = launches.ok() ? *launches : kMaxLaunches;
     }
-    decide(next, accesses);
+    decide(step, next, accesses);
     if (next.transition != Transition::SameEncoder) running_.clear();
-    if (counter_.full()) counter_.commit();
-    counter_.add(next.launches, next.bytes);
+    const bool is_call = std::holds_alternative<CallStep>(step);
+    if (counter_.full(is_call)) counter_.commit();
+    counter_.add(next.launches, next.bytes, is_call);
     running_.push_back({list_.size(), std::move(accesses)});
     list_.push_back(std::move(next));
   }
 
-  void decide(Invocation& next, const std::vector<TensorAccess>& accesses) const {
+  void decide(const Step& step, Invocation& next, const std::vector<TensorAccess>& accesses) const {
     const auto set = [&](Transition transition, std::string reason) {
       next.transition = transition;
       next.reason = std::move(reason);
@@ -83,8 +84,8 @@ class Lister {
       return set(Transition::Event,
                  fmt::format("runs on another device, {}",
                              next.device.empty() ? "that of the program" : next.device));
-    if (const auto limit = counter_.full())
-      return set(*limit == CommitLimit::EachLaunch ? Transition::Wait : Transition::Commit,
+    if (const auto limit = counter_.full(std::holds_alternative<CallStep>(step)))
+      return set(*limit == CommitLimit::Waits ? Transition::Wait : Transition::Commit,
                  reason_of(*limit));
     if (next.encoding != last.encoding || next.encoding == Encoding::Native)
       return set(Transition::NewEncoder, next.encoding == Encoding::Native
@@ -101,8 +102,8 @@ class Lister {
         return fmt::format("the first submission ends after {} launches", counter_.launches());
       case CommitLimit::Launches:
         return fmt::format("{} launches are recorded", counter_.launches());
-      case CommitLimit::EachLaunch:
-        return "the policy waits for each launch";
+      case CommitLimit::Waits:
+        return "the policy waits here";
       default:
         return fmt::format("the recorded launches name {} bytes", counter_.bytes());
     }

@@ -247,15 +247,15 @@ Status DeviceProgram::record_over_slots(const Instance& instance,
   TL_RETURN_IF_ERROR(record(
       instance.plan, bindings,
       [&](std::optional<std::uint32_t> kernel, std::uint64_t bytes) -> Result<hal::CommandBuffer*> {
-        if (counter.full()) {
+        if (counter.full(!kernel)) {
           counter.commit();
           submissions.push_back(next_buffer());
           const std::uint64_t most = policy_.submissions_ahead;
-          run.is_short = policy_.wait_each || most == 0 || submissions.size() <= most;
+          run.is_short = policy_.waits != Waits::Never || most == 0 || submissions.size() <= most;
         }
         is_first = first_runs_ && kernel && !first_runs_->was_launched(*kernel);
         if (!run.is_short || is_first) return nullptr;
-        counter.add(1, bytes);
+        counter.add(1, bytes, !kernel);
         return submissions.back().get();
       }));
   if (!run.is_short || is_first) return {};
@@ -283,7 +283,7 @@ Result<bool> DeviceProgram::run_recorded(Instance& instance, const Memory& memor
   const Status status = [&]() -> Status {
     for (std::size_t i = 0; i + 1 < run->submissions.size(); ++i) {
       TL_RETURN_IF_ERROR(chain.submit({{run->submissions[i], table}}));
-      if (policy_.wait_each) TL_RETURN_IF_ERROR(options.queue->wait_idle());
+      if (policy_.waits != Waits::Never) TL_RETURN_IF_ERROR(options.queue->wait_idle());
     }
     return chain.finish({{run->submissions.back(), std::move(table)}});
   }();

@@ -17,13 +17,14 @@ PlanSubmitter::PlanSubmitter(RunTarget target, const CommitPolicy& policy, First
 
 Result<hal::CommandBuffer*> PlanSubmitter::next(std::optional<std::uint32_t> kernel,
                                                 std::uint64_t bytes) {
-  if (counter_.full()) {
+  if (counter_.full(!kernel)) {
     ++submitted_;
     TL_ASSIGN_OR_RETURN(auto commands, end_submission());
     TL_RETURN_IF_ERROR(chain_.submit(std::move(commands), {{progress_, submitted_}}));
     stopped_ = interrupted_();
-    const std::uint64_t ahead = policy_.wait_each ? 0 : policy_.submissions_ahead;
-    if ((ahead != 0 || policy_.wait_each) && submitted_ > ahead)
+    const bool waits = policy_.waits != Waits::Never;
+    const std::uint64_t ahead = waits ? 0 : policy_.submissions_ahead;
+    if ((ahead != 0 || waits) && submitted_ > ahead)
       TL_RETURN_IF_ERROR(wait_for(submitted_ - ahead));
   }
   if (stopped_) return nullptr;
@@ -34,7 +35,7 @@ Result<hal::CommandBuffer*> PlanSubmitter::next(std::optional<std::uint32_t> ker
     TL_RETURN_IF_ERROR(commands_->barrier());
   needs_barrier_ = false;
   if (is_first_run(kernel)) first_ = kernel;
-  counter_.add(1, bytes);
+  counter_.add(1, bytes, !kernel);
   return commands_.get();
 }
 

@@ -68,8 +68,16 @@ TEST(Invocations, ALibraryTwoCustomKernelsAndTheHost) {
   EXPECT_EQ(list[1].reason, "the one before it encoded itself");
   EXPECT_EQ(list[2].reason, "uses \"t2\", which op1 writes");
   EXPECT_EQ(list[3].reason, "runs on the host");
-  EXPECT_THAT(transitions(operators, {.wait_each = true}),
+  EXPECT_THAT(transitions(operators, {.waits = Waits::AfterEach}),
               ElementsAre("start", "wait", "wait", "wait"));
+}
+
+// Kernels next to one another go to the device together, apart from the calls of operators.
+TEST(Invocations, WaitsAroundCalls) {
+  const std::vector<std::optional<Encoding>> operators = {kKernel, kKernel,   kPortable,
+                                                          kKernel, kPortable, kPortable};
+  EXPECT_THAT(transitions(operators, {.first_launches = 1, .waits = Waits::AroundCalls}),
+              ElementsAre("start", "barrier", "wait", "wait", "wait", "wait"));
 }
 
 // Six invocations with the host in the middle.
