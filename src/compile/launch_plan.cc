@@ -71,9 +71,10 @@ runtime::Size size_of(const Expr& extent, const Exprs& symbols, const Exprs& loo
 runtime::TensorSpec spec_of(const BufferNode& buffer, const Exprs& symbols) {
   if (!buffer.is_symbolic())
     return tensor_spec(buffer.name, buffer.type, buffer.layout, buffer.origin.exact_image);
-  runtime::TensorSpec spec{buffer.name, element_type(buffer.type), {}, runtime::BufferStorage{}};
-  for (const Expr& extent : buffer.extents) spec.shape.push_back(size_of(extent, symbols));
-  return spec;
+  std::vector<runtime::Size> shape;
+  for (const Expr& extent : buffer.extents) shape.push_back(size_of(extent, symbols));
+  return open_tensor_spec(buffer.name, buffer.type, std::move(shape), buffer.layout,
+                          buffer.origin.exact_image);
 }
 
 hal::Access hal_access(Access access) {
@@ -121,7 +122,8 @@ class PlanMaker {
   uint32_t add_temporary(const Buffer& buffer) {
     temporaries_.push_back(buffer);
     plan_.temporaries.push_back(spec_of(*buffer, symbols()));
-    plan_.temporaries.back().layout = {};  // that of callers' arrays, of which it has none
+    // That of callers' arrays, of which it has none; but the size of a texture follows from it.
+    if (!buffer->is_symbolic()) plan_.temporaries.back().layout = {};
     return static_cast<uint32_t>(temporaries_.size() - 1);
   }
 
@@ -257,6 +259,17 @@ runtime::TensorSpec tensor_spec(const std::string& name, Type type, const Layout
   return spec;
 }
 
+runtime::TensorSpec open_tensor_spec(const std::string& name, Type type,
+                                     std::vector<runtime::Size> shape, const Layout& layout,
+                                     bool exact) {
+  runtime::TensorSpec spec{name, element_type(type), std::move(shape), runtime::BufferStorage{}};
+  if (layout.object != MemoryObject::Image2d) return spec;
+  spec.storage = runtime::TextureStorage{{}, texel_format(type), exact};
+  spec.layout = tensor_layout(layout);
+  spec.layout.shape.clear();
+  return spec;
+}
+
 hal::ElementType element_type(Type type) {
   const auto element = hal::element_type_from_name(ir::to_string(type.element()));
   TL_CHECK(element.has_value());
@@ -276,8 +289,8 @@ hal::KernelParam kernel_param(const KernelParam& p) {
     return hal::BufferParam{b.name, hal_access(p.access), b.is_symbolic() ? 0 : bytes_of(b)};
   }
   const auto origin = b.origin.is_zero() ? hal::TextureOrigin::Zero : hal::TextureOrigin::Constants;
-  return hal::TextureParam{b.name, texel_format(b.type), hal_access(p.access), extent_of(b.layout),
-                           origin};
+  const hal::Extent2D least = b.is_symbolic() ? hal::Extent2D{} : extent_of(b.layout);
+  return hal::TextureParam{b.name, texel_format(b.type), hal_access(p.access), least, origin};
 }
 
 runtime::LaunchPlan make_launch_plan(const CompiledModule& module) {

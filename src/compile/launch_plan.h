@@ -23,6 +23,11 @@ runtime::TensorLayout tensor_layout(const ir::Layout& layout);
 runtime::TensorSpec tensor_spec(const std::string& name, ir::Type type, const ir::Layout& layout,
                                 bool exact = false);
 
+// The same for a shape that depends on symbols: a row-major buffer, or a texture of an open layout.
+runtime::TensorSpec open_tensor_spec(const std::string& name, ir::Type type,
+                                     std::vector<runtime::Size> shape, const ir::Layout& layout,
+                                     bool exact = false);
+
 // The runtime's name for the elements of this type, which is a scalar.
 hal::ElementType element_type(ir::Type type);
 

@@ -66,6 +66,33 @@ Buffer make_texture(std::string name, Type type, Layout layout, TextureOrigin or
   return Buffer(node);
 }
 
+Buffer make_symbolic_texture(std::string name, Type type, const Exprs& extents, Layout layout,
+                             TextureOrigin origin, SourceLocation location) {
+  TL_CHECK(layout.object == MemoryObject::Image2d && layout.shape == open_shape(extents));
+  auto* node = new BufferNode;
+  node->name = std::move(name);
+  node->type = type;
+  if (layout.is_open()) {
+    node->extents = extents;
+  } else {
+    node->shape = layout.shape;
+  }
+  node->layout = std::move(layout);
+  node->origin = std::move(origin);
+  node->location = std::move(location);
+  return Buffer(node);
+}
+
+Shape open_shape(const Exprs& extents) {
+  Shape shape;
+  for (const Expr& extent : extents) {
+    const int64_t* value = int_value(extent);
+    TL_CHECK(value == nullptr || *value != kToTheEnd);
+    shape.push_back(value == nullptr ? kToTheEnd : *value);
+  }
+  return shape;
+}
+
 std::optional<int64_t> stride_of(const BufferNode& b, size_t axis) {
   const LayoutParts& cols = b.layout.cols;
   if (b.is_texture() || b.is_symbolic() || cols.size() != b.shape.size()) return std::nullopt;

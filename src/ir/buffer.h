@@ -33,8 +33,9 @@ struct BufferNode : RefCounted {
   std::string name;
   Type type;                   // of an element; scalar
   std::vector<int64_t> shape;  // logical
-  // The shape of a row-major array in global memory whose size is known only at the call, as
-  // expressions of the program's symbols; `shape` and `layout` are then empty.
+  // The shape of a row-major array or of a texture in global memory whose size is known only at the
+  // call, as expressions of the program's symbols; `shape` is then empty. So is the layout of an
+  // array; that of a texture is open.
   Exprs extents;
   MemoryScope memory = MemoryScope::Global;
   Layout layout;         // static: part of a kernel's signature
@@ -56,9 +57,15 @@ Buffer make_array(std::string name, Type type, const Exprs& extents, SourceLocat
 // A buffer in another order. The layout's object is a Buffer.
 Buffer make_buffer_with_layout(std::string name, Type type, Layout layout, MemoryScope memory,
                                SourceLocation location = {});
+// A texture, which is in global memory. The layout is open if the extents are symbolic.
+Buffer make_symbolic_texture(std::string name, Type type, const Exprs& extents, Layout layout,
+                             TextureOrigin origin = {}, SourceLocation location = {});
 // A texture, which is in global memory.
 Buffer make_texture(std::string name, Type type, Layout layout, TextureOrigin origin = {},
                     SourceLocation location = {});
+
+// The extents as a shape; kToTheEnd for those that are not constant.
+Shape open_shape(const Exprs& extents);
 
 // The distance in elements between neighbors along an axis of an array. nullopt if it varies or is
 // known only at the call.

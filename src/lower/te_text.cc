@@ -317,7 +317,7 @@ class Parser {
     d.scope = schedule_.memory_scope();
     while (reader_.accept(",")) {
       if (reader_.accept_word("layout")) {
-        d.layout = schedule_.layout(d.scope, constant_extents(d.shape));
+        d.layout = schedule_.layout(d.scope, extents_for_layout(d.shape));
       } else if (reader_.accept_word("origin")) {
         d.has_origin = true;
       } else if (reader_.accept_word("exact_image")) {
@@ -333,19 +333,15 @@ class Parser {
     return d;
   }
 
-  // The constant shape of an array that has a layout.
-  Shape constant_extents(const Exprs& extents) {
-    Shape shape;
+  // The shape of an array that has a layout. Symbolic extents are open.
+  Shape extents_for_layout(const Exprs& extents) {
     for (const Expr& extent : extents) {
       const int64_t* value = int_value(extent);
-      if (value != nullptr && *value >= 1 && *value <= kLargestExtent) {
-        shape.push_back(*value);
-        continue;
-      }
-      reader_.wrong(reader_.peek(), "give it constant extents, or leave the layout out",
+      if (value == nullptr || (*value >= 1 && *value <= kLargestExtent)) continue;
+      reader_.wrong(reader_.peek(), "give it positive extents, or leave the layout out",
                     "a layout of an array with the extent {}", ir::to_string(extent));
     }
-    return shape;
+    return open_shape(extents);
   }
 
   static constexpr int64_t kLargestExtent = INT32_MAX;

@@ -47,10 +47,13 @@ struct TensorSpec {
   std::string name;
   hal::ElementType element = hal::ElementType::Float32;
   std::vector<Size> shape;  // logical
-  // If the shape has symbols, a buffer of zero bytes; the shape then gives the size at the call.
+  // If the shape has symbols, a buffer of zero bytes or a texture of zero texels; the shape then
+  // gives the size at the call.
   TensorStorage storage;
   // Where the elements of the caller's array are. Its shape may differ from the one above, whose
-  // axes are those of the kernels. Empty if the shape has symbols: then the array is row-major.
+  // axes are those of the kernels. If the shape has symbols, the layout has none: that of a buffer
+  // is empty, and its array row-major; that of a texture, also of a temporary, has digits that
+  // reach to the ends of their axes, and gives the rows and columns at the call.
   TensorLayout layout = {};
 };
 

@@ -233,7 +233,7 @@ Result<std::vector<Shape>> complete_shapes(const LaunchPlan& plan,
   return all;
 }
 
-// An empty array gets one element, which no step uses.
+// An empty array or texture gets one element, which no step uses.
 Result<TensorSpec> with_shape(const TensorSpec& tensor, std::span<const std::int64_t> shape) {
   if (!has_symbols(tensor)) return tensor;
   TensorSpec known = tensor;
@@ -245,6 +245,16 @@ Result<TensorSpec> with_shape(const TensorSpec& tensor, std::span<const std::int
     if (extents.back() > kLargest / elements)
       return invalid_argument("\"{}\" has more than 2^30 elements", tensor.name);
     elements *= extents.back();
+  }
+  if (auto* texture = std::get_if<TextureStorage>(&known.storage)) {
+    auto layout = with_shape(std::move(known.layout), std::move(extents));
+    if (!layout)
+      return invalid_argument("\"{}\" needs an image of more than 2^32 - 1 rows or columns",
+                              tensor.name);
+    texture->extent = {static_cast<std::uint32_t>(number_count(layout->cols)),
+                       static_cast<std::uint32_t>(number_count(layout->rows))};
+    known.layout = *std::move(layout);
+    return known;
   }
   std::get<BufferStorage>(known.storage).bytes =
       static_cast<std::uint64_t>(elements) * hal::byte_size(tensor.element);

@@ -31,9 +31,9 @@ Result<std::vector<Shape>> complete_shapes(const LaunchPlan& plan,
                                            std::span<const std::optional<Shape>> shapes,
                                            const GivenSymbols& given);
 
-// The tensor with a known shape: its size follows from that if it depends on the call, and its
-// array is then row-major. InvalidArgument if it has more than 2^30 elements, which kernels cannot
-// index.
+// The tensor with a known shape: its size follows from that if it depends on the call, and the
+// array of a buffer is then row-major. InvalidArgument if it has more than 2^30 elements, which
+// kernels cannot index.
 Result<TensorSpec> with_shape(const TensorSpec& tensor, std::span<const std::int64_t> shape);
 
 // The plan of one call, without symbols: all sizes are numbers except those that depend on loop

@@ -239,6 +239,25 @@ class Validator {
   std::map<std::uint32_t, Size> extents_;  // of the enclosing loops, by slot
 };
 
+// The size of a texture at the call follows from its layout.
+Status check_open(const TensorSpec& tensor) {
+  const auto* texture = std::get_if<TextureStorage>(&tensor.storage);
+  if (texture == nullptr) return {};
+  if (texture->extent != hal::Extent2D{} || !tensor.layout.shape.empty())
+    return invalid_argument("the texture \"{}\" has a size, but no constant shape", tensor.name);
+  if (number_count(tensor.layout.lanes) != 4)
+    return invalid_argument("the texture \"{}\" has neither a constant shape nor a layout",
+                            tensor.name);
+  for (const auto* digits : {&tensor.layout.rows, &tensor.layout.cols, &tensor.layout.lanes}) {
+    for (const LayoutDigit& digit : *digits) {
+      if (digit.axis < tensor.shape.size() && digit.divisor >= 1 && digit.extent >= 0) continue;
+      return invalid_argument("the layout of the texture \"{}\" has a digit of no axis",
+                              tensor.name);
+    }
+  }
+  return {};
+}
+
 Status check_tensors(const LaunchPlan& plan) {
   for (const auto* tensors : {&plan.arguments, &plan.temporaries, &plan.constants}) {
     for (const TensorSpec& tensor : *tensors) {
@@ -247,8 +266,7 @@ Status check_tensors(const LaunchPlan& plan) {
           return invalid_argument("the shape of \"{}\" has a symbol that is not in the plan",
                                   tensor.name);
         if (extent.constant()) continue;
-        if (!std::holds_alternative<BufferStorage>(tensor.storage))
-          return invalid_argument("the texture \"{}\" has no constant shape", tensor.name);
+        TL_RETURN_IF_ERROR(check_open(tensor));
         if (tensors == &plan.constants)
           return invalid_argument("the constant \"{}\" has no constant shape", tensor.name);
       }

@@ -2,16 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace texloom::runtime {
 namespace {
-
-std::int64_t count_of(const std::vector<LayoutDigit>& digits) {
-  std::int64_t count = 1;
-  for (const LayoutDigit& digit : digits) count *= digit.extent;
-  return count;
-}
 
 struct Strided {
   std::int64_t first, step;  // in elements
@@ -134,7 +129,36 @@ void copy(std::span<std::byte> target, Strided to, std::span<const std::byte> so
   }
 }
 
+constexpr std::int64_t kMaxCount = std::numeric_limits<std::uint32_t>::max();
+
+// Whether the digits make at most kMaxCount numbers.
+bool are_countable(const std::vector<LayoutDigit>& digits) {
+  std::int64_t count = 1;
+  for (const LayoutDigit& digit : digits) {
+    if (digit.extent > kMaxCount / count) return false;
+    count *= digit.extent;
+  }
+  return true;
+}
+
 }  // namespace
+
+std::int64_t number_count(const std::vector<LayoutDigit>& digits) {
+  std::int64_t count = 1;
+  for (const LayoutDigit& digit : digits) count *= digit.extent;
+  return count;
+}
+
+std::optional<TensorLayout> with_shape(TensorLayout layout, std::vector<std::int64_t> shape) {
+  for (auto* digits : {&layout.rows, &layout.cols, &layout.lanes}) {
+    for (LayoutDigit& digit : *digits) {
+      if (digit.extent == 0) digit.extent = (shape[digit.axis] - 1) / digit.divisor + 1;
+    }
+    if (!are_countable(*digits)) return std::nullopt;
+  }
+  layout.shape = std::move(shape);
+  return layout;
+}
 
 std::int64_t TensorLayout::elements() const {
   std::int64_t count = 1;
@@ -143,7 +167,7 @@ std::int64_t TensorLayout::elements() const {
 }
 
 std::int64_t TensorLayout::places() const {
-  return count_of(rows) * count_of(cols) * count_of(lanes);
+  return number_count(rows) * number_count(cols) * number_count(lanes);
 }
 
 bool TensorLayout::is_row_major() const {

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,12 +21,13 @@ namespace texloom::runtime {
 struct LayoutDigit {
   std::uint32_t axis = 0;
   std::int64_t divisor = 1;
-  std::int64_t extent = 1;
+  std::int64_t extent = 1;  // 0 in a layout without a shape: the digit reaches to the end
 
   bool operator==(const LayoutDigit&) const = default;
 };
 
-// Plain data. Every index has exactly one place; places without an element are padding.
+// Plain data. Every index has exactly one place; places without an element are padding. A layout
+// without a shape, but with digits, fits arrays of several shapes: with_shape() gives it one.
 struct TensorLayout {
   std::vector<std::int64_t> shape;  // of the row-major array; every extent at least 1
   std::vector<LayoutDigit> rows, cols, lanes;
@@ -36,6 +38,11 @@ struct TensorLayout {
   std::int64_t places() const;    // rows * columns * lanes
   bool is_row_major() const;      // whether places and elements are in the same order
 };
+
+// The layout with this shape, whose extents are at least 1; digits that reach to the end of their
+// axes get their extents. nullopt if it would have more than 2^32 - 1 rows or columns.
+std::optional<TensorLayout> with_shape(TensorLayout layout, std::vector<std::int64_t> shape);
+std::int64_t number_count(const std::vector<LayoutDigit>& digits);
 
 // One row and one lane, the last axis fastest.
 TensorLayout row_major(std::vector<std::int64_t> shape);

@@ -3,12 +3,13 @@
 #include <vector>
 
 #include "runtime/hal/transfer.h"
+#include "runtime/image_limits.h"
 
 namespace texloom::runtime {
 namespace {
 
 Status check(const TensorSpec& tensor, std::size_t array_bytes, const hal::Binding& binding) {
-  if (tensor.layout.cols.empty() && tensor.layout.shape.empty() && !tensor.shape.empty())
+  if (tensor.layout.shape.empty() && !tensor.shape.empty())
     return invalid_argument("the size of tensor \"{}\" depends on the call", tensor.name);
   const std::uint64_t wanted =
       static_cast<std::uint64_t>(tensor.layout.elements()) * hal::byte_size(tensor.element);
@@ -62,6 +63,7 @@ Result<hal::Lease<hal::Buffer>> acquire_staging(hal::Device& device,
 
 Result<hal::Binding> allocate(hal::Device& device, const TensorSpec& tensor) {
   if (const auto* texture = std::get_if<TextureStorage>(&tensor.storage)) {
+    TL_RETURN_IF_ERROR(check_image(tensor, device.info().limits));
     TL_ASSIGN_OR_RETURN(
         auto made, device.create_texture({.extent = texture->extent, .format = texture->format}));
     return hal::Binding(hal::TextureBinding{std::move(made), {}});

@@ -51,7 +51,8 @@ Storage parse_storage(std::string_view scope, std::string_view layout, const Exp
                       const SourceLocation& where) {
   try {
     if (layout.empty()) return {scope_or_fail(scope, where), {}};
-    return parse_storage(scope, layout, constant_shape(shape, std::string(tensor), where), where);
+    const Exprs extents = extents_of(shape, std::string(tensor), where);
+    return parse_storage(scope, layout, open_shape(extents), where);
   } catch (const UserError& error) {
     std::vector<Diagnostic> diagnostics = error.diagnostics();
     for (Diagnostic& d : diagnostics) {

@@ -112,13 +112,27 @@ def cache_for_a_stage_before_it() -> None:
     s.cache_read(r, "local", [x])  # wrong
 
 
-@case("TL1001", says="'X.texture' is [8, n]")
-def texture_of_a_symbolic_extent() -> None:
+@case("TL3007", says="of extent n, may end inside a texel")
+def texture_whose_rows_may_end_inside_a_texel() -> None:
     x, y, s = symbolic_copy()
     s[y].bind(s[y].op.axis[0], block())
     cache = s.cache_read(x, "texture", [y])  # wrong
-    s[cache].bind(s[cache].op.axis[0], block())
+    s[cache].bind(s[cache].fuse(*s[cache].op.axis), block())
     tvm.lower(s, [x, y])
+
+
+@case("TL2017", says="the number of lanes of a texel is known only at the call")
+def texture_with_lanes_of_a_symbolic_extent() -> None:
+    x, y, s = symbolic_copy()
+    s[y].bind(s[y].op.axis[0], block())
+    s.cache_read(x, "texture", [y], layout="texture[(i, j) -> rows=(i), lanes=j]")  # wrong
+
+
+@case("TL2017", says="the layout of a buffer has an extent that is known only at the call")
+def buffer_layout_of_a_symbolic_extent() -> None:
+    x, y, s = symbolic_copy()
+    s[y].bind(s[y].op.axis[0], block())
+    s.cache_read(x, "global", [y], layout="buffer[(i, j) -> cols=(j, i)]")  # wrong
 
 
 @case("TL1001", says="the part of 'X.shared' in shared memory is [1, n]")

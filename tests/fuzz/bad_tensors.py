@@ -57,13 +57,6 @@ def shared_memory_of_a_size_that_the_call_tells() -> None:
 
 
 @case("TL1001")
-def texture_of_a_size_that_the_call_tells() -> None:
-    x, y, s = doubled_rows()
-    s.cache_read(x, "texture", [y])  # wrong
-    tvm.lower(s, [x, y])
-
-
-@case("TL1001")
 def extent_of_64_bits() -> None:
     n = te.var("n", "int64")
     x = te.placeholder((n,), name="X")  # wrong

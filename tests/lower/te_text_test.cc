@@ -213,7 +213,9 @@ TEST(TeTextErrors, OfTheHead) {
       {"param A: float32[8] in texture, fold",
        "TL6001 2:33 expected 'layout', 'origin', 'exact_image' or 'name', found 'fold'"},
       {"symbol n: int32 param A: float32[n] in texture, layout=texture[(c) -> cols=(c/4)]",
-       "TL6002 2:55 a layout of an array with the extent n"},
+       "TL2017 2:77 the parts of axis c leave out c%4"},
+      {"symbol n: int32 param A: float32[n] in global, layout=buffer[(c) -> cols=(c)]",
+       "TL2017 2:55 the layout of a buffer has an extent that is known only at the call"},
       {"param A: float32[8]", "TL6001 2:20 expected 'in', found the end of the text"},
       {"param A compute float32x4[8]", "TL6002 2:17 an element is float32x4, not a scalar"},
       {"for i < 3 { }",
@@ -412,7 +414,7 @@ TEST(TeTextErrors, OfDirectives) {
       "TL2015 3:1 cannot apply fuse to 'A': it is a placeholder and has no loops to schedule");
 }
 
-// Layouts need constant extents.
+// Layouts of buffers need constant extents.
 TEST(TeTextErrors, OfSymbolicShapes) {
   const auto error_of_n = [](const std::string& directive) {
     return error_of(
@@ -420,10 +422,12 @@ TEST(TeTextErrors, OfSymbolicShapes) {
         "placeholder A: float32[n, 4]\n" +
         directive + "\n");
   };
-  const char* error =
-      "TL1001 3:1 the shape of 'A' has the extent n, which is not a positive constant";
-  EXPECT_EQ(error_of_n("scope global layout=buffer[(i, j) -> cols=(j, i)]"), error);
-  EXPECT_EQ(error_of_n("transform (i, j) -> (j, i)"), error);
+  EXPECT_EQ(error_of_n("scope global layout=buffer[(i, j) -> cols=(j, i)]"),
+            "TL2017 3:21 the layout of a buffer has an extent that is known only at the call");
+  EXPECT_EQ(error_of_n("scope texture layout=texture[(i, j) -> rows=(j), lanes=(i)]"),
+            "TL2017 3:50 the number of lanes of a texel is known only at the call");
+  EXPECT_EQ(error_of_n("transform (i, j) -> (j, i)"),
+            "TL1001 3:1 the shape of 'A' has the extent n, which is not a positive constant");
 }
 
 // Refuses loops too deep for lowering, and texts that would take too long to check.

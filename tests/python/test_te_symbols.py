@@ -287,13 +287,6 @@ def test_memory_whose_size_the_call_tells():
     refused(r"TL1001.*'X.shared' in shared memory is \[1, m\]", s, [x, y])
 
 
-def test_textures_whose_size_the_call_tells():
-    x, y, s = row_sums()
-    s.cache_read(x, "texture", [y])
-    s[y].bind(y.op.axis[0], axis("blockIdx.x"))
-    refused("TL1001.*'X.texture' is .*must not depend on the call", s, [x, y])
-
-
 def test_threads_whose_number_the_call_tells():
     x, y, s = scaled()
     s[y].bind(y.op.axis[0], axis("threadIdx.x"))

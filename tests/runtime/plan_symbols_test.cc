@@ -165,7 +165,52 @@ TEST(Validate, KnowsTheSymbolsOfAPlan) {
   EXPECT_EQ(validate(plan).message(), "the shape of \"A\" has a symbol that is not in the plan");
   plan.arguments[0].shape = {n()};
   plan.arguments[0].storage = TextureStorage{};
-  EXPECT_EQ(validate(plan).message(), "the texture \"A\" has no constant shape");
+  EXPECT_EQ(validate(plan).message(),
+            "the texture \"A\" has neither a constant shape nor a layout");
+}
+
+// The rows and columns of a texture follow from the digits of its layout: those to the end of an
+// axis are as long as the call says.
+TEST(Instantiate, GivesTexturesTheirRowsAndColumns) {
+  LaunchPlan plan = plan_of({{n(), of(Size::Op::Add, m(), 1), 6}});
+  plan.temporaries = {plan.arguments[0]};
+  for (TensorSpec* tensor : {&plan.arguments[0], &plan.temporaries[0]}) {
+    tensor->storage = TextureStorage{{}, hal::TexelFormat::Rgba32Float};
+    tensor->layout = {{}, {{0, 8, 0}, {2, 4, 2}}, {{0, 1, 8}, {1, 1, 0}}, {{2, 1, 4}}};
+  }
+  EXPECT_TRUE(validate(plan).ok()) << validate(plan).message();
+  const auto call = instantiate(plan, std::vector<std::int64_t>{17, 4});
+  ASSERT_TRUE(call.ok()) << call.status().message();
+  for (const TensorSpec* tensor : {&call->arguments[0], &call->temporaries[0]}) {
+    EXPECT_EQ(std::get<TextureStorage>(tensor->storage).extent, (hal::Extent2D{40, 6}));
+    EXPECT_EQ(
+        tensor->layout,
+        (TensorLayout{{17, 5, 6}, {{0, 8, 3}, {2, 4, 2}}, {{0, 1, 8}, {1, 1, 5}}, {{2, 1, 4}}}));
+  }
+  EXPECT_TRUE(validate(*call).ok());
+  // An axis without elements counts as one: a temporary may be empty.
+  const auto empty = instantiate(plan, std::vector<std::int64_t>{0, 0});
+  ASSERT_TRUE(empty.ok());
+  EXPECT_EQ(std::get<TextureStorage>(empty->temporaries[0].storage).extent, (hal::Extent2D{8, 2}));
+
+  plan.temporaries[0].layout.cols[0].extent = std::int64_t{1} << 40;
+  EXPECT_EQ(instantiate(plan, std::vector<std::int64_t>{1, 1}).status().message(),
+            "\"A\" needs an image of more than 2^32 - 1 rows or columns");
+}
+
+TEST(Validate, RefusesOpenTexturesWithoutPlaces) {
+  LaunchPlan plan = plan_of({{n(), 4}});
+  TensorSpec& tensor = plan.arguments[0];
+  tensor.storage = TextureStorage{};
+  tensor.layout = {{}, {}, {{0, 1, 0}}, {{1, 1, 4}}};
+  EXPECT_EQ(validate(plan).message(), "");
+  tensor.layout.cols[0].axis = 2;
+  EXPECT_EQ(validate(plan).message(), "the layout of the texture \"A\" has a digit of no axis");
+  tensor.layout.cols[0] = {0, 0, 0};
+  EXPECT_EQ(validate(plan).message(), "the layout of the texture \"A\" has a digit of no axis");
+  tensor.layout.cols[0] = {0, 1, 0};
+  tensor.storage = TextureStorage{{4, 4}};
+  EXPECT_EQ(validate(plan).message(), "the texture \"A\" has a size, but no constant shape");
 }
 
 }  // namespace

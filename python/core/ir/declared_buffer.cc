@@ -19,8 +19,7 @@ PyBuffer declare_buffer(const py::object& shape, const py::object& dtype, const 
   d.name = name;
   d.type = to_type(dtype);
   d.shape = schedule::extents_of(to_exprs(shape), name, where);
-  const Shape cut = layout.empty() ? Shape() : schedule::constant_shape(d.shape, name, where);
-  schedule::Storage storage = schedule::parse_storage(scope, layout, cut, where);
+  schedule::Storage storage = schedule::parse_storage(scope, layout, open_shape(d.shape), where);
   d.scope = storage.scope;
   d.layout = std::move(storage.layout);
   d.has_origin = origin;

@@ -133,19 +133,21 @@ const PyArray& CallSignature::checked_array(size_t number, const py::handle& val
   const auto& array = value.cast<const PyArray&>();
   check_type(number, array.type, where);
   check_shape(number, array.layout.shape, where);
-  const Layout& layout = module_.array_layouts[number];
-  if (param(number).is_symbolic()) {
+  if (param(number).is_symbolic() && !param(number).is_texture()) {
     if (same_places(array.layout, linear_layout(array.layout.shape))) return array;
     fail(where, Code::WrongScope, "make the array without mem_scope and layout",
          "the argument '{}' must be in a row-major buffer, but the array is in {}",
          param(number).name, place_text(array.layout));
   }
-  if (same_places(array.layout, layout)) return array;
+  // The call's check of shapes refuses one of another rank.
+  if (param(number).is_symbolic() && array.layout.shape.size() != param(number).rank())
+    return array;
+  if (same_places(array.layout, layout(number, array.layout.shape))) return array;
   fail(where, Code::WrongScope,
        "make the array with the argument's scope or layout (nd.empty(..., mem_scope=..., "
        "layout=...)) and the target that the function was built for",
        "the argument '{}' must be in {}, but the array is in {}", param(number).name,
-       place_text(layout), place_text(array.layout));
+       place_text(module_.array_layouts[number]), place_text(array.layout));
 }
 
 Shape CallSignature::checked_shape(size_t number, const py::array& array,
@@ -157,7 +159,8 @@ Shape CallSignature::checked_shape(size_t number, const py::array& array,
 }
 
 Layout CallSignature::layout(size_t number, const Shape& shape) const {
-  return param(number).is_symbolic() ? linear_layout(shape) : module_.array_layouts[number];
+  if (!param(number).is_symbolic()) return module_.array_layouts[number];
+  return param(number).is_texture() ? close(param(number).layout, shape) : linear_layout(shape);
 }
 
 }  // namespace texloom::python

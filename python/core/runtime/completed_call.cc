@@ -6,7 +6,9 @@
 #include <optional>
 
 #include "core/runtime/arrays.h"
+#include "core/runtime/open_devices.h"
 #include "core/runtime/scalar_arguments.h"
+#include "ir/layout/layout_fold.h"
 #include "support/diagnostic.h"
 
 namespace texloom::python {
@@ -74,7 +76,20 @@ class CompletedCall {
   }
 
   PyArray new_array(size_t i, const Shape& shape, const PyDevice& device) const {
-    return make_array(device, signature_.param(i).type, signature_.layout(i, shape));
+    const Layout layout = signature_.layout(i, shape);
+    if (signature_.param(i).is_symbolic()) check_image(i, layout, device);
+    return make_array(device, signature_.param(i).type, layout);
+  }
+
+  void check_image(size_t i, const Layout& layout, const PyDevice& device) const {
+    const hal::DeviceLimits& limits = open_device(device)->info().limits;
+    const ImageLimits images{limits.max_image_width, limits.max_image_height};
+    if (layout.object != MemoryObject::Image2d || fits(layout, images)) return;
+    fail(where_, Code::TextureTooLarge, "pass a smaller array, or keep the tensor in a buffer",
+         "the argument '{}' of shape {} needs an image of {} x {} texels, but the device's images "
+         "have at most {} x {}",
+         signature_.param(i).name, shape_text(layout.shape), layout.col_count(), layout.row_count(),
+         images.max_width, images.max_height);
   }
 
   const SourceLocation where_ = user_location();

@@ -27,7 +27,8 @@ using namespace ir;  // the whole file speaks of IR types
 namespace {
 
 // Fails if a tensor is not where the kernels expect it in its image.
-void check_place(const hal::Binding& binding, const BufferNode& param,
+// `layout` is that of the array.
+void check_place(const hal::Binding& binding, const BufferNode& param, const Layout& layout,
                  const SourceLocation& where) {
   const auto* texture = std::get_if<hal::TextureBinding>(&binding);
   if (texture != nullptr && param.origin.is_zero() && texture->origin != hal::Offset2D{}) {
@@ -37,8 +38,8 @@ void check_place(const hal::Binding& binding, const BufferNode& param,
   }
   if (texture == nullptr || !param.origin.exact_image) return;
   const hal::Extent2D there = texture->texture->extent();
-  const hal::Extent2D declared{static_cast<uint32_t>(param.layout.col_count()),
-                               static_cast<uint32_t>(param.layout.row_count())};
+  const hal::Extent2D declared{static_cast<uint32_t>(layout.col_count()),
+                               static_cast<uint32_t>(layout.row_count())};
   if (there == declared) return;
   fail(where, Code::InexactImage,
        "make the array without image=, or declare the argument without exact_image=True",
@@ -153,10 +154,11 @@ std::vector<int64_t> symbol_values(const PyFunction& f, const CallArguments& arg
 // Called after the program has refused the arguments: fails with a diagnostic for the user if the
 // reason is known.
 void explain(const PyFunction& f, runtime::DeviceProgram& program,
-             std::span<const hal::Binding> bindings, const std::vector<int64_t>& symbols,
-             const SourceLocation& where) {
+             std::span<const hal::Binding> bindings, std::span<const Shape> shapes,
+             const std::vector<int64_t>& symbols, const SourceLocation& where) {
   const std::vector<Buffer>& params = f.module.program.params;
-  for (size_t i = 0; i < params.size(); ++i) check_place(bindings[i], *params[i], where);
+  for (size_t i = 0; i < shapes.size(); ++i)
+    check_place(bindings[i], *params[i], f.signature.layout(i, shapes[i]), where);
   const auto overlap = program.find_alias(bindings, symbols);
   throw_if_error(overlap.status());
   if (const auto& alias = *overlap) {
@@ -164,6 +166,12 @@ void explain(const PyFunction& f, runtime::DeviceProgram& program,
          "the arguments '{}' and '{}' overlap in memory, and one of them is written",
          params[alias->first]->name, params[alias->second]->name);
   }
+}
+
+bool has_symbolic_texture(const Program& program) {
+  const auto is_one = [](const Buffer& b) { return b->is_texture() && b->is_symbolic(); };
+  return std::any_of(program.params.begin(), program.params.end(), is_one) ||
+         std::any_of(program.temporaries.begin(), program.temporaries.end(), is_one);
 }
 
 // There are arrays among the arguments.
@@ -193,7 +201,12 @@ void run(PyFunction& f, CallArguments arguments, int times, const SourceLocation
   }
   explain_waits_for(program);
   if (interrupt) throw_interrupt(*std::move(interrupt));
-  if (status.code() == StatusCode::InvalidArgument) explain(f, *program, bindings, symbols, where);
+  if (status.code() == StatusCode::InvalidArgument)
+    explain(f, *program, bindings, arguments.shapes, symbols, where);
+  if (status.code() == StatusCode::LimitExceeded && has_symbolic_texture(f.module.program)) {
+    fail(where, Code::TextureTooLarge, "pass smaller arrays, or keep the tensor in a buffer", "{}",
+         status.message());
+  }
   throw_if_error(status);
   if (checks.empty()) return;
   const auto report = [&] {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .extents import Extent, Shape, is_constant
+from .extents import Extent, Shape
 from .loop_directives import Loop, StageLoops
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Stage:
         """Whether textures support its element type and its number of axes."""
         is_texel = self.dtype not in ("float64", "int64", "uint64", "bool")
         is_texel = is_texel and not self.row_major
-        return is_texel and 1 <= len(self.shape) <= 6 and is_constant(self.shape)
+        return is_texel and 1 <= len(self.shape) <= 6
 
     @property
     def has_own_kernels(self) -> bool:

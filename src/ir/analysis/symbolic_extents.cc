@@ -3,6 +3,15 @@
 #include "ir/visit.h"
 
 namespace texloom::ir {
+namespace {
+
+Expr count_of(const BufferNode& texture, const LayoutParts& parts) {
+  Expr count = make_int(1);
+  for (const LayoutPart& part : parts) count = count * extent_of(texture, part);
+  return count;
+}
+
+}  // namespace
 
 bool is_extent(const Expr& e) {
   if (e->type != kInt32) return false;
@@ -24,6 +33,24 @@ bool is_extent(const Expr& e) {
     }
   });
   return !has_other_kinds && !has_other_operations;
+}
+
+Expr extent_of(const BufferNode& texture, const LayoutPart& part) {
+  if (part.extent != kToTheEnd) return make_int(part.extent);
+  const Expr& whole = texture.extents[static_cast<size_t>(part.axis)];
+  if (part.divisor == 1) return whole;
+  return floordiv(whole + (part.divisor - 1), part.divisor);
+}
+
+Expr row_count(const BufferNode& texture) { return count_of(texture, texture.layout.rows); }
+Expr col_count(const BufferNode& texture) { return count_of(texture, texture.layout.cols); }
+
+Expr extent_with_lanes(const BufferNode& texture, size_t axis) {
+  if (!texture.is_symbolic()) return make_int(texture.layout.extent_with_lanes(axis));
+  const Expr& extent = texture.extents[axis];
+  if (texture.layout.lane_axis() != static_cast<int>(axis)) return extent;
+  const int64_t lanes = texture.layout.lane_count();
+  return floordiv(extent + (lanes - 1), lanes) * lanes;
 }
 
 arith::Ranges ranges_of_symbols(const Exprs& extents) {

@@ -10,6 +10,13 @@ namespace texloom::ir {
 // minima and maxima of constants, symbols and variables of enclosing loops.
 bool is_extent(const Expr& e);
 
+// The extent of a digit of a texture's layout, its rows and columns, and the extent of an axis,
+// rounded up to whole texels if it is lane_axis(). Constants, or expressions of symbols.
+Expr extent_of(const BufferNode& texture, const LayoutPart& part);
+Expr row_count(const BufferNode& texture);
+Expr col_count(const BufferNode& texture);
+Expr extent_with_lanes(const BufferNode& texture, size_t axis);
+
 // The ranges of the symbols in these extents of arrays, each of which is at least 1.
 arith::Ranges ranges_of_symbols(const Exprs& extents);
 arith::Ranges ranges_of_symbols(const std::vector<Buffer>& params);

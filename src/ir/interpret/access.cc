@@ -71,13 +71,17 @@ std::string texel_name(const BufferNode& texture, int64_t x, int64_t y) {
   return fmt::format("{} at x={}, y={}", texture.name, x, y);
 }
 
-// Whether the layout has an element there. Otherwise it is padding, or outside.
-bool holds_element(const Layout& layout, const Coordinates& c) {
-  return layout.index_at(c).has_value();
+// Whether the layout has an element there. Otherwise it is padding, or outside. For a texture of
+// symbolic extents, all of its image counts as elements.
+bool holds_element(const BufferNode& buffer, const Coordinates& c) {
+  return buffer.is_symbolic() || buffer.layout.index_at(c).has_value();
 }
 
-bool is_inside(const Layout& layout, const Coordinates& c) {
-  return c.row >= 0 && c.row < layout.row_count() && c.col >= 0 && c.col < layout.col_count();
+bool is_inside(const BufferNode& texture, const Binding& binding, const Coordinates& c) {
+  const bool symbolic = texture.is_symbolic();
+  const int64_t rows = symbolic ? binding.memory->height() - binding.y : texture.layout.row_count();
+  const int64_t cols = symbolic ? binding.memory->width() - binding.x : texture.layout.col_count();
+  return c.row >= 0 && c.row < rows && c.col >= 0 && c.col < cols;
 }
 
 std::string outside_text(const BufferNode& texture, const Binding& binding, int64_t x, int64_t y) {
@@ -86,6 +90,9 @@ std::string outside_text(const BufferNode& texture, const Binding& binding, int6
   if (x < 0 || y < 0 || x >= image.width() || y >= image.height()) {
     return fmt::format("{} lies outside the image of {} x {} texels", name, image.width(),
                        image.height());
+  }
+  if (texture.is_symbolic()) {
+    return fmt::format("{} lies before its rectangle at x={}, y={}", name, binding.x, binding.y);
   }
   return fmt::format("{} lies outside its rectangle of {} x {} texels at x={}, y={}", name,
                      texture.layout.col_count(), texture.layout.row_count(), binding.x, binding.y);
@@ -206,7 +213,7 @@ Value Accesses::load(const TextureLoad& n, const Value& x, const Value& y, Mask 
   const int64_t column = x.front().integer, row = y.front().integer;
   const Coordinates at = in_rectangle(site.binding, column, row);
   Undefined undefined = x.front().undefined != 0 ? x.front().undefined : y.front().undefined;
-  const bool outside = !ir::is_inside(n.texture->layout, at);
+  const bool outside = !ir::is_inside(*n.texture, site.binding, at);
   // The border color of OpenCL's images of four channels (OpenCL C 1.2, 6.12.14.1.1).
   if (undefined == 0 && outside && n.texture->origin.exact_image) return value;
   if (undefined == 0 && outside) {
@@ -238,7 +245,7 @@ void Accesses::store(const TextureStore& n, const Value& x, const Value& y, cons
   }
   const int64_t column = x.front().integer, row = y.front().integer;
   const Coordinates at = in_rectangle(site.binding, column, row);
-  if (!ir::is_inside(n.texture->layout, at)) {
+  if (!ir::is_inside(*n.texture, site.binding, at)) {
     return runner_.report(ReportKind::OutOfBounds, &n, n.location,
                           [&] { return outside_text(*n.texture, site.binding, column, row); });
   }
@@ -262,7 +269,7 @@ Scalar Accesses::read(const Site& site, const Place& place) {
                                              [&] { return place.name() + what; });
   };
   if (site.buffer.is_texture() && layout.padding == Padding::Undefined &&
-      !holds_element(layout, place.at)) {
+      !holds_element(site.buffer, place.at)) {
     note(" is padding");
   } else if (value.undefined == kNeverWritten) {
     note(" was never written");
@@ -273,7 +280,7 @@ Scalar Accesses::read(const Site& site, const Place& place) {
 void Accesses::write(const Site& site, const Place& place, Scalar value) {
   const BufferNode& buffer = site.buffer;
   const Binding& binding = site.binding;
-  const bool padding = buffer.is_texture() && !holds_element(buffer.layout, place.at);
+  const bool padding = buffer.is_texture() && !holds_element(buffer, place.at);
   if (padding && buffer.layout.padding == Padding::Zero) {
     const bool zero = value.undefined == 0 && value.integer == 0 && value.number == 0;
     if (!zero) {

@@ -73,7 +73,9 @@ class Instance {
         fail(b->location, Code::InterpreterLimit, "give the symbols smaller values",
              "the array '{}' would have more than 2^30 elements", b->name);
       }
-      made = make_array(b->name, b->type, extents, b->location);
+      made = b->is_texture() ? make_texture(b->name, b->type, close(b->layout, open_shape(extents)),
+                                            b->origin, b->location)
+                             : make_array(b->name, b->type, extents, b->location);
     }
     return made;
   }
@@ -86,6 +88,12 @@ class Instance {
         },
         [&](const Store& n, const Stmt&) {
           return make_store(buffer(n.buffer), n.indices, n.value, n.location);
+        },
+        [&](const TextureLoad& n, const Expr&) {
+          return make_texture_load_as(n.type, buffer(n.texture), n.x, n.y, n.location);
+        },
+        [&](const TextureStore& n, const Stmt&) {
+          return make_texture_store(buffer(n.texture), n.x, n.y, n.value, n.location);
         },
         [&](const Pointer& n, const Expr&) {
           return make_pointer(n.access, buffer(n.buffer), n.indices, n.extents, n.offset,

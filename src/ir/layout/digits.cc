@@ -12,6 +12,7 @@ namespace texloom::ir {
 std::optional<int64_t> checked_count(const LayoutParts& parts) {
   int64_t result = 1;
   for (const LayoutPart& part : parts) {
+    if (part.extent == kToTheEnd) continue;
     if (part.extent > kMaxElements / result) return std::nullopt;
     result *= part.extent;
   }
@@ -20,7 +21,10 @@ std::optional<int64_t> checked_count(const LayoutParts& parts) {
 
 int64_t count_of(const LayoutParts& parts) {
   int64_t result = 1;
-  for (const LayoutPart& part : parts) result *= part.extent;
+  for (const LayoutPart& part : parts) {
+    TL_CHECK(part.extent != kToTheEnd, "a number of unknown size");
+    result *= part.extent;
+  }
   return result;
 }
 
@@ -41,7 +45,9 @@ void scatter(const LayoutParts& parts, int64_t number, std::vector<int64_t>& ind
 }
 
 bool is_outermost(const LayoutPart& part, const Shape& shape) {
-  return part.extent >= ceil_div(shape[static_cast<size_t>(part.axis)], part.divisor);
+  const int64_t extent = shape[static_cast<size_t>(part.axis)];
+  if (extent == kToTheEnd || part.extent == kToTheEnd) return part.extent == kToTheEnd;
+  return part.extent >= ceil_div(extent, part.divisor);
 }
 
 LayoutParts simplified(const LayoutParts& parts) {
@@ -110,10 +116,11 @@ std::optional<DigitFault> find_fault(const LayoutParts& all, const Shape& shape,
   for (const LayoutPart& part : sorted) {
     const auto axis = static_cast<size_t>(part.axis);
     // The digit is zero for every index.
-    if (part.extent == 1 || part.divisor >= shape[axis]) continue;
+    const bool beyond = shape[axis] != kToTheEnd && part.divisor >= shape[axis];
+    if (part.extent == 1 || beyond) continue;
     int64_t& next = reached[axis];
     const std::string text = to_string(open_ended(part, shape), name(axis));
-    if (part.divisor < next) {
+    if (next == kToTheEnd || part.divisor < next) {
       return DigitFault{part.axis, fmt::format("overlap: {} and {}", before, text)};
     }
     if (part.divisor % next != 0) {
@@ -125,11 +132,12 @@ std::optional<DigitFault> find_fault(const LayoutParts& all, const Shape& shape,
                         fmt::format("leave out {}%{}", cut(axis, next), part.divisor / next)};
     }
     if (part.extent > kMaxElements / next) return DigitFault{part.axis, "are too many"};
-    next *= part.extent;
+    next = part.extent == kToTheEnd ? kToTheEnd : next * part.extent;
     before = text;
   }
   for (size_t axis = 0; axis < reached.size(); ++axis) {
-    if (reached[axis] >= shape[axis]) continue;
+    const bool ends = reached[axis] == kToTheEnd;
+    if (ends || (shape[axis] != kToTheEnd && reached[axis] >= shape[axis])) continue;
     return DigitFault{static_cast<int>(axis), "leave out " + cut(axis, reached[axis])};
   }
   return std::nullopt;

@@ -3,6 +3,9 @@
 //
 // A digit of axis `a` is (index[a] / divisor) % extent. A list of digits, most significant first,
 // makes one number: shape (3, 8), digits d0, d1/4: (i, j) -> i * 2 + j / 4.
+//
+// An extent may be kToTheEnd: of an axis, if it is known only at the call; of a digit, if it
+// reaches to the end of its axis, wherever that is.
 #pragma once
 
 #include <cstdint>
@@ -28,19 +31,20 @@ inline constexpr int64_t kMaxElements = int64_t{1} << 48;
 
 inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// The extent of a part that reaches to the end of its axis, wherever that is; only in patterns.
+// The extent of an axis or a part that is known only with the shape.
 inline constexpr int64_t kToTheEnd = 0;
 
-// How many numbers the digits can make; nullopt if there are more than kMaxElements.
+// How many numbers the digits of known extents can make; nullopt if there are more than
+// kMaxElements.
 std::optional<int64_t> checked_count(const LayoutParts& parts);
-// The same for digits known to make no more.
+// The same for digits known to make no more, all of known extents.
 int64_t count_of(const LayoutParts& parts);
 int64_t number_of(const LayoutParts& parts, const std::vector<int64_t>& index);
 // The inverse: adds each digit's share of `number` to the index it belongs to.
 void scatter(const LayoutParts& parts, int64_t number, std::vector<int64_t>& index);
 
 // Whether no digit of its axis is more significant. Such a digit needs no modulo, and its extent
-// need not divide the axis.
+// need not divide the axis. On an axis of unknown extent, only a digit to the end is one.
 bool is_outermost(const LayoutPart& part, const Shape& shape);
 
 // Drops digits of extent 1 and joins digits of one axis that follow one another. The numbers stay

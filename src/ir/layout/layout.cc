@@ -73,6 +73,10 @@ std::optional<std::vector<int64_t>> Layout::index_at(const Coordinates& c) const
   return index;
 }
 
+bool Layout::is_open() const {
+  return std::find(shape.begin(), shape.end(), kToTheEnd) != shape.end();
+}
+
 bool Layout::has_padding() const {
   int64_t elements = 1;
   for (const int64_t extent : shape) elements *= extent;
@@ -88,6 +92,7 @@ std::optional<int> Layout::lane_axis() const {
 
 int64_t Layout::extent_with_lanes(size_t axis) const {
   const int64_t extent = shape[axis];
+  TL_CHECK(extent != kToTheEnd);
   if (lane_axis() != static_cast<int>(axis)) return extent;
   return ceil_div(extent, lane_count()) * lane_count();
 }
@@ -98,7 +103,7 @@ std::optional<LayoutProblem> find_problem(const Layout& layout,
     return LayoutProblem{std::move(text), std::move(help), {}};
   };
   for (size_t i = 0; i < layout.shape.size(); ++i) {
-    if (layout.shape[i] >= 1) continue;
+    if (layout.shape[i] >= 1 || layout.shape[i] == kToTheEnd) continue;
     return problem("an extent is less than 1", "give axis " + names[i] + " a positive extent");
   }
   const LayoutParts all = all_parts(layout);
@@ -114,9 +119,22 @@ std::optional<LayoutProblem> find_problem(const Layout& layout,
                          fault->axis};
   }
   if (layout.object == MemoryObject::Buffer) {
+    if (layout.is_open()) {
+      return problem("the layout of a buffer has an extent that is known only at the call",
+                     "give the tensor constant extents, or keep it in row-major order");
+    }
     if (layout.row_count() == 1 && layout.lane_count() == 1) return std::nullopt;
     return problem("the layout of a buffer has rows or lanes",
                    "put all axes into cols, or make it a texture");
+  }
+  const bool open_lanes =
+      std::any_of(layout.lanes.begin(), layout.lanes.end(),
+                  [](const LayoutPart& part) { return part.extent == kToTheEnd; });
+  if (open_lanes) {
+    return LayoutProblem{"the number of lanes of a texel is known only at the call",
+                         "cut the lanes from their axis, as in lanes=c%4",
+                         {},
+                         true};
   }
   if (layout.lane_count() == kTexelLanes) return std::nullopt;
   return LayoutProblem{
@@ -130,6 +148,10 @@ bool same_places(const Layout& a, const Layout& b) {
   return a.shape == b.shape && a.object == b.object && a.padding == b.padding &&
          simplified(a.rows) == simplified(b.rows) && simplified(a.cols) == simplified(b.cols) &&
          simplified(a.lanes) == simplified(b.lanes);
+}
+
+Layout close(const Layout& open, const Shape& shape) {
+  return layout_for(pattern_of(open, axis_names(open.shape.size())), shape);
 }
 
 Layout linear_layout(Shape shape) {

@@ -15,6 +15,11 @@
 //
 // Coordinates without an element (after a split that does not divide, in lanes past the last
 // extent) are padding.
+//
+// A layout is *open* if an extent of its shape is known only at the call (kToTheEnd). The outermost
+// digit of such an axis is open, too, and is never a lane: the number of rows or columns depends on
+// the call, but the places of digits do not. There are no coordinates and no counts of rows or
+// columns until close() gives it a shape.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +55,7 @@ struct Coordinates {
 };
 
 struct Layout {
-  Shape shape;  // of the tensor; every extent at least 1
+  Shape shape;  // of the tensor; every extent at least 1, or kToTheEnd
   LayoutParts rows, cols, lanes;
   MemoryObject object = MemoryObject::Buffer;
   Padding padding = Padding::Undefined;
@@ -58,6 +63,8 @@ struct Layout {
   // Compares as written: layouts that differ only in how digits are cut are unequal; see
   // same_places.
   bool operator==(const Layout&) const = default;
+
+  bool is_open() const;
 
   int64_t row_count() const { return count_of(rows); }    // an image's height
   int64_t col_count() const { return count_of(cols); }    // its width; of a buffer: elements
@@ -72,7 +79,7 @@ struct Layout {
   // The axis along which a texel's lanes are consecutive indices that begin at a multiple of their
   // number; nullopt if the lanes are other digits.
   std::optional<int> lane_axis() const;
-  // The extent of an axis, rounded up to whole texels if it is lane_axis().
+  // The extent of an axis that is not open, rounded up to whole texels if it is lane_axis().
   int64_t extent_with_lanes(size_t axis) const;
 };
 
@@ -83,7 +90,8 @@ struct LayoutProblem {
 };
 // Finds what is wrong with a layout whose axes have these names: an index without a place or with
 // two, extents below 1 or too large, rows in a buffer, or lanes that are not those of a texel. All
-// other functions here require a layout without a problem.
+// other functions here require a layout without a problem. Of open layouts only those of textures
+// have none.
 std::optional<LayoutProblem> find_problem(const Layout& layout,
                                           const std::vector<std::string>& names);
 
@@ -92,11 +100,15 @@ std::optional<LayoutProblem> find_problem(const Layout& layout,
 // reach.
 bool same_places(const Layout& a, const Layout& b);
 
+// The open layout for a shape with these extents where its own are open. The others are equal.
+Layout close(const Layout& open, const Shape& shape);
+
 // Row-major, the last axis fastest.
 Layout linear_layout(Shape shape);
 
-// The layout that a texture rule gives a shape of one or more axes. If the last extent is not 4,
-// the last axis is first split into [ceil(extent / 4), 4]. A missing axis counts as 1.
+// The layout that a texture rule gives a shape of one or more axes, which may be open. If the last
+// extent is not 4, the last axis is first split into [ceil(extent / 4), 4]. A missing axis counts
+// as 1.
 Layout texture_layout(const Shape& shape, TextureRule rule);
 
 // d0, d1, ...: the default names of axes.

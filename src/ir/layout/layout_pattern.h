@@ -19,8 +19,8 @@ struct LayoutPattern {
   bool operator==(const LayoutPattern&) const = default;
 };
 
-// The layout of a shape of the pattern's rank, with positive extents. find_problem says whether its
-// parts make up the axes.
+// The layout of a shape of the pattern's rank, with positive or open extents. find_problem says
+// whether its parts make up the axes.
 Layout layout_for(const LayoutPattern& pattern, const Shape& shape);
 // The pattern that gives this layout for its shape: outermost digits reach to the end of their
 // axes.

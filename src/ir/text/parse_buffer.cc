@@ -53,28 +53,34 @@ class DeclarationParser {
     reader_.expect("<");
     element_type();
     reader_.expect(">");
-    const Token shape_token = reader_.peek();
     shape();
-    if (!d_.extents.empty()) {
-      reader_.wrong(shape_token, "give it constant extents", "a texture has a constant size");
-    }
-    const Token at = reader_.peek();
-    const int64_t columns = reader_.integer("the texture's columns", 1, kMaxElements);
-    reader_.expect_word("x");
-    const int64_t rows = reader_.integer("the texture's rows", 1, kMaxElements);
-    reader_.expect_word("texels");
-    reader_.expect(",");
-    const Token layout_token = reader_.peek();
-    d_.layout = LayoutParser(reader_).bind(d_.shape);
-    if (d_.layout.object != MemoryObject::Image2d) {
-      reader_.wrong(layout_token, "begin the layout with 'texture'",
-                    "the layout of a texture has another object");
-    }
-    if (columns != d_.layout.col_count() || rows != d_.layout.row_count()) {
-      reader_.wrong(at, "write the numbers that follow from the layout",
-                    "the layout has {} x {} texels", d_.layout.col_count(), d_.layout.row_count());
+    if (d_.extents.empty()) {
+      const Token at = reader_.peek();
+      const int64_t columns = reader_.integer("the texture's columns", 1, kMaxElements);
+      reader_.expect_word("x");
+      const int64_t rows = reader_.integer("the texture's rows", 1, kMaxElements);
+      reader_.expect_word("texels");
+      reader_.expect(",");
+      texels(d_.shape);
+      if (columns != d_.layout.col_count() || rows != d_.layout.row_count()) {
+        reader_.wrong(at, "write the numbers that follow from the layout",
+                      "the layout has {} x {} texels", d_.layout.col_count(),
+                      d_.layout.row_count());
+      }
+    } else {
+      reader_.expect(",");
+      texels(open_shape(d_.extents));
     }
     if (reader_.accept(",")) place();
+  }
+
+  // The layout of a texture.
+  void texels(const Shape& shape) {
+    const Token at = reader_.peek();
+    d_.layout = LayoutParser(reader_).bind(shape);
+    if (d_.layout.object == MemoryObject::Image2d) return;
+    reader_.wrong(at, "begin the layout with 'texture'",
+                  "the layout of a texture has another object");
   }
 
   void place() {

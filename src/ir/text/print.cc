@@ -327,7 +327,7 @@ class Printer {
   std::string location(const SourceLocation& where) const { return location_text(where, options_); }
 
   std::string declaration(const BufferNode& b) {
-    if (b.is_symbolic()) {
+    if (b.is_symbolic() && !b.is_texture()) {
       return fmt::format("{} {}[{}]", to_string(b.memory), to_string(b.type), list(b.extents));
     }
     std::string shape;
@@ -340,8 +340,11 @@ class Printer {
                          linear ? "" : ", " + to_string(b.layout));
     }
     std::string text_form =
-        fmt::format("texture2d<{}>[{}] {} x {} texels, {}", to_string(b.type), shape,
-                    b.layout.col_count(), b.layout.row_count(), to_string(b.layout));
+        b.is_symbolic()
+            ? fmt::format("texture2d<{}>[{}], {}", to_string(b.type), list(b.extents),
+                          to_string(b.layout))
+            : fmt::format("texture2d<{}>[{}] {} x {} texels, {}", to_string(b.type), shape,
+                          b.layout.col_count(), b.layout.row_count(), to_string(b.layout));
     if (!b.origin.is_zero()) {
       text_form +=
           InOrder{", origin=({}, {})", index(b.origin.x, kInt32), index(b.origin.y, kInt32)}.text;

@@ -253,7 +253,7 @@ class Verifier {
     if (buffer->is_texture() && !form_.logical) {
       found_.add(Rule::Textures, node, "the texture {} is accessed like a buffer", buffer->name);
     }
-    // The size of a symbolic array is known only at the call.
+    // The size is known only at the call.
     if (buffer->is_symbolic()) return;
     if (form_.logical) {
       const size_t axes = std::min(indices.size(), buffer->shape.size());
@@ -274,6 +274,7 @@ class Verifier {
     if (!texture->is_texture()) {
       found_.add(Rule::Textures, node, "the buffer {} is accessed like a texture", texture->name);
     }
+    if (texture->is_symbolic()) return;
     const auto within_rectangle = [&](const Expr& coordinate, const Expr& origin) {
       return origin ? coordinate - make_cast(coordinate->type, origin) : coordinate;
     };

@@ -70,10 +70,11 @@ class Evaluation {
   bool failed_ = false;
 };
 
-// The texel of a load or a store whose coordinates are constant and inside the rectangle.
+// The texel of a load or a store whose coordinates are constant and inside the rectangle. None is
+// known to be inside if its size depends on the call.
 std::optional<Coordinates> constant_texel(const Buffer& texture, const Expr& x, const Expr& y) {
   const int64_t *col = int_value(x), *row = int_value(y);
-  if (col == nullptr || row == nullptr) return std::nullopt;
+  if (col == nullptr || row == nullptr || texture->is_symbolic()) return std::nullopt;
   const Layout& layout = texture->layout;
   const bool inside =
       *col >= 0 && *col < layout.col_count() && *row >= 0 && *row < layout.row_count();
@@ -189,7 +190,7 @@ class PaddingCheck {
     // The layout does not depend on the origin of the rectangle: take (0, 0).
     Substitution origins;
     const auto see = [&](const Buffer& b) {
-      padded = padded || b->layout.has_padding();
+      padded = padded || (!b->is_symbolic() && b->layout.has_padding());
       for (const Expr* word : {&b->origin.x, &b->origin.y}) {
         if (*word) origins[*word] = make_int(0);
       }

@@ -257,7 +257,7 @@ std::string type_problem(const Stmt& s, AccessForm form) {
   return visit(s, [form](const auto& node) { return problem_in(node, form); });
 }
 
-// Checks an array whose size each call determines.
+// Checks an array or a texture whose size each call determines.
 std::string extents_problem(const BufferNode& b) {
   bool plain = true, symbolic = false;
   for (const Expr& extent : b.extents) {
@@ -266,19 +266,31 @@ std::string extents_problem(const BufferNode& b) {
   }
   return first(when(!symbolic, "its extents are constants and should be its shape"),
                when(!plain, "its extents are not int32 arithmetic of symbols"),
-               when(!b.shape.empty() || b.memory != MemoryScope::Global || b.origin.x ||
-                        b.layout != Layout{},
-                    "only a row-major array in global memory has symbolic extents"));
+               when(!b.shape.empty(), "it has both extents and a shape"),
+               when(!b.is_texture() &&
+                        (b.memory != MemoryScope::Global || b.origin.x || b.layout != Layout{}),
+                    "only a texture, or a row-major array in global memory, has symbolic extents"),
+               when(b.is_texture() && b.layout.shape != open_shape(b.extents),
+                    "its layout has another shape"));
+}
+
+std::string layout_problem(const Layout& layout) {
+  const auto found = find_problem(layout, axis_names(layout.shape.size()));
+  return found ? found->text : "";
 }
 
 std::string buffer_problem(const BufferNode& b) {
   const Layout& layout = b.layout;
   const std::string problem = first(
-      when(b.shape != layout.shape, "its layout has another shape"),
+      when(!b.is_symbolic() && b.shape != layout.shape, "its layout has another shape"),
+      when(!b.is_symbolic() && layout.is_open(), "an extent is less than 1"),
       when(!b.type.is_scalar() || !well_formed(b.type), "its element type is not a scalar type"));
   if (!problem.empty()) return problem;
-  if (b.is_symbolic()) return extents_problem(b);
-  if (const auto found = find_problem(layout, axis_names(layout.shape.size()))) return found->text;
+  if (b.is_symbolic()) {
+    const std::string extents = extents_problem(b);
+    if (!extents.empty() || !b.is_texture()) return extents;
+  }
+  if (const std::string found = layout_problem(layout); !found.empty()) return found;
   if (b.is_texture()) return texture_problem(b);
   return first(when(layout.object != MemoryObject::Buffer, "no access supports its memory object"),
                when(b.origin.x || b.origin.y, "only a texture has an origin"));

@@ -10,6 +10,7 @@
 #include "lower/build/argument_copies.h"
 #include "lower/schedule/double_buffers.h"
 #include "schedule/attach.h"
+#include "support/check.h"
 #include "support/int128.h"
 
 namespace texloom::lower {
@@ -18,6 +19,33 @@ using namespace ir;        // the whole file works on IR nodes
 using namespace schedule;  // and on stages of a schedule
 
 namespace {
+
+// Whether texels exist that have no element.
+bool has_whole_padding(Layout layout) {
+  for (size_t i = 0; i < layout.shape.size(); ++i) layout.shape[i] = layout.extent_with_lanes(i);
+  return layout.has_padding();
+}
+
+// The same for an open layout and any extents: along its lanes, an axis ends within its last texel,
+// but another one ends within its outermost digit if an inner digit has a number of values.
+bool may_have_whole_padding(const Layout& layout) {
+  const auto may_end_inside = [&](const LayoutPart& part) {
+    return part.divisor > 1 && part.extent == kToTheEnd &&
+           (layout.lane_axis() != part.axis || part.divisor != layout.lane_count());
+  };
+  Layout closed = layout;
+  for (int64_t& extent : closed.shape) extent = std::max<int64_t>(extent, 1);
+  for (LayoutParts* parts : {&closed.rows, &closed.cols}) {
+    if (std::any_of(parts->begin(), parts->end(), may_end_inside)) return true;
+    std::erase_if(*parts, [&](const LayoutPart& part) {
+      return layout.shape[static_cast<size_t>(part.axis)] == kToTheEnd;
+    });
+  }
+  const auto lanes = layout.lane_axis();
+  if (lanes && layout.shape[static_cast<size_t>(*lanes)] == kToTheEnd)
+    closed.shape[static_cast<size_t>(*lanes)] = layout.lane_count();
+  return has_whole_padding(closed);
+}
 
 // Refuses layouts that stores cannot write: stores write only whole texels, and lanes past the last
 // extent are zero.
@@ -29,8 +57,8 @@ void check_written_layout(const Stage& stage, Layout layout) {
          "indices of one axis",
          stage.name());
   }
-  for (size_t i = 0; i < layout.shape.size(); ++i) layout.shape[i] = layout.extent_with_lanes(i);
-  if (layout.padding == Padding::Undefined || !layout.has_padding()) return;
+  if (layout.padding == Padding::Undefined) return;
+  if (layout.is_open() ? !may_have_whole_padding(layout) : !has_whole_padding(layout)) return;
   fail(stage.scope_location, Code::BadLayout,
        "leave out padding=zero, or choose digits that divide their axes",
        "the layout of '{}' has padding that nothing writes, so it would not be zero", stage.name());
@@ -46,7 +74,9 @@ Layout stated_layout(const Stage& stage, const Shape& shape, const Target& targe
          fmt::join(shape, ", "), problem->text);
   }
   if (!stage.op->is_placeholder()) check_written_layout(stage, layout);
-  if (layout.object != MemoryObject::Image2d || fits(layout, target.limits.images())) return layout;
+  if (layout.object != MemoryObject::Image2d || layout.is_open() ||
+      fits(layout, target.limits.images()))
+    return layout;
   const auto folded = best_fold(layout, target.limits.images());
   fail(stage.scope_location, Code::TextureTooLarge,
        folded ? fmt::format("fold it: layout=\"{}\"", to_string(*folded, names))
@@ -56,8 +86,10 @@ Layout stated_layout(const Stage& stage, const Shape& shape, const Target& targe
        target.limits.max_image_size);
 }
 
+// An open layout is not folded: each call checks its image's size.
 Layout rule_layout(const Stage& stage, const Shape& shape, TextureRule rule, const Target& target) {
   const Layout natural = texture_layout(shape, rule);
+  if (natural.is_open()) return natural;
   if (const auto fitting = best_fold(natural, target.limits.images())) return *fitting;
   fail(stage.scope_location, Code::TextureTooLarge,
        "keep the tensor in a buffer, or split it into several textures",
@@ -132,17 +164,20 @@ Layout aligned_layout(const Stage& stage, const Shape& shape) {
   return layout;
 }
 
-// Makes an array whose size is known only at the call: row-major, in global memory.
-Buffer make_symbolic_array(const Stage& stage, const std::string& name, Type type,
-                           const StorageScope& scope, const Exprs& extents) {
+// The name and the element type of an output's buffer.
+struct Contents {
+  std::string name;
+  Type type;
+};
+
+// Makes an array whose size is known only at the call: row-major, in global memory. No buffer of
+// symbolic extents has a layout (find_problem).
+Buffer make_symbolic_array(const Stage& stage, const Contents& contents, const StorageScope& scope,
+                           const Exprs& extents) {
+  TL_CHECK(!stage.layout);
+  const auto& [name, type] = contents;
   std::string shape;
   for (const Expr& e : extents) shape += (shape.empty() ? "" : ", ") + to_string(e);
-  if (scope.texture || stage.layout) {
-    fail(stage.scope_location, Code::BadShape,
-         "give its extents as constants, or keep it in a row-major buffer",
-         "'{}' is [{}], but the layout of a texture's elements must not depend on the call",
-         stage.name(), shape);
-  }
   if (scope.memory != MemoryScope::Global) {
     fail(stage.op->location, Code::BadShape,
          "split the loops of its reader by constants, and attach it to an outer part",
@@ -157,48 +192,33 @@ Buffer make_symbolic_array(const Stage& stage, const std::string& name, Type typ
   return make_array(name, type, extents, stage.op->location);
 }
 
-// The extents, if all are constants.
-std::optional<Shape> constant_extents(const Exprs& extents) {
-  Shape shape;
-  for (const Expr& e : extents) {
-    const int64_t* value = int_value(e);
-    if (value == nullptr) return std::nullopt;
-    shape.push_back(*value);
-  }
-  return shape;
+TextureOrigin origin_for(const std::string& name, const Argument* argument) {
+  TextureOrigin origin;
+  if (argument == nullptr || !argument->declaration) return origin;
+  origin.exact_image = argument->declaration->exact_image;
+  if (argument->declaration->has_origin) origin = {make_var(name + ".x"), make_var(name + ".y")};
+  return origin;
 }
-
-// The name and the element type of an output's buffer.
-struct Contents {
-  std::string name;
-  Type type;
-};
 
 // `argument` is set if the buffer is the caller's, which is row-major even if storage_align asks
 // otherwise.
 Buffer make_stage_buffer(const Stage& stage, const Contents& contents, const StorageScope& scope,
                          const Exprs& extents, const Argument* argument, const Target& target) {
   const auto& [name, type] = contents;
-  const std::optional<Shape> constant = constant_extents(extents);
-  if (!constant) return make_symbolic_array(stage, name, type, scope, extents);
-  const Shape& shape = *constant;
-  check_size(stage, shape);
+  const Shape shape = open_shape(extents);
+  const bool open = std::find(shape.begin(), shape.end(), kToTheEnd) != shape.end();
+  if (open && !scope.texture) return make_symbolic_array(stage, contents, scope, extents);
+  if (!open) check_size(stage, shape);
   const Layout layout = stage.layout    ? stated_layout(stage, shape, target)
                         : scope.texture ? rule_layout(stage, shape, *scope.texture, target)
                         : argument      ? linear_layout(shape)
                                         : aligned_layout(stage, shape);
-  if (scope.texture) check_size(stage, {layout.row_count(), layout.col_count()});
   if (!scope.texture) {
     return make_buffer_with_layout(name, type, layout, scope.memory, stage.op->location);
   }
-  TextureOrigin origin;
-  if (argument != nullptr && argument->declaration) {
-    origin.exact_image = argument->declaration->exact_image;
-    if (argument->declaration->has_origin) {
-      origin = {make_var(name + ".x"), make_var(name + ".y")};
-    }
-  }
-  return make_texture(name, type, layout, origin, stage.scope_location);
+  if (!open) check_size(stage, {layout.row_count(), layout.col_count()});
+  return make_symbolic_texture(name, type, extents, layout, origin_for(name, argument),
+                               stage.scope_location);
 }
 
 // Makes a row-major parameter that is not the buffer of any stage.

@@ -51,13 +51,15 @@ bool has_zero_border(const TextureLoad& load) {
   return load.texture->origin.exact_image && is_plain(load.x) && is_plain(load.y);
 }
 
+Expr as_type(const Expr& e, Type type) { return e->type == type ? e : make_cast(type, e); }
+
 bool is_outside(const TextureLoad& load, const Ranges& known) {
-  const auto beyond = [&](const Expr& coordinate, int64_t extent) {
-    const arith::Interval values = arith::linear_sum(coordinate, known).bounds(known);
-    return values.max < 0 || values.min >= extent;
+  const auto beyond = [&](const Expr& coordinate, const Expr& extent) {
+    if (arith::linear_sum(coordinate, known).bounds(known).max < 0) return true;
+    const Expr past = coordinate - as_type(extent, coordinate->type);
+    return arith::linear_sum(past, known).bounds(known).min >= 0;
   };
-  const Layout& layout = load.texture->layout;
-  return beyond(load.x, layout.col_count()) || beyond(load.y, layout.row_count());
+  return beyond(load.x, col_count(*load.texture)) || beyond(load.y, row_count(*load.texture));
 }
 
 void add_parts(const Expr& condition, Exprs& parts) {

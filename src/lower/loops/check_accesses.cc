@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "ir/analysis/symbolic_extents.h"
 #include "ir/arith/simplify.h"
 #include "ir/visit.h"
 #include "lower/loops/lanes.h"
@@ -24,8 +25,8 @@ IndexSite site_of(const Buffer& buffer, size_t axis, const SourceLocation& where
 
 // The number of indices of an axis, including those of a partially filled texel.
 Expr extent_of(const BufferNode& buffer, size_t axis) {
-  if (buffer.is_symbolic()) return buffer.extents[axis];
-  return make_int(buffer.layout.extent_with_lanes(axis));
+  if (buffer.is_symbolic() && !buffer.is_texture()) return buffer.extents[axis];
+  return extent_with_lanes(buffer, axis);
 }
 
 // Numbers the indices of all accesses in a program, in the order in which they are made.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ir/analysis/symbolic_extents.h"
 #include "ir/arith/simplify.h"
 #include "ir/build/type_rules.h"
 #include "ir/layout/strides.h"
@@ -108,7 +109,7 @@ class Flattener {
           scalars[i] = simple(lane_of(indices[i], lane));
         }
       }
-      if (buffer.is_symbolic()) {
+      if (buffer.is_symbolic() && !buffer.is_texture()) {
         positions.push_back({make_int(0), row_major(buffer.extents, scalars), make_int(0)});
         continue;
       }
@@ -117,7 +118,7 @@ class Flattener {
       };
       const auto number_in_lane = [&](const LayoutParts& parts, Expr ElementPosition::* member) {
         const bool shared = lane > 0 && std::none_of(parts.begin(), parts.end(), differs);
-        return shared ? positions.front().*member : number(buffer.layout, parts, scalars);
+        return shared ? positions.front().*member : number(buffer, parts, scalars);
       };
       positions.push_back({number_in_lane(buffer.layout.rows, &ElementPosition::row),
                            number_in_lane(buffer.layout.cols, &ElementPosition::col),
@@ -136,8 +137,10 @@ class Flattener {
   }
 
   // The mixed-radix number of the parts (ir/layout/layout.h), in 32 bits if that is known to
-  // suffice: for all elements of the buffer, or at least for this access.
-  Expr number(const Layout& layout, const LayoutParts& parts, const Exprs& indices) const {
+  // suffice: for all elements of the buffer, or at least for this access. A texture of symbolic
+  // extents has at most 2^30 elements (ir/program.h).
+  Expr number(const BufferNode& buffer, const LayoutParts& parts, const Exprs& indices) const {
+    const Layout& layout = buffer.layout;
     Exprs digits;
     int128 numbers = 1;
     for (const LayoutPart& part : parts) {
@@ -151,16 +154,20 @@ class Flattener {
       digits.push_back(std::move(digit));
       numbers *= part.extent;
     }
-    if (numbers - 1 <= kMaxInt32) return combined(parts, digits, kInt32);
-    const Expr wide = combined(parts, digits, kInt64);
+    if (buffer.is_symbolic() || numbers - 1 <= kMaxInt32)
+      return combined(buffer, parts, digits, kInt32);
+    const Expr wide = combined(buffer, parts, digits, kInt64);
     const bool narrow = arith::bounds(wide, ranges_).within(0, kMaxInt32);
-    return narrow ? combined(parts, digits, kInt32) : wide;
+    return narrow ? combined(buffer, parts, digits, kInt32) : wide;
   }
 
-  Expr combined(const LayoutParts& parts, const Exprs& digits, Type type) const {
+  Expr combined(const BufferNode& buffer, const LayoutParts& parts, const Exprs& digits,
+                Type type) const {
     Expr result = make_int(0, type);
     for (size_t i = 0; i < parts.size(); ++i) {
-      result = result * parts[i].extent + as_index(digits[i], type);
+      const Expr extent = parts[i].extent == kToTheEnd ? extent_of(buffer, parts[i])
+                                                       : make_int(parts[i].extent, type);
+      result = result * extent + as_index(digits[i], type);
     }
     return simple(result);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/arith/simplify.h"
 #include "schedule/attach.h"
 #include "schedule/bounds/axis_values.h"
 
@@ -16,7 +17,7 @@ namespace {
 // otherwise. make_stage_buffers handles a layout without such an axis.
 IterVar lane_axis_of(const Stage& stage) {
   if (!stage.layout) return stage.op->axes.back();
-  const Shape shape = constant_shape(stage.op->shape, stage.name(), stage.op->location);
+  const Shape shape = open_shape(extents_of(stage.op->shape, stage.name(), stage.op->location));
   const auto axis = layout_for(*stage.layout, shape).lane_axis();
   return axis ? stage.op->axes[static_cast<size_t>(*axis)] : IterVar();
 }
@@ -60,30 +61,32 @@ class LaneLoop {
   }
 
  private:
-  // Null if it is not constant.
-  const int64_t* extent_of(const IterVar& axis) const { return int_value(extents_.at(axis)); }
+  static bool is_whole_texels(const Expr& extent) {
+    return arith::prove_equal(floormod(extent, kTexelLanes), make_int(0, extent->type), {});
+  }
   bool is_unit(const IterVar& axis) const { return is_int(extents_.at(axis), 1); }
 
   void enter(const SplitRelation& split) {
-    const int64_t* whole = extent_of(loop_);
-    const int64_t* part = extent_of(split.inner);
-    if (whole != nullptr && part != nullptr && *part < *whole && *part % kTexelLanes != 0) {
+    const Expr &whole = extents_.at(loop_), &part = extents_.at(split.inner);
+    const bool is_cut = !arith::prove(part >= whole, {});
+    if (is_cut && !is_whole_texels(part)) {
       refuse(fmt::format("split the axis '{}' by a multiple of 4", lane_axis_->name()),
              fmt::format("the loop '{}' of the texture '{}' runs over {} elements, which are not "
                          "whole texels",
-                         split.inner->name(), stage_.name(), *part));
+                         split.inner->name(), stage_.name(), ir::to_string(part)));
     }
     loop_ = split.inner;
   }
 
   // At the end of the lanes, the fused loop continues with the next iteration of the outer loop.
   void enter(const FuseRelation& fuse) {
-    const int64_t* lanes = extent_of(loop_);
-    if (lanes != nullptr && *lanes % kTexelLanes != 0 && !is_unit(fuse.outer)) {
+    const Expr& lanes = extents_.at(loop_);
+    if (!is_whole_texels(lanes) && !is_unit(fuse.outer)) {
       refuse(fmt::format("leave '{}' out of the fusion", loop_->name()),
-             fmt::format("rows of the axis '{}' of the texture '{}', of extent {}, end inside a "
+             fmt::format("rows of the axis '{}' of the texture '{}', of extent {}, {} inside a "
                          "texel, where the loop '{}' continues with the next step of '{}'",
-                         loop_->name(), stage_.name(), *lanes, fuse.fused->name(),
+                         loop_->name(), stage_.name(), ir::to_string(lanes),
+                         int_value(lanes) != nullptr ? "end" : "may end", fuse.fused->name(),
                          fuse.outer->name()));
     }
     loop_ = fuse.fused;

@@ -13,6 +13,7 @@
 #include "runtime/executor/recorded_runs.h"
 #include "runtime/executor/run_arguments.h"
 #include "runtime/executor/submission_chain.h"
+#include "runtime/image_limits.h"
 #include "runtime/kernels/first_runs.h"
 #include "runtime/plan_symbols.h"
 #include "runtime/plan_validation.h"
@@ -153,6 +154,7 @@ Result<std::shared_ptr<DeviceProgram::Instance>> DeviceProgram::make_instance(
   made->symbols.assign(symbols.begin(), symbols.end());
   TL_ASSIGN_OR_RETURN(made->plan, instantiate(plan_, symbols));
   TL_RETURN_IF_ERROR(validate(made->plan).with_context("launch plan"));
+  if (!plan_.symbols.empty()) TL_RETURN_IF_ERROR(check_images(made->plan, device_->info().limits));
   if (made->plan.workspace) {
     made->workspace = *made->plan.workspace;
   } else {

@@ -97,7 +97,11 @@ void ScheduleParser::refuse_second_place(const Token& word) {
 void ScheduleParser::scope(const Token& word) {
   const Token at = reader_.peek();
   Storage storage{memory_scope(), {}};
-  if (reader_.accept_word("layout")) storage.layout = layout(storage.scope, own_shape(word));
+  if (reader_.accept_word("layout")) {
+    const Exprs extents =
+        at_word(reader_, word, [&] { return extents_of(own().op->shape, own().name(), {}); });
+    storage.layout = layout(storage.scope, open_shape(extents));
+  }
   const SourceLocation location = place(word);
   at_word(reader_, at, [&] { schedule_.set_storage(current_, std::move(storage), location); });
 }

@@ -219,5 +219,45 @@ TEST(Fold, NothingWhenNoneFits) {
   EXPECT_NE(best_fold(layout, {640, 4536}), std::nullopt);
 }
 
+// An extent that is known only at the call is a digit to the end of its axis.
+TEST(OpenLayout, IsClosedByAShape) {
+  for (const TextureRule rule : {TextureRule::Activation, TextureRule::Weight, TextureRule::Nhwc}) {
+    const Layout open = texture_layout({kToTheEnd, 3, kToTheEnd, 6}, rule);
+    EXPECT_TRUE(open.is_open());
+    EXPECT_EQ(find_problem(open, axis_names(4)), std::nullopt);
+    EXPECT_EQ(open.lane_axis(), 3);
+    EXPECT_EQ(open.extent_with_lanes(3), 8);
+    for (const Shape& shape : {Shape{1, 3, 1, 6}, Shape{5, 3, 7, 6}}) {
+      const Layout closed = close(open, shape);
+      EXPECT_FALSE(closed.is_open());
+      EXPECT_EQ(closed, texture_layout(shape, rule));
+      EXPECT_EQ(close(closed, shape), closed);
+    }
+    EXPECT_TRUE(same_places(open, open));
+    EXPECT_FALSE(same_places(open, close(open, {5, 3, 7, 6})));
+  }
+  const Layout last = texture_layout({5, kToTheEnd}, TextureRule::Activation);
+  EXPECT_EQ(to_string(last), "texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)]");
+  EXPECT_EQ(close(last, {5, 9}), texture_layout({5, 9}, TextureRule::Activation));
+}
+
+TEST(OpenLayout, ItsProblemsAreFound) {
+  const auto problem = [](LayoutParts rows, LayoutParts cols, LayoutParts lanes) {
+    Layout layout{
+        {kToTheEnd, 4}, std::move(rows), std::move(cols), std::move(lanes), MemoryObject::Image2d};
+    const auto found = find_problem(layout, axis_names(2));
+    return found ? found->text : "";
+  };
+  EXPECT_EQ(problem({{0, 1, 0}}, {}, {{1, 1, 4}}), "");
+  EXPECT_EQ(problem({{0, 1, 8}}, {{0, 8, 0}}, {{1, 1, 4}}), "");
+  EXPECT_EQ(problem({{0, 1, 8}}, {}, {{1, 1, 4}}), "the parts of axis d0 leave out d0/8");
+  EXPECT_EQ(problem({{0, 1, 0}}, {{0, 8, 0}}, {{1, 1, 4}}),
+            "the parts of axis d0 overlap: d0 and d0/8");
+  EXPECT_EQ(problem({{0, 4, 0}}, {}, {{1, 1, 4}}), "the parts of axis d0 leave out d0%4");
+  EXPECT_EQ(problem({}, {{1, 1, 4}}, {{0, 1, 0}}),
+            "the number of lanes of a texel is known only at the call");
+  EXPECT_TRUE(find_problem(linear_layout({kToTheEnd, 4}), axis_names(2)).has_value());
+}
+
 }  // namespace
 }  // namespace texloom::ir

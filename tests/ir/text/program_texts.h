@@ -182,7 +182,26 @@ kernel k grid=(1, 1, 1) block=(1, 1, 1)
   A[ramp(0, 1, 4)] = texture2d.load(T, x=3, y=0: float32x4)
 )";
 
-inline constexpr std::array kProgramTexts = {kLoopsText, kFlattenedText, kKernelsText,
-                                             kLegalizedText, kTexelText};
+// The call decides the rows and columns of the textures.
+inline constexpr std::string_view kOpenTextureText =
+    R"(program main stage=kernels
+  symbol n: int32
+  symbol m: int32
+  param A: global float32[n, m * 2]
+  param U: texture2d<float16>[n, 3, 4], texture[(d0, d1, d2) -> rows=(d0), cols=(d1), lanes=(d2)], origin=(x, y)
+  texture2d.alloca T: texture2d<float32>[n, m * 2], texture[(d0, d1) -> rows=(d0%8), cols=(d0/8, d1/4), lanes=(d1%4)]
+  launch k(A, T, m) grid=(n, 1, 1) block=(1, 1, 1)
+  texture2d.free T
+
+kernel k grid=(n, 1, 1) block=(1, 1, 1)
+  param A: read global float32[n, m * 2]
+  param T: write texture2d<float32>[n, m * 2], texture[(d0, d1) -> rows=(d0%8), cols=(d0/8, d1/4), lanes=(d1%4)]
+  param m: int32
+  axis i = blockIdx.x < n
+  texture2d.store(T, x=floordiv(i, 8) * floordiv(m * 2 + 3, 4), y=floormod(i, 8), A[ramp(i * (m * 2), 1, 4)]: float32x4)
+)";
+
+inline constexpr std::array kProgramTexts = {kLoopsText,     kFlattenedText, kKernelsText,
+                                             kLegalizedText, kTexelText,     kOpenTextureText};
 
 }  // namespace texloom::ir

@@ -320,6 +320,32 @@ TEST(BufferProblem, OfBuffers) {
   }
 }
 
+// A texture whose rows the call decides.
+TEST(BufferProblem, OfOpenTextures) {
+  const auto after = [](const auto& change) {
+    const Exprs extents = {make_var("n"), make_int(6)};
+    const Buffer good = make_symbolic_texture(
+        "T", kFloat32, extents, texture_layout(open_shape(extents), TextureRule::Activation));
+    EXPECT_EQ(buffer_problem(*good), "");
+    change(const_cast<BufferNode&>(*good));
+    return buffer_problem(*good);
+  };
+  EXPECT_EQ(after([](BufferNode& b) { b.shape = {8, 6}; }), "it has both extents and a shape");
+  EXPECT_EQ(after([](BufferNode& b) { b.extents[1] = make_int(8); }),
+            "its layout has another shape");
+  EXPECT_EQ(after([](BufferNode& b) { b.layout = close(b.layout, {8, 6}); }),
+            "its layout has another shape");
+  EXPECT_EQ(after([](BufferNode& b) { b.layout.object = MemoryObject::Buffer; }),
+            "only a texture, or a row-major array in global memory, has symbolic extents");
+  EXPECT_EQ(after([](BufferNode& b) { b.layout.rows[0].extent = 8; }),
+            "the parts of axis d0 leave out d0/8");
+  EXPECT_EQ(after([](BufferNode& b) { b.memory = MemoryScope::Shared; }),
+            "a texture must be in global memory");
+  EXPECT_EQ(after([](BufferNode& b) { b.extents[0] = make_cast(kInt32, make_var("f", kFloat32)); }),
+            "its extents are not int32 arithmetic of symbols");
+  EXPECT_EQ(after([](BufferNode& b) { b.type = Type::f(64); }), "textures cannot hold this type");
+}
+
 TEST(BufferProblem, OfTextures) {
   EXPECT_EQ(broken(true, [](BufferNode& b) { b.memory = MemoryScope::Shared; }),
             "a texture must be in global memory");
