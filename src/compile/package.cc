@@ -124,10 +124,10 @@ void add_tensors(const CompiledModule& module, runtime::Package& package,
     runtime::TensorStore store{.tensor = runtime::TensorRef{{}, i},
                                .storage_id = i,
                                .storage_scope = to_string(StorageScope{})};
-    if (!params[i]->is_symbolic()) {
+    if (!params[i]->is_symbolic() || params[i]->is_texture()) {
       const bool is_known = i < module.array_layouts.size();
       const Layout& layout = is_known ? module.array_layouts[i] : params[i]->layout;
-      tensor.shape.assign(layout.shape.begin(), layout.shape.end());
+      if (!layout.is_open()) tensor.shape.assign(layout.shape.begin(), layout.shape.end());
       store.storage_scope = scope_of(layout);
       store.layout = text_of(layout);
     }

@@ -222,6 +222,19 @@ def test_rows_that_may_end_inside_a_texel_are_not_fused():
     tvm.lower(s, [x, y])
 
 
+def test_modules_in_files(dev, tmp_path):
+    """A package carries the open layouts; who loads it gives them sizes."""
+    n, m = te.var("n"), te.var("m")
+    s, x, y = filtered((n, m, 6), "texture")
+    s[y].set_scope("texture:nhwc")
+    f = tvm.build(s, [x, y], "opencl")
+    f.save(tmp_path / "f.tlp")
+    loaded = tvm.runtime.load_module(tmp_path / "f.tlp")
+    for n, m in SIZES:
+        values = numbers(n, m, 6)
+        assert (loaded(values) == values * 2 + values[::-1]).all(), (n, m)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_random_schedules(dev, seed):

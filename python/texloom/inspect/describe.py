@@ -57,6 +57,8 @@ def _storage(storage: View | None) -> str:
         return "no memory"
     if storage["kind"] == "buffer":
         return _bytes(storage["bytes"]) if storage["bytes"] else "a buffer sized at the call"
+    if not storage["bytes"]:
+        return f"a texture {storage['format']} sized at the call"
     exactly = "exactly " if storage["exact"] else ""
     return f"{exactly}{storage['width']} x {storage['height']} texels of {storage['format']}"
 

@@ -46,10 +46,16 @@ std::uint64_t array_bytes(const TensorSpec& tensor) {
 }
 
 // Whether memory that was allocated for the tensor, maybe with another size, has room for it.
+// An image is at least as large as its tensor, and of the same size if kernels rely on that.
 bool has_room(const hal::Binding& memory, const TensorSpec& tensor) {
-  const auto* buffer = std::get_if<hal::BufferBinding>(&memory);
-  return buffer == nullptr ||
-         buffer->buffer->bytes() >= std::get<BufferStorage>(tensor.storage).bytes;
+  if (const auto* texture = std::get_if<hal::TextureBinding>(&memory)) {
+    const auto& wanted = std::get<TextureStorage>(tensor.storage);
+    const hal::Extent2D extent = texture->texture->extent();
+    return wanted.exact_extent ? extent == wanted.extent
+                               : hal::region_fits(texture->origin, wanted.extent, extent);
+  }
+  return std::get<hal::BufferBinding>(memory).buffer->bytes() >=
+         std::get<BufferStorage>(tensor.storage).bytes;
 }
 
 Status check_interface(const LaunchPlan& plan, const GraphInterface& interface) {

@@ -14,6 +14,9 @@ namespace {
 // bits.
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 48;
 
+// The extent of an axis that each call decides, and of the digit that reaches to its end.
+constexpr std::int64_t kToTheEnd = 0;
+
 // The product of extents; nullopt if one is below 1, or the product is too large.
 std::optional<std::int64_t> product_of(const std::vector<std::int64_t>& extents) {
   std::int64_t product = 1;
@@ -31,9 +34,16 @@ std::optional<std::int64_t> count_of(const std::vector<LayoutDigit>& digits) {
   return product_of(extents);
 }
 
-// The digits of an axis are those of a mixed-radix number that counts to its extent.
-Status check_digits(const TensorLayout& layout) {
-  std::vector<std::vector<LayoutDigit>> by_axis(layout.shape.size());
+// The same without digits that reach to the end of their axes.
+std::optional<std::int64_t> known_count_of(std::vector<LayoutDigit> digits) {
+  std::erase_if(digits, [](const LayoutDigit& digit) { return digit.extent == kToTheEnd; });
+  return count_of(digits);
+}
+
+// The digits of an axis are those of a mixed-radix number that counts to its extent. The last of
+// them reaches to the end of an axis whose extent is kToTheEnd; no other one does.
+Status check_digits(const TensorLayout& layout, const std::vector<std::int64_t>& extents) {
+  std::vector<std::vector<LayoutDigit>> by_axis(extents.size());
   for (const auto* digits : {&layout.rows, &layout.cols, &layout.lanes}) {
     for (const LayoutDigit& digit : *digits) {
       if (digit.axis >= by_axis.size())
@@ -41,7 +51,7 @@ Status check_digits(const TensorLayout& layout) {
                                 by_axis.size());
       if (digit.divisor < 1 || digit.divisor > kMaxCount)
         return invalid_argument("its layout divides axis {} by {}", digit.axis, digit.divisor);
-      if (digit.extent > 1) by_axis[digit.axis].push_back(digit);
+      if (digit.extent != 1) by_axis[digit.axis].push_back(digit);
     }
   }
   for (std::size_t axis = 0; axis < by_axis.size(); ++axis) {
@@ -50,13 +60,18 @@ Status check_digits(const TensorLayout& layout) {
               [](const LayoutDigit& a, const LayoutDigit& b) { return a.divisor < b.divisor; });
     std::int64_t counted = 1;
     for (const LayoutDigit& digit : digits) {
-      if (digit.divisor != counted || digit.extent > kMaxCount / counted)
+      if (counted == kToTheEnd || digit.divisor != counted || digit.extent > kMaxCount / counted)
         return invalid_argument("its layout gives an index of axis {} no place, or two", axis);
       counted *= digit.extent;
     }
-    if (counted < layout.shape[axis])
+    if (extents[axis] == kToTheEnd && counted != kToTheEnd)
+      return invalid_argument(
+          "its layout has places for {} indices of axis {}, whose extent is "
+          "not known",
+          counted, axis);
+    if (counted < extents[axis])
       return invalid_argument("its layout has places for {} of {} indices of axis {}", counted,
-                              layout.shape[axis], axis);
+                              extents[axis], axis);
   }
   return {};
 }
@@ -69,7 +84,7 @@ Status check_layout(const TensorSpec& tensor) {
              lanes = count_of(layout.lanes);
   if (!product_of(layout.shape) || !rows || !cols || !lanes || *cols > kMaxCount / *rows)
     return invalid_argument("its layout has an extent below 1, or too many places");
-  TL_RETURN_IF_ERROR(check_digits(layout));
+  TL_RETURN_IF_ERROR(check_digits(layout, layout.shape));
   const std::uint32_t element = hal::byte_size(tensor.element);
   if (const auto* texture = std::get_if<TextureStorage>(&tensor.storage)) {
     if (*rows == texture->extent.height && *cols == texture->extent.width && *lanes == 4 &&
@@ -82,6 +97,28 @@ Status check_layout(const TensorSpec& tensor) {
   return invalid_argument("its layout has {} rows of {} columns with {} lanes of {}, but it is {}",
                           *rows, *cols, *lanes, hal::to_string(tensor.element),
                           describe(tensor.storage));
+}
+
+Status check_open_layout(const TensorSpec& tensor) {
+  const auto* texture = std::get_if<TextureStorage>(&tensor.storage);
+  if (texture == nullptr) return invalid_argument("it has a layout, but its size is not known");
+  const TensorLayout& layout = tensor.layout;
+  if (!layout.shape.empty())
+    return invalid_argument("its layout has a shape, but its size is not known");
+  std::vector<std::int64_t> extents;
+  for (const Size& extent : tensor.shape) extents.push_back(extent.constant().value_or(kToTheEnd));
+  const bool empty = std::any_of(tensor.shape.begin(), tensor.shape.end(), [](const Size& extent) {
+    return extent.constant().value_or(1) < 1;
+  });
+  if (empty || !known_count_of(layout.rows) || !known_count_of(layout.cols))
+    return invalid_argument("its layout has an extent below 1, or too many places");
+  TL_RETURN_IF_ERROR(check_digits(layout, extents));
+  const auto lanes = count_of(layout.lanes);
+  if (lanes == 4 && hal::byte_size(tensor.element) * 4 == hal::bytes_per_texel(texture->format))
+    return {};
+  return invalid_argument("its layout has {} lanes of {}, but it is a texture {}",
+                          lanes ? fmt::to_string(*lanes) : "unknown",
+                          hal::to_string(tensor.element), hal::to_string(texture->format));
 }
 
 }  // namespace texloom::runtime

@@ -150,8 +150,7 @@ class VariantChecker {
       }
       Status status;
       if (tensor.layout != TensorLayout{}) {
-        status = is_constant ? check_layout(tensor)
-                             : invalid_argument("it has a layout, but its size is not known");
+        status = is_constant ? check_layout(tensor) : check_open_layout(tensor);
       } else if (kind == TensorRef::Kind::Argument && is_constant && !tensor.shape.empty()) {
         status = invalid_argument("it has no layout");
       }

@@ -269,5 +269,42 @@ TEST(SizeSteps, AreOneExpression) {
     EXPECT_FALSE(Size::from_steps(wrong).ok());
 }
 
+// A texture whose size each call decides: its layout has places for any number of rows.
+TEST(PackageCheck, OpenLayouts) {
+  const auto laid_out = [](const std::function<void(TensorSpec&)>& change) {
+    Package package = symbolic_package();
+    TensorSpec& tensor = package.variants[0].plan.temporaries.emplace_back();
+    tensor = {"T", hal::ElementType::Float32, {Size::symbol(0), 6}, TextureStorage{}};
+    tensor.layout = {{}, {{0, 2, 0}}, {{0, 1, 2}, {1, 4, 2}}, {{1, 1, 4}}};
+    change(tensor);
+    return problem_of(package);
+  };
+  EXPECT_EQ(laid_out([](TensorSpec&) {}), "");
+  EXPECT_THAT(laid_out([](TensorSpec& t) { t.layout.rows[0].extent = 1 << 20; }),
+              HasSubstr("has places for 2097152 indices of axis 0, whose extent is not known"));
+  EXPECT_THAT(laid_out([](TensorSpec& t) { t.layout.cols[0].extent = 0; }),
+              HasSubstr("gives an index of axis 0 no place, or two"));
+  EXPECT_THAT(laid_out([](TensorSpec& t) { t.layout.cols[1].extent = 0; }),
+              HasSubstr("has places for 0 of 6 indices of axis 1"));
+  EXPECT_THAT(laid_out([](TensorSpec& t) { t.layout.lanes = {{1, 1, 2}, {1, 2, 2}, {0, 2, 0}}; }),
+              HasSubstr("gives an index of axis 0 no place, or two"));
+  EXPECT_THAT(laid_out([](TensorSpec& t) {
+                t.layout = {{}, {{0, 2, 0}}, {{0, 1, 2}, {1, 2, 3}}, {{1, 1, 2}}};
+              }),
+              HasSubstr("its layout has 2 lanes of float32, but it is a texture rgba32float"));
+  EXPECT_THAT(laid_out([](TensorSpec& t) { t.element = hal::ElementType::Float16; }),
+              HasSubstr("its layout has 4 lanes of float16"));
+  EXPECT_THAT(laid_out([](TensorSpec& t) { t.layout.rows[0].axis = 7; }),
+              HasSubstr("a digit of axis 7 of 2"));
+  EXPECT_THAT(laid_out([](TensorSpec& t) { t.layout.shape = {1, 6}; }),
+              HasSubstr("its layout has a shape, but its size is not known"));
+  EXPECT_THAT(laid_out([](TensorSpec& t) { t.storage = BufferStorage{}; }),
+              HasSubstr("it has a layout, but its size is not known"));
+  EXPECT_THAT(laid_out([](TensorSpec& t) { t.layout = {}; }),
+              HasSubstr("has neither a constant shape nor a layout"));
+  EXPECT_THAT(laid_out([](TensorSpec& t) { t.storage = TextureStorage{{4, 4}}; }),
+              HasSubstr("has a size, but no constant shape"));
+}
+
 }  // namespace
 }  // namespace texloom::runtime
