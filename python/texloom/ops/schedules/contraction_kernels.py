@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from ... import te
 from ..._core import Tensor
 from ...extents import is_at_most, product, shape_of
-from ..contraction import PADDED, Contraction
+from ..contraction import PADDED, Contraction, whole_columns
 
 
 def contraction_kernels(
@@ -69,7 +69,8 @@ def _is_element_by_element(reader: Tensor, sums: Tensor) -> bool:
     shape, own = shape_of(reader), shape_of(sums)
     columns = shape[rank:]
     has_columns = product(columns) == own[rank] or (
-        len(columns) == 1 and is_at_most(columns[0], own[rank])
+        len(columns) == 1
+        and (is_at_most(columns[0], own[rank]) or own[rank] == whole_columns(columns[0]))
     )
     fits = shape[:rank] == own[:rank] and has_columns
     return fits and not reader.op.reduce_axis and reader.op.num_outputs == 1
