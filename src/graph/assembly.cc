@@ -130,14 +130,15 @@ class Assembler {
     const bool is_converted =
         own.role != TensorRole::Constant && invocations_.stored[tensor.tensor] != tensor.storage;
     if (is_converted) name += "." + ir::to_string(stored(tensor).scope);
-    if (stored(tensor).is_open) {
-      list.push_back({.name = std::move(name),
-                      .element = compile::element_type(own.type),
-                      .shape = own.shape,
-                      .storage = runtime::BufferStorage{}});
-    } else {
+    const Stored& place = stored(tensor);
+    const bool exact = exact_.contains(tensor);
+    if (const auto numbers = numbers_of(own.shape); numbers && place.is_texture()) {
       list.push_back(
-          compile::tensor_spec(name, own.type, stored(tensor).layout, exact_.contains(tensor)));
+          compile::tensor_spec(name, own.type, ir::close(place.layout, *numbers), exact));
+    } else if (place.is_open) {
+      list.push_back(compile::open_tensor_spec(name, own.type, own.shape, place.layout, exact));
+    } else {
+      list.push_back(compile::tensor_spec(name, own.type, place.layout, exact));
     }
     return {kind, static_cast<std::uint32_t>(list.size() - 1)};
   }
@@ -203,7 +204,9 @@ class Assembler {
   lower::Lowering copy_of(const Invocation& each) const {
     const ir::Type type = graph_.tensors[each.writes.front().tensor].type;
     const Stored& result = stored(each.writes.front());
-    if (!each.node) return conversion(stored(each.reads.front()), result, type, graph_.target);
+    if (!each.node)
+      return conversion(stored(each.reads.front()), result,
+                        graph_.tensors[each.writes.front().tensor].shape, type, graph_.target);
     std::vector<StoredPart> sources;
     for (const StoredTensor& read : each.reads)
       sources.push_back({stored(read), graph_.tensors[read.tensor].shape});

@@ -19,12 +19,6 @@ namespace {
 
 constexpr int64_t kThreads = 64;  // of a block
 
-Exprs extents_of(const ir::Shape& shape) {
-  Exprs extents;
-  for (const int64_t extent : shape) extents.push_back(make_int(extent));
-  return extents;
-}
-
 // The symbols of a program, each of which stands for an extent that is no number.
 class Symbols {
  public:
@@ -96,7 +90,8 @@ compile::Binding declared(const ir::Tensor& tensor, const Stored& stored) {
   d.type = tensor->type;
   d.shape = tensor->shape;
   d.scope = stored.scope;
-  if (!stored.is_open) d.layout = pattern_of(stored.layout, axis_names(stored.layout.shape.size()));
+  if (!stored.is_open || stored.is_texture())
+    d.layout = pattern_of(stored.layout, axis_names(stored.layout.shape.size()));
   d.exact_image = stored.exact;
   return binding;
 }
@@ -117,9 +112,11 @@ lower::Lowering program_of(std::string name, const std::vector<ir::Tensor>& tens
 
 }  // namespace
 
-lower::Lowering conversion(const Stored& from, const Stored& to, Type type, const Target& target) {
-  const ir::Tensor source = placeholder("source", type, extents_of(from.layout.shape));
-  const std::vector<IterVar> axes = axes_of(extents_of(to.layout.shape));
+lower::Lowering conversion(const Stored& from, const Stored& to, const Shape& shape, Type type,
+                           const Target& target) {
+  const Exprs extents = Symbols().extents_of(shape);
+  const ir::Tensor source = placeholder("source", type, extents);
+  const std::vector<IterVar> axes = axes_of(extents);
   Exprs index;
   for (const IterVar& axis : axes) index.push_back(axis->var);
   const ir::Tensor result =

@@ -9,7 +9,7 @@ namespace texloom::graph {
 
 // A program at stage te that copies a tensor from one storage to the other. Its arguments are the
 // source and the result.
-lower::Lowering conversion(const Stored& from, const Stored& to, ir::Type type,
+lower::Lowering conversion(const Stored& from, const Stored& to, const Shape& shape, ir::Type type,
                            const ir::Target& target);
 
 // A part of a concatenation.

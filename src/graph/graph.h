@@ -19,7 +19,8 @@
 // The extents of tensors are numbers, or expressions of the graph's *symbols*, which each run gives
 // values. Programs have symbols of their own: an argument's extent that is one symbol alone says
 // what that symbol is in the graph; other symbols are those of the graph with the same names.
-// Tensors of such extents are row-major buffers.
+// Tensors of such extents are row-major buffers, or textures of open layouts (ir/layout/layout.h),
+// which are not folded.
 #pragma once
 
 #include <cstddef>

@@ -11,8 +11,8 @@ namespace texloom::graph {
 using namespace ir;  // the whole file works on layouts
 
 bool Stored::is_by_rule() const {
-  return is_open || layout == (scope.texture ? texture_layout(layout.shape, *scope.texture)
-                                             : linear_layout(layout.shape));
+  if (scope.texture) return layout == texture_layout(layout.shape, *scope.texture);
+  return is_open || layout == linear_layout(layout.shape);
 }
 
 std::string to_string(const Stored& stored) {
@@ -35,15 +35,16 @@ Stored in_buffer(const Shape& shape) {
 
 Stored stored_as(const schedule::Storage& storage, const Shape& extents, Type type,
                  const Target& target, const std::string& name, const SourceLocation& where) {
-  const auto numbers = numbers_of(extents);
-  if (!numbers) {
-    if (storage.layout || storage.scope.texture)
-      fail(where, Code::BadGraph, "keep it in a buffer, or give its extents as numbers",
-           "'{}' has a layout or is in a texture, but the call says its size", name);
+  const bool is_open = !numbers_of(extents);
+  if (is_open && !storage.scope.texture) {
+    if (storage.layout)
+      fail(where, Code::BadGraph, "leave the layout out, or give its extents as numbers",
+           "'{}' is a buffer with a layout, but the call says its size", name);
     return in_buffer(extents);
   }
-  const ir::Shape& shape = *numbers;
-  Stored stored{storage.scope, {}};
+  ir::Shape shape;
+  for (const Size& extent : extents) shape.push_back(extent.constant().value_or(kToTheEnd));
+  Stored stored{.scope = storage.scope, .layout = {}, .is_open = is_open};
   if (storage.layout) {
     stored.layout = layout_for(*storage.layout, shape);
     if (const auto problem = find_problem(stored.layout, storage.layout->names))
@@ -58,6 +59,7 @@ Stored stored_as(const schedule::Storage& storage, const Shape& extents, Type ty
   if (!is_texel_type(type))
     fail(where, Code::TextureElementType, "keep it in a buffer",
          "'{}' is {}, which no texture holds", name, ir::to_string(type));
+  if (is_open) return stored;
   if (const auto folded = best_fold(stored.layout, target.limits.images())) {
     stored.layout = *folded;
     return stored;

@@ -20,7 +20,8 @@ struct Stored {
   ir::Layout layout;
   // The kernel relies on an image of exactly this extent (ir/buffer.h).
   bool exact = false;
-  // A row-major buffer whose size each run says; `layout` is then empty.
+  // A row-major buffer whose size each run says, with an empty layout; or such a texture, with an
+  // open layout.
   bool is_open = false;
 
   // Whether the scope alone gives the layout.
@@ -40,9 +41,9 @@ int64_t bytes_of(const Stored& stored, ir::Type type);
 // A tensor of this shape in a row-major buffer.
 Stored in_buffer(const Shape& shape);
 
-// A tensor of this shape in this storage, folded as far as the target's limits require. Fails with
-// TextureTooLarge, BadLayout, or, for a texture whose size each run says, BadGraph, at `where`, if
-// that is impossible.
+// A tensor of this shape in this storage, folded as far as the target's limits require; a texture
+// whose size each run says is not folded. Fails with TextureTooLarge, BadLayout, or, for a buffer
+// with a layout whose size each run says, BadGraph, at `where`, if that is impossible.
 Stored stored_as(const schedule::Storage& storage, const Shape& shape, ir::Type type,
                  const ir::Target& target, const std::string& name, const SourceLocation& where);
 

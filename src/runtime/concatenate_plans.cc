@@ -20,6 +20,16 @@ bool provides(const TensorStorage& given, const TensorStorage& wanted) {
   return std::get<BufferStorage>(given).bytes >= std::get<BufferStorage>(wanted).bytes;
 }
 
+// Whether texels are at the same places, for any values of symbols. If only one of the sizes
+// depends on them, the layouts cannot be compared.
+bool agree(const TensorSpec& given, const TensorSpec& wanted) {
+  const auto is_number = [](const Size& extent) { return extent.constant().has_value(); };
+  for (const TensorSpec* tensor : {&given, &wanted}) {
+    if (std::all_of(tensor->shape.begin(), tensor->shape.end(), is_number)) return true;
+  }
+  return given.layout == wanted.layout;
+}
+
 class Concatenation {
  public:
   Concatenation(PlanTensors tensors, std::span<const PlanPart> parts)
@@ -65,7 +75,8 @@ class Concatenation {
         return invalid_argument("argument \"{}\" is {} {} of {}", wanted[i].name,
                                 to_string(ref.kind), ref.index, tensors.size());
       const TensorSpec& given = tensors[ref.index];
-      if (given.element == wanted[i].element && provides(given.storage, wanted[i].storage))
+      if (given.element == wanted[i].element && provides(given.storage, wanted[i].storage) &&
+          agree(given, wanted[i]))
         continue;
       return invalid_argument("argument \"{}\" is {}, but \"{}\" is {}", wanted[i].name,
                               describe(wanted[i].storage), given.name, describe(given.storage));

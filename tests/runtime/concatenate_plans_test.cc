@@ -167,5 +167,30 @@ TEST(ConcatenatePlansAlone, ConstantsAndCallsAreNumberedAnew) {
       (std::vector<TensorRef>{{TensorRef::Kind::Constant, 0}, {TensorRef::Kind::Constant, 2}, kY}));
 }
 
+// The size of a texture follows from the layout that the whole has of it, so that of a part must be
+// the same.
+TEST(ConcatenatePlansAlone, OpenTexturesHaveOneLayout) {
+  const Size n = Size::symbol(0);
+  const TensorLayout rows{{}, {{0, 1, 0}}, {}, {{1, 1, 4}}}, cols{{}, {}, {{0, 1, 0}}, {{1, 1, 4}}};
+  LaunchPlan part;
+  part.symbols = {"n"};
+  part.arguments = {{"X", hal::ElementType::Float32, {n, 4}, TextureStorage{}, rows}};
+  part.temporaries = {{"T", hal::ElementType::Float32, {n, 4}, TextureStorage{}, cols}};
+  PlanTensors tensors{.symbols = {"h"}};
+  tensors.arguments = part.arguments;
+  const std::vector<PlanPart> parts = {{&part, {kX}}};
+  const auto whole = concatenate(tensors, parts);
+  ASSERT_TRUE(whole.ok()) << whole.status().to_string();
+  EXPECT_EQ(whole->temporaries[0].layout, cols);
+  tensors.arguments[0].layout = cols;
+  EXPECT_THAT(concatenate(tensors, parts).status(),
+              hal::fails_with(StatusCode::InvalidArgument, "part 0: argument \"X\" is a texture"));
+  // What is a number in the whole has a size.
+  tensors.arguments[0] = {"X", hal::ElementType::Float32, {3, 4}, TextureStorage{{1, 3}}};
+  const auto known = concatenate(tensors, parts);
+  ASSERT_TRUE(known.ok()) << known.status().to_string();
+  EXPECT_EQ(std::get<TextureStorage>(known->temporaries[0].storage).extent, (hal::Extent2D{3, 1}));
+}
+
 }  // namespace
 }  // namespace texloom::runtime

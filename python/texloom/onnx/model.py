@@ -36,8 +36,7 @@ class Model:
     inputs, for all values that it gets. A package of a model that leaves extents open serves all
     sizes: a new size costs a plan of the memory. So does a model that runs if `shapes` name its
     open extents; its kernels are slower than those for one size. If a node needs to know an extent,
-    or with ``storage="texture"``, there is no such package (:attr:`why_fixed` says why). ``print``
-    shows what has been compiled.
+    there is no such package (:attr:`why_fixed` says why). ``print`` shows what has been compiled.
     Threads may share a model: runs on one device come one after another, and two threads that ask
     for new shapes at once may both compile.
 
@@ -168,9 +167,8 @@ class Model:
         try:
             if any(shape_of(each) is None for each in self.open_inputs()):
                 refuse_open(self.open_inputs())
-            if self._storage == "texture" or self._measure is not None:
-                what = "measuring" if self._storage != "texture" else "storage='texture'"
-                refuse_model(f"{what} needs to know all extents", "give shapes=")
+            if self._measure is not None:
+                refuse_model("measuring needs to know all extents", "give shapes=")
             self._open = self._open_variant()
         except NeedsValues as needs:
             self.why_fixed = Unsupported(f"kernels depend on the values of the inputs {needs}")

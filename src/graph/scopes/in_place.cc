@@ -72,7 +72,9 @@ std::optional<std::vector<PartPlace>> places_in(const Graph& graph, const Node& 
                                                 const std::vector<Stored>& stored,
                                                 int64_t buffer_alignment) {
   const std::vector<Stored> parts(stored.begin(), stored.end() - 1);
-  if (!are_edges_of_one(graph, node) || stored.back().is_open) return std::nullopt;
+  const bool is_open =
+      std::any_of(stored.begin(), stored.end(), [](const Stored& each) { return each.is_open; });
+  if (!are_edges_of_one(graph, node) || is_open) return std::nullopt;
   if (stored.back().is_texture() && (needs_corner(graph, node) || reads_and_writes(graph, node)))
     return std::nullopt;
   auto places = part_places(parts, stored.back(), *node.concat_axis);

@@ -84,7 +84,7 @@ SiteCost SiteCosts::of_conversion(TensorId id, const Stored& from, const Stored&
   if (!has_source()) return {copy_cost(model_, {from, to}, tensor.type)};
   const std::vector<SiteArgument> arguments = {{&from, may_have_origin(tensor, from)},
                                                {&to, to.is_texture() && !to.exact}};
-  return cost("convert", conversion(from, to, tensor.type, graph_.target), arguments,
+  return cost("convert", conversion(from, to, tensor.shape, tensor.type, graph_.target), arguments,
               bytes_of_all({from, to}, tensor.type));
 }
 

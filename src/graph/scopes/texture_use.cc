@@ -38,7 +38,8 @@ bool TextureUse::is_temporary_texture(const StoredTensor& tensor) const {
   const bool is_argument =
       role == TensorRole::Constant ||
       (role != TensorRole::Intermediate && invocations_.stored[tensor.tensor] == tensor.storage);
-  return !is_argument && offers_.storages[tensor.tensor][tensor.storage].is_texture();
+  const Stored& stored = offers_.storages[tensor.tensor][tensor.storage];
+  return !is_argument && stored.is_texture() && !stored.is_open;
 }
 
 void TextureUse::use(const StoredTensor& used, int64_t time) {

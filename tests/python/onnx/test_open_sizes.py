@@ -7,8 +7,10 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import texloom
+from texloom.costs import CostDatabase, MeasuredCost, MeasuredDevice, open_costs
 from texloom.demo.ocr import models
 from texloom.errors import TVMError
+from texloom.inspect.__main__ import main as inspect
 
 SIZES = [(1, 8, 12), (2, 17, 9), (1, 8, 12)]
 
@@ -70,6 +72,98 @@ def test_a_package_refuses_other_shapes(tmp_path):
     graph = texloom.graph.load(tmp_path / "open.tlp")
     with pytest.raises(TVMError, match="x"):
         graph.run({"x": np.zeros((1, 4, 8, 8), "float32")})
+
+
+def textured():
+    """Convolutions, a pooling, a concatenation and a softmax, of small whole numbers."""
+    rng = np.random.default_rng(1)
+    weights = {"w": (6, 3, 3, 3), "b": (6,), "v": (5, 6, 1, 3)}
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["c"], pads=[1, 1, 1, 1], strides=[2, 2]),
+        helper.make_node("Relu", ["c"], ["r"]),
+        helper.make_node("Neg", ["r"], ["m"]),
+        helper.make_node("Concat", ["r", "m"], ["j"], axis=2),
+        helper.make_node("Conv", ["j", "v"], ["d"], pads=[0, 1, 0, 1]),
+        helper.make_node("MaxPool", ["d"], ["y"], kernel_shape=[2, 2]),
+        helper.make_node("Transpose", ["d"], ["z"], perm=[0, 2, 3, 1]),
+    ]
+    initializers = [
+        numpy_helper.from_array(rng.integers(-2, 3, shape).astype("float32"), name)
+        for name, shape in weights.items()
+    ]
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 3, "h", "w"])
+    results = [helper.make_tensor_value_info(each, TensorProto.FLOAT, None) for each in "yz"]
+    graph = helper.make_graph(nodes, "textured", [x], results, initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+@pytest.mark.slow
+def test_textures_of_all_sizes(tmp_path, capsys):
+    """Sums of small whole numbers are exact, so that textures and buffers agree in every bit."""
+    model = textured()
+    graphs = {}
+    for storage in ("texture", "buffer"):
+        texloom.compile(model, storage=storage).save(tmp_path / f"{storage}.tlp")
+        graphs[storage] = texloom.graph.load(tmp_path / f"{storage}.tlp")
+    assert inspect([str(tmp_path / "texture.tlp")]) == 0
+    assert capsys.readouterr().out.count("a texture rgba32float sized at the call") >= 8
+    for n, h, w in [(1, 8, 12), (2, 17, 9), (3, 5, 21), (1, 8, 12)]:
+        x = np.random.default_rng(h).integers(-3, 4, (n, 3, h, w)).astype("float32")
+        session = onnxruntime.InferenceSession(
+            model.SerializeToString(), providers=["CPUExecutionProvider"]
+        )
+        wanted = dict(zip("yz", session.run(None, {"x": x}), strict=True))
+        for storage, graph in graphs.items():
+            for name, array in graph.run({"x": x}).items():
+                assert (array == wanted[name]).all(), (storage, name, x.shape)
+
+
+@pytest.mark.slow
+def test_textures_of_named_extents_in_python():
+    model = textured()
+    compiled = texloom.compile(model, storage="texture", shapes={"x": ("n", 3, "h", "w")})
+    closed = texloom.compile(model, storage="buffer")
+    for _, h, w in SIZES:
+        x = np.random.default_rng(h).integers(-3, 4, (2, 3, h, w)).astype("float32")
+        got, want = compiled.run({"x": x}), closed.run({"x": x})
+        assert all((got[name] == want[name]).all() for name in "yz")
+    assert str(compiled).count("kernels:") == 1
+
+
+@pytest.mark.slow
+def test_costs_choose_textures_of_open_sizes(tmp_path):
+    """By these costs, convolutions are fast on textures, and all else on buffers."""
+    rows = []
+    for kind in ("contraction", "reduction", "injective", "broadcast", "elementwise"):
+        for storage in ("buffer", "texture"):
+            is_fast = (kind == "contraction") == (storage == "texture")
+            for i in range(8):
+                ns = (1000 + 100 * i) * (1 if is_fast else 20)
+                key = f"{kind}, {storage}, {i}"
+                rows.append(MeasuredCost(key, kind, storage, 1e3 * i, 0.0, 1, ns, 0.0, 9))
+    for i in range(8):
+        key = f"convert, texture, {i}"
+        rows.append(MeasuredCost(key, "convert", "texture", 1e3 * i, 0.0, 1, 100.0, 0.0, 9))
+    CostDatabase(tmp_path / "costs.sqlite").add(
+        MeasuredDevice("a device", "made up", "1", "1"), rows
+    )
+    model = textured()
+    options = {"costs": open_costs(tmp_path / "costs.sqlite"), "shapes": {"x": ("n", 3, "h", "w")}}
+    mixed = texloom.compile(model, **options)
+    closed = texloom.compile(model, storage="buffer")
+    x = np.random.default_rng(0).integers(-3, 4, (2, 3, 9, 7)).astype("float32")
+    got, want = mixed.run({"x": x}), closed.run({"x": x})
+    assert all((got[name] == want[name]).all() for name in "yz")
+    text = str(mixed)
+    assert ": texture, " in text and ": global, " in text and "convert " in text
+
+
+def test_a_size_beyond_the_limit_of_images():
+    compiled = texloom.compile(textured(), storage="texture", shapes={"x": ("n", 3, "h", "w")})
+    x = np.zeros((1 << 12, 3, 3, 32), "float32")
+    with pytest.raises(TVMError, match='"x" of shape .4096, 3, 3, 32. needs an image of 131072x3'):
+        compiled.run({"x": x})
+    assert compiled.run({"x": x[:1]})["z"].shape == (1, 4, 16, 5)
 
 
 @pytest.mark.slow

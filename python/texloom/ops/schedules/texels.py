@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 from ... import te
 from ..._core import IterVar, Schedule, Tensor
@@ -20,6 +21,8 @@ THREADS = 64
 """Threads per block."""
 
 _ACTIVATIONS = "texture[(n, c, h, w) -> rows=(n, c/4, h), cols=(w), lanes=c%4]"
+# Of open sizes. No fold brings rows and columns under the limit of the device, so that both grow.
+_OPEN_ACTIVATIONS = "texture[(n, c, h, w) -> rows=(c/4, h), cols=(n, w), lanes=c%4]"
 _WEIGHTS = "texture[(o, i, h, w) -> rows=(o/4), cols=(i, h, w), lanes=o%4]"
 _DTYPES = ("float32", "float16")
 _MOST_TEXELS = 16384  # in each direction, of an image
@@ -31,14 +34,16 @@ def is_texture(scope: str) -> bool:
     return scope.startswith("texture")
 
 
-def activation_storage(shape: Sequence[int], dtype: str) -> str:
+def activation_storage(shape: Sequence[Any], dtype: str) -> str:
     """Return where an activation may be stored as texels: a scope or a layout, or "global".
 
     Four neighbors along the channels of ``[N, C, H, W]`` are a texel; of other shapes, along the
-    last axis.
+    last axis. Each run says the extents that are no numbers.
     """
-    if dtype not in _DTYPES or not 1 <= len(shape) <= _MOST_AXES or not are_known(shape):
+    if dtype not in _DTYPES or not 1 <= len(shape) <= _MOST_AXES:
         return "global"
+    if not are_known(shape):
+        return _open_storage(shape)
     if len(shape) == 4:
         n, c, h, w = shape
         rows, columns, storage = n * -(-c // LANES) * h, w, _ACTIVATIONS
@@ -46,6 +51,28 @@ def activation_storage(shape: Sequence[int], dtype: str) -> str:
         *outer, last = shape
         rows, columns = prod(outer[:-1]), prod(outer[-1:]) * -(-last // LANES)
         storage = "texture"
+    return storage if max(rows, columns) <= _MOST_TEXELS else "global"
+
+
+def _open_storage(shape: Sequence[Any]) -> str:
+    """Return the layout of an activation with open extents, or "global" if no run would fit.
+
+    A vector alone would have all of its texels in one row.
+    """
+    least = [each if isinstance(each, int) else 1 for each in shape]
+    if len(shape) == 1:
+        return "global"
+    if len(shape) == 4:
+        n, c, h, w = least
+        rows, columns, storage = -(-c // LANES) * h, n * w, _OPEN_ACTIVATIONS
+    else:
+        names = [f"d{i}" for i in range(len(shape))]
+        *outer, last = names
+        rows, columns = prod(least[:-1]), -(-least[-1] // LANES)
+        storage = (
+            f"texture[({', '.join(names)}) -> rows=({', '.join(outer)}), "
+            f"cols=({last}/{LANES}), lanes={last}%{LANES}]"
+        )
     return storage if max(rows, columns) <= _MOST_TEXELS else "global"
 
 
