@@ -2,88 +2,73 @@
 
 #include <array>
 
+#include "codegen/c/function_names.h"
+
 namespace texloom::codegen::opencl {
 namespace {
 
 using enum ir::Intrinsic;
 
-struct Row {
-  ir::Intrinsic function;
-  std::string_view name;
-};
-
 constexpr std::array kNames = {
-    Row{Exp, "exp"},
-    Row{Exp2, "exp2"},
-    Row{Exp10, "exp10"},
-    Row{Log, "log"},
-    Row{Log2, "log2"},
-    Row{Log10, "log10"},
-    Row{Log1p, "log1p"},
-    Row{Sqrt, "sqrt"},
-    Row{Rsqrt, "rsqrt"},
-    Row{Sin, "sin"},
-    Row{Cos, "cos"},
-    Row{Tan, "tan"},
-    Row{Sinh, "sinh"},
-    Row{Cosh, "cosh"},
-    Row{Tanh, "tanh"},
-    Row{Asin, "asin"},
-    Row{Acos, "acos"},
-    Row{Atan, "atan"},
-    Row{Asinh, "asinh"},
-    Row{Acosh, "acosh"},
-    Row{Atanh, "atanh"},
-    Row{Erf, "erf"},
-    Row{Erfc, "erfc"},
-    Row{Cbrt, "cbrt"},
-    Row{Expm1, "expm1"},
-    Row{Tgamma, "tgamma"},
-    Row{Floor, "floor"},
-    Row{Ceil, "ceil"},
-    Row{Trunc, "trunc"},
-    Row{Round, "round"},
-    Row{Nearbyint, "rint"},
-    Row{Abs, "fabs"},
-    Row{Power, "pow"},
-    Row{Fmod, "fmod"},
-    Row{Atan2, "atan2"},
-    Row{Hypot, "hypot"},
-    Row{Copysign, "copysign"},
-    Row{Nextafter, "nextafter"},
-    Row{Ldexp, "ldexp"},
-    Row{NativeExp, "native_exp"},
-    Row{NativeExp2, "native_exp2"},
-    Row{NativeExp10, "native_exp10"},
-    Row{NativeLog, "native_log"},
-    Row{NativeLog2, "native_log2"},
-    Row{NativeLog10, "native_log10"},
-    Row{NativeSin, "native_sin"},
-    Row{NativeCos, "native_cos"},
-    Row{NativeTan, "native_tan"},
-    Row{NativeSqrt, "native_sqrt"},
-    Row{NativeRsqrt, "native_rsqrt"},
-    Row{NativeRecip, "native_recip"},
-    Row{NativeDivide, "native_divide"},
-    Row{NativePowr, "native_powr"},
-    Row{Popcount, "popcount"},
-    Row{Clz, "clz"},
+    FunctionName{Exp, "exp"},
+    FunctionName{Exp2, "exp2"},
+    FunctionName{Exp10, "exp10"},
+    FunctionName{Log, "log"},
+    FunctionName{Log2, "log2"},
+    FunctionName{Log10, "log10"},
+    FunctionName{Log1p, "log1p"},
+    FunctionName{Sqrt, "sqrt"},
+    FunctionName{Rsqrt, "rsqrt"},
+    FunctionName{Sin, "sin"},
+    FunctionName{Cos, "cos"},
+    FunctionName{Tan, "tan"},
+    FunctionName{Sinh, "sinh"},
+    FunctionName{Cosh, "cosh"},
+    FunctionName{Tanh, "tanh"},
+    FunctionName{Asin, "asin"},
+    FunctionName{Acos, "acos"},
+    FunctionName{Atan, "atan"},
+    FunctionName{Asinh, "asinh"},
+    FunctionName{Acosh, "acosh"},
+    FunctionName{Atanh, "atanh"},
+    FunctionName{Erf, "erf"},
+    FunctionName{Erfc, "erfc"},
+    FunctionName{Cbrt, "cbrt"},
+    FunctionName{Expm1, "expm1"},
+    FunctionName{Tgamma, "tgamma"},
+    FunctionName{Floor, "floor"},
+    FunctionName{Ceil, "ceil"},
+    FunctionName{Trunc, "trunc"},
+    FunctionName{Round, "round"},
+    FunctionName{Nearbyint, "rint"},
+    FunctionName{Abs, "fabs"},
+    FunctionName{Power, "pow"},
+    FunctionName{Fmod, "fmod"},
+    FunctionName{Atan2, "atan2"},
+    FunctionName{Hypot, "hypot"},
+    FunctionName{Copysign, "copysign"},
+    FunctionName{Nextafter, "nextafter"},
+    FunctionName{Ldexp, "ldexp"},
+    FunctionName{NativeExp, "native_exp"},
+    FunctionName{NativeExp2, "native_exp2"},
+    FunctionName{NativeExp10, "native_exp10"},
+    FunctionName{NativeLog, "native_log"},
+    FunctionName{NativeLog2, "native_log2"},
+    FunctionName{NativeLog10, "native_log10"},
+    FunctionName{NativeSin, "native_sin"},
+    FunctionName{NativeCos, "native_cos"},
+    FunctionName{NativeTan, "native_tan"},
+    FunctionName{NativeSqrt, "native_sqrt"},
+    FunctionName{NativeRsqrt, "native_rsqrt"},
+    FunctionName{NativeRecip, "native_recip"},
+    FunctionName{NativeDivide, "native_divide"},
+    FunctionName{NativePowr, "native_powr"},
+    FunctionName{Popcount, "popcount"},
+    FunctionName{Clz, "clz"},
 };
 
-// One row for each function of ir/intrinsics.def, in its order.
-constexpr std::array kFunctions = {
-#define TL_INTRINSIC(Name, te_name, arity) Name,
-#include "ir/intrinsics.def"
-#undef TL_INTRINSIC
-};
-constexpr bool names_all() {
-  if (kNames.size() != kFunctions.size()) return false;
-  for (size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i].function != kFunctions[i]) return false;
-  }
-  return true;
-}
-static_assert(names_all(), "give each function of ir/intrinsics.def a name in OpenCL C");
+static_assert(names_all_functions(kNames),
+              "give each function of ir/intrinsics.def a name in OpenCL C");
 
 }  // namespace
 
