@@ -46,7 +46,13 @@ struct DialectViolation {
 // program is at stage Legalized and keeps the rules of that stage.
 std::vector<DialectViolation> find_violations(const ir::Program& program, const Dialect& dialect);
 
-// Throws an InternalError that lists them when there are any.
+// Purpose: checks that kernels contain only what the printer can spell.
+// Requires: stage legalized.
+// Ensures: the same program; there are no violations. Throws an InternalError that lists them if
+//   there are any.
+// Order: last, before the printer.
+// Example:
+//   a vector of 5 lanes    ->    internal error
 void verify_dialect(const ir::Program& program, const Dialect& dialect);
 
 }  // namespace texloom::codegen

@@ -5,15 +5,6 @@
 
 namespace texloom::codegen::opencl {
 
-// Purpose: checks that kernels contain only what the printer can spell.
-// Requires: stage legalized.
-// Ensures: the same program; verify_dialect (codegen/legalize/verify_dialect.h) holds for the
-//   dialect of the target. Throws an InternalError if it does not.
-// Order: last, before the printer.
-// Example:
-//   a vector of 5 lanes    ->    internal error
-void check_dialect(lower::Lowering& lowering);
-
 // A group of passes that makes every decision of code generation; print() decides nothing.
 // Requires a program at stage Kernels: kernels name thread axes, loads and stores have one linear
 // index, and vectors have up to 16 lanes of any type.

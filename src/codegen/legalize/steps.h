@@ -1,0 +1,73 @@
+// The rows of a backend's table of rewrites that do the same for every dialect.
+#pragma once
+
+#include "codegen/legalize/align_access.h"
+#include "codegen/legalize/integer_arithmetic.h"
+#include "codegen/legalize/split_lanes.h"
+#include "codegen/legalize/unused_values.h"
+#include "codegen/legalize/verify_dialect.h"
+#include "codegen/legalize/widen_storage.h"
+#include "lower/kernels/share_texels.h"
+#include "lower/kernels/unique_definitions.h"
+#include "lower/pass.h"
+
+namespace texloom::codegen {
+
+// The rows for the language that `dialect_of` describes. A backend puts them into its own table,
+// among its own rewrites, in the order of the members, which has these reasons: definitions are
+// unique before any step identifies expressions by their variables; lanes are split on the user's
+// types, which turns one read of a texel into several; texels are shared before types are widened,
+// while equal reads are equal nodes; accesses are aligned on the final types of arrays, before
+// integer operations, since alignment makes divisions.
+template <Dialect (*dialect_of)(const ir::Target&)>
+struct Steps {
+  using Kernel = ir::Kernel;
+  using Pass = lower::Pass;
+  using Stage = ir::ProgramStage;
+  using Target = ir::Target;
+
+  static constexpr Pass unique_definitions{"legalize.unique_definitions", lower::unique_definitions,
+                                           Stage::Kernels, Stage::Kernels,
+                                           "define each variable and buffer once"};
+  static constexpr Pass split_lanes{
+      "legalize.split_lanes", lower::in_each_kernel<[](Kernel& k, const Target& t) {
+        k.body = codegen::split_lanes(k.body, dialect_of(t));
+      }>,
+      Stage::Kernels, Stage::Kernels,
+      "split vectors into those that the language has, gather elements that are not consecutive"};
+  static constexpr Pass bind_texels{
+      "legalize.bind_texels",
+      lower::in_each_kernel<[](Kernel& k, const Target&) { k.body = lower::bind_texels(k.body); }>,
+      Stage::Kernels, Stage::Kernels, "read a texel once if split lanes read it several times"};
+  static constexpr Pass widen_storage{
+      "legalize.widen_storage", lower::in_each_kernel<[](Kernel& k, const Target& t) {
+        k.body = codegen::widen_storage(k.body, dialect_of(t));
+      }>,
+      Stage::Kernels, Stage::Legalized,
+      "compute in types that the language supports, and round float16"};
+  static constexpr Pass align_accesses{
+      "legalize.align_accesses", lower::in_each_kernel<[](Kernel& k, const Target& t) {
+        k.body = codegen::align_accesses(k.body, ranges_of(k), dialect_of(t));
+      }>,
+      Stage::Legalized, Stage::Legalized, "find the vector accesses that are aligned"};
+  static constexpr Pass make_integers_explicit{
+      "legalize.make_integers_explicit", lower::in_each_kernel<[](Kernel& k, const Target&) {
+        k.body = codegen::make_integers_explicit(k.body, ranges_of(k));
+      }>,
+      Stage::Legalized, Stage::Legalized,
+      "spell divisions and wrapping arithmetic in terms of what C defines"};
+  static constexpr Pass drop_unused_values{
+      "legalize.drop_unused_values", lower::in_each_kernel<[](Kernel& k, const Target&) {
+        k.body = codegen::drop_unused_values(k.body);
+      }>,
+      Stage::Legalized, Stage::Legalized, "drop values that nothing reads"};
+  static constexpr Pass verify_dialect{
+      "legalize.verify_dialect",
+      [](lower::Lowering& lowering) {
+        codegen::verify_dialect(lowering.program, dialect_of(lowering.target));
+      },
+      Stage::Legalized, Stage::Legalized,
+      "check that kernels contain only what the language can spell"};
+};
+
+}  // namespace texloom::codegen
