@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/legalize/align_access.h"
 #include "ir/visit.h"
 #include "support/check.h"
 
@@ -43,6 +44,23 @@ std::string ExprPrinter::text(const Expr& e, Precedence parent) {
       });
 }
 
+std::string ExprPrinter::place(const ir::Buffer& buffer, const Expr& index) {
+  if (index->type.is_scalar()) return fmt::format("{}[{}]", name(buffer), text(index));
+  const std::string number = text(*vector_number(*buffer, index, dialect_));
+  if (form_.array(buffer).lanes > 1) return fmt::format("{}[{}]", name(buffer), number);
+  return fmt::format("(({} {}{}*){})[{}]", address_space(buffer->memory),
+                     is_memory_alone(buffer) ? "ushort" : memory_type_name(buffer->type),
+                     index->type.lanes, name(buffer), number);
+}
+
+bool ExprPrinter::has_place(const ir::Buffer& buffer, const Expr& index) const {
+  return index->type.is_scalar() || vector_number(*buffer, index, dialect_);
+}
+
+bool ExprPrinter::is_memory_alone(const ir::Buffer& buffer) const {
+  return buffer->type.is_half() && dialect_.half == HalfSupport::Memory;
+}
+
 std::string ExprPrinter::wrap(const std::string& inner, Precedence own, Precedence parent) {
   return own < parent ? "(" + inner + ")" : inner;
 }
@@ -76,6 +94,10 @@ std::string ExprPrinter::select(const ir::Select& n, Precedence parent) {
   return wrap(fmt::format("{} ? {} : {}", text(n.condition, Precedence::Or), text(n.if_true),
                           text(n.if_false)),
               Precedence::Conditional, parent);
+}
+
+std::string ExprPrinter::select_lanes(const ir::Select& n) {
+  return fmt::format("select({}, {}, {})", text(n.if_false), text(n.if_true), text(n.condition));
 }
 
 std::string ExprPrinter::pointer(const ir::Pointer& n) {

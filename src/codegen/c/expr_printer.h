@@ -2,10 +2,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "codegen/c/names.h"
 #include "codegen/c/prelude.h"
 #include "codegen/c/spelling.h"
+#include "codegen/legalize/dialect.h"
+#include "codegen/legalize/kernel_form.h"
 #include "ir/expr.h"
 
 namespace texloom::codegen {
@@ -21,13 +24,27 @@ class ExprPrinter {
   // In parentheses if it binds less tightly than `parent`.
   std::string text(const ir::Expr& e, Precedence parent = Precedence::Conditional);
   std::string name(const ir::Buffer& buffer) { return names.of(buffer.get(), buffer->name); }
+  const KernelForm& form() const { return form_; }
+  // An lvalue for the element of an array, or for the aligned vector. A vector of an element type
+  // that is in memory alone, float16, is one of ushort.
+  std::string place(const ir::Buffer& buffer, const ir::Expr& index);
+  // Whether the access has a place().
+  bool has_place(const ir::Buffer& buffer, const ir::Expr& index) const;
+  // Whether the language supports the buffer's element type only in memory.
+  bool is_memory_alone(const ir::Buffer& buffer) const;
+  // "__global" or "device", "__local" or "threadgroup", ...
+  virtual std::string_view address_space(ir::MemoryScope scope) const = 0;
 
   Names names;
   Prelude prelude;
   bool calls_foreign = false;
 
  protected:
-  explicit ExprPrinter(const ReservedWords& reserved) : names(reserved) {}
+  // The arguments must outlive this object.
+  ExprPrinter(const ReservedWords& reserved, const KernelForm& form, const Dialect& dialect)
+      : names(reserved), form_(form), dialect_(dialect) {}
+
+  const Dialect& dialect() const { return dialect_; }
 
   static std::string wrap(const std::string& inner, Precedence own, Precedence parent);
   std::string list(const ir::Exprs& exprs);
@@ -37,8 +54,6 @@ class ExprPrinter {
   // A vector of these elements; a single element fills all lanes.
   virtual std::string vector(ir::Type type, const ir::Exprs& elements, Precedence parent) = 0;
   virtual std::string cast(const ir::Cast& n, Precedence parent) = 0;
-  // A Select with a vector of conditions.
-  virtual std::string select_lanes(const ir::Select& n) = 0;
   virtual std::string call(const ir::Call& n) = 0;
   virtual std::string load(const ir::Load& n) = 0;
   virtual std::string texel(const ir::TextureLoad& n) = 0;
@@ -46,7 +61,11 @@ class ExprPrinter {
  private:
   std::string binary(const ir::Binary& n, Precedence parent);
   std::string select(const ir::Select& n, Precedence parent);
+  std::string select_lanes(const ir::Select& n);
   std::string pointer(const ir::Pointer& n);
+
+  const KernelForm& form_;
+  const Dialect& dialect_;
 };
 
 }  // namespace texloom::codegen

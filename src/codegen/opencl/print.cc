@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 
 #include <string_view>
-#include <unordered_set>
 
-#include "codegen/c/expr_printer.h"
-#include "codegen/c/stmt_printer.h"
+#include "codegen/c/kernel_printer.h"
 #include "codegen/legalize/align_access.h"
 #include "codegen/legalize/kernel_form.h"
+#include "codegen/opencl/half_functions.h"
 #include "codegen/opencl/intrinsics.h"
 #include "codegen/opencl/opencl_dialect.h"
 #include "codegen/opencl/reserved_words.h"
-#include "codegen/opencl/half_functions.h"
 #include "ir/visit.h"
 #include "support/check.h"
 
@@ -33,48 +31,20 @@ std::string_view image_function_suffix(Type value) {
   return value.is_float() ? "f" : value.is_int() ? "i" : "ui";
 }
 
-std::string_view address_space(ir::MemoryScope scope) {
-  switch (scope) {
-    case ir::MemoryScope::Global:
-      return "__global";
-    case ir::MemoryScope::Shared:
-      return "__local";
-    case ir::MemoryScope::Local:
-      return "__private";
-  }
-  TL_UNREACHABLE();
-}
-
 // Also records which extensions the source needs, and whether it needs the sampler.
 class OpenCLExprPrinter : public ExprPrinter {
  public:
   // The arguments must outlive this object.
   OpenCLExprPrinter(const KernelForm& form, const Dialect& dialect)
-      : ExprPrinter(reserved_words()), form_(form), dialect_(dialect) {}
+      : ExprPrinter(reserved_words(), form, dialect) {}
 
   std::string coordinates(const Expr& x, const Expr& y) {
     return fmt::format("(int2)({}, {})", text(x), text(y));
   }
 
-  // An lvalue for the element or the aligned vector.
-  std::string place(const Buffer& buffer, const Expr& index) {
-    if (index->type.is_scalar()) return fmt::format("{}[{}]", name(buffer), text(index));
-    const std::string number = text(*vector_number(*buffer, index, dialect_));
-    if (form_.array(buffer).lanes > 1) return fmt::format("{}[{}]", name(buffer), number);
-    return fmt::format("(({} {}{}*){})[{}]", address_space(buffer->memory),
-                       is_memory_alone(buffer) ? "ushort" : memory_type_name(buffer->type),
-                       index->type.lanes, name(buffer), number);
-  }
-
-  // Whether OpenCL C supports the buffer's element type only in memory.
-  bool is_memory_alone(const Buffer& buffer) const {
-    return buffer->type.is_half() && dialect_.half == HalfSupport::Memory;
-  }
-
   // Whether the access can be spelled as an lvalue: an array element or an aligned vector.
   bool is_place(const Buffer& buffer, const Expr& index) const {
-    return index->type.is_scalar() ? !is_memory_alone(buffer)
-                                   : vector_number(*buffer, index, dialect_).has_value();
+    return has_place(buffer, index) && !(index->type.is_scalar() && is_memory_alone(buffer));
   }
 
   // The part between "vload" or "vstore" and the rounding: "4", "_half", "_half4".
@@ -89,6 +59,18 @@ class OpenCLExprPrinter : public ExprPrinter {
     const Expr& base = as<ir::Ramp>(index)->base;
     if (is_int(base, 0)) return fmt::format("0, {}", name(buffer));
     return fmt::format("0, {} + {}", name(buffer), text(base, Precedence::Product));
+  }
+
+  std::string_view address_space(ir::MemoryScope scope) const override {
+    switch (scope) {
+      case ir::MemoryScope::Global:
+        return "__global";
+      case ir::MemoryScope::Shared:
+        return "__local";
+      case ir::MemoryScope::Local:
+        return "__private";
+    }
+    TL_UNREACHABLE();
   }
 
   bool uses_sampler = false;
@@ -108,7 +90,7 @@ class OpenCLExprPrinter : public ExprPrinter {
 
   std::string cast(const ir::Cast& n, Precedence parent) override {
     const auto* inner = as<ir::Cast>(n.value);
-    if (inner != nullptr && inner->type.is_half() && dialect_.half == HalfSupport::Memory) {
+    if (inner != nullptr && inner->type.is_half() && dialect().half == HalfSupport::Memory) {
       return fmt::format("{}({})", round_to_half(prelude, inner->value->type), text(inner->value));
     }
     if (!n.type.is_scalar()) {
@@ -116,10 +98,6 @@ class OpenCLExprPrinter : public ExprPrinter {
     }
     return wrap(fmt::format("({}){}", value_type_name(n.type), text(n.value, Precedence::Unary)),
                 Precedence::Unary, parent);
-  }
-
-  std::string select_lanes(const ir::Select& n) override {
-    return fmt::format("select({}, {}, {})", text(n.if_false), text(n.if_true), text(n.condition));
   }
 
   std::string call(const ir::Call& n) override {
@@ -147,10 +125,6 @@ class OpenCLExprPrinter : public ExprPrinter {
     return fmt::format("read_image{}({}, tl_sampler, {})", image_function_suffix(n.type),
                        name(n.texture), coordinates(n.x, n.y));
   }
-
- private:
-  const KernelForm& form_;
-  const Dialect& dialect_;
 };
 
 // The parts of a kernel's printer that must be constructed before its base class.
@@ -163,46 +137,33 @@ struct KernelParts {
   OpenCLExprPrinter exprs;
 };
 
-class KernelPrinter : private KernelParts, private StmtPrinter {
+class OpenCLKernelPrinter : private KernelParts, public KernelPrinter {
  public:
-  KernelPrinter(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
-                const ir::Target& target)
-      : KernelParts(kernel, target), StmtPrinter(exprs, form), kernel_(kernel), foreign_(foreign) {}
-
-  PrintedKernel print() {
-    ir::walk(kernel_.body, [&](const ir::ForeignCall& n) { exprs.names.keep_free(n.function); });
-    const std::string name = exprs.names.of(&kernel_, kernel_.name);
-    const std::string head = signature(name);
-    std::unordered_set<const ir::ExprNode*> used;
-    ir::walk(kernel_.body, [&](const ir::Var& v) { used.insert(&v); });
-    for (const ir::ThreadAxis& axis : kernel_.axes) {
-      if (!used.contains(axis.var.get())) continue;
-      line(fmt::format("const {0} {1} = ({0})get_{2}_id({3});", value_type_name(axis.var->type),
-                       exprs.text(axis.var), axis.tag.block ? "group" : "local", axis.tag.dim));
-    }
-    stmt(kernel_.body);
-    return {name, preamble() + head + lines() + "}\n"};
-  }
+  OpenCLKernelPrinter(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
+                      const ir::Target& target)
+      : KernelParts(kernel, target), KernelPrinter(exprs, kernel, foreign) {}
 
  private:
-  std::string preamble() {
+  std::string preamble() override {
     std::string text = "#pragma OPENCL FP_CONTRACT OFF\n";
     if (exprs.uses_float16) text += "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n";
     if (exprs.uses_float64) text += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
     text += "\n";
     if (exprs.uses_sampler) text += kSampler;
-    text += exprs.prelude.text();
-    if (!exprs.calls_foreign) return text;
-    for (const std::string& each : foreign_) text += each + "\n\n";
     return text;
   }
 
-  std::string signature(const std::string& name) {
+  std::string axis_value(const ir::ThreadAxis& axis) override {
+    return fmt::format("({})get_{}_id({})", value_type_name(axis.var->type),
+                       axis.tag.block ? "group" : "local", axis.tag.dim);
+  }
+
+  std::string signature(const std::string& name) override {
     std::string params;
-    for (const ir::KernelParam& param : kernel_.params) {
+    for (const ir::KernelParam& param : kernel().params) {
       params += fmt::format("{}\n    {}", params.empty() ? "" : ",", parameter(param));
     }
-    const auto& [x, y, z] = kernel_.block;
+    const auto& [x, y, z] = kernel().block;
     return fmt::format(
         "__kernel __attribute__((reqd_work_group_size({}, {}, {})))\nvoid {}({}) {{\n", x, y, z,
         name, params);
@@ -248,34 +209,13 @@ class KernelPrinter : private KernelParts, private StmtPrinter {
     return form.exchanged.empty() ? "barrier(CLK_LOCAL_MEM_FENCE);"
                                   : "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);";
   }
-
-  std::string declaration(const Buffer& buffer) override {
-    const std::string_view space = buffer->memory == ir::MemoryScope::Shared ? "__local " : "";
-    const std::string name = exprs.name(buffer), type = memory_type_name(buffer->type);
-    const int64_t count = buffer->layout.col_count();
-    const auto [lanes, aligned] = form.array(buffer);
-    if (lanes > 1) {
-      return fmt::format("{}{}{} {}[{}];", space, type, lanes, name, (count + lanes - 1) / lanes);
-    }
-    const std::string alignment =
-        aligned > 1 ? fmt::format(" __attribute__((aligned({})))", aligned * buffer->type.bytes())
-                    : "";
-    return fmt::format("{}{} {}[{}]{};", space, type, name, count, alignment);
-  }
-
-  std::string_view pragma(UnrollHint hint) override {
-    return hint == UnrollHint::Unroll ? "#pragma unroll" : "#pragma unroll 1";
-  }
-
-  const ir::Kernel& kernel_;
-  const std::vector<std::string>& foreign_;
 };
 
 }  // namespace
 
 PrintedKernel print(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
                     const ir::Target& target) {
-  return KernelPrinter(kernel, foreign, target).print();
+  return OpenCLKernelPrinter(kernel, foreign, target).print();
 }
 
 }  // namespace texloom::codegen::opencl

@@ -20,11 +20,14 @@ using ir::put;
 using ir::Stmt;
 
 constexpr ReservedWords kNoWords = {};
+constexpr Dialect kPlain = {};
 
 // A language of the shared parts, with plain array elements.
 class PlainExprs : public ExprPrinter {
  public:
-  PlainExprs() : ExprPrinter(kNoWords) {}
+  explicit PlainExprs(const KernelForm& form) : ExprPrinter(kNoWords, form, kPlain) {}
+
+  std::string_view address_space(ir::MemoryScope) const override { return "space"; }
 
  protected:
   void see(ir::Type) override {}
@@ -32,7 +35,6 @@ class PlainExprs : public ExprPrinter {
     return "(" + list(elements) + ")";
   }
   std::string cast(const ir::Cast& n, Precedence) override { return text(n.value); }
-  std::string select_lanes(const ir::Select&) override { return "select"; }
   std::string call(const ir::Call& n) override { return "call(" + list(n.arguments) + ")"; }
   std::string load(const ir::Load& n) override {
     return name(n.buffer) + "[" + list(n.indices) + "]";
@@ -70,7 +72,7 @@ class PlainStmts : private StmtPrinter {
 
 // The lines of the statement, in a kernel's function: indented once.
 std::string printed(const Stmt& s, const KernelForm& form) {
-  PlainExprs exprs;
+  PlainExprs exprs(form);
   return PlainStmts(exprs, form).print(s);
 }
 std::string printed(const Stmt& s) { return printed(s, {}); }
