@@ -92,6 +92,7 @@ class Runner {
       return kWrongInput;
     }
     lowering_ = parse_program(text_, options_.file, options_.target, !options_.interpret);
+    passes_ = passes_of(options_.passes, lowering_.target.kind);
     if (const ExitCode code = check_stages(); code != kOk) return code;
     lowering_.verify_each = options_.verify_each;
     const auto print = [this](const lower::Pass& pass, const lower::Lowering&) {
@@ -99,9 +100,9 @@ class Runner {
     };
     const ir::ProgramStage begin = lowering_.program.stage;
     try {
-      lower::run_passes(options_.passes, lowering_, print, &times_);
+      lower::run_passes(passes_, lowering_, print, &times_);
     } catch (const std::logic_error& error) {
-      if (is_run_of_pipeline(options_.passes, begin)) throw;
+      if (is_run_of_pipeline(passes_, begin, lowering_.target.kind)) throw;
       throw InternalError(fmt::format(
           "{}\nnote: the pipeline runs other passes before these, or between them; it is a bug if "
           "this happens with all passes from stage {} on (--list-passes)",
@@ -116,7 +117,7 @@ class Runner {
   // Checks that each pass accepts the stage at which the previous passes leave the program.
   ExitCode check_stages() {
     ir::ProgramStage stage = lowering_.program.stage;
-    for (const lower::Pass& pass : options_.passes) {
+    for (const lower::Pass& pass : passes_) {
       if (pass.in != stage) {
         err_ << fmt::format("texloom-opt: pass {} needs stage {}, but the program is at stage {}\n",
                             pass.name, to_string(pass.in), to_string(stage));
@@ -248,14 +249,17 @@ class Runner {
   std::ostream& out_;
   std::ostream& err_;
   lower::Lowering lowering_;
+  std::vector<lower::Pass> passes_;
   std::vector<lower::PassTime> times_;
   std::vector<Finding> findings_;
 };
 
-void list_passes(std::ostream& out) {
+// The passes for the kind of the target that the options name.
+void list_passes(const Options& options, std::ostream& out) {
+  const ir::Target target = options.target ? ir::parse_target(*options.target, {}) : ir::Target{};
   for (const graph::GraphPass& pass : graph::graph_passes())
     out << fmt::format("{:<43}{:<11}-> {:<11}{}\n", pass.name, "graph", "graph", pass.summary);
-  const std::vector<lower::Pass> passes = all_passes();
+  const std::vector<lower::Pass> passes = codegen::all_passes(target.kind);
   for (const lower::Pass* pass : lower::rows_of(passes)) {
     const bool is_step = pass->name.find('.') != std::string_view::npos;
     out << fmt::format("{:<43}{:<11}-> {:<11}{}\n",
@@ -283,7 +287,7 @@ int run(const std::vector<std::string>& arguments, std::istream& in, std::ostrea
   const auto run_command = [&] {
     const Options options = parse_options(arguments);
     if (options.help) out << kHelp;
-    if (options.list_passes) list_passes(out);
+    if (options.list_passes) list_passes(options, out);
     if (options.help || options.list_passes) return kOk;
     return run_file(options, in, out, err);
   };

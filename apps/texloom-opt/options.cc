@@ -30,7 +30,7 @@ prints it. FILE is - for standard input.
   --target=TARGET         the target of the passes; by default the target that a program at
                           stage te names, or "opencl"
   --emit=KIND             print the source of the kernels instead, after the pass legalize; KIND
-                          is the kind of the target: opencl
+                          is the kind of the target: opencl or metal
   --locations             print the source locations of statements
   --split-input-file      FILE contains several programs, separated by lines "// -----"
   --verify-diagnostics    compare the diagnostics with those that comments in FILE expect:
@@ -74,20 +74,22 @@ std::vector<std::string> split(std::string_view list) {
   return parts;
 }
 
-lower::Pass known_pass(const std::string& name) {
-  if (const std::optional<lower::Pass> pass = find_pass(name)) return *pass;
-  std::string known = "lower";
+const std::string& known_pass(const std::string& name) {
+  const std::vector<std::string_view> names = pass_names();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return name;
+  std::string known(names.front());
   for (const graph::GraphPass& pass : graph::graph_passes())
     known += fmt::format(", {}", pass.name);
-  for (const lower::Pass& pass : all_passes()) known += fmt::format(", {}", pass.name);
+  for (const std::string_view each : names) {
+    const bool is_step = each.find('.') != std::string_view::npos;
+    if (each != names.front() && !is_step) known += fmt::format(", {}", each);
+  }
   throw UsageError{fmt::format("there is no pass '{}'; the passes are {}", name, known)};
 }
 
-// Adds the pass with this name, or for "lower" the whole pipeline.
-void add_passes(const std::string& name, Options& o) {
+void add_pass(const std::string& name, Options& o) {
   if (graph::find_graph_pass(name) != nullptr) return o.graph_passes.push_back(name);
-  if (name != "lower") return o.passes.push_back(known_pass(name));
-  o.passes.insert(o.passes.end(), lower::pipeline().begin(), lower::pipeline().end());
+  o.passes.push_back(known_pass(name));
 }
 
 int64_t number(std::string_view option, std::string_view digits) {
@@ -142,7 +144,7 @@ bool take_flag(const Argument& argument, Options& o) {
 bool take_value(const Argument& argument, Options& o) {
   if (!argument.value) return false;
   if (argument.name == "--pass") {
-    for (const std::string& name : split(*argument.value)) add_passes(name, o);
+    for (const std::string& name : split(*argument.value)) add_pass(name, o);
   } else if (argument.name == "--print-after") {
     for (const std::string& pass : split(*argument.value)) {
       if (pass != "all") known_pass(pass);

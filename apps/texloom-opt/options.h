@@ -16,8 +16,8 @@ namespace texloom::opt {
 extern const std::string_view kHelp;
 
 struct Options {
-  std::string file;  // "-": standard input
-  std::vector<lower::Pass> passes;
+  std::string file;                       // "-": standard input
+  std::vector<std::string> passes;        // known to some kind of target
   std::vector<std::string> graph_passes;  // of programs at stage graph
   std::vector<std::string> print_after;   // names of rows, or "all"
   std::optional<std::string> target;      // default: the program's own, or "opencl"

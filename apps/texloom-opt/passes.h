@@ -1,22 +1,27 @@
 // Lists the passes that texloom-opt can run.
 #pragma once
 
-#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "ir/target/target.h"
 #include "lower/pass.h"
 
 namespace texloom::opt {
 
-// The passes of the pipeline, then `legalize` for the default kind of target.
-std::vector<lower::Pass> all_passes();
+// The names of all passes and steps, of every kind of target, and `lower`, which stands for all
+// passes up to kernels.
+std::vector<std::string_view> pass_names();
 
-// Whether the pipeline runs exactly these passes from the first that takes this stage on.
-bool is_run_of_pipeline(std::span<const lower::Pass> passes, ir::ProgramStage begin);
+// The passes with these names for targets of a kind. Throws a UsageError for a name that only other
+// kinds have.
+std::vector<lower::Pass> passes_of(const std::vector<std::string>& names, ir::TargetKind kind);
 
-// Finds a pass or a step, such as `legalize.split_lanes`; nullopt if there is none.
-std::optional<lower::Pass> find_pass(std::string_view name);
+// Whether the pipeline for a kind of target runs exactly these passes from the first that takes
+// this stage on.
+bool is_run_of_pipeline(std::span<const lower::Pass> passes, ir::ProgramStage begin,
+                        ir::TargetKind kind);
 
 }  // namespace texloom::opt

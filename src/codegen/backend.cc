@@ -8,11 +8,15 @@
 
 namespace texloom::codegen {
 
-const Backend& backend_of(ir::TargetKind kind) {
-  static const Backend backends[] = {
+std::span<const Backend> backends() {
+  static const Backend rows[] = {
       {ir::TargetKind::OpenCL, opencl::opencl_dialect, opencl::legalize_pass(), opencl::print},
   };
-  for (const Backend& row : backends) {
+  return rows;
+}
+
+const Backend& backend_of(ir::TargetKind kind) {
+  for (const Backend& row : backends()) {
     if (row.kind == kind) return row;
   }
   TL_UNREACHABLE("a kind of target without a backend");

@@ -1,6 +1,7 @@
 // The table of backends: how programs become kernels for each kind of target.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Backend {
                          const ir::Target& target);
 };
 
+std::span<const Backend> backends();
 const Backend& backend_of(ir::TargetKind kind);
 
 // Every pass for targets of this kind, in the order they run: the pipeline, then legalize.

@@ -231,7 +231,8 @@ TEST(Opt, WrongForAPass) {
 // The steps of legalize obey the rules of their stages; together they give the result of legalize.
 TEST(Opt, StepsOfLegalize) {
   std::string steps;
-  const std::span<const lower::Pass> rows = find_pass("legalize")->steps;
+  const std::span<const lower::Pass> rows =
+      passes_of({"legalize"}, ir::TargetKind::OpenCL).front().steps;
   for (const lower::Pass& step : rows) {
     steps += (steps.empty() ? "" : ",") + std::string(step.name);
   }

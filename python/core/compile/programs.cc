@@ -150,8 +150,9 @@ bool is_structurally_equal(const py::object& a, const py::object& b) {
   return is_expr(a) && is_expr(b) && equal(to_expr(a), to_expr(b));
 }
 
-py::list passes() {
-  const std::vector<lower::Pass> passes = codegen::all_passes(ir::TargetKind::OpenCL);
+py::list passes(const std::string& target) {
+  const ir::TargetKind kind = ir::parse_target(target, user_location()).kind;
+  const std::vector<lower::Pass> passes = codegen::all_passes(kind);
   py::list rows;
   for (const lower::Pass* pass : lower::rows_of(passes)) {
     rows.append(
@@ -213,7 +214,7 @@ void bind_programs(py::module_& m) {
     return keep(lower::parse_lowering(text, file));
   });
   m.def("structural_equal", is_structurally_equal);
-  m.def("passes", passes);
+  m.def("passes", passes, py::arg("target") = "opencl");
 }
 
 }  // namespace texloom::python
