@@ -108,6 +108,12 @@ def numbered_rows(rows: Iterable[tuple[str, str, str, str]]) -> list[tuple[str, 
     return cells
 
 
+def metal_rows() -> list[tuple[str, str, str, str]]:
+    """Return the cells of the rows of `legalize` for Metal, with their numbers in the table."""
+    rows = numbered_rows(_core.passes("metal"))
+    return [row for row in rows if "`legalize" in row[1]]
+
+
 def is_group(name: str, rows: Iterable[tuple[str, str, str, str]]) -> bool:
     """Return whether steps of this row follow it."""
     return any(other.startswith(f"{name}.") for other, *_ in rows)
@@ -121,9 +127,10 @@ def passes_page() -> str:
         NOTE,
         "",
         "These passes turn a schedule into kernels of OpenCL C, in this order; a printer then only",
-        "spells them. `legalize` belongs to the OpenCL backend. A pass is one function, or a",
-        "group of steps, each of which is one function. Its header has five parts: its purpose,",
-        "what it requires and ensures, why it stands at this place in the order, and an example.",
+        "spells them. Kernels of Metal's language have another `legalize`, which follows below. A",
+        "pass is one function, or a group of steps, each of which is one function. Its header has",
+        "five parts: its purpose, what it requires and ensures, why it stands at this place in the",
+        "order, and an example.",
         "",
         "* `texloom-opt --pass=NAME` runs one row alone; `--print-after=NAME` prints the program",
         "  after it; `--time-passes` and `--verify-each` time and verify every row.",
@@ -135,6 +142,14 @@ def passes_page() -> str:
         "`src/lower/pass.h` says what makes a row.",
         "",
         *table(("#", "pass", "stage", "what it does"), numbered_rows(_core.passes())),
+        "",
+        "## Metal",
+        "",
+        "For targets of the kind `metal` these steps take the place of those of `legalize` above.",
+        "The table is in `src/codegen/msl/legalize.cc`; what both backends do is in",
+        "`src/codegen/legalize/`.",
+        "",
+        *table(("#", "pass", "stage", "what it does"), metal_rows()),
         "",
         "## Graphs",
         "",

@@ -43,6 +43,7 @@ ROOMS = {
         "src/codegen/legalize",
         "src/codegen/c",
         "src/codegen/opencl",
+        "src/codegen/msl",
     ),  # the table
     "src/codegen/*": ("src/codegen/legalize", "src/codegen/c"),
 }

@@ -35,12 +35,12 @@ _OTHER_KINDS: dict[str, list[str]] = {
     **dict.fromkeys(("llvm", "c"), ["cpu"]),
     **dict.fromkeys(("cuda", "nvptx"), ["cuda", "gpu"]),
     "rocm": ["rocm", "gpu"],
-    **{kind: [kind, "gpu"] for kind in ("metal", "vulkan")},
+    "vulkan": ["vulkan", "gpu"],
 }
 
 
 class Target:
-    """A target such as ``"opencl"``, ``"opencl -device=adreno"`` or ``"opencl -contract=0"``.
+    """A target such as ``"opencl"``, ``"opencl -device=adreno"`` or ``"metal -contract=0"``.
 
     Options may be written as ``--device=mali``, ``-device mali``, a dict, or a JSON string. As a
     context manager, a target is the default of ``lower`` and ``build`` in its body.
@@ -64,7 +64,7 @@ class Target:
         if isinstance(given, Mapping):
             _check_has_kind(given)
         words = words_of(given)
-        remarks = [word for word in words if is_remark(word)]
+        remarks = [word for word in words if is_remark(word, words[0])]
         # The options that somebody chose.
         self._given = target._given if isinstance(target, Target) else dict(map(option, words[1:]))
         self._kernel_text = " ".join(word for word in words if word not in remarks)
@@ -75,8 +75,8 @@ class Target:
             self._text = " ".join([self._kernel_text, *remarks])
             attributes = _core.target_attributes(self._kernel_text)
             self._options = {**attributes, **dict(map(option, remarks))}
-            for device in filter(is_unknown_device, remarks):
-                _warn_of_device(option(device)[1])
+            for device in (word for word in remarks if is_unknown_device(word, words[0])):
+                _warn_of_device(words[0], option(device)[1])
         if host is None:
             own = given.get("host") if isinstance(given, Mapping) else None
             host = own or self._options.get("host")
@@ -206,11 +206,13 @@ def _check_has_kind(config: Mapping[str, Any]) -> None:
         )
 
 
-def _warn_of_device(name: str) -> None:
+def _warn_of_device(kind: str, name: str) -> None:
+    every = {"opencl": "OpenCL", "metal": "Metal"}[kind]
     _core.warn(
         "UnknownTarget",
-        f"there is no preset for the device '{name}': the limits of every OpenCL device hold",
-        f"use one of {', '.join(_core.target_devices())}, or set limits, as -max_num_threads=256",
+        f"there is no preset for the device '{name}': the limits of every {every} device hold",
+        f"use one of {', '.join(_core.target_devices(kind))}, or set limits, as "
+        "-max_num_threads=256",
     )
 
 
@@ -252,7 +254,7 @@ def is_processor(target: str | Target | None) -> bool:
 
     They do on an OpenCL device of which nothing is known.
     """
-    return bool(Target(resolve(target)).attrs.get("block_stack", True))
+    return bool(Target(resolve(target)).attrs.get("block_stack", False))
 
 
 def resolve_for_arrays(target: str | Target | None) -> str:

@@ -63,15 +63,15 @@ def option(word: str) -> tuple[str, str]:
     return (name, value) if word.startswith("-") else ("", word)
 
 
-def is_unknown_device(word: str) -> bool:
-    """Whether the option names a device without a preset."""
+def is_unknown_device(word: str, kind: str) -> bool:
+    """Whether the option names a device without a preset for targets of this kind."""
     name, value = option(word)
-    return name == "device" and value != "" and value not in _core.target_devices()
+    return name == "device" and value != "" and value not in _core.target_devices(kind)
 
 
-def is_remark(word: str) -> bool:
-    """Whether the option has no effect on kernels."""
-    return option(word)[0] in _REMARKS or is_unknown_device(word)
+def is_remark(word: str, kind: str) -> bool:
+    """Whether the option of a target of this kind has no effect on kernels."""
+    return option(word)[0] in _REMARKS or is_unknown_device(word, kind)
 
 
 __all__ = ["as_mapping", "is_remark", "is_unknown_device", "option", "words_of"]

@@ -1,5 +1,8 @@
 #include "codegen/backend.h"
 
+#include "codegen/msl/legalize.h"
+#include "codegen/msl/msl_dialect.h"
+#include "codegen/msl/print.h"
 #include "codegen/opencl/legalize.h"
 #include "codegen/opencl/opencl_dialect.h"
 #include "codegen/opencl/print.h"
@@ -11,6 +14,7 @@ namespace texloom::codegen {
 std::span<const Backend> backends() {
   static const Backend rows[] = {
       {ir::TargetKind::OpenCL, opencl::opencl_dialect, opencl::legalize_pass(), opencl::print},
+      {ir::TargetKind::Metal, msl::msl_dialect, msl::legalize_pass(), msl::print},
   };
   return rows;
 }

@@ -138,7 +138,7 @@ class PlanMaker {
   }
 
   void add_kernel(const CompiledKernel& kernel) {
-    auto [format, build_options] = source_format(module_.target.kind);
+    auto [format, build_options] = source_format(module_.target);
     runtime::KernelSpec spec{.module = static_cast<uint32_t>(plan_.modules.size()), .entry = {}};
     plan_.modules.push_back({{{format, kernel.source, std::move(build_options)}}});
     spec.entry.name = kernel.name;

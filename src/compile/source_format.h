@@ -14,6 +14,6 @@ struct SourceFormat {
   std::vector<std::string> build_options;  // of the device's compiler
 };
 
-SourceFormat source_format(ir::TargetKind kind);
+SourceFormat source_format(const ir::Target& target);
 
 }  // namespace texloom::compile

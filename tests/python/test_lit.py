@@ -10,7 +10,8 @@ from texloom import _core
 ROOT = Path(__file__).parents[2]
 LIT = ROOT / "tests/lit"
 
-PASSES = [name for name, *_ in _core.passes()]
+TARGETS = ("opencl", "metal")
+PASSES = list(dict.fromkeys(name for each in TARGETS for name, *_ in _core.passes(each)))
 RULE = re.compile(r"^  (\w+),", re.MULTILINE)
 
 

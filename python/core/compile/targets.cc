@@ -11,10 +11,12 @@ using namespace ir;  // the whole file speaks of targets
 
 namespace {
 
-std::vector<std::string> target_devices() {
+// The presets of a kind, such as "opencl"; of none if nothing is built for it.
+std::vector<std::string> target_devices(std::string_view kind) {
   std::vector<std::string> devices;
   for (const std::string& preset : target_presets()) {
-    if (const Target t = parse_target(preset, {}); !t.device.empty()) devices.push_back(t.device);
+    const Target t = parse_target(preset, {});
+    if (to_string(t.kind) == kind && !t.device.empty()) devices.push_back(t.device);
   }
   return devices;
 }
@@ -23,6 +25,7 @@ py::dict target_attributes(const std::string& text) {
   const Target t = parse_target(text, user_location());
   py::dict attributes;
   attributes["device"] = t.device;
+  if (t.kind == TargetKind::Metal) attributes["msl"] = to_string(t.language);
   for (const auto& [name, value] : numeric_attributes(t)) {
     attributes[py::str(name.data(), name.size())] = value;
   }

@@ -37,6 +37,7 @@ class LimitCheck {
     arrays(Limit::PrivateBytes, MemoryScope::Local, own);
     images(Limit::ImageReads, Access::Read, target_.limits.max_image_reads);
     images(Limit::ImageWrites, Access::Write, target_.limits.max_image_writes);
+    slots();
     for (const KernelParam& p : kernel_.params) {
       // The call checks an image whose size it decides.
       if (!p.buffer || !p.buffer->is_texture() || p.buffer->is_symbolic()) continue;
@@ -79,6 +80,23 @@ class LimitCheck {
     check(limit, count, have, last);
   }
 
+  void slots() {
+    int64_t textures = 0, buffers = 0;
+    bool has_constants = false;
+    for (const KernelParam& p : kernel_.params) {
+      if (!p.buffer) {
+        has_constants = true;
+      } else {
+        ++(p.buffer->is_texture() ? textures : buffers);
+      }
+    }
+    const GpuLimits& limits = target_.limits;
+    if (limits.max_textures != 0) check(Limit::Textures, textures, limits.max_textures);
+    if (limits.max_buffers != 0) {
+      check(Limit::Buffers, buffers + (has_constants ? 1 : 0), limits.max_buffers);
+    }
+  }
+
   const Kernel& kernel_;
   const Target& target_;
   std::vector<Excess> found_;
@@ -100,6 +118,10 @@ std::string_view to_string(Limit limit) {
       return "textures to read";
     case Limit::ImageWrites:
       return "textures to write";
+    case Limit::Textures:
+      return "textures";
+    case Limit::Buffers:
+      return "buffers";
     case Limit::ImageSize:
       return "texels along an axis";
     case Limit::ParameterBytes:

@@ -17,6 +17,8 @@ enum class Limit : uint8_t {
   PrivateBytes,    // a thread's arrays
   ImageReads,      // textures among the parameters that are read
   ImageWrites,     // textures among them that are written
+  Textures,        // textures among the parameters, where the target counts slots
+  Buffers,         // buffers among them, and one for constants, where the target counts slots
   ImageSize,       // texels along an axis of a texture
   ParameterBytes,  // of all parameters together
 };

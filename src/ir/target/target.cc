@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <sstream>
 
 #include "support/check.h"
@@ -15,10 +16,19 @@ namespace texloom::ir {
 namespace {
 
 struct Kind {
-  std::string_view name;
+  std::string_view name;  // in targets
   TargetKind kind;
+  std::string_view api;  // in messages
 };
-constexpr std::array kKinds = {Kind{"opencl", TargetKind::OpenCL}};
+constexpr std::array kKinds = {Kind{"opencl", TargetKind::OpenCL, "OpenCL"},
+                               Kind{"metal", TargetKind::Metal, "Metal"}};
+
+const Kind& row_of(TargetKind kind) {
+  for (const Kind& row : kKinds) {
+    if (row.kind == kind) return row;
+  }
+  TL_UNREACHABLE();
+}
 
 // Limits every device of the family has. Sources: the OpenCL 1.2 full profile's minima for the
 // plain target (images 8192, 128 and 8 image arguments, 32 KiB, 1024 bytes of arguments) and
@@ -37,9 +47,32 @@ constexpr std::array kPresets = {
     Preset{"pocl", 1024, 1024, 8192, 32768, true},
 };
 
+// Limits every device of the family has (Apple's Metal feature set tables), and the version of the
+// language that the first system for it compiles. The plain target is for Apple's GPUs from the A11
+// on, and for Macs. Blocks have 1024 threads, 32 KiB of threadgroup memory and images of 16384 by
+// 16384 texels on all of them.
+struct MetalPreset {
+  std::string_view device;
+  LanguageVersion language;
+  int64_t max_textures, simd_width;
+};
+constexpr std::array kMetalPresets = {
+    MetalPreset{"", {2, 3}, 96, 1},           MetalPreset{"a13", {2, 3}, 128, 32},
+    MetalPreset{"m1", {2, 3}, 128, 32},       MetalPreset{"m3", {3, 1}, 128, 32},
+    MetalPreset{"mac-intel", {2, 3}, 128, 1},  // Intel's compiler chooses 8, 16 or 32; AMD has 64
+};
+constexpr int64_t kMetalBuffers = 31;
+constexpr int64_t kMetalBlock = 1024;
+constexpr int64_t kMetalImageSize = 16384;
+constexpr int64_t kMetalThreadgroupBytes = 32768;
+constexpr int64_t kMetalConstantBytes = 4096;  // of setBytes
+
+constexpr LanguageVersion kMetalLanguages[] = {{2, 3}, {2, 4}, {3, 0}, {3, 1}, {3, 2}};
+
 struct Attribute {
   std::string_view name;
   int64_t GpuLimits::* field;
+  std::optional<TargetKind> only = {};  // the kind that has it, if not all do
 };
 constexpr std::array kAttributes = {
     Attribute{"max_num_threads", &GpuLimits::max_threads},
@@ -50,26 +83,38 @@ constexpr std::array kAttributes = {
     Attribute{"max_image_reads", &GpuLimits::max_image_reads},
     Attribute{"max_image_writes", &GpuLimits::max_image_writes},
     Attribute{"max_parameter_size", &GpuLimits::max_parameter_bytes},
+    Attribute{"max_buffers", &GpuLimits::max_buffers, TargetKind::Metal},
+    Attribute{"max_textures", &GpuLimits::max_textures, TargetKind::Metal},
+    Attribute{"simd_width", &GpuLimits::simd_width, TargetKind::Metal},
 };
+
+// The attribute for the version of Metal's language, as -msl=3.1.
+constexpr std::string_view kLanguage = "msl";
 
 struct Flag {
   std::string_view name;
   bool& (*field)(Target&);
+  std::optional<TargetKind> only = {};
 };
 constexpr std::array kFlags = {
     Flag{"images", [](Target& t) -> bool& { return t.features.images; }},
-    Flag{"float64", [](Target& t) -> bool& { return t.features.float64; }},
+    Flag{"float64", [](Target& t) -> bool& { return t.features.float64; }, TargetKind::OpenCL},
     Flag{"float16_arithmetic", [](Target& t) -> bool& { return t.features.float16_arithmetic; }},
-    Flag{"block_stack", [](Target& t) -> bool& { return t.quirks.block_stack; }},
+    Flag{"block_stack", [](Target& t) -> bool& { return t.quirks.block_stack; },
+         TargetKind::OpenCL},
     Flag{"conditional_barriers", [](Target& t) -> bool& { return t.quirks.conditional_barriers; }},
     Flag{"contract", [](Target& t) -> bool& { return t.math.contract; }},
     Flag{"checked", [](Target& t) -> bool& { return t.checked; }},
 };
 
-bool apply_preset(Target& target, std::string_view device) {
+template <class Row>
+bool belongs_to(const Row& row, const Target& target) {
+  return !row.only || *row.only == target.kind;
+}
+
+bool apply_opencl_preset(Target& target, std::string_view device) {
   for (const Preset& preset : kPresets) {
     if (preset.device != device) continue;
-    target.device = device;
     target.limits.max_threads = preset.max_threads;
     target.limits.max_threads_z = preset.max_threads_z;
     target.limits.max_image_size = preset.max_image_size;
@@ -80,8 +125,62 @@ bool apply_preset(Target& target, std::string_view device) {
   return false;
 }
 
+bool apply_metal_preset(Target& target, std::string_view device) {
+  for (const MetalPreset& preset : kMetalPresets) {
+    if (preset.device != device) continue;
+    target.language = preset.language;
+    target.limits.max_threads = target.limits.max_threads_z = kMetalBlock;
+    target.limits.max_image_size = kMetalImageSize;
+    target.limits.local_memory_bytes = kMetalThreadgroupBytes;
+    target.limits.max_parameter_bytes = kMetalConstantBytes;
+    target.limits.max_buffers = kMetalBuffers;
+    target.limits.max_textures = preset.max_textures;
+    target.limits.max_image_reads = target.limits.max_image_writes = preset.max_textures;
+    target.limits.simd_width = preset.simd_width;
+    target.features.float64 = false;
+    target.features.float16_arithmetic = true;
+    target.quirks = quirks_of(false);
+    return true;
+  }
+  return false;
+}
+
+// The target must be of its kind.
+bool apply_preset(Target& target, std::string_view device) {
+  target.device = device;
+  switch (target.kind) {
+    case TargetKind::OpenCL:
+      return apply_opencl_preset(target, device);
+    case TargetKind::Metal:
+      return apply_metal_preset(target, device);
+  }
+  TL_UNREACHABLE();
+}
+
+// The preset of the target's kind and device.
+Target preset_of(const Target& target) {
+  Target preset;
+  preset.kind = target.kind;
+  TL_CHECK(apply_preset(preset, target.device));
+  return preset;
+}
+
 std::string preset_help() {
   return fmt::format("use one of {}", fmt::join(target_presets(), ", "));
+}
+
+// The language of Metal, as "3.1".
+void apply_language(Target& target, std::string_view text, const SourceLocation& where) {
+  std::vector<std::string> known;
+  for (const LanguageVersion& version : kMetalLanguages) {
+    if (to_string(version) == text) {
+      target.language = version;
+      return;
+    }
+    known.push_back(to_string(version));
+  }
+  fail(where, Code::UnknownTarget, fmt::format("use one of {}", fmt::join(known, ", ")),
+       "no kernels are made for version '{}' of Metal's language", text);
 }
 
 void apply_attribute(Target& target, std::string_view word, const SourceLocation& where) {
@@ -91,8 +190,17 @@ void apply_attribute(Target& target, std::string_view word, const SourceLocation
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool number = !text.empty() && error == std::errc() && end == text.data() + text.size();
+  if (target.kind == TargetKind::Metal && name == kLanguage) {
+    return apply_language(target, text, where);
+  }
+  if (target.kind == TargetKind::Metal && name == "float64" && number && value == 0) return;
+  if (target.kind == TargetKind::Metal && name == "float64") {
+    fail(where, Code::UnknownTarget,
+         "compute in float32: x.astype('float32'), or build for \"opencl\"",
+         "Metal's language has no float64");
+  }
   for (const Flag& row : kFlags) {
-    if (row.name != name) continue;
+    if (row.name != name || !belongs_to(row, target)) continue;
     if (!number || (value != 0 && value != 1)) {
       fail(where, Code::UnknownTarget, fmt::format("write -{}=1 or -{}=0", name, name),
            "the target attribute '{}' is 0 or 1, not '{}'", name, text);
@@ -101,7 +209,7 @@ void apply_attribute(Target& target, std::string_view word, const SourceLocation
     return;
   }
   for (const Attribute& row : kAttributes) {
-    if (row.name != name) continue;
+    if (row.name != name || !belongs_to(row, target)) continue;
     if (!number || value < 1) {
       fail(where, Code::UnknownTarget, "give it a positive number",
            "the target attribute '{}' needs a positive number, not '{}'", name, text);
@@ -110,17 +218,18 @@ void apply_attribute(Target& target, std::string_view word, const SourceLocation
     return;
   }
   fail(where, Code::UnknownTarget,
-       "write one as -max_num_threads=256; Target(\"opencl\").attrs has them all with their values",
+       fmt::format(
+           "write one as -max_num_threads=256; Target(\"{}\").attrs has them all with their values",
+           to_string(target.kind)),
        "unknown target attribute '{}'", word);
 }
 
 }  // namespace
 
-std::string_view to_string(TargetKind kind) {
-  for (const Kind& row : kKinds) {
-    if (row.kind == kind) return row.name;
-  }
-  TL_UNREACHABLE();
+std::string_view to_string(TargetKind kind) { return row_of(kind).name; }
+
+std::string to_string(LanguageVersion version) {
+  return fmt::format("{}.{}", version.major, version.minor);
 }
 
 Quirks quirks_of(bool is_processor) {
@@ -139,12 +248,13 @@ Target parse_target(std::string_view text, const SourceLocation& where) {
   }
   Target target;
   target.kind = kind->kind;
+  TL_CHECK(apply_preset(target, ""));
   std::vector<std::string> attributes;
   while (words >> word) {
     if (word.starts_with("-device=")) {
       const std::string device = word.substr(std::string_view("-device=").size());
       if (device.empty() || !apply_preset(target, device)) {
-        fail(where, Code::UnknownTarget, preset_help(), "unknown OpenCL device preset '{}'",
+        fail(where, Code::UnknownTarget, preset_help(), "unknown {} device preset '{}'", kind->api,
              device);
       }
     } else if (word.starts_with("-")) {
@@ -159,10 +269,12 @@ Target parse_target(std::string_view text, const SourceLocation& where) {
 }
 
 std::string to_string(const Target& target) {
-  Target preset;
-  TL_CHECK(apply_preset(preset, target.device));
+  const Target preset = preset_of(target);
   std::string text(to_string(target.kind));
   if (!target.device.empty()) text += " -device=" + target.device;
+  if (target.language != preset.language) {
+    text += fmt::format(" -{}={}", kLanguage, to_string(target.language));
+  }
   for (const Attribute& row : kAttributes) {
     if (target.limits.*row.field != preset.limits.*row.field) {
       text += fmt::format(" -{}={}", row.name, target.limits.*row.field);
@@ -179,22 +291,28 @@ std::string to_string(const Target& target) {
 std::vector<std::pair<std::string_view, bool>> flag_attributes(const Target& target) {
   Target copy = target;
   std::vector<std::pair<std::string_view, bool>> values;
-  for (const Flag& row : kFlags) values.emplace_back(row.name, row.field(copy));
+  for (const Flag& row : kFlags) {
+    if (belongs_to(row, target)) values.emplace_back(row.name, row.field(copy));
+  }
   return values;
 }
 
 std::vector<std::pair<std::string_view, int64_t>> numeric_attributes(const Target& target) {
   std::vector<std::pair<std::string_view, int64_t>> values;
-  for (const Attribute& row : kAttributes) values.emplace_back(row.name, target.limits.*row.field);
+  for (const Attribute& row : kAttributes) {
+    if (belongs_to(row, target)) values.emplace_back(row.name, target.limits.*row.field);
+  }
   return values;
 }
 
 std::vector<std::string> target_presets() {
   std::vector<std::string> texts;
-  for (const Preset& preset : kPresets) {
-    texts.push_back(preset.device.empty() ? "opencl"
-                                          : fmt::format("opencl -device={}", preset.device));
-  }
+  const auto add = [&](TargetKind kind, std::string_view device) {
+    texts.push_back(device.empty() ? std::string(to_string(kind))
+                                   : fmt::format("{} -device={}", to_string(kind), device));
+  };
+  for (const Preset& preset : kPresets) add(TargetKind::OpenCL, preset.device);
+  for (const MetalPreset& preset : kMetalPresets) add(TargetKind::Metal, preset.device);
   return texts;
 }
 

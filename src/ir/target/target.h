@@ -1,6 +1,7 @@
 // Targets: what a program is compiled for, as a value. Compiling for one needs no device.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,8 +15,8 @@ namespace texloom::ir {
 
 // The language that kernels are written in and the API that runs them. src/codegen/backend.h
 // has a row for each.
-enum class TargetKind : uint8_t { OpenCL };
-// The first word of a target's text: "opencl".
+enum class TargetKind : uint8_t { OpenCL, Metal };
+// The first word of a target's text: "opencl", "metal".
 std::string_view to_string(TargetKind kind);
 
 // How much of each resource a kernel may use.
@@ -28,6 +29,12 @@ struct GpuLimits {
   int64_t max_image_reads = 128;          // read-only image arguments of a kernel
   int64_t max_image_writes = 8;           // write-only ones
   int64_t max_parameter_bytes = 1024;     // all arguments of a kernel
+  // Slots for the arguments of a kernel, where they are counted; 0 elsewhere. Constants together
+  // take one slot of buffers.
+  int64_t max_buffers = 0;
+  int64_t max_textures = 0;
+  // Threads of a block that run in step, in the order of their numbers; 1 if it is not known.
+  int64_t simd_width = 1;
 
   bool operator==(const GpuLimits&) const = default;
 
@@ -43,6 +50,15 @@ struct Features {
 
   bool operator==(const Features&) const = default;
 };
+
+// A version of the language of kernels, if a target names it: Metal's.
+struct LanguageVersion {
+  int major = 0, minor = 0;
+
+  auto operator<=>(const LanguageVersion&) const = default;
+};
+// "2.3"
+std::string to_string(LanguageVersion version);
 
 // Where implementations fall short of what their language promises. Kernels avoid these cases.
 struct Quirks {
@@ -68,7 +84,8 @@ struct MathMode {
 
 struct Target {
   TargetKind kind = TargetKind::OpenCL;
-  std::string device;  // the preset: "", "adreno", "mali", ...
+  std::string device;        // the preset: "", "adreno", "mali", ...
+  LanguageVersion language;  // {} for OpenCL, whose kernels are in OpenCL C 1.2
   GpuLimits limits;
   Features features;
   Quirks quirks;
@@ -80,14 +97,15 @@ struct Target {
 };
 
 // Parses "opencl -device=adreno -texture_spatial_limit=16384 -max_num_threads=512 -contract=0".
-// Attributes override those of the preset. Fails with UnknownTarget. compile/device_target.h makes
-// the target of a device at hand.
+// Attributes override those of the preset; some belong to one kind. Fails with UnknownTarget.
+// compile/device_target.h makes the target of a device at hand.
 Target parse_target(std::string_view text, const SourceLocation& where);
 // Parses back to the same target.
 std::string to_string(const Target& target);
-// The attributes that the text turns on and off, by their names there: "images", true.
+// The attributes of its kind that the text turns on and off, by their names there: "images", true.
 std::vector<std::pair<std::string_view, bool>> flag_attributes(const Target& target);
-// The attributes that the text sets to numbers, by their names there: "max_num_threads", 1024.
+// The attributes of its kind that the text sets to numbers, by their names there:
+// "max_num_threads", 1024.
 std::vector<std::pair<std::string_view, int64_t>> numeric_attributes(const Target& target);
 // The texts without attributes that parse_target knows, for help lines.
 std::vector<std::string> target_presets();

@@ -38,6 +38,17 @@ class Refusal {
         refuse_images(e, Access::Read);
       case Limit::ImageWrites:
         refuse_images(e, Access::Write);
+      case Limit::Textures:
+        fail(kernel_.location, Code::TooManyArguments, "keep some of the tensors in buffers",
+             "the kernel '{}' has {} textures; the target '{}' has slots for {}", kernel_.name,
+             e.need, target_, e.have);
+      case Limit::Buffers:
+        fail(kernel_.location, Code::TooManyArguments,
+             "keep some of the tensors in textures, or compute the stage in steps that read fewer "
+             "tensors each",
+             "the kernel '{}' has {} buffers, with that of its constants; the target '{}' has "
+             "slots for {}",
+             kernel_.name, e.need, target_, e.have);
       case Limit::ImageSize:
         fail(e.buffer->location, Code::TextureTooLarge, "split the tensor, or keep it in a buffer",
              "the texture '{}' has {} texels along an axis; the target '{}' allows {}",

@@ -108,5 +108,20 @@ TEST(Limits, Arguments) {
   EXPECT_THAT(excesses(with_params(params), {}), ElementsAre("1032 of 1024 bytes of arguments"));
 }
 
+// Where slots are counted, constants together take one of the buffers'.
+TEST(Limits, Slots) {
+  const Buffer t = texture("T", 8, 16), b = array("B", {}, 8);
+  Target target;
+  target.limits.max_buffers = 2;
+  target.limits.max_textures = 2;
+  Kernel k =
+      with_params({{t, Access::Read}, {t, Access::Write}, {b, Access::Read}, {b, Access::Write}});
+  EXPECT_THAT(excesses(k, target), IsEmpty());
+  for (const char* name : {"n", "m"}) k.params.push_back({{}, Access::Read, make_var(name)});
+  EXPECT_THAT(excesses(k, target), ElementsAre("3 of 2 buffers"));
+  k = with_params({{t, Access::Read}, {t, Access::Write}, {t, Access::Read}});
+  EXPECT_THAT(excesses(k, target), ElementsAre("3 of 2 textures"));
+}
+
 }  // namespace
 }  // namespace texloom::ir

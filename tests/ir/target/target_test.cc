@@ -24,7 +24,8 @@ Diagnostic error_of(std::string_view text) {
 
 const std::string kPresets =
     "use one of opencl, opencl -device=adreno, opencl -device=mali, opencl "
-    "-device=intel_graphics, opencl -device=nvidia, opencl -device=pocl";
+    "-device=intel_graphics, opencl -device=nvidia, opencl -device=pocl, metal, metal -device=a13, "
+    "metal -device=m1, metal -device=m3, metal -device=mac-intel";
 const std::string kAttributes =
     "write one as -max_num_threads=256; Target(\"opencl\").attrs has them all with their values";
 
@@ -59,8 +60,66 @@ TEST(Target, Presets) {
     EXPECT_EQ(target.limits.images().max_height, row.image);
     EXPECT_EQ(to_string(target), row.text);
   }
-  EXPECT_EQ(target_presets(), texts);
+  std::vector<std::string> presets = target_presets();
+  std::erase_if(presets, [](const std::string& text) { return text.starts_with("metal"); });
+  EXPECT_EQ(presets, texts);
   EXPECT_EQ(parse("opencl"), Target());
+}
+
+// What all devices of Metal share, and where the presets differ.
+TEST(Target, MetalPresets) {
+  struct Row {
+    std::string text, device;
+    LanguageVersion language;
+    int64_t textures, simd_width;
+  };
+  const std::vector<Row> rows = {
+      {"metal", "", {2, 3}, 96, 1},
+      {"metal -device=a13", "a13", {2, 3}, 128, 32},
+      {"metal -device=m1", "m1", {2, 3}, 128, 32},
+      {"metal -device=m3", "m3", {3, 1}, 128, 32},
+      {"metal -device=mac-intel", "mac-intel", {2, 3}, 128, 1},
+  };
+  std::vector<std::string> texts;
+  for (const Row& row : rows) {
+    texts.push_back(row.text);
+    const Target target = parse(row.text);
+    EXPECT_EQ(target.kind, TargetKind::Metal);
+    EXPECT_EQ(target.device, row.device);
+    EXPECT_EQ(target.language, row.language) << row.text;
+    EXPECT_EQ(target.limits.max_threads, 1024) << row.text;
+    EXPECT_EQ(target.limits.max_threads_z, 1024) << row.text;
+    EXPECT_EQ(target.limits.max_image_size, 16384) << row.text;
+    EXPECT_EQ(target.limits.local_memory_bytes, 32768) << row.text;
+    EXPECT_EQ(target.limits.max_parameter_bytes, 4096) << row.text;
+    EXPECT_EQ(target.limits.max_buffers, 31) << row.text;
+    EXPECT_EQ(target.limits.max_textures, row.textures) << row.text;
+    EXPECT_EQ(target.limits.max_image_reads, row.textures) << row.text;
+    EXPECT_EQ(target.limits.max_image_writes, row.textures) << row.text;
+    EXPECT_EQ(target.limits.simd_width, row.simd_width) << row.text;
+    EXPECT_FALSE(target.features.float64) << row.text;
+    EXPECT_TRUE(target.features.float16_arithmetic) << row.text;
+    EXPECT_TRUE(target.quirks.conditional_barriers) << row.text;
+    EXPECT_EQ(to_string(target), row.text);
+  }
+  std::vector<std::string> presets = target_presets();
+  std::erase_if(presets, [](const std::string& text) { return text.starts_with("opencl"); });
+  EXPECT_EQ(presets, texts);
+}
+
+// Attributes that one kind alone has.
+TEST(Target, AttributesOfMetal) {
+  EXPECT_EQ(parse("metal -msl=3.2").language, (LanguageVersion{3, 2}));
+  EXPECT_EQ(parse("metal -msl=3.2 -device=m3").language, (LanguageVersion{3, 2}));
+  EXPECT_EQ(parse("metal -max_buffers=7").limits.max_buffers, 7);
+  EXPECT_EQ(parse("metal -max_textures=31").limits.max_textures, 31);
+  EXPECT_EQ(parse("metal -simd_width=8").limits.simd_width, 8);
+  EXPECT_EQ(to_string(parse("metal -contract=0 -simd_width=8 -msl=2.4 -max_textures=31")),
+            "metal -msl=2.4 -max_textures=31 -simd_width=8 -contract=0");
+  EXPECT_EQ(to_string(parse("metal -device=m3 -msl=3.1")), "metal -device=m3");
+  EXPECT_EQ(parse("metal -float64=0"), parse("metal"));
+  EXPECT_EQ(flag_attributes(parse("metal")).size(), 5U);
+  EXPECT_EQ(numeric_attributes(parse("metal")).size(), 11U);
 }
 
 TEST(Target, Attributes) {
@@ -154,9 +213,15 @@ TEST(Target, EveryTargetComesBackFromItsText) {
                            &t.limits.max_image_reads, &t.limits.max_image_writes}) {
       if (from(0, 2) == 0) *limit = from(1, from(0, 1) == 0 ? 100'000 : INT64_MAX);
     }
-    for (bool* flag : {&t.features.images, &t.features.float64, &t.quirks.block_stack,
-                       &t.quirks.conditional_barriers, &t.math.contract})
+    for (bool* flag :
+         {&t.features.images, &t.quirks.conditional_barriers, &t.math.contract, &t.checked})
       *flag = from(0, 1) == 0;
+    if (t.kind == TargetKind::OpenCL) {
+      for (bool* flag : {&t.features.float64, &t.quirks.block_stack}) *flag = from(0, 1) == 0;
+    } else {
+      t.limits.simd_width = from(1, 64);
+      t.language = {3, static_cast<int>(from(0, 2))};
+    }
     ASSERT_EQ(parse(to_string(t)), t) << to_string(t);
     ASSERT_EQ(to_string(parse(to_string(t))), to_string(t));
   }
@@ -169,9 +234,20 @@ TEST(Target, UnknownOnesAreRefusedWithHelp) {
   const std::string flag = "write -contract=1 or -contract=0";
   const std::vector<Row> rows = {
       {"", "no kernels are made for the target ''", kPresets},
-      {"metal", "no kernels are made for the target 'metal'", kPresets},
+      {"vulkan", "no kernels are made for the target 'vulkan'", kPresets},
       {"OpenCL -device=mali", "no kernels are made for the target 'OpenCL -device=mali'", kPresets},
       {"opencl -device=apple", "unknown OpenCL device preset 'apple'", kPresets},
+      {"metal -device=adreno", "unknown Metal device preset 'adreno'", kPresets},
+      {"metal -msl=2.2", "no kernels are made for version '2.2' of Metal's language",
+       "use one of 2.3, 2.4, 3.0, 3.1, 3.2"},
+      {"metal -msl", "no kernels are made for version '' of Metal's language",
+       "use one of 2.3, 2.4, 3.0, 3.1, 3.2"},
+      {"metal -float64=1", "Metal's language has no float64",
+       "compute in float32: x.astype('float32'), or build for \"opencl\""},
+      {"metal -block_stack=1", "unknown target attribute '-block_stack=1'",
+       "write one as -max_num_threads=256; Target(\"metal\").attrs has them all with their values"},
+      {"opencl -msl=2.3", "unknown target attribute '-msl=2.3'", kAttributes},
+      {"opencl -simd_width=32", "unknown target attribute '-simd_width=32'", kAttributes},
       {"opencl -device=", "unknown OpenCL device preset ''", kPresets},
       {"opencl mali", "unexpected 'mali' in the target 'opencl mali'",
        "attributes begin with a hyphen, as -max_num_threads=256"},

@@ -1,0 +1,231 @@
+#include "codegen/msl/print.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "codegen/c/kernel_printer.h"
+#include "codegen/legalize/kernel_form.h"
+#include "codegen/msl/border_reads.h"
+#include "codegen/msl/functions.h"
+#include "codegen/msl/msl_dialect.h"
+#include "codegen/msl/reserved_words.h"
+#include "ir/visit.h"
+#include "support/check.h"
+
+namespace texloom::codegen::msl {
+
+using ir::Buffer;
+using ir::Expr;
+using ir::Type;
+
+namespace {
+
+// The border is zero in all four channels of a format that has four.
+constexpr std::string_view kSampler =
+    "constexpr sampler tl_sampler(coord::pixel, address::clamp_to_zero, filter::nearest);\n\n";
+
+class MslExprPrinter : public ExprPrinter {
+ public:
+  // The arguments must outlive this object.
+  MslExprPrinter(const ir::Kernel& kernel, const KernelForm& form, const Dialect& dialect,
+                 ir::LanguageVersion language)
+      : ExprPrinter(reserved_words(), form, dialect),
+        language_(language),
+        with_border_(textures_with_border(kernel)) {}
+
+  std::string_view address_space(ir::MemoryScope scope) const override {
+    switch (scope) {
+      case ir::MemoryScope::Global:
+        return "device";
+      case ir::MemoryScope::Shared:
+        return "threadgroup";
+      case ir::MemoryScope::Local:
+        return "thread";
+    }
+    TL_UNREACHABLE();
+  }
+
+  // An lvalue for any access, of the type that memory has.
+  std::string memory(const Buffer& buffer, const Expr& index) {
+    if (has_place(buffer, index)) return place(buffer, index);
+    const Expr& base = as<ir::Ramp>(index)->base;
+    const std::string pointer =
+        is_int(base, 0) ? name(buffer)
+                        : fmt::format("({} + {})", name(buffer), text(base, Precedence::Product));
+    return fmt::format("*({} packed_{}{}*){}", address_space(buffer->memory),
+                       memory_type_name(buffer->type), index->type.lanes, pointer);
+  }
+
+  bool has_border(const Buffer& texture) const { return with_border_.contains(texture.get()); }
+
+  bool uses_sampler = false;
+
+ protected:
+  void see(Type) override {}
+
+  std::string vector(Type type, const ir::Exprs& elements, Precedence) override {
+    return fmt::format("{}({})", value_type_name(type), list(elements));
+  }
+
+  std::string cast(const ir::Cast& n, Precedence) override {
+    return fmt::format("{}({})", value_type_name(n.type), text(n.value));
+  }
+
+  std::string call(const ir::Call& n) override {
+    const std::string name = function_name(n.function, n.type, language_, prelude);
+    if (n.function != ir::Intrinsic::Ldexp) return fmt::format("{}({})", name, list(n.arguments));
+    return fmt::format("{}({}, {}({}))", name, text(n.arguments[0]),
+                       value_type_name(ir::kInt32.with_lanes(n.type.lanes)), text(n.arguments[1]));
+  }
+
+  // A packed vector becomes a vector, and a half that is only in memory a float.
+  std::string load(const ir::Load& n) override {
+    const Expr& index = n.indices.front();
+    const std::string access = memory(n.buffer, index);
+    const bool is_value = has_place(n.buffer, index) && !is_memory_alone(n.buffer);
+    return is_value ? access : fmt::format("{}({})", value_type_name(n.type), access);
+  }
+
+  std::string texel(const ir::TextureLoad& n) override {
+    const std::string x = text(n.x), y = text(n.y);
+    if (!has_border(n.texture)) return fmt::format("{}.read(uint2({}, {}))", name(n.texture), x, y);
+    uses_sampler = true;
+    // The middle of the texel: images are small enough for float32 to represent it exactly.
+    return fmt::format("{}.sample(tl_sampler, float2({}, {}) + 0.5f)", name(n.texture), x, y);
+  }
+
+ private:
+  const ir::LanguageVersion language_;
+  const std::unordered_set<const ir::BufferNode*> with_border_;
+};
+
+// The parts of a kernel's printer that must be constructed before its base class.
+struct KernelParts {
+  KernelParts(const ir::Kernel& kernel, const ir::Target& target)
+      : dialect(msl_dialect(target)),
+        form(form_of(kernel, dialect)),
+        exprs(kernel, form, dialect, target.language) {}
+
+  const Dialect dialect;
+  const KernelForm form;
+  MslExprPrinter exprs;
+};
+
+class MslKernelPrinter : private KernelParts, public KernelPrinter {
+ public:
+  MslKernelPrinter(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
+                   const ir::Target& target)
+      : KernelParts(kernel, target), KernelPrinter(exprs, kernel, foreign), target_(target) {}
+
+ private:
+  std::string preamble() override {
+    std::string text = "#include <metal_stdlib>\n\nusing namespace metal;\n\n";
+    // What the executable's math mode says, too; the source says it where the language can.
+    if (target_.language >= ir::LanguageVersion{3, 2}) text += "#pragma METAL fp math_mode(safe)\n";
+    text += "#pragma clang fp contract(off)\n\n";
+    if (exprs.uses_sampler) text += kSampler;
+    return text;
+  }
+
+  std::string signature(const std::string& name) override {
+    std::vector<std::string> params;
+    std::string members;
+    int buffers = 0, textures = 0;
+    for (const ir::KernelParam& param : kernel().params) {
+      if (param.scalar) {
+        members += fmt::format("  {} {};\n", value_type_name(param.scalar->type),
+                               exprs.text(param.scalar));
+      } else if (param.buffer->is_texture()) {
+        params.push_back(texture(param, textures++));
+      } else {
+        params.push_back(buffer(param, buffers++));
+      }
+    }
+    if (!members.empty()) {
+      params.push_back(fmt::format("constant tl_constants& tl_args [[buffer({})]]", buffers));
+      members = fmt::format("struct tl_constants {{\n{}}};\n\n", members);
+    }
+    for (const bool block : {true, false}) {
+      if (uses_axes(block)) params.push_back(axis_parameter(block));
+    }
+    const auto& [x, y, z] = kernel().block;
+    return fmt::format("{}[[max_total_threads_per_threadgroup({})]]\nkernel void {}({}{}) {{\n",
+                       members, x * y * z, name, params.empty() ? "" : "\n    ",
+                       fmt::join(params, ",\n    "));
+  }
+
+  std::string buffer(const ir::KernelParam& param, int index) {
+    const bool is_exchanged = form.exchanged.contains(param.buffer.get());
+    return fmt::format("device {}{}*{} {} [[buffer({})]]",
+                       param.access == ir::Access::Read ? "const " : "",
+                       memory_type_name(param.buffer->type), is_exchanged ? "" : " __restrict",
+                       exprs.name(param.buffer), index);
+  }
+
+  std::string texture(const ir::KernelParam& param, int index) {
+    const std::string_view access = param.access != ir::Access::Read ? "write"
+                                    : exprs.has_border(param.buffer) ? "sample"
+                                                                     : "read";
+    return fmt::format("texture2d<{}, access::{}> {} [[texture({})]]",
+                       value_type_name(dialect.texel(param.buffer->type).element()), access,
+                       exprs.name(param.buffer), index);
+  }
+
+  bool uses_axes(bool block) const {
+    for (const ir::ThreadAxis& axis : kernel().axes) {
+      if (axis.tag.block == block && is_used(axis.var)) return true;
+    }
+    return false;
+  }
+
+  static std::string axis_parameter(bool block) {
+    return block ? "uint3 tl_block [[threadgroup_position_in_grid]]"
+                 : "uint3 tl_thread [[thread_position_in_threadgroup]]";
+  }
+
+  void begin_body() override {
+    for (const ir::KernelParam& param : kernel().params) {
+      if (!param.scalar || !is_used(param.scalar)) continue;
+      line(fmt::format("const {0} {1} = tl_args.{1};", value_type_name(param.scalar->type),
+                       exprs.text(param.scalar)));
+    }
+  }
+
+  std::string axis_value(const ir::ThreadAxis& axis) override {
+    return fmt::format("{}({}.{})", value_type_name(axis.var->type),
+                       axis.tag.block ? "tl_block" : "tl_thread", "xyz"[axis.tag.dim]);
+  }
+
+  void store(const ir::Store& n) override {
+    const Expr& index = n.indices.front();
+    std::string value = exprs.text(n.value);
+    if (exprs.is_memory_alone(n.buffer)) {
+      value = fmt::format("{}({})", value_type_name(n.buffer->type.with_lanes(n.value->type.lanes)),
+                          value);
+    }
+    line(fmt::format("{} = {};", exprs.memory(n.buffer, index), value));
+  }
+
+  void store_texel(const ir::TextureStore& n) override {
+    line(fmt::format("{}.write({}, uint2({}, {}));", exprs.name(n.texture), exprs.text(n.value),
+                     exprs.text(n.x), exprs.text(n.y)));
+  }
+
+  std::string barrier() override {
+    return form.exchanged.empty()
+               ? "threadgroup_barrier(mem_flags::mem_threadgroup);"
+               : "threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);";
+  }
+
+  const ir::Target& target_;
+};
+
+}  // namespace
+
+PrintedKernel print(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
+                    const ir::Target& target) {
+  return MslKernelPrinter(kernel, foreign, target).print();
+}
+
+}  // namespace texloom::codegen::msl

@@ -1,0 +1,22 @@
+// Spells a legalized kernel in Metal's language. All decisions have been made by legalize().
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/c/printed_kernel.h"
+#include "ir/program.h"
+#include "ir/target/target.h"
+
+namespace texloom::codegen::msl {
+
+// `foreign` is the program's foreign text, which is printed before kernels with foreign calls; the
+// kernel was legalized for `target`. In the order of the kernel's parameters, buffers have the
+// indices [[buffer(0)]], [[buffer(1)]], ..., and textures [[texture(0)]], [[texture(1)]], ... All
+// constants are members of one struct, in their order and with the alignment of C, for which
+// setBytes has the buffer index after the last buffer. Buffers are `__restrict`: a caller never
+// passes overlapping buffers when one of them is written. verify_dialect must hold for the kernel.
+PrintedKernel print(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
+                    const ir::Target& target);
+
+}  // namespace texloom::codegen::msl
