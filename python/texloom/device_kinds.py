@@ -54,6 +54,13 @@ class AbsentDevice:
 
 def refuse(device: AbsentDevice) -> NoReturn:
     """Raise the TVMError for the use of a device without a driver."""
+    if device.kind == "metal":
+        errors.refuse(
+            "NoDevice",
+            f"there is no Metal device: {device} has no driver here",
+            'build for "metal" and read or save the kernels, or run them in the interpreter: '
+            'texloom.device("host")',
+        )
     errors.refuse(
         "NoDevice", f"there is no driver for {device}", "use texloom.opencl(); PoCL is the host"
     )
@@ -151,7 +158,7 @@ def cuda(index: int = 0) -> AbsentDevice:
 
 
 def metal(index: int = 0) -> AbsentDevice:
-    """A Metal device."""
+    """Return a Metal device, which does not ``exist``: kernels can be built for it, but not run."""
     return AbsentDevice("metal", _number(index))
 
 

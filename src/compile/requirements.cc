@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "codegen/backend.h"
 #include "ir/visit.h"
 #include "support/diagnostic.h"
 
@@ -36,6 +39,16 @@ void check_requirements(const CompiledModule& module, const hal::DeviceInfo& dev
     bool needed, present;
     std::string_view feature, option;
   };
+  // Other drivers run kernels of every kind in the interpreter.
+  const std::string_view kind = ir::to_string(module.target.kind);
+  const bool has_kernels = std::any_of(
+      codegen::backends().begin(), codegen::backends().end(),
+      [&](const codegen::Backend& row) { return to_string(row.kind) == device.driver; });
+  if (has_kernels && device.driver != kind) {
+    fail(where, Code::NoDevice, "build it for Target.from_device(device)",
+         "'{}' is built for {}, whose kernels {} does not run", module.program.name, kind,
+         device.name);
+  }
   const Requirements& needed = module.requirements;
   const hal::DeviceFeatures& present = device.features;
   const Row rows[] = {

@@ -9,7 +9,8 @@ namespace texloom::compile {
 // `program` must be legalized for the target.
 Requirements requirements_of(const ir::Program& program, const ir::Target& target);
 
-// Fails with UnsupportedType, at `where`, if the device lacks what the module needs.
+// Fails at `where`: with NoDevice if the device runs kernels of another kind of target, and with
+// UnsupportedType if it lacks what the module needs.
 void check_requirements(const CompiledModule& module, const hal::DeviceInfo& device,
                         const SourceLocation& where);
 
