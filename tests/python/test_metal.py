@@ -146,3 +146,64 @@ def test_a_file_has_the_sources(tmp_path):
     assert str(loaded.target) == "metal -device=m1"
     assert [k.source for k in loaded.kernels] == [k.source for k in function.kernels]
     assert [k.block for k in loaded.kernels] == [(4, 1, 1)]
+
+
+def rounded_to_bfloat(numbers):
+    """Round integers of at most 53 bits to bfloat16 once; return float32 numbers."""
+    exact = np.asarray(numbers, np.float64)
+    # Rounded to odd in float32, which has enough digits for the second rounding to be exact.
+    near = exact.astype(np.float32)
+    back = near.astype(np.float64)
+    away = np.nextafter(near, np.where(exact > back, np.inf, -np.inf).astype(np.float32))
+    is_odd = near.view(np.uint32) & 1 == 1
+    odd = np.where((back == exact) | is_odd, near, away)
+    bits = odd.view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16 << 16).astype(np.uint32).view(np.float32)
+
+
+def on_host(function, *inputs, shape, dtype):
+    host = tvm.device("host")
+    result = tvm.nd.empty(shape, dtype, host)
+    function(*[tvm.nd.array(each, host) for each in inputs], result)
+    return result
+
+
+def test_bfloat16_is_stored_from_version_3_1_on():
+    x = te.placeholder((8, 4), "bfloat16", name="X")
+    y = te.compute((8, 4), lambda i, j: x[i, j] * x[i, j] + x[i, j], name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis(BLOCK))
+    (source,) = sources(s, [x, y], "metal -msl=3.1")
+    # Each operation is rounded; memory rounds the last one.
+    assert (
+        "Y[blockIdx_x * 4 + j] = bfloat(float(bfloat(float(X[blockIdx_x * 4 + j]) * "
+        "float(X[blockIdx_x * 4 + j]))) + float(X[blockIdx_x * 4 + j]));"
+    ) in source
+    with pytest.raises(tvm.TVMError, match="no type bfloat16(.|\n)*-msl=3.1 or newer"):
+        tvm.build(s, [x, y], "metal")
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int16", "uint8"])
+def test_integers_become_bfloat16_with_one_rounding(dtype):
+    x = te.placeholder((1024,), dtype, name="X")
+    y = te.compute((1024,), lambda i: x[i].astype("bfloat16"), name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis(BLOCK))
+    function = tvm.build(s, [x, y], "metal -device=m3")
+    info = np.iinfo(dtype)
+    # Numbers beside midpoints of bfloat16, which float32 rounds to the midpoint itself.
+    middles = [(2 * k + 1) << e for k in (128, 129, 200, 255) for e in range(24)]
+    near = [sign * (m + d) for m in middles for d in (-1, 0, 1) for sign in (1, -1)]
+    numbers = [n for n in near if info.min <= n <= info.max] + [info.min, info.max, 0]
+    numbers = np.resize(np.array(numbers, dtype), 1024)
+    result = on_host(function, numbers, shape=(1024,), dtype="bfloat16")
+    np.testing.assert_array_equal(np.asarray(result, "float32"), rounded_to_bfloat(numbers))
+
+
+def test_int64_does_not_become_bfloat16():
+    x = te.placeholder((4,), "int64", name="X")
+    y = te.compute((4,), lambda i: x[i].astype("bfloat16"), name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis(BLOCK))
+    with pytest.raises(tvm.TVMError, match="int64 to bfloat16(.|\n)*int32 or float32 first"):
+        tvm.build(s, [x, y], "metal -device=m3")

@@ -58,7 +58,7 @@ bool ExprPrinter::has_place(const ir::Buffer& buffer, const Expr& index) const {
 }
 
 bool ExprPrinter::is_memory_alone(const ir::Buffer& buffer) const {
-  return buffer->type.is_half() && dialect_.half == HalfSupport::Memory;
+  return dialect_.is_memory_alone(buffer->type);
 }
 
 std::string ExprPrinter::wrap(const std::string& inner, Precedence own, Precedence parent) {

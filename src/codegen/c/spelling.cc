@@ -21,7 +21,7 @@ std::string_view element_name(Type type) {
     case 8:
       return type.is_int() ? "char" : "uchar";
     case 16:
-      if (type.is_float()) return "half";
+      if (type.is_float()) return type.is_half() ? "half" : "bfloat";
       return type.is_int() ? "short" : "ushort";
     case 32:
       return type.is_float() ? "float" : type.is_int() ? "int" : "uint";

@@ -10,7 +10,8 @@ namespace texloom::codegen {
 
 // "float", "uchar4", "bool", "half".
 std::string value_type_name(ir::Type type);
-// The element type of an array in memory: "half" for float16, "uchar" for bool.
+// The element type of an array in memory: "half" for float16, "bfloat" for bfloat16, "uchar" for
+// bool.
 std::string memory_type_name(ir::Type element);
 
 // A literal of exactly the constant's type and value.

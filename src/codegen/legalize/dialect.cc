@@ -28,7 +28,13 @@ bool Dialect::has_values(Type type) const {
   return true;
 }
 
+bool Dialect::is_memory_alone(Type element) const {
+  if (element.code == ir::TypeCode::BFloat) return bfloat16;
+  return element == Type::f(16) && half == HalfSupport::Memory;
+}
+
 bool Dialect::has_memory(Type element) const {
+  if (element.code == ir::TypeCode::BFloat) return bfloat16;
   if (element == Type::f(16)) return half != HalfSupport::None;
   return has_values(element);
 }
@@ -36,7 +42,8 @@ bool Dialect::has_memory(Type element) const {
 Type Dialect::loaded(Type stored) const {
   const Type element = stored.element();
   if (element.is_bool() && !bools_in_memory) return Type::u(8).with_lanes(stored.lanes);
-  if (element == Type::f(16) && half != HalfSupport::Values) {
+  const bool is_half = element == Type::f(16) && half != HalfSupport::Values;
+  if (is_half || (element.code == ir::TypeCode::BFloat && bfloat16)) {
     return ir::kFloat32.with_lanes(stored.lanes);
   }
   return stored;

@@ -44,6 +44,7 @@ struct Dialect {
   VectorWidths vector_widths{2, 3, 4};
   VectorConditions vector_conditions = VectorConditions::None;
   HalfSupport half = HalfSupport::Memory;
+  bool bfloat16 = false;         // in memory: values are float32, rounded as float32(bfloat16(x))
   bool bools_in_memory = false;  // else memory holds them as uint8, 0 or 1
   bool float64 = false;
   bool int64 = true;
@@ -53,12 +54,18 @@ struct Dialect {
   // The same of a thread's own arrays, which compilers keep in registers: as whole vectors only if
   // all accesses are of whole vectors.
   int64_t private_alignment = 16;
+  // What users can do without a type that the language lacks.
+  std::string_view without_float64 = "compute it in float32, or for a target with -float64=1";
+  std::string_view without_bfloat16 =
+      "store it as float16 or float32: te.placeholder(..., dtype='float16'), x.astype('float32')";
 
   int64_t alignment_of(const ir::BufferNode& buffer) const;
   // Whether values with this number of lanes, of bools or of numbers, can be computed.
   bool has_lanes(ir::Type type) const;
   // Whether a value of this type can be computed. Masks are not values.
   bool has_values(ir::Type type) const;
+  // Whether memory may hold elements of this type, whose values are float32.
+  bool is_memory_alone(ir::Type element) const;
   // Whether memory may hold elements of this type.
   bool has_memory(ir::Type element) const;
   // The type of a variable that holds a value loaded from memory of this type, with the same lanes.

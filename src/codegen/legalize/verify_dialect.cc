@@ -180,12 +180,11 @@ class DialectVerifier {
   void check(const ir::Cast& n, const Expr& e) {
     if (is_bools(n.type)) add(DialectRule::Types, e, "a cast to bool should be a comparison");
     const auto* inner = as<ir::Cast>(n.value);
-    const bool rounds = inner != nullptr && inner->type.element() == Type::f(16) &&
-                        dialect_.half == HalfSupport::Memory;
+    const bool rounds = inner != nullptr && dialect_.is_memory_alone(inner->type.element());
     if (!rounds) return value(n.value);
     const Type from = inner->value->type.element();
     if (n.type.element() != ir::kFloat32 || (from != ir::kFloat32 && from != Type::f(64))) {
-      add(DialectRule::Types, e, "a rounding to float16 gives float32, of float32 or float64");
+      add(DialectRule::Types, e, "a rounding of 16 bits gives float32, of float32 or float64");
     }
     value(inner->value);
   }

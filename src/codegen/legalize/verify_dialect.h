@@ -17,9 +17,9 @@ enum class DialectRule : uint8_t {
   Widths,      // vectors have numbers of lanes that the dialect has
   Lanes,       // Lane has a constant index inside the vector
   Accesses,    // a vector access has the index ramp(base, 1, lanes); there is no other Ramp
-  Types,       // values have types that the dialect computes in; if float16 is only in memory,
-               // it occurs only in roundings float32(float16(x)) of a float32 or float64 x; nothing
-               // is cast to bool: a comparison does that
+  Types,       // values have types that the dialect computes in; a float16 or bfloat16 that is only
+               // in memory occurs only in roundings float32(float16(x)) of a float32 or float64 x;
+               // nothing is cast to bool: a comparison does that
   Memory,      // a load or a store has the type that holds the buffer's elements
                // (Dialect::loaded), and so have the arrays that a kernel allocates
   Texels,      // texels are float32x4, int32x4 or uint32x4, or float16x4 if values may be float16

@@ -27,28 +27,51 @@ Expr truth(const Expr& e) {
   return make_binary(BinaryOp::Ne, e, ir::make_const(0, e->type), e->location);
 }
 
-// Rounds to the nearest float16 values, as float32.
-Expr rounded(const Expr& value) {
+// float16 or bfloat16.
+bool is_narrow(Type type) { return type.is_float() && type.bits == 16; }
+
+double nearest(double value, Type narrow) {
+  return narrow.is_half() ? nearest_half(value) : nearest_bfloat(value);
+}
+
+// Rounds to the nearest values of a narrow type, as float32.
+Expr rounded(const Expr& value, Type narrow) {
   if (const auto* constant = as<ir::FloatImm>(value)) {
-    return ir::make_float(nearest_half(constant->value));
+    return ir::make_float(nearest(constant->value, narrow));
   }
   if (const auto* all = as<ir::Broadcast>(value)) {
-    return make_broadcast(rounded(all->value), all->type.lanes);
+    return make_broadcast(rounded(all->value, narrow), all->type.lanes);
   }
   const int lanes = value->type.lanes;
-  return make_cast(ir::kFloat32.with_lanes(lanes), make_cast(kHalf.with_lanes(lanes), value));
+  return make_cast(ir::kFloat32.with_lanes(lanes), make_cast(narrow.with_lanes(lanes), value));
+}
+
+// A number of 32 bits as float32, so that rounding it to bfloat16 is the only rounding: from 2^24
+// on, bit 8 stands for all bits below it. bfloat16 has bits from 2^17 on there.
+Expr float_of_wide_integer(const Expr& value) {
+  const Type type = value->type;
+  const auto constant = [&](double number) { return ir::make_const(number, type); };
+  const auto is_zero = [&](const Expr& e) { return make_binary(BinaryOp::Eq, e, constant(0)); };
+  const Expr low = make_binary(BinaryOp::BitAnd, value, constant(0x1ff));
+  const Expr sticky = make_select(is_zero(low), constant(0), constant(0x100));
+  const Expr high = value - low;
+  const Expr exact = make_binary(BinaryOp::BitOr, high, sticky);
+  Expr is_small = make_binary(BinaryOp::Lt, value, constant(1 << 24));
+  if (type.is_int()) is_small = is_small && make_binary(BinaryOp::Lt, constant(-(1 << 24)), value);
+  return make_cast(ir::kFloat32.with_lanes(type.lanes), make_select(is_small, value, exact));
 }
 
 // The value that rounded() took, or the value itself.
 Expr unrounded(const Expr& value) {
   const auto* widened = as<ir::Cast>(value);
-  const auto* half = widened == nullptr ? nullptr : as<ir::Cast>(widened->value);
+  const auto* narrow = widened == nullptr ? nullptr : as<ir::Cast>(widened->value);
   const bool is_rounded =
-      half != nullptr && half->type.is_half() && half->value->type == value->type;
-  return is_rounded ? half->value : value;
+      narrow != nullptr && is_narrow(narrow->type) && narrow->value->type == value->type;
+  return is_rounded ? narrow->value : value;
 }
 
-// Whether the float32 results for float16 operands are exact float16 values.
+// Whether the float32 results for float16 operands are exact float16 values, and likewise for
+// bfloat16.
 bool is_exact(Intrinsic function) {
   switch (function) {
     case Intrinsic::Abs:
@@ -91,17 +114,15 @@ class StorageWidener {
     const Type element = type.element();
     if (element.is_bool() || dialect_.has_memory(element)) return;
     if (element == Type::f(64)) {
-      fail(where, Code::UnsupportedType, "compute it in float32, or for a target with -float64=1",
+      fail(where, Code::UnsupportedType, std::string(dialect_.without_float64),
            "the target does not support float64");
     }
-    fail(where, Code::UnsupportedType,
-         "store it as float16 or float32: te.placeholder(..., dtype='float16'), "
-         "x.astype('float32')",
-         "{} has no type {}", dialect_.name, to_string(element));
+    fail(where, Code::UnsupportedType, std::string(dialect_.without_bfloat16), "{} has no type {}",
+         dialect_.name, to_string(element));
   }
 
   bool is_widened(Type type) const {
-    return type.is_half() && dialect_.half != HalfSupport::Values;
+    return is_narrow(type) && !dialect_.has_values(type.element());
   }
 
   // The type of a variable for values of `type`.
@@ -115,7 +136,7 @@ class StorageWidener {
     Expr result = visit(
         e,
         [&](const ir::FloatImm& n) {
-          return n.type.is_half() ? ir::make_float(nearest_half(n.value), held(n.type)) : e;
+          return is_narrow(n.type) ? ir::make_float(nearest(n.value, n.type), held(n.type)) : e;
         },
         [&](const ir::Load& n) { return load(n); },
         [&](const ir::TextureLoad& n) {
@@ -125,9 +146,9 @@ class StorageWidener {
         },
         [&](const ir::Cast& n) { return cast(n); }, [&](const ir::Call& n) { return call(n, e); },
         [&](const auto&) {
-          if (e->kind == ir::ExprKind::Fma && e->type.is_half()) {
+          if (e->kind == ir::ExprKind::Fma && is_narrow(e->type)) {
             fail(e->location, Code::UnsupportedType, "compute a * b + c, or convert to float32",
-                 "there is no fma of float16, which rounds once");
+                 "there is no fma of {}, which rounds once", to_string(e->type.element()));
           }
           return operation(e);
         });
@@ -137,7 +158,7 @@ class StorageWidener {
 
   Expr operation(const Expr& e) {
     const Expr rebuilt = map_children(e, [&](const Expr& child) { return expr(child); });
-    return is_widened(e->type) && !is_exact(e) ? rounded(rebuilt) : rebuilt;
+    return is_widened(e->type) && !is_exact(e) ? rounded(rebuilt, e->type.element()) : rebuilt;
   }
 
   // Half functions may be off by 2 ulp, and OpenCL C has no native_ ones.
@@ -159,7 +180,8 @@ class StorageWidener {
 
   Expr cast(const ir::Cast& n) {
     const Expr value = expr(n.value);
-    if (!n.type.is_half()) return make_cast(n.type, value);
+    if (!is_narrow(n.type)) return make_cast(n.type, value);
+    if (!n.type.is_half()) return bfloat(n, value);
     // Rounds only once: float64 is not rounded to float32 first. Integers that float32 cannot
     // represent exceed the largest float16; OpenCL C does not define their conversion, unlike that
     // of large floats.
@@ -167,7 +189,20 @@ class StorageWidener {
     const Expr number =
         from.is_float() ? value : make_cast(ir::kFloat32.with_lanes(n.type.lanes), value);
     if (!is_widened(n.type)) return make_cast(n.type, number);
-    return from.bits <= 8 ? number : rounded(number);
+    return from.bits <= 8 ? number : rounded(number, kHalf);
+  }
+
+  // The number as a bfloat16, in float32.
+  Expr bfloat(const ir::Cast& n, const Expr& value) {
+    const Type from = value->type.element();
+    if (from.is_integer() && from.bits == 64) {
+      fail(n.location, Code::UnsupportedType, "cast it to int32 or float32 first",
+           "{} does not convert {} to bfloat16 with one rounding", dialect_.name, to_string(from));
+    }
+    const Expr number = from.is_float()                    ? value
+                        : from.bits < 32 || from.is_bool() ? make_cast(held(n.type), value)
+                                                           : float_of_wide_integer(value);
+    return from.bits <= 8 ? number : rounded(number, n.type.element());
   }
 
   Stmt store(const ir::Store& n) {
@@ -212,18 +247,24 @@ class StorageWidener {
 
 }  // namespace
 
-double nearest_half(double value) {
+namespace {
+
+// `digits` of the significand, the hidden one included; `max_exponent` of the largest number.
+double nearest_of(double value, int digits, int max_exponent) {
   if (!std::isfinite(value) || value == 0) return value;
-  constexpr int kDigits = 11, kMinExponent = -14;
-  const int exponent = std::max(std::ilogb(value), kMinExponent);
+  const int exponent = std::max(std::ilogb(value), 1 - max_exponent);
   // Exact: the integer part of the quotient has few digits, and it is rounded to even.
-  const double unit = std::ldexp(1.0, exponent - (kDigits - 1));
+  const double unit = std::ldexp(1.0, exponent - (digits - 1));
   const double nearest = std::nearbyint(value / unit) * unit;
-  constexpr int kMaxExponent = 15;
-  return std::abs(nearest) < std::ldexp(1.0, kMaxExponent + 1)
+  return std::abs(nearest) < std::ldexp(1.0, max_exponent + 1)
              ? nearest
              : std::copysign(std::numeric_limits<double>::infinity(), value);
 }
+
+}  // namespace
+
+double nearest_half(double value) { return nearest_of(value, 11, 15); }
+double nearest_bfloat(double value) { return nearest_of(value, 8, 127); }
 
 Stmt widen_storage(const Stmt& body, const Dialect& dialect) {
   return StorageWidener(dialect).stmt(body);

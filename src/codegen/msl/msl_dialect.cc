@@ -8,11 +8,16 @@ Dialect msl_dialect(const ir::Target& target) {
       .vector_widths = {2, 3, 4},
       .vector_conditions = VectorConditions::Bools,
       .half = target.features.float16_arithmetic ? HalfSupport::Values : HalfSupport::Memory,
+      .bfloat16 = target.language >= ir::LanguageVersion{3, 1},
       .bools_in_memory = false,
       .float64 = false,
       .int64 = true,
       .alignment = 16,
       .private_alignment = 16,
+      .without_float64 = "compute it in float32, or for the target \"opencl\"",
+      .without_bfloat16 =
+          "compile for a target with -msl=3.1 or newer, or store it as float16 or "
+          "float32: te.placeholder(..., dtype='float16'), x.astype('float32')",
   };
 }
 

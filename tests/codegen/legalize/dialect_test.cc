@@ -4,21 +4,18 @@
 
 #include <gtest/gtest.h>
 
-#include <deque>
-#include <optional>
-
 #include "codegen/legalize/align_access.h"
 #include "codegen/legalize/integer_arithmetic.h"
 #include "codegen/legalize/split_lanes.h"
 #include "codegen/legalize/unused_values.h"
 #include "codegen/legalize/verify_dialect.h"
 #include "codegen/legalize/widen_storage.h"
-#include "ir/interpret/interpret.h"
 #include "ir/verify/verify.h"
 #include "lower/kernels/share_texels.h"
 #include "lower/kernels/unique_definitions.h"
 #include "support/diagnostic.h"
 #include "tests/codegen/corpus.h"
+#include "tests/codegen/interpreted.h"
 #include "tests/codegen/kernels.h"
 
 namespace texloom::codegen::testing {
@@ -50,34 +47,6 @@ ir::Program legalized(const ir::Program& program, const Dialect& dialect) {
   return result;
 }
 
-// The contents of the parameters after the program has run on small numbers; nothing if it cannot
-// be interpreted or has a fault.
-std::optional<std::vector<std::vector<std::byte>>> results(const ir::Program& program) {
-  constexpr int64_t kMaxSteps = 100'000;
-  std::deque<ir::Memory> memories;
-  std::vector<ir::Placement> arguments;
-  for (const ir::Buffer& param : program.params) {
-    if (param->is_symbolic()) return std::nullopt;
-    ir::Memory& memory = memories.emplace_back(memory_for(*param));
-    memory.define_all();
-    const bool is_float = param->type.is_float(), is_bool = param->type.is_bool();
-    for (int64_t i = 0; i < memory.size(); ++i) {
-      const int64_t number = is_bool ? i % 3 % 2 : i % 7;
-      memory.set(
-          i, is_float ? ir::scalar_of(static_cast<double>(number) + 0.5) : ir::scalar_of(number));
-    }
-    arguments.push_back({&memory});
-  }
-  try {
-    if (!interpret(program, arguments, {.max_steps = kMaxSteps}).empty()) return std::nullopt;
-  } catch (const UserError&) {
-    return std::nullopt;
-  }
-  std::vector<std::vector<std::byte>> bytes;
-  for (const ir::Memory& memory : memories) bytes.push_back(memory.bytes());
-  return bytes;
-}
-
 // Runs the steps and verifies the result; false if the program needs types that the dialect lacks.
 bool check(const ir::Program& program, const Dialect& dialect) {
   ir::Program legal;
@@ -96,20 +65,15 @@ bool check(const ir::Program& program, const Dialect& dialect) {
   return true;
 }
 
-bool is_interpreted(const ir::Program& program) {
-  return program.foreign.empty() && program.symbols.empty();
-}
-
 TEST(Dialect, OfALanguageWithoutABackend) {
   int programs = 0, runs = 0;
   for (const CorpusProgram& each : kernel_corpus()) {
     SCOPED_TRACE(each.name);
     if (!check(each.program, kNarrow)) continue;
     ++programs;
-    if (!is_interpreted(each.program)) continue;
-    const auto expected = results(each.program);
+    const auto expected = interpreted(each.program);
     if (!expected) continue;
-    EXPECT_EQ(results(legalized(each.program, kNarrow)), expected);
+    EXPECT_EQ(interpreted(legalized(each.program, kNarrow)), expected);
     ++runs;
   }
   EXPECT_GT(programs, 4);

@@ -103,6 +103,14 @@ TEST_F(VerifyDialect, Types) {
   EXPECT_EQ(broken(put(y_, zero_, make_cast(kFloat32, make_cast(kHalf, at(n_, 0))))), "types");
   EXPECT_EQ(broken(put(y_, zero_, make_select(make_cast(kBool, at(n_, 0)), at(x_, 0), at(x_, 1)))),
             "types");
+  // bfloat16 that memory may hold is a type of memory and of roundings alone.
+  Dialect bfloats = halves_;
+  bfloats.bfloat16 = true;
+  const Expr bfloat = make_cast(b->type, at(x_, 0));
+  EXPECT_EQ(broken(put(y_, zero_, make_cast(kFloat32, bfloat)), bfloats), "");
+  EXPECT_EQ(broken(put(y_, zero_, make_cast(kFloat32, bfloat + bfloat)), bfloats), "types");
+  EXPECT_EQ(broken(put(b, zero_, at(x_, 0)), bfloats), "");
+  EXPECT_EQ(broken(put(b, zero_, at(b, 1)), bfloats), "types memory");
   const Buffer d = global("d", Type::f(64), 4);
   EXPECT_EQ(broken(put(d, zero_, at(d, 1))), "");
   EXPECT_EQ(broken(put(d, zero_, at(d, 1)), bools_), "types");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -54,6 +55,20 @@ TEST(NearestHalf, EndsOfTheRange) {
   EXPECT_TRUE(std::signbit(nearest_half(-0.0)));
   EXPECT_EQ(nearest_half(std::ldexp(1.0, -25)), 0);  // the midpoint between 0 and the least half
   EXPECT_EQ(nearest_half(std::ldexp(1.1, -25)), std::ldexp(1.0, -24));
+}
+
+// Every float32 between two neighbors is rounded to the nearer one, a midpoint to the even one.
+TEST(NearestBfloat, RoundsTheUpperHalfOfAFloat) {
+  for (const uint32_t upper : {0u, 1u, 0x7fu, 0x80u, 0x3f80u, 0x3f81u, 0x7f7eu}) {
+    const auto number = [](uint32_t bits) { return double{std::bit_cast<float>(bits)}; };
+    const double below = number(upper << 16), above = number((upper + 1) << 16);
+    EXPECT_EQ(nearest_bfloat(below), below);
+    EXPECT_EQ(nearest_bfloat(number(upper << 16 | 0x7fff)), below);
+    EXPECT_EQ(nearest_bfloat(number(upper << 16 | 0x8001)), above);
+    EXPECT_EQ(nearest_bfloat(number(upper << 16 | 0x8000)), upper % 2 == 0 ? below : above);
+    EXPECT_EQ(nearest_bfloat(-below), -below);
+  }
+  EXPECT_EQ(nearest_bfloat(3.4e38), std::numeric_limits<double>::infinity());
 }
 
 class WidenStorage : public ::testing::Test {
