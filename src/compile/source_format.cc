@@ -8,8 +8,12 @@ SourceFormat source_format(const ir::Target& target) {
   switch (target.kind) {
     case ir::TargetKind::OpenCL:
       return {hal::KernelFormat::OpenClC, {"-cl-std=CL1.2"}};
-    case ir::TargetKind::Metal:
-      return {hal::KernelFormat::Msl, {"-std=metal" + to_string(target.language)}};
+    case ir::TargetKind::Metal: {
+      SourceFormat format{hal::KernelFormat::Msl, {"-std=metal" + to_string(target.language)}};
+      const int64_t width = target.limits.simd_width;
+      if (width > 1) format.build_options.push_back("-simd-width=" + std::to_string(width));
+      return format;
+    }
   }
   TL_UNREACHABLE("a kind of target without a source format");
 }

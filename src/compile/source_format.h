@@ -11,7 +11,9 @@ namespace texloom::compile {
 
 struct SourceFormat {
   hal::KernelFormat format;
-  std::vector<std::string> build_options;  // of the device's compiler
+  // Of the device's compiler. For Metal, the version of the language, as -std=metal2.3, and, as
+  // -simd-width=32, the threads of a SIMD-group that kernels rely on, if they do.
+  std::vector<std::string> build_options;
 };
 
 SourceFormat source_format(const ir::Target& target);

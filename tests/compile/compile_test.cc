@@ -141,6 +141,23 @@ TEST_F(Compiled, PackagesHaveCodeForTheInterpreter) {
   EXPECT_EQ(package.variants[0].needs.buffer_bytes, 40U);
 }
 
+// The source of a package for Metal says which language it is in, and whether it relies on the
+// width of SIMD-groups.
+TEST_F(Compiled, PackagesForMetalHaveItsLanguage) {
+  using testing::ElementsAre;
+  const auto options_of = [](const char* target) {
+    lower::Lowering schedule = *parsed(kChain).state;
+    schedule.target = ir::parse_target(target, {});
+    const SourceProgram program{std::make_shared<const lower::Lowering>(std::move(schedule))};
+    const runtime::Package package = package_of(compile(program), {});
+    const hal::KernelCode& code = package.variants[0].plan.modules[0].codes[0];
+    EXPECT_EQ(code.format, hal::KernelFormat::Msl);
+    return code.build_options;
+  };
+  EXPECT_THAT(options_of("metal"), ElementsAre("-std=metal2.3"));
+  EXPECT_THAT(options_of("metal -device=m3"), ElementsAre("-std=metal3.1", "-simd-width=32"));
+}
+
 // A checked build reports a bad index after the run, with the line of the access.
 TEST_F(Compiled, ReportsBadIndices) {
   open_host();

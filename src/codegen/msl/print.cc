@@ -212,10 +212,14 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
                      exprs.text(n.x), exprs.text(n.y)));
   }
 
+  // The threads of a block that is not larger than a SIMD-group wait for no others.
   std::string barrier() override {
-    return form.exchanged.empty()
-               ? "threadgroup_barrier(mem_flags::mem_threadgroup);"
-               : "threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);";
+    const auto& [x, y, z] = kernel().block;
+    const int64_t width = target_.limits.simd_width;
+    const bool is_one_simdgroup = width > 1 && x * y * z <= width;
+    return fmt::format("{}_barrier(mem_flags::mem_threadgroup{});",
+                       is_one_simdgroup ? "simdgroup" : "threadgroup",
+                       form.exchanged.empty() ? "" : " | mem_flags::mem_device");
   }
 
   const ir::Target& target_;

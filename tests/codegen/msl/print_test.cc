@@ -190,6 +190,24 @@ TEST(MslPrint, BarriersAndSharedArrays) {
             std::string::npos);
 }
 
+// A block that is one SIMD-group needs no barrier of the whole threadgroup.
+TEST(MslPrint, BarriersOfASimdgroup) {
+  TestKernel kernel;
+  const ir::Buffer y = global("y", kInt32, 64), s = shared("s", kInt32, 64);
+  const Expr tx = kernel.axis("threadIdx.x", 8);
+  kernel.axis("threadIdx.y", 4);
+  const Stmt body = make_allocate(
+      s, ir::make_seq({put(s, tx, make_int(1)), ir::make_barrier(), put(y, tx, at(s, 0))}));
+  const auto barrier_of = [&](const char* target) {
+    const std::string text = body_of(kernel, body, target);
+    const size_t end = text.find("_barrier(mem_flags::mem_threadgroup);");
+    return text.substr(0, end).substr(text.rfind('\n', end) + 1);
+  };
+  EXPECT_EQ(barrier_of("metal -device=m1"), "simdgroup");
+  EXPECT_EQ(barrier_of("metal -simd_width=31"), "threadgroup");
+  EXPECT_EQ(barrier_of("metal"), "threadgroup");
+}
+
 // Packed vectors have the alignment of their elements.
 TEST(MslPrint, VectorsThatAreNotAligned) {
   const ir::Buffer x = global("x", kFloat32, 64), y = global("y", kFloat32, 64);
