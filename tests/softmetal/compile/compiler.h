@@ -1,0 +1,33 @@
+// The stages of a compilation: preprocessor, token pass, clang and the linker, with a cache.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/softmetal/source/program.h"
+
+namespace softmetal {
+
+enum class MathMode { Safe, Relaxed, Fast };
+
+struct CompileOptions {
+  int version = 320;                    // of the language: 320 is 3.2
+  MathMode math_mode = MathMode::Safe;  // relaxed and fast may contract to fma
+  std::map<std::string, std::string> macros;
+  std::map<int, std::string> constants;  // values of function constants, as C++ expressions
+  std::string file = "program_source";   // the name of the source in messages
+  std::vector<std::string> include_folders;
+};
+
+struct Compilation {
+  bool ok = false;
+  Program program;
+  std::string module;  // the path of the shared object
+  std::string log;     // all messages, with lines of the source
+  std::vector<Message> messages;
+};
+
+Compilation compile_source(const std::string& source, const CompileOptions& options);
+
+}  // namespace softmetal

@@ -1,0 +1,137 @@
+#include "tests/softmetal/compile/diagnostics.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace softmetal {
+namespace {
+
+struct Line {
+  std::string_view file;
+  int number = 0;
+  Message::Kind kind = Message::Kind::Note;
+  std::string text;
+};
+
+void replace_all(std::string& s, std::string_view from, std::string_view to) {
+  for (size_t at = 0; (at = s.find(from, at)) != std::string::npos; at += to.size()) {
+    s.replace(at, from.size(), to);
+  }
+}
+
+// Types in the words of MSL. A variable is in its own space as well, which says nothing here.
+std::string in_words_of_msl(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kWords = {{
+      {"*__private'", "*'"},
+      {"&__private'", "&'"},
+      {"const __global ", "constant "},
+      {"__global ", "constant "},
+      {"__local ", "threadgroup "},
+      {"__private ", "thread "},
+      {"__generic ", ""},
+      {"__private", "thread"},
+      {"__local", "threadgroup"},
+      {"__generic", ""},
+      {"__attribute__((address_space(0)))", "device"},
+      {"metal::", ""},
+      {"__sm_", ""},
+      {"static assertion failed: ", ""},
+      {"static assertion failed due to requirement ", "requirement failed: "},
+      {"vec<float, ", "vec<float, "},
+  }};
+  std::string out(text);
+  for (const auto& [from, to] : kWords) replace_all(out, from, to);
+  return out;
+}
+
+// `file:line: kind: text`, or nothing.
+bool read_line(std::string_view printed, Line& out) {
+  static constexpr std::array<std::pair<std::string_view, Message::Kind>, 4> kKinds = {{
+      {": fatal error: ", Message::Kind::Error},
+      {": error: ", Message::Kind::Error},
+      {": warning: ", Message::Kind::Warning},
+      {": note: ", Message::Kind::Note},
+  }};
+  for (const auto& [word, kind] : kKinds) {
+    const size_t at = printed.find(word);
+    if (at == std::string_view::npos) continue;
+    const size_t colon = printed.rfind(':', at - 1);
+    if (colon == std::string_view::npos) continue;
+    int number = 0;
+    const char* end = printed.data() + at;
+    if (std::from_chars(printed.data() + colon + 1, end, number).ptr != end) continue;
+    out.file = printed.substr(0, colon);
+    out.number = number;
+    out.kind = kind;
+    out.text = in_words_of_msl(printed.substr(at + word.size()));
+    return true;
+  }
+  for (std::string_view word : {"error: ", "fatal error: "}) {
+    if (printed.substr(0, word.size()) != word) continue;
+    out = {{}, 0, Message::Kind::Error, std::string(printed.substr(word.size()))};
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<Message> read_clang_messages(std::string_view printed, std::string_view file) {
+  std::vector<Message> messages;
+  bool homeless = false;  // the last error has no line of the user's yet
+  int candidates = 0;
+  for (size_t at = 0; at < printed.size();) {
+    const size_t end = std::min(printed.find('\n', at), printed.size());
+    Line line;
+    const bool read = read_line(printed.substr(at, end - at), line);
+    at = end + 1;
+    if (!read) continue;
+    const bool of_user = line.file == file;
+    if (line.kind != Message::Kind::Note) {
+      homeless = !of_user;
+      candidates = 0;
+      messages.push_back({line.kind, of_user ? line.number : 0, line.text});
+      continue;
+    }
+    if (homeless && of_user) {
+      messages.back().line = line.number;
+      homeless = false;
+      continue;
+    }
+    // Of notes in headers those that say why a function does not fit are kept, a few.
+    const bool why = line.text.find("candidate") != std::string::npos;
+    if (homeless || (!of_user && (!why || ++candidates > 3))) continue;
+    messages.push_back({Message::Kind::Note, of_user ? line.number : 0, line.text});
+  }
+  return messages;
+}
+
+bool has_errors(const std::vector<Message>& messages) {
+  return std::any_of(messages.begin(), messages.end(),
+                     [](const Message& m) { return m.kind == Message::Kind::Error; });
+}
+
+std::string print_messages(const std::vector<Message>& messages, std::string_view source,
+                           const std::string& file) {
+  std::vector<std::string_view> lines;
+  for (size_t at = 0; at <= source.size();) {
+    const size_t end = std::min(source.find('\n', at), source.size());
+    lines.push_back(source.substr(at, end - at));
+    at = end + 1;
+  }
+  std::string out;
+  for (const Message& m : messages) {
+    static constexpr const char* kNames[] = {"error", "warning", "note"};
+    out += file;
+    if (m.line > 0) out += ":" + std::to_string(m.line);
+    out += std::string(": ") + kNames[static_cast<int>(m.kind)] + ": " + m.text + "\n";
+    if (m.line > 0 && m.line <= static_cast<int>(lines.size())) {
+      out += std::string(lines[m.line - 1]) + "\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace softmetal

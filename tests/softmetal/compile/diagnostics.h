@@ -1,0 +1,23 @@
+// Messages about a program: clang's, brought back to the user's lines and to the words of MSL, and
+// their text.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/softmetal/source/program.h"
+
+namespace softmetal {
+
+// Reads what clang printed. What it says inside of the library's headers is moved to the line of
+// the user's `file` that asked for it.
+std::vector<Message> read_clang_messages(std::string_view printed, std::string_view file);
+
+bool has_errors(const std::vector<Message>& messages);
+
+// One line per message, `file:line: error: text`, each followed by the line of the source.
+std::string print_messages(const std::vector<Message>& messages, std::string_view source,
+                           const std::string& file);
+
+}  // namespace softmetal

@@ -1,0 +1,86 @@
+// The words that MSL has and C++ for OpenCL spells otherwise. This comes first in the precompiled
+// header; what it defines is also seen by the program, which has no macros of its own any more.
+//
+// Address spaces. Two objects may only be of one space, so that clang refuses wrong conversions:
+//   constant     const __global: the only space in which clang allows variables of program scope
+//   device       address space 0 of the target: to the language a space of its own, to LLVM the
+//   flat
+//                one, so that accesses can be instrumented
+//   threadgroup  __local
+//   thread       __private, in which local variables are
+// Each converts to __generic, which is the space of `this` in methods of this library.
+#pragma once
+
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#pragma OPENCL EXTENSION __cl_clang_bitfields : enable
+// For functions as template arguments.
+#pragma OPENCL EXTENSION __cl_clang_function_pointers : enable
+
+#define constant const __global
+#define device __attribute__((address_space(0)))
+#define threadgroup __local
+#define thread __private
+
+// Keywords of OpenCL that are plain names in MSL.
+#define global __sm_name_global
+#define local __sm_name_local
+#define generic __sm_name_generic
+#define pipe __sm_name_pipe
+#define read_only __sm_name_read_only
+#define write_only __sm_name_write_only
+#define read_write __sm_name_read_write
+#define vec_step __sm_name_vec_step
+#define addrspace_cast __sm_name_addrspace_cast
+#define event_t __sm_name_event_t
+#define sampler_t __sm_name_sampler_t
+#define queue_t __sm_name_queue_t
+#define clk_event_t __sm_name_clk_event_t
+#define reserve_id_t __sm_name_reserve_id_t
+
+// Types that clang declares in this language.
+#define atomic_int __sm_atomic_int
+#define atomic_uint __sm_atomic_uint
+#define atomic_long __sm_atomic_long
+#define atomic_ulong __sm_atomic_ulong
+#define atomic_float __sm_atomic_float
+#define atomic_double __sm_atomic_double
+#define atomic_flag __sm_atomic_flag
+#define atomic_size_t __sm_atomic_size_t
+
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+typedef __bf16 bfloat;
+
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef short int16_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long int64_t;
+typedef unsigned long uint64_t;
+typedef unsigned long size_t;
+typedef long ptrdiff_t;
+typedef long intptr_t;
+typedef unsigned long uintptr_t;
+
+namespace metal {
+// Aliases, so that metal::uint and uint are one type.
+typedef ::uchar uchar;
+typedef ::ushort ushort;
+typedef ::uint uint;
+typedef ::ulong ulong;
+typedef ::bfloat bfloat;
+typedef ::int8_t int8_t;
+typedef ::uint8_t uint8_t;
+typedef ::int16_t int16_t;
+typedef ::uint16_t uint16_t;
+typedef ::int32_t int32_t;
+typedef ::uint32_t uint32_t;
+typedef ::int64_t int64_t;
+typedef ::uint64_t uint64_t;
+typedef ::size_t size_t;
+typedef ::ptrdiff_t ptrdiff_t;
+}  // namespace metal

@@ -1,0 +1,220 @@
+// <metal_compute>, <metal_simdgroup>, <metal_quadgroup>: barriers, and functions of simdgroups.
+//
+// A function of a simdgroup is a meeting of all its threads at one call: each hands in a value and
+// gets those of all. The runtime tells calls apart by their return addresses, so that calls of it
+// must not be duplicated by the optimizer.
+#pragma once
+
+#include "atomic.h"
+
+extern "C" {
+void __sm_barrier(uint flags) __attribute__((noduplicate, convergent));
+void __sm_simdgroup_barrier(uint flags) __attribute__((noduplicate, convergent));
+// The values of all threads of the simdgroup (or of the quadgroup), which lie `size` bytes apart.
+const __generic void* __sm_gather(const __generic void* value, uint size, uint quad)
+    __attribute__((noduplicate, convergent));
+uint __sm_lane(uint quad);        // the index of the calling thread in its group
+uint __sm_lane_count(uint quad);  // how many threads this group has
+uint __sm_simd_width(void);
+void __sm_bad_lane(uint lane, uint quad);  // reports a shuffle from a thread that is not there
+}
+
+namespace metal {
+
+enum class mem_flags : uint {
+  mem_none = 0,
+  mem_device = 1,
+  mem_threadgroup = 2,
+  mem_texture = 4,
+  mem_threadgroup_imageblock = 8,
+  mem_object_data = 16,
+  mem_device_and_threadgroup = 3
+};
+constexpr mem_flags operator|(mem_flags a, mem_flags b) { return mem_flags(uint(a) | uint(b)); }
+constexpr mem_flags operator&(mem_flags a, mem_flags b) { return mem_flags(uint(a) & uint(b)); }
+enum thread_scope {
+  thread_scope_thread,
+  thread_scope_simdgroup,
+  thread_scope_threadgroup,
+  thread_scope_device,
+  thread_scope_system
+};
+
+#define SM_INLINE inline __attribute__((always_inline))
+SM_INLINE void threadgroup_barrier(mem_flags flags) { __sm_barrier(uint(flags)); }
+SM_INLINE void simdgroup_barrier(mem_flags flags) { __sm_simdgroup_barrier(uint(flags)); }
+SM_INLINE void atomic_thread_fence(mem_flags flags, memory_order,
+                                   thread_scope = thread_scope_device) {
+  __sm_fence(uint(flags));
+}
+
+// What a shuffle takes: scalars and vectors; and its values of all threads.
+template <class T>
+struct __sm_all {
+  const __generic T* values;
+  uint lane, count;
+  SM_INLINE __sm_all(T x, uint quad) {
+    T mine = x;
+    values = (const __generic T*)__sm_gather(&mine, sizeof(T), quad);
+    lane = __sm_lane(quad), count = __sm_lane_count(quad);
+  }
+  T at(uint i, uint quad) const {
+    if (i < count) return values[i];
+    __sm_bad_lane(i, quad);
+    return values[lane];
+  }
+};
+
+struct simd_vote {
+  typedef ulong vote_t;
+  vote_t __bits;
+  uint __lanes;
+  simd_vote() = default;
+  explicit constexpr simd_vote(vote_t bits) : __bits(bits), __lanes(64) {}
+  constexpr explicit operator vote_t() const { return __bits; }
+  bool all() const { return __bits == (__lanes >= 64 ? ~0ul : (1ul << __lanes) - 1); }
+  bool any() const { return __bits != 0; }
+};
+struct quad_vote {
+  typedef uint vote_t;
+  vote_t __bits;
+  uint __lanes;
+  quad_vote() = default;
+  explicit constexpr quad_vote(vote_t bits) : __bits(bits), __lanes(4) {}
+  constexpr explicit operator vote_t() const { return __bits; }
+  bool all() const { return __bits == (1u << __lanes) - 1; }
+  bool any() const { return __bits != 0; }
+};
+
+// Reductions are in the order of lanes, by components.
+#define SM_REDUCTION(GROUP, QUAD, NAME)                                             \
+  template <class T>                                                                \
+  SM_INLINE T GROUP##_##NAME(T x) {                                                 \
+    __sm_all<T> all(x, QUAD);                                                       \
+    T r = all.values[0];                                                            \
+    for (uint i = 1; i < all.count; ++i) r = __sm_combine_##NAME(r, all.values[i]); \
+    return r;                                                                       \
+  }
+#define SM_COMBINE(NAME, EXPRESSION)       \
+  template <class T>                       \
+  inline T __sm_combine_##NAME(T a, T b) { \
+    return static_cast<T>(EXPRESSION);     \
+  }
+SM_COMBINE(sum, a + b)
+SM_COMBINE(product, a* b)
+SM_COMBINE(min, min(a, b))
+SM_COMBINE(max, max(a, b))
+SM_COMBINE(and, a& b)
+SM_COMBINE(or, a | b)
+SM_COMBINE(xor, a ^ b)
+#undef SM_COMBINE
+#define SM_PREFIX(GROUP, QUAD, NAME, NEUTRAL)                                       \
+  template <class T>                                                                \
+  SM_INLINE T GROUP##_prefix_inclusive_##NAME(T x) {                                \
+    __sm_all<T> all(x, QUAD);                                                       \
+    T r = all.values[0];                                                            \
+    for (uint i = 1; i <= all.lane; ++i) r = __sm_combine_##NAME(r, all.values[i]); \
+    return r;                                                                       \
+  }                                                                                 \
+  template <class T>                                                                \
+  SM_INLINE T GROUP##_prefix_exclusive_##NAME(T x) {                                \
+    __sm_all<T> all(x, QUAD);                                                       \
+    T r = T(NEUTRAL);                                                               \
+    for (uint i = 0; i < all.lane; ++i) r = __sm_combine_##NAME(r, all.values[i]);  \
+    return r;                                                                       \
+  }
+#define SM_GROUP(GROUP, QUAD, VOTE)                                                               \
+  SM_REDUCTION(GROUP, QUAD, sum)                                                                  \
+  SM_REDUCTION(GROUP, QUAD, product)                                                              \
+  SM_REDUCTION(GROUP, QUAD, min)                                                                  \
+  SM_REDUCTION(GROUP, QUAD, max)                                                                  \
+  SM_REDUCTION(GROUP, QUAD, and)                                                                  \
+  SM_REDUCTION(GROUP, QUAD, or)                                                                   \
+  SM_REDUCTION(GROUP, QUAD, xor)                                                                  \
+  SM_PREFIX(GROUP, QUAD, sum, 0)                                                                  \
+  SM_PREFIX(GROUP, QUAD, product, 1)                                                              \
+  template <class T>                                                                              \
+  SM_INLINE T GROUP##_shuffle(T x, ushort lane) {                                                 \
+    return __sm_all<T>(x, QUAD).at(lane, QUAD);                                                   \
+  }                                                                                               \
+  template <class T>                                                                              \
+  SM_INLINE T GROUP##_broadcast(T x, ushort lane) {                                               \
+    return __sm_all<T>(x, QUAD).at(lane, QUAD);                                                   \
+  }                                                                                               \
+  template <class T>                                                                              \
+  SM_INLINE T GROUP##_broadcast_first(T x) {                                                      \
+    return __sm_all<T>(x, QUAD).values[0];                                                        \
+  }                                                                                               \
+  template <class T>                                                                              \
+  SM_INLINE T GROUP##_shuffle_xor(T x, ushort mask) {                                             \
+    __sm_all<T> all(x, QUAD);                                                                     \
+    return all.at(all.lane ^ mask, QUAD);                                                         \
+  }                                                                                               \
+  /* Shuffles up and down do not wrap: threads without a source keep their value. */              \
+  template <class T>                                                                              \
+  SM_INLINE T GROUP##_shuffle_up(T x, ushort delta) {                                             \
+    __sm_all<T> all(x, QUAD);                                                                     \
+    return all.values[all.lane < delta ? all.lane : all.lane - delta];                            \
+  }                                                                                               \
+  template <class T>                                                                              \
+  SM_INLINE T GROUP##_shuffle_down(T x, ushort delta) {                                           \
+    __sm_all<T> all(x, QUAD);                                                                     \
+    return all.values[all.lane + delta < all.count ? all.lane + delta : all.lane];                \
+  }                                                                                               \
+  template <class T>                                                                              \
+  SM_INLINE T GROUP##_shuffle_rotate_up(T x, ushort delta) {                                      \
+    __sm_all<T> all(x, QUAD);                                                                     \
+    return all.values[(all.lane + all.count - delta % all.count) % all.count];                    \
+  }                                                                                               \
+  template <class T>                                                                              \
+  SM_INLINE T GROUP##_shuffle_rotate_down(T x, ushort delta) {                                    \
+    __sm_all<T> all(x, QUAD);                                                                     \
+    return all.values[(all.lane + delta) % all.count];                                            \
+  }                                                                                               \
+  /* The threads without a source take theirs from the data that fills, in groups of `modulo`. */ \
+  template <class T>                                                                              \
+  SM_INLINE T GROUP##_shuffle_and_fill_up(T x, T fill, ushort delta, ushort modulo) {             \
+    __sm_all<T> all(x, QUAD);                                                                     \
+    __sm_all<T> fills(fill, QUAD);                                                                \
+    const uint start = all.lane - all.lane % modulo, in = all.lane % modulo;                      \
+    if (in < delta) return fills.at(start + in + modulo - delta, QUAD);                           \
+    return all.at(all.lane - delta, QUAD);                                                        \
+  }                                                                                               \
+  template <class T>                                                                              \
+  SM_INLINE T GROUP##_shuffle_and_fill_up(T x, T fill, ushort delta) {                            \
+    return GROUP##_shuffle_and_fill_up(x, fill, delta, (ushort)__sm_lane_count(QUAD));            \
+  }                                                                                               \
+  template <class T>                                                                              \
+  SM_INLINE T GROUP##_shuffle_and_fill_down(T x, T fill, ushort delta, ushort modulo) {           \
+    __sm_all<T> all(x, QUAD);                                                                     \
+    __sm_all<T> fills(fill, QUAD);                                                                \
+    const uint start = all.lane - all.lane % modulo, in = all.lane % modulo;                      \
+    if (in + delta >= modulo) return fills.at(start + in + delta - modulo, QUAD);                 \
+    return all.at(all.lane + delta, QUAD);                                                        \
+  }                                                                                               \
+  template <class T>                                                                              \
+  SM_INLINE T GROUP##_shuffle_and_fill_down(T x, T fill, ushort delta) {                          \
+    return GROUP##_shuffle_and_fill_down(x, fill, delta, (ushort)__sm_lane_count(QUAD));          \
+  }                                                                                               \
+  SM_INLINE VOTE GROUP##_ballot(bool x) {                                                         \
+    __sm_all<uchar> all(x ? 1 : 0, QUAD);                                                         \
+    VOTE vote(0);                                                                                 \
+    for (uint i = 0; i < all.count; ++i) vote.__bits |= (VOTE::vote_t)all.values[i] << i;         \
+    vote.__lanes = all.count;                                                                     \
+    return vote;                                                                                  \
+  }                                                                                               \
+  SM_INLINE bool GROUP##_all(bool x) { return GROUP##_ballot(x).all(); }                          \
+  SM_INLINE bool GROUP##_any(bool x) { return GROUP##_ballot(x).any(); }                          \
+  SM_INLINE VOTE GROUP##_active_threads_mask() { return GROUP##_ballot(true); }                   \
+  SM_INLINE bool GROUP##_is_first() {                                                             \
+    __sm_all<uchar> all(1, QUAD);                                                                 \
+    return all.lane == 0;                                                                         \
+  }                                                                                               \
+  SM_INLINE bool GROUP##_is_helper_thread() { return false; }
+SM_GROUP(simd, 0, simd_vote)
+SM_GROUP(quad, 1, quad_vote)
+#undef SM_GROUP
+#undef SM_PREFIX
+#undef SM_REDUCTION
+
+}  // namespace metal

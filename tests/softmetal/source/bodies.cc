@@ -1,0 +1,298 @@
+#include "tests/softmetal/source/bodies.h"
+
+#include <algorithm>
+#include <array>
+
+namespace softmetal {
+namespace {
+
+bool begins_statement(const Code& code, size_t i) {
+  return code.is(i - 1, ";") || code.is(i - 1, "{") || code.is(i - 1, "}") || code.is(i - 1, ":");
+}
+
+// --- operands of ?: ---
+
+bool is_assignment(const Token& token) {
+  static constexpr std::array<std::string_view, 11> kOperators = {
+      "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="};
+  return std::any_of(kOperators.begin(), kOperators.end(),
+                     [&](std::string_view s) { return token.is(s); });
+}
+
+bool is_literal(const Code& code, size_t begin, size_t end) {
+  if (end == begin + 2 && (code.is(begin, "-") || code.is(begin, "+"))) ++begin;
+  return end == begin + 1 && (code[begin].kind == TokenKind::Number || code.is(begin, "true") ||
+                              code.is(begin, "false") || code.is(begin, "nullptr"));
+}
+
+// Whether the `?` at i belongs to an expression whose value nobody takes: its operands may be void.
+bool is_discarded(const Code& code, size_t i) {
+  while (i-- > 0) {
+    const Token& token = code[i];
+    if (token.is(";") || token.is("{") || token.is("}")) return true;
+    if (token.is("(") || token.is(",") || token.is("[") || token.is("return") ||
+        is_assignment(token)) {
+      return false;
+    }
+    if (token.is(")")) {  // skip the group
+      int depth = 1;
+      while (depth != 0 && i-- > 0) depth += code.is(i, ")") ? 1 : (code.is(i, "(") ? -1 : 0);
+    }
+  }
+  return true;
+}
+
+// The end of an operand that begins at i.
+size_t end_of_operand(const Code& code, size_t i, size_t limit, bool first) {
+  int nested = 0;
+  for (; i < limit; ++i) {
+    const Token& token = code[i];
+    if (token.is("(") || token.is("[") || token.is("{")) {
+      i = code.closing(i);
+      continue;
+    }
+    const size_t behind = code.behind_template_arguments(i, false);
+    if (behind > i) {
+      i = behind - 1;
+      continue;
+    }
+    if (token.is("?")) ++nested;
+    if (token.is(":")) {
+      if (nested == 0) return i;
+      --nested;
+    }
+    if (token.is(";") || token.is(")") || token.is("]") || token.is("}")) return i;
+    if (token.is(",") && !first) return i;
+  }
+  return limit;
+}
+
+void wrap(Code& code, size_t begin, size_t end) {
+  if (begin >= end || is_literal(code, begin, end)) return;
+  code[begin].before += "metal::__sm_value(";
+  code[end - 1].after = ")" + code[end - 1].after;
+}
+
+void wrap_operands(Code& code, size_t open, size_t close) {
+  for (size_t i = open; i < close; ++i) {
+    if (!code.is(i, "?") || is_discarded(code, i)) continue;
+    const size_t colon = end_of_operand(code, i + 1, close, true);
+    if (!code.is(colon, ":")) continue;
+    wrap(code, i + 1, colon);
+    wrap(code, colon + 1, end_of_operand(code, colon + 1, close, false));
+  }
+}
+
+// --- threadgroup variables ---
+
+bool is_cv(const Code& code, size_t i) {
+  return code.is(i, "const") || code.is(i, "volatile") || code.is(i, "static") ||
+         code.is(i, "constexpr");
+}
+
+// Behind the type that begins at i: words of a builtin type, or a name with its template arguments.
+size_t behind_type(const Code& code, size_t i) {
+  while (is_cv(code, i)) ++i;
+  if (code.is(i, "unsigned") || code.is(i, "signed")) {
+    ++i;
+    while (code.is(i, "int") || code.is(i, "char") || code.is(i, "short") || code.is(i, "long"))
+      ++i;
+    return i;
+  }
+  if (code.is(i, "typename") || code.is(i, "struct") || code.is(i, "class")) ++i;
+  if (code.is(i, "decltype")) return code.closing(i + 1) + 1;
+  if (code.is(i, "::")) ++i;
+  while (code.is_identifier(i)) {
+    ++i;
+    i = std::max(i, code.behind_template_arguments(i, true));
+    if (!code.is(i, "::")) break;
+    ++i;
+    if (code.is(i, "template")) ++i;
+  }
+  while (is_cv(code, i)) ++i;
+  return i;
+}
+
+// `threadgroup T a[2], b;` becomes references to storage that all threads of a group share.
+void rewrite_variables(Code& code, size_t first, size_t type, size_t behind) {
+  size_t end = behind;
+  while (end < code.size() && !code.is(end, ";")) {
+    if (code.is(end, "=") || code.is(end, "{") || code.is(end, "(")) {
+      code.error(end, "a variable in threadgroup memory cannot be initialized");
+      return;
+    }
+    ++end;
+  }
+  const std::string type_text = code.text(type, behind);
+  std::string out;
+  for (const auto& [begin, stop] : split_at_commas(code, behind, end)) {
+    const std::string name(code[begin].text), dims = code.text(begin + 1, stop);
+    const std::string id = std::to_string(begin);
+    out += "typedef " + type_text + " __sm_type_" + id + dims + "; threadgroup __sm_type_" + id +
+           "& " + name + " = metal::__sm_threadgroup<__sm_type_" + id + ">(" + id + "u); ";
+  }
+  for (size_t i = first; i < end; ++i) code[i].replace("");
+  code[first].replace(out);
+}
+
+void rewrite_threadgroup_variables(Code& code, size_t open, size_t close, bool of_kernel) {
+  for (size_t i = open + 1; i < close; ++i) {
+    if (!code.is(i, "threadgroup")) continue;
+    size_t first = i;
+    while (is_cv(code, first - 1)) --first;
+    if (!begins_statement(code, first)) continue;
+    const size_t behind = behind_type(code, i + 1);
+    // A pointer or reference to threadgroup memory.
+    if (code.is(behind, "*") || code.is(behind, "&") || code.is(behind, "(")) continue;
+    if (!code.is_identifier(behind)) continue;
+    if (!of_kernel) {
+      code.error(i, "a variable in threadgroup memory can only be declared in a kernel");
+      continue;
+    }
+    rewrite_variables(code, first, i + 1, behind);
+  }
+}
+
+// --- pointers without a space ---
+
+bool is_builtin_type(const Token& token) {
+  static const std::set<std::string, std::less<>> kScalars = {
+      "bool",  "char",    "uchar",    "short",   "ushort",   "int",     "uint",     "long",
+      "ulong", "half",    "float",    "bfloat",  "int8_t",   "uint8_t", "int16_t",  "uint16_t",
+      "void",  "int32_t", "uint32_t", "int64_t", "uint64_t", "size_t",  "unsigned", "signed"};
+  if (!token.is_identifier()) return false;
+  std::string_view name = token.text;
+  if (kScalars.count(name) != 0) return true;
+  if (name.size() > 2 && name.back() >= '2' && name.back() <= '4') name.remove_suffix(1);
+  if (name.substr(0, 7) == "packed_") name.remove_prefix(7);
+  return name != token.text && kScalars.count(name) != 0;
+}
+
+// Declarations `T* p = ...` and casts `(T*)p` of builtin types.
+void check_pointers(Code& code, size_t open, size_t close) {
+  for (size_t i = open + 1; i < close; ++i) {
+    if (!is_builtin_type(code[i])) continue;
+    size_t first = i;
+    while (is_cv(code, first - 1)) --first;
+    const bool cast = code.is(first - 1, "(");
+    if (!cast && !begins_statement(code, first)) continue;
+    size_t k = i + 1;
+    while (is_cv(code, k) || is_builtin_type(code[k])) ++k;
+    if (!code.is(k, "*") && !code.is(k, "&")) continue;
+    const bool declares =
+        !cast && code.is_identifier(k + 1) && (code.is(k + 2, "=") || code.is(k + 2, ";"));
+    const bool casts = cast && code.is(k + 1, ")");
+    if (declares || casts) {
+      code.error(k, std::string(code.is(k, "*") ? "pointer" : "reference") +
+                        " type must have an explicit address space: device, constant, threadgroup "
+                        "or thread");
+    }
+  }
+}
+
+void rewrite_returns(Code& code, size_t open, size_t close) {
+  for (size_t i = open + 1; i < close; ++i) {
+    if (!code.is(i, "return") || code.is(i + 1, ";")) continue;
+    size_t end = i;
+    while (end < close && !code.is(end, ";")) {
+      end = code.is(end, "(") || code.is(end, "[") || code.is(end, "{") ? code.closing(end) + 1
+                                                                        : end + 1;
+    }
+    code[i].after += " metal::__sm_device(";
+    code[end - 1].after += ")";
+  }
+}
+
+void collect_calls(Code& code, size_t open, size_t close,
+                   std::set<std::string, std::less<>>& calls) {
+  for (size_t i = open + 1; i < close; ++i) {
+    if (!code.is_identifier(i)) continue;
+    const size_t behind = std::max(i + 1, code.behind_template_arguments(i + 1, false));
+    if (code.is(behind, "(")) calls.emplace(code[i].text);
+  }
+}
+
+// `is_function_constant_defined(name)` asks what record_function_constant() wrote.
+void rewrite_questions(Code& code, size_t open, size_t close) {
+  for (size_t i = open; i < close; ++i) {
+    if (code.is(i, "is_function_constant_defined") && code.is(i + 1, "(")) {
+      const size_t name = code.closing(i + 1) - 1;
+      code[i].replace("");
+      code[name].before += "__sm_defined_";
+    }
+  }
+}
+
+}  // namespace
+
+void rewrite_body(Code& code, size_t open, const BodyContext& context) {
+  const size_t close = code.closing(open);
+  rewrite_threadgroup_variables(code, open, close, context.of_kernel);
+  if (context.of_device_method) rewrite_returns(code, open, close);
+  wrap_operands(code, open, close);
+  check_pointers(code, open, close);
+  if (context.calls != nullptr) collect_calls(code, open, close, *context.calls);
+}
+
+void check_words(Code& code, int version) {
+  struct Word {
+    std::string_view word;
+    const char* why;
+  };
+  static constexpr std::array<Word, 12> kMissing = {{
+      {"double", "type \"double\" is not supported in Metal"},
+      {"goto", "\"goto\" is not supported in Metal"},
+      {"try", "exceptions are not supported in Metal"},
+      {"catch", "exceptions are not supported in Metal"},
+      {"throw", "exceptions are not supported in Metal"},
+      {"new", "\"new\" is not supported in Metal"},
+      {"delete", "\"delete\" is not supported in Metal"},
+      {"dynamic_cast", "\"dynamic_cast\" is not supported in Metal"},
+      {"typeid", "\"typeid\" is not supported in Metal"},
+      {"thread_local", "\"thread_local\" is not supported in Metal"},
+      {"virtual", "virtual functions are not supported in Metal"},
+      {"asm", "\"asm\" is not supported in Metal"},
+  }};
+  struct Feature {
+    std::string_view prefix;
+    bool whole;
+    int version;
+  };
+  static constexpr std::array<Feature, 14> kFeatures = {{{"bfloat", true, 310},
+                                                         {"bfloat2", true, 310},
+                                                         {"bfloat3", true, 310},
+                                                         {"bfloat4", true, 310},
+                                                         {"packed_bfloat", false, 310},
+                                                         {"simdgroup_bfloat8x8", true, 310},
+                                                         {"atomic_float", true, 300},
+                                                         {"memory_order_acquire", true, 320},
+                                                         {"memory_order_release", true, 320},
+                                                         {"memory_order_acq_rel", true, 320},
+                                                         {"memory_order_seq_cst", true, 320},
+                                                         {"simdgroup_matrix", true, 230},
+                                                         {"simdgroup_float8x8", true, 230},
+                                                         {"simd_shuffle_and_fill", false, 240}}};
+  for (size_t i = 0; i < code.size(); ++i) {
+    const Token& token = code[i];
+    if (!token.is_identifier() || !token.of_user) continue;
+    for (const Word& word : kMissing) {
+      const bool deleted = word.word == "delete" && code.is(i - 1, "=");
+      if (token.text == word.word && !deleted) code.error(i, word.why);
+    }
+    for (const Feature& feature : kFeatures) {
+      const bool named = feature.whole
+                             ? token.text == feature.prefix
+                             : token.text.substr(0, feature.prefix.size()) == feature.prefix;
+      if (named && version < feature.version) {
+        code.error(i, "\"" + std::string(token.text) + "\" needs Metal language version " +
+                          std::to_string(feature.version / 100) + "." +
+                          std::to_string(feature.version / 10 % 10) +
+                          " or later; the program is of " + std::to_string(version / 100) + "." +
+                          std::to_string(version / 10 % 10));
+      }
+    }
+  }
+  rewrite_questions(code, 0, code.size());
+}
+
+}  // namespace softmetal

@@ -1,0 +1,242 @@
+#include "tests/softmetal/source/code.h"
+
+#include <algorithm>
+
+namespace softmetal {
+namespace {
+
+const std::set<std::string, std::less<>>& builtins() {
+  static const std::set<std::string, std::less<>> kNames = {"dispatch_quadgroups_per_threadgroup",
+                                                            "dispatch_simdgroups_per_threadgroup",
+                                                            "dispatch_threads_per_threadgroup",
+                                                            "grid_origin",
+                                                            "grid_size",
+                                                            "quadgroup_index_in_threadgroup",
+                                                            "quadgroups_per_threadgroup",
+                                                            "simdgroup_index_in_threadgroup",
+                                                            "simdgroups_per_threadgroup",
+                                                            "thread_execution_width",
+                                                            "thread_index_in_quadgroup",
+                                                            "thread_index_in_simdgroup",
+                                                            "thread_index_in_threadgroup",
+                                                            "thread_position_in_grid",
+                                                            "thread_position_in_threadgroup",
+                                                            "threadgroup_position_in_grid",
+                                                            "threadgroups_per_grid",
+                                                            "threads_per_grid",
+                                                            "threads_per_simdgroup",
+                                                            "threads_per_threadgroup"};
+  return kNames;
+}
+
+// Attributes of Metal beside builtins. Those of other stages are taken out as well, so that a
+// library with such functions compiles.
+const std::set<std::string, std::less<>>& metal_attributes() {
+  static const std::set<std::string, std::less<>> kNames = {"amplification_count",
+                                                            "attribute",
+                                                            "barycentric_coord",
+                                                            "base_instance",
+                                                            "base_vertex",
+                                                            "buffer",
+                                                            "center_no_perspective",
+                                                            "center_perspective",
+                                                            "centroid_no_perspective",
+                                                            "centroid_perspective",
+                                                            "clip_distance",
+                                                            "color",
+                                                            "depth",
+                                                            "early_fragment_tests",
+                                                            "flat",
+                                                            "fragment",
+                                                            "front_facing",
+                                                            "function_constant",
+                                                            "host_name",
+                                                            "id",
+                                                            "instance_id",
+                                                            "intersection",
+                                                            "invariant",
+                                                            "kernel",
+                                                            "max_total_threads_per_threadgroup",
+                                                            "mesh",
+                                                            "object",
+                                                            "patch",
+                                                            "payload",
+                                                            "point_coord",
+                                                            "point_size",
+                                                            "position",
+                                                            "primitive_id",
+                                                            "raster_order_group",
+                                                            "render_target_array_index",
+                                                            "required_threads_per_threadgroup",
+                                                            "sample_id",
+                                                            "sample_mask",
+                                                            "sample_no_perspective",
+                                                            "sample_perspective",
+                                                            "sampler",
+                                                            "share",
+                                                            "stage_in",
+                                                            "stencil",
+                                                            "stitchable",
+                                                            "texture",
+                                                            "threadgroup",
+                                                            "tile",
+                                                            "user",
+                                                            "vertex",
+                                                            "vertex_id",
+                                                            "viewport_array_index",
+                                                            "visible"};
+  return kNames;
+}
+
+// Templates of the library, in front of whose arguments `<` is no comparison.
+const std::set<std::string, std::less<>>& library_templates() {
+  static const std::set<std::string, std::less<>> kNames = {"vec",
+                                                            "packed_vec",
+                                                            "matrix",
+                                                            "array",
+                                                            "array_ref",
+                                                            "atomic",
+                                                            "as_type",
+                                                            "static_cast",
+                                                            "reinterpret_cast",
+                                                            "const_cast",
+                                                            "texture1d",
+                                                            "texture1d_array",
+                                                            "texture2d",
+                                                            "texture2d_array",
+                                                            "texture2d_ms",
+                                                            "texture3d",
+                                                            "texturecube",
+                                                            "texturecube_array",
+                                                            "texture_buffer",
+                                                            "depth2d",
+                                                            "depth2d_array",
+                                                            "numeric_limits",
+                                                            "simdgroup_matrix",
+                                                            "make_filled_simdgroup_matrix",
+                                                            "integral_constant",
+                                                            "bool_constant",
+                                                            "enable_if",
+                                                            "enable_if_t",
+                                                            "conditional",
+                                                            "conditional_t",
+                                                            "is_same",
+                                                            "is_same_v",
+                                                            "remove_cv_t",
+                                                            "make_unsigned_t",
+                                                            "make_signed_t"};
+  return kNames;
+}
+
+}  // namespace
+
+bool is_builtin_attribute(std::string_view name) { return builtins().count(name) != 0; }
+
+bool is_address_space(const Token& token) {
+  return token.is("device") || token.is("constant") || token.is("threadgroup") ||
+         token.is("thread");
+}
+
+Code::Code(std::vector<Token>& tokens, std::vector<Message>& messages)
+    : tokens_(tokens), messages_(messages), templates_(library_templates()) {
+  for (size_t i = 0; i < tokens_.size(); ++i) {
+    if (tokens_[i].kind == TokenKind::Directive) continue;
+    const bool opens = tokens_[i].is("[") && i + 1 < tokens_.size() && tokens_[i + 1].is("[") &&
+                       tokens_[i + 1].offset == tokens_[i].offset + 1;
+    size_t last = i;
+    if (opens) {
+      int depth = 0;
+      do {
+        if (tokens_[last].is("[") || tokens_[last].is("(")) ++depth;
+        if (tokens_[last].is("]") || tokens_[last].is(")")) --depth;
+      } while (depth != 0 && ++last < tokens_.size());
+      last = std::min(last, tokens_.size() - 1);
+      // `x[[` of an index by a lambda does not begin with a name of Metal's.
+      const std::string_view name = tokens_[std::min(i + 2, last)].text;
+      if (is_builtin_attribute(name) || metal_attributes().count(name) != 0) {
+        take_attributes(i, last);
+        i = last;
+        continue;
+      }
+    }
+    at_.push_back(i);
+  }
+  match_brackets();
+}
+
+void Code::take_attributes(size_t first, size_t last) {
+  std::vector<Attribute>& group = attributes_[at_.size()];
+  for (size_t i = first + 2; i + 1 < last;) {
+    Attribute attribute{std::string(tokens_[i].text), {}, tokens_[i].line};
+    ++i;
+    if (tokens_[i].is("(")) {
+      int depth = 1;
+      for (++i; i < last && depth != 0; ++i) {
+        if (tokens_[i].is("(")) ++depth;
+        if (tokens_[i].is(")") && --depth == 0) continue;
+        if (!attribute.argument.empty()) attribute.argument += ' ';
+        attribute.argument += tokens_[i].text;
+      }
+    }
+    group.push_back(std::move(attribute));
+    if (i < last && tokens_[i].is(",")) ++i;
+  }
+  for (size_t i = first; i <= last; ++i) tokens_[i].replace("");
+}
+
+void Code::match_brackets() {
+  closing_.assign(at_.size(), at_.size());
+  std::vector<size_t> open;
+  for (size_t i = 0; i < at_.size(); ++i) {
+    const Token& token = (*this)[i];
+    if (token.is("(") || token.is("[") || token.is("{")) open.push_back(i);
+    if ((token.is(")") || token.is("]") || token.is("}")) && !open.empty()) {
+      closing_[open.back()] = i;
+      open.pop_back();
+    }
+  }
+}
+
+size_t Code::closing(size_t i) const { return i < size() ? closing_[i] : size(); }
+
+bool Code::names_template(size_t i) const {
+  return is_identifier(i) && templates_.find((*this)[i].text) != templates_.end();
+}
+
+size_t Code::behind_template_arguments(size_t i, bool of_any) const {
+  if (!is(i, "<") || i == 0) return i;
+  if (!of_any && !names_template(i - 1)) return i;
+  int depth = 0;
+  for (size_t k = i; k < size(); ++k) {
+    if (is(k, "<")) ++depth;
+    if (is(k, ">") && --depth == 0) return k + 1;
+    if (is(k, "(") || is(k, "[")) {
+      k = closing(k);
+    } else if (is(k, ";") || is(k, "{") || is(k, "}") || is(k, ")") || is(k, "]")) {
+      return i;
+    }
+  }
+  return i;
+}
+
+const std::vector<Attribute>& Code::attributes_before(size_t i) const {
+  static const std::vector<Attribute> kNone;
+  const auto found = attributes_.find(i);
+  return found == attributes_.end() ? kNone : found->second;
+}
+
+std::string Code::text(size_t begin, size_t end) const {
+  std::string out;
+  for (size_t i = begin; i < end; ++i) {
+    const Token& token = (*this)[i];
+    const bool tight = i == begin || token.is("::") || (*this)[i - 1].is("::") || token.is("<") ||
+                       token.is(",") || token.is(">") || (*this)[i - 1].is("<") || token.is("*") ||
+                       token.is("&") || token.is("[") || token.is("]") || (*this)[i - 1].is("[") ||
+                       token.is("(") || token.is(")") || (*this)[i - 1].is("(");
+    if (!tight) out += ' ';
+    out += token.replaced ? std::string_view(token.instead) : token.text;
+  }
+  return out;
+}
+
+}  // namespace softmetal

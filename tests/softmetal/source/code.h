@@ -1,0 +1,62 @@
+// The significant tokens of a program, without directives and without the attributes of Metal,
+// which are taken out here and remembered where they stood.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/softmetal/source/program.h"
+#include "tests/softmetal/source/tokens.h"
+
+namespace softmetal {
+
+// Positions count significant tokens; ranges are half-open.
+class Code {
+ public:
+  // Blanks the attributes of Metal in `tokens`, which must outlive this.
+  Code(std::vector<Token>& tokens, std::vector<Message>& messages);
+
+  size_t size() const { return at_.size(); }
+  Token& operator[](size_t i) { return tokens_[at_[i]]; }
+  const Token& operator[](size_t i) const { return tokens_[at_[i]]; }
+  bool is(size_t i, std::string_view text) const { return i < size() && (*this)[i].is(text); }
+  bool is_identifier(size_t i) const { return i < size() && (*this)[i].is_identifier(); }
+
+  // The position of the bracket that closes the one at i, or size().
+  size_t closing(size_t i) const;
+  // Behind the template arguments whose `<` is at i; i if none close there. With `of_any`, also
+  // where the name in front of `<` is not known as a template.
+  size_t behind_template_arguments(size_t i, bool of_any) const;
+  bool names_template(size_t i) const;
+  void add_template(std::string_view name) { templates_.emplace(name); }
+
+  // The attributes between the tokens i - 1 and i.
+  const std::vector<Attribute>& attributes_before(size_t i) const;
+  // The tokens' text as in the program, on one line.
+  std::string text(size_t begin, size_t end) const;
+
+  void error(size_t i, std::string text) { error_at((*this)[i].line, std::move(text)); }
+  void error_at(int line, std::string text) {
+    messages_.push_back({Message::Kind::Error, line, std::move(text)});
+  }
+
+ private:
+  void take_attributes(size_t first, size_t last);
+  void match_brackets();
+
+  std::vector<Token>& tokens_;
+  std::vector<Message>& messages_;
+  std::vector<size_t> at_;
+  std::vector<size_t> closing_;
+  std::map<size_t, std::vector<Attribute>> attributes_;  // by the position that follows
+  std::set<std::string, std::less<>> templates_;
+};
+
+bool is_address_space(const Token& token);
+// Whether a builtin of compute kernels has this name.
+bool is_builtin_attribute(std::string_view name);
+
+}  // namespace softmetal

@@ -1,0 +1,21 @@
+// The token pass: turns a preprocessed MSL program into one for clang, records what Metal's
+// attributes say, and checks the rules of Metal that C++ does not have.
+#pragma once
+
+#include <map>
+#include <string_view>
+
+#include "tests/softmetal/source/program.h"
+
+namespace softmetal {
+
+struct PassOptions {
+  std::string file = "program_source";  // the user's file, in line markers
+  int version = 320;                    // of the language: 10 * major * 10 + 10 * minor
+  // Values of function constants by index, as C++ expressions.
+  std::map<int, std::string> constants;
+};
+
+Program run_token_pass(std::string_view preprocessed, const PassOptions& options);
+
+}  // namespace softmetal

@@ -1,0 +1,449 @@
+#include "tests/softmetal/source/scopes.h"
+
+#include <algorithm>
+
+#include "tests/softmetal/source/bodies.h"
+#include "tests/softmetal/source/kernels.h"
+
+namespace softmetal {
+namespace {
+
+bool is_access_specifier(const Code& code, size_t i) {
+  return (code.is(i, "public") || code.is(i, "private") || code.is(i, "protected")) &&
+         code.is(i + 1, ":");
+}
+
+// `text` with whole words replaced.
+std::string substitute(const std::string& text, const std::string& word, const std::string& by) {
+  std::string out;
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_')) {
+      ++end;
+    }
+    end = std::max(end, i + 1);
+    const std::string part = text.substr(i, end - i);
+    out += part == word ? "(" + by + ")" : part;
+    i = end;
+  }
+  return out;
+}
+
+}  // namespace
+
+void Scopes::run() {
+  collect_templates();
+  namespace_scope(0, code_.size(), "");
+  find_recursion();
+}
+
+// Names of the program's templates, so that `<` behind them is told from a comparison.
+void Scopes::collect_templates() {
+  for (size_t i = 0; i + 1 < code_.size(); ++i) {
+    if (!code_.is(i, "template") || !code_.is(i + 1, "<")) continue;
+    const size_t behind = code_.behind_template_arguments(i + 1, true);
+    for (size_t k = behind; k < code_.size(); ++k) {
+      if (code_.is(k, "(") || code_.is(k, "{") || code_.is(k, "=") || code_.is(k, ";") ||
+          code_.is(k, ":")) {
+        if (code_.is_identifier(k - 1)) code_.add_template(code_[k - 1].text);
+        break;
+      }
+      const size_t past = code_.behind_template_arguments(k, true);
+      if (past > k) {
+        if (code_.is_identifier(k - 1)) code_.add_template(code_[k - 1].text);
+        k = past - 1;
+      }
+    }
+  }
+}
+
+void Scopes::namespace_scope(size_t begin, size_t end, const std::string& prefix) {
+  for (size_t i = begin; i < end;) {
+    if (code_.is(i, ";")) {
+      ++i;
+    } else if (code_.is(i, "namespace") ||
+               (code_.is(i, "inline") && code_.is(i + 1, "namespace"))) {
+      i = namespace_declaration(i, end, prefix);
+    } else if (code_.is(i, "extern") && code_.is(i + 2, "{")) {
+      namespace_scope(i + 3, code_.closing(i + 2), prefix);
+      i = code_.closing(i + 2) + 1;
+    } else if (code_.is(i, "template") && !code_.is(i + 1, "<")) {
+      size_t stop = i;
+      while (stop < end && !code_.is(stop, ";")) ++stop;
+      explicit_instantiation(i, stop, prefix);
+      i = stop + 1;
+    } else {
+      const Declaration d = read_declaration(code_, i, end);
+      if (d.is_class) {
+        class_scope(d, prefix);
+      } else if (code_.is(d.begin, "using") || code_.is(d.begin, "typedef") ||
+                 code_.is(d.begin, "static_assert") || d.is_enum) {
+        // Left to clang.
+      } else if (d.is_function) {
+        function(d, prefix, "");
+      } else {
+        variable(d, prefix);
+      }
+      i = std::max(d.end, i + 1);
+    }
+  }
+}
+
+size_t Scopes::namespace_declaration(size_t begin, size_t end, const std::string& prefix) {
+  size_t i = begin + (code_.is(begin, "inline") ? 2 : 1);
+  std::string name;
+  while (i < end && !code_.is(i, "{") && !code_.is(i, ";")) name += code_[i++].text;
+  if (!code_.is(i, "{")) return i + 1;
+  namespace_scope(i + 1, code_.closing(i), name.empty() ? prefix : prefix + name + "::");
+  return code_.closing(i) + 1;
+}
+
+// `template [[host_name("x")]] kernel void f<float>(...)`, or by a function's type:
+// `template [[host_name("x")]] kernel decltype(f<float>) f<float>`.
+void Scopes::explicit_instantiation(size_t begin, size_t end, const std::string& prefix) {
+  std::string host_name;
+  bool is_kernel = false;
+  for (size_t i = begin + 1; i < end; ++i) {
+    for (const Attribute& attribute : code_.attributes_before(i)) {
+      if (attribute.name == "kernel") is_kernel = true;
+      if (attribute.name == "host_name" && attribute.argument.size() >= 2) {
+        host_name = attribute.argument.substr(1, attribute.argument.size() - 2);
+      }
+    }
+    if (code_.is(i, "kernel")) {
+      is_kernel = true;
+      code_[i].replace("");
+    }
+  }
+  if (!is_kernel) return;
+  // The name: the last template-id in front of the parameters, or of the end.
+  size_t stop = end;
+  const Declaration d = read_declaration(code_, begin + 1, end);
+  if (d.is_function && !code_.is(d.name, "decltype")) stop = d.open;
+  size_t first = stop;
+  if (stop > begin && code_.is(stop - 1, ">")) {
+    int depth = 0;
+    for (first = stop - 1; first > begin; --first) {
+      if (code_.is(first, ">")) ++depth;
+      if (code_.is(first, "<") && --depth == 0) break;
+    }
+  }
+  size_t name = first - 1;
+  while (name >= begin + 2 && code_.is(name - 1, "::")) name -= 2;
+  const std::string base = code_.text(name, first);
+  auto found = kernels_.find(prefix + base);
+  if (found == kernels_.end()) found = kernels_.find(base);
+  if (found == kernels_.end()) {
+    code_.error(name, "there is no kernel template \"" + base + "\" to instantiate");
+    return;
+  }
+  Kernel kernel = found->second.kernel;
+  kernel.is_template = false;
+  kernel.expression = found->first + code_.text(first, stop);
+  kernel.public_name = host_name.empty() ? kernel.expression : host_name;
+  kernel.line = code_[begin].line;
+  // The most threads of an instance: an expression of template arguments.
+  const auto arguments =
+      split_at_commas(code_, std::min(first + 1, stop), std::max(stop, first + 1) - 1);
+  for (size_t i = 0; i < arguments.size() && i < found->second.template_parameters.size(); ++i) {
+    kernel.max_threads = substitute(kernel.max_threads, found->second.template_parameters[i],
+                                    code_.text(arguments[i].first, arguments[i].second));
+  }
+  program_.kernels.push_back(std::move(kernel));
+  // The entry point instantiates the template; what declares it by its type is no declaration to
+  // clang.
+  if (stop == end) {
+    for (size_t i = begin; i < end; ++i) code_[i].replace("");
+  }
+}
+
+void Scopes::function(const Declaration& d, const std::string& prefix,
+                      const std::string& in_class) {
+  size_t keyword = d.name;
+  bool by_attribute = false;
+  for (size_t i = d.begin; i < d.name; ++i) {
+    if (code_.is(i, "kernel")) keyword = i;
+  }
+  for (size_t i = d.begin; i <= d.name; ++i) {
+    for (const Attribute& a : code_.attributes_before(i)) by_attribute |= a.name == "kernel";
+  }
+  const bool is_kernel = keyword != d.name || by_attribute;
+  if (is_kernel) {
+    kernel(d, keyword, prefix);
+  } else {
+    other_stage(d);
+    function_parameters(d);
+  }
+  std::string name(code_[d.open - 1].text);
+  const bool out_of_class = !in_class.empty() || class_names_.count(code_[d.name].text) != 0;
+  if (in_class.empty() && out_of_class && d.name + 1 < d.open) {
+    method_qualifiers(d, std::string(code_[d.name].text));
+  }
+  if (d.body == 0) return;
+  program_.function_lines[name] = code_[d.name].line;
+  BodyContext context;
+  context.of_kernel = is_kernel;
+  context.calls = &calls_[name];
+  context.of_device_method =
+      out_of_class && d.has(code_, "device", d.name) &&
+      (code_.is(d.close + 1, "__generic") ||
+       (code_[d.close + 1].replaced || code_[std::min(d.close + 2, d.body)].replaced));
+  rewrite_body(code_, d.body, context);
+}
+
+void Scopes::kernel(const Declaration& d, size_t keyword, const std::string& prefix) {
+  if (keyword != d.name) code_[keyword].replace("");
+  Kernel kernel;
+  kernel.name = prefix + std::string(code_[d.name].text);
+  kernel.expression = kernel.name;
+  kernel.public_name = kernel.name;
+  kernel.line = code_[d.name].line;
+  kernel.is_template = d.is_template;
+  for (size_t i = d.begin; i <= d.body; ++i) {
+    if (i > d.open && i <= d.close) continue;
+    for (const Attribute& a : code_.attributes_before(i)) {
+      if (a.name == "max_total_threads_per_threadgroup") kernel.max_threads = a.argument;
+      if (a.name == "required_threads_per_threadgroup") kernel.max_threads = a.argument;
+      if (a.name == "host_name" && a.argument.size() >= 2) {
+        kernel.public_name = a.argument.substr(1, a.argument.size() - 2);
+      }
+    }
+  }
+  read_parameters(code_, d, kernel);
+  if (d.body == 0) return;
+  check_kernel(code_, d, kernel);
+  KernelDefinition& known = kernels_[kernel.name];
+  if (known.seen_body) {
+    code_.error(d.name,
+                "kernel \"" + kernel.name + "\" is defined twice; kernels are not overloaded");
+    return;
+  }
+  known.kernel = kernel;
+  known.template_parameters = d.template_parameters;
+  known.seen_body = true;
+  if (!d.is_template) program_.kernels.push_back(std::move(kernel));
+}
+
+// `vertex` and `fragment` functions compile, but are not entry points here.
+void Scopes::other_stage(const Declaration& d) {
+  for (size_t i = d.begin; i < d.name; ++i) {
+    if (code_.is(i, "vertex") || code_.is(i, "fragment")) code_[i].replace("");
+  }
+}
+
+void Scopes::function_parameters(const Declaration& d) {
+  for (const auto& [begin, end] : split_at_commas(code_, d.open + 1, d.close)) {
+    pointers_of_spaces(d, begin, end);
+  }
+  // A pointer that is returned.
+  for (size_t i = d.begin; i < d.name; ++i) {
+    if (code_.is(i, "*") && !code_.is(i - 1, "operator")) {
+      pointers_of_spaces(d, d.begin, d.name);
+      break;
+    }
+  }
+}
+
+// A parameter or result that is a pointer or reference needs a space, unless a template parameter
+// may bring it.
+void Scopes::pointers_of_spaces(const Declaration& d, size_t begin, size_t end) {
+  size_t pointer = end;
+  for (size_t i = begin; i < end && !code_.is(i, "="); ++i) {
+    if (is_address_space(code_[i]) || code_.is(i, "auto") || code_.is(i, "__generic")) return;
+    const size_t behind = code_.behind_template_arguments(i, true);
+    if (behind > i && behind <= end) {
+      i = behind - 1;
+      continue;
+    }
+    for (const std::string& parameter : d.template_parameters) {
+      if (code_[i].is(parameter)) return;
+    }
+    if (code_.is(i, "&&")) return;
+    if (pointer == end && (code_.is(i, "*") || code_.is(i, "&"))) pointer = i;
+  }
+  if (pointer == end) return;
+  code_.error(pointer, std::string(code_.is(pointer, "*") ? "pointer" : "reference") +
+                           " type must have an explicit address space: device, constant, "
+                           "threadgroup or thread");
+}
+
+void Scopes::find_recursion() {
+  for (const auto& [name, called] : calls_) {
+    std::set<std::string> reached;
+    std::vector<std::string> open(called.begin(), called.end());
+    while (!open.empty()) {
+      const std::string next = open.back();
+      open.pop_back();
+      if (calls_.find(next) == calls_.end() || !reached.insert(next).second) continue;
+      open.insert(open.end(), calls_[next].begin(), calls_[next].end());
+    }
+    if (reached.count(name) != 0) program_.recursion_candidates.push_back(name);
+  }
+}
+
+void Scopes::class_scope(const Declaration& d, const std::string& prefix) {
+  Struct s;
+  const std::string name(code_.is_identifier(d.class_name) ? code_[d.class_name].text : "");
+  s.name = prefix + name;
+  s.line = code_[d.begin].line;
+  s.is_template = d.is_template;
+  if (!name.empty()) class_names_.insert(name);
+  const size_t end = code_.closing(d.body);
+  for (size_t i = d.body + 1; i < end;) {
+    if (code_.is(i, ";")) {
+      ++i;
+    } else if (is_access_specifier(code_, i)) {
+      i += 2;
+    } else {
+      const Declaration member = read_declaration(code_, i, end);
+      if (member.is_class) {
+        class_scope(member, s.name + "::");
+      } else if (!code_.is(member.begin, "using") && !code_.is(member.begin, "typedef") &&
+                 !code_.is(member.begin, "friend") && !code_.is(member.begin, "static_assert") &&
+                 !member.is_enum) {
+        class_member(member, prefix, name, s);
+      }
+      i = std::max(member.end, i + 1);
+    }
+  }
+  if (!name.empty()) program_.structs.push_back(std::move(s));
+}
+
+void Scopes::class_member(const Declaration& d, const std::string& prefix,
+                          const std::string& class_name, Struct& into) {
+  if (d.is_function) {
+    function_parameters(d);
+    method_qualifiers(d, class_name);
+    if (d.body != 0) {
+      BodyContext context;
+      context.calls = &calls_[class_name + "::" + std::string(code_[d.open - 1].text)];
+      const size_t stop = d.body;
+      bool generic = false;
+      for (size_t i = d.close; i < stop; ++i) generic |= code_[i].instead == "__generic";
+      context.of_device_method = generic && d.has(code_, "device", d.name);
+      rewrite_body(code_, d.body, context);
+    }
+    return;
+  }
+  if (d.has(code_, "static", d.end)) return;
+  // Fields: `T a, b[2];` where [[id(n)]] follows a name.
+  for (const auto& [begin, end] : split_at_commas(code_, d.begin, d.end)) {
+    size_t name = begin;
+    std::optional<int> id;
+    bool named = false;
+    for (size_t i = begin; i <= end; ++i) {
+      for (const Attribute& a : code_.attributes_before(i)) {
+        if (a.name == "id") id = std::atoi(a.argument.c_str());
+      }
+      if (i == end || code_.is(i, "[") || code_.is(i, "=") || code_.is(i, ";") ||
+          code_.is(i, "{")) {
+        break;
+      }
+      if (code_.is_identifier(i)) {
+        name = i;
+        named = true;
+      }
+      const size_t behind = code_.behind_template_arguments(i + 1, true);
+      if (behind > i + 1 && behind <= end) i = behind - 1;
+    }
+    for (size_t i = name + 1; i <= end; ++i) {
+      for (const Attribute& a : code_.attributes_before(i)) {
+        if (a.name == "id") id = std::atoi(a.argument.c_str());
+      }
+    }
+    if (!named) continue;
+    if (begin == d.begin) pointers_of_spaces(d, begin, end);
+    if (id) into.has_ids = true;
+    into.members.push_back({std::string(code_[name].text), id, code_[name].line});
+  }
+  (void)prefix;
+}
+
+// A method is of the space that follows its parameters, or of `thread`. Constructors make objects
+// of any space here; what only says how to copy within one is left out, because clang's own does it
+// for all.
+void Scopes::method_qualifiers(const Declaration& d, const std::string& class_name) {
+  const bool is_static = d.has(code_, "static", d.name) || d.has(code_, "friend", d.name);
+  const bool is_constructor = code_[d.open - 1].is(class_name);
+  const bool is_destructor = d.name + 1 < code_.size() && d.open >= 2 && code_.is(d.open - 2, "~");
+  size_t place = d.close;
+  bool has_space = false;
+  const size_t stop = d.body != 0 ? d.body : d.end;
+  for (size_t i = d.close + 1; i < stop; ++i) {
+    if (code_.is(i, ":") || code_.is(i, "->") || code_.is(i, "=")) break;
+    if (code_.is(i, "const") || code_.is(i, "volatile")) place = i;
+    if (!is_address_space(code_[i])) continue;
+    has_space = true;
+    place = i;
+    if (is_constructor || is_destructor) {
+      code_[i].replace("");
+    } else if (code_.is(i, "device")) {
+      code_[i].replace("__generic");
+    }
+  }
+  if (code_.is(d.end - 2, "default") && code_.is(d.end - 3, "=") && d.open + 1 < d.close) {
+    for (size_t i = d.begin; i < d.end; ++i) code_[i].replace("");
+    return;
+  }
+  if (is_static || is_constructor || is_destructor || has_space) return;
+  code_[place].after += " thread";
+}
+
+void Scopes::variable(const Declaration& d, const std::string& prefix) {
+  for (size_t i = d.begin; i <= d.end && i < code_.size(); ++i) {
+    for (const Attribute& a : code_.attributes_before(i)) {
+      if (a.name == "function_constant" && i > d.begin) {
+        record_function_constant(d, a, prefix);
+        return;
+      }
+    }
+  }
+  if (!code_[d.begin].of_user || code_.is(d.begin, "friend") || code_.is(d.begin, "extern")) return;
+  const bool named = d.end > d.begin + 2 && code_.is_identifier(d.begin);
+  const bool constant = d.has(code_, "constant", d.end);
+  const bool sampler = d.has(code_, "sampler", d.end);
+  if (named && !constant && !sampler) {
+    code_.error(d.begin, "a variable of program scope must be in the constant address space");
+  } else if (named && constant && !sampler && !d.has(code_, "=", d.end) &&
+             !d.has(code_, "{", d.end) && !d.has(code_, "(", d.end)) {
+    code_.error(d.begin, "a variable in the constant address space must be initialized");
+  }
+}
+
+// The constant's value is known when a function is made from the library, so that the program is
+// compiled for it: without a value it is zero and not defined.
+void Scopes::record_function_constant(const Declaration& d, const Attribute& attribute,
+                                      const std::string& prefix) {
+  FunctionConstant constant;
+  const size_t name = d.end - 2;
+  constant.name = prefix + std::string(code_[name].text);
+  constant.index = std::atoi(attribute.argument.c_str());
+  constant.line = code_[name].line;
+  size_t type = d.begin;
+  while (type < name && (is_address_space(code_[type]) || code_.is(type, "const") ||
+                         code_.is(type, "static") || code_.is(type, "constexpr"))) {
+    ++type;
+  }
+  constant.type = code_.text(type, name);
+  for (const FunctionConstant& other : program_.constants) {
+    if (other.index == constant.index) {
+      code_.error(name, "function constant " + std::to_string(constant.index) +
+                            " is declared twice: also as \"" + other.name + "\"");
+    }
+  }
+  if (!d.has(code_, "constant", d.end)) {
+    code_.error(d.begin, "a function constant must be in the constant address space");
+  }
+  const auto value = options_.constants.find(constant.index);
+  const bool defined = value != options_.constants.end();
+  code_[name].after +=
+      " = " + (defined ? "(" + constant.type + ")(" + value->second + ")" : constant.type + "(0)");
+  // Behind the semicolon.
+  code_[d.end - 1].after += " static constexpr constant bool __sm_defined_" +
+                            std::string(code_[name].text) + " = " + (defined ? "true" : "false") +
+                            ";";
+  program_.constants.push_back(std::move(constant));
+}
+
+}  // namespace softmetal

@@ -1,0 +1,54 @@
+// Namespaces and classes: finds functions, kernels, structs and program-scope variables.
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "tests/softmetal/source/declarations.h"
+#include "tests/softmetal/source/pass.h"
+
+namespace softmetal {
+
+class Scopes {
+ public:
+  Scopes(Code& code, Program& program, const PassOptions& options)
+      : code_(code), program_(program), options_(options) {}
+
+  void run();
+
+ private:
+  // What is known of a kernel, also of a template, by its qualified name.
+  struct KernelDefinition {
+    Kernel kernel;
+    std::vector<std::string> template_parameters;
+    bool seen_body = false;
+  };
+
+  void collect_templates();
+  void namespace_scope(size_t begin, size_t end, const std::string& prefix);
+  size_t namespace_declaration(size_t begin, size_t end, const std::string& prefix);
+  void explicit_instantiation(size_t begin, size_t end, const std::string& prefix);
+  void function(const Declaration& d, const std::string& prefix, const std::string& in_class);
+  void kernel(const Declaration& d, size_t keyword, const std::string& prefix);
+  void other_stage(const Declaration& d);
+  void function_parameters(const Declaration& d);
+  void method_qualifiers(const Declaration& d, const std::string& class_name);
+  void pointers_of_spaces(const Declaration& d, size_t begin, size_t end);
+  void class_scope(const Declaration& d, const std::string& prefix);
+  void class_member(const Declaration& d, const std::string& prefix, const std::string& class_name,
+                    Struct& into);
+  void variable(const Declaration& d, const std::string& prefix);
+  void record_function_constant(const Declaration& d, const Attribute& attribute,
+                                const std::string& prefix);
+  void find_recursion();
+
+  Code& code_;
+  Program& program_;
+  const PassOptions& options_;
+  std::set<std::string, std::less<>> class_names_;
+  std::map<std::string, KernelDefinition> kernels_;
+  // Which functions each function calls, by unqualified names.
+  std::map<std::string, std::set<std::string, std::less<>>, std::less<>> calls_;
+};
+
+}  // namespace softmetal
