@@ -38,10 +38,16 @@ std::string in_words_of_msl(std::string_view text) {
       {"metal::", ""},
       {"__sm_", ""},
       {"static assertion failed: ", ""},
-      {"static assertion failed due to requirement ", "requirement failed: "},
-      {"vec<float, ", "vec<float, "},
+      {"[...]", "..."},
+      {"__constant ", "constant "},
   }};
   std::string out(text);
+  // A failed check of the library is its message alone.
+  constexpr std::string_view kRequirement = "static assertion failed due to requirement '";
+  if (text.substr(0, kRequirement.size()) == kRequirement &&
+      text.find("': ") != std::string_view::npos) {
+    out = text.substr(text.find("': ") + 3);
+  }
   for (const auto& [from, to] : kWords) replace_all(out, from, to);
   return out;
 }
@@ -89,6 +95,8 @@ std::vector<Message> read_clang_messages(std::string_view printed, std::string_v
     at = end + 1;
     if (!read) continue;
     const bool of_user = line.file == file;
+    // The token pass says it in Metal's words.
+    if (line.text.find("cl_khr_fp64") != std::string::npos) continue;
     if (line.kind != Message::Kind::Note) {
       homeless = !of_user;
       candidates = 0;

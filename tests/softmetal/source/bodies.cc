@@ -119,6 +119,8 @@ void rewrite_variables(Code& code, size_t first, size_t type, size_t behind) {
   while (end < code.size() && !code.is(end, ";")) {
     if (code.is(end, "=") || code.is(end, "{") || code.is(end, "(")) {
       code.error(end, "a variable in threadgroup memory cannot be initialized");
+      while (end < code.size() && !code.is(end, ";")) ++end;
+      for (size_t i = first; i < end; ++i) code[i].replace("");
       return;
     }
     ++end;
@@ -147,7 +149,6 @@ void rewrite_threadgroup_variables(Code& code, size_t open, size_t close, bool o
     if (!code.is_identifier(behind)) continue;
     if (!of_kernel) {
       code.error(i, "a variable in threadgroup memory can only be declared in a kernel");
-      continue;
     }
     rewrite_variables(code, first, i + 1, behind);
   }

@@ -71,6 +71,7 @@ class Printer {
 
   void check_parameter(const Kernel& kernel, size_t i) {
     const Parameter& p = kernel.parameters[i];
+    if (!p.binding) return;
     const std::string type = type_of(kernel, i);
     const std::string given = " parameter '" + p.name + "' of kernel '" + kernel.name + "' ";
     switch (*p.binding) {

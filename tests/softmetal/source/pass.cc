@@ -62,7 +62,9 @@ Program run_token_pass(std::string_view preprocessed, const PassOptions& options
   check_words(code, options.version);
   Scopes(code, program, options).run();
   keep_argument_structs(program);
-  program.text = write_tokens(preprocessed, tokens) + print_entries(program, options.file);
+  program.text = write_tokens(preprocessed, tokens);
+  // What is wrong already needs no second message by the checks of entry points.
+  if (program.messages.empty()) program.text += print_entries(program, options.file);
   return program;
 }
 

@@ -13,6 +13,20 @@ bool is_access_specifier(const Code& code, size_t i) {
          code.is(i + 1, ":");
 }
 
+// String literals, which the compiler joins, without their quotes.
+std::string unquoted(const std::string& literals) {
+  std::string out;
+  bool inside = false;
+  for (char c : literals) {
+    if (c == '"') {
+      inside = !inside;
+    } else if (inside) {
+      out += c;
+    }
+  }
+  return out;
+}
+
 // `text` with whole words replaced.
 std::string substitute(const std::string& text, const std::string& word, const std::string& by) {
   std::string out;
@@ -43,6 +57,14 @@ void Scopes::collect_templates() {
   for (size_t i = 0; i + 1 < code_.size(); ++i) {
     if (!code_.is(i, "template") || !code_.is(i + 1, "<")) continue;
     const size_t behind = code_.behind_template_arguments(i + 1, true);
+    // A function as an argument: clang finds none for a pointer, whose space it takes for another
+    // one.
+    for (size_t k = i; k + 4 < behind; ++k) {
+      if (code_.is(k, "(") && code_.is(k + 1, "*") && code_.is_identifier(k + 2) &&
+          code_.is(k + 3, ")") && code_.is(k + 4, "(")) {
+        code_[k + 1].replace("&");
+      }
+    }
     for (size_t k = behind; k < code_.size(); ++k) {
       if (code_.is(k, "(") || code_.is(k, "{") || code_.is(k, "=") || code_.is(k, ";") ||
           code_.is(k, ":")) {
@@ -107,9 +129,7 @@ void Scopes::explicit_instantiation(size_t begin, size_t end, const std::string&
   for (size_t i = begin + 1; i < end; ++i) {
     for (const Attribute& attribute : code_.attributes_before(i)) {
       if (attribute.name == "kernel") is_kernel = true;
-      if (attribute.name == "host_name" && attribute.argument.size() >= 2) {
-        host_name = attribute.argument.substr(1, attribute.argument.size() - 2);
-      }
+      if (attribute.name == "host_name") host_name = unquoted(attribute.argument);
     }
     if (code_.is(i, "kernel")) {
       is_kernel = true;
@@ -205,9 +225,7 @@ void Scopes::kernel(const Declaration& d, size_t keyword, const std::string& pre
     for (const Attribute& a : code_.attributes_before(i)) {
       if (a.name == "max_total_threads_per_threadgroup") kernel.max_threads = a.argument;
       if (a.name == "required_threads_per_threadgroup") kernel.max_threads = a.argument;
-      if (a.name == "host_name" && a.argument.size() >= 2) {
-        kernel.public_name = a.argument.substr(1, a.argument.size() - 2);
-      }
+      if (a.name == "host_name") kernel.public_name = unquoted(a.argument);
     }
   }
   read_parameters(code_, d, kernel);

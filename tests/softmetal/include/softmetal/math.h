@@ -12,10 +12,11 @@
 extern "C" {
 #define SM_DECLARE_1(F) float __sm_##F(float);
 #define SM_DECLARE_2(F) float __sm_##F(float, float);
-#define SM_EACH_LIBRARY_1(F)                                                                 \
-  F(acos)                                                                                    \
-  F(acosh) F(asin) F(asinh) F(atan) F(atanh) F(cos) F(cosh) F(cospi) F(exp) F(exp2) F(exp10) \
-      F(log) F(log2) F(log10) F(rsqrt) F(sin) F(sinh) F(sinpi) F(tan) F(tanh) F(tanpi)
+#define SM_EACH_LIBRARY_1(F)                                                                       \
+  F(acos)                                                                                          \
+  F(acosh)                                                                                         \
+  F(asin) F(asinh) F(atan) F(atanh) F(cos) F(cosh) F(cospi) F(exp) F(exp2) F(exp10) F(log) F(log2) \
+      F(log10) F(rsqrt) F(sin) F(sinh) F(sinpi) F(tan) F(tanh) F(tanpi)
 #define SM_EACH_LIBRARY_2(F) F(atan2) F(fmod) F(pow) F(powr) F(nextafter)
 SM_EACH_LIBRARY_1(SM_DECLARE_1)
 SM_EACH_LIBRARY_2(SM_DECLARE_2)
@@ -282,13 +283,14 @@ SM_CROSS(half)
 namespace fast {
 #define SM_SAME(F) using precise::F;
 SM_EACH_LIBRARY_1(SM_SAME)
-#define SM_EACH_OTHER(F)                                                                           \
-  F(atan2)                                                                                         \
-  F(fmod) F(pow) F(powr) F(fabs) F(abs) F(ceil) F(floor) F(trunc) F(rint) F(round) F(sqrt)         \
-      F(copysign) F(fmax) F(fmin) F(max) F(min) F(fdim) F(step) F(divide) F(clamp) F(mix) F(fmax3) \
-          F(max3) F(fmin3) F(min3) F(fmedian3) F(median3) F(saturate) F(sign) F(fract) F(fma)      \
-              F(smoothstep) F(nextafter) F(frexp) F(ldexp) F(ilogb) F(modf) F(sincos) F(dot)       \
-                  F(length) F(length_squared) F(distance) F(distance_squared) F(normalize)         \
+#define SM_EACH_OTHER(F)                                                                       \
+  F(atan2)                                                                                     \
+  F(fmod)                                                                                      \
+  F(pow) F(powr) F(fabs) F(abs) F(ceil) F(floor) F(trunc) F(rint) F(round) F(sqrt) F(copysign) \
+      F(fmax) F(fmin) F(max) F(min) F(fdim) F(step) F(divide) F(clamp) F(mix) F(fmax3) F(max3) \
+          F(fmin3) F(min3) F(fmedian3) F(median3) F(saturate) F(sign) F(fract) F(fma)          \
+              F(smoothstep) F(nextafter) F(frexp) F(ldexp) F(ilogb) F(modf) F(sincos) F(dot)   \
+                  F(length) F(length_squared) F(distance) F(distance_squared) F(normalize)     \
                       F(reflect) F(refract) F(faceforward) F(cross)
 SM_EACH_OTHER(SM_SAME)
 #undef SM_SAME

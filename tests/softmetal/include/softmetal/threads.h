@@ -2,17 +2,18 @@
 //
 // A function of a simdgroup is a meeting of all its threads at one call: each hands in a value and
 // gets those of all. The runtime tells calls apart by their return addresses, so that calls of it
-// must not be duplicated by the optimizer.
+// must not be duplicated or merged by the
+// optimizer.
 #pragma once
 
 #include "atomic.h"
 
 extern "C" {
-void __sm_barrier(uint flags) __attribute__((noduplicate, convergent));
-void __sm_simdgroup_barrier(uint flags) __attribute__((noduplicate, convergent));
+void __sm_barrier(uint flags) __attribute__((noduplicate, nomerge, convergent));
+void __sm_simdgroup_barrier(uint flags) __attribute__((noduplicate, nomerge, convergent));
 // The values of all threads of the simdgroup (or of the quadgroup), which lie `size` bytes apart.
 const __generic void* __sm_gather(const __generic void* value, uint size, uint quad)
-    __attribute__((noduplicate, convergent));
+    __attribute__((noduplicate, nomerge, convergent));
 uint __sm_lane(uint quad);        // the index of the calling thread in its group
 uint __sm_lane_count(uint quad);  // how many threads this group has
 uint __sm_simd_width(void);

@@ -1,0 +1,145 @@
+#include "tests/softmetal/execute/memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace softmetal {
+namespace {
+constexpr uint32_t kSeveral = ~0U;         // several threads, or groups
+constexpr uint32_t kAtomic = 0x80000000U;  // in a mask: by atomics alone
+}  // namespace
+
+AccessMarks::AccessMarks(size_t bytes) : count_(bytes / 4 + 2) {
+  // Zero pages that nobody touches cost nothing.
+  void* memory = mmap(nullptr, count_ * sizeof(Word), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) std::abort();
+  words_ = static_cast<Word*>(memory);
+}
+
+AccessMarks::~AccessMarks() { munmap(words_, count_ * sizeof(Word)); }
+
+// Whether a barrier lies between an earlier access and one of another thread now.
+bool AccessMarks::ordered(const Mark& before, const Accessor& now) {
+  if (before.group != now.group) return false;
+  if (before.epoch != now.epoch) return true;
+  return before.simdgroup == now.simdgroup && before.simd_epoch != now.simd_epoch;
+}
+
+std::optional<RaceFound> AccessMarks::record_word(Word& word, uint32_t mask, Access access,
+                                                  const Accessor& by) {
+  std::optional<RaceFound> race;
+  const auto conflicts = [&](const Mark& m) {
+    if (m.thread == 0 || m.thread == by.thread || (m.mask & mask & 15) == 0) return false;
+    if (access == Access::Atomic && (m.mask & kAtomic) != 0) return false;
+    return !ordered(m, by);
+  };
+  if (conflicts(word.write)) {
+    race = RaceFound{access != Access::Read, word.write.thread == kSeveral ? 0 : word.write.thread};
+  } else if (access != Access::Read && conflicts(word.read)) {
+    race = RaceFound{false, word.read.thread == kSeveral ? 0 : word.read.thread};
+  }
+  Mark& mark = access == Access::Read ? word.read : word.write;
+  const bool current = mark.thread != 0 && mark.group == by.group && mark.epoch == by.epoch;
+  if (access == Access::Read && mark.thread != 0 && mark.thread != by.thread &&
+      (current || mark.group != by.group)) {
+    // Readers of several groups are never ordered with a writer.
+    mark.thread = kSeveral;
+    mark.mask |= mask;
+    if (mark.group != by.group) mark.group = kSeveral;
+    if (mark.simdgroup != by.simdgroup) mark.simdgroup = kSeveral;
+    mark.simd_epoch = by.simd_epoch;
+    return race;
+  }
+  const uint32_t flag = access == Access::Atomic ? kAtomic : 0;
+  const bool same =
+      mark.thread == by.thread && mark.epoch == by.epoch && mark.simd_epoch == by.simd_epoch;
+  const uint32_t whole = same ? (mark.mask & 15) | mask : mask;
+  mark =
+      Mark{by.thread,     by.group,
+           by.simdgroup,  by.epoch,
+           by.simd_epoch, whole | (same && mark.thread != 0 ? flag & mark.mask & kAtomic : flag)};
+  return race;
+}
+
+std::optional<RaceFound> AccessMarks::record(size_t offset, size_t size, Access access,
+                                             const Accessor& by) {
+  std::optional<RaceFound> race;
+  for (size_t at = offset; at < offset + size;) {
+    const size_t word = at / 4, stop = std::min(offset + size, (word + 1) * 4);
+    const uint32_t mask = ((1U << (stop - at)) - 1) << (at % 4);
+    std::optional<RaceFound> found = record_word(words_[word], mask, access, by);
+    if (found && !race) race = found;
+    at = stop;
+  }
+  return race;
+}
+
+std::vector<std::pair<size_t, size_t>> AccessMarks::touched(bool written) const {
+  std::vector<std::pair<size_t, size_t>> ranges;
+  for (size_t i = 0; i < count_; ++i) {
+    const Mark& m = written ? words_[i].write : words_[i].read;
+    if (m.thread == 0) continue;
+    if (!ranges.empty() && ranges.back().second == i * 4) {
+      ranges.back().second += 4;
+    } else {
+      ranges.emplace_back(i * 4, i * 4 + 4);
+    }
+  }
+  return ranges;
+}
+
+Region& Memory::add(Region region) {
+  regions_.push_back(std::make_unique<Region>(std::move(region)));
+  return *regions_.back();
+}
+
+void Memory::sort() {
+  std::stable_sort(regions_.begin(), regions_.end(),
+                   [](const auto& a, const auto& b) { return a->begin < b->begin; });
+  last_ = nullptr;
+}
+
+Region* Memory::find(const void* address, size_t size) {
+  const char* at = static_cast<const char*>(address);
+  const auto contains = [&](const Region& r) {
+    return at >= r.begin && at < r.end() && size <= static_cast<size_t>(r.end() - at);
+  };
+  if (last_ != nullptr && contains(*last_)) return last_;
+  auto it = std::upper_bound(regions_.begin(), regions_.end(), at,
+                             [](const char* a, const auto& r) { return a < r->begin; });
+  while (it != regions_.begin()) {
+    --it;
+    if (contains(**it)) return last_ = it->get();
+  }
+  return nullptr;
+}
+
+std::string Memory::describe(const void* address) const {
+  const char* at = static_cast<const char*>(address);
+  if (reinterpret_cast<uintptr_t>(at) < 4096) return "a null pointer";
+  const Region* nearest = nullptr;
+  size_t distance = SIZE_MAX;
+  for (const auto& r : regions_) {
+    if (r->kind == RegionKind::Program || r->kind == RegionKind::Runtime) continue;
+    const size_t d = at < r->begin ? static_cast<size_t>(r->begin - at)
+                                   : (at >= r->end() ? static_cast<size_t>(at - r->end()) : 0);
+    if (d < distance) {
+      distance = d;
+      nearest = r.get();
+    }
+  }
+  if (nearest == nullptr || distance > (size_t{1} << 32)) {
+    char text[40];
+    std::snprintf(text, sizeof text, "address %p", address);
+    return text;
+  }
+  const long long offset = at - nearest->begin;
+  return "byte " + std::to_string(offset) + " of " + nearest->name + ", which has " +
+         std::to_string(nearest->size) + " bytes";
+}
+
+}  // namespace softmetal

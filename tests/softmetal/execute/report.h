@@ -1,0 +1,44 @@
+// What is wrong with an execution.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace softmetal {
+
+enum class ReportKind {
+  Binding,        // an argument is missing or does not fit the kernel
+  Limit,          // sizes over the limits of the device
+  OutOfBounds,    // an access outside of all memory that the kernel may use
+  Misaligned,     // an address that is no multiple of the type's alignment
+  ReadOnly,       // a write to memory that is only read
+  Uninitialized,  // a read of threadgroup memory that nobody has written
+  Race,           // accesses of two threads without a barrier between
+  Barrier,        // threads that wait at different barriers, or have ended
+  Simdgroup,      // lanes that wait at different calls, or have ended
+  Lane,           // a shuffle from a lane that is not there
+  TextureBounds,  // a texel outside of a texture; reads give 0, writes are dropped
+  Texture,        // a texture of another kind, format or usage than the program's type
+  Fault,          // a division by zero, an endless loop, a full stack
+};
+
+struct Report {
+  ReportKind kind;
+  bool is_error;  // the execution ended there; else it went on as specified
+  std::string text;
+  std::array<uint32_t, 3> group{}, thread{};  // where, if a thread did it
+  int count = 1;                              // how often; only the first place is named
+};
+
+// One line per report.
+std::string print_reports(const std::vector<Report>& reports);
+inline bool has_errors(const std::vector<Report>& reports) {
+  for (const Report& r : reports) {
+    if (r.is_error) return true;
+  }
+  return false;
+}
+
+}  // namespace softmetal

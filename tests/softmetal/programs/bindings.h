@@ -1,0 +1,44 @@
+// The arguments of softmetal-run, bound to a kernel.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/softmetal/execute/dispatch.h"
+#include "tests/softmetal/programs/npy.h"
+#include "tests/softmetal/programs/run_command.h"
+
+namespace softmetal {
+
+class Bindings {
+ public:
+  Bindings(const Function& function, const RunCommand& command)
+      : function_(function), command_(command) {}
+
+  // False with `problem` if a file or a shape does not fit.
+  bool bind(std::string& problem);
+  const Arguments& arguments() const { return arguments_; }
+  // Writes what has changed to its files.
+  bool write_back(std::string& problem);
+
+ private:
+  NpyArray* array(const std::string& file, std::string& problem);
+  bool has_parameter(const char* option, BindingKind kind, int index, std::string& problem) const;
+  bool bind_bytes(int index, const std::string& text, std::string& problem);
+  bool bind_argument_buffer(int index, const std::vector<std::string>& files, std::string& problem);
+  bool bind_texture(int index, const std::string& file, std::string& problem);
+  bool bind_sampler(int index, const std::string& words, std::string& problem);
+  Texture* make_texture(const std::string& file, uint32_t type, std::string& problem);
+  const ArgumentInfo* parameter(BindingKind kind, int index) const;
+
+  const Function& function_;
+  const RunCommand& command_;
+  Arguments arguments_;
+  std::map<std::string, std::unique_ptr<NpyArray>> arrays_;  // one for each file
+  std::vector<std::unique_ptr<Texture>> textures_;
+  std::vector<std::unique_ptr<std::vector<uint64_t>>> argument_buffers_;
+};
+
+}  // namespace softmetal

@@ -1,0 +1,49 @@
+// Arrays in .npy files, format versions 1 to 3, in C order and little-endian.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace softmetal {
+
+enum class Dtype {
+  Bool,
+  Int8,
+  UInt8,
+  Int16,
+  UInt16,
+  Int32,
+  UInt32,
+  Int64,
+  UInt64,
+  Float16,
+  Float32
+};
+size_t dtype_size(Dtype dtype);
+std::string dtype_name(Dtype dtype);
+std::optional<Dtype> dtype_of_name(const std::string& name);  // "int32"
+
+struct NpyArray {
+  std::string file;
+  Dtype dtype = Dtype::Float32;
+  std::vector<size_t> shape;
+  size_t size = 0;                 // of the data in bytes
+  std::vector<uint64_t> storage;   // aligned for every type
+  std::string header;              // up to the data, for writing back
+  std::vector<uint64_t> original;  // to see changes
+
+  void* data() { return storage.data(); }
+  bool changed() const { return storage != original; }
+};
+
+// False with `problem` if the file is no array that kernels can use.
+bool read_npy(const std::string& file, NpyArray& array, std::string& problem);
+bool write_npy(const NpyArray& array, std::string& problem);
+
+// Numbers separated by commas as bytes of a type; false with `problem` if one does not fit.
+bool parse_numbers(const std::string& text, Dtype dtype, std::vector<uint8_t>& bytes,
+                   std::string& problem);
+
+}  // namespace softmetal
