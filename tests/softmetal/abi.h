@@ -71,7 +71,7 @@ typedef struct {
   void (*texture_gather)(uint64_t texture, uint32_t type, uint64_t sampler, const SmSampleAt* at,
                          uint32_t component, uint32_t* texels);
   uint32_t (*texture_atomic)(uint64_t texture, uint32_t type, const SmTexelAt* at,
-                             uint32_t operation, uint32_t operand);
+                             uint64_t operation, uint32_t operand);
   uint32_t (*texture_size)(uint64_t texture, uint32_t type, uint32_t what, uint32_t lod);
 } SmCalls;
 

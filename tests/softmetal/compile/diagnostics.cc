@@ -21,6 +21,20 @@ void replace_all(std::string& s, std::string_view from, std::string_view to) {
   }
 }
 
+// `vec<float[4]>`, which is how the library names it, is float4.
+void name_vectors(std::string& s) {
+  for (size_t at = 0; (at = s.find("vec<", at)) != std::string::npos; ++at) {
+    const size_t open = s.find('[', at), close = s.find('>', at);
+    if (open == std::string::npos || close != open + 3 || s[open + 2] != ']') continue;
+    std::string element = s.substr(at + 4, open - at - 4);
+    while (!element.empty() && element.back() == ' ') element.pop_back();
+    if (element.compare(0, 9, "unsigned ") == 0) element = "u" + element.substr(9);
+    if (element == "__bf16") element = "bfloat";
+    if (element.find_first_not_of("abcdefghijklmnopqrstuvwxyz") != std::string::npos) continue;
+    s.replace(at, close + 1 - at, element + s[open + 1]);
+  }
+}
+
 // Types in the words of MSL. A variable is in its own space as well, which says nothing here.
 std::string in_words_of_msl(std::string_view text) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kWords = {{
@@ -49,6 +63,7 @@ std::string in_words_of_msl(std::string_view text) {
     out = text.substr(text.find("': ") + 3);
   }
   for (const auto& [from, to] : kWords) replace_all(out, from, to);
+  name_vectors(out);
   return out;
 }
 
@@ -94,24 +109,28 @@ std::vector<Message> read_clang_messages(std::string_view printed, std::string_v
     const bool read = read_line(printed.substr(at, end - at), line);
     at = end + 1;
     if (!read) continue;
-    const bool of_user = line.file == file;
+    // The library's own files have absolute paths, as others have, but are of one folder.
+    const bool of_library = line.file.find("softmetal/include/") != std::string_view::npos;
+    const bool of_user = !of_library && !line.file.empty();
+    const std::string other = of_user && line.file != file ? std::string(line.file) : "";
     // The token pass says it in Metal's words.
     if (line.text.find("cl_khr_fp64") != std::string::npos) continue;
     if (line.kind != Message::Kind::Note) {
       homeless = !of_user;
       candidates = 0;
-      messages.push_back({line.kind, of_user ? line.number : 0, line.text});
+      messages.push_back({line.kind, of_user ? line.number : 0, line.text, other});
       continue;
     }
     if (homeless && of_user) {
       messages.back().line = line.number;
+      messages.back().file = other;
       homeless = false;
       continue;
     }
     // Of notes in headers those that say why a function does not fit are kept, a few.
     const bool why = line.text.find("candidate") != std::string::npos;
     if (homeless || (!of_user && (!why || ++candidates > 3))) continue;
-    messages.push_back({Message::Kind::Note, of_user ? line.number : 0, line.text});
+    messages.push_back({Message::Kind::Note, of_user ? line.number : 0, line.text, other});
   }
   return messages;
 }
@@ -132,10 +151,10 @@ std::string print_messages(const std::vector<Message>& messages, std::string_vie
   std::string out;
   for (const Message& m : messages) {
     static constexpr const char* kNames[] = {"error", "warning", "note"};
-    out += file;
+    out += m.file.empty() ? file : m.file;
     if (m.line > 0) out += ":" + std::to_string(m.line);
     out += std::string(": ") + kNames[static_cast<int>(m.kind)] + ": " + m.text + "\n";
-    if (m.line > 0 && m.line <= static_cast<int>(lines.size())) {
+    if (m.file.empty() && m.line > 0 && m.line <= static_cast<int>(lines.size())) {
       out += std::string(lines[m.line - 1]) + "\n";
     }
   }

@@ -216,6 +216,11 @@ void* Execution::threadgroup_variable(uint32_t id, uint64_t size, uint64_t align
                                 " bytes of threadgroup memory; the limit is " +
                                 std::to_string(threadgroup_region_->size));
   }
+  if (id >> 31 != 0) {
+    std::memset(begin + offset, 0, size);
+    std::fill(threadgroup_region_->written.begin() + static_cast<ptrdiff_t>(offset),
+              threadgroup_region_->written.begin() + static_cast<ptrdiff_t>(offset + size), true);
+  }
   variables_.push_back({id, offset});
   threadgroup_used_ = offset + size;
   return begin + offset;

@@ -88,8 +88,10 @@ void on_texture_gather(uint64_t handle, uint32_t type, uint64_t sampler, const S
   gather_texture(t, SamplerState{sampler}, *at, component, texels);
 }
 
-uint32_t apply_atomic(uint32_t operation, bool is_signed, uint32_t old, uint32_t x) {
+// Operation 8 has in its upper half what the texel must be.
+uint32_t apply_atomic(uint64_t operation, bool is_signed, uint32_t old, uint32_t x) {
   const auto a = static_cast<int32_t>(old), b = static_cast<int32_t>(x);
+  if ((operation & 0xff) == 8) return old == operation >> 32 ? x : old;
   switch (operation) {
     case 0:
       return old + x;
@@ -109,7 +111,7 @@ uint32_t apply_atomic(uint32_t operation, bool is_signed, uint32_t old, uint32_t
       return x;
   }
 }
-uint32_t on_texture_atomic(uint64_t handle, uint32_t type, const SmTexelAt* at, uint32_t operation,
+uint32_t on_texture_atomic(uint64_t handle, uint32_t type, const SmTexelAt* at, uint64_t operation,
                            uint32_t operand) {
   here().may_yield();
   const Texture& t = here().texture(handle, type, true, true);

@@ -72,7 +72,7 @@ HIDDEN void __sm_texture_gather(uint64_t t, uint32_t type, uint64_t s, const SmS
                                 uint32_t component, uint32_t* texels) {
   __sm_calls->texture_gather(t, type, s, at, component, texels);
 }
-HIDDEN uint32_t __sm_texture_atomic(uint64_t t, uint32_t type, const SmTexelAt* at, uint32_t operation,
+HIDDEN uint32_t __sm_texture_atomic(uint64_t t, uint32_t type, const SmTexelAt* at, uint64_t operation,
                                     uint32_t operand) {
   return __sm_calls->texture_atomic(t, type, at, operation, operand);
 }

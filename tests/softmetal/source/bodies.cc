@@ -75,7 +75,10 @@ void wrap(Code& code, size_t begin, size_t end) {
 
 void wrap_operands(Code& code, size_t open, size_t close) {
   for (size_t i = open; i < close; ++i) {
-    if (!code.is(i, "?") || is_discarded(code, i)) continue;
+    // Arguments of templates are constants.
+    const size_t behind = code.behind_template_arguments(i, false);
+    if (behind > i) i = behind - 1;
+    if (!code.is(i, "?") || code[i].replaced || is_discarded(code, i)) continue;
     const size_t colon = end_of_operand(code, i + 1, close, true);
     if (!code.is(colon, ":")) continue;
     wrap(code, i + 1, colon);
@@ -113,25 +116,32 @@ size_t behind_type(const Code& code, size_t i) {
   return i;
 }
 
+// Whether an initializer is zero: `= {}`, `= {0}`, `= 0`.
+bool is_zero(const Code& code, size_t begin, size_t end) {
+  for (size_t i = begin; i < end; ++i) {
+    const bool zero = code[i].kind == TokenKind::Number &&
+                      code[i].text.find_first_not_of("0.fFhHuUlL") == std::string_view::npos;
+    if (!zero && !code.is(i, "{") && !code.is(i, "}") && !code.is(i, "=")) return false;
+  }
+  return true;
+}
+
 // `threadgroup T a[2], b;` becomes references to storage that all threads of a group share.
 void rewrite_variables(Code& code, size_t first, size_t type, size_t behind) {
   size_t end = behind;
-  while (end < code.size() && !code.is(end, ";")) {
-    if (code.is(end, "=") || code.is(end, "{") || code.is(end, "(")) {
-      code.error(end, "a variable in threadgroup memory cannot be initialized");
-      while (end < code.size() && !code.is(end, ";")) ++end;
-      for (size_t i = first; i < end; ++i) code[i].replace("");
-      return;
-    }
-    ++end;
-  }
+  while (end < code.size() && !code.is(end, ";")) ++end;
   const std::string type_text = code.text(type, behind);
   std::string out;
   for (const auto& [begin, stop] : split_at_commas(code, behind, end)) {
-    const std::string name(code[begin].text), dims = code.text(begin + 1, stop);
-    const std::string id = std::to_string(begin);
-    out += "typedef " + type_text + " __sm_type_" + id + dims + "; threadgroup __sm_type_" + id +
-           "& " + name + " = metal::__sm_threadgroup<__sm_type_" + id + ">(" + id + "u); ";
+    size_t dims = begin + 1;
+    while (dims < stop && code.is(dims, "[")) dims = code.closing(dims) + 1;
+    if (!is_zero(code, dims, stop)) {
+      code.error(dims, "a variable in threadgroup memory cannot be initialized");
+    }
+    const std::string name(code[begin].text), id = std::to_string(begin);
+    out += "typedef " + type_text + " __sm_type_" + id + code.text(begin + 1, dims) +
+           "; threadgroup __sm_type_" + id + "& " + name + " = metal::__sm_" +
+           (dims < stop ? "zero_" : "") + "threadgroup<__sm_type_" + id + ">(" + id + "u); ";
   }
   for (size_t i = first; i < end; ++i) code[i].replace("");
   code[first].replace(out);
@@ -213,6 +223,45 @@ void collect_calls(Code& code, size_t open, size_t close,
   }
 }
 
+// `uint4 v = {a, b};` leaves the rest zero.
+void complete_lists(Code& code, size_t open, size_t close) {
+  for (size_t i = open + 1; i + 3 < close; ++i) {
+    const std::string_view type = code[i].text;
+    const bool vector = is_builtin_type(code[i]) && type.back() >= '2' && type.back() <= '4';
+    if (!vector || !code.is_identifier(i + 1) || !code.is(i + 2, "=") || !code.is(i + 3, "{"))
+      continue;
+    const size_t end = code.closing(i + 3);
+    const size_t count = split_at_commas(code, i + 4, end).size();
+    if (count == 0 || count >= static_cast<size_t>(type.back() - '0')) continue;
+    code[i + 3].replace("metal::__sm_list<" + std::string(type) + ">(");
+    code[end].replace(")");
+  }
+}
+
+bool is_swizzle(std::string_view s) {
+  if (s.size() < 2 || s.size() > 4) return false;
+  return s.find_first_not_of("xyzw") == std::string_view::npos ||
+         s.find_first_not_of("rgba") == std::string_view::npos;
+}
+
+// Swizzles that are only read become calls in templates: clang loses a property where the other
+// operand depends on a template.
+void rewrite_swizzles(Code& code, size_t open, size_t close) {
+  for (size_t i = open + 1; i < close; ++i) {
+    if (!code.is_identifier(i) || !is_swizzle(code[i].text) || code.is_member(code[i].text))
+      continue;
+    if (!code.is(i - 1, ".") && !code.is(i - 1, "->")) continue;
+    if (code.is(i + 1, "(") || code.is(i + 1, "++") || code.is(i + 1, "--") ||
+        is_assignment(code[i + 1])) {
+      continue;
+    }
+    std::string name(code[i].text);
+    for (char& c : name)
+      c = c == 'r' ? 'x' : (c == 'g' ? 'y' : (c == 'b' ? 'z' : (c == 'a' ? 'w' : c)));
+    code[i].replace("__get_" + name + "()");
+  }
+}
+
 // `is_function_constant_defined(name)` asks what record_function_constant() wrote.
 void rewrite_questions(Code& code, size_t open, size_t close) {
   for (size_t i = open; i < close; ++i) {
@@ -231,6 +280,8 @@ void rewrite_body(Code& code, size_t open, const BodyContext& context) {
   rewrite_threadgroup_variables(code, open, close, context.of_kernel);
   if (context.of_device_method) rewrite_returns(code, open, close);
   wrap_operands(code, open, close);
+  complete_lists(code, open, close);
+  if (context.of_template) rewrite_swizzles(code, open, close);
   check_pointers(code, open, close);
   if (context.calls != nullptr) collect_calls(code, open, close, *context.calls);
 }
@@ -276,6 +327,12 @@ void check_words(Code& code, int version) {
   for (size_t i = 0; i < code.size(); ++i) {
     const Token& token = code[i];
     if (!token.is_identifier() || !token.of_user) continue;
+    // `coherent device` is how memory is cached, which is no matter here.
+    if (token.is("coherent") && (code.is(i + 1, "device") || code.is(i + 1, "("))) {
+      for (size_t k = i; k <= (code.is(i + 1, "(") ? code.closing(i + 1) : i); ++k)
+        code[k].replace("");
+      continue;
+    }
     for (const Word& word : kMissing) {
       const bool deleted = word.word == "delete" && code.is(i - 1, "=");
       if (token.text == word.word && !deleted) code.error(i, word.why);

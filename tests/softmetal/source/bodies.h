@@ -10,6 +10,7 @@ namespace softmetal {
 
 struct BodyContext {
   bool of_kernel = false;
+  bool of_template = false;       // or of a method of one
   bool of_device_method = false;  // returns references of device memory through `this`
   std::set<std::string, std::less<>>* calls = nullptr;  // takes the names of called functions
 };

@@ -32,6 +32,9 @@ class Code {
   size_t behind_template_arguments(size_t i, bool of_any) const;
   bool names_template(size_t i) const;
   void add_template(std::string_view name) { templates_.emplace(name); }
+  // Names of members of the program's classes.
+  void add_member(std::string_view name) { members_.emplace(name); }
+  bool is_member(std::string_view name) const { return members_.find(name) != members_.end(); }
 
   // The attributes between the tokens i - 1 and i.
   const std::vector<Attribute>& attributes_before(size_t i) const;
@@ -52,7 +55,7 @@ class Code {
   std::vector<size_t> at_;
   std::vector<size_t> closing_;
   std::map<size_t, std::vector<Attribute>> attributes_;  // by the position that follows
-  std::set<std::string, std::less<>> templates_;
+  std::set<std::string, std::less<>> templates_, members_;
 };
 
 bool is_address_space(const Token& token);

@@ -81,6 +81,7 @@ std::vector<std::pair<size_t, size_t>> split_at_commas(const Code& code, size_t 
 
 Declaration read_declaration(const Code& code, size_t begin, size_t limit) {
   Declaration out;
+  out.first = begin;
   while (code.is(begin, "template") && code.is(begin + 1, "<")) {
     const size_t behind = code.behind_template_arguments(begin + 1, true);
     if (behind == begin + 1) break;

@@ -10,6 +10,7 @@
 namespace softmetal {
 
 struct Declaration {
+  size_t first = 0;  // of all tokens
   size_t begin = 0;  // behind `template <...>`
   size_t end = 0;    // behind the last token: `;` or `}`
   bool is_template = false;

@@ -1,5 +1,7 @@
 #include "tests/softmetal/source/pass.h"
 
+#include <cctype>
+
 #include "tests/softmetal/source/bodies.h"
 #include "tests/softmetal/source/entries.h"
 #include "tests/softmetal/source/scopes.h"
@@ -23,32 +25,36 @@ void keep_argument_structs(Program& program) {
   program.structs = std::move(kept);
 }
 
-// Pragmas of Metal become clang's. Literals of bfloat become casts.
-void rewrite_directives(std::vector<Token>& tokens) {
-  for (Token& token : tokens) {
-    if (token.kind == TokenKind::Number && token.text.size() > 2) {
-      const std::string_view end = token.text.substr(token.text.size() - 2);
-      if ((end == "bf" || end == "BF") && token.text.substr(0, 2) != "0x") {
-        token.replace("((bfloat)" + std::string(token.text.substr(0, token.text.size() - 2)) +
-                      "f)");
-      }
-    }
-    if (token.kind != TokenKind::Directive || token.text.find("METAL") == std::string_view::npos)
-      continue;
-    const auto has = [&](std::string_view s) {
-      return token.text.find(s) != std::string_view::npos;
-    };
-    if (has("contract") && has("fast")) {
-      token.replace("#pragma clang fp contract(fast)");
-    } else if (has("contract") && (has("on") && !has("off"))) {
-      token.replace("#pragma clang fp contract(on)");
-    } else if (has("contract") && has("off")) {
-      token.replace("#pragma clang fp contract(off)");
-    } else if (has("math_mode") && has("safe")) {
-      token.replace("#pragma clang fp contract(off)");
-    } else {
-      token.replace("");
-    }
+// Numbers with a point or an exponent are floats, as Metal has no double. Clang's option for that
+// forgets it where a template is instantiated. Literals of bfloat become casts.
+void rewrite_number(Token& token) {
+  const std::string text(token.text);
+  const bool hex = text.size() > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+  const bool floating = hex ? text.find_first_of("pP") != std::string::npos
+                            : text.find_first_of(".eE") != std::string::npos;
+  if (!floating) return;
+  const size_t size = text.size();
+  if (size > 2 && (text.compare(size - 2, 2, "bf") == 0 || text.compare(size - 2, 2, "BF") == 0)) {
+    token.replace("((bfloat)" + text.substr(0, size - 2) + "f)");
+  } else if (text.back() == '.' || std::isdigit(static_cast<unsigned char>(text.back()))) {
+    token.replace(text + "f");
+  }
+}
+
+// Pragmas of Metal become clang's.
+void rewrite_pragma(Token& token) {
+  const auto has = [&](std::string_view s) { return token.text.find(s) != std::string_view::npos; };
+  if (!has("METAL")) return;
+  if (has("contract") && has("fast")) {
+    token.replace("#pragma clang fp contract(fast)");
+  } else if (has("contract") && has("off")) {
+    token.replace("#pragma clang fp contract(off)");
+  } else if (has("contract") && has("on")) {
+    token.replace("#pragma clang fp contract(on)");
+  } else if (has("math_mode") && has("safe")) {
+    token.replace("#pragma clang fp contract(off)");
+  } else {
+    token.replace("");
   }
 }
 
@@ -57,7 +63,10 @@ void rewrite_directives(std::vector<Token>& tokens) {
 Program run_token_pass(std::string_view preprocessed, const PassOptions& options) {
   Program program;
   std::vector<Token> tokens = read_tokens(preprocessed, options.file);
-  rewrite_directives(tokens);
+  for (Token& token : tokens) {
+    if (token.kind == TokenKind::Number) rewrite_number(token);
+    if (token.kind == TokenKind::Directive) rewrite_pragma(token);
+  }
   Code code(tokens, program.messages);
   check_words(code, options.version);
   Scopes(code, program, options).run();

@@ -14,6 +14,7 @@ struct Message {
   Kind kind;
   int line;  // 0 if about the whole program
   std::string text;
+  std::string file = {};  // if it is not the program's own, but one that it includes
 };
 
 struct Attribute {

@@ -161,7 +161,20 @@ void Scopes::explicit_instantiation(size_t begin, size_t end, const std::string&
   Kernel kernel = found->second.kernel;
   kernel.is_template = false;
   kernel.expression = found->first + code_.text(first, stop);
-  kernel.public_name = host_name.empty() ? kernel.expression : host_name;
+  if (first == stop && d.is_function) {
+    // The arguments follow from the parameters: a function with these calls it.
+    const std::string instance = "__sm_instance_" + std::to_string(begin);
+    std::string arguments;
+    Kernel declared;
+    read_parameters(code_, d, declared);
+    for (const Parameter& p : declared.parameters)
+      arguments += (arguments.empty() ? "" : ", ") + p.name;
+    code_[end].after += " inline void " + instance + code_.text(d.open, d.close + 1) + " { " +
+                        found->first + "(" + arguments + "); }";
+    kernel.expression = prefix + instance;
+    kernel.public_name = host_name.empty() ? found->first : host_name;
+  }
+  if (first != stop) kernel.public_name = host_name.empty() ? kernel.expression : host_name;
   kernel.line = code_[begin].line;
   // The most threads of an instance: an expression of template arguments.
   const auto arguments =
@@ -205,6 +218,7 @@ void Scopes::function(const Declaration& d, const std::string& prefix,
   BodyContext context;
   context.of_kernel = is_kernel;
   context.calls = &calls_[name];
+  context.of_template = d.is_template || out_of_class;
   context.of_device_method =
       out_of_class && d.has(code_, "device", d.name) &&
       (code_.is(d.close + 1, "__generic") ||
@@ -308,6 +322,8 @@ void Scopes::class_scope(const Declaration& d, const std::string& prefix) {
   s.is_template = d.is_template;
   if (!name.empty()) class_names_.insert(name);
   const size_t end = code_.closing(d.body);
+  std::set<std::string> outer;
+  std::swap(outer, constructors_);
   for (size_t i = d.body + 1; i < end;) {
     if (code_.is(i, ";")) {
       ++i;
@@ -325,6 +341,7 @@ void Scopes::class_scope(const Declaration& d, const std::string& prefix) {
       i = std::max(member.end, i + 1);
     }
   }
+  std::swap(outer, constructors_);
   if (!name.empty()) program_.structs.push_back(std::move(s));
 }
 
@@ -333,8 +350,9 @@ void Scopes::class_member(const Declaration& d, const std::string& prefix,
   if (d.is_function) {
     function_parameters(d);
     method_qualifiers(d, class_name);
-    if (d.body != 0) {
+    if (d.body != 0 && !(code_[d.body].replaced && code_[d.body].instead.empty())) {
       BodyContext context;
+      context.of_template = d.is_template || into.is_template;
       context.calls = &calls_[class_name + "::" + std::string(code_[d.open - 1].text)];
       const size_t stop = d.body;
       bool generic = false;
@@ -372,6 +390,7 @@ void Scopes::class_member(const Declaration& d, const std::string& prefix,
     }
     if (!named) continue;
     if (begin == d.begin) pointers_of_spaces(d, begin, end);
+    code_.add_member(code_[name].text);
     if (id) into.has_ids = true;
     into.members.push_back({std::string(code_[name].text), id, code_[name].line});
   }
@@ -396,16 +415,45 @@ void Scopes::method_qualifiers(const Declaration& d, const std::string& class_na
     place = i;
     if (is_constructor || is_destructor) {
       code_[i].replace("");
-    } else if (code_.is(i, "device")) {
-      code_[i].replace("__generic");
+      continue;
     }
+    // A temporary fits this one and that of the thread, which comes first if this is a template.
+    const bool other = code_.is(i, "device") || code_.is(i, "threadgroup");
+    if (other && !d.is_template && d.body != 0) code_[d.first].before += "template <int = 0> ";
+    if (code_.is(i, "device")) code_[i].replace("__generic");
   }
-  if (code_.is(d.end - 2, "default") && code_.is(d.end - 3, "=") && d.open + 1 < d.close) {
-    for (size_t i = d.begin; i < d.end; ++i) code_[i].replace("");
+  const bool defaulted = code_.is(d.end - 2, "default") && code_.is(d.end - 3, "=");
+  // Constructors that differ in the space of the new object are one here.
+  const std::string signature = code_.text(d.open, d.close);
+  const bool repeated = is_constructor && has_space && !constructors_.insert(signature).second;
+  if (defaulted && code_.is(d.name, "operator") && code_.is(d.name + 1, "=") && has_space &&
+      define_assignment(d))
+    return;
+  if ((defaulted && d.open + 1 < d.close) || repeated) {
+    for (size_t i = d.first; i < d.end; ++i) code_[i].replace("");
     return;
   }
   if (is_static || is_constructor || is_destructor || has_space) return;
   code_[place].after += " thread";
+}
+
+// `thread T& operator=(const device T& x) thread = default`: one definition for each space of the
+// object takes values of all spaces. Without it, other assignments of that space would fit as well
+// as clang's.
+bool Scopes::define_assignment(const Declaration& d) {
+  std::string space;
+  for (size_t i = d.close + 1; i < d.end; ++i) {
+    if (is_address_space(code_[i])) space = std::string(code_[i].text);
+  }
+  if (!constructors_.insert("=" + space).second || !code_.is_identifier(d.close - 1)) return false;
+  for (size_t i = d.open; i < d.close; ++i) {
+    if (is_address_space(code_[i])) code_[i].replace("__generic");
+  }
+  code_[d.end - 3].replace("{ __builtin_memcpy(this, &" + std::string(code_[d.close - 1].text) +
+                           ", sizeof(*this)); return " +
+                           (space == "device" ? "metal::__sm_device(*this); }" : "*this; }"));
+  code_[d.end - 2].replace("");
+  return true;
 }
 
 void Scopes::variable(const Declaration& d, const std::string& prefix) {
@@ -418,11 +466,16 @@ void Scopes::variable(const Declaration& d, const std::string& prefix) {
     }
   }
   if (!code_[d.begin].of_user || code_.is(d.begin, "friend") || code_.is(d.begin, "extern")) return;
+  for (std::string_view key : {"struct", "class", "union", "enum"}) {
+    if (code_.is(d.begin, key) && code_.is(d.begin + 2, ";")) return;  // declared, not defined
+  }
   const bool named = d.end > d.begin + 2 && code_.is_identifier(d.begin);
   const bool constant = d.has(code_, "constant", d.end);
   const bool sampler = d.has(code_, "sampler", d.end);
   if (named && !constant && !sampler) {
     code_.error(d.begin, "a variable of program scope must be in the constant address space");
+  } else if (d.has(code_, "::", d.end) && code_.is(d.end - 1, ";")) {
+    // A static member is defined, which is initialized in its class; or a type is qualified.
   } else if (named && constant && !sampler && !d.has(code_, "=", d.end) &&
              !d.has(code_, "{", d.end) && !d.has(code_, "(", d.end)) {
     code_.error(d.begin, "a variable in the constant address space must be initialized");

@@ -33,6 +33,7 @@ class Scopes {
   void other_stage(const Declaration& d);
   void function_parameters(const Declaration& d);
   void method_qualifiers(const Declaration& d, const std::string& class_name);
+  bool define_assignment(const Declaration& d);
   void pointers_of_spaces(const Declaration& d, size_t begin, size_t end);
   void class_scope(const Declaration& d, const std::string& prefix);
   void class_member(const Declaration& d, const std::string& prefix, const std::string& class_name,
@@ -46,6 +47,7 @@ class Scopes {
   Program& program_;
   const PassOptions& options_;
   std::set<std::string, std::less<>> class_names_;
+  std::set<std::string> constructors_;  // classes and parameters of those that name a space
   std::map<std::string, KernelDefinition> kernels_;
   // Which functions each function calls, by unqualified names.
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> calls_;

@@ -24,11 +24,25 @@ constexpr device T& __sm_device(device T& x) {
 }
 }  // namespace metal
 
+// A temporary fits them all: those of other spaces than the thread's are templates, which come
+// second.
 #define SM_ELEMENT_ACCESS(T, INDEX, ELEMENT)                                        \
   thread T& operator[](INDEX i) __private { return ELEMENT; }                       \
   constexpr const thread T& operator[](INDEX i) const __private { return ELEMENT; } \
-  threadgroup T& operator[](INDEX i) __local { return ELEMENT; }                    \
-  const threadgroup T& operator[](INDEX i) const __local { return ELEMENT; }        \
   constexpr constant T& operator[](INDEX i) const __global { return ELEMENT; }      \
-  device T& operator[](INDEX i) __generic { return *(device T*)&(ELEMENT); }        \
-  const device T& operator[](INDEX i) const __generic { return *(const device T*)&(ELEMENT); }
+  template <int = 0>                                                                \
+  threadgroup T& operator[](INDEX i) __local {                                      \
+    return ELEMENT;                                                                 \
+  }                                                                                 \
+  template <int = 0>                                                                \
+  const threadgroup T& operator[](INDEX i) const __local {                          \
+    return ELEMENT;                                                                 \
+  }                                                                                 \
+  template <int = 0>                                                                \
+  device T& operator[](INDEX i) __generic {                                         \
+    return *(device T*)&(ELEMENT);                                                  \
+  }                                                                                 \
+  template <int = 0>                                                                \
+  const device T& operator[](INDEX i) const __generic {                             \
+    return *(const device T*)&(ELEMENT);                                            \
+  }

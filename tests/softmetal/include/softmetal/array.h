@@ -5,6 +5,7 @@
 #include "traits.h"
 
 namespace metal {
+using std::initializer_list;
 
 template <class T, size_t N>
 struct array {

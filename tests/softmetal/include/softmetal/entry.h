@@ -218,11 +218,11 @@ struct __sm_builtin_of {
   static P get(const __generic uint* v) { return (P)v[0]; }
 };
 template <class T>
-struct __sm_builtin_of<vec<T, 2>> {
+struct __sm_builtin_of<__sm_vec<T[2]>> {
   static vec<T, 2> get(const __generic uint* v) { return vec<T, 2>((T)v[0], (T)v[1]); }
 };
 template <class T>
-struct __sm_builtin_of<vec<T, 3>> {
+struct __sm_builtin_of<__sm_vec<T[3]>> {
   static vec<T, 3> get(const __generic uint* v) { return vec<T, 3>((T)v[0], (T)v[1], (T)v[2]); }
 };
 
@@ -231,6 +231,11 @@ extern "C" __generic void* __sm_threadgroup_variable(uint id, ulong size, ulong 
 template <class T>
 inline threadgroup T& __sm_threadgroup(uint id) {
   return *(threadgroup T*)(ulong)__sm_threadgroup_variable(id, sizeof(T), alignof(T));
+}
+// One that is zero before the first thread reaches its declaration.
+template <class T>
+inline threadgroup T& __sm_zero_threadgroup(uint id) {
+  return *(threadgroup T*)(ulong)__sm_threadgroup_variable(id | 1u << 31, sizeof(T), alignof(T));
 }
 
 // What the optimizer may assume.

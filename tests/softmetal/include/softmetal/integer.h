@@ -128,6 +128,7 @@ inline T __sm_madsat(T x, T y, T z) {
 
 #define SM_INTEGER(T)                                                                        \
   SM_INTEGER_1(abs, T, x < 0 ? (T)(0 - (U)x) : x)                                            \
+  SM_INTEGER_1(sign, T, x == 0 ? 0 : (x < 0 ? -1 : 1))                                       \
   SM_INTEGER_2(max, T, x < y ? y : x)                                                        \
   SM_INTEGER_2(min, T, y < x ? y : x)                                                        \
   SM_INTEGER_3(clamp, T, min(max(x, y), z))                                                  \

@@ -83,3 +83,4 @@
 #define INT16_MAX 32767
 #define INT32_MAX 2147483647
 #define INT64_MAX 0x7fffffffffffffffl
+#define __METAL_MEMORY_SCOPE_SYSTEM__ 4

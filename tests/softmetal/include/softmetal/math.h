@@ -12,11 +12,12 @@
 extern "C" {
 #define SM_DECLARE_1(F) float __sm_##F(float);
 #define SM_DECLARE_2(F) float __sm_##F(float, float);
-#define SM_EACH_LIBRARY_1(F)                                                                       \
-  F(acos)                                                                                          \
-  F(acosh)                                                                                         \
-  F(asin) F(asinh) F(atan) F(atanh) F(cos) F(cosh) F(cospi) F(exp) F(exp2) F(exp10) F(log) F(log2) \
-      F(log10) F(rsqrt) F(sin) F(sinh) F(sinpi) F(tan) F(tanh) F(tanpi)
+// clang-format off
+#define SM_EACH_LIBRARY_1(F) \
+  F(acos) F(acosh) F(asin) F(asinh) F(atan) F(atanh) F(cos) F(cosh) F(cospi) F(exp) \
+  F(exp2) F(exp10) F(log) F(log2) F(log10) F(rsqrt) F(sin) F(sinh) F(sinpi) F(tan) \
+  F(tanh) F(tanpi)
+// clang-format on
 #define SM_EACH_LIBRARY_2(F) F(atan2) F(fmod) F(pow) F(powr) F(nextafter)
 SM_EACH_LIBRARY_1(SM_DECLARE_1)
 SM_EACH_LIBRARY_2(SM_DECLARE_2)
@@ -224,24 +225,6 @@ SM_OF_EXPONENT(half, 4)
 #undef SM_OF_EXPONENT
 #undef SM_WITH_RESULT
 
-// bfloat (from MSL 3.1): as float, rounded once more.
-inline bfloat fabs(bfloat x) { return (bfloat)__builtin_fabsf((float)x); }
-inline bfloat abs(bfloat x) { return (bfloat)__builtin_fabsf((float)x); }
-inline bfloat max(bfloat x, bfloat y) { return (bfloat)max((float)x, (float)y); }
-inline bfloat min(bfloat x, bfloat y) { return (bfloat)min((float)x, (float)y); }
-inline bfloat fmax(bfloat x, bfloat y) { return (bfloat)max((float)x, (float)y); }
-inline bfloat fmin(bfloat x, bfloat y) { return (bfloat)min((float)x, (float)y); }
-inline bfloat clamp(bfloat x, bfloat y, bfloat z) { return min(max(x, y), z); }
-#define SM_BFLOATS(K, F) SM_VECTORS(K, F, bfloat)
-SM_BFLOATS(1, fabs)
-SM_BFLOATS(1, abs)
-SM_BFLOATS(2, max)
-SM_BFLOATS(2, min)
-SM_BFLOATS(2, fmax)
-SM_BFLOATS(2, fmin)
-SM_BFLOATS(3, clamp)
-#undef SM_BFLOATS
-
 // Geometric functions.
 #define SM_GEOMETRIC(T, N)                                                                  \
   inline T dot(vec<T, N> x, vec<T, N> y) {                                                  \
@@ -283,15 +266,15 @@ SM_CROSS(half)
 namespace fast {
 #define SM_SAME(F) using precise::F;
 SM_EACH_LIBRARY_1(SM_SAME)
-#define SM_EACH_OTHER(F)                                                                       \
-  F(atan2)                                                                                     \
-  F(fmod)                                                                                      \
-  F(pow) F(powr) F(fabs) F(abs) F(ceil) F(floor) F(trunc) F(rint) F(round) F(sqrt) F(copysign) \
-      F(fmax) F(fmin) F(max) F(min) F(fdim) F(step) F(divide) F(clamp) F(mix) F(fmax3) F(max3) \
-          F(fmin3) F(min3) F(fmedian3) F(median3) F(saturate) F(sign) F(fract) F(fma)          \
-              F(smoothstep) F(nextafter) F(frexp) F(ldexp) F(ilogb) F(modf) F(sincos) F(dot)   \
-                  F(length) F(length_squared) F(distance) F(distance_squared) F(normalize)     \
-                      F(reflect) F(refract) F(faceforward) F(cross)
+// clang-format off
+#define SM_EACH_OTHER(F) \
+  F(atan2) F(fmod) F(pow) F(powr) F(fabs) F(abs) F(ceil) F(floor) F(trunc) F(rint) \
+  F(round) F(sqrt) F(copysign) F(fmax) F(fmin) F(max) F(min) F(fdim) F(step) F(divide) \
+  F(clamp) F(mix) F(fmax3) F(max3) F(fmin3) F(min3) F(fmedian3) F(median3) F(saturate) \
+  F(sign) F(fract) F(fma) F(smoothstep) F(nextafter) F(frexp) F(ldexp) F(ilogb) F(modf) \
+  F(sincos) F(dot) F(length) F(length_squared) F(distance) F(distance_squared) \
+  F(normalize) F(reflect) F(refract) F(faceforward) F(cross)
+// clang-format on
 SM_EACH_OTHER(SM_SAME)
 #undef SM_SAME
 }  // namespace fast

@@ -18,7 +18,15 @@ struct packed_vec;
 #define SM_PACKED_BODY(N)                                          \
   enum { kSize = N };                                              \
   typedef T element_type;                                          \
-  T __e[N];                                                        \
+  union {                                                          \
+    T __e[N];                                                      \
+    struct {                                                       \
+      T SM_XYZW_##N;                                               \
+    };                                                             \
+    struct {                                                       \
+      T SM_RGBA_##N;                                               \
+    };                                                             \
+  };                                                               \
   packed_vec() = default;                                          \
   packed_vec(vec<T, N> v) {                                        \
     for (int i = 0; i < N; ++i) __e[i] = static_cast<T>(v.__v[i]); \
@@ -52,11 +60,7 @@ struct packed_vec;
 #undef SM_S4
 #define SM_GET(NAME, TYPE, PUT) \
   __declspec(property(get = __get_##NAME, put = __put_##NAME)) TYPE PUT;
-#define SM_S1(a, p, i)                   \
-  T __get_##a() const { return __e[i]; } \
-  void __put_##a(T x) { __e[i] = x; }    \
-  SM_GET(a, T, a)                        \
-  SM_GET(a, T, p)
+#define SM_S1(a, p, i)
 #define SM_PACKED_SWIZZLE(NAME, OTHER, TYPE)                                \
   TYPE __get_##NAME() const { return vec<T, kSize>(*this).__get_##NAME(); } \
   void __put_##NAME(TYPE s) {                                               \

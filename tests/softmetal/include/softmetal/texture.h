@@ -9,6 +9,7 @@
 namespace metal {
 
 enum class access { sample, read, write, read_write };
+enum memory_coherence { memory_coherence_threadgroup, memory_coherence_device };
 enum class component { x, y, z, w };
 
 enum class coord { normalized, pixel };
@@ -149,7 +150,7 @@ void __sm_texture_gather(ulong texture, uint type, ulong sampler,
                          const __private __sm_sample_at* at, uint component,
                          __private uint* texels);
 uint __sm_texture_atomic(ulong texture, uint type, const __private __sm_texel_at* at,
-                         uint operation, uint operand);
+                         ulong operation, uint operand);
 uint __sm_texture_size(ulong texture, uint type, uint what, uint lod);
 }
 
@@ -219,7 +220,7 @@ struct __sm_texture : __sm_texture_base {
     __sm_texture_gather(handle, __type(), s.__bits, &where, uint(c), texels);
     return __sm_texel<T>::value(texels);
   }
-  static uint __atomic(ulong handle, __sm_texel_at at, uint operation, uint operand) {
+  static uint __atomic(ulong handle, __sm_texel_at at, ulong operation, uint operand) {
     __sm_texel_at where = at;
     return __sm_texture_atomic(handle, __type(), &where, operation, operand);
   }
@@ -282,9 +283,9 @@ struct __sm_texture : __sm_texture_base {
 
 #define SM_RESULT SM_4T
 #define SM_FIRST(x) (x)
-#define SM_TEXTURE_CLASS(NAME, KIND)            \
-  template <class T, access A = access::sample> \
-  struct NAME : __sm_texture<T, A, KIND> {      \
+#define SM_TEXTURE_CLASS(NAME, KIND)                                                               \
+  template <class T, access A = access::sample, memory_coherence C = memory_coherence_threadgroup> \
+  struct NAME : __sm_texture<T, A, KIND> {                                                         \
     typedef vec<T, 4> SM_4T;
 #define SM_SAMPLE(COORD, SLICE_ARGS, X, Y, Z, SLICE, OFFSET, OX, OY, OZ)                         \
   template <access B = A>                                                                        \
@@ -332,6 +333,27 @@ __sm_if<B == access::sample, SM_4T> sample(sampler s, float c, uint slice) const
   __sm_if<__sm_writes(B) && __sm_reads(B), SM_4T> NAME SM_ATOMIC_ARGS(ARGS) const { \
     return SM_4T((T)this->__atomic(this->__handle, AT, OPERATION, (uint)v.__v[0])); \
   }
+// Replaces the texel if it has the expected value; else gives the one that it has.
+#define SM_TEXTURE_EXCHANGE(ARGS, AT)                                                            \
+  template <access B = A>                                                                        \
+  __sm_if<__sm_writes(B) && __sm_reads(B), bool> atomic_compare_exchange_weak(                   \
+      uint2 c SM_ARGS_##ARGS(uint), thread SM_4T* expected, SM_4T desired) const {               \
+    const T old = (T)this->__atomic(this->__handle, AT, 8 | (ulong)(uint)expected->__v[0] << 32, \
+                                    (uint)desired.__v[0]);                                       \
+    const bool same = old == (T)expected->__v[0];                                                \
+    expected->__v[0] = old;                                                                      \
+    return same;                                                                                 \
+  }                                                                                              \
+  template <access B = A>                                                                        \
+  __sm_if<__sm_writes(B) && __sm_reads(B), SM_4T> atomic_load(uint2 c SM_ARGS_##ARGS(uint))      \
+      const {                                                                                    \
+    return SM_4T((T)this->__atomic(this->__handle, AT, 3, 0));                                   \
+  }                                                                                              \
+  template <access B = A>                                                                        \
+  __sm_if<__sm_writes(B) && __sm_reads(B), void> atomic_store(                                   \
+      SM_4T v, uint2 c SM_ARGS_##ARGS(uint)) const {                                             \
+    this->__atomic(this->__handle, AT, 7, (uint)v.__v[0]);                                       \
+  }
 #define SM_ATOMIC_ARGS(ARGS) (uint2 c SM_ARGS_##ARGS(uint), SM_4T v)
 #define SM_TEXTURE_ATOMICS(ARGS, AT)               \
   SM_TEXTURE_ATOMIC(atomic_fetch_add, 0, ARGS, AT) \
@@ -341,7 +363,8 @@ __sm_if<B == access::sample, SM_4T> sample(sampler s, float c, uint slice) const
   SM_TEXTURE_ATOMIC(atomic_fetch_xor, 4, ARGS, AT) \
   SM_TEXTURE_ATOMIC(atomic_fetch_min, 5, ARGS, AT) \
   SM_TEXTURE_ATOMIC(atomic_fetch_max, 6, ARGS, AT) \
-  SM_TEXTURE_ATOMIC(atomic_exchange, 7, ARGS, AT)
+  SM_TEXTURE_ATOMIC(atomic_exchange, 7, ARGS, AT)  \
+  SM_TEXTURE_EXCHANGE(ARGS, AT)
 SM_TEXTURE_CLASS(texture2d, __sm_2d)
 SM_READ(2, LOD, SM_AT_2(0, 0, lod, 0))
 SM_WRITE(2, LOD, SM_AT_2(0, 0, lod, 0))
@@ -405,7 +428,7 @@ struct texture2d_ms_array : __sm_texture<T, A, __sm_2d_ms_array> {
   SM_READ(2, SLICE_SAMPLE, SM_AT_2(slice, 0, 0, sample))
   SM_WIDTH SM_HEIGHT SM_ARRAY_SIZE SM_SAMPLES
 };
-template <class T, access A = access::read>
+template <class T, access A = access::read, memory_coherence C = memory_coherence_threadgroup>
 struct texture_buffer : __sm_texture<T, A, __sm_buffer> {
   static_assert(A != access::sample, "texture_buffer is read and written, not sampled");
   typedef vec<T, 4> SM_4T;
@@ -449,11 +472,11 @@ inline bool is_null_texture(T t) {
 
 template <class T>
 struct __sm_texture_traits : false_type {};
-#define SM_IS_TEXTURE(NAME)                                       \
-  template <class T, access A>                                    \
-  struct __sm_texture_traits<NAME<T, A>> : true_type {            \
-    typedef T element;                                            \
-    static constexpr uint type() { return NAME<T, A>::__type(); } \
+#define SM_IS_TEXTURE(NAME)                                          \
+  template <class T, access A, memory_coherence C>                   \
+  struct __sm_texture_traits<NAME<T, A, C>> : true_type {            \
+    typedef T element;                                               \
+    static constexpr uint type() { return NAME<T, A, C>::__type(); } \
   };
 SM_IS_TEXTURE(texture1d)
 SM_IS_TEXTURE(texture1d_array)
@@ -462,8 +485,16 @@ SM_IS_TEXTURE(texture2d_array)
 SM_IS_TEXTURE(texture3d)
 SM_IS_TEXTURE(texturecube)
 SM_IS_TEXTURE(texturecube_array)
-SM_IS_TEXTURE(texture2d_ms)
-SM_IS_TEXTURE(texture2d_ms_array)
+template <class T, access A>
+struct __sm_texture_traits<texture2d_ms<T, A>> : true_type {
+  typedef T element;
+  static constexpr uint type() { return texture2d_ms<T, A>::__type(); }
+};
+template <class T, access A>
+struct __sm_texture_traits<texture2d_ms_array<T, A>> : true_type {
+  typedef T element;
+  static constexpr uint type() { return texture2d_ms_array<T, A>::__type(); }
+};
 SM_IS_TEXTURE(texture_buffer)
 SM_IS_TEXTURE(depth2d)
 SM_IS_TEXTURE(depth2d_array)

@@ -37,8 +37,7 @@ enum thread_scope {
   thread_scope_thread,
   thread_scope_simdgroup,
   thread_scope_threadgroup,
-  thread_scope_device,
-  thread_scope_system
+  thread_scope_device
 };
 
 #define SM_INLINE inline __attribute__((always_inline))
@@ -217,5 +216,35 @@ SM_GROUP(quad, 1, quad_vote)
 #undef SM_GROUP
 #undef SM_PREFIX
 #undef SM_REDUCTION
+
+// A value that is the same in all threads.
+template <class T>
+struct uniform {
+  T __value;
+  uniform() = default;
+  constexpr uniform(T x) : __value(x) {}
+  constexpr operator T() const { return __value; }
+};
+template <class T>
+constexpr uniform<T> make_uniform(T x) {
+  return uniform<T>(x);
+}
+
+// Logs of shaders (from MSL 3.2) go nowhere.
+struct os_log {
+  template <class... A>
+  constexpr os_log(A...) {}
+  template <class... A>
+  void log(A...) const {}
+  template <class... A>
+  void log_debug(A...) const {}
+  template <class... A>
+  void log_info(A...) const {}
+  template <class... A>
+  void log_error(A...) const {}
+  template <class... A>
+  void log_fault(A...) const {}
+};
+constexpr __global const os_log os_log_default("", "");
 
 }  // namespace metal

@@ -3,6 +3,22 @@
 
 #include "keywords.h"
 
+// For programs that name it. Clang makes none of lists in braces: in this language its pointer is
+// not the one that it expects.
+namespace std {
+template <class E>
+class initializer_list {
+  const __generic E* __data;
+  unsigned long __count;
+
+ public:
+  constexpr initializer_list() : __data(nullptr), __count(0) {}
+  constexpr unsigned long size() const { return __count; }
+  thread E* begin() const { return (thread E*)(unsigned long)__data; }
+  thread E* end() const { return begin() + __count; }
+};
+}  // namespace std
+
 namespace metal {
 
 template <class T, T V>
@@ -38,8 +54,6 @@ struct conditional<false, T, F> {
 template <bool B, class T, class F>
 using conditional_t = typename conditional<B, T, F>::type;
 
-template <class...>
-using void_t = void;
 template <class T>
 struct type_identity {
   typedef T type;
@@ -138,7 +152,9 @@ using remove_extent_t = typename remove_extent<T>::type;
 template <class T>
 using add_const_t = typename add_const<T>::type;
 template <class T>
-struct remove_addrspace : __sm_unqualified<T> {};
+struct remove_addrspace : __sm_without_space<T> {};
+template <class T>
+using remove_addrspace_t = typename remove_addrspace<T>::type;
 template <class T>
 struct decay {
   typedef typename __sm_unqualified<remove_reference_t<T>>::type type;
@@ -214,8 +230,6 @@ struct is_class : bool_constant<__is_class(T)> {};
 template <class T>
 struct is_union : bool_constant<__is_union(T)> {};
 template <class T>
-struct is_empty : bool_constant<__is_empty(T)> {};
-template <class T>
 struct is_trivially_copyable : bool_constant<__is_trivially_copyable(T)> {};
 template <class B, class D>
 struct is_base_of : bool_constant<__is_base_of(B, D)> {};
@@ -272,7 +286,6 @@ SM_TRAIT_V(is_array)
 SM_TRAIT_V(is_const)
 SM_TRAIT_V(is_enum)
 SM_TRAIT_V(is_class)
-SM_TRAIT_V(is_empty)
 SM_TRAIT_V(is_trivially_copyable)
 #undef SM_TRAIT_V
 template <class T, class U>

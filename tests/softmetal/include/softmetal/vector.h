@@ -7,8 +7,12 @@
 
 namespace metal {
 
-template <class T, int N>
-struct vec;
+// The class is named by an array, whose bound a template may deduce as a number of any type:
+// programs have `template <typename T, uint N> void f(vec<T, N>)`, and int and size_t as well.
+template <class A>
+struct __sm_vec;
+template <class T, auto N>
+using vec = __sm_vec<T[N]>;
 
 template <class T>
 struct __sm_storage {
@@ -35,98 +39,131 @@ using __sm_splats_by_cast =
 template <class T, int N, class U>
 inline __sm_raw<T, N> __sm_convert(__sm_raw<U, N> from) {
   if constexpr (is_same<T, bool>::value) {
-    return __builtin_convertvector(from != 0, __sm_raw<uchar, N>) & (uchar)1;
+    return __builtin_convertvector(from != (__sm_raw<U, N>)(U)0, __sm_raw<uchar, N>) & (uchar)1;
   } else {
     return __builtin_convertvector(from, __sm_raw<T, N>);
   }
 }
 
-#define SM_OPERATOR(OP)                                                                          \
-  friend constexpr vec operator OP(vec a, vec b) { return vec(__sm_raw_tag(), a.__v OP b.__v); } \
-  __generic vec& operator OP##=(vec b) {                                                         \
-    __v = __v OP b.__v;                                                                          \
-    return *this;                                                                                \
+#define SM_OPERATOR(OP)                                           \
+  friend constexpr __sm_vec operator OP(__sm_vec a, __sm_vec b) { \
+    return __sm_vec(__sm_raw_tag(), a.__v OP b.__v);              \
+  }                                                               \
+  __generic __sm_vec& operator OP##=(__sm_vec b) {                \
+    __v = __v OP b.__v;                                           \
+    return *this;                                                 \
+  }
+// By numbers of the other signedness.
+#define SM_MIXED_SHIFT(OP)                                                                \
+  template <class U, class = enable_if_t<is_integral<U>::value && !is_same<U, T>::value>> \
+  friend inline __sm_vec operator OP(__sm_vec a, vec<U, kSize> b) {                       \
+    return a OP __sm_vec(b);                                                              \
   }
 #define SM_COMPARISON(OP)                                                            \
-  friend inline vec<bool, kSize> operator OP(vec a, vec b) {                         \
+  friend inline vec<bool, kSize> operator OP(__sm_vec a, __sm_vec b) {               \
     return vec<bool, kSize>(                                                         \
         __sm_raw_tag(),                                                              \
         __builtin_convertvector(a.__v OP b.__v, __sm_raw<uchar, kSize>) & (uchar)1); \
   }
 
+// Components are fields: clang loses a property where the other operand depends on a template.
+#define SM_XYZW_2 x, y
+#define SM_XYZW_3 x, y, z
+#define SM_XYZW_4 x, y, z, w
+#define SM_RGBA_2 r, g
+#define SM_RGBA_3 r, g, b
+#define SM_RGBA_4 r, g, b, a
+
 // What vectors of all sizes have.
-#define SM_VECTOR_BODY(N)                                                                     \
-  enum { kSize = N };                                                                         \
-  typedef T element_type;                                                                     \
-  __sm_raw<T, N> __v;                                                                         \
-  vec() = default;                                                                            \
-  constexpr vec(__sm_raw_tag, __sm_raw<T, N> raw) : __v(raw) {}                               \
-  template <class U, class = __sm_splats<U, T>>                                               \
-  constexpr vec(U x) : __v(static_cast<typename __sm_storage<T>::type>(static_cast<T>(x))) {} \
-  template <class U, class = __sm_splats_by_cast<U, T>, class = void>                         \
-  constexpr explicit vec(U x)                                                                 \
-      : __v(static_cast<typename __sm_storage<T>::type>(static_cast<T>(x))) {}                \
-  template <class U, class = enable_if_t<!is_same<U, T>::value>>                              \
-  explicit vec(vec<U, N> from) : __v(__sm_convert<T, N, U>(from.__v)) {}                      \
-  T operator[](size_t i) const { return static_cast<T>(__v[i]); }                             \
-  __generic T& operator[](size_t i) { return reinterpret_cast<__generic T*>(&__v)[i]; }       \
-  SM_OPERATOR(+)                                                                              \
-  SM_OPERATOR(-)                                                                              \
-  SM_OPERATOR(*)                                                                              \
-  SM_OPERATOR(/)                                                                              \
-  SM_OPERATOR(%)                                                                              \
-  SM_OPERATOR(&)                                                                              \
-  SM_OPERATOR(|)                                                                              \
-  SM_OPERATOR(^)                                                                              \
-  SM_OPERATOR(<<)                                                                             \
-  SM_OPERATOR(>>)                                                                             \
-  SM_COMPARISON(==)                                                                           \
-  SM_COMPARISON(!=)                                                                           \
-  SM_COMPARISON(<)                                                                            \
-  SM_COMPARISON(>)                                                                            \
-  SM_COMPARISON(<=)                                                                           \
-  SM_COMPARISON(>=)                                                                           \
-  constexpr vec operator+() const { return *this; }                                           \
-  constexpr vec operator-() const { return vec(__sm_raw_tag(), -__v); }                       \
-  constexpr vec operator~() const { return vec(__sm_raw_tag(), ~__v); }                       \
-  vec<bool, N> operator!() const { return *this == vec(T(0)); }                               \
-  friend inline vec<bool, kSize> operator&&(vec a, vec b) {                                   \
-    return (a != vec(T(0))) & (b != vec(T(0)));                                               \
-  }                                                                                           \
-  friend inline vec<bool, kSize> operator||(vec a, vec b) {                                   \
-    return (a != vec(T(0))) | (b != vec(T(0)));                                               \
-  }                                                                                           \
-  __generic vec& operator++() {                                                               \
-    __v = __v + (typename __sm_storage<T>::type)1;                                            \
-    return *this;                                                                             \
-  }                                                                                           \
-  __generic vec& operator--() {                                                               \
-    __v = __v - (typename __sm_storage<T>::type)1;                                            \
-    return *this;                                                                             \
-  }                                                                                           \
-  vec operator++(int) {                                                                       \
-    vec old = *this;                                                                          \
-    ++*this;                                                                                  \
-    return old;                                                                               \
-  }                                                                                           \
-  vec operator--(int) {                                                                       \
-    vec old = *this;                                                                          \
-    --*this;                                                                                  \
-    return old;                                                                               \
+#define SM_VECTOR_BODY(N)                                                                          \
+  enum { kSize = N };                                                                              \
+  typedef T element_type;                                                                          \
+  union {                                                                                          \
+    __sm_raw<T, N> __v;                                                                            \
+    struct {                                                                                       \
+      T SM_XYZW_##N;                                                                               \
+    };                                                                                             \
+    struct {                                                                                       \
+      T SM_RGBA_##N;                                                                               \
+    };                                                                                             \
+  };                                                                                               \
+  __sm_vec() = default;                                                                            \
+  constexpr __sm_vec(__sm_raw_tag, __sm_raw<T, N> raw) : __v(raw) {}                               \
+  template <class U, class = __sm_splats<U, T>>                                                    \
+  constexpr __sm_vec(U x) : __v(static_cast<typename __sm_storage<T>::type>(static_cast<T>(x))) {} \
+  template <class U, class = __sm_splats_by_cast<U, T>, class = void>                              \
+  constexpr explicit __sm_vec(U x)                                                                 \
+      : __v(static_cast<typename __sm_storage<T>::type>(static_cast<T>(x))) {}                     \
+  template <class U, class = enable_if_t<!is_same<U, T>::value>>                                   \
+  explicit __sm_vec(vec<U, N> from) : __v(__sm_convert<T, N, U>(from.__v)) {}                      \
+  template <class U, size_t M, class = enable_if_t<(M > N)>>                                       \
+  explicit __sm_vec(__sm_vec<U[M]> from) {                                                         \
+    for (int i = 0; i < N; ++i) __v[i] = static_cast<T>(from.__v[i]);                              \
+  }                                                                                                \
+  template <class U, class = enable_if_t<is_same<U, volatile __sm_vec>::value ||                   \
+                                         is_same<U, const volatile __sm_vec>::value>>              \
+  __sm_vec(__generic U& from) : __v(from.__v) {}                                                   \
+  template <class U, class = enable_if_t<__is_same(U, __sm_vec)>>                                  \
+  void operator=(U from) volatile {                                                                \
+    __v = from.__v;                                                                                \
+  }                                                                                                \
+  T operator[](size_t i) const { return static_cast<T>(__v[i]); }                                  \
+  __generic T& operator[](size_t i) { return reinterpret_cast<__generic T*>(&__v)[i]; }            \
+  SM_OPERATOR(+)                                                                                   \
+  SM_OPERATOR(-)                                                                                   \
+  SM_OPERATOR(*)                                                                                   \
+  SM_OPERATOR(/)                                                                                   \
+  SM_OPERATOR(%)                                                                                   \
+  SM_OPERATOR(&)                                                                                   \
+  SM_OPERATOR(|)                                                                                   \
+  SM_OPERATOR(^)                                                                                   \
+  SM_OPERATOR(<<)                                                                                  \
+  SM_OPERATOR(>>)                                                                                  \
+  SM_MIXED_SHIFT(<<)                                                                               \
+  SM_MIXED_SHIFT(>>)                                                                               \
+  SM_COMPARISON(==)                                                                                \
+  SM_COMPARISON(!=)                                                                                \
+  SM_COMPARISON(<)                                                                                 \
+  SM_COMPARISON(>)                                                                                 \
+  SM_COMPARISON(<=)                                                                                \
+  SM_COMPARISON(>=)                                                                                \
+  constexpr __sm_vec operator+() const { return *this; }                                           \
+  constexpr __sm_vec operator-() const { return __sm_vec(__sm_raw_tag(), -__v); }                  \
+  constexpr __sm_vec operator~() const { return __sm_vec(__sm_raw_tag(), ~__v); }                  \
+  vec<bool, N> operator!() const { return *this == __sm_vec(T(0)); }                               \
+  friend inline vec<bool, kSize> operator&&(__sm_vec a, __sm_vec b) {                              \
+    return (a != __sm_vec(T(0))) & (b != __sm_vec(T(0)));                                          \
+  }                                                                                                \
+  friend inline vec<bool, kSize> operator||(__sm_vec a, __sm_vec b) {                              \
+    return (a != __sm_vec(T(0))) | (b != __sm_vec(T(0)));                                          \
+  }                                                                                                \
+  __generic __sm_vec& operator++() {                                                               \
+    __v = __v + (typename __sm_storage<T>::type)1;                                                 \
+    return *this;                                                                                  \
+  }                                                                                                \
+  __generic __sm_vec& operator--() {                                                               \
+    __v = __v - (typename __sm_storage<T>::type)1;                                                 \
+    return *this;                                                                                  \
+  }                                                                                                \
+  __sm_vec operator++(int) {                                                                       \
+    __sm_vec old = *this;                                                                          \
+    ++*this;                                                                                       \
+    return old;                                                                                    \
+  }                                                                                                \
+  __sm_vec operator--(int) {                                                                       \
+    __sm_vec old = *this;                                                                          \
+    --*this;                                                                                       \
+    return old;                                                                                    \
   }
 
-// A component or swizzle is named twice, by xyzw and by rgba. What repeats a component is not
+// A swizzle is named twice, by xyzw and by rgba. What repeats a component is not
 // assigned: its setter is refused when it is used.
 #define SM_DISTINCT(CONDITION)                 \
   static_assert(sizeof(T) == 0 || (CONDITION), \
                 "a swizzle that repeats a component is not assignable")
 #define SM_GET(NAME, TYPE, PUT) \
   __declspec(property(get = __get_##NAME, put = __put_##NAME)) TYPE PUT;
-#define SM_S1(a, p, i)                                   \
-  T __get_##a() const { return static_cast<T>(__v[i]); } \
-  void __put_##a(T x) { __v[i] = x; }                    \
-  SM_GET(a, T, a)                                        \
-  SM_GET(a, T, p)
+#define SM_S1(a, p, i)
 #define SM_S2(a, p, i, b, q, j)                                                \
   vec<T, 2> __get_##a##b() const {                                             \
     return vec<T, 2>(__sm_raw_tag(), __builtin_shufflevector(__v, __v, i, j)); \
@@ -200,43 +237,43 @@ inline __sm_raw<T, N> __sm_convert(__sm_raw<U, N> from) {
   SM_3_OF_4(__VA_ARGS__, w, a, 3)
 
 template <class T>
-struct vec<T, 2> {
+struct __sm_vec<T[2]> {
   SM_VECTOR_BODY(2)
   typedef vec<T, 2> SM_V2;
   typedef vec<T, 3> SM_V3;
   typedef vec<T, 4> SM_V4;
-  constexpr vec(T a, T b) : __v{a, b} {}
+  constexpr __sm_vec(T a, T b) : __v{a, b} {}
   SM_2_OF_2(x, r, 0)
   SM_2_OF_2(y, g, 1)
 };
 
 template <class T>
-struct vec<T, 3> {
+struct __sm_vec<T[3]> {
   SM_VECTOR_BODY(3)
   typedef vec<T, 2> SM_V2;
   typedef vec<T, 3> SM_V3;
   typedef vec<T, 4> SM_V4;
-  constexpr vec(T a, T b, T c) : __v{a, b, c} {}
-  vec(vec<T, 2> a, T b) : __v{a.__v[0], a.__v[1], b} {}
-  vec(T a, vec<T, 2> b) : __v{a, b.__v[0], b.__v[1]} {}
+  constexpr __sm_vec(T a, T b, T c) : __v{a, b, c} {}
+  __sm_vec(vec<T, 2> a, T b) : __v{a.__v[0], a.__v[1], b} {}
+  __sm_vec(T a, vec<T, 2> b) : __v{a, b.__v[0], b.__v[1]} {}
   SM_2_OF_3(x, r, 0)
   SM_2_OF_3(y, g, 1)
   SM_2_OF_3(z, b, 2)
 };
 
 template <class T>
-struct vec<T, 4> {
+struct __sm_vec<T[4]> {
   SM_VECTOR_BODY(4)
   typedef vec<T, 2> SM_V2;
   typedef vec<T, 3> SM_V3;
   typedef vec<T, 4> SM_V4;
-  constexpr vec(T a, T b, T c, T d) : __v{a, b, c, d} {}
-  vec(vec<T, 2> a, T b, T c) : __v{a.__v[0], a.__v[1], b, c} {}
-  vec(T a, vec<T, 2> b, T c) : __v{a, b.__v[0], b.__v[1], c} {}
-  vec(T a, T b, vec<T, 2> c) : __v{a, b, c.__v[0], c.__v[1]} {}
-  vec(vec<T, 2> a, vec<T, 2> b) : __v{a.__v[0], a.__v[1], b.__v[0], b.__v[1]} {}
-  vec(vec<T, 3> a, T b) : __v{a.__v[0], a.__v[1], a.__v[2], b} {}
-  vec(T a, vec<T, 3> b) : __v{a, b.__v[0], b.__v[1], b.__v[2]} {}
+  constexpr __sm_vec(T a, T b, T c, T d) : __v{a, b, c, d} {}
+  __sm_vec(vec<T, 2> a, T b, T c) : __v{a.__v[0], a.__v[1], b, c} {}
+  __sm_vec(T a, vec<T, 2> b, T c) : __v{a, b.__v[0], b.__v[1], c} {}
+  __sm_vec(T a, T b, vec<T, 2> c) : __v{a, b, c.__v[0], c.__v[1]} {}
+  __sm_vec(vec<T, 2> a, vec<T, 2> b) : __v{a.__v[0], a.__v[1], b.__v[0], b.__v[1]} {}
+  __sm_vec(vec<T, 3> a, T b) : __v{a.__v[0], a.__v[1], a.__v[2], b} {}
+  __sm_vec(T a, vec<T, 3> b) : __v{a, b.__v[0], b.__v[1], b.__v[2]} {}
   SM_2_OF_4(x, r, 0)
   SM_2_OF_4(y, g, 1)
   SM_2_OF_4(z, b, 2)
@@ -249,8 +286,8 @@ struct __sm_element {
   typedef T type;
   static constexpr int size() { return 1; }
 };
-template <class T, int N>
-struct __sm_element<vec<T, N>> {
+template <class T, size_t N>
+struct __sm_element<__sm_vec<T[N]>> {
   typedef T type;
   static constexpr int size() { return N; }
 };
@@ -260,10 +297,42 @@ template <class T>
 constexpr T __sm_value(T x) {
   return x;
 }
+// The vector of a list in braces that is shorter than it: the rest is zero. The token pass puts
+// this in place of such lists.
+template <class T>
+inline void __sm_append(__private T* all, __private int& count, typename type_identity<T>::type x) {
+  if (count < 4) all[count++] = x;
+}
+template <class T, class U, size_t N>
+inline void __sm_append(__private T* all, __private int& count, __sm_vec<U[N]> x) {
+  for (size_t i = 0; i < N; ++i) __sm_append<T>(all, count, static_cast<T>(x.__v[i]));
+}
+template <class V, class... A>
+inline V __sm_list(A... a) {
+  typedef typename __sm_element<V>::type T;
+  T all[4] = {};
+  int count = 0;
+  (__sm_append(all, count, a), ...);
+  V v;
+  for (int i = 0; i < __sm_element<V>::size(); ++i) v.__v[i] = all[i];
+  return v;
+}
 template <class T>
 struct is_vector : false_type {};
-template <class T, int N>
-struct is_vector<vec<T, N>> : true_type {};
+template <class T, size_t N>
+struct is_vector<__sm_vec<T[N]>> : true_type {};
+template <class T, size_t N>
+struct numeric_limits<__sm_vec<T[N]>> {
+  typedef numeric_limits<T> __of;
+  static constexpr constant bool is_specialized = true;
+  static constexpr constant bool is_signed = __of::is_signed;
+  static constexpr constant bool is_integer = __of::is_integer;
+  static constexpr __sm_vec<T[N]> min() { return __sm_vec<T[N]>(__of::min()); }
+  static constexpr __sm_vec<T[N]> max() { return __sm_vec<T[N]>(__of::max()); }
+  static constexpr __sm_vec<T[N]> lowest() { return __sm_vec<T[N]>(__of::lowest()); }
+  static constexpr __sm_vec<T[N]> infinity() { return __sm_vec<T[N]>(__of::infinity()); }
+  static constexpr __sm_vec<T[N]> quiet_NaN() { return __sm_vec<T[N]>(__of::quiet_NaN()); }
+};
 template <class T>
 constexpr constant bool is_vector_v = is_vector<T>::value;
 
