@@ -21,17 +21,20 @@ void replace_all(std::string& s, std::string_view from, std::string_view to) {
   }
 }
 
-// `vec<float[4]>`, which is how the library names it, is float4.
+// `vec<float[4]>` and `vec<float, 4>`, which is how the library names it, is float4.
 void name_vectors(std::string& s) {
   for (size_t at = 0; (at = s.find("vec<", at)) != std::string::npos; ++at) {
-    const size_t open = s.find('[', at), close = s.find('>', at);
-    if (open == std::string::npos || close != open + 3 || s[open + 2] != ']') continue;
-    std::string element = s.substr(at + 4, open - at - 4);
-    while (!element.empty() && element.back() == ' ') element.pop_back();
+    const size_t close = s.find('>', at);
+    if (close == std::string::npos) return;
+    std::string inside = s.substr(at + 4, close - at - 4);
+    if (!inside.empty() && inside.back() == ']') inside.pop_back();
+    const size_t split = inside.find_first_of("[,");
+    if (split == std::string::npos || inside.size() < 2) continue;
+    std::string element = inside.substr(0, split);
     if (element.compare(0, 9, "unsigned ") == 0) element = "u" + element.substr(9);
     if (element == "__bf16") element = "bfloat";
     if (element.find_first_not_of("abcdefghijklmnopqrstuvwxyz") != std::string::npos) continue;
-    s.replace(at, close + 1 - at, element + s[open + 1]);
+    s.replace(at, close + 1 - at, element + inside.back());
   }
 }
 
@@ -64,6 +67,15 @@ std::string in_words_of_msl(std::string_view text) {
   }
   for (const auto& [from, to] : kWords) replace_all(out, from, to);
   name_vectors(out);
+  // Clang puts an attribute in front of the other qualifiers.
+  for (size_t at = 0; (at = out.find("device ", at)) != std::string::npos; ++at) {
+    const size_t end = out.find(' ', at + 7);
+    if (end != std::string::npos && out.compare(end, 6, " const") == 0) {
+      out.erase(end, 6);
+      out.insert(at, "const ");
+      at += 6;
+    }
+  }
   return out;
 }
 

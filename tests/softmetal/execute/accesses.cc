@@ -14,10 +14,12 @@ constexpr size_t kMarkedBytes = size_t{1} << 26;
 const char* verb(Access access) {
   switch (access) {
     case Access::Read:
+    case Access::AtomicLoad:
       return "reads";
     case Access::Write:
+    case Access::AtomicStore:
       return "writes";
-    case Access::Atomic:
+    case Access::AtomicUpdate:
       break;
   }
   return "updates";
@@ -165,7 +167,7 @@ void Execution::access(const void* address, size_t size, Access access, bool who
     fail(ReportKind::OutOfBounds,
          std::string(verb(access)) + " " + std::to_string(size) + " bytes at " + what);
   }
-  if (access != Access::Read && !region->writable) {
+  if (!is_read(access) && !region->writable) {
     fail(ReportKind::ReadOnly,
          std::string(verb(access)) + " " + region->name + ", which is only read");
   }
@@ -180,13 +182,14 @@ void Execution::access(const void* address, size_t size, Access access, bool who
     size_t fresh = 0;
     for (size_t i = offset; i < offset + size; ++i) fresh += region->written[i] ? 0 : 1;
     // Copies of structs take padding along, which nobody writes.
-    if (access != Access::Write && fresh != 0 && (whole || fresh == size)) {
+    if (access != Access::Write && access != Access::AtomicStore && fresh != 0 &&
+        (whole || fresh == size)) {
       fail(ReportKind::Uninitialized,
            std::string(verb(access)) + " " + std::to_string(size) +
                " bytes of threadgroup memory that no thread has written, at byte " +
                std::to_string(offset));
     }
-    if (access != Access::Read && fresh != 0) {
+    if (!is_read(access) && fresh != 0) {
       std::fill(region->written.begin() + offset, region->written.begin() + offset + size, true);
     }
   }

@@ -41,8 +41,9 @@ void on_bad_lane(uint32_t lane, uint32_t quad) {
 }
 void on_atomic(const volatile void* object, uint32_t size, uint32_t writes) {
   here().may_yield();
-  (void)writes;
-  here().access(const_cast<const void*>(object), size, Access::Atomic, true, true);
+  static constexpr Access kAccesses[] = {Access::AtomicLoad, Access::AtomicStore,
+                                         Access::AtomicUpdate};
+  here().access(const_cast<const void*>(object), size, kAccesses[writes], true, true);
 }
 void on_fence(uint32_t flags) { (void)flags; }
 void* on_threadgroup_variable(uint32_t id, uint64_t size, uint64_t alignment) {

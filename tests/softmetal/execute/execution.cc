@@ -277,6 +277,9 @@ uintptr_t Execution::site_of(const void* site, const void* frame) const {
   for (int depth = 0; depth < 64; ++depth) {
     const char* place = reinterpret_cast<const char*>(at);
     if (place < stack.begin || place + 16 > stack.begin + stack.size) break;
+    // Beyond the entry point is the host's code, which has no chain.
+    const char* from = reinterpret_cast<const char*>(at[1]);
+    if (from < function_.module->begin() || from >= function_.module->end()) break;
     hash = hash * 1000003 ^ at[1];
     at = reinterpret_cast<const uintptr_t*>(at[0]);
   }

@@ -34,27 +34,27 @@ std::optional<RaceFound> AccessMarks::record_word(Word& word, uint32_t mask, Acc
   std::optional<RaceFound> race;
   const auto conflicts = [&](const Mark& m) {
     if (m.thread == 0 || m.thread == by.thread || (m.mask & mask & 15) == 0) return false;
-    if (access == Access::Atomic && (m.mask & kAtomic) != 0) return false;
+    if (is_atomic(access) && (m.mask & kAtomic) != 0) return false;
     return !ordered(m, by);
   };
   if (conflicts(word.write)) {
-    race = RaceFound{access != Access::Read, word.write.thread == kSeveral ? 0 : word.write.thread};
-  } else if (access != Access::Read && conflicts(word.read)) {
+    race = RaceFound{!is_read(access), word.write.thread == kSeveral ? 0 : word.write.thread};
+  } else if (!is_read(access) && conflicts(word.read)) {
     race = RaceFound{false, word.read.thread == kSeveral ? 0 : word.read.thread};
   }
-  Mark& mark = access == Access::Read ? word.read : word.write;
+  Mark& mark = is_read(access) ? word.read : word.write;
+  const uint32_t flag = is_atomic(access) ? kAtomic : 0;
   const bool current = mark.thread != 0 && mark.group == by.group && mark.epoch == by.epoch;
-  if (access == Access::Read && mark.thread != 0 && mark.thread != by.thread &&
+  if (is_read(access) && mark.thread != 0 && mark.thread != by.thread &&
       (current || mark.group != by.group)) {
     // Readers of several groups are never ordered with a writer.
     mark.thread = kSeveral;
-    mark.mask |= mask;
+    mark.mask = ((mark.mask | mask) & 15) | (flag & mark.mask & kAtomic);
     if (mark.group != by.group) mark.group = kSeveral;
     if (mark.simdgroup != by.simdgroup) mark.simdgroup = kSeveral;
     mark.simd_epoch = by.simd_epoch;
     return race;
   }
-  const uint32_t flag = access == Access::Atomic ? kAtomic : 0;
   const bool same =
       mark.thread == by.thread && mark.epoch == by.epoch && mark.simd_epoch == by.simd_epoch;
   const uint32_t whole = same ? (mark.mask & 15) | mask : mask;

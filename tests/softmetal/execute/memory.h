@@ -21,7 +21,9 @@ struct Accessor {
   uint32_t simd_epoch = 0;  // grows with each barrier of the simdgroup
 };
 
-enum class Access { Read, Write, Atomic };
+enum class Access { Read, Write, AtomicLoad, AtomicStore, AtomicUpdate };
+constexpr bool is_atomic(Access a) { return a != Access::Read && a != Access::Write; }
+constexpr bool is_read(Access a) { return a == Access::Read || a == Access::AtomicLoad; }
 
 struct RaceFound {
   bool with_write;  // both write, or one of them read

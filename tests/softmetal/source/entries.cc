@@ -66,7 +66,7 @@ class Printer {
 
   static std::string type_of(const Kernel& kernel, size_t i) {
     return "typename metal::__sm_parameter<" + std::to_string(i) + ", decltype(" +
-           kernel.expression + ")>::type";
+           "::" + kernel.expression + ")>::type";
   }
 
   void check_parameter(const Kernel& kernel, size_t i) {
@@ -107,14 +107,14 @@ class Printer {
   }
 
   void kernel(const Kernel& kernel, const std::string& number) {
-    check("metal::is_void<typename metal::__sm_result<decltype(" + kernel.expression +
+    check("metal::is_void<typename metal::__sm_result<decltype(::" + kernel.expression +
               ")>::type>::value",
           "kernel '" + kernel.name + "' must return void", kernel.line);
     for (size_t i = 0; i < kernel.parameters.size(); ++i) check_parameter(kernel, i);
     line(kernel.line);
     out_ += std::string(kExported) + " void __sm_entry_" + number +
             "(const __generic ulong* __sm_v, const __generic uint (*__sm_b)[4]) { " +
-            kernel.expression + "(";
+            "::" + kernel.expression + "(";
     for (size_t i = 0; i < kernel.parameters.size(); ++i) {
       const Parameter& p = kernel.parameters[i];
       const std::string type = type_of(kernel, i);

@@ -170,7 +170,7 @@ void Scopes::explicit_instantiation(size_t begin, size_t end, const std::string&
     for (const Parameter& p : declared.parameters)
       arguments += (arguments.empty() ? "" : ", ") + p.name;
     code_[end].after += " inline void " + instance + code_.text(d.open, d.close + 1) + " { " +
-                        found->first + "(" + arguments + "); }";
+                        "::" + found->first + "(" + arguments + "); }";
     kernel.expression = prefix + instance;
     kernel.public_name = host_name.empty() ? found->first : host_name;
   }

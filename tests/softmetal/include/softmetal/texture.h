@@ -46,7 +46,7 @@ struct lod_clamp {
 // The layout of the bits is SamplerBits in abi.h.
 struct sampler {
   ulong __bits;
-  sampler() = default;
+  constexpr sampler() : __bits(0) {}
   template <class First, class... Rest, class = enable_if_t<!is_same<First, sampler>::value>>
   constexpr explicit sampler(First first, Rest... rest) : __bits(0) {
     __apply(first);

@@ -1,0 +1,172 @@
+// What threads must not do: each kernel runs and is reported.
+#include "tests/softmetal/unit/harness.h"
+
+namespace softmetal {
+namespace {
+
+struct Misbehavior {
+  const char* what;
+  const char* body;  // of a kernel with `device float* out` of 64 elements and thread index `i`
+  ReportKind kind;
+  const char* text;
+  bool is_error = true;
+};
+
+const std::vector<Misbehavior> kMisbehaviors = {
+    {"a write behind the end of a buffer", "out[i + 1] = 1;", ReportKind::OutOfBounds,
+     "writes 4 bytes at byte 256 of buffer 0, which has 256 bytes"},
+    {"a read in front of a buffer", "out[i] = out[int(i) - 1];", ReportKind::OutOfBounds,
+     "reads 4 bytes at byte -4 of buffer 0"},
+    {"a wide access over the end", "if (i == 0) *(device packed_float4*)(out + 62) = float4(1);",
+     ReportKind::OutOfBounds, "buffer 0"},
+    {"a null pointer", "device float* p = (device float*)ulong(out[i]); p[0] = 1;",
+     ReportKind::OutOfBounds, "a null pointer"},
+    {"a misaligned vector", "*(device float4*)(out + 1) = float4(1);", ReportKind::Misaligned,
+     "multiple of 16"},
+    {"threadgroup memory that nobody wrote", "threadgroup float s[64]; out[i] = s[i];",
+     ReportKind::Uninitialized, "no thread has written"},
+    {"an index outside of threadgroup memory", "threadgroup float s[64]; s[i + 1] = 1;",
+     ReportKind::OutOfBounds, "threadgroup memory, of which 256 bytes are in use"},
+    {"too much threadgroup memory", "threadgroup float4 s[2049]; s[i] = 1; out[i] = s[i].x;",
+     ReportKind::Limit, "32784 bytes of threadgroup memory; the limit is 32768"},
+    {"a read without a barrier behind the write",
+     "threadgroup float s[64]; if (i == 0) { for (int k = 0; k < 64; ++k) s[k] = 0; } "
+     "threadgroup_barrier(mem_flags::mem_threadgroup); s[i] = i; out[i] = s[63 - i];",
+     ReportKind::Race, "two threads read and write threadgroup memory"},
+    {"a barrier that does not order threadgroup memory",
+     "threadgroup float s[64]; s[i] = i; threadgroup_barrier(mem_flags::mem_device); out[i] = s[63 "
+     "- i];",
+     ReportKind::Race, "without a barrier between"},
+    {"two threads that write one element of a buffer", "out[0] = i;", ReportKind::Race,
+     "two threads write buffer 0", false},
+    {"a thread that reads what another writes in device memory", "out[i] = out[63 - i];",
+     ReportKind::Race, "read and write buffer 0", false},
+    {"a barrier that some threads do not reach",
+     "if (i < 4) return; threadgroup_barrier(mem_flags::mem_none); out[i] = 1;",
+     ReportKind::Barrier,
+     "60 of 64 threads wait at a threadgroup_barrier() that the other 4 do not reach: 4 have "
+     "ended"},
+    {"two barriers in two branches",
+     "if (i < 4) threadgroup_barrier(mem_flags::mem_none); else "
+     "threadgroup_barrier(mem_flags::mem_none); out[i] = 1;",
+     ReportKind::Barrier, "different calls of threadgroup_barrier()"},
+    {"a barrier in a loop of different lengths",
+     "for (uint k = 0; k <= i; ++k) threadgroup_barrier(mem_flags::mem_none); out[i] = 1;",
+     ReportKind::Barrier, "do not reach"},
+    {"a sum of a part of the simdgroup", "if (i % 8 < 4) out[i] = simd_sum(1.0f);",
+     ReportKind::Simdgroup, "waits at a function of its simdgroup, lane"},
+    {"two sums in two branches",
+     "float x; if (i % 8 < 4) x = simd_sum(1.0f); else x = simd_sum(2.0f); out[i] = x;",
+     ReportKind::Simdgroup, "but at another call"},
+    {"a sum and a barrier in two branches",
+     "if (i % 8 < 4) out[i] = simd_sum(1.0f); else threadgroup_barrier(mem_flags::mem_none);",
+     ReportKind::Simdgroup, "waits at a threadgroup_barrier()"},
+    {"a simdgroup barrier that a lane does not reach",
+     "if (i % 8 != 3) simdgroup_barrier(mem_flags::mem_threadgroup); out[i] = 1;",
+     ReportKind::Simdgroup, "waits at a simdgroup_barrier(), lane 3 has ended"},
+    {"a shuffle from a lane that is not there", "out[i] = simd_shuffle(float(i), ushort(40));",
+     ReportKind::Lane, "shuffles from lane 40, but the simdgroup has 32 threads"},
+    {"a function with a shuffle that is called from two places",
+     "float x = 0; auto f = [](float v) { return simd_sum(v); }; if (i % 2 == 0) x = f(1); else x "
+     "= f(2); out[i] = x;",
+     ReportKind::Simdgroup, "but at another call"},
+    {"an integer divided by zero", "out[i] = 5 / int(out[i]);", ReportKind::Fault,
+     "divides an integer by zero"},
+    {"a loop that does not end", "volatile device float* p = out; while (p[0] == 0) {}",
+     ReportKind::Fault, "did not end within the time limit"},
+    {"a loop without accesses that does not end",
+     "uint x = i; while (x != 0x7fffffff) { x = x * 2 | 1; x &= 0xffff; } out[i] = x;",
+     ReportKind::Fault, "did not end within the time limit"},
+    {"arrays that do not fit on a thread's stack",
+     "float a[100000]; for (int k = 0; k < 100000; ++k) a[k] = out[k % 64]; for (int k = 1; k < "
+     "100000; ++k) a[k] += a[k - 1] * a[(k * 7) % 1000]; out[i] = a[int(out[i]) + 99999];",
+     ReportKind::Fault, "more memory of its own"},
+};
+
+const Library& library() {
+  static const std::shared_ptr<Library> kLibrary = [] {
+    std::string source = "#include <metal_stdlib>\nusing namespace metal;\n";
+    for (size_t k = 0; k < kMisbehaviors.size(); ++k) {
+      source += "kernel void case_" + std::to_string(k) +
+                "(device float* out [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) { " +
+                kMisbehaviors[k].body + " }\n";
+    }
+    return compile_or_fail(source);
+  }();
+  return *kLibrary;
+}
+
+class Misbehaviors : public testing::TestWithParam<size_t> {};
+
+TEST_P(Misbehaviors, AreReported) {
+  const Misbehavior& m = kMisbehaviors[GetParam()];
+  SCOPED_TRACE(m.what);
+  std::string problem;
+  const auto function = library().function("case_" + std::to_string(GetParam()), problem);
+  ASSERT_NE(function, nullptr) << problem;
+  RunOptions options;
+  options.time_limit = 0.1;
+  std::vector<float> values(64);
+  const auto reports = run_over(*function, values, {{1, 1, 1}, {64, 1, 1}}, options);
+  bool found = false;
+  for (const Report& r : reports) {
+    found |=
+        r.kind == m.kind && r.is_error == m.is_error && r.text.find(m.text) != std::string::npos;
+  }
+  EXPECT_TRUE(found) << "\"" << m.text << "\" is not in:\n" << print_reports(reports);
+}
+INSTANTIATE_TEST_SUITE_P(All, Misbehaviors, testing::Range(size_t{0}, kMisbehaviors.size()));
+
+// An execution that failed leaves nothing behind for the next one.
+TEST(Misbehavior, DoesNotDisturbLaterDispatches) {
+  std::string problem;
+  const auto bad = library().function("case_0", problem);
+  const auto good = function_or_fail(
+      "kernel void k(device float* out, uint i [[thread_position_in_grid]]) { out[i] = i; }", "k");
+  for (int round = 0; round < 3; ++round) {
+    std::vector<float> values(64);
+    EXPECT_TRUE(has_errors(run_over(*bad, values, {{1, 1, 1}, {64, 1, 1}})));
+    EXPECT_TRUE(run_over(*good, values, {{1, 1, 1}, {64, 1, 1}}).empty());
+    EXPECT_EQ(values[63], 63);
+  }
+}
+
+// Barriers of simdgroups order what their threads do, and no others.
+TEST(Races, AreOrderedBySimdgroupBarriersInsideOfOneSimdgroup) {
+  const char* source =
+      "#include <metal_stdlib>\nusing namespace metal;\n"
+      "kernel void k(device float* out [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) "
+      "{\n"
+      "  threadgroup float s[64];\n  s[i] = i;\n  simdgroup_barrier(mem_flags::mem_threadgroup);\n"
+      "  out[i] = s[i ^ 1];\n}\n"
+      "kernel void far(device float* out [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) "
+      "{\n"
+      "  threadgroup float s[64] = {0};\n  s[i] = i;\n  "
+      "simdgroup_barrier(mem_flags::mem_threadgroup);\n"
+      "  out[i] = s[63 - i];\n}\n";
+  const auto near = function_or_fail(source, "k"), far = function_or_fail(source, "far");
+  std::vector<float> values(64);
+  const auto reports = run_over(*near, values, {{1, 1, 1}, {64, 1, 1}});
+  EXPECT_TRUE(reports.empty()) << print_reports(reports);
+  EXPECT_TRUE(has_errors(run_over(*far, values, {{1, 1, 1}, {64, 1, 1}})));
+}
+
+// The search for hazards between dispatches asks what each one touched.
+TEST(Touched, AreTheBytesThatAKernelReadsAndWrites) {
+  const auto k = function_or_fail(
+      "kernel void k(device float* out, uint i [[thread_position_in_grid]]) { out[i + 8] = out[i] "
+      "+ 1; }",
+      "k");
+  std::vector<float> values(16);
+  RunOptions options;
+  std::vector<Touched> touched;
+  options.on_touched = [&](const Touched& t) { touched.push_back(t); };
+  EXPECT_TRUE(run_over(*k, values, {{2, 1, 1}, {2, 1, 1}}, options).empty());
+  ASSERT_EQ(touched.size(), 1U);
+  using Ranges = std::vector<std::pair<size_t, size_t>>;
+  EXPECT_EQ(touched[0].read, (Ranges{{0, 16}}));
+  EXPECT_EQ(touched[0].written, (Ranges{{32, 48}}));
+}
+
+}  // namespace
+}  // namespace softmetal
