@@ -78,6 +78,18 @@ py::list unscheduled(const graph::Graph& g) {
   return list;
 }
 
+std::size_t number_of(const graph::Graph& g, const std::string& name) {
+  for (std::size_t n = 0; n < g.nodes.size(); ++n) {
+    if (g.nodes[n].name == name) return n;
+  }
+  TL_UNREACHABLE("no node " + name);
+}
+
+// Joins the nodes of these names; the operator has the name of the reader.
+bool join(graph::Graph& g, const std::string& producer, const std::string& reader) {
+  return graph::join(g, number_of(g, producer), number_of(g, reader));
+}
+
 }  // namespace
 
 void bind_operators(py::module_& m, py::class_<graph::Graph>& graphs) {
@@ -85,7 +97,7 @@ void bind_operators(py::module_& m, py::class_<graph::Graph>& graphs) {
       .def("run_passes", &run_passes)
       .def("unscheduled", &unscheduled)
       .def("dtypes", &dtypes)
-      .def("join", &graph::join)
+      .def("join", &join)
       .def("schedule", [](graph::Graph& g, std::size_t number,
                           const std::vector<AlternativeTuple>& alternatives) {
         g.nodes.at(number).alternatives = alternatives_of(alternatives);

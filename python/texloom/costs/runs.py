@@ -81,9 +81,9 @@ def timed_runs(compiled: Any, device: Any, inputs: Sequence[NDArray[Any]]) -> Ru
 
 
 def _results(folder: Path, device: Any, how: str) -> dict[str, NDArray[Any]]:
-    """Return what a process writes; see :mod:`.child`."""
+    """Return what a process writes; see :mod:`texloom.graph.timed_run`."""
     name = f"{device.driver}:{device.device_id}"
-    command = [sys.executable, "-m", "texloom.costs.child", str(folder), name, how]
+    command = [sys.executable, "-m", "texloom.graph.timed_run", str(folder), name, how]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
         done = subprocess.run(
@@ -101,7 +101,7 @@ def _results(folder: Path, device: Any, how: str) -> dict[str, NDArray[Any]]:
             "DeviceError",
             f"the process that ran a network ended with {done.returncode}: "
             f"{lines[-1] if lines else 'it wrote nothing'}",
-            "measure a model without custom operators; run it by `texloom bench` to see more",
+            "run the model by `texloom bench` on that device to see more",
         )
     with np.load(folder / f"{how}.npz") as results:
         return dict(results)

@@ -73,6 +73,13 @@ class Compilation:
 
     def measure(self, device: Device, inputs: Sequence[GraphTensor]) -> None:
         """Measure all that may be chosen and that the costs do not have."""
+        if self.operators:
+            refuse(
+                "BadGraph",
+                "a graph with custom operators cannot be measured",
+                "measure it without them, or compile it with the costs of others: leave out "
+                "measure=",
+            )
         assert self.costs is not None
         table = CostTable({})
         measure_sites(

@@ -9,7 +9,7 @@ from .._core import Program
 from ..errors import TVMError
 from ..ops.schedules.gpu.channels_last import channels_last_storages, is_convolution
 from ..ops.schedules.texels import activation_storage, weight_storage
-from ..target import Target
+from ..target import is_processor
 from .node_functions import Compute, scheduled
 from .operators import Operator, operators_of
 from .progress import Progress
@@ -87,7 +87,7 @@ def _with_channels_last(
 
     None if there is no such schedule, or none for such a target.
     """
-    if Target(target).attrs.get("block_stack", True):
+    if is_processor(target):
         return None
     arguments, made, stages = operator.computation()
     names = [each.name for each in (*operator.inputs, *operator.outputs)]

@@ -460,7 +460,7 @@ class Graph:
         constants = [name for name, value in self._values.items() if value is not None]
         fixed = {*self._outputs.values(), *(each.name for each in self.inputs)}
         textures = scopes == "texture" or (scopes == "auto" and compilation.has_costs(measure))
-        if scopes != "texture":
+        if scopes != "texture" and "fuse" in _pass_names(names):
             join_separable(compilation.core, self._functions, known, resolve(target))
         schedule_operators(
             compilation.core,

@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from .._core import Tensor
 from ..extents import are_known
 from ..ops.contraction import Contraction
 from ..ops.schedules.gpu.separable import is_faster_joined
-from ..target import Target
+from ..target import is_processor
 from .node_functions import Compute
 from .operators import Operator, operators_of
 from .tensor import GraphTensor
+
+
+@dataclass(frozen=True)
+class _Convolution:
+    """An operator with one sum of products.
+
+    Attributes
+    ----------
+    sums, output : Tensor
+        The sums, and what is computed from them.
+    data : str or None
+        The name of the tensor whose elements the sums read; None if they read several.
+    """
+
+    sums: Tensor
+    output: Tensor
+    data: str | None
 
 
 def join_separable(
@@ -23,33 +41,27 @@ def join_separable(
     This is done for targets whose convolutions have channels last, where the kernel is estimated
     to be faster than the two. Parameters are those of :func:`.operators.operators_of`.
     """
-    if Target(target).attrs.get("block_stack", True):
+    if is_processor(target):
         return
-    convolutions = {
+    operators = {
         each.outputs[0].name: each
         for each in operators_of(core, functions, tensors)
         if len(each.outputs) == 1 and all(are_known(t.shape) for t in (*each.inputs, *each.outputs))
     }
-    found = {name: _kernel(each) for name, each in convolutions.items()}
-    # A join changes only the numbers of later operators.
-    for name, reader in reversed(convolutions.items()):
-        sums = found[name]
-        if sums is None:
+    found = {name: _convolution(each) for name, each in operators.items()}
+    for name, reader in found.items():
+        producer = None if reader is None or reader.data is None else found.get(reader.data)
+        if reader is None or reader.data is None or producer is None:
             continue
-        data = sums[2]
-        if data is None or found.get(reader.inputs[data].name) is None:
-            continue
-        producer = convolutions[reader.inputs[data].name]
-        first = found[reader.inputs[data].name]
-        if first is not None and is_faster_joined(first[:2], sums[:2]):
-            core.join(producer.number, reader.number)
+        pair = [(each.sums, each.output) for each in (producer, reader)]
+        if is_faster_joined(*pair, target) and core.join(
+            operators[reader.data].name, operators[name].name
+        ):
+            found[reader.data] = None  # which is not an operator any more
 
 
-def _kernel(operator: Operator) -> tuple[Tensor, Tensor, int | None] | None:
-    """Return the only sums of products of an operator, its output, and the number of its input.
-
-    None if it has not exactly one; the number is None unless the sums read pixels of one input.
-    """
+def _convolution(operator: Operator) -> _Convolution | None:
+    """Return the only sums of products of an operator; None if it has not exactly one."""
     placeholders, (output,), stages = operator.computation()
     sums = [each for each in stages if Contraction.of(each) is not None]
     if len(sums) != 1:
@@ -57,8 +69,11 @@ def _kernel(operator: Operator) -> tuple[Tensor, Tensor, int | None] | None:
     pixels = sums[0].op.input_tensors[0]
     while len(pixels.op.input_tensors) == 1:
         (pixels,) = pixels.op.input_tensors
-    number = next((i for i, each in enumerate(placeholders) if each.op == pixels.op), None)
-    return sums[0], output, number
+    names = (each.name for each in operator.inputs)
+    data = next(
+        (name for name, p in zip(names, placeholders, strict=True) if p.op == pixels.op), None
+    )
+    return _Convolution(sums[0], output, data)
 
 
 __all__ = ["join_separable"]

@@ -66,4 +66,12 @@ class Contraction:
         return cls(rows, given["rows_per_group"], bool(given["is_convolution"]))
 
 
-__all__ = ["PADDED", "Contraction", "whole_columns"]
+def is_depthwise(sums: Tensor) -> bool:
+    """Whether these are sums of a convolution each of whose groups has one channel."""
+    roles = Contraction.of(sums)
+    weight = sums.op.input_tensors[-1]
+    is_convolution = roles is not None and roles.is_convolution
+    return is_convolution and roles.rows_per_group == 1 and plain(weight.shape[1]) == 1
+
+
+__all__ = ["PADDED", "Contraction", "is_depthwise", "whole_columns"]

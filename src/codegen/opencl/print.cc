@@ -190,8 +190,8 @@ class OpenCLKernelPrinter : private KernelParts, public KernelPrinter {
     if (exprs.is_place(n.buffer, index)) {
       const std::string place = exprs.place(n.buffer, index);
       line(exprs.is_memory_alone(n.buffer)
-               ? fmt::format("{} = {}({});", place,
-                             narrow_to_halves(exprs.prelude, n.value->type), value)
+               ? fmt::format("{} = {}({});", place, narrow_to_halves(exprs.prelude, n.value->type),
+                             value)
                : fmt::format("{} = {};", place, value));
       return;
     }

@@ -162,7 +162,8 @@ bool reads(const Node& node, TensorId id) {
 
 bool join(Graph& graph, std::size_t producer, std::size_t reader) {
   const auto is_joinable = [](const Node& node) {
-    return node.pattern && node.outputs.size() == 1 && node.alternatives.empty();
+    return node.pattern && *node.pattern != Pattern::Opaque && node.outputs.size() == 1 &&
+           node.alternatives.empty();
   };
   const Node& first = graph.nodes.at(producer);
   const Node& second = graph.nodes.at(reader);
@@ -175,7 +176,8 @@ bool join(Graph& graph, std::size_t producer, std::size_t reader) {
     return false;
   std::vector<TensorId> inputs = first.inputs;
   for (const TensorId id : second.inputs) {
-    if (id != inner && !reads(first, id)) inputs.push_back(id);
+    const bool is_new = std::find(inputs.begin(), inputs.end(), id) == inputs.end();
+    if (id != inner && is_new) inputs.push_back(id);
   }
   std::vector<Node> members = members_of(first);
   for (Node& member : members_of(second)) members.push_back(std::move(member));

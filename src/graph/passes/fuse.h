@@ -31,9 +31,11 @@ namespace texloom::graph {
 //     }
 void fuse(Graph& graph);
 
-// Makes one operator of two nodes, the second of which alone reads what the first computes. False if
-// they are not such operators, or would exceed the limits below; then the graph is as before. Else
-// the operator takes the place of the reader, and the producer is removed.
+// Makes one operator of two, the second of which alone reads what the first computes. Both have a
+// pattern other than opaque, one output and no alternatives. False if they are not such operators,
+// or if the one would exceed the limits below; then the graph is as before. Else the operator takes
+// the place and the name of the reader, and the producer is removed. For pairs of which one kernel
+// computes both, though both are contractions: whoever schedules the graph knows them.
 bool join(Graph& graph, std::size_t producer, std::size_t reader);
 
 // A kernel has as many arguments as its operator has tensors, and its expressions grow with the

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ... import te
 from ..._core import IterVar, Schedule, Tensor
 from ...extents import likely, product
-from ...target import Target
+from ...target import is_processor
 from ..contraction import Contraction
 from .contraction_kernels import stored_inputs
 from .gpu_tiles import gpu_tile
@@ -39,8 +39,7 @@ def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: str) -
     for each in stored_inputs(sums):
         _schedule_elements(s, each)
     written = likely(product(root.shape[len(sums.shape) - 1 :]))
-    is_processor = bool(Target(target).attrs.get("block_stack", True))
-    tile = (_processor_tile if is_processor else gpu_tile)(sums, written)
+    tile = (_processor_tile if is_processor(target) else gpu_tile)(sums, written)
     return schedule_tiles(s, sums, root, tile, written)
 
 

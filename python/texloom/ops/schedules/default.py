@@ -124,7 +124,7 @@ def schedule_default(
     stages = stages_of(outputs)
     scheduled = set(schedule_scans(s, stages, target))
     threads: dict[te.Operation, IterVar] = {}  # of each kernel, by the stage that it writes
-    joined = schedule_joined(s, stages, outputs[0]) if last and not texels else None
+    joined = schedule_joined(s, stages, outputs[0], target) if last and not texels else None
     if joined is not None:
         threads[outputs[0].op] = joined
         for sums in (each for each in stages if Contraction.of(each) is not None):
@@ -133,7 +133,7 @@ def schedule_default(
         if root.op in texels or sums.op in scheduled:
             continue
         if last and is_convolution(sums):
-            threads[root.op] = schedule_channels_last(s, sums, root)
+            threads[root.op] = schedule_channels_last(s, sums, root, target)
             scheduled |= {sums.op, root.op, sums.op.input_tensors[0].op}
             continue
         threads[root.op] = schedule_contraction(s, sums, root, target)

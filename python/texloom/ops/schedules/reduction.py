@@ -16,7 +16,7 @@ from typing import Any
 from ... import te
 from ..._core import IterVar, Schedule, Stage, Tensor
 from ...extents import likely
-from ...target import Target
+from ...target import Target, is_processor
 
 LANES = 64
 """Partial or neighboring results that a thread computes side by side: some vectors of them.
@@ -110,9 +110,7 @@ class _Device:
 
     @classmethod
     def of(cls, target: str) -> _Device:
-        attributes = Target(target).attrs
-        is_processor = bool(attributes.get("block_stack", True))
-        return cls(is_processor, int(attributes["max_num_threads"]))
+        return cls(is_processor(target), int(Target(target).attrs["max_num_threads"]))
 
     def rows_of(self, tensor: Tensor) -> list[IterVar]:
         """Return the reduced axes whose terms are neighbors, if a thread for a result is slow."""

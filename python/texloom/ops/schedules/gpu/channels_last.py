@@ -8,12 +8,12 @@ from math import prod
 from .... import te
 from ...._core import IterVar, Schedule, Tensor
 from ....extents import are_known
-from ...contraction import Contraction
+from ...contraction import Contraction, is_depthwise
 from .convolution import ConvolutionTile, schedule_convolution
 from .depthwise import schedule_depthwise
 from .layouts import activation_layout, weight_layout
 from .separable import schedule_separable, separable_sums, separable_tile, taps_of
-from .tiles import ConvolutionShape, tile_for
+from .tiles import BlockLimits, ConvolutionShape, tile_for
 
 _DTYPES = ("float32", "float16")
 
@@ -26,11 +26,8 @@ def is_convolution(sums: Tensor) -> bool:
     roles = Contraction.of(sums)
     if roles is None or not roles.is_convolution or sums.dtype != "float32":
         return False
-    pixels, weight = sums.op.input_tensors
-    inner, outputs = int(weight.shape[1]), int(weight.shape[0])
-    is_whole = roles.rows_per_group == outputs
-    is_depthwise = roles.rows_per_group == 1 and inner == 1
-    return is_whole or is_depthwise
+    _, weight = sums.op.input_tensors
+    return roles.rows_per_group == int(weight.shape[0]) or is_depthwise(sums)
 
 
 def channels_last_storages(
@@ -90,12 +87,15 @@ def _stored(tensor: Tensor) -> Tensor:
     return tensor
 
 
-def schedule_channels_last(s: Schedule, sums: Tensor, root: Tensor) -> IterVar:
+def schedule_channels_last(s: Schedule, sums: Tensor, root: Tensor, target: str) -> IterVar:
     """Schedule a convolution for which :func:`is_convolution` holds; see there."""
-    return schedule_with(s, sums, root, tile_for(ConvolutionShape.of(sums, root)))
+    tile = tile_for(ConvolutionShape.of(sums, root), BlockLimits.of(target))
+    return schedule_with(s, sums, root, tile)
 
 
-def schedule_joined(s: Schedule, stages: Sequence[Tensor], root: Tensor) -> IterVar | None:
+def schedule_joined(
+    s: Schedule, stages: Sequence[Tensor], root: Tensor, target: str
+) -> IterVar | None:
     """Schedule a depthwise and another convolution as one kernel, if this is what stages compute.
 
     Stages that are no sums and not read by these must be inlined, except `root`, which is written.
@@ -104,17 +104,15 @@ def schedule_joined(s: Schedule, stages: Sequence[Tensor], root: Tensor) -> Iter
     if found is None:
         return None
     depthwise, sums = found
-    tile = separable_tile(taps_of(depthwise), ConvolutionShape.of(sums, root))
+    shape, limits = ConvolutionShape.of(sums, root), BlockLimits.of(target)
+    tile = separable_tile(taps_of(depthwise), shape, limits)
     return None if tile is None else schedule_separable(s, depthwise, sums, root, tile)
 
 
 def schedule_with(s: Schedule, sums: Tensor, root: Tensor, tile: ConvolutionTile) -> IterVar:
     """Schedule such a convolution with a given tile."""
-    roles = Contraction.of(sums)
-    assert roles is not None
-    is_depthwise = roles.rows_per_group == 1
     schedule: Callable[..., IterVar]
-    schedule = schedule_depthwise if is_depthwise else schedule_convolution
+    schedule = schedule_depthwise if is_depthwise(sums) else schedule_convolution
     return schedule(s, sums, root, tile)
 
 

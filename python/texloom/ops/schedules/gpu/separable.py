@@ -13,12 +13,12 @@ from math import prod
 
 from .... import te
 from ...._core import IterVar, Schedule, Stage, Tensor
-from ...contraction import Contraction
+from ...contraction import Contraction, is_depthwise
 from .convolution import ConvolutionTile, accumulate, bind_tiles, vectorize
 from .depthwise import keep_in_thread
 from .layouts import channels_last
 from .tiles import (
-    MOST_SHARED,
+    BlockLimits,
     ConvolutionShape,
     candidates,
     estimate,
@@ -33,43 +33,52 @@ def separable_sums(stages: Sequence[Tensor]) -> tuple[Tensor, Tensor] | None:
     sums = [each for each in stages if Contraction.of(each) is not None]
     if len(sums) != 2 or not _are_separable(*sums):
         return None
-    between = sums[1].op.input_tensors[0]
-    while between.op != sums[0].op:
-        inner = [each for each in between.op.input_tensors if len(each.shape) > 1]
-        if between.op.reduce_axis or len(inner) != 1:
-            return None
-        (between,) = inner
-    return sums[0], sums[1]
+    return (sums[0], sums[1]) if is_chain(sums[1].op.input_tensors[0], sums[0]) else None
+
+
+def is_chain(last: Tensor, first: Tensor) -> bool:
+    """Whether each stage after the first reads only the one before it, besides vectors.
+
+    Each is then computed element by element, and its value in shared memory needs nothing else.
+    """
+    while last.op != first.op:
+        inner = [each for each in last.op.input_tensors if len(each.shape) > 1]
+        if last.op.reduce_axis or len(inner) != 1:
+            return False
+        (last,) = inner
+    return True
 
 
 def _are_separable(depthwise: Tensor, sums: Tensor) -> bool:
     """Whether these are sums of a depthwise convolution, and of one whose windows are elements."""
-    first, second = Contraction.of(depthwise), Contraction.of(sums)
-    assert first is not None and second is not None
+    roles = Contraction.of(sums)
+    assert roles is not None
     taps = sums.op.reduce_axis[1:]
     return (
-        (first.is_convolution and second.is_convolution)
+        (is_depthwise(depthwise) and roles.is_convolution)
         and (depthwise.dtype == sums.dtype == "float32")
-        and (first.rows_per_group == 1 and int(depthwise.op.reduce_axis[0].dom.extent) == 1)
-        and second.rows_per_group == int(sums.shape[1])
+        and roles.rows_per_group == int(sums.shape[1])
         and len(sums.shape) == 3 < len(depthwise.shape)
         and all(int(axis.dom.extent) == 1 for axis in taps)
     )
 
 
-def is_faster_joined(first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]) -> bool:
+def is_faster_joined(
+    first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], target: str
+) -> bool:
     """Whether one kernel is estimated to be faster than two, and possible.
 
-    Each is the sums of a convolution, and what its kernel writes.
+    Each is the sums of a convolution, and what its kernel writes; the second reads the first.
     """
-    if not _are_separable(first[0], second[0]):
+    if not _are_separable(first[0], second[0]) or not is_chain(first[1], first[0]):
         return False
+    limits = BlockLimits.of(target)
     shapes = [ConvolutionShape.of(*each) for each in (first, second)]
     taps = taps_of(first[0])
-    tile = separable_tile(taps, shapes[1])
+    tile = separable_tile(taps, shapes[1], limits)
     if tile is None:
         return False
-    apart = sum(estimate(tile_for(shape), shape) for shape in shapes)
+    apart = sum(estimate(tile_for(shape, limits), shape) for shape in shapes)
     return _estimate(tile, taps, shapes[1]) < apart
 
 
@@ -79,12 +88,16 @@ def taps_of(sums: Tensor) -> int:
 
 
 @lru_cache(maxsize=256)
-def separable_tile(taps: int, shape: ConvolutionShape) -> ConvolutionTile | None:
+def separable_tile(
+    taps: int, shape: ConvolutionShape, limits: BlockLimits
+) -> ConvolutionTile | None:
     """Return the tile of the second convolution that is estimated to be the fastest.
 
     None if shared memory holds the pixels of none. Each sum of the first has so many products.
     """
-    possible = [tile for tile in candidates(shape) if _shared_floats(tile, shape) <= MOST_SHARED]
+    possible = [
+        tile for tile in candidates(shape, limits) if _shared_floats(tile, shape) <= limits.floats
+    ]
     return min(possible, key=lambda tile: _estimate(tile, taps, shape), default=None)
 
 
@@ -156,6 +169,7 @@ def _share(stage: Stage, threads: int, lanes: int) -> IterVar:
 
 
 __all__ = [
+    "is_chain",
     "is_faster_joined",
     "schedule_separable",
     "separable_sums",

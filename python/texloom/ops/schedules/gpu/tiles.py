@@ -15,13 +15,10 @@ from itertools import product
 from math import prod
 
 from ...._core import Tensor
-from ...contraction import Contraction
+from ....target import Target
+from ...contraction import Contraction, is_depthwise
 from .convolution import ConvolutionTile
 
-MOST_THREADS = 512
-"""Threads of a block at most."""
-MOST_SHARED = 12288
-"""Floats that the slices of a block have at most in shared memory."""
 MOST_SUMS = 64
 """Sums of a thread at most."""
 _PROCESSORS = 132
@@ -38,6 +35,30 @@ _DEPTHWISE_CYCLES = 6.0  # for a load of a depthwise convolution
 _PIXEL_SHARE = 2.7  # pixels are read more often than once per block, since windows overlap
 _KEPT_ROWS = 1.3  # by which kernels are slower that keep the pixels of all rows of a filter
 _CUT = 2.4  # by which multiplications are slower in tiles that reach beyond the output
+
+
+@dataclass(frozen=True)
+class BlockLimits:
+    """What a block has at most.
+
+    Attributes
+    ----------
+    threads : int
+    floats : int
+        Of its shared memory.
+    """
+
+    threads: int = 512
+    floats: int = 12288
+
+    @classmethod
+    def of(cls, target: str) -> BlockLimits:
+        """Return the limits of a target, or less: what the estimate is fitted to."""
+        limits = Target(target).attrs
+        return cls(
+            min(cls.threads, int(limits["max_num_threads"])),
+            min(cls.floats, int(limits["max_local_memory"]) // 4),
+        )
 
 
 @dataclass(frozen=True)
@@ -85,7 +106,7 @@ class ConvolutionShape:
             outputs,
             tuple(window),
             2 if len(sums.op.input_tensors[0].shape) > len(root.shape) else 1,
-            roles.rows_per_group == 1,
+            is_depthwise(sums),
             batch * prod(others),
         )
 
@@ -100,12 +121,17 @@ class ConvolutionShape:
         return (rows - 1) * self.stride + down, (columns - 1) * self.stride + across
 
 
+_LIMITS = BlockLimits()
+
+
 def lanes_of(channels: int) -> int:
     """Return how many neighboring channels are read or written together."""
     return next(n for n in (4, 2, 1) if channels % n == 0)
 
 
-def is_possible(tile: ConvolutionTile, shape: ConvolutionShape) -> bool:
+def is_possible(
+    tile: ConvolutionTile, shape: ConvolutionShape, limits: BlockLimits = _LIMITS
+) -> bool:
     """Whether a tile fits into a shape and a block."""
     rows, columns, channels = tile.threads
     fits = (
@@ -113,11 +139,11 @@ def is_possible(tile: ConvolutionTile, shape: ConvolutionShape) -> bool:
         and tile.pixels[1] * columns <= shape.columns
         and tile.channels * channels <= shape.outputs
         and (shape.is_depthwise or shape.inputs % (tile.inputs * tile.slices) == 0)
-        and tile.block <= MOST_THREADS
+        and tile.block <= limits.threads
     )
     own = prod(tile.pixels) * tile.channels
     is_even = tile.shared_lanes is not None or not _is_cut(tile, shape)
-    return fits and (tile.slices == 1 or (own * tile.block <= MOST_SHARED and is_even))
+    return fits and (tile.slices == 1 or (own * tile.block <= limits.floats and is_even))
 
 
 def _is_cut(tile: ConvolutionTile, shape: ConvolutionShape) -> bool:
@@ -131,12 +157,12 @@ def _is_cut(tile: ConvolutionTile, shape: ConvolutionShape) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def tile_for(shape: ConvolutionShape) -> ConvolutionTile:
+def tile_for(shape: ConvolutionShape, limits: BlockLimits = _LIMITS) -> ConvolutionTile:
     """Return the tile that is estimated to be the fastest."""
-    return min(candidates(shape), key=lambda tile: estimate(tile, shape))
+    return min(candidates(shape, limits), key=lambda tile: estimate(tile, shape))
 
 
-def candidates(shape: ConvolutionShape) -> Iterator[ConvolutionTile]:
+def candidates(shape: ConvolutionShape, limits: BlockLimits = _LIMITS) -> Iterator[ConvolutionTile]:
     """Yield the tiles among which one is chosen; there is at least one."""
     lanes = lanes_of(shape.outputs)
     down = [n for n in (1, 2, 4, 7) if n <= shape.rows]
@@ -147,7 +173,7 @@ def candidates(shape: ConvolutionShape) -> Iterator[ConvolutionTile]:
             continue
         for count in _thread_counts(shape.outputs // channels):
             for wide in (1, 2, 4, 8):
-                yield from _slices(shape, (rows, columns), channels, (1, wide, count))
+                yield from _slices(shape, (rows, columns), channels, (1, wide, count), limits)
 
 
 def _thread_counts(groups: int) -> list[int]:
@@ -157,7 +183,11 @@ def _thread_counts(groups: int) -> list[int]:
 
 
 def _slices(
-    shape: ConvolutionShape, pixels: tuple[int, int], channels: int, threads: tuple[int, int, int]
+    shape: ConvolutionShape,
+    pixels: tuple[int, int],
+    channels: int,
+    threads: tuple[int, int, int],
+    limits: BlockLimits,
 ) -> Iterator[ConvolutionTile]:
     read = lanes_of(shape.inputs)
     keeps = (False, True) if len(shape.window) > 1 and shape.taps > 1 else (False,)
@@ -167,7 +197,9 @@ def _slices(
         for keep_rows in keeps:
             tile = ConvolutionTile(pixels, channels, threads, slices, read, keep_rows)
             is_small = tile.block < 64 and shape.outputs * shape.columns * shape.rows > 4096
-            if is_possible(tile, shape) and (not is_small or slices * 2 > shape.inputs // read):
+            if is_possible(tile, shape, limits) and (
+                not is_small or slices * 2 > shape.inputs // read
+            ):
                 yield tile
 
 
@@ -245,7 +277,7 @@ def estimate(tile: ConvolutionTile, shape: ConvolutionShape, shared: int = 1) ->
 
 
 __all__ = [
-    "MOST_SHARED",
+    "BlockLimits",
     "ConvolutionShape",
     "candidates",
     "estimate",

@@ -1,6 +1,6 @@
-"""The process that runs a network for :mod:`.runs`.
+"""The process that runs a network for :mod:`texloom.costs.runs`.
 
-    python -m texloom.costs.child FOLDER DEVICE plain|stamped
+    python -m texloom.graph.timed_run FOLDER DEVICE plain|stamped
 
 The folder has the package and its inputs, and gets a file of results.
 """
@@ -16,7 +16,7 @@ from statistics import median
 import numpy as np
 
 from .. import _core
-from ..graph import RunnableGraph, load
+from .compiled import RunnableGraph, load
 
 _WARM_UP = 1.0  # seconds
 _SECONDS = 0.5  # of runs with time stamps, and in all without
@@ -48,6 +48,8 @@ def _stamped(graph: RunnableGraph, device: str, profile: _core.Profile) -> dict[
     graph.time(times, device)
     _core.finish_devices()
     commands = profile.commands()
+    if not commands or profile.dropped:
+        sys.exit(f"the device stamped {len(commands)} commands and lost {profile.dropped}")
     origin = commands[0][1]
     return {
         "begins": np.array([begin - origin for _, begin, _ in commands], "float64"),
@@ -64,7 +66,7 @@ def main() -> None:
     with np.load(folder / "inputs.npz") as stored:
         inputs = [stored[name] for name in stored.files]
     graph.run(dict(zip((each.name for each in graph.inputs), inputs, strict=True)), device)
-    results = _stamped(graph, device, profile) if profile else _plain(graph, device)
+    results = _plain(graph, device) if profile is None else _stamped(graph, device, profile)
     np.savez(folder / f"{how}.npz", **results)
     # NVIDIA's driver 580 fails when what ran with time stamps is released.
     sys.stdout.flush()
