@@ -120,6 +120,7 @@ def run(spatial, channels, kernel, stride, tile):
         ((5, 6, 7), (4, 6), (3, 1, 3), 1, None),
         ((1, 1), (64, 7), (1, 1), 1, None),
         ((9, 9), (1, 1), (3, 3), 1, None),
+        ((9, 9), (64, 1), (3, 3), 1, None),  # a single output, of all channels
         ((8, 9), (17, 33), (3, 3), 1, None),
     ],
 )
