@@ -37,14 +37,12 @@ std::string KernelPrinter::declaration(const ir::Buffer& buffer) {
       is_shared ? fmt::format("{} ", exprs_.address_space(buffer->memory)) : "";
   const std::string name = exprs_.name(buffer), type = memory_type_name(buffer->type);
   const int64_t count = buffer->layout.col_count();
-  const auto [lanes, aligned] = exprs_.form().array(buffer);
+  const auto [lanes, widest] = exprs_.form().array(buffer);
   if (lanes > 1) {
     return fmt::format("{}{}{} {}[{}];", space, type, lanes, name, (count + lanes - 1) / lanes);
   }
-  const std::string alignment =
-      aligned > 1 ? fmt::format(" __attribute__((aligned({})))", aligned * buffer->type.bytes())
-                  : "";
-  return fmt::format("{}{} {}[{}]{};", space, type, name, count, alignment);
+  const std::string array = fmt::format("{}{} {}[{}]", space, type, name, count);
+  return (widest > 1 ? aligned(array, widest * buffer->type.bytes()) : array) + ";";
 }
 
 std::string_view KernelPrinter::pragma(UnrollHint hint) {

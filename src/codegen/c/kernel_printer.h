@@ -37,6 +37,9 @@ class KernelPrinter : protected StmtPrinter {
   // The thread's index on this axis, as a value of the axis' type.
   virtual std::string axis_value(const ir::ThreadAxis& axis) = 0;
 
+  // The declaration of an array, without its semicolon, with an alignment in bytes.
+  virtual std::string aligned(const std::string& array, int64_t bytes) = 0;
+
   std::string declaration(const ir::Buffer& buffer) override;
   std::string_view pragma(UnrollHint hint) override;
 

@@ -192,6 +192,10 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
     }
   }
 
+  std::string aligned(const std::string& array, int64_t bytes) override {
+    return fmt::format("alignas({}) {}", bytes, array);
+  }
+
   std::string axis_value(const ir::ThreadAxis& axis) override {
     return fmt::format("{}({}.{})", value_type_name(axis.var->type),
                        axis.tag.block ? "tl_block" : "tl_thread", "xyz"[axis.tag.dim]);

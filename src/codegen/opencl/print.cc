@@ -158,6 +158,10 @@ class OpenCLKernelPrinter : private KernelParts, public KernelPrinter {
                        axis.tag.block ? "group" : "local", axis.tag.dim);
   }
 
+  std::string aligned(const std::string& array, int64_t bytes) override {
+    return fmt::format("{} __attribute__((aligned({})))", array, bytes);
+  }
+
   std::string signature(const std::string& name) override {
     std::string params;
     for (const ir::KernelParam& param : kernel().params) {

@@ -91,7 +91,7 @@ kernel void k(
     uint3 tl_thread [[thread_position_in_threadgroup]]) {
   const int blockIdx_x = int(tl_block.x);
   const int threadIdx_x = int(tl_thread.x);
-  float C_local[4] __attribute__((aligned(16)));
+  alignas(16) float C_local[4];
   ((thread float4*)C_local)[0] = float4(0.0f);
   for (int k_1 = 0; k_1 < 16; ++k_1) {
     const float4 A_texture_texel = A_texture.read(uint2(blockIdx_x * 2 + threadIdx_x / 4, k_1));
