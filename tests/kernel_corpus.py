@@ -2,8 +2,8 @@
 
 Each program is written in the text form to FOLDER/NAME.tl. FOLDER/ways.json lists further ways to
 compile it. This script runs with the Python package of one revision, so it uses only what the
-package keeps stable: `texloom.te`, `texloom.ops`, `texloom.driver.program` and
-`texloom.fuzz.job.text_of`.
+package keeps stable: `texloom.te`, `texloom.ops`, `texloom.driver.program`,
+`texloom.fuzz.job.text_of` and `texloom._core.check_target`.
 
 python tests/kernel_corpus.py PART ROOT FOLDER SEEDS
 """
@@ -16,6 +16,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -31,12 +32,15 @@ TARGETS = (
     "opencl -device=pocl",
     "opencl -float16_arithmetic=1",
     "opencl -contract=0",
+    "metal",
+    "metal -device=m3 -float16_arithmetic=0",
 )
 
 DIVIDER = re.compile(r"^// -----.*\n", re.MULTILINE)
 RAW_STRING = re.compile(r'R"(\w*)\((.*?)\)\1"', re.DOTALL)
 TL_BLOCK = re.compile(r"^```tl\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 RUN = re.compile(r"^// RUN:(.*)$", re.MULTILINE)
+UNNAMED = re.compile(r"\W+")
 HEAD = re.compile(r"^program\b.* stage=(\w+)", re.MULTILINE)
 
 
@@ -118,6 +122,7 @@ def programs_of_tests(root: Path) -> Iterator[Program]:
         if head[1] != "te":  # a te program names its own target
             ways.append(Way("opt", target="opencl -float16_arithmetic=1"))
             ways.append(Way("opt", target="opencl -device=adreno"))
+            ways += [Way("opt", target=target) for target in ("metal",) if has_target(target)]
         yield Program(name, text, tuple(dict.fromkeys(ways)))
 
 
@@ -160,11 +165,23 @@ def operators() -> Iterator[Program]:
 
     for number, (name, make) in enumerate(_operators()):
         schedule, arguments, binds = make()
-        for target in targets_of(number):
+        for target in filter(has_target, targets_of(number)):
             text = str(driver.program(schedule, arguments, "f", binds, target=target))
             ways = (Way(), Way(checked=True)) if target == "opencl" else (Way(),)
-            option = target.partition(" -")[2]
-            yield Program(f"{name}__{option.replace('=', '_') or 'opencl'}", text, ways)
+            option = target.removeprefix("opencl -")
+            yield Program(f"{name}__{UNNAMED.sub('_', option)}", text, ways)
+
+
+@cache
+def has_target(target: str) -> bool:
+    """Whether the revision whose package runs this script has this kind of target."""
+    from texloom import TVMError, _core
+
+    try:
+        _core.check_target(target)
+    except TVMError:
+        return False
+    return True
 
 
 def targets_of(number: int) -> tuple[str, ...]:

@@ -22,15 +22,15 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from kernel_corpus import HEAD, Program, Way, read
+from kernel_corpus import HEAD, UNNAMED, Program, Way, read
 
-LEGALIZE = "legalize"  # the texloom-opt pass after which kernels are printed as OpenCL C
+LEGALIZE = "legalize"  # the texloom-opt pass after which kernels are printed
 LAST_STAGE = "kernels"  # the stage that `lower` produces
 CODE = re.compile(r"\b(?:error|warning)\[(TL\d{4})\]")
 ROW = re.compile(r"^(\w+)\s+(\w+)\s*->\s*(\w+)\s", re.MULTILINE)
 PRINTED = re.compile(r"^// after ([\w.]+)\n", re.MULTILINE)
 MESSAGE = re.compile(r"^(?:error\[|warning\[|texloom-opt: |internal error)", re.MULTILINE)
-UNNAMED = re.compile(r"\W+")
+TARGET = re.compile(r'^program\b.* target="([^"]*)"', re.MULTILINE)
 DIVIDER = "// -----\n"
 TOGETHER = 24  # programs per process
 SECONDS = 1200  # time limit of a process, on a busy machine
@@ -69,23 +69,37 @@ class Batch:
     stage: str
     target: str
     programs: tuple[Program, ...]
+    kind: str = "opencl"  # of the target, which may be that of the programs
 
 
 def batches(programs: list[Program], *, opt_only: bool) -> list[Batch]:
     """Group the programs that texloom-opt compiles."""
-    groups: dict[tuple[str, str], list[Program]] = {}
+    groups: dict[tuple[str, str, str], list[Program]] = {}
     for program in programs:
         head = HEAD.search(program.text)
         assert head is not None, program.name
         for way in ways_of_opt(program) if opt_only else program.ways:
             if way.tool == "opt":
-                groups.setdefault((head[1], way.target), []).append(program)
+                key = (head[1], way.target, kind_of(program, way))
+                groups.setdefault(key, []).append(program)
     return [
-        Batch(f"opt_{stage}_{UNNAMED.sub('_', target)}.{start}", stage, target, tuple(chunk))
-        for (stage, target), all_of_it in groups.items()
+        Batch(f"opt_{stage}_{name_of(target, kind)}.{start}", stage, target, tuple(chunk), kind)
+        for (stage, target, kind), all_of_it in groups.items()
         for start in range(0, len(all_of_it), TOGETHER)
         if (chunk := all_of_it[start : start + TOGETHER])
     ]
+
+
+def kind_of(program: Program, way: Way) -> str:
+    """Return the first word of the target: that of the way, of the program, or the default."""
+    own = TARGET.search(program.text)
+    return (way.target or (own[1] if own else "opencl")).split()[0]
+
+
+def name_of(target: str, kind: str) -> str:
+    """Return a part of a file's name for programs of a kind that are compiled for a target."""
+    named = target or ("" if kind == "opencl" else kind)
+    return UNNAMED.sub("_", named)
 
 
 def compiled_by_opt(batch: Batch, opt: str) -> str:
@@ -131,8 +145,8 @@ def pass_list(opt: str) -> str:
 def run_opt(
     opt: str, batch: Batch, passes: list[str], stages: dict[str, str]
 ) -> list[tuple[str, str]]:
-    """Return the OpenCL C of each program, then their texts after some passes with the codes."""
-    command = [opt, "-", "--emit=opencl", "--split-input-file", f"--pass={','.join(passes)}"]
+    """Return the sources of each program, then their texts after some passes with the codes."""
+    command = [opt, "-", f"--emit={batch.kind}", "--split-input-file", f"--pass={','.join(passes)}"]
     if stages:
         command.append(f"--print-after={','.join(stages)}")
     if batch.target:

@@ -94,7 +94,7 @@ def test_programs_of_tests(tmp_path):
     loops, schedule = found.values()
     assert loops.text == "program p stage=loops\n"
     assert [way.target for way in schedule.ways] == ["", "opencl -contract=0"]
-    assert len(loops.ways) == 4
+    assert len(loops.ways) == 5
 
 
 @pytest.mark.parametrize(
@@ -157,17 +157,19 @@ def test_messages_are_told_by_their_codes():
 
 
 def test_batches():
-    """Programs of one stage and target go to one process."""
+    """Programs of one stage, target and kind of target go to one process."""
     programs = [
         Program("a", "program a stage=te\n", (Way(), Way("opt"))),
         Program("b", "program b stage=kernels\n", (Way("opt"), Way("opt", target="opencl -x=1"))),
         Program("c", "program c stage=kernels\n", (Way("opt"),)),
+        Program("d", 'program d stage=te target="metal -msl=3.1"\n', (Way("opt"),)),
     ]
     found = kernel_dump.batches(programs, opt_only=False)
     assert [(each.name, [program.name for program in each.programs]) for each in found] == [
         ("opt_te_.0", ["a"]),
         ("opt_kernels_.0", ["b", "c"]),
         ("opt_kernels_opencl_x_1.0", ["b"]),
+        ("opt_te_metal.0", ["d"]),
     ]
 
 
