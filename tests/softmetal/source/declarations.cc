@@ -96,6 +96,11 @@ Declaration read_declaration(const Code& code, size_t begin, size_t limit) {
   for (; i < limit; ++i) {
     const Token& token = code[i];
     if (token.is(";")) break;
+    const size_t behind = out.is_function || assigned ? i : code.behind_template_arguments(i, true);
+    if (behind > i && behind <= limit && !code.is(i - 1, "operator")) {
+      i = behind - 1;
+      continue;
+    }
     if (token.is("enum")) out.is_enum = true;
     if (is_class_key(token) && class_key == limit) class_key = i;
     if (token.is("=") && !out.is_function && !code.is(i - 1, "operator")) assigned = true;

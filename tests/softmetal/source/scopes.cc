@@ -283,6 +283,10 @@ void Scopes::pointers_of_spaces(const Declaration& d, size_t begin, size_t end) 
   size_t pointer = end;
   for (size_t i = begin; i < end && !code_.is(i, "="); ++i) {
     if (is_address_space(code_[i]) || code_.is(i, "auto") || code_.is(i, "__generic")) return;
+    if (code_.is(i, "[")) {
+      i = code_.closing(i);
+      continue;
+    }
     const size_t behind = code_.behind_template_arguments(i, true);
     if (behind > i && behind <= end) {
       i = behind - 1;
