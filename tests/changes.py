@@ -32,6 +32,7 @@ TEST = re.compile(r"^\s*texloom_test\((\w+) DEPS ((?: ?[a-z_]+)+)", re.MULTILINE
 FOLDERS = {"codegen_opencl": "codegen"}
 COMPILER = set(layering.PIPELINE)
 HAL_FUZZ = "hal_fuzz"
+SOFTMETAL = "softmetal"  # a library of the tests, with tests of its own
 OWN_TESTS = {"runtime": {"runtime", "conformance", HAL_FUZZ}}  # else named as the folder
 PROGRAMS = {"texloom-opt", "texloom-compile"}  # that tests/lit runs
 BUILD_FILES = re.compile(r"CMake|cmake/|\.cmake|requirements-dev|^dev$")
@@ -65,7 +66,10 @@ def base() -> str:
 
 def concerning() -> dict[str, set[str]]:
     """Return, for each C++ test, the folders of src/ that it depends on."""
-    tests: dict[str, set[str]] = {HAL_FUZZ: set(layering.MAY_INCLUDE["runtime"])}
+    tests: dict[str, set[str]] = {
+        HAL_FUZZ: set(layering.MAY_INCLUDE["runtime"]),
+        SOFTMETAL: set(),
+    }
     for name, libraries in TEST.findall((ROOT / "tests/CMakeLists.txt").read_text()):
         tests[name] = set()
         for library in libraries.split():

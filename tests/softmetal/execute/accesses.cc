@@ -124,6 +124,10 @@ Report Execution::report_here(ReportKind kind, std::string text) const {
 void Execution::fail(ReportKind kind, std::string text) {
   reports_.push_back(report_here(kind, std::move(text)));
   failed_ = true;
+  throw Abandoned{};
+}
+
+void Execution::leave() {
   running_->context.switch_to(main_);
   __builtin_unreachable();
 }
@@ -255,15 +259,21 @@ const Texture& Execution::texture(uint64_t handle, uint32_t type, bool reads, bo
 void Execution::fault(int signal, const void* code, const void* address) {
   if (running_ == nullptr || code < function_.module->begin() || code >= function_.module->end())
     return;
+  ReportKind kind = ReportKind::Fault;
+  std::string text;
   if (signal == kTimeLimitSignal) {
-    fail(ReportKind::Fault, "the kernel did not end within the time limit");
+    text = "the kernel did not end within the time limit";
   } else if (signal == kDivisionSignal) {
-    fail(ReportKind::Fault, "divides an integer by zero, or the least integer by -1");
+    text = "divides an integer by zero, or the least integer by -1";
   } else if (stacks_.is_guard(address)) {
-    fail(ReportKind::Fault,
-         "uses more memory of its own than a thread has: recursion, or large arrays");
+    text = "uses more memory of its own than a thread has: recursion, or large arrays";
+  } else {
+    kind = ReportKind::OutOfBounds;
+    text = "accesses " + memory_.describe(address);
   }
-  fail(ReportKind::OutOfBounds, "accesses " + memory_.describe(address));
+  reports_.push_back(report_here(kind, std::move(text)));
+  failed_ = true;
+  leave();
 }
 
 }  // namespace softmetal

@@ -10,44 +10,65 @@ namespace {
 
 Execution& here() { return *Execution::current(); }
 
+// Does what a program asks for. If that ends the execution, the thread goes no further.
+template <class F>
+auto guarded(F call) {
+  try {
+    return call();
+  } catch (const Execution::Abandoned&) {
+  }
+  here().leave();
+}
+
 void on_access(const void* address, size_t size, int writes, int aligned) {
-  if (writes == 2) here().access(address, size, Access::Read, true, aligned != 0);
-  here().access(address, size, writes != 0 ? Access::Write : Access::Read, true, aligned != 0);
+  guarded([&] {
+    if (writes == 2) here().access(address, size, Access::Read, true, aligned != 0);
+    here().access(address, size, writes != 0 ? Access::Write : Access::Read, true, aligned != 0);
+  });
 }
 void on_copy(void* to, const void* from, size_t size) {
-  if (size == 0) return;
-  here().access(from, size, Access::Read, false, false);
-  here().access(to, size, Access::Write, false, false);
+  guarded([&] {
+    if (size == 0) return;
+    here().access(from, size, Access::Read, false, false);
+    here().access(to, size, Access::Write, false, false);
+  });
 }
 void on_fill(void* to, size_t size) {
-  if (size != 0) here().access(to, size, Access::Write, false, false);
+  guarded([&] {
+    if (size != 0) here().access(to, size, Access::Write, false, false);
+  });
 }
 void on_barrier(uint32_t flags, const void* site, const void* frame) {
-  here().barrier(flags, site, frame);
+  guarded([&] { here().barrier(flags, site, frame); });
 }
 void on_simdgroup_barrier(uint32_t flags, const void* site, const void* frame) {
-  here().simdgroup_barrier(flags, site, frame);
+  guarded([&] { here().simdgroup_barrier(flags, site, frame); });
 }
 const void* on_gather(const void* value, uint32_t size, uint32_t quad, const void* site,
                       const void* frame) {
-  return here().gather(value, size, quad != 0, site, frame);
+  return guarded(
+      [&]() -> const void* { return here().gather(value, size, quad != 0, site, frame); });
 }
 uint32_t on_lane(uint32_t quad) { return here().lane(quad != 0); }
 uint32_t on_lane_count(uint32_t quad) { return here().lane_count(quad != 0); }
 void on_bad_lane(uint32_t lane, uint32_t quad) {
-  here().fail(ReportKind::Lane, "shuffles from lane " + std::to_string(lane) + ", but the " +
-                                    (quad != 0 ? "quadgroup" : "simdgroup") + " has " +
-                                    std::to_string(here().lane_count(quad != 0)) + " threads");
+  guarded([&] {
+    here().fail(ReportKind::Lane, "shuffles from lane " + std::to_string(lane) + ", but the " +
+                                      (quad != 0 ? "quadgroup" : "simdgroup") + " has " +
+                                      std::to_string(here().lane_count(quad != 0)) + " threads");
+  });
 }
 void on_atomic(const volatile void* object, uint32_t size, uint32_t writes) {
-  here().may_yield();
-  static constexpr Access kAccesses[] = {Access::AtomicLoad, Access::AtomicStore,
-                                         Access::AtomicUpdate};
-  here().access(const_cast<const void*>(object), size, kAccesses[writes], true, true);
+  guarded([&] {
+    here().may_yield();
+    static constexpr Access kAccesses[] = {Access::AtomicLoad, Access::AtomicStore,
+                                           Access::AtomicUpdate};
+    here().access(const_cast<const void*>(object), size, kAccesses[writes], true, true);
+  });
 }
 void on_fence(uint32_t flags) { (void)flags; }
 void* on_threadgroup_variable(uint32_t id, uint64_t size, uint64_t alignment) {
-  return here().threadgroup_variable(id, size, alignment);
+  return guarded([&]() -> void* { return here().threadgroup_variable(id, size, alignment); });
 }
 
 // Whether a texel is inside of its texture; else it is noted if asked for.
@@ -65,28 +86,36 @@ bool is_inside_or_noted(const Texture& t, const SmTexelAt& at, const char* verb)
 }
 
 void on_texture_read(uint64_t handle, uint32_t type, const SmTexelAt* at, uint32_t* texel) {
-  const Texture& t = here().texture(handle, type, true, false);
-  if (is_inside_or_noted(t, *at, "reads")) {
-    decode_texel(t.format, texel_address(t, *at), texel);
-  } else {
-    std::fill(texel, texel + 4, 0U);
-  }
+  guarded([&] {
+    const Texture& t = here().texture(handle, type, true, false);
+    if (is_inside_or_noted(t, *at, "reads")) {
+      decode_texel(t.format, texel_address(t, *at), texel);
+    } else {
+      std::fill(texel, texel + 4, 0U);
+    }
+  });
 }
 void on_texture_write(uint64_t handle, uint32_t type, const SmTexelAt* at, const uint32_t* texel) {
-  const Texture& t = here().texture(handle, type, false, true);
-  if (is_inside_or_noted(t, *at, "writes")) {
-    encode_texel(t.format, texel, const_cast<uint8_t*>(texel_address(t, *at)));
-  }
+  guarded([&] {
+    const Texture& t = here().texture(handle, type, false, true);
+    if (is_inside_or_noted(t, *at, "writes")) {
+      encode_texel(t.format, texel, const_cast<uint8_t*>(texel_address(t, *at)));
+    }
+  });
 }
 void on_texture_sample(uint64_t handle, uint32_t type, uint64_t sampler, const SmSampleAt* at,
                        uint32_t* texel) {
-  const Texture& t = here().texture(handle, type, true, false);
-  sample_texture(t, SamplerState{sampler}, *at, texel);
+  guarded([&] {
+    const Texture& t = here().texture(handle, type, true, false);
+    sample_texture(t, SamplerState{sampler}, *at, texel);
+  });
 }
 void on_texture_gather(uint64_t handle, uint32_t type, uint64_t sampler, const SmSampleAt* at,
                        uint32_t component, uint32_t* texels) {
-  const Texture& t = here().texture(handle, type, true, false);
-  gather_texture(t, SamplerState{sampler}, *at, component, texels);
+  guarded([&] {
+    const Texture& t = here().texture(handle, type, true, false);
+    gather_texture(t, SamplerState{sampler}, *at, component, texels);
+  });
 }
 
 // Operation 8 has in its upper half what the texel must be.
@@ -114,38 +143,43 @@ uint32_t apply_atomic(uint64_t operation, bool is_signed, uint32_t old, uint32_t
 }
 uint32_t on_texture_atomic(uint64_t handle, uint32_t type, const SmTexelAt* at, uint64_t operation,
                            uint32_t operand) {
-  here().may_yield();
-  const Texture& t = here().texture(handle, type, true, true);
-  if (format_info(t.format)->bytes != 4 || format_info(t.format)->channels != 1) {
-    here().fail(ReportKind::Texture,
-                std::string("atomic operations need the format R32Uint or R32Sint, not ") +
-                    format_info(t.format)->name);
-  }
-  if (!is_inside_or_noted(t, *at, "updates")) return 0;
-  auto* word = reinterpret_cast<uint32_t*>(const_cast<uint8_t*>(texel_address(t, *at)));
-  const bool is_signed = format_info(t.format)->kind == TexelKind::Int;
-  uint32_t old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
-  while (!__atomic_compare_exchange_n(word, &old, apply_atomic(operation, is_signed, old, operand),
-                                      true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-  }
-  return old;
+  return guarded([&]() -> uint32_t {
+    here().may_yield();
+    const Texture& t = here().texture(handle, type, true, true);
+    if (format_info(t.format)->bytes != 4 || format_info(t.format)->channels != 1) {
+      here().fail(ReportKind::Texture,
+                  std::string("atomic operations need the format R32Uint or R32Sint, not ") +
+                      format_info(t.format)->name);
+    }
+    if (!is_inside_or_noted(t, *at, "updates")) return 0;
+    auto* word = reinterpret_cast<uint32_t*>(const_cast<uint8_t*>(texel_address(t, *at)));
+    const bool is_signed = format_info(t.format)->kind == TexelKind::Int;
+    uint32_t old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+    while (!__atomic_compare_exchange_n(word, &old,
+                                        apply_atomic(operation, is_signed, old, operand), true,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    }
+    return old;
+  });
 }
 uint32_t on_texture_size(uint64_t handle, uint32_t type, uint32_t what, uint32_t lod) {
-  const Texture& t = here().texture(handle, type, false, false);
-  switch (what) {
-    case 0:
-      return t.width_of(lod);
-    case 1:
-      return t.height_of(lod);
-    case 2:
-      return t.depth_of(lod);
-    case 3:
-      return t.layers;
-    case 4:
-      return static_cast<uint32_t>(t.levels.size());
-    default:
-      return t.samples;
-  }
+  return guarded([&]() -> uint32_t {
+    const Texture& t = here().texture(handle, type, false, false);
+    switch (what) {
+      case 0:
+        return t.width_of(lod);
+      case 1:
+        return t.height_of(lod);
+      case 2:
+        return t.depth_of(lod);
+      case 3:
+        return t.layers;
+      case 4:
+        return static_cast<uint32_t>(t.levels.size());
+      default:
+        return t.samples;
+    }
+  });
 }
 
 }  // namespace

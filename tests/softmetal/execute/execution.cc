@@ -1,6 +1,7 @@
 #include "tests/softmetal/execute/execution.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "tests/softmetal/execute/signals.h"
@@ -152,6 +153,7 @@ void Execution::resume(Thread& thread) {
 
 void Execution::start(void* execution) {
   auto* self = static_cast<Execution*>(execution);
+  Context::entered_from(self->main_);
   self->function_.entry(self->values_.data(), self->running_->builtins);
   self->running_->state = State::Ended;
   self->running_->context.switch_to(self->main_);

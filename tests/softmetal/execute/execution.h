@@ -44,8 +44,12 @@ class Execution {
   const Texture& texture(uint64_t handle, uint32_t type, bool reads, bool writes);
   const RunOptions& options() const { return options_; }
 
-  // Ends the execution with an error of the running thread.
+  // Ends the execution with an error of the running thread: throws Abandoned, which the call that
+  // the program made catches, so that the host's frames are unwound; the program's cannot be.
+  // leave() then gives up the thread's stack.
+  struct Abandoned {};
   [[noreturn]] void fail(ReportKind kind, std::string text);
+  [[noreturn]] void leave();
   // Reports something that does not end it.
   void note(ReportKind kind, std::string text);
   // From a signal handler: whether the fault at `code` is a program's; does not return if so.

@@ -6,11 +6,20 @@
 #include <cstdlib>
 #include <cstring>
 
-#if defined(__has_feature)
+#if defined(__SANITIZE_ADDRESS__)
+#define SOFTMETAL_ASAN 1
+#elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define SOFTMETAL_ASAN 1
-#include <sanitizer/common_interface_defs.h>
 #endif
+#endif
+
+#ifdef SOFTMETAL_ASAN
+// The address sanitizer is told of each switch; its header is not installed with every compiler.
+extern "C" {
+void __sanitizer_start_switch_fiber(void** save, const void* bottom, size_t size);
+void __sanitizer_finish_switch_fiber(void* saved, const void** bottom, size_t* size);
+}
 #endif
 
 #if !defined(__x86_64__)
@@ -22,11 +31,13 @@ namespace {
 
 constexpr size_t kPage = 4096;
 
+#if !defined(__x86_64__)
 // Where a prepared context begins.
 struct Start {
   void (*function)(void*);
   void* argument;
 };
+#endif
 
 }  // namespace
 
@@ -128,11 +139,17 @@ void Context::switch_to(Context& other) {
 #ifdef SOFTMETAL_ASAN
   __sanitizer_start_switch_fiber(&fake_stack_, other.stack_, other.size_);
   jump(stack_pointer_, other.stack_pointer_);
-  const void* from = nullptr;
-  size_t size = 0;
-  __sanitizer_finish_switch_fiber(fake_stack_, &from, &size);
+  __sanitizer_finish_switch_fiber(fake_stack_, nullptr, nullptr);
 #else
   jump(stack_pointer_, other.stack_pointer_);
+#endif
+}
+
+void Context::entered_from(Context& other) {
+#ifdef SOFTMETAL_ASAN
+  __sanitizer_finish_switch_fiber(nullptr, &other.stack_, &other.size_);
+#else
+  (void)other;
 #endif
 }
 

@@ -12,11 +12,13 @@ class Context {
   // Switches from this context, which is the running one, to another.
   void switch_to(Context& other);
   // Prepares `start(argument)` on a stack; it must never return.
+  // To be called first on a prepared stack, with the context that switched to it.
+  static void entered_from(Context& other);
   void prepare(void* stack, size_t size, void (*start)(void*), void* argument);
 
  private:
   void* stack_pointer_ = nullptr;
-  void* stack_ = nullptr;  // for the address sanitizer
+  const void* stack_ = nullptr;  // for the address sanitizer
   size_t size_ = 0;
   void* fake_stack_ = nullptr;
 };

@@ -98,8 +98,8 @@ Region& Memory::add(Region region) {
 }
 
 void Memory::sort() {
-  std::stable_sort(regions_.begin(), regions_.end(),
-                   [](const auto& a, const auto& b) { return a->begin < b->begin; });
+  std::sort(regions_.begin(), regions_.end(),
+            [](const auto& a, const auto& b) { return a->begin < b->begin; });
   last_ = nullptr;
 }
 

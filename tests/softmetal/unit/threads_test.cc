@@ -206,7 +206,7 @@ const SimdCase kSimdCases[] = {
     {"elected", [](int, int) { return 1.0F; }},
 };
 INSTANTIATE_TEST_SUITE_P(All, Simdgroups, testing::ValuesIn(kSimdCases),
-                         [](const auto& info) { return std::string(info.param.kernel); });
+                         [](const auto& test) { return std::string(test.param.kernel); });
 
 // 2 I times b, plus I.
 TEST(SimdgroupMatrix, MultipliesAndAccumulates) {
