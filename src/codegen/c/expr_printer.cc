@@ -48,8 +48,7 @@ std::string ExprPrinter::place(const ir::Buffer& buffer, const Expr& index) {
   if (index->type.is_scalar()) return fmt::format("{}[{}]", name(buffer), text(index));
   const std::string number = text(*vector_number(*buffer, index, dialect_));
   if (form_.array(buffer).lanes > 1) return fmt::format("{}[{}]", name(buffer), number);
-  return fmt::format("(({} {}{}*){})[{}]", address_space(buffer->memory),
-                     is_memory_alone(buffer) ? "ushort" : memory_type_name(buffer->type),
+  return fmt::format("(({} {}{}*){})[{}]", address_space(buffer->memory), vector_element(buffer),
                      index->type.lanes, name(buffer), number);
 }
 

@@ -25,8 +25,7 @@ class ExprPrinter {
   std::string text(const ir::Expr& e, Precedence parent = Precedence::Conditional);
   std::string name(const ir::Buffer& buffer) { return names.of(buffer.get(), buffer->name); }
   const KernelForm& form() const { return form_; }
-  // An lvalue for the element of an array, or for the aligned vector. A vector of an element type
-  // that is in memory alone, float16, is one of ushort.
+  // An lvalue for the element of an array, or for the aligned vector.
   std::string place(const ir::Buffer& buffer, const ir::Expr& index);
   // Whether the access has a place().
   bool has_place(const ir::Buffer& buffer, const ir::Expr& index) const;
@@ -49,6 +48,10 @@ class ExprPrinter {
   static std::string wrap(const std::string& inner, Precedence own, Precedence parent);
   std::string list(const ir::Exprs& exprs);
 
+  // The type of the elements of an aligned vector in memory.
+  virtual std::string vector_element(const ir::Buffer& buffer) const {
+    return memory_type_name(buffer->type);
+  }
   // Sees the type of each expression that is printed.
   virtual void see(ir::Type type) = 0;
   // A vector of these elements; a single element fills all lanes.

@@ -78,6 +78,11 @@ class OpenCLExprPrinter : public ExprPrinter {
   bool uses_float16 = false;  // values, not only memory
 
  protected:
+  // There are no vectors of halves where they are in memory alone.
+  std::string vector_element(const Buffer& buffer) const override {
+    return is_memory_alone(buffer) ? "ushort" : ExprPrinter::vector_element(buffer);
+  }
+
   void see(Type type) override {
     uses_float64 |= type.element() == Type::f(64);
     uses_float16 |= type.is_half();
