@@ -325,7 +325,8 @@ void bind_functions(py::module_& m) {
           "block", [](const PyKernel& k) { return py::tuple(py::cast(k.get().block)); },
           "Threads of a block along x, y and z.")
       .def_property_readonly(
-          "source", [](const PyKernel& k) { return k.get().source; }, "The source, OpenCL C.")
+          "source", [](const PyKernel& k) { return k.get().source; },
+          "The source, in the language of the target.")
       .def_property_readonly(
           "args",
           [](const PyKernel& k) {
