@@ -184,7 +184,7 @@ void Execution::access(const void* address, size_t size, Access access, bool who
                                         std::to_string(threadgroup_used_) + " bytes are in use");
     }
     size_t fresh = 0;
-    for (size_t i = offset; i < offset + size; ++i) fresh += region->written[i] ? 0 : 1;
+    for (size_t i = offset; i < offset + size; ++i) fresh += 1 - region->written[i];
     // Copies of structs take padding along, which nobody writes.
     if (access != Access::Write && access != Access::AtomicStore && fresh != 0 &&
         (whole || fresh == size)) {
@@ -194,7 +194,8 @@ void Execution::access(const void* address, size_t size, Access access, bool who
                std::to_string(offset));
     }
     if (!is_read(access) && fresh != 0) {
-      std::fill(region->written.begin() + offset, region->written.begin() + offset + size, true);
+      std::fill(region->written.begin() + offset, region->written.begin() + offset + size,
+                uint8_t{1});
     }
   }
   if (region->marks == nullptr) return;
@@ -226,7 +227,8 @@ void* Execution::threadgroup_variable(uint32_t id, uint64_t size, uint64_t align
   if (id >> 31 != 0) {
     std::memset(begin + offset, 0, size);
     std::fill(threadgroup_region_->written.begin() + static_cast<ptrdiff_t>(offset),
-              threadgroup_region_->written.begin() + static_cast<ptrdiff_t>(offset + size), true);
+              threadgroup_region_->written.begin() + static_cast<ptrdiff_t>(offset + size),
+              uint8_t{1});
   }
   variables_.push_back({id, offset});
   threadgroup_used_ = offset + size;

@@ -105,7 +105,7 @@ void Execution::run_group(uint32_t x, uint32_t y, uint32_t z, uint32_t number) {
   std::fill(simd_epochs_.begin(), simd_epochs_.end(), 0);
   // Memory of threadgroups holds nothing that a program could rely on.
   std::memset(threadgroup_memory_.data(), 0xff, threadgroup_memory_.size());
-  threadgroup_region_->written.assign(threadgroup_region_->size, false);
+  threadgroup_region_->written.assign(threadgroup_region_->size, 0);
   variables_.clear();
   threadgroup_used_ = threadgroup_bound_;
   ready_.resize(count_);

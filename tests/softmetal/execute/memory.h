@@ -67,7 +67,7 @@ struct Region {
   bool writable = true;
   std::string name;                    // "buffer 3", for messages
   std::unique_ptr<AccessMarks> marks;  // if races are looked for here
-  std::vector<bool> written;           // per byte, of threadgroup memory
+  std::vector<uint8_t> written;        // per byte, of threadgroup memory
   char* end() const { return begin + size; }
 };
 
