@@ -126,8 +126,17 @@ bool is_zero(const Code& code, size_t begin, size_t end) {
   return true;
 }
 
+// The argument of `alignas(...)` between two tokens, if there is one.
+std::string alignment_of(const Code& code, size_t begin, size_t end) {
+  for (size_t i = begin; i < end; ++i) {
+    if (code.is(i, "alignas")) return code.text(i + 2, code.closing(i + 1));
+  }
+  return {};
+}
+
 // `threadgroup T a[2], b;` becomes references to storage that all threads of a group share.
-void rewrite_variables(Code& code, size_t first, size_t type, size_t behind) {
+void rewrite_variables(Code& code, size_t first, size_t type, size_t behind,
+                       const std::string& alignment) {
   size_t end = behind;
   while (end < code.size() && !code.is(end, ";")) ++end;
   const std::string type_text = code.text(type, behind);
@@ -141,7 +150,8 @@ void rewrite_variables(Code& code, size_t first, size_t type, size_t behind) {
     const std::string name(code[begin].text), id = std::to_string(begin);
     out += "typedef " + type_text + " __sm_type_" + id + code.text(begin + 1, dims) +
            "; threadgroup __sm_type_" + id + "& " + name + " = metal::__sm_" +
-           (dims < stop ? "zero_" : "") + "threadgroup<__sm_type_" + id + ">(" + id + "u); ";
+           (dims < stop ? "zero_" : "") + "threadgroup<__sm_type_" + id + ">(" + id + "u" +
+           (alignment.empty() ? "" : ", " + alignment) + "); ";
   }
   for (size_t i = first; i < end; ++i) code[i].replace("");
   code[first].replace(out);
@@ -150,17 +160,23 @@ void rewrite_variables(Code& code, size_t first, size_t type, size_t behind) {
 void rewrite_threadgroup_variables(Code& code, size_t open, size_t close, bool of_kernel) {
   for (size_t i = open + 1; i < close; ++i) {
     if (!code.is(i, "threadgroup")) continue;
-    size_t first = i;
+    size_t first = i, type = i + 1;
     while (is_cv(code, first - 1)) --first;
+    // `alignas(16)` on either side: it is an argument of the storage.
+    for (size_t k = first; k-- > open && first - k < 12;) {
+      if (code.is(k, "alignas") && code.closing(k + 1) + 1 == first) first = k;
+    }
+    if (code.is(type, "alignas")) type = code.closing(type + 1) + 1;
     if (!begins_statement(code, first)) continue;
-    const size_t behind = behind_type(code, i + 1);
+    const std::string alignment = alignment_of(code, first, type);
+    const size_t behind = behind_type(code, type);
     // A pointer or reference to threadgroup memory.
     if (code.is(behind, "*") || code.is(behind, "&") || code.is(behind, "(")) continue;
     if (!code.is_identifier(behind)) continue;
     if (!of_kernel) {
       code.error(i, "a variable in threadgroup memory can only be declared in a kernel");
     }
-    rewrite_variables(code, first, i + 1, behind);
+    rewrite_variables(code, first, type, behind, alignment);
   }
 }
 

@@ -85,6 +85,16 @@ SIMD_KERNEL(ballot, popcount(uint(ulong(simd_ballot(lane < 3)))))
 SIMD_KERNEL(votes, simd_any(lane == 1) && !simd_all(lane == 1))
 SIMD_KERNEL(quads, quad_sum(lane % 4) + quad_broadcast(lane % 4, ushort(3)))
 SIMD_KERNEL(elected, simd_is_first() == (lane == 0))
+kernel void aligned(device float4* out [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) {
+  threadgroup float odd[1];
+  threadgroup alignas(16) float a[8];
+  alignas(16) threadgroup float b[8];
+  alignas(16) float c[4] = {1, 2, 3, 4};
+  odd[0] = 1;
+  *(threadgroup float4*)(a + 4) = *(thread float4*)c;
+  *(threadgroup float4*)b = *(threadgroup float4*)(a + 4) * odd[0];
+  out[i] = *(threadgroup float4*)b;
+}
 kernel void tiles(device float* out [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) {
   threadgroup float a[64], b[64];
   a[i] = i % 9 == 0 ? 2 : 0;
@@ -153,6 +163,10 @@ TEST(Threads, ScanThroughMemoryOfAnArgument) {
 TEST(Threads, CountByAtomicsOfThreadgroupMemory) {
   EXPECT_EQ(run("counted", std::vector<float>(8), {{1, 1, 1}, {8, 1, 1}}),
             std::vector<float>(8, 28));
+}
+// Without alignas(16), the accesses of four floats would be reported.
+TEST(Threads, HaveArraysThatAreAlignedAsTheySay) {
+  EXPECT_EQ(run("aligned", std::vector<float>(4), {}), (std::vector<float>{1, 2, 3, 4}));
 }
 // A thread that spins on an atomic lets the others go on.
 TEST(Threads, WaitForAtomicsOfOthers) {

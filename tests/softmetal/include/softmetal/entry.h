@@ -229,13 +229,13 @@ struct __sm_builtin_of<__sm_vec<T[3]>> {
 // A threadgroup variable of a kernel: all threads of a group get the same storage.
 extern "C" __generic void* __sm_threadgroup_variable(uint id, ulong size, ulong alignment);
 template <class T>
-inline threadgroup T& __sm_threadgroup(uint id) {
-  return *(threadgroup T*)(ulong)__sm_threadgroup_variable(id, sizeof(T), alignof(T));
+inline threadgroup T& __sm_threadgroup(uint id, ulong alignment = alignof(T)) {
+  return *(threadgroup T*)(ulong)__sm_threadgroup_variable(id, sizeof(T), alignment);
 }
 // One that is zero before the first thread reaches its declaration.
 template <class T>
-inline threadgroup T& __sm_zero_threadgroup(uint id) {
-  return *(threadgroup T*)(ulong)__sm_threadgroup_variable(id | 1u << 31, sizeof(T), alignof(T));
+inline threadgroup T& __sm_zero_threadgroup(uint id, ulong alignment = alignof(T)) {
+  return *(threadgroup T*)(ulong)__sm_threadgroup_variable(id | 1u << 31, sizeof(T), alignment);
 }
 
 // What the optimizer may assume.
