@@ -19,6 +19,7 @@
 extern "C" {
 void __sanitizer_start_switch_fiber(void** save, const void* bottom, size_t size);
 void __sanitizer_finish_switch_fiber(void* saved, const void** bottom, size_t* size);
+void __asan_unpoison_memory_region(const volatile void* begin, size_t size);
 }
 #endif
 
@@ -168,6 +169,10 @@ Stack StackPool::take() {
   }
   const Stack stack = free_.back();
   free_.pop_back();
+#ifdef SOFTMETAL_ASAN
+  // Frames of the last thread were left, not returned from.
+  __asan_unpoison_memory_region(stack.begin, stack.size);
+#endif
   return stack;
 }
 
