@@ -20,13 +20,20 @@ from ..errors import refuse
 from ..graph import RunnableGraph
 from ..graph import load as load_package
 from ..trace import table_of
-from .inputs import Port, add_input_arguments, random_inputs, read_inputs
+from .inputs import (
+    add_input_arguments,
+    ports_of,
+    random_inputs,
+    read_inputs,
+    with_shapes,
+)
 from .kernel_times import kernel_facts, kernel_rows, start_profile
 from .model_arguments import (
     add_compile_arguments,
     compile_model,
     is_package,
     refuse_compile_options,
+    shapes_of,
 )
 from .reports import Progress, missing_package, reported
 
@@ -34,7 +41,8 @@ _DESCRIPTION = """\
 Measures the median time of a run. "run" is a call with arrays of the host, and with copies of
 inputs and outputs; "device" is the time of runs one after another without these copies. What is
 compared is measured in turns, so that load and clock speed affect all alike. Inputs that are not
-given are random numbers; integers are 0. --kernels shows instead what each kernel takes.
+given are random numbers; integers are 0. --shape also says at which size a package that serves
+all sizes is measured. --kernels shows instead what each kernel takes.
 """
 _SAMPLE_SECONDS = 0.05
 
@@ -68,7 +76,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _loaded(options: argparse.Namespace) -> RunnableGraph:
     if is_package(options.model):
-        refuse_compile_options(options.model, options)
+        refuse_compile_options(options.model, options, taken=["shape"])
         return load_package(options.model)
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "model.tlp"
@@ -172,8 +180,9 @@ def _bench(options: argparse.Namespace) -> int:
     profile = start_profile() if options.kernels else None
     graph = _loaded(options)
     device = present(options.device)
-    ports = [Port(each.name, each.shape, each.dtype) for each in graph.inputs]
-    inputs = random_inputs(ports) | read_inputs(options, ports)
+    ports = with_shapes(ports_of(graph), shapes_of(options.shape))
+    inputs = read_inputs(options, ports)
+    inputs = random_inputs([each for each in ports if each.name not in inputs]) | inputs
     run = partial(graph.run, inputs, device)
     facts: dict[str, Any] = {
         "model": str(options.model),

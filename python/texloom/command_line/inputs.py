@@ -6,12 +6,13 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import refuse
+from ..graph import RunnableGraph
 from .arrays import ARRAY_FILES, load_array, load_arrays
 from .model_arguments import split_name
 from .pictures import Pixels, load_picture
@@ -36,6 +37,39 @@ class Port:
     def __str__(self) -> str:
         extents = "..." if self.shape is None else ", ".join(map(str, self.shape))
         return f"{self.name}: {self.dtype}[{extents}]"
+
+
+def ports_of(graph: RunnableGraph) -> list[Port]:
+    """Return the inputs of a package."""
+    return [
+        Port(each.name, tuple(e if isinstance(e, int) else str(e) for e in each.shape), each.dtype)
+        for each in graph.inputs
+    ]
+
+
+def with_shapes(ports: Sequence[Port], shapes: Mapping[str, tuple[int, ...]]) -> list[Port]:
+    """Return the inputs with these shapes in place of their own.
+
+    Raises
+    ------
+    TVMError
+        TL5016 for names that are no inputs; TL5003 for shapes that contradict the inputs' own.
+    """
+    by_name = {port.name: port for port in ports}
+    for name, shape in shapes.items():
+        if name not in by_name:
+            _refuse_name(name, by_name)
+        own = by_name[name].shape
+        if own is not None and not (
+            len(own) == len(shape)
+            and all(isinstance(e, str) or e == given for e, given in zip(own, shape, strict=True))
+        ):
+            refuse(
+                "WrongShape",
+                f"--shape gives {name!r} the shape ({', '.join(map(str, shape))})",
+                f"the input is {by_name[name]}",
+            )
+    return [Port(each.name, shapes.get(each.name, each.shape), each.dtype) for each in ports]
 
 
 def _numbers(text: str) -> tuple[float, ...]:
@@ -108,6 +142,10 @@ def _split(text: str, ports: Mapping[str, Port]) -> tuple[str, str]:
         name = max(known, key=len)
         return name, text[len(name) + 1 :]
     name, _ = split_name(text, "--input")
+    _refuse_name(name, ports)
+
+
+def _refuse_name(name: str, ports: Mapping[str, Port]) -> NoReturn:
     refuse(
         "UnknownName",
         f"the model has no input {name!r}",
@@ -123,14 +161,20 @@ def _read(path: Path, port: Port | None, pixels: Pixels) -> NDArray[Any]:
 
 
 def random_inputs(ports: Sequence[Port], seed: int = 0) -> dict[str, NDArray[Any]]:
-    """Return arrays for inputs of known shapes: normal numbers; zeros for integers and flags.
+    """Return arrays for inputs: normal numbers; zeros for integers and flags.
 
-    Integers are often indices, of which 0 is always one.
+    Integers are often indices, of which 0 is always one. TL5003 for inputs that leave extents open.
     """
     generator = np.random.default_rng(seed)
     made = {}
     for port in ports:
-        assert port.shape is not None
+        if port.shape is None or any(isinstance(extent, str) for extent in port.shape):
+            extents = "1x3x640x640" if port.shape is None else "x".join(map(str, port.shape))
+            refuse(
+                "WrongShape",
+                f"the input {port} leaves extents open",
+                f"give numbers for all of them, --shape {port.name}={extents}, or an array",
+            )
         shape = tuple(int(extent) for extent in port.shape)
         is_float = port.dtype.startswith("float")
         values = generator.standard_normal(shape) if is_float else np.zeros(shape)
@@ -138,4 +182,12 @@ def random_inputs(ports: Sequence[Port], seed: int = 0) -> dict[str, NDArray[Any
     return made
 
 
-__all__ = ["Port", "add_input_arguments", "random_inputs", "read_inputs", "refuse_missing"]
+__all__ = [
+    "Port",
+    "add_input_arguments",
+    "ports_of",
+    "random_inputs",
+    "read_inputs",
+    "refuse_missing",
+    "with_shapes",
+]

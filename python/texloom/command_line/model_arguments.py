@@ -152,12 +152,14 @@ def compile_model(path: Path, options: argparse.Namespace, progress: Progress) -
         progress.end()
 
 
-def refuse_compile_options(path: Path, options: argparse.Namespace) -> None:
-    """Refuse options for compiling where a package is given, which is compiled already."""
+def refuse_compile_options(
+    path: Path, options: argparse.Namespace, taken: Sequence[str] = ()
+) -> None:
+    """Refuse options for compiling, except `taken`, where a package is given."""
     given = [
         name.replace("_", "-")
         for name in ("target", "shape", "value", "costs", "costs_device", "measure")
-        if getattr(options, name) not in (None, [])
+        if name not in taken and getattr(options, name) not in (None, [])
     ]
     given += ["storage"] * (options.storage != "auto")
     given += ["precision"] * (options.precision != "fp32")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..graph import RunnableGraph
 from ..graph import load as load_package
-from .inputs import Port
+from .inputs import Port, ports_of
 from .model_arguments import compile_model, is_package, refuse_compile_options
 from .reports import Progress
 
@@ -36,7 +36,7 @@ class Runnable:
         self._runs = runs
         if isinstance(runs, RunnableGraph):
             self.model = None
-            self.ports = [Port(each.name, each.shape, each.dtype) for each in runs.inputs]
+            self.ports = ports_of(runs)
         else:
             self.model = runs
             self.ports = [Port(*each) for each in runs.signature.ports(runs.shapes)]
