@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from skimage.measure import label, regionprops
 from skimage.morphology import dilation
-from skimage.transform import AffineTransform, resize, warp
+from skimage.transform import AffineTransform, warp
 
 from .engines import Engine
 from .rectangles import Rectangle, around
@@ -50,6 +50,21 @@ def _planes(picture: NDArray[Any]) -> NDArray[np.float32]:
     return np.ascontiguousarray((picture.transpose(2, 0, 1)[None] - 0.5) / 0.5, dtype="float32")
 
 
+def part(page: NDArray[Any], box: Rectangle, rows: int, columns: int) -> NDArray[Any]:
+    """Return what is in a box of a page, turned so that its text is horizontal, in another size.
+
+    Each pixel is the mean of samples that are at most as far apart as pixels of the page.
+    """
+    steps = np.array([box.size[0] / columns, box.size[1] / rows])
+    samples = int(np.ceil(steps.max()))
+    along = np.array([np.cos(box.angle), np.sin(box.angle)])
+    across = np.array([-along[1], along[0]])
+    first = box.corners()[0] + (along * steps[0] + across * steps[1]) / (2 * samples)
+    place = AffineTransform(scale=steps / samples, rotation=box.angle, translation=first)
+    made = warp(page, place, output_shape=(rows * samples, columns * samples), order=1, mode="edge")
+    return made.reshape(rows, samples, columns, samples, 3).mean(axis=(1, 3))
+
+
 def probabilities(engine: Engine, page: NDArray[Any], scale: float = 1.0) -> NDArray[Any]:
     """Return the probability of text for each pixel of the page, (rows, columns).
 
@@ -62,8 +77,9 @@ def probabilities(engine: Engine, page: NDArray[Any], scale: float = 1.0) -> NDA
         By how much the page is enlarged for the network; sizes become multiples of 32.
     """
     rows, columns = (max(32, round(n * scale / 32) * 32) for n in page.shape[:2])
-    enlarged = resize(page, (rows, columns), order=1, anti_aliasing=scale < 1)
-    return engine.run("detection", _planes(enlarged))[0, 0]
+    height, width = page.shape[:2]
+    whole = Rectangle(((width - 1) / 2, (height - 1) / 2), (width, height), 0.0)
+    return engine.run("detection", _planes(part(page, whole, rows, columns)))[0, 0]
 
 
 def boxes(probability: NDArray[Any], shape: tuple[int, int]) -> list[Rectangle]:
@@ -81,29 +97,24 @@ def boxes(probability: NDArray[Any], shape: tuple[int, int]) -> list[Rectangle]:
     return sorted(found, key=lambda box: (round(box.center[1] / 10), box.center[0]))
 
 
-def cut(page: NDArray[Any], box: Rectangle) -> NDArray[Any]:
-    """Return the part of the page in a box, turned so that the text is horizontal."""
-    width, height = (max(1, round(n)) for n in box.size)
-    corner = box.corners()[0]
-    place = AffineTransform(rotation=box.angle, translation=corner)
-    return warp(page, place, output_shape=(height, width), order=1, mode="edge")
+def line_in(page: NDArray[Any], box: Rectangle) -> NDArray[Any]:
+    """Return the line of text in a box, `_HEIGHT` rows high."""
+    return part(page, box, _HEIGHT, max(1, round(box.size[0] * _HEIGHT / box.size[1])))
 
 
-def _line(picture: NDArray[Any], width: int) -> NDArray[np.float32]:
-    """Return a line as input of a network: `_HEIGHT` rows, zeros to the right of it."""
-    wanted = min(width, max(1, round(picture.shape[1] * _HEIGHT / picture.shape[0])))
-    shrinks = picture.shape[0] > _HEIGHT
+def _input(line: NDArray[Any], width: int) -> NDArray[np.float32]:
+    """Return the first columns of a line as input of a network, with zeros behind them."""
     made = np.zeros((1, 3, _HEIGHT, width), "float32")
-    made[..., :wanted] = _planes(resize(picture, (_HEIGHT, wanted), 1, anti_aliasing=shrinks))
+    made[..., : line.shape[1]] = _planes(line[:, :width])
     return made
 
 
-def is_upside_down(engine: Engine, pictures: Sequence[NDArray[Any]]) -> bool:
+def is_upside_down(engine: Engine, lines: Sequence[NDArray[Any]]) -> bool:
     """Return whether the lines of a page are upside down, which they decide together.
 
     The network sees the begin of a long line: squeezed into its input, letters lose their shapes.
     """
-    inputs = [_line(each[:, : each.shape[0] * 4], _HEIGHT * 4) for each in pictures]
+    inputs = [_input(each, _HEIGHT * 4) for each in lines]
     return bool(np.mean([engine.run("direction", x)[0, 1] for x in inputs]) > 0.5)
 
 
@@ -118,25 +129,32 @@ def decode(scores: NDArray[Any], characters: Sequence[str]) -> tuple[str, float]
     return text, float(scores.max(axis=1)[kept].mean()) if kept.any() else 0.0
 
 
-def recognize(
-    engine: Engine, picture: NDArray[Any], characters: Sequence[str]
-) -> tuple[str, float]:
+def recognize(engine: Engine, line: NDArray[Any], characters: Sequence[str]) -> tuple[str, float]:
     """Return the text of a line and its score."""
-    width = picture.shape[1] * _HEIGHT / picture.shape[0]
-    scores = engine.run("recognition", _line(picture, _WIDTHS * int(np.ceil(width / _WIDTHS))))
-    return decode(scores[0], characters)
+    width = _WIDTHS * int(np.ceil(line.shape[1] / _WIDTHS))
+    return decode(engine.run("recognition", _input(line, width))[0], characters)
 
 
 def read(engine: Engine, page: NDArray[Any], scale: float, characters: Sequence[str]) -> list[Line]:
     """Return the lines of text of a page, (rows, columns, 3) with values in 0..1."""
     found = boxes(probabilities(engine, page, scale), page.shape[:2])
-    pictures = [cut(page, box) for box in found]
-    if pictures and is_upside_down(engine, pictures):
-        pictures = [each[::-1, ::-1] for each in pictures]
+    lines = [line_in(page, box) for box in found]
+    if lines and is_upside_down(engine, lines):
+        lines = [each[::-1, ::-1] for each in lines]
     return [
-        Line(box, *recognize(engine, picture, characters))
-        for box, picture in zip(found, pictures, strict=True)
+        Line(box, *recognize(engine, line, characters))
+        for box, line in zip(found, lines, strict=True)
     ]
 
 
-__all__ = ["Line", "boxes", "cut", "decode", "is_upside_down", "probabilities", "read", "recognize"]
+__all__ = [
+    "Line",
+    "boxes",
+    "decode",
+    "is_upside_down",
+    "line_in",
+    "part",
+    "probabilities",
+    "read",
+    "recognize",
+]
