@@ -1,4 +1,4 @@
-"""Convolutions with channels last in memory, as targets that are no processor compute them."""
+"""Convolutions with channels last in memory, as processors and other targets compute them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,21 @@ from texloom.ops.contraction import Contraction
 from texloom.ops.convolution import convolution
 from texloom.ops.elementwise import add
 from texloom.ops.pooling import max_pool
+from texloom.ops.schedules import schedule_default
+from texloom.ops.schedules.channels_last.layouts import (
+    activation_layout,
+    blocked_weight_layout,
+    weight_layout,
+)
 from texloom.ops.schedules.gpu.channels_last import schedule_with
 from texloom.ops.schedules.gpu.convolution import ConvolutionTile
-from texloom.ops.schedules.gpu.layouts import activation_layout, weight_layout
 from texloom.ops.schedules.gpu.tiles import ConvolutionShape, candidates, is_possible, tile_for
+from texloom.ops.schedules.processor.tiles import PixelTile
+from texloom.ops.schedules.processor.tiles import tile_for as processor_tile_for
 from texloom.ops.schedules.stages import stages_of
 from texloom.tir.buffer import decl_buffer
 
+PROCESSOR = "opencl"
 # Barriers under conditions would be wrong on a processor, where these tests run.
 TARGET = "opencl -block_stack=0 -conditional_barriers=0"
 
@@ -47,53 +55,66 @@ def expected(x, weight, bias, stride, groups):
     return sums + bias.reshape(1, -1, *[1] * rank)
 
 
+class Layer:
+    """A convolution that keeps the size, apart from its stride, then its bias and a clipping."""
+
+    def __init__(self, spatial, channels, kernel, stride):
+        inputs, outputs, groups = (*channels, 1)[:3]
+        if outputs is None:
+            outputs = groups = inputs
+        self.rank = 2 + len(spatial)
+        self.arrays = (
+            integers(2, inputs, *spatial),
+            integers(outputs, inputs // groups, *kernel, seed=1),
+            integers(outputs, seed=2),
+        )
+        self.inputs = [
+            te.placeholder(v.shape, name=n) for n, v in zip("xwb", self.arrays, strict=True)
+        ]
+        sums = convolution(
+            *self.inputs,
+            strides=[stride] * len(spatial),
+            pads=[k // 2 for k in kernel] * 2,
+            groups=groups,
+        )
+        self.output = te.compute(
+            sums.shape, lambda *i: te.max(sums(*i), te.const(0.0)), name="relu"
+        )
+        self.exact = np.maximum(expected(*self.arrays, stride, groups), 0)
+        stages = stages_of([self.output])
+        (self.sums,) = (each for each in stages if Contraction.of(each) is not None)
+
+    def run(self, s, target, weight):
+        """Run a schedule whose activations have channels last; return the result."""
+        last = activation_layout(self.rank)
+        tensors = (*self.inputs, self.output)
+        layouts = dict(zip(tensors, (last, weight, None, last), strict=True))
+        binds = {t: decl_buffer(t.shape, t.dtype, layout=at) for t, at in layouts.items() if at}
+        function = texloom.build(s, tensors, target, binds=binds)
+        assert len(function.kernels) == 1
+        device = texloom.opencl()
+        result = nd.empty(self.exact.shape, "float32", device, layout=last)
+        given = zip(self.arrays, (last, weight, None), strict=True)
+        function(
+            *(nd.array(v, device, layout=at) if at else nd.array(v, device) for v, at in given),
+            result,
+        )
+        return result.numpy()
+
+
 def run(spatial, channels, kernel, stride, tile):
-    """Compute a convolution with a tile, and a clipped sum with its bias; return both results."""
-    inputs, outputs = channels
-    groups = inputs if outputs is None else 1
-    outputs = outputs or inputs
-    rank = 2 + len(spatial)
-    x = integers(2, inputs, *spatial)
-    w = integers(outputs, inputs // groups, *kernel, seed=1)
-    b = integers(outputs, seed=2)
-    data, weight, bias = (
-        te.placeholder(v.shape, name=n) for n, v in zip("xwb", (x, w, b), strict=True)
-    )
-    sums = convolution(
-        data,
-        weight,
-        bias,
-        strides=[stride] * len(spatial),
-        pads=[k // 2 for k in kernel] * 2,
-        groups=groups,
-    )
-    output = te.compute(sums.shape, lambda *i: te.max(sums(*i), te.const(0.0)), name="relu")
-    s = te.create_schedule(output.op)
-    stages = stages_of([output])
-    (contraction,) = (each for each in stages if Contraction.of(each) is not None)
-    kept = (output.op, contraction.op, contraction.op.input_tensors[0].op)
-    for each in stages:
+    """Compute a layer with a tile; return the result and the exact one."""
+    layer = Layer(spatial, channels, kernel, stride)
+    s = te.create_schedule(layer.output.op)
+    kept = (layer.output.op, layer.sums.op, layer.sums.op.input_tensors[0].op)
+    for each in stages_of([layer.output]):
         if each.op not in kept:
             s[each].compute_inline()
-    shape = ConvolutionShape.of(contraction, output)
+    shape = ConvolutionShape.of(layer.sums, layer.output)
     tile = tile or tile_for(shape)
     assert is_possible(tile, shape)
-    schedule_with(s, contraction, output, tile)
-    layouts = {data: activation_layout(rank), weight: weight_layout(rank)}
-    layouts[output] = layouts[data]
-    binds = {t: decl_buffer(t.shape, t.dtype, layout=text) for t, text in layouts.items()}
-    function = texloom.build(s, [data, weight, bias, output], TARGET, binds=binds)
-    assert len(function.kernels) == 1
-    device = texloom.opencl()
-    exact = np.maximum(expected(x, w, b, stride, groups), 0)
-    result = nd.empty(exact.shape, "float32", device, layout=layouts[output])
-    function(
-        nd.array(x, device, layout=layouts[data]),
-        nd.array(w, device, layout=layouts[weight]),
-        nd.array(b, device),
-        result,
-    )
-    return result.numpy(), exact
+    schedule_with(s, layer.sums, layer.output, tile)
+    return layer.run(s, TARGET, weight_layout(layer.rank)), layer.exact
 
 
 @pytest.mark.parametrize(
@@ -148,14 +169,70 @@ def test_a_tile_for_every_shape(shape):
     assert all(is_possible(each, shape) for each in found)
 
 
-def test_a_network_keeps_channels_last():
+@pytest.mark.parametrize(
+    ("spatial", "channels", "kernel", "stride"),
+    [
+        # Windows of single elements, whose pixels are all in a row, and others of a stride.
+        ((14, 14), (64, 32), (1, 1), 1),
+        ((7, 5), (64, 24), (1, 1), 1),
+        ((13, 13), (20, 28), (1, 1), 2),
+        # Pixels are copied, in several parts if they have many channels.
+        ((14, 14), (64, 32), (3, 3), 1),
+        ((13, 9), (96, 8), (9, 9), 1),
+        ((13, 13), (20, 28), (3, 3), 2),
+        # Vectors of four and of two lanes.
+        ((15, 11), (3, 12), (5, 5), 2),
+        ((8, 9), (17, 34), (3, 3), 1),
+        # Depthwise.
+        ((14, 14), (64, None), (3, 3), 1),
+        ((14, 15), (12, None), (5, 3), 2),
+        ((9, 4), (6, None), (1, 1), 1),
+        # Groups of several channels.
+        ((9, 8), (32, 48, 2), (3, 3), 1),
+        ((10, 7), (24, 36, 3), (1, 1), 1),
+        # Along one axis and three; a single pixel.
+        ((29,), (8, 12), (3,), 2),
+        ((5, 6, 7), (4, 6), (3, 1, 3), 1),
+        ((5, 6, 7), (4, None), (3, 3, 3), 2),
+        ((1, 1), (64, 8), (3, 3), 1),
+    ],
+)
+def test_processors_compute_any_shape(spatial, channels, kernel, stride):
+    """The same, for tiles of processors, in one kernel."""
+    layer = Layer(spatial, channels, kernel, stride)
+    tile = PixelTile.of(layer.sums, layer.output)
+    weight = blocked_weight_layout(layer.rank, tile.channels)
+    last = activation_layout(layer.rank)
+    s = schedule_default([layer.output], layer.inputs, (last, weight, "global", last), PROCESSOR)
+    np.testing.assert_array_equal(layer.run(s, PROCESSOR, weight), layer.exact)
+
+
+@pytest.mark.parametrize(
+    ("columns", "channels", "tile"),
+    [
+        (56, 64, (8, 2, 8)),  # divides the row
+        (49, 512, (7, 2, 8)),
+        (160, 24, (5, 3, 8)),  # three vectors are all channels
+        (14, 20, (14, 1, 4)),  # the whole row
+        (14, 33, None),  # no vectors
+    ],
+)
+def test_a_tile_of_a_processor(columns, channels, tile):
+    """It fits the registers, and as few as possible of its elements are beyond the row."""
+    found = processor_tile_for(columns, channels, is_depthwise=False)
+    assert found == (None if tile is None else PixelTile(*tile))
+
+
+@pytest.mark.parametrize("target", [TARGET, PROCESSOR])
+def test_a_network_keeps_channels_last(target):
     """Between convolutions no activation is converted, and the picture is read as it is."""
     g = Graph("residual")
     x = g.input("x", (1, 3, 18, 18))
-    w = [
-        g.constant(f"w{i}", integers(*shape, seed=i))
+    weights = [
+        integers(*shape, seed=i)
         for i, shape in enumerate(((8, 3, 3, 3), (8, 1, 3, 3), (8, 8, 1, 1)))
     ]
+    w = [g.constant(f"w{i}", each) for i, each in enumerate(weights)]
     (a,) = g.op("a", "Conv", lambda d, k: convolution(d, k, pads=[1] * 4), [x, w[0]])
     (p,) = g.op("p", "MaxPool", lambda d: max_pool(d, kernel=(2, 2), strides=(2, 2)), [a])
     (b,) = g.op("b", "Conv", lambda d, k: convolution(d, k, pads=[1] * 4, groups=8), [p, w[1]])
@@ -163,11 +240,32 @@ def test_a_network_keeps_channels_last():
     (y,) = g.op("y", "Add", add, [p, c])
     g.output(y)
     picture = integers(1, 3, 18, 18, seed=9)
-    last, rows = g.compile(TARGET), g.compile("opencl")
-    assert last.summary["nodes"] == {
+    compiled = g.compile(target)
+    assert compiled.summary["nodes"] == {
         "a": "channels last",
         "p": "channels last",
         "y": "channels last",  # and in the same kernel b, whose channels are its own
     }
-    assert last.summary["conversions"] == []
-    np.testing.assert_array_equal(last.run({"x": picture})["y"], rows.run({"x": picture})["y"])
+    assert compiled.summary["conversions"] == []
+    none = np.zeros(8, np.float32)
+    pooled = expected(picture, weights[0], none, 1, 1).reshape(1, 8, 9, 2, 9, 2).max((3, 5))
+    deep = expected(expected(pooled, weights[1], none, 1, 8), weights[2], none, 1, 1)
+    np.testing.assert_array_equal(compiled.run({"x": picture})["y"], pooled + deep)
+
+
+@pytest.mark.parametrize("channels", [3, 64, 67, 130])
+def test_pools_of_a_processor(channels):
+    """Threads have neighboring channels: all, a divisor of them, or the last ones are cut."""
+    x = integers(1, channels, 6, 7)
+    data = te.placeholder(x.shape, name="x")
+    pooled = max_pool(data, kernel=(3, 3), pads=(1, 1, 1, 1))
+    last = activation_layout(4)
+    s = schedule_default([pooled], [data], (last, last), PROCESSOR)
+    binds = {t: decl_buffer(t.shape, t.dtype, layout=last) for t in (data, pooled)}
+    function = texloom.build(s, [data, pooled], PROCESSOR, binds=binds)
+    device = texloom.opencl()
+    result = nd.empty(x.shape, "float32", device, layout=last)
+    function(nd.array(x, device, layout=last), result)
+    framed = np.pad(x, [(0, 0), (0, 0), (1, 1), (1, 1)], constant_values=-np.inf)
+    exact = sliding_window_view(framed, (3, 3), (2, 3)).max((4, 5))
+    np.testing.assert_array_equal(result.numpy(), exact)

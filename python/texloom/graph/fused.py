@@ -7,9 +7,9 @@ from typing import Any
 
 from .._core import Program
 from ..errors import TVMError
-from ..ops.schedules.gpu.channels_last import channels_last_storages, is_convolution
+from ..ops.contraction import Contraction
+from ..ops.schedules.storages import channels_last_storages, device_of
 from ..ops.schedules.texels import activation_storage, weight_storage
-from ..target import is_processor
 from .node_functions import Compute, scheduled
 from .operators import Operator, operators_of
 from .progress import Progress
@@ -67,7 +67,7 @@ def _over_buffers(
 ) -> list[tuple[str, Program, None, None, bool]]:
     """Return the schedules with row-major buffers, and with channels last where that pays.
 
-    Convolutions for targets that are no processor have channels last whenever they can.
+    Convolutions have channels last whenever they can.
     """
     last = _with_channels_last(operator, fixed, constants, target)
     if last is not None and last[1]:
@@ -85,19 +85,17 @@ def _with_channels_last(
 ) -> tuple[Program, bool] | None:
     """Return the schedule whose activations have channels last, and whether it is a convolution's.
 
-    None if there is no such schedule, or none for such a target.
+    None if there is no such schedule.
     """
-    if is_processor(target):
-        return None
     arguments, made, stages = operator.computation()
     names = [each.name for each in (*operator.inputs, *operator.outputs)]
     tensors = dict(zip(names, (*arguments, *made), strict=True))
     chosen = [{each for n, each in tensors.items() if n in some} for some in (fixed, constants)]
-    storages = channels_last_storages(made, arguments, stages, *chosen)
+    storages = channels_last_storages(made, arguments, stages, *chosen, device_of(target))
     program = None if storages is None else _scheduled_if_possible(operator, storages, target)
     if program is None:
         return None
-    return program, any(map(is_convolution, stages))
+    return program, any(Contraction.of(each) is not None for each in stages)
 
 
 def _scheduled(operator: Operator, storages: tuple[str, ...], target: str) -> Program:

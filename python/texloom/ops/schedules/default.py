@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from types import ModuleType
 
 from ... import te
 from ..._core import IterVar, Schedule, Tensor
-from ...extents import Extent, product
+from ...extents import Extent, likely, product
 from ..contraction import Contraction
+from . import gpu, processor
+from .channels_last.layouts import is_channels_last
 from .contraction import schedule_contraction
 from .contraction_kernels import contraction_kernels, stored_inputs
-from .gpu.channels_last import is_convolution, schedule_channels_last, schedule_joined
-from .gpu.elements import bind_channels, order_channels
-from .gpu.layouts import is_channels_last
 from .places import Places
 from .recurrence import schedule_scans
 from .reduction import schedule_reduction
 from .stages import stages_of
+from .storages import device_of, is_convolution
 from .texels import bind_texels, is_texture, schedule_lanes
 
 _Bind = Callable[[Schedule, Tensor], IterVar]
@@ -52,12 +55,45 @@ def _bind(s: Schedule, tensor: Tensor) -> IterVar:
     return inner
 
 
-def _schedule_kernel(s: Schedule, tensor: Tensor, scope: str) -> IterVar:
+@dataclass(frozen=True)
+class _Storages:
+    """Where the outputs of a computation are stored, and on what it runs.
+
+    Attributes
+    ----------
+    scopes : dict of Operation to str
+    has_channels_last : bool
+        Whether an argument has its channels last.
+    device : module
+        Of :func:`.storages.device_of`.
+    """
+
+    scopes: Mapping[te.Operation, str]
+    has_channels_last: bool
+    device: ModuleType
+
+    def is_texture(self, tensor: Tensor) -> bool:
+        """Whether an output is a texture."""
+        return is_texture(self.scopes.get(tensor.op, "global"))
+
+    def functions(self, tensor: Tensor) -> tuple[_Bind, _Order]:
+        """Return what binds an output, and what orders a reduction in a thread of it."""
+        if self.is_texture(tensor):
+            return bind_texels, schedule_lanes
+        # Where channels are the only axis, they are last anyway.
+        is_pixel = self.device is processor and prod(map(likely, tensor.shape[2:])) == 1
+        is_last = self.has_channels_last and len(tensor.shape) > 2 and is_pixel
+        if is_last or is_channels_last(self.scopes.get(tensor.op, "global")):
+            return self.device.bind_channels, self.device.order_channels
+        return _bind, lambda s, tensor: None
+
+
+def _schedule_kernel(s: Schedule, tensor: Tensor, storages: _Storages) -> IterVar:
     """Make a kernel of a stage, with a thread for each element or texel; return its axis.
 
     A reduction accumulates in registers.
     """
-    bind, order = _functions_for(scope)
+    bind, order = storages.functions(tensor)
     if not tensor.op.reduce_axis or tensor.op.num_outputs > 1:
         return bind(s, tensor)
     sums = s.cache_write(tensor, "local")
@@ -65,15 +101,6 @@ def _schedule_kernel(s: Schedule, tensor: Tensor, scope: str) -> IterVar:
     s[sums].compute_at(s[tensor], inner)
     order(s, sums)
     return inner
-
-
-def _functions_for(scope: str) -> tuple[_Bind, _Order]:
-    """Return what binds an output in this scope, and what orders a reduction in a thread of it."""
-    if is_texture(scope):
-        return bind_texels, schedule_lanes
-    if is_channels_last(scope):
-        return bind_channels, order_channels
-    return _bind, lambda s, tensor: None
 
 
 def _reduction(
@@ -120,11 +147,13 @@ def schedule_default(
     texels = {op for op, scope in scope_of.items() if is_texture(scope)}
     # Channels are last in kernels of which an argument is stored that way.
     last = any(map(is_channels_last, scopes))
+    storages = _Storages(scope_of, last, device_of(target))
     s = te.create_schedule([each.op for each in outputs])
     stages = stages_of(outputs)
     scheduled = set(schedule_scans(s, stages, target))
     threads: dict[te.Operation, IterVar] = {}  # of each kernel, by the stage that it writes
-    joined = schedule_joined(s, stages, outputs[0], target) if last and not texels else None
+    may_join = last and not texels and storages.device is gpu
+    joined = gpu.schedule_joined(s, stages, outputs[0], target) if may_join else None
     if joined is not None:
         threads[outputs[0].op] = joined
         for sums in (each for each in stages if Contraction.of(each) is not None):
@@ -132,9 +161,10 @@ def schedule_default(
     for sums, root in contraction_kernels(stages, outputs).items():
         if root.op in texels or sums.op in scheduled:
             continue
-        if last and is_convolution(sums):
-            threads[root.op] = schedule_channels_last(s, sums, root, target)
-            scheduled |= {sums.op, root.op, sums.op.input_tensors[0].op}
+        if last and is_convolution(sums, root, storages.device):
+            made = storages.device.schedule_channels_last(s, sums, root, target)
+            threads[root.op] = made[0]
+            scheduled |= {each.op for each in made[1]}
             continue
         threads[root.op] = schedule_contraction(s, sums, root, target)
         scheduled |= {sums.op, root.op, *(each.op for each in stored_inputs(sums))}
@@ -146,17 +176,19 @@ def schedule_default(
             continue
         if place == "inline":
             s[tensor].compute_inline()
-        elif not last and (made := _reduction(s, tensor, places, outputs, threads, texels, target)):
-            written, threads[written.op] = made
+        elif not last and (
+            reduction := _reduction(s, tensor, places, outputs, threads, texels, target)
+        ):
+            written, threads[written.op] = reduction
             scheduled.add(written.op)
         elif place == "local":
             local.append(tensor)
         elif isinstance(tensor.op, te.ComputeOp):
-            threads[tensor.op] = _schedule_kernel(s, tensor, scope_of.get(tensor.op, "global"))
+            threads[tensor.op] = _schedule_kernel(s, tensor, storages)
     for tensor in local:
         s[tensor].set_scope("local")
         s[tensor].compute_at(s[outputs[0]], threads[outputs[0].op])
-        _functions_for(scope_of.get(outputs[0].op, "global"))[1](s, tensor)
+        storages.functions(outputs[0])[1](s, tensor)
     return s
 
 

@@ -1,1 +1,12 @@
-"""Schedules for targets that are no processor: tensors with their channels last in memory."""
+"""Schedules of kernels with channels last for targets that are no processor."""
+
+from .channels_last import schedule_channels_last, schedule_joined, weight_layout
+from .elements import bind_channels, order_channels
+
+__all__ = [
+    "bind_channels",
+    "order_channels",
+    "schedule_channels_last",
+    "schedule_joined",
+    "weight_layout",
+]

@@ -1,96 +1,43 @@
-"""Operators whose activations have their channels last in memory."""
+"""Schedules of convolutions with channels last."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from math import prod
+from collections.abc import Callable, Sequence
 
-from .... import te
 from ...._core import IterVar, Schedule, Tensor
-from ....extents import are_known
 from ...contraction import Contraction, is_depthwise
+from ..channels_last.layouts import weight_layout as outputs_last
 from .convolution import ConvolutionTile, schedule_convolution
 from .depthwise import schedule_depthwise
-from .layouts import activation_layout, weight_layout
 from .separable import schedule_separable, separable_sums, separable_tile, taps_of
 from .tiles import BlockLimits, ConvolutionShape, tile_for
 
-_DTYPES = ("float32", "float16")
 
+def schedule_channels_last(
+    s: Schedule, sums: Tensor, root: Tensor, target: str
+) -> tuple[IterVar, list[Tensor]]:
+    """Schedule a convolution whose weights have a layout.
 
-def is_convolution(sums: Tensor) -> bool:
-    """Whether sums are those of a convolution that can be computed with channels last.
-
-    With several groups, each must have one channel.
+    Returns the axis of threads, and the stages that are scheduled.
     """
-    roles = Contraction.of(sums)
-    if roles is None or not roles.is_convolution or sums.dtype != "float32":
-        return False
-    _, weight = sums.op.input_tensors
-    return roles.rows_per_group == int(weight.shape[0]) or is_depthwise(sums)
-
-
-def channels_last_storages(
-    outputs: Sequence[Tensor],
-    inputs: Sequence[Tensor],
-    stages: Sequence[Tensor],
-    fixed: Collection[Tensor],
-    constants: Collection[Tensor],
-) -> tuple[str, ...] | None:
-    """Return where inputs, then outputs are stored, activations with channels last.
-
-    Parameters
-    ----------
-    outputs, inputs : sequence of Tensor
-    stages : sequence of Tensor
-        What is computed for the outputs.
-    fixed : collection of Tensor
-        Those among them that are row-major: inputs and outputs of the graph.
-    constants : collection of Tensor
-        The inputs whose values are fixed.
-
-    Returns
-    -------
-    tuple of str or None
-        None if nothing would have channels last.
-    """
-    sums = [each for each in stages if Contraction.of(each) is not None]
-    if len(outputs) != 1 or not all(map(is_convolution, sums)):
-        return None
-    if len(sums) > 1 and separable_sums(stages) is None:
-        return None
-    if not all(are_known(each.shape) for each in (*inputs, *outputs)):
-        return None  # the rows of such tensors have no fixed length
-    weights = [_stored(each.op.input_tensors[1]) for each in sums]
-
-    def stored(tensor: Tensor) -> str:
-        rank = len(tensor.shape)
-        if any(tensor.op == weight.op for weight in weights):
-            return (weight_layout(rank) if tensor in constants else None) or "global"
-        if tensor in fixed or tensor.dtype not in _DTYPES or rank != len(outputs[0].shape):
-            return "global"
-        if prod(int(extent) for extent in tensor.shape[2:]) == 1:
-            return "global"  # where channels are the only axis, they are last anyway
-        return activation_layout(rank) or "global"
-
-    storages = tuple(stored(each) for each in (*inputs, *outputs))
-    return storages if set(storages) != {"global"} else None
-
-
-def _stored(tensor: Tensor) -> Tensor:
-    """Return the tensor in memory of which another is a conversion, if it is one."""
-    while isinstance(tensor.op, te.ComputeOp) and len(tensor.op.input_tensors) == 1:
-        (source,) = tensor.op.input_tensors
-        if list(map(int, source.shape)) != list(map(int, tensor.shape)):
-            break
-        tensor = source
-    return tensor
-
-
-def schedule_channels_last(s: Schedule, sums: Tensor, root: Tensor, target: str) -> IterVar:
-    """Schedule a convolution for which :func:`is_convolution` holds; see there."""
+    pixels = sums.op.input_tensors[0]
     tile = tile_for(ConvolutionShape.of(sums, root), BlockLimits.of(target))
-    return schedule_with(s, sums, root, tile)
+    thread = schedule_with(s, sums, root, tile)
+    return thread, [sums, root, pixels]
+
+
+def weight_layout(sums: Tensor, output: Tensor) -> str | None:
+    """Return the layout of the weights of a convolution whose sums have channels last.
+
+    None if it must not have them: each of several groups has to have one channel.
+    """
+    del output
+    roles = Contraction.of(sums)
+    assert roles is not None
+    weight = sums.op.input_tensors[1]
+    if roles.rows_per_group != int(weight.shape[0]) and not is_depthwise(sums):
+        return None
+    return outputs_last(len(weight.shape))
 
 
 def schedule_joined(
@@ -116,10 +63,4 @@ def schedule_with(s: Schedule, sums: Tensor, root: Tensor, tile: ConvolutionTile
     return schedule(s, sums, root, tile)
 
 
-__all__ = [
-    "channels_last_storages",
-    "is_convolution",
-    "schedule_channels_last",
-    "schedule_joined",
-    "schedule_with",
-]
+__all__ = ["schedule_channels_last", "schedule_joined", "schedule_with", "weight_layout"]

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from .... import te
 from ...._core import IterVar, Schedule, Stage, Tensor
-from .layouts import channels_last
+from ..channels_last.axes import kept_sums, pixel_axes, vectorize
+from ..channels_last.layouts import channels_last
 
 
 @dataclass(frozen=True)
@@ -125,25 +126,8 @@ def bind_tiles(s: Schedule, sums: Tensor, root: Tensor, tile: ConvolutionTile) -
     return BoundTiles(added, block, thread)
 
 
-def kept_sums(s: Schedule, sums: Tensor, root: Tensor) -> Tensor:
-    """Return the stage of sums in the registers of a thread, channels last."""
-    layout = channels_last("n", len(sums.shape))
-    if root.op == sums.op:
-        return s.cache_write(sums, "local", layout=layout)
-    s[sums].set_scope("local", layout=layout)
-    return sums
-
-
 def _in_shared(s: Schedule, keeper: Tensor, rank: int) -> None:
     s[keeper].set_scope("shared", layout=channels_last("pn", rank))
-
-
-def _pixel_axes(axes: list[IterVar]) -> tuple[list[IterVar], IterVar | None, IterVar]:
-    """Return other axes, the axis of rows and the axis of columns of ``[n, o, *spatial]``."""
-    n, _, *spatial = axes
-    columns = spatial.pop()
-    rows = spatial.pop() if spatial else None
-    return [n, *spatial], rows, columns
 
 
 def bind_pixels(stage: Stage, tile: ConvolutionTile, is_flat: bool) -> tuple[IterVar, IterVar]:
@@ -205,7 +189,7 @@ def _axes_of_tiles(
     axes = list(stage.op.axis)
     if is_flat:
         axes[2:] = [stage.fuse(*axes[2:])]
-    others, rows, columns = _pixel_axes(axes)
+    others, rows, columns = pixel_axes(axes)
     split = [(columns, tile.threads[1], tile.pixels[1])]
     if rows is not None:
         split.insert(0, (rows, tile.threads[0], tile.pixels[0]))
@@ -226,7 +210,7 @@ def _order_added(stage: Stage, tile: ConvolutionTile) -> None:
 def _bind_slices(stage: Stage, tile: ConvolutionTile) -> IterVar:
     """Give each thread the tile of its slice; return the axis of threads."""
     part, *axes = stage.op.axis
-    others, rows, columns = _pixel_axes(axes)
+    others, rows, columns = pixel_axes(axes)
     threads, own = [part], []
     split = [(columns, tile.pixels[1])]
     if rows is not None:
@@ -304,22 +288,12 @@ def weight_layout_of(rank: int) -> str:
     return f"buffer[(o, i, {', '.join(axes)}) -> cols=(i, {', '.join(axes)}, o)]"
 
 
-def vectorize(stage: Stage, axis: IterVar, lanes: int) -> None:
-    """Compute an axis of so many lanes as a vector, or as it is if there is one."""
-    if lanes > 1:
-        stage.vectorize(axis)
-    else:
-        stage.unroll(axis)
-
-
 __all__ = [
     "BoundTiles",
     "ConvolutionTile",
     "accumulate",
     "bind_pixels",
     "bind_tiles",
-    "kept_sums",
     "schedule_convolution",
-    "vectorize",
     "weight_layout_of",
 ]

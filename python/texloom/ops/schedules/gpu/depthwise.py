@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...._core import IterVar, Schedule, Stage, Tensor
-from .convolution import ConvolutionTile, bind_pixels, kept_sums, vectorize, weight_layout_of
-from .layouts import channels_last
+from ..channels_last.axes import kept_sums, vectorize
+from ..channels_last.layouts import channels_last
+from .convolution import ConvolutionTile, bind_pixels, weight_layout_of
 
 
 def schedule_depthwise(s: Schedule, sums: Tensor, root: Tensor, tile: ConvolutionTile) -> IterVar:

@@ -14,9 +14,10 @@ from math import prod
 from .... import te
 from ...._core import IterVar, Schedule, Stage, Tensor
 from ...contraction import Contraction, is_depthwise
-from .convolution import ConvolutionTile, accumulate, bind_tiles, vectorize
+from ..channels_last.axes import vectorize
+from ..channels_last.layouts import channels_last
+from .convolution import ConvolutionTile, accumulate, bind_tiles
 from .depthwise import keep_in_thread
-from .layouts import channels_last
 from .tiles import (
     BlockLimits,
     ConvolutionShape,

@@ -35,9 +35,23 @@ def weight_layout(rank: int) -> str | None:
     return f"buffer[(o, i, {spatial}) -> cols=({spatial}, i, o)]"
 
 
+def blocked_weight_layout(rank: int, block: int) -> str | None:
+    """Return the layout of such weights with blocks of outputs, each with its outputs last."""
+    if not 3 <= rank <= _MOST:
+        return None
+    spatial = ", ".join(_spatial(rank))
+    return f"buffer[(o, i, {spatial}) -> cols=(o/{block}, {spatial}, i, o%{block})]"
+
+
 def is_channels_last(storage: str) -> bool:
     """Whether the text of a storage is a layout of this module."""
     return storage.startswith("buffer[")
 
 
-__all__ = ["activation_layout", "channels_last", "is_channels_last", "weight_layout"]
+__all__ = [
+    "activation_layout",
+    "blocked_weight_layout",
+    "channels_last",
+    "is_channels_last",
+    "weight_layout",
+]

@@ -1,0 +1,1 @@
+"""What kernels of tensors with their channels last have in common."""

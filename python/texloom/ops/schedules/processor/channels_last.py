@@ -1,0 +1,28 @@
+"""Convolutions with channels last, with the tile for their shape."""
+
+from __future__ import annotations
+
+from ...._core import IterVar, Schedule, Tensor
+from ..channels_last.layouts import blocked_weight_layout
+from .convolution import schedule_convolution
+from .tiles import PixelTile
+
+
+def schedule_channels_last(
+    s: Schedule, sums: Tensor, root: Tensor, target: str
+) -> tuple[IterVar, list[Tensor]]:
+    """Schedule a convolution that has a tile; see :func:`.convolution.schedule_convolution`."""
+    del target  # tiles of a processor fit into any
+    tile = PixelTile.of(sums, root)
+    assert tile is not None
+    return schedule_convolution(s, sums, root, tile)
+
+
+def weight_layout(sums: Tensor, output: Tensor) -> str | None:
+    """Return the layout of the weights of a convolution; None if it has no tile."""
+    tile = PixelTile.of(sums, output)
+    rank = len(sums.op.input_tensors[1].shape)
+    return None if tile is None else blocked_weight_layout(rank, tile.channels)
+
+
+__all__ = ["schedule_channels_last", "weight_layout"]

@@ -1,0 +1,144 @@
+"""Schedules of convolutions with channels last for processors.
+
+A thread computes some pixels of some neighboring channels, in registers. It copies the pixels that
+it reads, with the border of the padding, so that no product is under a condition; where there is no
+border, it reads them where they are. Weights are read one after another: their layout has those of
+a tile together.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from .... import te
+from ...._core import IterVar, Schedule, Stage, Tensor
+from ...contraction import PADDED, Contraction
+from ..channels_last.axes import kept_sums, pixel_axes, vectorize
+from ..channels_last.layouts import channels_last
+from .tiles import LANES, PixelTile, copied_channels
+
+
+def schedule_convolution(
+    s: Schedule, sums: Tensor, root: Tensor, tile: PixelTile
+) -> tuple[IterVar, list[Tensor]]:
+    """Schedule the sums of a convolution, and what is computed from them in the same kernel.
+
+    Parameters
+    ----------
+    s : Schedule
+    sums : Tensor
+        As :func:`texloom.ops.convolution.convolution` computes them.
+    root : Tensor
+        The stage that the kernel writes; stages between both must be inlined.
+    tile : PixelTile
+
+    Returns
+    -------
+    (IterVar, list of Tensor)
+        The axis of threads, and the stages that are scheduled.
+    """
+    roles = Contraction.of(sums)
+    assert roles is not None
+    copied, inlined = _pixels_of(sums, root)
+    local = kept_sums(s, sums, root)
+    thread = _bind(s[root], tile, is_flat=len(sums.shape) < len(root.shape))
+    s[local].compute_at(s[root], thread)
+    for each in inlined:
+        s[each].compute_inline()
+    if roles.rows_per_group == 1:
+        _order_depthwise(s[local], tile)
+        if copied is not None:
+            _copy(s[copied], copied, s[root], thread, tile.lanes)
+    else:
+        inputs = int(local.op.reduce_axis[0].dom.extent)
+        if copied is not None:
+            inputs = copied_channels(inputs, _copied_pixels(local, root, copied, tile))
+        chunk = _order(s[local], tile, inputs)
+        if copied is not None:
+            _copy(s[copied], copied, s[local], chunk, LANES if inputs % LANES == 0 else 1)
+    kept = [] if copied is None else [copied]
+    return thread, [sums, root, *inlined, *kept]
+
+
+def _pixels_of(sums: Tensor, root: Tensor) -> tuple[Tensor | None, list[Tensor]]:
+    """Return the stage of pixels to copy, if there is one, and those between it and the sums.
+
+    Pixels are copied if they have a border or are converted, but not if all are in a row.
+    """
+    rank = len(root.shape)
+    stage = sums.op.input_tensors[0]
+    between: list[Tensor] = []
+    while isinstance(stage.op, te.ComputeOp) and len(stage.op.input_tensors) == 1:
+        (source,) = stage.op.input_tensors
+        is_made = stage.op.tag == PADDED or stage.dtype != source.dtype
+        if len(stage.shape) == rank and len(sums.shape) == rank and is_made:
+            return stage, between
+        between.append(stage)
+        stage = source
+    return None, between
+
+
+def _copied_pixels(sums: Tensor, root: Tensor, copied: Tensor, tile: PixelTile) -> int:
+    """Return how many pixels of a channel a tile reads, apart from the gaps of dilated windows."""
+    *rows, columns = (int(axis.dom.extent) for axis in sums.op.reduce_axis[1:])
+    strides = -(-int(copied.shape[-1]) // int(root.shape[-1]))
+    return prod(rows) * ((tile.pixels - 1) * strides + columns)
+
+
+def _bind(stage: Stage, tile: PixelTile, is_flat: bool) -> IterVar:
+    """Give each tile a thread, those of the same channels one after another; return their axis."""
+    axes = list(stage.op.axis)
+    if is_flat:
+        axes[2:] = [stage.fuse(*axes[2:])]
+    others, rows, columns = pixel_axes(axes)
+    columns, pixel = stage.split(columns, tile.pixels)
+    channels, channel = stage.split(axes[1], tile.channels)
+    vector, lane = stage.split(channel, tile.lanes)
+    blocks = [*([] if rows is None else [rows]), columns]
+    stage.reorder(*others, channels, *blocks, pixel, vector, lane)
+    # Images have an axis of their own, so that what a tile of all pixels reads is provably small.
+    thread = stage.fuse(*blocks)
+    stage.bind(thread, te.thread_axis("blockIdx.x"))
+    stage.bind(channels, te.thread_axis("blockIdx.y"))
+    stage.bind(stage.fuse(*others), te.thread_axis("blockIdx.z"))
+    for axis in (pixel, vector):
+        stage.unroll(axis)
+    vectorize(stage, lane, tile.lanes)
+    return thread
+
+
+def _order(stage: Stage, tile: PixelTile, inputs: int) -> IterVar:
+    """Order the steps of a thread; return the axis of the channels that are copied together."""
+    axes = list(stage.op.axis)
+    channel, *taps = stage.op.reduce_axis
+    chunk, channel = stage.split(channel, inputs)
+    vector, lane = stage.split(axes.pop(1), tile.lanes)
+    stage.reorder(chunk, *taps, channel, *axes, vector, lane)
+    for axis in (*axes, vector):
+        stage.unroll(axis)
+    vectorize(stage, lane, tile.lanes)
+    return chunk
+
+
+def _order_depthwise(stage: Stage, tile: PixelTile) -> None:
+    """Order the steps of a thread, for filters of a channel each."""
+    axes = list(stage.op.axis)
+    reduced = list(stage.op.reduce_axis)
+    vector, lane = stage.split(axes.pop(1), tile.lanes)
+    stage.reorder(*reduced, *axes, vector, lane)
+    for axis in (reduced[-1], *axes, vector):
+        stage.unroll(axis)
+    vectorize(stage, lane, tile.lanes)
+
+
+def _copy(stage: Stage, pixels: Tensor, reader: Stage, place: IterVar, lanes: int) -> None:
+    """Copy what a thread reads, channels last."""
+    stage.set_scope("local", layout=channels_last("n", len(pixels.shape)))
+    stage.compute_at(reader, place)
+    n, channel, *spatial = stage.op.axis
+    channel, lane = stage.split(channel, lanes)
+    stage.reorder(n, *spatial, channel, lane)
+    vectorize(stage, lane, lanes)
+
+
+__all__ = ["schedule_convolution"]

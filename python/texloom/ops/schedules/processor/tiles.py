@@ -1,0 +1,97 @@
+"""Register tiles of convolutions with channels last on processors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+
+from ...._core import Tensor
+from ...contraction import Contraction
+
+LANES = 8
+"""Lanes of a vector of 32 bytes: processors with wider registers still compute best with these."""
+SUMS = 16
+"""Vectors of sums that a thread keeps at most: half of 32 registers."""
+COPIED = 1 << 12
+"""Pixels' elements at most that a thread copies at a time: they stay in the fastest cache."""
+
+
+@dataclass(frozen=True)
+class PixelTile:
+    """What a thread computes of a convolution.
+
+    A step reads a number of each pixel and some vectors of weights, and multiplies each with each.
+
+    Attributes
+    ----------
+    pixels : int
+        Neighboring outputs in a row, or in all rows if the windows are single elements.
+    vectors, lanes : int
+        Of neighboring output channels.
+    """
+
+    pixels: int
+    vectors: int
+    lanes: int
+
+    @property
+    def channels(self) -> int:
+        """Output channels of the tile."""
+        return self.vectors * self.lanes
+
+    @classmethod
+    def of(cls, sums: Tensor, root: Tensor) -> PixelTile | None:
+        """Return the tile for sums of which `root` is computed.
+
+        None if no vectors divide the channels, or those of a group, or if a group has one output
+        and several inputs.
+        """
+        roles = Contraction.of(sums)
+        assert roles is not None
+        _, channels, *spatial = (int(extent) for extent in root.shape)
+        is_flat = len(sums.shape) < len(root.shape)
+        columns = prod(spatial) if is_flat else spatial[-1]
+        if roles.rows_per_group > 1:
+            return tile_for(columns, min(channels, roles.rows_per_group))
+        inner = int(sums.op.input_tensors[1].shape[1])
+        return tile_for(columns, channels, is_depthwise=True) if inner == 1 else None
+
+
+@lru_cache(maxsize=1024)
+def tile_for(columns: int, channels: int, is_depthwise: bool = False) -> PixelTile | None:
+    """Return the tile for so many pixels in a row and output channels of a group, or of all."""
+    lanes = next((n for n in (8, 4, 2) if channels % n == 0), None)
+    if lanes is None:
+        return None
+    widths = [1] if is_depthwise else [n for n in (1, 2, 3, 4) if channels // lanes % n == 0]
+    tiles = [
+        PixelTile(pixels, vectors, lanes)
+        for vectors in widths
+        for pixels in range(1, min(columns, SUMS // vectors) + 1)
+    ]
+    return min(tiles, key=lambda tile: _cycles(tile, columns, channels))
+
+
+def _cycles(tile: PixelTile, columns: int, channels: int) -> float:
+    """Return what a step costs all tiles of a row, in products or loads, of which two overlap.
+
+    Tiles that reach beyond the row compute what nobody needs, and test it.
+    """
+    loads = tile.pixels + tile.vectors
+    step = max(tile.pixels * tile.vectors, loads) + 1
+    count = -(-columns // tile.pixels) * (channels // tile.channels)
+    return count * (step + (1 if columns % tile.pixels else 0))
+
+
+def copied_channels(inputs: int, pixels: int) -> int:
+    """Return how many of the input channels are copied at a time, for so many pixels of a tile.
+
+    It is a divisor, so that no step has to test its index.
+    """
+    fitting = [n for n in range(1, inputs + 1) if inputs % n == 0 and n * pixels <= COPIED]
+    whole = [n for n in fitting if n % LANES == 0]
+    return max(whole or fitting or [1])
+
+
+__all__ = ["COPIED", "LANES", "SUMS", "PixelTile", "copied_channels", "tile_for"]

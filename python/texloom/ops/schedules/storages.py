@@ -1,0 +1,100 @@
+"""Where the arguments of an operator are stored with channels last."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from math import prod
+from types import ModuleType
+
+from ... import te
+from ..._core import Tensor
+from ...extents import are_known
+from ...target import is_processor
+from ..contraction import Contraction
+from . import gpu, processor
+from .channels_last.layouts import activation_layout
+from .gpu.separable import separable_sums
+
+_DTYPES = ("float32", "float16")
+
+
+def device_of(target: str) -> ModuleType:
+    """Return the package with the schedules of kernels with channels last for a target."""
+    return processor if is_processor(target) else gpu
+
+
+def is_convolution(sums: Tensor, output: Tensor, device: ModuleType) -> bool:
+    """Whether sums, of which `output` is computed, are a convolution that has channels last."""
+    roles = Contraction.of(sums)
+    if roles is None or not roles.is_convolution or sums.dtype != "float32":
+        return False
+    return device.weight_layout(sums, output) is not None
+
+
+def channels_last_storages(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    stages: Sequence[Tensor],
+    fixed: Collection[Tensor],
+    constants: Collection[Tensor],
+    device: ModuleType,
+) -> tuple[str, ...] | None:
+    """Return where inputs, then outputs are stored, activations with channels last.
+
+    Parameters
+    ----------
+    outputs, inputs : sequence of Tensor
+    stages : sequence of Tensor
+        What is computed for the outputs.
+    fixed : collection of Tensor
+        Those among them that are row-major: inputs and outputs of the graph.
+    constants : collection of Tensor
+        The inputs whose values are fixed.
+    device : module
+        Of :func:`device_of`. Processors need weights that are fixed.
+
+    Returns
+    -------
+    tuple of str or None
+        None if no activation would have channels last.
+    """
+    sums = [each for each in stages if Contraction.of(each) is not None]
+    if len(outputs) != 1:
+        return None
+    if len(sums) > 1 and (device is processor or separable_sums(stages) is None):
+        return None
+    if not all(are_known(each.shape) for each in (*inputs, *outputs)):
+        return None  # the rows of such tensors have no fixed length
+    if not all(is_convolution(each, outputs[0], device) for each in sums):
+        return None
+    layouts = {
+        _stored(each.op.input_tensors[1]): device.weight_layout(each, outputs[0]) for each in sums
+    }
+    if device is processor and not all(weight in constants for weight in layouts):
+        return None
+
+    def stored(tensor: Tensor) -> str:
+        rank = len(tensor.shape)
+        if tensor in layouts:
+            return (layouts[tensor] if tensor in constants else None) or "global"
+        if tensor in fixed or tensor.dtype not in _DTYPES or rank != len(outputs[0].shape):
+            return "global"
+        if prod(int(extent) for extent in tensor.shape[2:]) == 1:
+            return "global"  # where channels are the only axis, they are last anyway
+        return activation_layout(rank) or "global"
+
+    storages = tuple(stored(each) for each in (*inputs, *outputs))
+    activations = {
+        each for tensor, each in zip(inputs, storages, strict=False) if tensor not in layouts
+    }
+    return storages if {*activations, storages[-1]} != {"global"} else None
+
+
+def _stored(tensor: Tensor) -> Tensor:
+    """Return the tensor in memory of which another is a conversion, if it is one."""
+    while isinstance(tensor.op, te.ComputeOp) and len(tensor.op.input_tensors) == 1:
+        (source,) = tensor.op.input_tensors
+        if list(map(int, source.shape)) != list(map(int, tensor.shape)):
+            break
+        tensor = source
+    return tensor
