@@ -17,7 +17,8 @@ from .contraction import schedule_contraction
 from .contraction_kernels import contraction_kernels, stored_inputs
 from .places import Places
 from .recurrence import schedule_scans
-from .reduction import schedule_reduction
+from .reduction import Device, schedule_reduction
+from .rows import Rows
 from .stages import stages_of
 from .storages import device_of, is_convolution
 from .texels import bind_texels, is_texture, schedule_lanes
@@ -158,6 +159,10 @@ def schedule_default(
         threads[outputs[0].op] = joined
         for sums in (each for each in stages if Contraction.of(each) is not None):
             scheduled |= {sums.op, sums.op.input_tensors[0].op, outputs[0].op}
+    rows = None if last or texels else Rows.of(stages, outputs, Device.of(target))
+    if rows is not None:
+        threads[rows.output.op] = rows.schedule(s, Device.of(target))
+        scheduled |= {rows.output.op, *(each.op for each in rows.reductions)}
     for sums, root in contraction_kernels(stages, outputs).items():
         if root.op in texels or sums.op in scheduled:
             continue

@@ -49,11 +49,11 @@ def schedule_reduction(
         The stage that the kernel writes, and its axis at which other stages can be computed; None
         if nothing is scheduled.
     """
-    device = _Device.of(target)
-    if not _may_be_divided(tensor):
+    device = Device.of(target)
+    if not may_be_divided(tensor):
         return None
     rows = device.rows_of(tensor)
-    parts = _parts(tensor, bool(rows), device)
+    parts = parts_of(tensor, bool(rows), device)
     if rows and not device.is_processor:
         if parts > 1:
             _share_among_threads(s[_divided(s, tensor, parts)[0]], device)
@@ -72,7 +72,7 @@ def schedule_reduction(
     elif device.is_processor and _has_columns(partial):
         _add_columns(s, partial, partial)
     else:
-        _bind_parts(s[partial])
+        _bindparts_of(s[partial])
     thread = _bind(s[root], s[root].op.axis)
     if root is not tensor:
         _keep(s[tensor], s[root], thread)
@@ -84,8 +84,8 @@ def schedule_step_reduction(s: Schedule, tensor: Tensor, target: str) -> bool:
 
     The first axis, which counts the steps, is left as it is.
     """
-    device = _Device.of(target)
-    rows = device.rows_of(tensor) if _may_be_divided(tensor) else []
+    device = Device.of(target)
+    rows = device.rows_of(tensor) if may_be_divided(tensor) else []
     if rows and device.is_processor:
         _add_lanes(s, tensor, rows, tensor, first=1)
     elif rows:
@@ -94,7 +94,7 @@ def schedule_step_reduction(s: Schedule, tensor: Tensor, target: str) -> bool:
 
 
 @dataclass(frozen=True)
-class _Device:
+class Device:
     """What schedules need to know of a device.
 
     Attributes
@@ -109,7 +109,8 @@ class _Device:
     most_threads: int
 
     @classmethod
-    def of(cls, target: str) -> _Device:
+    def of(cls, target: str) -> Device:
+        """Return what is known of a target."""
         return cls(is_processor(target), int(Target(target).attrs["max_num_threads"]))
 
     def rows_of(self, tensor: Tensor) -> list[IterVar]:
@@ -121,13 +122,13 @@ class _Device:
         return _neighbors(tensor, tensor.op.reduce_axis)
 
 
-def _may_be_divided(tensor: Tensor) -> bool:
+def may_be_divided(tensor: Tensor) -> bool:
     """Whether partial results are possible: each would have the initial value."""
     body = tensor.op.body[0]
     return body._class == "Reduce" and not list(body.init)
 
 
-def _parts(tensor: Tensor, has_rows: bool, device: _Device) -> int:
+def parts_of(tensor: Tensor, has_rows: bool, device: Device) -> int:
     """Return into how many parts the terms are divided, each of which is a result of a kernel.
 
     A processor has few cores; another device has thousands of threads, and starts a second kernel
@@ -142,11 +143,11 @@ def _parts(tensor: Tensor, has_rows: bool, device: _Device) -> int:
 def _divided(s: Schedule, tensor: Tensor, parts: int) -> list[Tensor]:
     """Return the reduction of each part of the terms, and that of their results."""
     stage = s[tensor]
-    part, _ = stage.split(_fused(stage, stage.op.reduce_axis), nparts=parts)
+    part, _ = stage.split(fused(stage, stage.op.reduce_axis), nparts=parts)
     return [_factored(s, tensor, part), tensor]
 
 
-def _bind_parts(stage: Stage) -> None:
+def _bindparts_of(stage: Stage) -> None:
     """Give each part blocks of its own, with a thread for each result."""
     part, *results = stage.op.axis
     stage.bind(part, te.thread_axis("blockIdx.y"))
@@ -171,14 +172,33 @@ def _add_lanes(
     s: Schedule, tensor: Tensor, axes: Iterable[IterVar], root: Tensor, first: int = 0
 ) -> IterVar:
     """Compute each result in a thread, from partial results in its registers."""
-    _, lane = s[tensor].split(_fused(s[tensor], axes), LANES if _extent(axes) >= 4 * LANES else 16)
-    partial = _factored(s, tensor, lane)
+    partial, _ = _in_lanes(s, tensor, axes)
     thread = s[root].fuse(*s[root].op.axis[first:])
     s[root].bind(thread, te.thread_axis("blockIdx.x"))
     for each in [partial] if root is tensor else [partial, tensor]:
         _keep(s[each], s[root], thread)
-    s[partial].reorder(*s[partial].op.reduce_axis, s[partial].op.axis[0])
     return thread
+
+
+def add_in_lanes(s: Schedule, tensor: Tensor, root: Stage, thread: IterVar) -> None:
+    """Compute a result of each thread of another stage, from partial results if it has many terms.
+
+    The terms are neighbors in memory.
+    """
+    terms = list(tensor.op.reduce_axis)
+    if _extent(terms) <= _SHORT:
+        _keep(s[tensor], root, thread)
+        return
+    for each in _in_lanes(s, tensor, terms):
+        _keep(s[each], root, thread)
+
+
+def _in_lanes(s: Schedule, tensor: Tensor, axes: Iterable[IterVar]) -> list[Tensor]:
+    """Return the partial results of a reduction, the innermost loop of which is over them."""
+    _, lane = s[tensor].split(fused(s[tensor], axes), LANES if _extent(axes) >= 4 * LANES else 16)
+    partial = _factored(s, tensor, lane)
+    s[partial].reorder(*s[partial].op.reduce_axis, s[partial].op.axis[0])
+    return [partial, tensor]
 
 
 def _has_columns(tensor: Tensor) -> bool:
@@ -201,32 +221,32 @@ def _add_columns(s: Schedule, tensor: Tensor, root: Tensor) -> IterVar:
     return thread
 
 
-def _share_among_threads(stage: Stage, device: _Device, first: int = 0) -> IterVar:
+def _share_among_threads(stage: Stage, device: Device, first: int = 0) -> IterVar:
     """Compute each result by some threads of a block."""
-    thread = _bind_terms(stage, device)
-    return _bind_rows(stage, stage.op.axis[first:], int(thread.dom.extent))
+    thread = bind_terms(stage, device)
+    return bind_rows(stage, stage.op.axis[first:], int(thread.dom.extent))
 
 
-def _finish_in_block(s: Schedule, tensor: Tensor, root: Tensor, device: _Device) -> IterVar:
+def _finish_in_block(s: Schedule, tensor: Tensor, root: Tensor, device: Device) -> IterVar:
     """Compute each result by some threads, of which the first one computes the rest from it."""
-    thread = _bind_terms(s[tensor], device)
-    row = _bind_rows(s[root], s[root].op.axis, int(thread.dom.extent))
+    thread = bind_terms(s[tensor], device)
+    row = bind_rows(s[root], s[root].op.axis, int(thread.dom.extent))
     s[tensor].compute_at(s[root], row)
     s[root].set_store_predicate(thread.var.equal(0))
     return row
 
 
-def _bind_terms(stage: Stage, device: _Device) -> IterVar:
+def bind_terms(stage: Stage, device: Device) -> IterVar:
     """Share the terms of a result among threads; return their axis."""
     terms = _extent(stage.op.reduce_axis)
     threads = min(256, device.most_threads, max(32, 1 << (terms // 4).bit_length()))
-    _, own = stage.split(_fused(stage, stage.op.reduce_axis), threads)
+    _, own = stage.split(fused(stage, stage.op.reduce_axis), threads)
     thread = te.thread_axis((0, threads), "threadIdx.x")
     stage.bind(own, thread)
     return thread
 
 
-def _bind_rows(stage: Stage, results: Sequence[IterVar], threads: int) -> IterVar:
+def bind_rows(stage: Stage, results: Sequence[IterVar], threads: int) -> IterVar:
     """Give each result to a row of so many threads of a block; return the axis of rows."""
     block, row = stage.split(stage.fuse(*results), max(1, 128 // threads))
     stage.bind(block, te.thread_axis("blockIdx.x"))
@@ -234,7 +254,7 @@ def _bind_rows(stage: Stage, results: Sequence[IterVar], threads: int) -> IterVa
     return row
 
 
-def _fused(stage: Stage, axes: Iterable[IterVar]) -> IterVar:
+def fused(stage: Stage, axes: Iterable[IterVar]) -> IterVar:
     """Return the loop over all of some axes, which are neighbors."""
     first, *others = axes
     return stage.fuse(first, *others) if others else first
@@ -250,10 +270,16 @@ def _factored(s: Schedule, tensor: Tensor, axis: IterVar) -> Tensor:
     return made[0] if isinstance(made, (list, tuple)) else made
 
 
+def are_neighbors(tensor: Tensor) -> bool:
+    """Whether all terms of a result are neighbors in memory."""
+    axes = list(tensor.op.reduce_axis)
+    return len(_neighbors(tensor, axes)) == len(axes)
+
+
 def _neighbors(tensor: Tensor, axes: Sequence[IterVar]) -> list[IterVar]:
     """Return the last ones of some axes that are the last axes of a tensor that is read."""
     most = 0
-    for load in _loads(tensor.op.body[0]):
+    for load in loads_of(tensor.op.body[0]):
         count = 0
         for axis, index in zip(reversed(axes), reversed(list(load.indices)), strict=False):
             if not _mentions(index, axis.var):
@@ -263,7 +289,8 @@ def _neighbors(tensor: Tensor, axes: Sequence[IterVar]) -> list[IterVar]:
     return list(axes[len(axes) - most :])
 
 
-def _loads(expr: Any) -> Iterator[Any]:
+def loads_of(expr: Any) -> Iterator[Any]:
+    """Yield the elements of tensors that an expression reads."""
     return (each for each in _nodes(expr) if each._class == "ProducerLoad")
 
 
@@ -284,4 +311,17 @@ def _nodes(expr: Any) -> Iterator[Any]:
                 yield from _nodes(part)
 
 
-__all__ = ["LANES", "schedule_reduction", "schedule_step_reduction"]
+__all__ = [
+    "LANES",
+    "Device",
+    "add_in_lanes",
+    "are_neighbors",
+    "bind_rows",
+    "bind_terms",
+    "fused",
+    "loads_of",
+    "may_be_divided",
+    "parts_of",
+    "schedule_reduction",
+    "schedule_step_reduction",
+]

@@ -1,0 +1,128 @@
+"""Reductions along rows, and what is computed from them for each element, in one kernel.
+
+A softmax has two: the maximum of a row, and the sum of exponentials. A thread of a processor, or
+some threads of a block, compute a row: its reductions one after another, then its elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from ... import te
+from ..._core import IterVar, Schedule, Tensor
+from ...extents import likely, product, shape_of
+from .places import Places
+from .reduction import (
+    Device,
+    add_in_lanes,
+    are_neighbors,
+    bind_rows,
+    bind_terms,
+    fused,
+    loads_of,
+    may_be_divided,
+    parts_of,
+)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A computation along the rows of its output.
+
+    Attributes
+    ----------
+    output : Tensor
+    reductions : list of Tensor
+        With the axes of the output, of which the last ones, those of a row, have the extent 1.
+    axes : int
+        How many axes of the output number its rows.
+    """
+
+    output: Tensor
+    reductions: list[Tensor]
+    axes: int
+
+    @classmethod
+    def of(cls, stages: Sequence[Tensor], outputs: Sequence[Tensor], device: Device) -> Rows | None:
+        """Return the rows of a computation that is to be computed row by row; None for others.
+
+        Rows that are so few and long that several kernels share each of them better are not.
+        """
+        reductions = [each for each in stages if each.op.reduce_axis]
+        root = outputs[0]
+        if len(outputs) > 1 or not reductions or not all(map(_is_plain, stages)):
+            return None
+        if root.op.reduce_axis or not all(map(may_be_divided, reductions)):
+            return None
+        axes = max(_leading_axes(each) for each in reductions)
+        if product(root.shape[axes:]) == 1:  # no elements beside the results of a row
+            return None
+        if not all(_is_along(each, root, axes, stages) for each in (*reductions, root)):
+            return None
+        places = Places(stages, outputs).place
+        if any(places[each.op] != "inline" for each in stages if each not in (*reductions, root)):
+            return None
+        terms = {prod(likely(axis.dom.extent) for axis in r.op.reduce_axis) for r in reductions}
+        if len(terms) > 1 or not all(map(are_neighbors, reductions)):
+            return None
+        is_shared = any(parts_of(each, True, device) > 1 for each in reductions)
+        return None if is_shared else cls(root, reductions, axes)
+
+    def schedule(self, s: Schedule, device: Device) -> IterVar:
+        """Schedule everything; return the innermost axis of threads."""
+        stage = s[self.output]
+        rows, columns = stage.op.axis[: self.axes], stage.op.axis[self.axes :]
+        if device.is_processor:
+            thread = stage.fuse(*rows)
+            stage.bind(thread, te.thread_axis("blockIdx.x"))
+            for each in self.reductions:
+                add_in_lanes(s, each, s[self.output], thread)
+            return thread
+        (threads,) = {int(bind_terms(s[r], device).dom.extent) for r in self.reductions}
+        row = bind_rows(stage, rows, threads)
+        for each in self.reductions:
+            s[each].compute_at(stage, row)
+        _, thread = stage.split(fused(stage, columns), threads)
+        stage.bind(thread, te.thread_axis((0, threads), "threadIdx.x"))
+        return thread
+
+
+def _is_plain(stage: Tensor) -> bool:
+    return isinstance(stage.op, te.ComputeOp) and stage.op.num_outputs == 1
+
+
+def _leading_axes(tensor: Tensor) -> int:
+    """Return the number of axes before the last ones that have the extent 1."""
+    shape = shape_of(tensor)
+    while shape and shape[-1] == 1:
+        shape = shape[:-1]
+    return len(shape)
+
+
+def _is_along(tensor: Tensor, root: Tensor, axes: int, stages: Sequence[Tensor]) -> bool:
+    """Whether a stage has rows of the output, and reads those of the same numbers of others."""
+    own, whole = shape_of(tensor), shape_of(root)
+    if len(own) != len(whole) or own[:axes] != whole[:axes]:
+        return False
+    made = {each.op: each for each in stages}
+    pending, seen = [tensor], {tensor.op}
+    while pending:
+        reader = pending.pop()
+        numbers = list(reader.op.axis)[:axes]
+        for load in loads_of(reader.op.body[0]):
+            source = made.get(load.producer.op)
+            if source is None:
+                continue
+            read = zip(list(load.indices)[:axes], numbers, strict=False)
+            is_own = all(i.same_as(axis.var) or axis.dom.extent == 1 for i, axis in read)
+            if len(source.shape) != len(whole) or not is_own:
+                return False
+            if source.op not in seen and not source.op.reduce_axis:
+                seen.add(source.op)
+                pending.append(source)
+    return True
+
+
+__all__ = ["Rows"]
