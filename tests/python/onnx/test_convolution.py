@@ -7,6 +7,7 @@ import pytest
 from node_peers import model_of, onnxruntimes, ours, random, references
 from single_node import run_node
 
+import texloom
 from texloom.ops.rounding import FLOAT32_ROUNDOFF, gamma
 
 
@@ -76,6 +77,24 @@ def test_conv_transpose(name):
     outputs = weight[1] * attributes.get("group", 1)
     inputs = [random(1, *data), random(2, *weight), random(3, outputs)]
     check_sums("ConvTranspose", inputs, data[1] * np.prod(weight[2:]), **attributes)
+
+
+@pytest.mark.parametrize("has_bias", [False, True])
+@pytest.mark.parametrize("name", ["even", "seven columns"])
+def test_conv_transpose_of_known_weights(name, has_bias):
+    """Squares that do not overlap are channels of a product first, then pixels."""
+    data, weight, attributes = TRANSPOSED[name]
+    inputs = [random(1, *data), random(2, *weight), random(3, weight[1])][: 3 if has_bias else 2]
+    model = model_of("ConvTranspose", inputs, **attributes)
+    (expected,) = onnxruntimes(model, inputs)
+    (magnitudes,) = onnxruntimes(model, [np.abs(each) for each in inputs])
+    names = [each.name for each in model.graph.input]
+    values = dict(zip(names[1:], inputs[1:], strict=True))
+    compiled = texloom.compile(model, values=values)
+    assert compiled.summary["launches"] == 2
+    (got,) = compiled.run({names[0]: inputs[0]}).values()
+    bound = 2 * gamma(data[1] + 2, FLOAT32_ROUNDOFF) * magnitudes
+    assert got.shape == expected.shape and (np.abs(got - expected) <= bound).all()
 
 
 @pytest.mark.parametrize("weight_zeros", [1, 4])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...extents import plain
-from ...ops import convolution
+from ...ops import convolution, movement
 from ..nodes import Node, Value
 from .registry import converts
 from .windows import SAME, shared_out, window_attributes
@@ -63,6 +64,13 @@ def conv_transpose(node: Node) -> Value:
         pads = [0] * (2 * rank)
     if extents is None:
         extents = [plain(w - pads[i] - pads[rank + i]) for i, w in enumerate(whole)]
+    block = _block_of(node, weight, strides, dilations)
+    if (
+        block is not None
+        and not any((*pads, *extra))
+        and node.attributes.get("output_shape") is None
+    ):
+        return _spread(node, block)
     return node.emit(
         "conv_transpose",
         convolution.transposed_convolution,
@@ -73,6 +81,36 @@ def conv_transpose(node: Node) -> Value:
         dilations=list(dilations),
         groups=node.attributes.get("group", 1),
     )
+
+
+def _block_of(
+    node: Node, weight: Value, strides: Sequence[int], dilations: Sequence[int]
+) -> int | None:
+    """Return the side of the square that each element becomes, if squares do not overlap.
+
+    None also for weights or a bias that are not known, and for several groups.
+    """
+    kernel = list(weight.shape[2:])
+    is_apart = kernel == list(strides) and {*dilations} == {1} and len({*kernel}) == 1
+    is_known = all(each.array is not None for each in _given(node, 1, 2))
+    is_plain = is_known and node.attributes.get("group", 1) == 1
+    return kernel[0] if is_apart and is_plain and len(kernel) == 2 else None
+
+
+def _spread(node: Node, block: int) -> Value:
+    """Compute the pixels of a square as channels, which then move to their places.
+
+    So each element of the result is one sum of a product of matrices.
+    """
+    data, weight = node.input(0), node.known(1)
+    inputs, outputs = weight.shape[:2]
+    pixels = block * block
+    square = weight.transpose(2, 3, 1, 0).reshape(pixels * outputs, inputs, 1, 1)
+    given = [data, node.constant(square)]
+    if node.has(2):
+        given.append(node.constant(np.tile(node.known(2), pixels)))
+    deep = node.emit("conv", convolution.convolution, given)
+    return node.emit("depth_to_space", movement.depth_to_space, [deep], block=block)
 
 
 @converts("DeformConv")
