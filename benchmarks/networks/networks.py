@@ -1,144 +1,167 @@
-"""Times ResNet-50 and MobileNetV2 beside PyTorch on the same device, outputs checked first.
+"""Times networks beside others' ways to run them on the same device, outputs checked first.
 
     python benchmarks/networks/networks.py --pytorch python3
+    ./dev bench networks --network resnet50 --network detection --onnxruntime --tinygrad
 
-PyTorch runs in a process of the Python that ``--pytorch`` names, and is measured in turns with
-Texloom. Without it, only Texloom is measured, and outputs are not checked.
+PyTorch runs in a process of the Python that ``--pytorch`` names, tinygrad in one of this Python,
+which ``./dev bench networks`` gives it. All are measured in turns with Texloom. Without PyTorch,
+whose output in float64 is exact, outputs are compared with those of onnxruntime.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
-from error_bounds import distance, error_bound
+import onnx
+from error_bounds import distance, error_bound, measured_bound
 from models import NETWORKS
+from peers import OnnxRuntimeArm, OwnArm, Peer, PeerArm, pytorch, tinygrad
+from zoo import input_of, networks
 
 import texloom
-from texloom.bench.timing import interleaved_medians
-from texloom.graph import RunnableGraph, load
+from texloom.bench.timing import Timed, results_in_turns, samples_of
+from texloom.graph import load
 
 DTYPES = {"fp32": "float32", "fp16": "float16"}
+_SAMPLE_SECONDS = 0.02
 
 
-class PyTorch:
-    """PyTorch's process; see ``pytorch_child.py``."""
+@dataclass
+class Task:
+    """A network, its input, and where its files are.
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
-        self.device: str | None = self._answer()
+    Attributes
+    ----------
+    name, precision : str
+    model : ModelProto
+    folder : Path
+    """
 
-    def ask(self, do: str, **request: Any) -> Any:
-        """Return the answer to a request."""
-        assert self._process.stdin is not None
-        print(json.dumps({"do": do, **request}), file=self._process.stdin, flush=True)
-        return self._answer()
+    name: str
+    precision: str
+    model: onnx.ModelProto
+    folder: Path
+    image: np.ndarray = field(init=False)
 
-    def _answer(self) -> Any:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            raise SystemExit(f"PyTorch's process ended with status {self._process.wait()}")
-        return json.loads(line)
+    def __post_init__(self) -> None:
+        """Write the files."""
+        constants = {each.name for each in self.model.graph.initializer}
+        (given,) = (v for v in self.model.graph.input if v.name not in constants)
+        self.input = given.name
+        shape = [each.dim_value for each in given.type.tensor_type.shape.dim]
+        self.image = input_of(self.name, shape)
+        onnx.save(self.model, self.folder / "model.onnx")
+        np.save(self.folder / "image.npy", self.image)
 
+    @property
+    def files(self) -> dict[str, str]:
+        """The files of the model and its input, as requests name them."""
+        return {
+            "model": str(self.folder / "model.onnx"),
+            "image": str(self.folder / "image.npy"),
+        }
 
-@contextmanager
-def pytorch(python: str | None) -> Iterator[PyTorch | None]:
-    """Start PyTorch's process; None without the name of a Python."""
-    if python is None:
-        yield None
-        return
-    child = Path(__file__).with_name("pytorch_child.py")
-    command = ["env", "-u", "PYTHONHOME", "-u", "PYTHONPATH", python]
-    with subprocess.Popen(
-        [*command, child], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            yield PyTorch(process)
-        finally:
-            process.kill()
-
-
-@dataclass(frozen=True)
-class PyTorchArm:
-    """A way to run a network that PyTorch's process times."""
-
-    peer: PyTorch
-    number: int
-
-    def seconds(self, count: int) -> float:
-        """Return seconds per run, for `count` runs with one wait."""
-        return float(self.peer.ask("time", number=self.number, count=count))
+    def output_of(self, peer: Peer, **request: Any) -> np.ndarray:
+        """Return what a peer writes."""
+        file = self.folder / "output.npy"
+        peer.ask(**request, output=str(file))
+        return np.load(file)
 
 
-@dataclass(frozen=True)
-class OwnArm:
-    """A compiled network, whose inputs and outputs stay on the device."""
+def compiled(
+    task: Task, device: texloom.Device, options: argparse.Namespace
+) -> tuple[OwnArm, np.ndarray, dict[str, Any]]:
+    """Return our arm, its output, and what the compilation says."""
+    target = options.target or texloom.target.Target.from_device(device)
+    given = {"precision": task.precision} if task.precision != "fp32" else {}
+    begin = time.perf_counter()
+    made = texloom.compile(task.model, target, storage=options.storage, **given)
+    made.save(task.folder / "model.tlp")
+    seconds = time.perf_counter() - begin
+    graph = load(task.folder / "model.tlp")
+    begin = time.perf_counter()
+    own = next(iter(graph.run({task.input: task.image}, device).values()))
+    facts = {
+        "launches": made.summary["launches"],
+        "compile_seconds": seconds,
+        "first_run_seconds": time.perf_counter() - begin,
+    }
+    return OwnArm(graph, device), own, facts
 
-    graph: RunnableGraph
-    device: texloom.Device
 
-    def seconds(self, count: int) -> float:
-        """Return seconds per run, for `count` runs with one wait."""
-        return self.graph.time(count, self.device) / count
+def peers_of(
+    task: Task, peers: dict[str, Peer], session: OnnxRuntimeArm | None, options: argparse.Namespace
+) -> tuple[dict[str, Timed], dict[str, np.ndarray], np.ndarray | None, float]:
+    """Return the arms and outputs of peers, the output to compare with, and how far it may be."""
+    arms: dict[str, Timed] = {}
+    outputs: dict[str, np.ndarray] = {}
+    exact, bound = None, error_bound(task.model, DTYPES[task.precision])
+    torch = peers.get("PyTorch")
+    if torch is not None and task.name in NETWORKS:
+        exact = task.output_of(torch, do="reference", **task.files)
+        made = {}
+        if torch.device:
+            how = {"dtype": DTYPES[task.precision], "compiled": not options.no_compile}
+            made = torch.ask("arms", **task.files, **how)
+        for arm, number in made.items():
+            outputs[arm] = task.output_of(torch, do="output", number=number)
+            arms[arm] = PeerArm(torch, number)
+    if session is not None:
+        own = session.output({task.input: task.image})
+        if exact is None:
+            if task.name not in NETWORKS:
+                run = lambda x: session.output({task.input: x})  # noqa: E731
+                bound = measured_bound(run, task.image, task.model)
+                session.output({task.input: task.image})
+            exact, bound = own.astype("float64"), 2 * bound
+        arms["onnxruntime"], outputs["onnxruntime"] = session, own
+    other = peers.get("tinygrad")
+    if other is not None and task.precision == "fp32":
+        for arm, number in other.ask("arms", **task.files).items():
+            outputs[arm] = task.output_of(other, do="output", number=number)
+            arms[arm] = PeerArm(other, number)
+    return arms, outputs, exact, bound
 
 
 def measure(
-    name: str, precision: str, peer: PyTorch | None, options: argparse.Namespace
+    name: str, precision: str, peers: dict[str, Peer], options: argparse.Namespace
 ) -> dict[str, Any]:
     """Return the medians of a network in milliseconds, and the errors."""
     device = texloom.opencl(0)
-    target = options.target or texloom.target.Target.from_device(device)
-    dtype = DTYPES[precision]
-    with tempfile.TemporaryDirectory() as at:
-        folder = Path(at)
-        model = NETWORKS[name](size=options.size, batch_norm=options.batch_norm)
-        (folder / "model.onnx").write_bytes(model.SerializeToString())
-        rng = np.random.default_rng(1)
-        image = rng.standard_normal((1, 3, options.size, options.size), np.float32)
-        np.save(folder / "image.npy", image)
-        begin = time.perf_counter()
-        given = {"precision": precision} if precision != "fp32" else {}
-        compiled = texloom.compile(model, target, storage=options.storage, **given)
-        compiled.save(folder / "model.tlp")
-        compile_seconds = time.perf_counter() - begin
-        graph = load(folder / "model.tlp")
-        (own,) = graph.run({"image": image}, device).values()
-        arms: dict[str, Any] = {"texloom": OwnArm(graph, device)}
-        errors = {}
-        bound = error_bound(model, dtype)
-        if peer is not None:
-            files = {"model": str(folder / "model.onnx"), "image": str(folder / "image.npy")}
-            result = str(folder / "output.npy")
-            peer.ask("reference", **files, output=result)
-            exact = np.load(result)
-            errors["texloom"] = distance(own, exact)
-            made = (
-                peer.ask("arms", **files, dtype=dtype, compiled=not options.no_compile)
-                if peer.device
-                else {}
-            )
-            for arm, number in made.items():
-                peer.ask("output", number=number, output=result)
-                errors[arm] = distance(np.load(result), exact)
-                arms[arm] = PyTorchArm(peer, number)
-        medians = interleaved_medians(list(arms.values()), rounds=options.rounds)
+    with tempfile.TemporaryDirectory() as folder:
+        if name in NETWORKS:
+            model = NETWORKS[name](size=options.size, batch_norm=options.batch_norm)
+        else:
+            model = networks()[name]()
+        task = Task(name, precision, model, Path(folder))
+        own, output, facts = compiled(task, device, options)
+        session = OnnxRuntimeArm(model.SerializeToString()) if options.onnxruntime else None
+        others, outputs, exact, bound = peers_of(task, peers, session, options)
+        arms: dict[str, Timed] = {"texloom": own, **others}
+        outputs["texloom"] = output
+        samples = results_in_turns(samples_of([*arms.values()], _SAMPLE_SECONDS), options.rounds)
+    errors = {} if exact is None else {arm: distance(outputs[arm], exact) for arm in arms}
+    ratios = {
+        arm: median(theirs / ours for theirs, ours in zip(each, samples[0], strict=True))
+        for arm, each in zip(arms, samples, strict=True)
+        if arm != "texloom"
+    }
     return {
         "network": name,
         "precision": precision,
-        "launches": compiled.summary["launches"],
-        "compile_seconds": compile_seconds,
-        "ms": {arm: each * 1e3 for arm, each in zip(arms, medians, strict=True)},
+        **facts,
+        "ms": {arm: median(each) * 1e3 for arm, each in zip(arms, samples, strict=True)},
+        "ratios": ratios,
         "errors": errors,
         "bound": bound,
         "right": all(each <= bound for each in errors.values()),
@@ -147,30 +170,34 @@ def measure(
 
 def show(row: dict[str, Any]) -> None:
     """Print the measurements of a network."""
-    ms = row["ms"]
     print(f"\n{row['network']} {row['precision']}: {row['launches']} launches", flush=True)
-    theirs = {arm: each for arm, each in ms.items() if arm != "texloom"}
-    for arm, each in ms.items():
+    print(
+        f"  compiled in {row['compile_seconds']:.1f} s, first run {row['first_run_seconds']:.1f} s"
+    )
+    for arm, each in row["ms"].items():
         error = row["errors"].get(arm)
         checked = "" if error is None else f"  error {error:.1e}"
-        ratio = f"  {each / ms['texloom']:6.2f} x our time" if arm != "texloom" else ""
-        print(f"  {arm:28}{each:9.3f} ms{ratio}{checked}", flush=True)
-    if theirs:
-        best = min(theirs, key=lambda arm: theirs[arm])
-        print(f"  {theirs[best] / ms['texloom']:.2f} x as fast as the best, {best}")
+        ratio = row["ratios"].get(arm)
+        times = "" if ratio is None else f"  {ratio:6.2f} x our time"
+        print(f"  {arm:28}{each:9.3f} ms{times}{checked}", flush=True)
+    if row["ratios"]:
+        best = min(row["ratios"], key=lambda arm: row["ratios"][arm])
+        print(f"  {row['ratios'][best]:.2f} x as fast as the best, {best}")
     if row["errors"]:
-        print(
-            f"  {'right' if row['right'] else 'WRONG'}: errors to float64, bound {row['bound']:.1e}"
-        )
+        print(f"  {'right' if row['right'] else 'WRONG'}: bound of the errors {row['bound']:.1e}")
 
 
 def main() -> int:
     """Measure and print; return 1 if an output is wrong."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--network", action="append", choices=list(NETWORKS))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--network", action="append", choices=list(networks()), metavar="NAME")
     parser.add_argument("--precision", action="append", choices=list(DTYPES))
     parser.add_argument("--pytorch", metavar="PYTHON", help="a Python with PyTorch and CUDA")
     parser.add_argument("--no-compile", action="store_true", help="leave out torch.compile")
+    parser.add_argument("--onnxruntime", action="store_true", help="measure this, too")
+    parser.add_argument("--tinygrad", action="store_true", help="measure this, too")
     parser.add_argument("--target", help="default: that of the device")
     parser.add_argument("--storage", default="buffer", choices=("auto", "buffer", "texture"))
     parser.add_argument("--batch-norm", action="store_true", help="not folded into weights")
@@ -179,12 +206,18 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
     options = parser.parse_args()
     rows = []
-    with pytorch(options.pytorch) as peer:
-        described = "not measured" if peer is None else peer.device or "has no CUDA device"
-        print(f"device   {texloom.opencl(0).device_name}\nPyTorch  {described}", flush=True)
+    with ExitStack() as stack:
+        peers: dict[str, Peer] = {}
+        if options.pytorch:
+            peers["PyTorch"] = stack.enter_context(pytorch(options.pytorch))
+        if options.tinygrad:
+            peers["tinygrad"] = stack.enter_context(tinygrad())
+        print(f"device      {texloom.opencl(0).device_name}", flush=True)
+        for name, peer in peers.items():
+            print(f"{name:12}{peer.device or 'has no device'}", flush=True)
         for precision in options.precision or ["fp32"]:
             for name in options.network or NETWORKS:
-                rows.append(measure(name, precision, peer, options))
+                rows.append(measure(name, precision, peers, options))
                 show(rows[-1])
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import onnx
 from light_models import NAMES, light_model
 from models import NETWORKS
+from numpy.typing import NDArray
 
 from texloom.demo.ocr.models import find
 
@@ -40,4 +42,19 @@ def text_network(file: Path, size: tuple[int, int]) -> onnx.ModelProto:
     return model
 
 
-__all__ = ["TEXT_SIZES", "networks", "text_network"]
+def input_of(name: str, shape: Sequence[int]) -> NDArray[np.float32]:
+    """Return what a network reads: parts of a scanned page from -1 to 1, or random numbers.
+
+    Random numbers have no text, where the outputs of text networks are all but zero.
+    """
+    if name not in TEXT_SIZES:
+        return np.random.default_rng(1).standard_normal(shape, np.float32)
+    from skimage.data import page
+
+    scan = page().astype(np.float32) / 127.5 - 1
+    rows, columns = shape[-2:]
+    times = [-(-rows // scan.shape[0]), -(-columns // scan.shape[1])]
+    return np.broadcast_to(np.tile(scan, times)[:rows, :columns], shape).copy()
+
+
+__all__ = ["TEXT_SIZES", "input_of", "networks", "text_network"]
