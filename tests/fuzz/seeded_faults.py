@@ -157,7 +157,8 @@ FAULTS = (
     Fault(
         "half values that are computed in single precision are not rounded",
         LEGALIZE + "widen_storage.cc",
-        "return is_widened(e->type) && !is_exact(e) ? rounded(rebuilt) : rebuilt;",
+        "return is_widened(e->type) && !is_exact(e) ? rounded(rebuilt, e->type.element()) "
+        ": rebuilt;",
         "return rebuilt;",
     ),
     Fault(

@@ -251,7 +251,8 @@ def test_interrupted_while_launching():
         g(one, two); two.numpy()
     """)
     assert (status, output) == (0, "interrupted True\n" * 2)
-    assert INTERRUPTED.match(errors)
+    # A busy machine may be told before that the device's compiler is waited for.
+    assert INTERRUPTED.search(errors)
 
 
 def test_other_threads_run_while_one_waits():

@@ -253,11 +253,6 @@ def test_a_name_may_contain_an_equals_sign(folder, capsys):
 
 
 WRONG = {
-    "open extents": (
-        ["compile", "model.onnx", "--storage", "texture"],
-        "help: give numbers for "
-        "the letters in shapes={'x': (A, 3, B, C)}; on the command line, in --shape x=Ax3xBxC",
-    ),
     "a shape that contradicts": (
         ["compile", "model.onnx", "--shape", "x=1x4x2x2"],
         "error[TL5003]: the model's input 'x' has the shape (N, 3, H, W), the given shape is "
