@@ -1,8 +1,10 @@
 // Tests OpenCL calls that fail, and which calls are made or avoided.
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <thread>
+#include <vector>
 
 #include "runtime/drivers/opencl/platform/quirks.h"
 #include "tests/runtime/drivers/opencl/replaced_call_fixture.h"
@@ -81,6 +83,36 @@ TEST_F(ReplacedCallTest, AllocationsKeepTheDriversWords) {
               fails_with(StatusCode::OutOfMemory,
                          "a texture rgba32float of 3x2 texels: clCreateImage: "
                          "CL_OUT_OF_HOST_MEMORY"));
+}
+
+// NVIDIA's driver crashes if it is the other way round.
+TEST_F(ReplacedCallTest, PartsOfABufferAreReleasedInTheReverseOrderOfTheirCreation) {
+  static std::vector<cl_mem> made, released;
+  made = released = {};
+  open_with([](Api& api) {
+    api.clCreateSubBuffer = [](cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type,
+                               const void* region, cl_int* code) -> cl_mem {
+      return made.emplace_back(real.clCreateSubBuffer(buffer, flags, type, region, code));
+    };
+    api.clReleaseMemObject = [](cl_mem memory) -> cl_int {
+      if (std::ranges::find(made, memory) != made.end()) released.push_back(memory);
+      return real.clReleaseMemObject(memory);
+    };
+  });
+  const auto executable = make_executable(kAdvanceSource, advance_entry());
+  const std::uint64_t step = device_->info().limits.buffer_offset_alignment;
+  auto buffer = make_buffer(4 * step);
+  for (const std::uint64_t place : {2, 1, 3, 1}) {
+    const auto commands = device_->create_command_buffer({.reusable = true});
+    TL_ASSERT_OK(commands->dispatch(executable, 0, {1, 1, 1},
+                                    {{BufferBinding{buffer, place * step}}}, {{Constant(1)}}));
+    TL_ASSERT_OK(run(commands));
+  }
+  EXPECT_EQ(made.size(), 3);
+  EXPECT_EQ(released.size(), 0);
+  buffer.reset();
+  std::ranges::reverse(made);
+  EXPECT_EQ(released, made);
 }
 
 // A device that supports no format.

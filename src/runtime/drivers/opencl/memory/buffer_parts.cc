@@ -20,31 +20,42 @@ Result<PartUse> BufferParts::use(const Context& context, cl_mem buffer, std::uin
   const std::scoped_lock lock(mutex_);
   PartUse use;
   use.range_ = {offset, bytes};
-  auto found = parts_.find(use.range_);
-  if (found == parts_.end()) {
-    TL_ASSIGN_OR_RETURN(MemoryHandle memory, create_part(context, buffer, offset, bytes));
-    found = parts_.emplace(use.range_, Part{.memory = std::move(memory)}).first;
-  } else if (found->second.uses == 0) {
-    --unused_;
+  const auto [found, is_new] = places_.try_emplace(use.range_, parts_.size());
+  if (is_new) {
+    Result<MemoryHandle> memory = create_part(context, buffer, offset, bytes);
+    if (!memory.ok()) {
+      places_.erase(found);
+      return memory.status();
+    }
+    parts_.push_back({.range = use.range_, .memory = *std::move(memory)});
+    ++unused_;
   }
-  ++found->second.uses;
-  use.memory_ = found->second.memory.get();
+  Part& part = parts_[found->second];
+  if (part.uses++ == 0) --unused_;
+  use.memory_ = part.memory.get();
   use.parts_ = weak_from_this();
   return use;
 }
 
 void BufferParts::end_use(const PartUse::Range& range) {
   const std::scoped_lock lock(mutex_);
-  const auto found = parts_.find(range);
-  if (found != parts_.end() && --found->second.uses == 0) ++unused_;
+  const auto found = places_.find(range);
+  if (found != places_.end() && --parts_[found->second].uses == 0) ++unused_;
   if (unused_ <= kMostUnused) return;
-  std::erase_if(parts_, [](const auto& part) { return part.second.uses == 0; });
-  unused_ = 0;
+  while (!parts_.empty() && parts_.back().uses == 0) {
+    release_last();
+    --unused_;
+  }
+}
+
+void BufferParts::release_last() {
+  places_.erase(parts_.back().range);
+  parts_.pop_back();
 }
 
 void BufferParts::clear() {
   const std::scoped_lock lock(mutex_);
-  parts_.clear();
+  while (!parts_.empty()) release_last();
   unused_ = 0;
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "runtime/drivers/opencl/api/handle.h"
 #include "runtime/drivers/opencl/platform/context.h"
@@ -39,6 +40,9 @@ class PartUse {
 // The parts of one buffer, each made once for all users. OpenCL's parts keep the
 // memory alive, so the buffer owns them rather than their users: kernels of a command buffer that
 // is submitted again may be bound to memory that the caller has released. Thread safe.
+//
+// Parts are released in the reverse order of their creation: NVIDIA's driver (580.159) crashes if
+// kernels have used parts that overlap, and the one made first is released first.
 class BufferParts : public std::enable_shared_from_this<BufferParts> {
  public:
   // `buffer` is the object of the whole buffer.
@@ -50,18 +54,20 @@ class BufferParts : public std::enable_shared_from_this<BufferParts> {
  private:
   friend class PartUse;
   struct Part {
+    PartUse::Range range;
     MemoryHandle memory;
     std::size_t uses = 0;
   };
   void end_use(const PartUse::Range& range);
+  void release_last();
 
-  // Parts that nobody uses stay for later users: to release a part while its buffer lives has
-  // crashed NVIDIA's driver (580.159), besides the time that it takes.
+  // Parts that nobody uses stay for later users, because making one takes time.
   static constexpr std::size_t kMostUnused = 4096;
 
-  std::mutex mutex_;
-  std::map<PartUse::Range, Part> parts_;  // guarded by mutex_
-  std::size_t unused_ = 0;                // of them; guarded by mutex_
+  std::mutex mutex_;                              // guards what follows
+  std::vector<Part> parts_;                       // in the order of their creation
+  std::map<PartUse::Range, std::size_t> places_;  // in parts_
+  std::size_t unused_ = 0;
 };
 
 }  // namespace texloom::hal::opencl
