@@ -21,6 +21,9 @@ Result<std::shared_ptr<const Api>> read_functions(void* library, const std::stri
                       path, #name);
   TL_OPENCL_FUNCTIONS(TL_OPENCL_FIND)
 #undef TL_OPENCL_FIND
+#define TL_OPENCL_FIND(name) find_function(library, #name, api->name);
+  TL_OPENCL_2_FUNCTIONS(TL_OPENCL_FIND)
+#undef TL_OPENCL_FIND
   return std::shared_ptr<const Api>(std::move(api));
 }
 

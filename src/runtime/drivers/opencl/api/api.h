@@ -1,9 +1,11 @@
-// Loads the functions of the OpenCL 1.2 API from a loader library at run time.
+// Loads functions of the OpenCL API from a loader library at run time: all of version 1.2 that the
+// driver needs, and what newer versions have that it uses where it is there.
 #pragma once
 
 // This driver calls nothing newer, whatever version other code is built for.
 #undef CL_TARGET_OPENCL_VERSION
-#define CL_TARGET_OPENCL_VERSION 120
+#define CL_TARGET_OPENCL_VERSION 200
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS  // clCreateCommandQueue
 #include <CL/cl.h>
 
 #include <memory>
@@ -12,7 +14,7 @@
 
 #include "support/status.h"
 
-// Every function that the driver calls.
+// Every function of version 1.2 that the driver calls.
 #define TL_OPENCL_FUNCTIONS(X)   \
   X(clGetPlatformIDs)            \
   X(clGetPlatformInfo)           \
@@ -59,6 +61,12 @@
   X(clEnqueueMarkerWithWaitList) \
   X(clEnqueueBarrierWithWaitList)
 
+// Functions of version 2.0, null if the loader is older.
+#define TL_OPENCL_2_FUNCTIONS(X) \
+  X(clSVMAlloc)                  \
+  X(clSVMFree)                   \
+  X(clSetKernelArgSVMPointer)
+
 namespace texloom::hal::opencl {
 
 // An immutable table of function pointers, shared by everything that the driver makes. A test may
@@ -66,11 +74,12 @@ namespace texloom::hal::opencl {
 struct Api {
 #define TL_OPENCL_MEMBER(name) decltype(&::name) name = nullptr;
   TL_OPENCL_FUNCTIONS(TL_OPENCL_MEMBER)
+  TL_OPENCL_2_FUNCTIONS(TL_OPENCL_MEMBER)
 #undef TL_OPENCL_MEMBER
 };
 
 // Opens the first of the libraries that exists. Unavailable, with advice on what to install, if
-// none exists or if it lacks a function. The library stays loaded for the lifetime of the process:
+// none exists or if it lacks a function of version 1.2. The library stays loaded for the lifetime of the process:
 // OpenCL implementations keep threads running, whose code must not be unloaded.
 Result<std::shared_ptr<const Api>> load_api(std::span<const std::string> library_paths);
 

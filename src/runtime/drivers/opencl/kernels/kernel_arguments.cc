@@ -19,20 +19,34 @@ bool KernelArguments::needs_part(const BoundBuffer& bound) const {
   return of_same_buffer > 1;
 }
 
-Status KernelArguments::replace(const Context& context, cl_uint index, Argument argument,
-                                cl_mem memory, cl_kernel kernel) {
+Status KernelArguments::replace(cl_uint index, Argument argument, FunctionRef<Status()> set) {
   arguments_[index].is_set = false;
-  TL_RETURN_IF_ERROR(set_once(context, index, {sizeof memory, &memory}, kernel));
+  TL_RETURN_IF_ERROR(set());
   argument.is_set = true;
   arguments_[index] = std::move(argument);
   return {};
 }
 
+Status KernelArguments::replace(const Context& context, cl_uint index, Argument argument,
+                                cl_mem memory, cl_kernel kernel) {
+  return replace(index, std::move(argument),
+                 [&] { return set_once(context, index, {sizeof memory, &memory}, kernel); });
+}
+
 Status KernelArguments::set_buffer(const Context& context, const BufferParam& param,
                                    const BoundBuffer& bound, cl_uint index, cl_kernel kernel) {
   const OpenClBuffer& buffer = as_opencl(*bound.buffer);
-  const bool is_part = needs_part(bound);
   Argument wanted{.object = buffer.id()};
+  if (std::byte* const address = buffer.address()) {
+    wanted.offset = bound.offset;
+    if (arguments_[index].has(wanted)) return {};
+    return replace(index, std::move(wanted), [&] {
+      return to_status(
+          context.api().clSetKernelArgSVMPointer(kernel, index, address + bound.offset),
+          "clSetKernelArgSVMPointer");
+    });
+  }
+  const bool is_part = needs_part(bound);
   if (is_part) {
     // Only what the kernel touches, because overlapping parts must not be written.
     wanted.offset = bound.offset;

@@ -8,6 +8,7 @@
 #include "runtime/drivers/opencl/memory/buffer_parts.h"
 #include "runtime/drivers/opencl/platform/context.h"
 #include "runtime/hal/segment.h"
+#include "support/function_ref.h"
 #include "support/status.h"
 
 namespace texloom::hal::opencl {
@@ -50,6 +51,8 @@ class KernelArguments {
                      cl_kernel kernel);
   // Sets the argument unless the kernel has it.
   Status set_once(const Context& context, cl_uint index, const Value& value, cl_kernel kernel);
+  // Gives the kernel an argument of memory by `set`.
+  Status replace(cl_uint index, Argument argument, FunctionRef<Status()> set);
   Status replace(const Context& context, cl_uint index, Argument argument, cl_mem memory,
                  cl_kernel kernel);
   bool needs_part(const BoundBuffer& bound) const;

@@ -31,25 +31,57 @@ Result<MemoryHandle> create_part(const Context& context, cl_mem buffer, std::uin
   return memory;
 }
 
+AddressedMemory::~AddressedMemory() {
+  if (address_ != nullptr) context_->api().clSVMFree(context_->get(), address_);
+}
+
+Result<AddressedMemory> AddressedMemory::allocate(std::shared_ptr<const Context> context,
+                                                  std::uint64_t bytes) {
+  AddressedMemory memory;
+  memory.address_ = static_cast<std::byte*>(
+      context->api().clSVMAlloc(context->get(), CL_MEM_READ_WRITE, bytes, 0));
+  if (memory.address_ == nullptr)
+    return make_error(StatusCode::OutOfMemory, "a buffer of {} bytes: clSVMAlloc", bytes);
+  memory.context_ = std::move(context);
+  return memory;
+}
+
+namespace {
+
+// The host accesses other kinds of memory, and a view needs a memory object for a part.
+bool has_address(const Context& context, const BufferDesc& desc) {
+  return context.has_addresses() && desc.memory == MemoryKind::Device &&
+         !allows(desc.usage, BufferUsage::View);
+}
+
+}  // namespace
+
 OpenClBuffer::OpenClBuffer(std::shared_ptr<const Context> context,
                            std::shared_ptr<MapQueue> map_queue, const BufferDesc& desc,
-                           MemoryHandle memory)
+                           AddressedMemory addressed, MemoryHandle memory)
     : Buffer(context->info(), desc),
       context_(std::move(context)),
       map_queue_(std::move(map_queue)),
+      addressed_(std::move(addressed)),
       memory_(std::move(memory)) {}
 
 Result<std::shared_ptr<Buffer>> OpenClBuffer::create(std::shared_ptr<const Context> context,
                                                      std::shared_ptr<MapQueue> map_queue,
                                                      const BufferDesc& desc, std::byte* imported) {
   cl_mem_flags flags = 0;
+  AddressedMemory addressed;
+  if (imported == nullptr && has_address(*context, desc)) {
+    TL_ASSIGN_OR_RETURN(addressed, AddressedMemory::allocate(context, desc.bytes));
+    imported = addressed.address();
+  }
   if (imported != nullptr)
     flags = CL_MEM_USE_HOST_PTR;
   else if (desc.memory == MemoryKind::Shared)
     flags = CL_MEM_ALLOC_HOST_PTR;
   TL_ASSIGN_OR_RETURN(MemoryHandle memory, create_memory(*context, desc.bytes, flags, imported));
   return std::shared_ptr<Buffer>(
-      new OpenClBuffer(std::move(context), std::move(map_queue), desc, std::move(memory)));
+      new OpenClBuffer(std::move(context), std::move(map_queue), desc,
+                                                  std::move(addressed), std::move(memory)));
 }
 
 // Managed memory has a copy in host memory while it is mapped, which only these functions

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "runtime/drivers/opencl/api/handle.h"
 #include "runtime/drivers/opencl/memory/buffer_parts.h"
@@ -14,6 +15,26 @@
 
 namespace texloom::hal::opencl {
 
+// Shared virtual memory, released with its owner: kernels get addresses in it. Move-only.
+class AddressedMemory {
+ public:
+  AddressedMemory() = default;
+  AddressedMemory(AddressedMemory&& other) noexcept { *this = std::move(other); }
+  AddressedMemory& operator=(AddressedMemory&& other) noexcept {
+    std::swap(context_, other.context_);
+    std::swap(address_, other.address_);
+    return *this;
+  }
+  ~AddressedMemory();
+
+  static Result<AddressedMemory> allocate(std::shared_ptr<const Context> context, std::uint64_t bytes);
+  std::byte* address() const { return address_; }  // for kernels, not for the host
+
+ private:
+  std::shared_ptr<const Context> context_;
+  std::byte* address_ = nullptr;
+};
+
 class OpenClBuffer final : public Buffer {
  public:
   // `desc` has passed check_creation(). `imported` is host memory that becomes the buffer, or null.
@@ -23,6 +44,9 @@ class OpenClBuffer final : public Buffer {
   ~OpenClBuffer() override { parts_->clear(); }
 
   cl_mem get() const { return memory_.get(); }
+  // What kernels get instead of a memory object; null if they get one. A queue keeps the buffer
+  // until what it submitted has run.
+  std::byte* address() const { return addressed_.address(); }
   // The memory object for the bytes [offset, offset + bytes), for use as a kernel argument. Thread
   // safe.
   Result<PartUse> part(std::uint64_t offset, std::uint64_t bytes) const {
@@ -31,7 +55,7 @@ class OpenClBuffer final : public Buffer {
 
  private:
   OpenClBuffer(std::shared_ptr<const Context> context, std::shared_ptr<MapQueue> map_queue,
-               const BufferDesc& desc, MemoryHandle memory);
+               const BufferDesc& desc, AddressedMemory addressed, MemoryHandle memory);
 
   Result<std::byte*> map_memory(std::uint64_t offset, std::uint64_t bytes, Access access) override;
   Status unmap_memory(std::byte* memory, std::uint64_t offset, std::uint64_t bytes,
@@ -41,6 +65,7 @@ class OpenClBuffer final : public Buffer {
 
   std::shared_ptr<const Context> context_;
   std::shared_ptr<MapQueue> map_queue_;
+  AddressedMemory addressed_;  // outlives memory_, which stands for it
   MemoryHandle memory_;
   std::shared_ptr<BufferParts> parts_ = std::make_shared<BufferParts>();
 };

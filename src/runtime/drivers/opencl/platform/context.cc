@@ -57,8 +57,19 @@ Result<std::shared_ptr<const Context>> Context::create(std::shared_ptr<const Api
   context->binary_cache_ = std::move(binary_cache);
   context->profile_ = std::move(profile);
   context->scratch_bytes_ = scratch_bytes;
+  context->has_addresses_ = context->can_pass_addresses();
   if (device.info->features.images) TL_RETURN_IF_ERROR(context->read_image_formats());
   return std::shared_ptr<const Context>(std::move(context));
+}
+
+bool Context::can_pass_addresses() const {
+  if (!has_quirk(*info_, kSlowOverlappingParts) || api_->clSVMAlloc == nullptr ||
+      api_->clSVMFree == nullptr || api_->clSetKernelArgSVMPointer == nullptr)
+    return false;
+  cl_device_svm_capabilities has = 0;
+  return api_->clGetDeviceInfo(device_, CL_DEVICE_SVM_CAPABILITIES, sizeof has, &has, nullptr) ==
+             CL_SUCCESS &&
+         (has & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) != 0;
 }
 
 Status Context::read_image_formats() {

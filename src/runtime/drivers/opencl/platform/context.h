@@ -38,12 +38,16 @@ class Context {
   Profile* profile() const { return profile_.get(); }                // null if there is none
   // Held while a program is built; locks nothing if the device builds several at a time.
   std::unique_lock<std::mutex> lock_build() const;
+  // Whether buffers are in shared virtual memory if nothing prevents it, and kernels get addresses
+  // instead of memory objects.
+  bool has_addresses() const { return has_addresses_; }
   std::uint64_t scratch_bytes() const { return scratch_bytes_; }  // of each queue
 
  private:
   Context(std::shared_ptr<const Api> api, const PlatformDevice& device, cl_context context)
       : api_(api), device_(device.device), info_(device.info), context_(std::move(api), context) {}
   Status read_image_formats();
+  bool can_pass_addresses() const;
 
   std::shared_ptr<const Api> api_;
   cl_device_id device_;
@@ -52,6 +56,7 @@ class Context {
   std::shared_ptr<BinaryCache> binary_cache_;
   std::shared_ptr<Profile> profile_;
   std::uint64_t scratch_bytes_ = 0;
+  bool has_addresses_ = false;
   mutable std::mutex building_;
   // By texel format: the memory flags with which a 2-D image of the format can be created.
   std::array<cl_mem_flags, kAllTexelFormats.size()> image_flags_ = {};
