@@ -150,17 +150,20 @@ def test_costs_of_launches_add_up_to_the_time_of_the_network():
     begins = np.array([[0.0, 15, 40], [65, 80, 105]])
     ends = np.array([[10.0, 35, 60], [75, 100, 125]])
     # On a processor, gaps count.
-    stamped, times = _launch_times(begins, ends, 62.5)
+    stamped, times = _launch_times(begins, ends, 62.5, 0.0)
     np.testing.assert_allclose(times[1], [15, 25, 25] * np.array(62.5 / 62.5), rtol=0.2)
     assert np.median(times, axis=0).sum() == pytest.approx(62.5)
     assert stamped == pytest.approx(62.5)
     # Elsewhere, each launch is shorter without time stamps by as much.
-    stamped, times = _launch_times(begins, ends, 35.0)
+    stamped, times = _launch_times(begins, ends, 35.0, 0.0)
     assert stamped == 50
     np.testing.assert_allclose(times, [[5, 15, 15]] * 2)
     # A launch that ends before the one before it has a time, too.
-    _, times = _launch_times(begins, np.array([[50.0, 35, 60], [115, 100, 125]]), 60.0)
+    _, times = _launch_times(begins, np.array([[50.0, 35, 60], [115, 100, 125]]), 60.0, 0.0)
     assert (times > 0).all() and np.median(times, axis=0).sum() == pytest.approx(60)
+    # No launch takes less than the host needs for one.
+    _, times = _launch_times(begins, ends, 35.0, 8.0)
+    np.testing.assert_allclose(times, [[8, 15, 15]] * 2)
 
 
 def test_costs_have_keys_of_schedules_and_kernels():
@@ -206,6 +209,9 @@ def test_what_is_measured_is_not_measured_again(dev, tmp_path):
     assert {("reduction", "buffer"), ("reduction", "texture"), ("convert", "texture")} <= kinds
     assert all(each.ns > 0 and each.count >= 5 for each in known.values())
     assert ("networks are measured", 0, 4) in seen
+    short = max(costs.database.networks(costs.device), key=lambda network: network.launches)
+    assert short.launches == 64
+    assert all(each.ns >= short.total_ns / 64 * each.launches * 0.999 for each in known.values())
     x = np.random.default_rng(0).random((1, 8, 16, 16), "float32")
     expected = graph.compile(passes=(), scopes="global").run({"x": x}, dev)
     np.testing.assert_array_equal(compiled.run({"x": x}, dev)["b"], expected["b"])

@@ -3,7 +3,9 @@
 A kernel takes less time if its inputs are still in a cache. So whole networks run, whose kernels
 the device stamps with the times at which they begin and end: one with as few textures as possible,
 one with as many, and two in which every other operator uses textures, for the conversions. Each
-network also runs without time stamps, and the costs of its kernels add up to that time.
+network also runs without time stamps, and the costs of its kernels add up to that time. But no
+launch costs less than one of a kernel that does next to nothing: what follows a long kernel waits
+on the device, and elsewhere the device may wait for the host.
 """
 
 from __future__ import annotations
@@ -17,14 +19,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .database import CostDatabase, MeasuredCost, MeasuredDevice, MeasuredNetwork
-from .runs import timed_runs
+from .choosing import Costs
+from .database import MeasuredCost, MeasuredNetwork
+from .runs import run_time, timed_runs
 from .table import CostTable
 
 Progress = Callable[[str, int, int], None]
 
 Compile = Callable[[str, Sequence[str]], Any]
 """``compile(scopes, fixed)`` returns the core's graph, compiled with these alternatives."""
+
+_SHORT = "launches of next to nothing"  # the key of that network
 
 _LEAST_SHARE = 0.2  # of what time stamps say of a launch
 
@@ -34,12 +39,12 @@ def measure_sites(
     alternatives: Sequence[Sequence[str]],
     inputs: Sequence[NDArray[Any]],
     device: Any,
-    database: CostDatabase,
-    of: MeasuredDevice,
+    costs: Costs,
     table: CostTable,
+    launches: Callable[[], Any],
     progress: Progress | None = None,
 ) -> None:
-    """Measure what the database has not, and add it, one network after another.
+    """Measure what the costs have not, and add it, one network after another.
 
     Parameters
     ----------
@@ -50,13 +55,15 @@ def measure_sites(
     inputs : sequence of array
         Of the graph.
     device : Device
-    database : CostDatabase
-    of : MeasuredDevice
-        What the database calls `device`.
+    costs : Costs
+        Of the device.
     table : CostTable
+    launches : callable
+        Compiles a graph whose kernels do next to nothing.
     progress : callable, optional
         As for :meth:`texloom.graph.Graph.compile`.
     """
+    database, of = costs.database, costs.device
     networks = list(_networks(alternatives))
     for done, (scopes, fixed) in enumerate(networks):
         if progress is not None:
@@ -66,12 +73,13 @@ def measure_sites(
         known = database.costs(of)
         if all(key in known for _, key, *_ in runs if key):
             continue
+        least = _least_launch(costs, device, launches)
         timed = timed_runs(compiled, device, inputs)
-        stamped, launches = _launch_times(*timed.stamps(sum(run[3] for run in runs)), timed.total)
-        database.add(of, _costs(runs, launches, table.asked, known))
+        stamps = timed.stamps(sum(run[3] for run in runs))
+        stamped, times = _launch_times(*stamps, timed.total, least)
+        database.add(of, _costs(runs, times, table.asked, known))
         key = sha256("\n".join(key for _, key, *_ in runs).encode()).hexdigest()[:32]
-        network = MeasuredNetwork(key, launches.shape[1], stamped, timed.total)
-        database.add_network(of, network)
+        database.add_network(of, MeasuredNetwork(key, times.shape[1], stamped, timed.total))
 
 
 def _networks(alternatives: Sequence[Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
@@ -88,14 +96,28 @@ def _networks(alternatives: Sequence[Sequence[str]]) -> Iterator[tuple[str, list
             yield "auto", fixed
 
 
+def _least_launch(costs: Costs, device: Any, launches: Callable[[], Any]) -> float:
+    """Return the nanoseconds that a launch takes at least; measured once for each device."""
+    for network in costs.database.networks(costs.device):
+        if network.key == _SHORT:
+            return network.total_ns / network.launches
+    compiled = launches()
+    inputs = [np.zeros(each.shape, each.dtype) for each in compiled.inputs]
+    total = run_time(compiled, device, inputs)
+    network = MeasuredNetwork(_SHORT, compiled.summary["launches"], total, total)
+    costs.database.add_network(costs.device, network)
+    return network.total_ns / network.launches
+
+
 def _launch_times(
-    begins: NDArray[np.float64], ends: NDArray[np.float64], total: float
+    begins: NDArray[np.float64], ends: NDArray[np.float64], total: float, least: float
 ) -> tuple[float, NDArray[np.float64]]:
     """Return what the time stamps add up to, and times of launches that add up to `total`.
 
     A launch takes the time from its begin to its end, or from the end of the one before: whichever
     adds up to nearer the total. Gaps count on processors; on other devices time stamps make gaps,
-    and launches longer, each by as much. A launch keeps a share of what its stamps say.
+    and launches longer, each by as much. A launch keeps a share of what its stamps say, and takes
+    at least `least`, even if the sum is larger then.
     """
     own = np.maximum(ends - begins, 1.0)
     latest = np.maximum.accumulate(ends.ravel())
@@ -104,7 +126,8 @@ def _launch_times(
     stamped = min(sums, key=lambda each: abs(each - total))
     times = np.maximum(sums[stamped], own * _LEAST_SHARE)
     times = np.maximum(times + (total - stamped) / times.shape[1], times * _LEAST_SHARE)
-    return stamped, times * (total / float(np.median(times, axis=0).sum()))
+    times *= total / float(np.median(times, axis=0).sum())
+    return stamped, np.maximum(times, least)
 
 
 def _costs(

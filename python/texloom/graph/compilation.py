@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from ..costs import Costs
 from ..costs.measuring import measure_sites
 from ..costs.table import CostTable
 from ..errors import refuse
+from .compiled import CompiledGraph
 from .cost_model import CostModel
 from .progress import Progress
 from .tensor import GraphTensor
@@ -71,8 +72,13 @@ class Compilation:
             )
         return self.costs is not None
 
-    def measure(self, device: Device, inputs: Sequence[GraphTensor]) -> None:
-        """Measure all that may be chosen and that the costs do not have."""
+    def measure(
+        self, device: Device, inputs: Sequence[GraphTensor], launches: Callable[[], CompiledGraph]
+    ) -> None:
+        """Measure all that may be chosen and that the costs do not have.
+
+        `launches` compiles a graph whose kernels do next to nothing.
+        """
         if self.operators:
             refuse(
                 "BadGraph",
@@ -87,9 +93,9 @@ class Compilation:
             self.core.alternatives(),
             [_random(each) for each in inputs],
             device,
-            self.costs.database,
-            self.costs.device,
+            self.costs,
             table,
+            launches,
             self.progress,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -34,6 +35,7 @@ from .patterns import computation_of, is_view, joined_axis, pattern_of
 from .precision import Precision, check_precision
 from .progress import Progress
 from .separable import join_separable
+from .short_launches import short_launches
 from .symbols import Symbols
 from .tensor import GraphTensor
 
@@ -473,7 +475,8 @@ class Graph:
             progress,
         )
         if measure is not None:
-            compilation.measure(present(measure), self.inputs)
+            launches = partial(short_launches, Graph("launches"), target)
+            compilation.measure(present(measure), self.inputs, launches)
         compiled, choice = compilation.run(scopes)
         outputs = [replace(tensor, name=name) for tensor, name in self._outputs.items()]
         return CompiledGraph(compiled, self.inputs, outputs, choice)
