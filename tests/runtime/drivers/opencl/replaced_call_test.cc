@@ -1,7 +1,6 @@
 // Tests OpenCL calls that fail, and which calls are made or avoided.
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <future>
 #include <thread>
@@ -114,42 +113,6 @@ TEST_F(ReplacedCallTest, PartsOfABufferAreReleasedInTheReverseOrderOfTheirCreati
   buffer.reset();
   std::ranges::reverse(made);
   EXPECT_EQ(released, made);
-}
-
-// Parts that overlap are addresses there, and no objects of their own.
-TEST_F(ReplacedCallTest, KernelsGetAddressesOnNvidia) {
-  open_with([](Api& api) {
-    pretend_nvidia(api);
-    count_calls<&Api::clCreateSubBuffer>(real, api);
-    count_calls<&Api::clSVMAlloc>(real, api);
-    count_calls<&Api::clSVMFree>(real, api);
-  });
-  const auto executable = make_executable(kAdvanceSource, advance_entry());
-  const std::uint64_t step = device_->info().limits.buffer_offset_alignment;
-  constexpr int kFirst = 7;
-  const auto of = [&](const BufferUsage usage) {
-    auto buffer = *device_->create_buffer({.bytes = 3 * step, .usage = usage});
-    const auto commands = device_->create_command_buffer({.reusable = true});
-    EXPECT_TRUE(commands->fill(buffer, 0, 3 * step, bytes_of(std::vector{kFirst})).ok());
-    for (const std::uint64_t place : {2, 1, 2})
-      EXPECT_TRUE(commands
-                      ->dispatch(executable, 0, {1, 1, 1},
-                                 {{BufferBinding{buffer, place * step}}}, {{Constant(5)}})
-                      .ok());
-    TL_EXPECT_OK(commands->finish());
-    for (int run = 0; run < 2; ++run)
-      TL_EXPECT_OK(device_->queue()->run({.commands = {{commands}}}));
-    const std::vector<int> values = values_of<int>(buffer);
-    return std::array{values[0], values[step / sizeof(int)], values[2 * step / sizeof(int)]};
-  };
-  const std::array expected = {kFirst, 3 * kFirst + 5, 9 * kFirst + 20};
-  EXPECT_EQ(of(BufferUsage::Storage | BufferUsage::CopySource | BufferUsage::CopyTarget), expected);
-  EXPECT_EQ((calls_of<&Api::clCreateSubBuffer>()), 0);
-  EXPECT_EQ((calls_of<&Api::clSVMAlloc>()), 1);
-  EXPECT_EQ((calls_of<&Api::clSVMFree>()), 1);
-  EXPECT_EQ(of(BufferUsage::All), expected);  // which a texture may view
-  EXPECT_EQ((calls_of<&Api::clCreateSubBuffer>()), 2);
-  EXPECT_EQ((calls_of<&Api::clSVMAlloc>()), 1);
 }
 
 // A device that supports no format.

@@ -216,9 +216,11 @@ Status Encoder::encode(const DispatchSegment& segment, const CommandRange& range
   }
   TL_RETURN_IF_ERROR(call.executable->prepare());
   const OpenClExecutable& executable = as_opencl(*call.executable);
-  const cl_kernel kernel = executable.kernel(call.entry_point);
   shared_arguments_.forget();
   const std::scoped_lock lock(executable.argument_mutex());
+  TL_ASSIGN_OR_RETURN(
+      const cl_kernel kernel,
+      executable.kernel(call.entry_point, addressed_params(context_, call, range.table())));
   TL_RETURN_IF_ERROR(shared_arguments_.set(context_, call, range.table(), kernel));
   return enqueue(kernel, WorkItems(segment), call.entry(), done);
 }

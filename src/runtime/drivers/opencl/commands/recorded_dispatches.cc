@@ -17,13 +17,16 @@ WorkItems::WorkItems(const DispatchSegment& segment) {
 Status RecordedDispatch::bind(const Context& context, const DispatchSegment& segment,
                               const CommandRange& range) {
   const KernelCall& call = segment.call;
-  if (!kernel_) {
+  is_bound_ = false;
+  AddressedParams addressed = addressed_params(context, call, range.table());
+  if (!kernel_ || addressed != addressed_) {
     TL_RETURN_IF_ERROR(call.executable->prepare());
     TL_ASSIGN_OR_RETURN(kernel_, as_opencl(*call.executable).make_kernel(call.entry_point));
+    arguments_.forget();
+    addressed_ = std::move(addressed);
     items_ = WorkItems(segment);
     has_slots_ = call.has_slots;
   }
-  is_bound_ = false;
   TL_RETURN_IF_ERROR(arguments_.set(context, call, range.table(), kernel_.get()));
   table_number_ = has_slots_ ? range.table_number() : 0;
   is_bound_ = true;

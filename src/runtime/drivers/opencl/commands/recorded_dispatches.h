@@ -43,6 +43,7 @@ class RecordedDispatch {
   // Outlive the kernel that has them.
   KernelArguments arguments_;
   KernelHandle kernel_;
+  AddressedParams addressed_;  // of kernel_
   WorkItems items_;
   std::uint64_t table_number_ = 0;
   bool has_slots_ = false;

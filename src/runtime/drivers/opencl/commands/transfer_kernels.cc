@@ -186,8 +186,8 @@ Status TransferKernels::enqueue(cl_command_queue queue, std::uint32_t entry_poin
   TL_RETURN_IF_ERROR(executable_->prepare().with_context("the kernels for unaligned transfers"));
   const OpenClExecutable& executable = as_opencl(*executable_);
   const Api& api = context_->api();
-  const cl_kernel kernel = executable.kernel(entry_point);
   const std::scoped_lock lock(executable.argument_mutex());
+  TL_ASSIGN_OR_RETURN(const cl_kernel kernel, executable.kernel(entry_point, {}));
   cl_uint index = 0;
   cl_int code = CL_SUCCESS;
   const auto set = [&](const auto& argument) {

@@ -9,6 +9,20 @@
 
 namespace texloom::hal::opencl {
 
+AddressedParams addressed_params(const Context& context, const KernelCall& call,
+                                 std::span<const Binding> table) {
+  if (!context.has_addresses()) return {};
+  AddressedParams addressed;
+  auto binding = call.bindings.begin();
+  for (const KernelParam& param : call.entry().params) {
+    addressed.push_back(
+        std::holds_alternative<BufferParam>(param) &&
+        as_opencl(*resolve_buffer(*binding, table).buffer).address() != nullptr);
+    if (is_bound(param)) ++binding;
+  }
+  return addressed;
+}
+
 // A kernel that accesses both a buffer and a part of it has undefined results (OpenCL 1.2,
 // clCreateSubBuffer). If several bindings refer to the same buffer, all of them are made parts.
 bool KernelArguments::needs_part(const BoundBuffer& bound) const {

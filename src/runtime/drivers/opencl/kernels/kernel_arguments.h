@@ -13,6 +13,13 @@
 
 namespace texloom::hal::opencl {
 
+// Which parameters of a kernel get addresses (OpenClBuffer::address); empty if none does. A kernel
+// object has one choice for all of its calls: NVIDIA's driver refuses a launch if a parameter that
+// had an address has got a memory object.
+using AddressedParams = std::vector<bool>;
+AddressedParams addressed_params(const Context& context, const KernelCall& call,
+                                 std::span<const Binding> table);
+
 // The arguments that one kernel object has. Memory is remembered by the number of the buffer or
 // texture (Buffer::id), because the object may be destroyed, and a new one may have its address: an
 // OpenCL kernel keeps no memory alive, and neither does this. Used by one thread at a time.

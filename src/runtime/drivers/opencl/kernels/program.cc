@@ -1,5 +1,6 @@
 #include "runtime/drivers/opencl/kernels/program.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
@@ -250,6 +251,16 @@ Result<std::shared_ptr<Executable>> OpenClExecutable::create(std::shared_ptr<con
 
 Result<KernelHandle> OpenClExecutable::make_kernel(std::uint32_t entry_point) const {
   return create_kernel(*context_, program_.get(), entry_points()[entry_point]);
+}
+
+Result<cl_kernel> OpenClExecutable::kernel(std::uint32_t entry_point,
+                                           const AddressedParams& addressed) const {
+  if (std::ranges::find(addressed, true) == addressed.end()) return kernels_[entry_point].get();
+  KernelHandle& kernel = addressed_kernels_[{entry_point, addressed}];
+  if (!kernel) {
+    TL_ASSIGN_OR_RETURN(kernel, make_kernel(entry_point));
+  }
+  return kernel.get();
 }
 
 Status OpenClExecutable::build() {

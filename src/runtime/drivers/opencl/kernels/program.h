@@ -1,12 +1,15 @@
 // Executables of the OpenCL driver: a program built from source or a binary, and its kernels.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/drivers/opencl/api/handle.h"
+#include "runtime/drivers/opencl/kernels/kernel_arguments.h"
 #include "runtime/drivers/opencl/platform/context.h"
 #include "runtime/hal/executable.h"
 #include "support/status.h"
@@ -28,11 +31,10 @@ class OpenClExecutable final : public Executable {
   // prepare(). Thread safe.
   Result<KernelHandle> make_kernel(std::uint32_t entry_point) const;
 
-  // Valid only after a successful prepare().
-  cl_kernel kernel(std::uint32_t entry_point) const { return kernels_[entry_point].get(); }
-
-  // A cl_kernel stores its arguments: a thread that sets them must hold this mutex until the kernel
-  // is enqueued.
+  // The kernel object that all calls share whose parameters get addresses alike. It stores its
+  // arguments: the caller must hold argument_mutex() until the kernel is enqueued. Valid only after
+  // a successful prepare().
+  Result<cl_kernel> kernel(std::uint32_t entry_point, const AddressedParams& addressed) const;
   std::mutex& argument_mutex() const { return argument_mutex_; }
 
  private:
@@ -48,6 +50,8 @@ class OpenClExecutable final : public Executable {
   ProgramHandle program_;              // made by build(), like the kernels
   std::vector<KernelHandle> kernels_;  // by entry point
   mutable std::mutex argument_mutex_;
+  // By entry point and parameters with addresses, of which there is at least one.
+  mutable std::map<std::pair<std::uint32_t, AddressedParams>, KernelHandle> addressed_kernels_;
 };
 
 inline const OpenClExecutable& as_opencl(const Executable& executable) {
