@@ -21,6 +21,9 @@ from .cost_model import CostModel
 from .progress import Progress
 from .tensor import GraphTensor
 
+_LEAST_GAIN = 0.03
+"""Of textures, as a share of the time without them: costs of equal kernels differ by as much."""
+
 
 @dataclass
 class Compilation:
@@ -111,6 +114,10 @@ class Compilation:
         compiled = self._compiled(scopes, table, [])
         if table is None or self.costs is None:
             return compiled, None
+        if scopes == "auto":
+            without = self._compiled("global", table, [])
+            if compiled.summary()["cost"] > (1 - _LEAST_GAIN) * without.summary()["cost"]:
+                compiled = without
         choice = {"device": str(self.costs.device), **compiled.scopes()}
         compiled.annotate({"scopes": json.dumps(choice)})
         return compiled, choice
