@@ -79,8 +79,8 @@ struct Api {
 };
 
 // Opens the first of the libraries that exists. Unavailable, with advice on what to install, if
-// none exists or if it lacks a function of version 1.2. The library stays loaded for the lifetime of the process:
-// OpenCL implementations keep threads running, whose code must not be unloaded.
+// none exists or if it lacks a function of version 1.2. The library stays loaded for the lifetime
+// of the process: OpenCL implementations keep threads running, whose code must not be unloaded.
 Result<std::shared_ptr<const Api>> load_api(std::span<const std::string> library_paths);
 
 }  // namespace texloom::hal::opencl

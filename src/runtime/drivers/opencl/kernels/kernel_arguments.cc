@@ -15,9 +15,8 @@ AddressedParams addressed_params(const Context& context, const KernelCall& call,
   AddressedParams addressed;
   auto binding = call.bindings.begin();
   for (const KernelParam& param : call.entry().params) {
-    addressed.push_back(
-        std::holds_alternative<BufferParam>(param) &&
-        as_opencl(*resolve_buffer(*binding, table).buffer).address() != nullptr);
+    addressed.push_back(std::holds_alternative<BufferParam>(param) &&
+                        as_opencl(*resolve_buffer(*binding, table).buffer).address() != nullptr);
     if (is_bound(param)) ++binding;
   }
   return addressed;

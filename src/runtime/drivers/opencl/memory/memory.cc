@@ -79,8 +79,7 @@ Result<std::shared_ptr<Buffer>> OpenClBuffer::create(std::shared_ptr<const Conte
   else if (desc.memory == MemoryKind::Shared)
     flags = CL_MEM_ALLOC_HOST_PTR;
   TL_ASSIGN_OR_RETURN(MemoryHandle memory, create_memory(*context, desc.bytes, flags, imported));
-  return std::shared_ptr<Buffer>(
-      new OpenClBuffer(std::move(context), std::move(map_queue), desc,
+  return std::shared_ptr<Buffer>(new OpenClBuffer(std::move(context), std::move(map_queue), desc,
                                                   std::move(addressed), std::move(memory)));
 }
 

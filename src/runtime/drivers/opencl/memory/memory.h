@@ -27,7 +27,8 @@ class AddressedMemory {
   }
   ~AddressedMemory();
 
-  static Result<AddressedMemory> allocate(std::shared_ptr<const Context> context, std::uint64_t bytes);
+  static Result<AddressedMemory> allocate(std::shared_ptr<const Context> context,
+                                          std::uint64_t bytes);
   std::byte* address() const { return address_; }  // for kernels, not for the host
 
  private:

@@ -80,8 +80,7 @@ TEST_F(AddressesTest, PartsAreNoObjects) {
   for (const bool reusable : {false, true}) {
     const auto buffer = make(kAddressed);
     const auto parts = parts_of(buffer);
-    TL_ASSERT_OK(
-        device_->queue()->run({.commands = {{record(reusable, parts[0], parts[1])}}}));
+    TL_ASSERT_OK(device_->queue()->run({.commands = {{record(reusable, parts[0], parts[1])}}}));
     EXPECT_EQ(this->parts(buffer), kOnce);
   }
   EXPECT_EQ((calls_of<&Api::clCreateSubBuffer>()), 0);
@@ -94,8 +93,7 @@ TEST_F(AddressesTest, BuffersThatTexturesMayViewHaveNone) {
     for (const BufferUsage usage : {kAddressed, BufferUsage::All, kAddressed}) {
       const auto buffer = make(usage);
       const auto parts = parts_of(buffer);
-      TL_ASSERT_OK(
-          device_->queue()->run({.commands = {{record(reusable, parts[0], parts[1])}}}));
+      TL_ASSERT_OK(device_->queue()->run({.commands = {{record(reusable, parts[0], parts[1])}}}));
       EXPECT_EQ(this->parts(buffer), kOnce);
     }
   }
