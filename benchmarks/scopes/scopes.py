@@ -3,10 +3,9 @@
     python benchmarks/scopes/scopes.py --costs costs.sqlite direction detection mobilenetv2
 
 Measures the kernels of each network that the file of costs does not have, compiles the network in
-the three ways, checks that the outputs agree, and prints predicted and measured times: those of
-the fastest of several processes, as costs are measured, each of which runs the three in turns. The
-text models are those of the package rapidocr-onnxruntime, unless ``--models`` names a folder with
-them.
+the three ways, checks that the outputs agree, and prints predicted and measured times: medians
+over processes, each of which runs the three in turns. The text models are those of the package
+rapidocr-onnxruntime, unless ``--models`` names a folder with them.
 """
 
 from __future__ import annotations
@@ -132,6 +131,9 @@ def benchmark(
         "difference": apart,
         "measuring_seconds": measuring,
         "new_costs": len(costs.database.costs(costs.device)) - before,
+        "chosen_to_buffers": median(
+            a / b for a, b in zip(seconds["chosen"], seconds["buffers"], strict=True)
+        ),
     }
     for way, model in models.items():
         summary = model.summary
@@ -139,7 +141,7 @@ def benchmark(
         scopes = [scope for _, scope, _ in summary["stores"].values()]
         result[way] = {
             "predicted_ms": summary["cost"] / 1e6,
-            "measured_ms": min(seconds[way]) * 1e3,
+            "measured_ms": median(seconds[way]) * 1e3,
             "processes_ms": [each * 1e3 for each in seconds[way]],
             "proven": summary["lower_bound"] >= summary["cost"],
             "launches": summary["launches"],
@@ -158,6 +160,7 @@ def row(facts: dict[str, Any]) -> str:
         cells.append(f"{own['predicted_ms']:.3f}")
         cells.append(f"{own['measured_ms']:.3f}")
         cells.append(f"{own['predicted_ms'] / own['measured_ms'] - 1:+.0%}")
+    cells.append(f"{facts['chosen_to_buffers']:.3f}")
     chosen = facts["chosen"]
     cells.append(f"{chosen['textures']} of {chosen['textures'] + chosen['buffers']}")
     cells.append(str(chosen["conversions"]))
@@ -166,8 +169,8 @@ def row(facts: dict[str, Any]) -> str:
 
 HEADER = (
     "| network | chosen: predicted ms | measured ms | error | all buffers: predicted | measured | "
-    "error | all textures: predicted | measured | error | in textures | conversions |\n"
-    "| --- |" + " --- |" * 11
+    "error | all textures: predicted | measured | error | chosen / buffers | in textures | "
+    "conversions |\n| --- |" + " --- |" * 12
 )
 
 
