@@ -13,6 +13,7 @@
 #include "runtime/drivers/opencl/kernels/program.h"
 #include "runtime/drivers/opencl/memory/memory.h"
 #include "runtime/drivers/opencl/platform/quirks.h"
+#include "runtime/hal/internal/recording/copied_rows.h"
 #include "runtime/hal/internal/recording/update_run.h"
 
 namespace texloom::hal::opencl {
@@ -25,41 +26,13 @@ Triple image_origin(Offset2D origin, std::uint64_t row = 0) {
 }
 Triple image_region(Extent2D extent) { return {extent.width, extent.height, 1}; }
 
+// OpenCL requires rows without gaps in copies from or to an image, so other pitches go through
+// scratch memory and a rectangle copy, in blocks of rows.
+Triple rectangle_origin(const CopiedRows& rows) {
+  return {rows.offset % rows.pitch, rows.offset / rows.pitch, 0};
+}
+
 }  // namespace
-
-// The buffer side of a copy from or to an image. OpenCL requires rows without gaps there, so other
-// pitches go through scratch memory and a rectangle copy, in blocks of rows. A single row has no
-// gaps.
-struct Encoder::Rows {
-  std::uint64_t row_bytes;
-  std::uint64_t height;
-  std::uint64_t pitch;
-  std::uint64_t offset;
-
-  Rows(const BufferTextureRegion& region, TexelFormat format)
-      : row_bytes(std::uint64_t{region.extent.width} * bytes_per_texel(format)),
-        height(region.extent.height),
-        pitch(region.row_pitch),
-        offset(region.buffer_offset) {}
-
-  // The same rows, without gaps and from the start of a buffer.
-  static Rows without_gaps_of(Rows rows) {
-    rows.pitch = rows.row_bytes;
-    rows.offset = 0;
-    return rows;
-  }
-
-  Rows part(const Block& block) const {
-    Rows rows = *this;
-    rows.offset += block.begin * pitch;
-    rows.height = block.count;
-    return rows;
-  }
-
-  bool without_gaps() const { return height == 1 || pitch == row_bytes; }
-  Triple origin() const { return {offset % pitch, offset / pitch, 0}; }
-  std::uint64_t last_row() const { return offset + pitch * (height - 1); }
-};
 
 Status wait_for(const Context& context, const Enqueued& enqueued, std::uint32_t track) {
   if (enqueued.commands.empty()) return {};
@@ -325,12 +298,8 @@ Status Encoder::encode(const NativeSegment& segment, std::span<const Binding> ta
   return done == nullptr ? Status() : mark(done);
 }
 
-std::uint64_t Encoder::rows_of_block(const Rows& rows) const {
-  return std::max<std::uint64_t>(scratch_.bytes() / rows.row_bytes, 1);
-}
-
 Status Encoder::encode(const CopyBufferToTextureSegment& segment, cl_event* done) {
-  const Rows rows(segment.region, segment.target->format());
+  const CopiedRows rows(segment.region, segment.target->format());
   const cl_mem source = as_opencl(*segment.source).get();
   const auto copy_image = [&](cl_mem from, std::size_t offset, const Block& block,
                               cl_event* event) {
@@ -343,19 +312,19 @@ Status Encoder::encode(const CopyBufferToTextureSegment& segment, cl_event* done
   };
   if (rows.without_gaps()) return copy_image(source, rows.offset, {0, rows.height}, done);
   return encode_blocks(
-      rows.height, rows_of_block(rows), done,
+      rows.height, rows.rows_within(scratch_.bytes()), done,
       [&](const Block& block, const Events& events) -> Status {
-        const Rows part = rows.part(block);
+        const CopiedRows part = rows.part(block.begin, block.count);
         if (part.without_gaps()) return copy_image(source, part.offset, block, events.either());
         TL_ASSIGN_OR_RETURN(const cl_mem scratch, scratch_.memory(context_));
         TL_RETURN_IF_ERROR(
-            copy_rows(source, scratch, part, Rows::without_gaps_of(part), {events.first, nullptr}));
+            copy_rows(source, scratch, part, part.without_gaps_at(0), {events.first, nullptr}));
         return copy_image(scratch, 0, block, events.last);
       });
 }
 
 Status Encoder::encode(const CopyTextureToBufferSegment& segment, cl_event* done) {
-  const Rows rows(segment.region, segment.source->format());
+  const CopiedRows rows(segment.region, segment.source->format());
   const cl_mem target = as_opencl(*segment.target).get();
   const auto copy_image = [&](cl_mem to, std::size_t offset, const Block& block, cl_event* event) {
     const Triple region = {segment.region.extent.width, block.count, 1};
@@ -366,29 +335,30 @@ Status Encoder::encode(const CopyTextureToBufferSegment& segment, cl_event* done
                      "clEnqueueCopyImageToBuffer");
   };
   if (rows.without_gaps()) return copy_image(target, rows.offset, {0, rows.height}, done);
-  return encode_blocks(rows.height, rows_of_block(rows), done,
+  return encode_blocks(rows.height, rows.rows_within(scratch_.bytes()), done,
                        [&](const Block& block, const Events& events) -> Status {
-                         const Rows part = rows.part(block);
+                         const CopiedRows part = rows.part(block.begin, block.count);
                          if (part.without_gaps())
                            return copy_image(target, part.offset, block, events.either());
                          TL_ASSIGN_OR_RETURN(const cl_mem scratch, scratch_.memory(context_));
                          TL_RETURN_IF_ERROR(copy_image(scratch, 0, block, events.first));
-                         return copy_rows(scratch, target, Rows::without_gaps_of(part), part,
+                         return copy_rows(scratch, target, part.without_gaps_at(0), part,
                                           {nullptr, events.last});
                        });
 }
 
 // Copies between rows of the same size; there are at least two.
-Status Encoder::copy_rows(cl_mem source, cl_mem target, const Rows& from, const Rows& to,
-                          const Events& events) {
+Status Encoder::copy_rows(cl_mem source, cl_mem target, const CopiedRows& from,
+                          const CopiedRows& to, const Events& events) {
   const Api& api = context_.api();
   const bool last_apart = has_quirk(*context_.info(), kWholeLastRow);
   const Triple rectangle = {from.row_bytes, from.height - (last_apart ? 1 : 0), 1};
-  TL_RETURN_IF_ERROR(to_status(
-      api.clEnqueueCopyBufferRect(queue_, source, target, from.origin().data(), to.origin().data(),
-                                  rectangle.data(), from.pitch, 0, to.pitch, 0, 0, nullptr,
-                                  last_apart ? events.first : events.either()),
-      "clEnqueueCopyBufferRect"));
+  TL_RETURN_IF_ERROR(
+      to_status(api.clEnqueueCopyBufferRect(queue_, source, target, rectangle_origin(from).data(),
+                                            rectangle_origin(to).data(), rectangle.data(),
+                                            from.pitch, 0, to.pitch, 0, 0, nullptr,
+                                            last_apart ? events.first : events.either()),
+                "clEnqueueCopyBufferRect"));
   if (!last_apart) return {};
   return to_status(api.clEnqueueCopyBuffer(queue_, source, target, from.last_row(), to.last_row(),
                                            from.row_bytes, 0, nullptr, events.last),

@@ -20,6 +20,10 @@
 #include "support/function_ref.h"
 #include "support/status.h"
 
+namespace texloom::hal {
+struct CopiedRows;
+}
+
 namespace texloom::hal::opencl {
 
 // Commands that were submitted to a queue.
@@ -84,9 +88,7 @@ class Encoder {
   Status encode_blocks(std::uint64_t total, std::uint64_t largest, cl_event* done,
                        FunctionRef<Status(const Block&, const Events&)> encode_block);
 
-  struct Rows;
-  std::uint64_t rows_of_block(const Rows& rows) const;
-  Status copy_rows(cl_mem source, cl_mem target, const Rows& from, const Rows& to,
+  Status copy_rows(cl_mem source, cl_mem target, const CopiedRows& from, const CopiedRows& to,
                    const Events& events);
 
   const Context& context_;

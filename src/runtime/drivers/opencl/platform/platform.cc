@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -13,6 +12,7 @@
 #include "runtime/drivers/opencl/platform/disjoint_views.h"
 #include "runtime/drivers/opencl/platform/quirks.h"
 #include "runtime/drivers/opencl/platform/words.h"
+#include "runtime/hal/internal/devices/device_id.h"
 #include "runtime/hal/internal/memory/machine_memory.h"
 
 namespace texloom::hal::opencl {
@@ -126,29 +126,11 @@ void read_view_alignments(DeviceReader& reader, std::string_view extensions, Dev
   info.limits.view_base_alignment = std::max<cl_uint>(base, 1);
 }
 
-// "NVIDIA CUDA", "NVIDIA H200" -> "nvidia-cuda-nvidia-h200"
-std::string make_id(std::string_view platform, std::string_view name) {
-  std::string id;
-  for (const char c : fmt::format("{} {}", platform, name)) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.';
-    const bool capital = c >= 'A' && c <= 'Z';
-    if (letter || capital)
-      id += capital ? static_cast<char>(c - 'A' + 'a') : c;
-    else if (!id.empty() && id.back() != '-')
-      id += '-';
-  }
-  while (!id.empty() && id.back() == '-') id.pop_back();
-  return id;
-}
-
-// Makes equal ids unique by appending "-2", "-3", … to all but the first.
 void make_ids_unique(std::vector<PlatformDevice>& devices) {
-  std::map<std::string, int> seen;
+  UniqueIds ids;
   for (PlatformDevice& device : devices) {
-    const int place = ++seen[device.info->id];
-    if (place == 1) continue;
     DeviceInfo info = *device.info;
-    info.id += fmt::format("-{}", place);
+    info.id = ids.add(info.id);
     device.info = std::make_shared<const DeviceInfo>(std::move(info));
   }
 }
@@ -159,7 +141,7 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
   info.name = reader.text(CL_DEVICE_NAME);
   info.vendor = reader.text(CL_DEVICE_VENDOR);
   info.driver = "opencl";
-  info.id = make_id(platform, info.name);
+  info.id = device_id(fmt::format("{} {}", platform, info.name));
   info.platform = std::move(platform);
   info.driver_version = reader.text(CL_DRIVER_VERSION);
   info.api_version = reader.text(CL_DEVICE_VERSION);
