@@ -25,7 +25,7 @@ read_by_gcc() {
     "$python" tests/read_by_gcc.py --jobs "$jobs"
 }
 some_mutants() { "$python" tests/mutants.py --count 50; }
-cxx_files() { git ls-files -co --exclude-standard -- '*.cc' '*.h'; }
+cxx_files() { git ls-files -co --exclude-standard -- '*.cc' '*.mm' '*.h'; }
 
 lint_quick() {
   local status=0

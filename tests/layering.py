@@ -78,6 +78,8 @@ PRIVATE = {
 # External libraries that only one place may include.
 ONLY_IN = {
     "CL/": "src/runtime/drivers/opencl/",
+    "Foundation/": "src/runtime/drivers/metal/",
+    "Metal/": "src/runtime/drivers/metal/",
     "flatbuffers/": "src/runtime/package/",
     "package_generated.h": "src/runtime/package/",
     "pybind11/": "(python/core alone)",
@@ -86,8 +88,8 @@ ONLY_IN = {
 
 MAX_FILES = 30  # in one folder
 
-INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
-SUFFIXES = (".cc", ".h", ".def", ".py")
+INCLUDE = re.compile(r'^\s*#\s*(?:include|import)\s*(?:"([^"]+)"|<([^>]+)>)')
+SUFFIXES = (".cc", ".mm", ".h", ".def", ".py")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,13 @@
+// The scope in which a thread calls Metal: an autorelease pool.
+#pragma once
+
+#include <memory>
+
+#include "runtime/hal/queue.h"
+
+namespace texloom::hal::metal {
+
+// Pools of a thread end in the opposite order of their creation.
+std::unique_ptr<QueueBackend::Scope> enter_pool();
+
+}  // namespace texloom::hal::metal

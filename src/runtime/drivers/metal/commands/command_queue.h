@@ -1,0 +1,51 @@
+// The queue of a Metal device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "runtime/drivers/metal/api/handle.h"
+#include "runtime/drivers/metal/commands/encoder.h"
+#include "runtime/drivers/metal/commands/passes.h"
+#include "runtime/drivers/metal/commands/staging.h"
+#include "runtime/drivers/metal/commands/transfer_kernels.h"
+#include "runtime/drivers/metal/platform/context.h"
+#include "runtime/hal/queue.h"
+#include "support/status.h"
+
+namespace texloom::hal::metal {
+
+struct Submitted;
+
+// Makes one command buffer of Metal for each batch, or, with a profile, for each command.
+class MetalCommandQueue final : public QueueBackend {
+ public:
+  // `kernels` belongs to the device.
+  static Result<std::unique_ptr<QueueBackend>> create(std::shared_ptr<const Context> context,
+                                                      std::shared_ptr<TransferKernels> kernels);
+
+  Result<std::unique_ptr<Work>> start(const Batch& batch) override;
+  bool can_wait(const TimelinePoint& point) const override;
+  std::unique_ptr<Scope> enter() override;
+
+ private:
+  MetalCommandQueue(std::shared_ptr<const Context> context,
+                    std::shared_ptr<TransferKernels> kernels, Handle<MetalQueue> queue,
+                    Passes passes);
+  Status submit(const Batch& batch, Submitted& submitted);
+  Status encode_commands(const Batch& batch, StagingRanges& staging, Submitted& submitted);
+  Status encode_measured(const CommandRange& range, StagingRanges& staging, Submitted& submitted);
+  void wait_natively(std::span<const TimelinePoint> points);
+  void signal_natively(std::span<const TimelinePoint> points, Submitted& submitted);
+
+  std::shared_ptr<const Context> context_;
+  std::shared_ptr<TransferKernels> kernels_;
+  Handle<MetalQueue> queue_;
+  Passes passes_;
+  Encoder encoder_;
+  std::shared_ptr<Staging> staging_;
+  std::uint32_t track_ = 0;  // in the context's profile, if there is one
+};
+
+}  // namespace texloom::hal::metal

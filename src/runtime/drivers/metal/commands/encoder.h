@@ -1,0 +1,71 @@
+// Turns the segments of command buffers into the commands of Metal's encoders.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/drivers/metal/api/handle.h"
+#include "runtime/drivers/metal/commands/passes.h"
+#include "runtime/drivers/metal/commands/staging.h"
+#include "runtime/drivers/metal/commands/transfer_kernels.h"
+#include "runtime/drivers/metal/platform/context.h"
+#include "runtime/hal/command_buffer.h"
+#include "runtime/hal/profile.h"
+#include "runtime/hal/segment.h"
+#include "support/status.h"
+
+namespace texloom::hal::metal {
+
+// Staging memory from which the host's memory is filled when the batch is complete.
+struct StagedReadback {
+  const std::byte* from = nullptr;
+  std::span<std::byte> to;
+};
+
+// Encodes for one queue. Used by one thread at a time, inside an autorelease pool.
+class Encoder {
+ public:
+  // The first three belong to the queue or its device, `passes` too.
+  Encoder(const Context& context, MetalQueue* queue, TransferKernels& kernels, Passes& passes)
+      : context_(context), queue_(queue), kernels_(kernels), passes_(passes) {}
+
+  // Encodes segments into the command buffer of the passes. `staging` and `readbacks` must be kept
+  // until it is complete.
+  Status encode(const CommandRange& range, SegmentList::Iterator begin, SegmentList::Iterator end,
+                StagingRanges& staging, std::vector<StagedReadback>& readbacks);
+
+ private:
+  class Leases;
+
+  Status encode(const Segment& any, const CommandRange& range);
+  Result<MetalCompute*> encode_call(const KernelCall& call, const CommandRange& range);
+  Status encode(const DispatchSegment& segment, const CommandRange& range);
+  Status encode(const IndirectDispatchSegment& segment, const CommandRange& range);
+  Status encode(const FillSegment& segment, const CommandRange& range);
+  Status encode(const UpdateSegment& segment, const CommandRange& range);
+  Status encode(const ReadbackSegment& segment, const CommandRange& range);
+  Status encode(const CopyBufferSegment& segment, const CommandRange& range);
+  Status encode(const CopyBufferToTextureSegment& segment, const CommandRange& range);
+  Status encode(const CopyTextureToBufferSegment& segment, const CommandRange& range);
+  Status encode(const CopyTextureSegment& segment, const CommandRange& range);
+  Status encode(const NativeSegment& segment, const CommandRange& range);
+  Status encode_updates(SegmentList::Iterator begin, SegmentList::Iterator end);
+  Status copy(const Place& source, const Place& target, std::uint64_t bytes);
+  bool prefers_kernel(std::uint64_t bytes) const;
+
+  const Context& context_;
+  MetalQueue* queue_;
+  TransferKernels& kernels_;
+  Passes& passes_;
+  StagingRanges* staging_ = nullptr;                  // of the running call
+  std::vector<StagedReadback>* readbacks_ = nullptr;  // likewise
+};
+
+// Moves past the segments that are encoded as one command (at least one).
+SegmentList::Iterator skip_joined(SegmentList::Iterator first, SegmentList::Iterator end);
+
+}  // namespace texloom::hal::metal

@@ -1,0 +1,339 @@
+#include "runtime/drivers/metal/commands/encoder.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "runtime/drivers/metal/api/native.h"
+#include "runtime/drivers/metal/api/objects.h"
+#include "runtime/drivers/metal/kernels/program.h"
+#include "runtime/drivers/metal/memory/memory.h"
+#include "runtime/hal/internal/recording/copied_rows.h"
+#include "runtime/hal/internal/recording/update_run.h"
+
+namespace texloom::hal::metal {
+namespace {
+
+// In an open compute encoder, transfers up to this size are kernels: that is cheaper than two
+// changes of the encoder.
+constexpr std::uint64_t kLargestKernelTransfer = std::uint64_t{1} << 20;
+// Metal's limit for the distance of rows in copies from and to textures, in texels.
+constexpr std::uint64_t kMaxPitchTexels = 32767;
+
+MTLSize size_of(const std::array<std::uint32_t, 3>& size) {
+  return MTLSizeMake(size[0], size[1], size[2]);
+}
+MTLSize size_of(Extent2D extent) { return MTLSizeMake(extent.width, extent.height, 1); }
+MTLOrigin origin_of(Offset2D offset, std::uint64_t row = 0) {
+  return MTLOriginMake(offset.x, offset.y + row, 0);
+}
+
+Place place_of(const BoundBuffer& bound) { return {as_metal(*bound.buffer).get(), bound.offset}; }
+
+// Whether blits take the rows as they are.
+bool suits_blits(const CopiedRows& rows, TexelFormat format) {
+  const std::uint64_t texel = bytes_per_texel(format);
+  if (rows.offset % texel != 0) return false;
+  return rows.height == 1 || (rows.pitch % texel == 0 && rows.pitch <= kMaxPitchTexels * texel);
+}
+
+// Copies between a buffer and a texture. The place of a single row has no pitch.
+struct TextureRows {
+  MetalMemory* memory;
+  CopiedRows rows;
+  MTLOrigin origin;
+  std::uint32_t width;
+
+  std::uint64_t pitch() const { return rows.height == 1 ? rows.row_bytes : rows.pitch; }
+  MTLSize size() const { return MTLSizeMake(width, rows.height, 1); }
+};
+
+void blit_rows(MetalBlit* encoder, const TextureRows& from, id<MTLTexture> to) {
+  [objc(encoder) copyFromBuffer:objc(from.memory)
+                   sourceOffset:from.rows.offset
+              sourceBytesPerRow:from.pitch()
+            sourceBytesPerImage:0  // of further slices, which there are none of
+                     sourceSize:from.size()
+                      toTexture:to
+               destinationSlice:0
+               destinationLevel:0
+              destinationOrigin:from.origin];
+}
+
+void blit_rows(MetalBlit* encoder, id<MTLTexture> from, const TextureRows& to) {
+  [objc(encoder) copyFromTexture:from
+                     sourceSlice:0
+                     sourceLevel:0
+                    sourceOrigin:to.origin
+                      sourceSize:to.size()
+                        toBuffer:objc(to.memory)
+               destinationOffset:to.rows.offset
+          destinationBytesPerRow:to.pitch()
+        destinationBytesPerImage:0];
+}
+
+}  // namespace
+
+SegmentList::Iterator skip_joined(SegmentList::Iterator first, SegmentList::Iterator end) {
+  const auto* update = std::get_if<UpdateSegment>(&*first);
+  ++first;
+  if (update == nullptr || update->data.size() > kLargestJoinedUpdate) return first;
+  std::uint64_t bytes = update->data.size();
+  for (; first != end; ++first) {
+    const auto* next = std::get_if<UpdateSegment>(&*first);
+    if (next == nullptr || !continues(update->target, bytes, *next)) break;
+    bytes += next->data.size();
+  }
+  return first;
+}
+
+Status Encoder::encode(const CommandRange& range, SegmentList::Iterator begin,
+                       SegmentList::Iterator end, StagingRanges& staging,
+                       std::vector<StagedReadback>& readbacks) {
+  staging_ = &staging;
+  readbacks_ = &readbacks;
+  while (begin != end) {
+    const SegmentList::Iterator next = skip_joined(begin, end);
+    TL_RETURN_IF_ERROR(std::holds_alternative<UpdateSegment>(*begin) ? encode_updates(begin, next)
+                                                                     : encode(*begin, range));
+    begin = next;
+  }
+  return {};
+}
+
+Status Encoder::encode(const Segment& any, const CommandRange& range) {
+  return std::visit(
+      [&](const auto& segment) -> Status {
+        using Kind = std::decay_t<decltype(segment)>;
+        if constexpr (std::is_same_v<Kind, BarrierSegment>) {
+          passes_.barrier(segment, range.table());
+          return {};
+        } else if constexpr (std::is_same_v<Kind, HostCallSegment> ||
+                             std::is_same_v<Kind, UpdateSegment>) {
+          // The queue makes the first, and the other is joined.
+          return make_error(StatusCode::Internal, "{} reached the encoder", name_of(any));
+        } else {
+          return encode(segment, range);
+        }
+      },
+      any);
+}
+
+// Sets the pipeline and the arguments.
+Result<MetalCompute*> Encoder::encode_call(const KernelCall& call, const CommandRange& range) {
+  TL_RETURN_IF_ERROR(call.executable->prepare());
+  TL_ASSIGN_OR_RETURN(MetalCompute* const encoder, passes_.compute());
+  const Kernel& kernel = as_metal(*call.executable).kernel(call.entry_point);
+  ArgumentTable& arguments = passes_.arguments();
+  arguments.set_pipeline(kernel.pipeline.get());
+  KernelSlots next;
+  auto binding = call.bindings.begin();
+  for (const KernelParam& param : call.entry().params) {
+    if (std::holds_alternative<BufferParam>(param)) {
+      const Place place = place_of(resolve_buffer(*binding++, range.table()));
+      arguments.set_buffer(next.buffers++, place.memory, place.offset);
+    } else if (std::holds_alternative<TextureParam>(param)) {
+      const BoundTexture bound = resolve_texture(*binding++, range.table());
+      arguments.set_texture(next.textures++, as_metal(*bound.texture).get());
+    } else if (const auto* local = std::get_if<LocalParam>(&param)) {
+      arguments.set_local_bytes(next.locals++, local->bytes);
+    }
+  }
+  if (kernel.slots.constant_bytes > 0) {
+    alignas(8) ConstantBytes packed;
+    std::fill_n(packed.begin(), kernel.slots.constant_bytes, std::byte{0});
+    pack_constants(call.constants, packed);
+    arguments.set_bytes(kernel.slots.buffers, std::span(packed).first(kernel.slots.constant_bytes));
+  }
+  return encoder;
+}
+
+Status Encoder::encode(const DispatchSegment& segment, const CommandRange& range) {
+  TL_ASSIGN_OR_RETURN(MetalCompute* const encoder, encode_call(segment.call, range));
+  [objc(encoder) dispatchThreadgroups:size_of(segment.groups)
+                threadsPerThreadgroup:size_of(segment.call.entry().workgroup_size)];
+  return {};
+}
+
+Status Encoder::encode(const IndirectDispatchSegment& segment, const CommandRange& range) {
+  TL_ASSIGN_OR_RETURN(MetalCompute* const encoder, encode_call(segment.call, range));
+  const Place groups = place_of(resolve_buffer(segment.groups, range.table()));
+  [objc(encoder)
+      dispatchThreadgroupsWithIndirectBuffer:objc(groups.memory)
+                        indirectBufferOffset:groups.offset
+                       threadsPerThreadgroup:size_of(segment.call.entry().workgroup_size)];
+  return {};
+}
+
+bool Encoder::prefers_kernel(std::uint64_t bytes) const {
+  return passes_.is_computing() && bytes <= kLargestKernelTransfer;
+}
+
+// Blits fill multiples of 4 bytes with one byte.
+Status Encoder::encode(const FillSegment& segment, const CommandRange&) {
+  const std::uint64_t alignment = context_.info()->limits.transfer_alignment;
+  const BoundBuffer& target = segment.target;
+  const auto& pattern = segment.pattern;
+  const bool is_one_byte = std::all_of(pattern.begin(), pattern.end(),
+                                       [&](std::byte each) { return each == pattern[0]; });
+  if (!is_one_byte || target.offset % alignment != 0 || segment.bytes % alignment != 0 ||
+      prefers_kernel(segment.bytes))
+    return kernels_.fill(passes_, as_metal(*target.buffer).get(), segment);
+  TL_ASSIGN_OR_RETURN(MetalBlit* const encoder, passes_.blit());
+  [objc(encoder) fillBuffer:objc(as_metal(*target.buffer).get())
+                      range:NSMakeRange(target.offset, segment.bytes)
+                      value:std::to_integer<std::uint8_t>(pattern[0])];
+  return {};
+}
+
+Status Encoder::copy(const Place& source, const Place& target, std::uint64_t bytes) {
+  const std::uint64_t alignment = context_.info()->limits.transfer_alignment;
+  if (source.offset % alignment != 0 || target.offset % alignment != 0 || bytes % alignment != 0 ||
+      prefers_kernel(bytes))
+    return kernels_.copy(passes_, {.source = source, .target = target, .row_bytes = bytes});
+  TL_ASSIGN_OR_RETURN(MetalBlit* const encoder, passes_.blit());
+  [objc(encoder) copyFromBuffer:objc(source.memory)
+                   sourceOffset:source.offset
+                       toBuffer:objc(target.memory)
+              destinationOffset:target.offset
+                           size:bytes];
+  return {};
+}
+
+// Encodes updates of adjacent bytes as one copy.
+Status Encoder::encode_updates(SegmentList::Iterator begin, SegmentList::Iterator end) {
+  const BoundBuffer& target = std::get<UpdateSegment>(*begin).target;
+  std::uint64_t bytes = 0;
+  for (auto each = begin; each != end; ++each) bytes += std::get<UpdateSegment>(*each).data.size();
+  TL_ASSIGN_OR_RETURN(const StagingPlace staged, staging_->take(bytes, target.offset));
+  std::byte* to = staged.contents;
+  for (auto each = begin; each != end; ++each) {
+    const std::span<const std::byte> data = std::get<UpdateSegment>(*each).data;
+    to = std::copy(data.begin(), data.end(), to);
+  }
+  return copy({staged.memory, staged.offset}, place_of(target), bytes);
+}
+
+Status Encoder::encode(const ReadbackSegment& segment, const CommandRange&) {
+  const std::uint64_t bytes = segment.data.size();
+  TL_ASSIGN_OR_RETURN(const StagingPlace staged, staging_->take(bytes, segment.source.offset));
+  TL_RETURN_IF_ERROR(copy(place_of(segment.source), {staged.memory, staged.offset}, bytes));
+  readbacks_->push_back({staged.contents, segment.data});
+  return {};
+}
+
+Status Encoder::encode(const CopyBufferSegment& segment, const CommandRange&) {
+  return copy(place_of(segment.source), place_of(segment.target), segment.bytes);
+}
+
+// Rows that blits do not take are copied to staging memory without gaps first, in blocks. Kernels
+// and blits take turns, so each block waits for the previous one, and can use the same memory.
+Status Encoder::encode(const CopyBufferToTextureSegment& segment, const CommandRange&) {
+  const BufferTextureRegion& region = segment.region;
+  const CopiedRows all(region, segment.target->format());
+  MetalMemory* const source = as_metal(*segment.source).get();
+  id<MTLTexture> const target = objc(as_metal(*segment.target).get());
+  if (suits_blits(all, segment.target->format())) {
+    TL_ASSIGN_OR_RETURN(MetalBlit* const encoder, passes_.blit());
+    blit_rows(encoder, {source, all, origin_of(region.origin), region.extent.width}, target);
+    return {};
+  }
+  const std::uint64_t block = all.rows_within(context_.staging_bytes());
+  TL_ASSIGN_OR_RETURN(const StagingPlace staged, staging_->take(block * all.row_bytes));
+  for (std::uint64_t begin = 0; begin < all.height; begin += block) {
+    const CopiedRows rows = all.part(begin, std::min(block, all.height - begin));
+    const CopiedRows packed = rows.without_gaps_at(staged.offset);
+    TL_RETURN_IF_ERROR(kernels_.copy(passes_, {.source = {source, rows.offset},
+                                               .target = {staged.memory, packed.offset},
+                                               .source_pitch = rows.pitch,
+                                               .target_pitch = packed.pitch,
+                                               .row_bytes = rows.row_bytes,
+                                               .rows = static_cast<std::uint32_t>(rows.height)}));
+    TL_ASSIGN_OR_RETURN(MetalBlit* const encoder, passes_.blit());
+    blit_rows(encoder,
+              {staged.memory, packed, origin_of(region.origin, begin), region.extent.width},
+              target);
+  }
+  return {};
+}
+
+Status Encoder::encode(const CopyTextureToBufferSegment& segment, const CommandRange&) {
+  const BufferTextureRegion& region = segment.region;
+  const CopiedRows all(region, segment.source->format());
+  MetalMemory* const target = as_metal(*segment.target).get();
+  id<MTLTexture> const source = objc(as_metal(*segment.source).get());
+  if (suits_blits(all, segment.source->format())) {
+    TL_ASSIGN_OR_RETURN(MetalBlit* const encoder, passes_.blit());
+    blit_rows(encoder, source, {target, all, origin_of(region.origin), region.extent.width});
+    return {};
+  }
+  const std::uint64_t block = all.rows_within(context_.staging_bytes());
+  TL_ASSIGN_OR_RETURN(const StagingPlace staged, staging_->take(block * all.row_bytes));
+  for (std::uint64_t begin = 0; begin < all.height; begin += block) {
+    const CopiedRows rows = all.part(begin, std::min(block, all.height - begin));
+    const CopiedRows packed = rows.without_gaps_at(staged.offset);
+    TL_ASSIGN_OR_RETURN(MetalBlit* const encoder, passes_.blit());
+    blit_rows(encoder, source,
+              {staged.memory, packed, origin_of(region.origin, begin), region.extent.width});
+    TL_RETURN_IF_ERROR(kernels_.copy(passes_, {.source = {staged.memory, packed.offset},
+                                               .target = {target, rows.offset},
+                                               .source_pitch = packed.pitch,
+                                               .target_pitch = rows.pitch,
+                                               .row_bytes = rows.row_bytes,
+                                               .rows = static_cast<std::uint32_t>(rows.height)}));
+  }
+  return {};
+}
+
+Status Encoder::encode(const CopyTextureSegment& segment, const CommandRange&) {
+  TL_ASSIGN_OR_RETURN(MetalBlit* const encoder, passes_.blit());
+  [objc(encoder) copyFromTexture:objc(as_metal(*segment.source).get())
+                     sourceSlice:0
+                     sourceLevel:0
+                    sourceOrigin:origin_of(segment.source_origin)
+                      sourceSize:size_of(segment.extent)
+                       toTexture:objc(as_metal(*segment.target).get())
+                destinationSlice:0
+                destinationLevel:0
+               destinationOrigin:origin_of(segment.target_origin)];
+  return {};
+}
+
+// Lends the encoders of the passes to a native command.
+class Encoder::Leases final : public NativeLeases {
+ public:
+  explicit Leases(Passes& passes) : passes_(passes) {}
+  // What a stranger set is unknown.
+  ~Leases() { passes_.forget_arguments(); }
+
+  void* compute_encoder() override { return lend(passes_.compute()); }
+  void* blit_encoder() override { return lend(passes_.blit()); }
+  void* command_buffer() override { return passes_.lend_commands(); }
+
+  const Status& status() const { return status_; }
+
+ private:
+  template <typename Made>
+  void* lend(const Result<Made>& made) {
+    if (made.ok()) return *made;
+    status_ = made.status();
+    return nullptr;
+  }
+
+  Passes& passes_;
+  Status status_;
+};
+
+Status Encoder::encode(const NativeSegment& segment, const CommandRange& range) {
+  std::vector<BoundMemory> memory;
+  for (const NativeArgument& argument : segment.arguments)
+    memory.push_back(resolve(argument.memory, range.table()));
+  Leases leases(passes_);
+  const NativeHandles handles{context_.device(), queue_, &leases};
+  const Status status =
+      (*segment.encode)({.driver = "metal", .handles = &handles, .memory = memory});
+  TL_RETURN_IF_ERROR(leases.status());
+  return status.with_context("native commands");
+}
+
+}  // namespace texloom::hal::metal

@@ -1,0 +1,88 @@
+// The encoders of a queue's command buffers, one open at a time, and the order among them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/drivers/metal/api/handle.h"
+#include "runtime/drivers/metal/commands/argument_table.h"
+#include "runtime/drivers/metal/platform/context.h"
+#include "runtime/hal/segment.h"
+#include "support/status.h"
+
+namespace texloom::hal::metal {
+
+// Metal tracks no hazards of this driver's memory, so the order is stated here:
+//
+//   * inside a compute encoder, whose dispatches are concurrent, by memory barriers where the
+//     command buffer has barriers;
+//   * a blit encoder has no barriers, so a barrier ends it;
+//   * each encoder waits for a fence that the previous one updates, also that of an earlier command
+//     buffer of the queue. One fence is enough, as its updates and waits are in the order in which
+//     command buffers are committed;
+//   * around encoders that others make, which do not know the fence, by an event.
+//
+// Used by one thread at a time, inside an autorelease pool.
+class Passes {
+ public:
+  // `queue` outlives this object.
+  static Result<Passes> create(const Context& context, MetalQueue* queue);
+
+  // Begins a command buffer, which keeps no object alive. The previous one was committed or
+  // dropped.
+  Status begin();
+  MetalCommands* commands() const { return commands_.get(); }
+  // Ends the open encoder. Nothing may be encoded but events.
+  void end();
+  // Submits the command buffer, which has ended, and returns it.
+  Handle<MetalCommands> commit();
+  // Gives up the command buffer, if there is one; nothing of it runs.
+  void drop();
+
+  // Return the encoder for the next command, which runs after the commands before the last barrier.
+  Result<MetalCompute*> compute();
+  Result<MetalBlit*> blit();
+  // The arguments of the encoder that compute() returned.
+  ArgumentTable& arguments() { return arguments_; }
+  // After a stranger has used the encoder.
+  void forget_arguments() { arguments_.begin(compute_.get()); }
+  bool is_computing() const { return static_cast<bool>(compute_); }
+  // The command buffer without an open encoder. Whatever is encoded until the next call of
+  // compute() or blit() runs after everything before and before everything after.
+  MetalCommands* lend_commands();
+
+  // Orders later commands after earlier ones.
+  void barrier(const BarrierSegment& segment, std::span<const Binding> table);
+  void barrier();
+
+ private:
+  Passes() = default;
+  void end_encoder();
+  void end_loan();
+  void fence_off();
+  void encode_barrier();
+  void add(const BarrierResource& resource, std::span<const Binding> table);
+
+  const Context* context_ = nullptr;
+  MetalQueue* queue_ = nullptr;
+  Handle<MetalFence> fence_;
+  Handle<MetalEvent> event_;
+  std::uint64_t event_value_ = 0;
+
+  Handle<MetalCommands> commands_;
+  Handle<MetalCompute> compute_;  // at most one of the two encoders is open
+  Handle<MetalBlit> blit_;
+  ArgumentTable arguments_;
+  bool is_lent_ = false;
+  // A fence may be waited for only after it was updated.
+  bool fence_is_updated_ = false;       // by a committed command buffer
+  bool fence_is_updated_here_ = false;  // by this one
+
+  // What the next command must wait for.
+  bool has_barrier_ = false;
+  BarrierScope barrier_scope_ = BarrierScope::None;  // all memory of this kind
+  std::vector<void*> barrier_resources_;             // id<MTLResource>
+};
+
+}  // namespace texloom::hal::metal

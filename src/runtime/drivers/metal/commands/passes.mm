@@ -1,0 +1,169 @@
+#include "runtime/drivers/metal/commands/passes.h"
+
+#include "runtime/drivers/metal/api/error.h"
+#include "runtime/drivers/metal/memory/memory.h"
+
+namespace texloom::hal::metal {
+namespace {
+
+// More resources than this in one barrier are no cheaper than all memory.
+constexpr std::size_t kMostResources = 16;
+
+MTLBarrierScope scope_of(BarrierScope scope) {
+  MTLBarrierScope made = 0;
+  if ((scope | BarrierScope::Buffers) == scope) made |= MTLBarrierScopeBuffers;
+  if ((scope | BarrierScope::Textures) == scope) made |= MTLBarrierScopeTextures;
+  return made;
+}
+
+}  // namespace
+
+Result<Passes> Passes::create(const Context& context, MetalQueue* queue) {
+  Passes passes;
+  passes.context_ = &context;
+  passes.queue_ = queue;
+  passes.fence_ = adopt<MetalFence>([objc(context.device()) newFence]);
+  if (!passes.fence_) return to_error(nil, "newFence");
+  passes.event_ = adopt<MetalEvent>([objc(context.device()) newEvent]);
+  if (!passes.event_) return to_error(nil, "newEvent");
+  return passes;
+}
+
+Status Passes::begin() {
+  commands_ = share<MetalCommands>([objc(queue_) commandBufferWithUnretainedReferences]);
+  return commands_ ? Status() : to_error(nil, "commandBufferWithUnretainedReferences");
+}
+
+void Passes::end() {
+  end_encoder();
+  end_loan();
+  has_barrier_ = false;  // the fence orders what follows
+}
+
+Handle<MetalCommands> Passes::commit() {
+  [objc(commands_) commit];
+  fence_is_updated_ = fence_is_updated_ || fence_is_updated_here_;
+  fence_is_updated_here_ = false;
+  return std::move(commands_);
+}
+
+void Passes::drop() {
+  end_encoder();
+  is_lent_ = false;
+  has_barrier_ = false;
+  fence_is_updated_here_ = false;
+  commands_ = {};
+}
+
+void Passes::end_encoder() {
+  if (compute_) {
+    [objc(compute_) updateFence:objc(fence_)];
+    [objc(compute_) endEncoding];
+  } else if (blit_) {
+    [objc(blit_) updateFence:objc(fence_)];
+    [objc(blit_) endEncoding];
+  } else {
+    return;
+  }
+  compute_ = {};
+  blit_ = {};
+  fence_is_updated_here_ = true;
+}
+
+Result<MetalCompute*> Passes::compute() {
+  end_loan();
+  if (compute_) {
+    encode_barrier();
+    return compute_.get();
+  }
+  end_encoder();
+  compute_ = share<MetalCompute>(
+      [objc(commands_) computeCommandEncoderWithDispatchType:MTLDispatchTypeConcurrent]);
+  if (!compute_) return to_error(nil, "computeCommandEncoderWithDispatchType");
+  if (fence_is_updated_ || fence_is_updated_here_) [objc(compute_) waitForFence:objc(fence_)];
+  arguments_.begin(compute_.get());
+  has_barrier_ = false;
+  return compute_.get();
+}
+
+Result<MetalBlit*> Passes::blit() {
+  end_loan();
+  if (blit_ && !has_barrier_) return blit_.get();
+  end_encoder();
+  blit_ = share<MetalBlit>([objc(commands_) blitCommandEncoder]);
+  if (!blit_) return to_error(nil, "blitCommandEncoder");
+  if (fence_is_updated_ || fence_is_updated_here_) [objc(blit_) waitForFence:objc(fence_)];
+  has_barrier_ = false;
+  return blit_.get();
+}
+
+// All commands before the event's signal are complete when it is signaled, and no command after the
+// wait starts before.
+void Passes::fence_off() {
+  [objc(commands_) encodeSignalEvent:objc(event_) value:++event_value_];
+  [objc(commands_) encodeWaitForEvent:objc(event_) value:event_value_];
+}
+
+MetalCommands* Passes::lend_commands() {
+  end_loan();
+  end_encoder();
+  fence_off();
+  is_lent_ = true;
+  return commands_.get();
+}
+
+void Passes::end_loan() {
+  if (is_lent_) fence_off();
+  is_lent_ = false;
+}
+
+void Passes::barrier() {
+  has_barrier_ = true;
+  barrier_scope_ = BarrierScope::All;
+}
+
+void Passes::barrier(const BarrierSegment& segment, std::span<const Binding> table) {
+  if (!has_barrier_) {
+    barrier_scope_ = BarrierScope::None;
+    barrier_resources_.clear();
+  }
+  has_barrier_ = true;
+  if (!compute_) return;  // a fence orders whatever follows
+  if (segment.resources.empty() ||
+      barrier_resources_.size() + segment.resources.size() > kMostResources) {
+    barrier_scope_ = barrier_scope_ | segment.memory;
+    return;
+  }
+  for (const BarrierResource& resource : segment.resources) add(resource, table);
+}
+
+// A buffer that textures are views over is reached in two ways, so all memory is ordered.
+void Passes::add(const BarrierResource& resource, std::span<const Binding> table) {
+  const BoundMemory memory = resolve(resource.memory, table);
+  if (const auto* buffer = std::get_if<BoundBuffer>(&memory)) {
+    const MetalBuffer& root = as_metal(*buffer->buffer);
+    if (root.has_views())
+      barrier_scope_ = BarrierScope::All;
+    else
+      barrier_resources_.push_back(root.get());
+    return;
+  }
+  const Texture& texture = *std::get<BoundTexture>(memory).texture;
+  if (texture.backing() != nullptr)
+    barrier_scope_ = BarrierScope::All;
+  else
+    barrier_resources_.push_back(as_metal(texture).get());
+}
+
+void Passes::encode_barrier() {
+  if (!has_barrier_) return;
+  has_barrier_ = false;
+  if (barrier_scope_ != BarrierScope::All && !barrier_resources_.empty()) {
+    auto* const resources = reinterpret_cast<id<MTLResource>*>(barrier_resources_.data());
+    [objc(compute_) memoryBarrierWithResources:resources count:barrier_resources_.size()];
+  }
+  if (barrier_scope_ != BarrierScope::None)
+    [objc(compute_) memoryBarrierWithScope:scope_of(barrier_scope_)];
+}
+
+}  // namespace texloom::hal::metal

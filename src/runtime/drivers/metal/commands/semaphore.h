@@ -1,0 +1,59 @@
+// A timeline that the queues of a device wait for and signal without the host: MTLSharedEvent.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "runtime/drivers/metal/api/handle.h"
+#include "runtime/drivers/metal/platform/context.h"
+#include "runtime/hal/semaphore.h"
+#include "support/status.h"
+
+namespace texloom::hal::metal {
+
+// The event has the semaphore's values, except that a value reached on the host may come late if
+// the device is to signal a greater one. It never goes backwards by this driver.
+class MetalSemaphore final : public SemaphoreBackend {
+ public:
+  static Result<std::unique_ptr<SemaphoreBackend>> create(const Context& context,
+                                                          std::uint64_t value);
+  // Follows an event of someone else. InvalidArgument if there is none.
+  static Result<std::unique_ptr<SemaphoreBackend>> import(const Context& context,
+                                                          ExternalSemaphore external);
+  ~MetalSemaphore() override;
+
+  // Called right before a command buffer is committed that signals the value: the event to signal,
+  // or null if it is to have the value, or a greater one, anyway.
+  MetalSharedEvent* begin_signal(std::uint64_t value);
+  // The event, if work of the device that signals the value has been committed; null otherwise.
+  MetalSharedEvent* event_for(std::uint64_t value) const;
+  // Lets those proceed that wait for a command buffer that has ended without signaling.
+  void release(std::uint64_t value);
+
+  void attach(const std::weak_ptr<Semaphore>& semaphore) override;
+  void reached(std::uint64_t value) override;
+  void failed() override;
+  Result<ExternalSemaphore> export_as(ExternalSemaphoreKind kind) override;
+
+ private:
+  struct Follower;
+
+  MetalSemaphore(Handle<MetalSharedEvent> event, std::uint64_t value)
+      : event_(std::move(event)), signaled_(value) {}
+  void raise(std::uint64_t value);
+
+  Handle<MetalSharedEvent> event_;
+  mutable std::mutex mutex_;
+  std::uint64_t signaled_;  // the greatest value that the event has or will have
+  bool has_failed_ = false;
+  std::shared_ptr<Follower> follower_;  // of an imported event
+  bool is_imported_ = false;
+};
+
+// A semaphore of this driver's device.
+inline MetalSemaphore& as_metal(const Semaphore& semaphore) {
+  return static_cast<MetalSemaphore&>(*semaphore.backend());
+}
+
+}  // namespace texloom::hal::metal

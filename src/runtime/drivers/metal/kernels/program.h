@@ -1,0 +1,46 @@
+// Executables of the Metal driver: a library built from source, and the pipelines of its kernels.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "runtime/drivers/metal/api/handle.h"
+#include "runtime/drivers/metal/kernels/build_options.h"
+#include "runtime/drivers/metal/kernels/kernel_slots.h"
+#include "runtime/drivers/metal/platform/context.h"
+#include "runtime/hal/executable.h"
+#include "support/status.h"
+
+namespace texloom::hal::metal {
+
+// A kernel that can be encoded.
+struct Kernel {
+  Handle<MetalPipeline> pipeline;
+  KernelSlots slots;
+};
+
+class MetalExecutable final : public Executable {
+ public:
+  // `desc` has passed check_creation(). Does not build the library yet.
+  static Result<std::shared_ptr<Executable>> create(std::shared_ptr<const Context> context,
+                                                    const ExecutableDesc& desc);
+
+  // Valid only after a successful prepare().
+  const Kernel& kernel(std::uint32_t entry_point) const { return kernels_[entry_point]; }
+
+ private:
+  MetalExecutable(std::shared_ptr<const Context> context, std::vector<EntryPoint> entry_points,
+                  KernelCode code, BuildOptions options);
+  Status build() override;
+
+  std::shared_ptr<const Context> context_;
+  KernelCode code_;
+  BuildOptions options_;
+  std::vector<Kernel> kernels_;  // by entry point; made by build()
+};
+
+inline const MetalExecutable& as_metal(const Executable& executable) {
+  return static_cast<const MetalExecutable&>(executable);
+}
+
+}  // namespace texloom::hal::metal

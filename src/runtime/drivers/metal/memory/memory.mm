@@ -1,0 +1,177 @@
+#include "runtime/drivers/metal/memory/memory.h"
+
+#include "runtime/drivers/metal/api/native.h"
+#include "runtime/drivers/metal/api/objects.h"
+#include "runtime/drivers/metal/platform/pixel_format.h"
+#include "support/byte_text.h"
+
+namespace texloom::hal::metal {
+namespace {
+
+MTLResourceOptions storage_of(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::Device:
+      return MTLResourceStorageModePrivate;
+    case MemoryKind::Shared:
+      return MTLResourceStorageModeShared;
+    case MemoryKind::Managed:
+#if !TARGET_OS_IPHONE
+      return MTLResourceStorageModeManaged;
+#endif
+      break;  // such memory is not available there
+  }
+  return MTLResourceStorageModeShared;
+}
+
+// Metal tracks nothing: command buffers have barriers and the encoders of a queue have a fence
+// wherever a command depends on another one, and semaphores order queues.
+MTLResourceOptions options_of(MemoryKind kind) {
+  return storage_of(kind) | MTLResourceHazardTrackingModeUntracked;
+}
+
+Status no_memory(std::uint64_t bytes) {
+  return make_error(StatusCode::OutOfMemory, "newBufferWithLength: no memory for {}",
+                    byte_text(bytes));
+}
+
+}  // namespace
+
+Result<Handle<MetalMemory>> create_memory(const Context& context, std::uint64_t bytes,
+                                          MemoryKind kind) {
+  if (bytes > kNoLimit64 - kTransferUnit) return no_memory(bytes);
+  const std::uint64_t length = (bytes + kTransferUnit - 1) / kTransferUnit * kTransferUnit;
+  Handle<MetalMemory> memory =
+      adopt<MetalMemory>([objc(context.device()) newBufferWithLength:length
+                                                             options:options_of(kind)]);
+  if (!memory) return no_memory(bytes);
+  return memory;
+}
+
+MetalBuffer::MetalBuffer(std::shared_ptr<const Context> context,
+                         std::shared_ptr<MapQueue> map_queue, const BufferDesc& desc,
+                         Handle<MetalMemory> memory)
+    : Buffer(context->info(), desc),
+      context_(std::move(context)),
+      map_queue_(std::move(map_queue)),
+      memory_(std::move(memory)) {}
+
+Result<std::shared_ptr<Buffer>> MetalBuffer::create(std::shared_ptr<const Context> context,
+                                                    std::shared_ptr<MapQueue> map_queue,
+                                                    const BufferDesc& desc, std::byte* imported) {
+  @autoreleasepool {
+    Handle<MetalMemory> memory;
+    if (imported != nullptr) {
+      memory = adopt<MetalMemory>([objc(context->device())
+          newBufferWithBytesNoCopy:imported
+                            length:desc.bytes
+                           options:options_of(MemoryKind::Shared)
+                       deallocator:nullptr]);
+      if (!memory)
+        return make_error(StatusCode::OutOfMemory, "newBufferWithBytesNoCopy: cannot import {}",
+                          byte_text(desc.bytes));
+    } else {
+      TL_ASSIGN_OR_RETURN(memory, create_memory(*context, desc.bytes, desc.memory));
+    }
+    return std::shared_ptr<Buffer>(
+        new MetalBuffer(std::move(context), std::move(map_queue), desc, std::move(memory)));
+  }
+}
+
+Result<std::byte*> MetalBuffer::map_memory(std::uint64_t offset, std::uint64_t bytes,
+                                           Access access) {
+  @autoreleasepool {
+    std::byte* memory = static_cast<std::byte*>(objc(get()).contents) + offset;
+    if (reads(access)) TL_RETURN_IF_ERROR(invalidate_memory(memory, offset, bytes));
+    return memory;
+  }
+}
+
+Status MetalBuffer::unmap_memory(std::byte* memory, std::uint64_t offset, std::uint64_t bytes,
+                                 Access access) {
+  return writes(access) ? flush_memory(memory, offset, bytes) : Status();
+}
+
+Status MetalBuffer::flush_memory(std::byte*, std::uint64_t offset, std::uint64_t bytes) {
+#if !TARGET_OS_IPHONE
+  if (desc().memory == MemoryKind::Managed) {
+    @autoreleasepool {
+      [objc(get()) didModifyRange:NSMakeRange(offset, bytes)];
+    }
+  }
+#endif
+  return {};
+}
+
+// Metal synchronizes whole buffers. That would lose what the host writes in another mapping, so
+// only a mapping of all of the buffer, beside which there is no other for writing, uses it.
+Status MetalBuffer::invalidate_memory(std::byte* memory, std::uint64_t offset,
+                                      std::uint64_t bytes) {
+  if (desc().memory != MemoryKind::Managed) return {};
+  if (bytes == this->bytes()) return map_queue_->synchronize(get());
+  return map_queue_->read(get(), offset, bytes, memory);
+}
+
+MetalTexture::MetalTexture(std::shared_ptr<const Context> context, const TextureDesc& desc,
+                           Handle<MetalImage> image)
+    : Texture(context->info(), desc), context_(std::move(context)), image_(std::move(image)) {}
+
+namespace {
+
+MTLTextureDescriptor* descriptor_of(const TextureDesc& desc) {
+  MTLTextureDescriptor* descriptor =
+      [MTLTextureDescriptor texture2DDescriptorWithPixelFormat:pixel_format(desc.format)
+                                                         width:desc.extent.width
+                                                        height:desc.extent.height
+                                                     mipmapped:NO];
+  // Without any use by kernels it is a texture for reading: 0 would stand for all uses.
+  MTLTextureUsage usage = MTLTextureUsageShaderRead;
+  if (allows(desc.usage, TextureUsage::Storage)) usage |= MTLTextureUsageShaderWrite;
+  if (!allows(desc.usage, TextureUsage::Sampled) && allows(desc.usage, TextureUsage::Storage))
+    usage = MTLTextureUsageShaderWrite;
+  descriptor.usage = usage;
+  // Includes the storage mode. The texture of a view must have that of its buffer.
+  descriptor.resourceOptions = options_of(desc.memory);
+  return descriptor;
+}
+
+Result<Handle<MetalImage>> check_made(Handle<MetalImage> image, const TextureDesc& desc) {
+  if (image) return image;
+  return make_error(StatusCode::OutOfMemory,
+                    "newTextureWithDescriptor: no memory for a texture {} of {}",
+                    to_string(desc.format), to_string(desc.extent));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Texture>> MetalTexture::create(std::shared_ptr<const Context> context,
+                                                      const TextureDesc& desc) {
+  @autoreleasepool {
+    TL_ASSIGN_OR_RETURN(Handle<MetalImage> image,
+                        check_made(adopt<MetalImage>([objc(context->device())
+                                       newTextureWithDescriptor:descriptor_of(desc)]),
+                                   desc));
+    return std::shared_ptr<Texture>(new MetalTexture(std::move(context), desc, std::move(image)));
+  }
+}
+
+// Metal's texture retains its buffer.
+Result<std::shared_ptr<Texture>> MetalTexture::create_view(std::shared_ptr<const Context> context,
+                                                           const TextureBacking& backing,
+                                                           const TextureDesc& desc) {
+  const MetalBuffer& buffer = as_metal(*backing.buffer);
+  buffer.add_view();
+  @autoreleasepool {
+    TL_ASSIGN_OR_RETURN(Handle<MetalImage> image,
+                        check_made(adopt<MetalImage>([objc(buffer.get())
+                                       newTextureWithDescriptor:descriptor_of(desc)
+                                                         offset:backing.offset
+                                                    bytesPerRow:backing.row_pitch]),
+                                   desc));
+    return std::shared_ptr<Texture>(new MetalTexture(std::move(context), desc, std::move(image)));
+  }
+}
+
+void* native_memory(const BoundBuffer& place) { return as_metal(*place.buffer).get(); }
+void* native_memory(const BoundTexture& place) { return as_metal(*place.texture).get(); }
+
+}  // namespace texloom::hal::metal

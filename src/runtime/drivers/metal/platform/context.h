@@ -1,0 +1,40 @@
+// Shared by everything made for one open device: Metal's device, its description, and the options.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "runtime/drivers/metal/api/handle.h"
+#include "runtime/hal/binary_cache.h"
+#include "runtime/hal/device_info.h"
+#include "runtime/hal/profile.h"
+
+namespace texloom::hal::metal {
+
+// Immutable; kept alive by each object of the device.
+class Context {
+ public:
+  Context(Handle<MetalDevice> device, std::shared_ptr<const DeviceInfo> info,
+          std::shared_ptr<BinaryCache> binary_cache, std::shared_ptr<Profile> profile,
+          std::uint64_t staging_bytes)
+      : device_(std::move(device)),
+        info_(std::move(info)),
+        binary_cache_(std::move(binary_cache)),
+        profile_(std::move(profile)),
+        staging_bytes_(staging_bytes) {}
+
+  MetalDevice* device() const { return device_.get(); }
+  const std::shared_ptr<const DeviceInfo>& info() const { return info_; }
+  BinaryCache* binary_cache() const { return binary_cache_.get(); }  // null if there is none
+  Profile* profile() const { return profile_.get(); }                // null if there is none
+  std::uint64_t staging_bytes() const { return staging_bytes_; }     // of a block
+
+ private:
+  Handle<MetalDevice> device_;
+  std::shared_ptr<const DeviceInfo> info_;
+  std::shared_ptr<BinaryCache> binary_cache_;
+  std::shared_ptr<Profile> profile_;
+  std::uint64_t staging_bytes_;
+};
+
+}  // namespace texloom::hal::metal

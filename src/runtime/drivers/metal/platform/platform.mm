@@ -1,0 +1,162 @@
+#include "runtime/drivers/metal/platform/platform.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "runtime/drivers/metal/api/objects.h"
+#include "runtime/drivers/metal/platform/pixel_format.h"
+#include "runtime/hal/internal/devices/device_id.h"
+#include "runtime/hal/internal/memory/machine_memory.h"
+
+namespace texloom::hal::metal {
+namespace {
+
+// The sizes of Metal's argument tables and the largest textures, which the API does not report
+// (Apple's "Metal feature set tables").
+constexpr std::uint32_t kBufferSlots = 31;
+constexpr std::uint64_t kMaxSetBytes = 4096;
+// Of an argument of the kernel: the largest vector that kernels load at once is a float4.
+constexpr std::uint64_t kBufferOffsetAlignment = 16;
+// Blit encoders of macOS fill and copy multiples of 4 bytes.
+constexpr std::uint64_t kBlitAlignment = 4;
+
+struct Family {
+  MTLGPUFamily family;
+  const char* name;
+  std::uint32_t texture_slots;
+  std::uint32_t max_image_size;
+};
+// The best first. Every Mac's GPU is of the family Mac2, those of Apple of another one, too.
+constexpr std::array kFamilies = {
+    Family{MTLGPUFamilyApple9, "Apple9", 128, 16384},
+    Family{MTLGPUFamilyApple8, "Apple8", 128, 16384},
+    Family{MTLGPUFamilyApple7, "Apple7", 128, 16384},
+    Family{MTLGPUFamilyApple6, "Apple6", 128, 16384},
+    Family{MTLGPUFamilyApple5, "Apple5", 96, 16384},
+    Family{MTLGPUFamilyApple4, "Apple4", 96, 16384},
+    Family{MTLGPUFamilyMac2, "Mac2", 128, 16384},
+    // Older devices, whose driver may lack what this one calls.
+    Family{MTLGPUFamilyApple3, "Apple3", 31, 16384},
+};
+
+const Family* family_of(id<MTLDevice> device) {
+  const auto found = std::find_if(kFamilies.begin(), kFamilies.end(), [&](const Family& each) {
+    return [device supportsFamily:each.family];
+  });
+  return found == kFamilies.end() ? nullptr : &*found;
+}
+
+bool is_apple(id<MTLDevice> device) { return [device supportsFamily:MTLGPUFamilyApple3]; }
+
+std::string language_of_system() {
+  MTLCompileOptions* options = [[[MTLCompileOptions alloc] init] autorelease];
+  const auto version = static_cast<unsigned long>(options.languageVersion);
+  return fmt::format("Metal {}.{}", version >> 16, version & 0xffff);
+}
+
+std::uint64_t memory_of(id<MTLDevice> device) {
+  std::uint64_t bytes = device.recommendedMaxWorkingSetSize;
+  if (bytes == 0) bytes = kNoLimit64;
+  return device.hasUnifiedMemory ? std::min(bytes, machine_memory_bytes()) : bytes;
+}
+
+// Metal states the alignment of linear textures in bytes, for each format.
+std::uint32_t linear_alignment(id<MTLDevice> device) {
+  std::uint32_t texels = 1;
+  for (const TexelFormat format : kAllTexelFormats) {
+    const auto bytes = static_cast<std::uint32_t>(
+        [device minimumLinearTextureAlignmentForPixelFormat:pixel_format(format)]);
+    texels = std::max(texels, bytes / bytes_per_texel(format));
+  }
+  return texels;
+}
+
+DeviceLimits limits_of(id<MTLDevice> device, const Family& family) {
+  const MTLSize threads = device.maxThreadsPerThreadgroup;
+  DeviceLimits limits;
+  limits.max_image_width = limits.max_image_height = family.max_image_size;
+  limits.max_read_images = limits.max_write_images = family.texture_slots;
+  limits.max_buffers = kBufferSlots;
+  // No axis may be longer than the threadgroup may be large.
+  limits.max_workgroup_size = std::max({threads.width, threads.height, threads.depth});
+  limits.max_workitem_sizes = {threads.width, threads.height, threads.depth};
+  limits.local_memory_bytes = device.maxThreadgroupMemoryLength;
+  limits.global_memory_bytes = memory_of(device);
+  limits.max_allocation_bytes =
+      std::min<std::uint64_t>(device.maxBufferLength, limits.global_memory_bytes);
+  limits.compute_units = 1;  // at least; Metal does not report them
+  limits.max_argument_bytes = kNoLimit64;
+  limits.max_constant_bytes = kMaxSetBytes;
+  limits.buffer_offset_alignment = kBufferOffsetAlignment;
+  limits.transfer_alignment = kBlitAlignment;
+  limits.view_pitch_alignment = limits.view_base_alignment = linear_alignment(device);
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  limits.import_address_alignment = limits.import_size_alignment = page;
+  return limits;
+}
+
+DeviceInfo describe(id<MTLDevice> device, const Family& family) {
+  DeviceInfo info;
+  info.driver = "metal";
+  info.name = to_string(device.name);
+  info.id = device_id(info.name);
+  info.vendor = is_apple(device) ? "Apple" : info.name.substr(0, info.name.find(' '));
+  info.platform = "Metal";
+  info.driver_version = to_string([NSProcessInfo processInfo].operatingSystemVersionString);
+  info.api_version = fmt::format("Metal, GPU family {}", family.name);
+  info.language_version = language_of_system();
+  info.type = DeviceType::Gpu;
+  info.features = {.images = true,
+                   .float16_arithmetic = true,
+                   .texture_views = true,
+                   .host_import = true,
+                   .indirect_dispatch = true,
+                   .native_commands = true};
+  info.limits = limits_of(device, family);
+  const MemoryKindInfo shared{
+      .available = true, .mappable = true, .persistent = true, .coherent = true};
+  // Where memory is unified, there is nothing to copy.
+  const MemoryKindInfo managed{.available = true, .mappable = true, .persistent = true};
+  info.memory_kinds = {MemoryKindInfo{.available = true}, shared,
+                       device.hasUnifiedMemory ? MemoryKindInfo{} : managed};
+  return info;
+}
+
+NSArray<id<MTLDevice>>* all_devices() {
+#if TARGET_OS_IPHONE
+  id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
+  return device == nil ? @[] : @[ device ];
+#else
+  return [MTLCopyAllDevices() autorelease];
+#endif
+}
+
+}  // namespace
+
+Result<std::vector<SystemDevice>> find_devices() {
+  std::vector<SystemDevice> found;
+  std::string left_out;  // which devices are not in the list
+  UniqueIds ids;
+  @autoreleasepool {
+    for (id<MTLDevice> device in all_devices()) {
+      const Family* family = family_of(device);
+      if (family == nullptr) {
+        left_out +=
+            fmt::format("; {} is older than what this driver supports", to_string(device.name));
+        continue;
+      }
+      DeviceInfo info = describe(device, *family);
+      info.id = ids.add(info.id);
+      found.push_back(
+          {share<MetalDevice>(device), std::make_shared<const DeviceInfo>(std::move(info))});
+    }
+  }
+  if (found.empty())
+    return make_error(StatusCode::Unavailable, "no Metal device on this machine{}", left_out);
+  return found;
+}
+
+}  // namespace texloom::hal::metal
