@@ -14,7 +14,7 @@ from .checked_calls import check_calls
 # TVM's numbers of device kinds.
 _KINDS = {"cpu": 1, "cuda": 2, "opencl": 4, "vulkan": 7, "metal": 8, "rocm": 10}
 # The numbers that devices of Texloom's drivers report: DLPack's, and that of an extension.
-_DRIVERS = {"opencl": _KINDS["opencl"], "host": 12, "null": 12}
+_DRIVERS = {"opencl": _KINDS["opencl"], "metal": _KINDS["metal"], "host": 12, "null": 12}
 _OTHER_NAMES = {"llvm": "cpu", "c": "cpu", "cl": "opencl", "gpu": "cuda", "nvptx": "cuda"}
 _NO_DEVICE = "TL5006"
 
@@ -157,9 +157,13 @@ def cuda(index: int = 0) -> AbsentDevice:
     return AbsentDevice("cuda", _number(index))
 
 
-def metal(index: int = 0) -> AbsentDevice:
-    """Return a Metal device, which does not ``exist``: kernels can be built for it, but not run."""
-    return AbsentDevice("metal", _number(index))
+def metal(index: int = 0) -> Device | AbsentDevice:
+    """Return the Metal device with this number, as the system lists them; see :func:`devices`.
+
+    Without a driver for Metal, as on other systems than Apple's, the device does not ``exist``:
+    kernels can be built for it, but not run.
+    """
+    return device("metal", _number(index))
 
 
 def vulkan(index: int = 0) -> AbsentDevice:

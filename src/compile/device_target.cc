@@ -22,7 +22,12 @@ constexpr std::array kFamilies = {
     Family{Gpu, "Intel", "opencl -device=intel_graphics"},
 };
 
+// Metal has devices of Apple and of the makers of GPUs in older Macs.
+constexpr std::string_view kMetalOfApple = "metal -device=m1";
+constexpr std::string_view kMetalOfOthers = "metal -device=mac-intel";
+
 std::string_view preset_of(const hal::DeviceInfo& info) {
+  if (info.driver == "metal") return info.vendor == "Apple" ? kMetalOfApple : kMetalOfOthers;
   for (const Family& family : kFamilies) {
     if (family.type != info.type) continue;
     for (const std::string* name : {&info.platform, &info.name, &info.vendor}) {
@@ -52,6 +57,10 @@ ir::Target target_of(const hal::DeviceInfo& info) {
   target.features.images = info.features.images;
   target.features.float64 = info.features.float64;
   target.features.float16_arithmetic = info.features.float16_arithmetic;
+  if (target.kind == ir::TargetKind::Metal) {
+    set(target.limits.max_textures, limits.max_read_images);
+    set(target.limits.max_buffers, limits.max_buffers);
+  }
   target.quirks = ir::quirks_of(info.type == hal::DeviceType::Cpu);
   return target;
 }

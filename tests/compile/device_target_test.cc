@@ -75,5 +75,26 @@ TEST(DeviceTarget, UnstatedLimits) {
   EXPECT_EQ(ir::parse_target(to_string(target), {}), target);
 }
 
+TEST(DeviceTarget, MetalHasItsOwnKindOfTarget) {
+  hal::DeviceInfo info;
+  info.driver = "metal";
+  info.vendor = "Apple";
+  info.name = "Apple M2";
+  info.type = hal::DeviceType::Gpu;
+  info.features = {.images = true, .float16_arithmetic = true};
+  info.limits.max_buffers = 31;
+  info.limits.max_read_images = info.limits.max_write_images = 96;
+  const ir::Target apple = target_of(info);
+  EXPECT_EQ(apple.kind, ir::TargetKind::Metal);
+  EXPECT_EQ(apple.device, "m1");
+  EXPECT_EQ(apple.limits.simd_width, 32);
+  EXPECT_EQ(apple.limits.max_textures, 96);
+  EXPECT_EQ(apple.limits.max_buffers, 31);
+  EXPECT_FALSE(apple.features.float64);
+  info.vendor = "AMD";
+  EXPECT_EQ(target_of(info).device, "mac-intel");
+  EXPECT_EQ(target_of(info).limits.simd_width, 1);
+}
+
 }  // namespace
 }  // namespace texloom::compile

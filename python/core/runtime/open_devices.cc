@@ -15,6 +15,7 @@
 #include "core/runtime/released_lock.h"
 #include "core/runtime/wait_notice.h"
 #include "runtime/drivers/host/driver.h"
+#include "runtime/drivers/metal/driver.h"
 #include "runtime/drivers/null/driver.h"
 #include "runtime/drivers/opencl/driver.h"
 #include "runtime/hal/binary_cache.h"
@@ -39,6 +40,9 @@ struct OpenDevices {
       cache = hal::binary_cache_of_environment();
       return hal::opencl::create_driver({.binary_cache = cache});
     });
+#if TEXLOOM_HAS_METAL
+    add("metal", [] { return hal::metal::create_driver(); });
+#endif
     add("host", [] {
       return Made(hal::host::create_driver({.loaders = {compile::make_interpreter_loader()}}));
     });

@@ -155,7 +155,11 @@ Result<std::vector<SystemDevice>> find_devices() {
     }
   }
   if (found.empty())
-    return make_error(StatusCode::Unavailable, "no Metal device on this machine{}", left_out);
+    return make_error(
+        StatusCode::Unavailable,
+        "no Metal device on this machine{}; help: build for \"metal\" and read or save the "
+        "kernels, or run them in the interpreter or by OpenCL",
+        left_out);
   return found;
 }
 
