@@ -4,7 +4,8 @@
 # Packages for building and running, for checking the sources, for sanitizers and fuzzers, for
 # checking generated kernels, and for building the runtime for another processor.
 build_packages=(ccache clang-19 cmake flatbuffers-compiler g++ libflatbuffers-dev libfmt-dev
-  libgtest-dev libxxhash-dev ninja-build ocl-icd-libopencl1 opencl-c-headers pocl-opencl-icd
+  libblocksruntime-dev libgnustep-base-dev libgtest-dev libobjc-12-dev libxxhash-dev ninja-build
+  ocl-icd-libopencl1 opencl-c-headers pocl-opencl-icd
   python3-dev python3-venv)
 lint_packages=(clang-format-19 clang-tidy-19 shellcheck)
 clang_packages=(libclang-rt-19-dev)

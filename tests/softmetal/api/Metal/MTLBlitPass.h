@@ -1,0 +1,26 @@
+#pragma once
+
+#import <Metal/MTLCommandBuffer.h>
+#import <Metal/MTLCounters.h>
+
+NS_ASSUME_NONNULL_BEGIN
+
+@interface MTLBlitPassSampleBufferAttachmentDescriptor : NSObject <NSCopying>
+@property(nullable, nonatomic, retain) id<MTLCounterSampleBuffer> sampleBuffer;
+@property(nonatomic) NSUInteger startOfEncoderSampleIndex;
+@property(nonatomic) NSUInteger endOfEncoderSampleIndex;
+@end
+
+@interface MTLBlitPassSampleBufferAttachmentDescriptorArray : NSObject
+- (MTLBlitPassSampleBufferAttachmentDescriptor*)objectAtIndexedSubscript:
+    (NSUInteger)attachmentIndex;
+- (void)setObject:(nullable MTLBlitPassSampleBufferAttachmentDescriptor*)attachment
+    atIndexedSubscript:(NSUInteger)attachmentIndex;
+@end
+
+@interface MTLBlitPassDescriptor : NSObject <NSCopying>
++ (MTLBlitPassDescriptor*)blitPassDescriptor;
+@property(readonly) MTLBlitPassSampleBufferAttachmentDescriptorArray* sampleBufferAttachments;
+@end
+
+NS_ASSUME_NONNULL_END

@@ -1,0 +1,39 @@
+// What all headers of this Metal include. Names and signatures are those of Apple's framework.
+#pragma once
+
+#import <Foundation/Foundation.h>
+#include <dispatch/dispatch.h>
+
+#ifdef __cplusplus
+#define MTL_EXTERN extern "C" __attribute__((visibility("default")))
+#else
+#define MTL_EXTERN extern __attribute__((visibility("default")))
+#endif
+
+// GNUstep's enumerations have no types in C++.
+#undef NS_ENUM
+#undef NS_OPTIONS
+#define NS_ENUM(type, name) \
+  enum name : type name;    \
+  enum name : type
+#ifdef __cplusplus
+#define NS_OPTIONS(type, name) \
+  type name;                   \
+  enum : type
+#else
+#define NS_OPTIONS(type, name) NS_ENUM(type, name)
+#endif
+
+// What GNUstep's Foundation lacks.
+#ifndef NS_RETURNS_INNER_POINTER
+#define NS_RETURNS_INNER_POINTER __attribute__((objc_returns_inner_pointer))
+#endif
+#ifndef NS_INLINE
+#define NS_INLINE static inline
+#endif
+typedef NSTimeInterval CFTimeInterval;
+
+#ifndef NS_ASSUME_NONNULL_BEGIN
+#define NS_ASSUME_NONNULL_BEGIN _Pragma("clang assume_nonnull begin")
+#define NS_ASSUME_NONNULL_END _Pragma("clang assume_nonnull end")
+#endif

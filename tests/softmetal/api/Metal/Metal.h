@@ -1,0 +1,28 @@
+// The Metal API as far as compute needs it: names and signatures of Apple's framework, over the
+// classes of the software Metal.
+#pragma once
+
+#import <Metal/MTLArgument.h>
+#import <Metal/MTLArgumentEncoder.h>
+#import <Metal/MTLBinaryArchive.h>
+#import <Metal/MTLBlitCommandEncoder.h>
+#import <Metal/MTLBlitPass.h>
+#import <Metal/MTLBuffer.h>
+#import <Metal/MTLCaptureManager.h>
+#import <Metal/MTLCommandBuffer.h>
+#import <Metal/MTLCommandEncoder.h>
+#import <Metal/MTLCommandQueue.h>
+#import <Metal/MTLComputeCommandEncoder.h>
+#import <Metal/MTLComputePass.h>
+#import <Metal/MTLComputePipeline.h>
+#import <Metal/MTLCounters.h>
+#import <Metal/MTLDevice.h>
+#import <Metal/MTLEvent.h>
+#import <Metal/MTLFence.h>
+#import <Metal/MTLHeap.h>
+#import <Metal/MTLLibrary.h>
+#import <Metal/MTLPixelFormat.h>
+#import <Metal/MTLResource.h>
+#import <Metal/MTLSampler.h>
+#import <Metal/MTLTexture.h>
+#import <Metal/MTLTypes.h>
