@@ -46,5 +46,6 @@ target_compile_definitions(texloom_objective_c INTERFACE
   GNUSTEP GNUSTEP_BASE_LIBRARY=1 GNU_RUNTIME=1 _NATIVE_OBJC_EXCEPTIONS)
 target_compile_options(texloom_objective_c INTERFACE
   $<$<COMPILE_LANGUAGE:OBJCXX>:-fobjc-runtime=gcc;-fblocks;-fexceptions;-fconstant-string-class=NSConstantString>)
+# GNUstep exports a _Block_copy that copies nothing, so the real one comes first.
 target_link_libraries(texloom_objective_c INTERFACE
-  ${TEXLOOM_GNUSTEP_BASE} ${texloom_libobjc} ${TEXLOOM_BLOCKS_RUNTIME} Threads::Threads)
+  ${TEXLOOM_BLOCKS_RUNTIME} ${TEXLOOM_GNUSTEP_BASE} ${texloom_libobjc} Threads::Threads)

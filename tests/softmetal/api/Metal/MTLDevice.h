@@ -23,7 +23,7 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-// A unified device comes first, then a discrete one. The caller releases.
+// One device, with unified memory. The caller releases.
 MTL_EXTERN id<MTLDevice> _Nullable MTLCreateSystemDefaultDevice(void) NS_RETURNS_RETAINED;
 MTL_EXTERN NSArray<id<MTLDevice>>* MTLCopyAllDevices(void) NS_RETURNS_RETAINED;
 

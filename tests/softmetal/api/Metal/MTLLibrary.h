@@ -56,7 +56,17 @@ typedef NS_ENUM(NSUInteger, MTLLibraryError) {
   MTLLibraryErrorFileNotFound = 6,
 };
 
-@interface MTLCompileOptions : NSObject <NSCopying>
+@interface MTLCompileOptions : NSObject <NSCopying> {
+  NSDictionary<NSString*, NSObject*>* macros_;
+  BOOL fast_, invariance_;
+  MTLMathMode mode_;
+  MTLMathFloatingPointFunctions functions_;
+  MTLLanguageVersion version_;
+  MTLLibraryType type_;
+  NSString* name_;
+  MTLLibraryOptimizationLevel level_;
+  NSUInteger threads_;
+}
 @property(nullable, readwrite, copy, nonatomic)
     NSDictionary<NSString*, NSObject*>* preprocessorMacros;
 @property(readwrite, nonatomic) BOOL fastMathEnabled;

@@ -45,7 +45,15 @@ typedef NS_OPTIONS(NSUInteger, MTLTextureUsage) {
   MTLTextureUsageShaderAtomic = 0x0020,
 };
 
-@interface MTLTextureDescriptor : NSObject <NSCopying>
+@interface MTLTextureDescriptor : NSObject <NSCopying> {
+  MTLTextureType textureType_;
+  MTLPixelFormat pixelFormat_;
+  NSUInteger width_, height_, depth_, levels_, samples_, layers_;
+  MTLResourceOptions options_;
+  MTLTextureUsage usage_;
+  BOOL optimized_;
+  MTLTextureSwizzleChannels swizzle_;
+}
 + (MTLTextureDescriptor*)texture2DDescriptorWithPixelFormat:(MTLPixelFormat)pixelFormat
                                                       width:(NSUInteger)width
                                                      height:(NSUInteger)height
