@@ -123,15 +123,19 @@ def _results(folder: Path, device: Any, how: str) -> dict[str, NDArray[Any]]:
             "measure on a faster device, or a smaller model",
         )
     if done.returncode != 0:
-        lines = done.stderr.strip().splitlines()
         refuse(
             "DeviceError",
-            f"the process that ran a network ended with {done.returncode}: "
-            f"{lines[-1] if lines else 'it wrote nothing'}",
+            f"the process that ran a network ended with {done.returncode}: {_reason(done.stderr)}",
             "run the model by `texloom bench` on that device to see more",
         )
     with np.load(folder / f"{how}.npz") as results:
         return dict(results)
+
+
+def _reason(text: str) -> str:
+    """Return the line of an error that says what went wrong: the last one that is not indented."""
+    lines = [line for line in text.splitlines() if line and not line[0].isspace()]
+    return lines[-1] if lines else "it wrote nothing"
 
 
 __all__ = ["MOST_SECONDS", "Runs", "run_time", "timed_runs"]

@@ -7,6 +7,7 @@ whose inputs are all known is computed at once.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from .. import extents
 from .._core import Tensor
 from ..custom.operators import Operator
-from ..errors import InternalError, TVMError
+from ..errors import InternalError, TVMError, refuse
 from ..extents import are_known
 from ..graph.graph import Graph
 from ..graph.progress import Progress
@@ -93,6 +94,14 @@ class Importer:
     ) -> None:
         self._model = model
         self._operators = {(each.name, each.version): each for each in operators}
+        if len(self._operators) < len(operators):
+            keys = Counter((each.name, each.version) for each in operators)
+            (name, version), _ = keys.most_common(1)[0]
+            refuse(
+                "BadGraph",
+                f"two of the operators are version {version} of {name!r}",
+                "give each operator once",
+            )
         self._is_open = is_open
         self._shapes = shapes
         self._given = values

@@ -81,6 +81,14 @@ def test_missing_operators_are_listed():
     assert "operators=" in str(raised.value)
 
 
+def test_an_operator_is_given_once():
+    with pytest.raises(
+        texloom.TVMError,
+        match=r"TL3040.*two of the operators are version 1 of 'org.mine::softshrink'",
+    ):
+        texloom.compile(model(), operators=[softshrink, split, softshrink])
+
+
 def test_the_version_is_that_of_the_domain():
     with pytest.raises(texloom.onnx.Unsupported, match="org.mine::softshrink"):
         texloom.compile(model(version=2), operators=[softshrink])
