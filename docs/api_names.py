@@ -138,6 +138,7 @@ INTERNAL = (
     "texloom.extents.conditions",
     "texloom.extents.expressions",
     "texloom.graph.separable",
+    "texloom.graph.short_launches",
     "texloom.graph.symbols",
     "texloom.graph.tensor",
     "texloom.graph.timed_run",

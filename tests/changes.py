@@ -29,7 +29,7 @@ PASSED = ROOT / "build" / "passed"  # the name of a git tree
 
 # `texloom_test(lower DEPS validation)`, and libraries whose names differ from their folders.
 TEST = re.compile(r"^\s*texloom_test\((\w+) DEPS ((?: ?[a-z_]+)+)", re.MULTILINE)
-FOLDERS = {"codegen_opencl": "codegen"}
+FOLDERS = {"codegen_opencl": "codegen", "metal": "runtime"}
 COMPILER = set(layering.PIPELINE)
 HAL_FUZZ = "hal_fuzz"
 SOFTMETAL = "softmetal"  # a library of the tests, with tests of its own
