@@ -110,6 +110,13 @@ def read_inputs(options: argparse.Namespace, ports: Sequence[Port]) -> dict[str,
     """
     by_name = {port.name: port for port in ports}
     pixels = Pixels(options.mean, options.std, options.scale, options.bgr)
+    pictures = any(Path(text).suffix.lower() not in ARRAY_FILES for text in options.input)
+    if options.input and not pictures and pixels != Pixels():
+        refuse(
+            "BadDirectiveArgument",
+            "--mean, --std, --scale and --bgr are for pictures, and no --input is one",
+            "leave them out: arrays are taken as they are",
+        )
     arrays: dict[str, NDArray[Any]] = {}
     for text in options.input:
         if text.endswith(".npz") and "=" not in text:

@@ -160,6 +160,8 @@ def _scaled(values: NDArray[Any], channels: int, dtype: str, pixels: Pixels) -> 
                 f"{option} has {len(numbers)} numbers, and the picture {channels} channels",
                 "give one number, or one for each channel",
             )
+    if 0.0 in pixels.std:
+        refuse("BadDirectiveArgument", "--std is 0", "give what pixels are to be divided by")
     if pixels.bgr and channels >= 3:
         values = values[..., [2, 1, 0, *range(3, channels)]]
     scale = pixels.scale

@@ -214,17 +214,25 @@ class CostDatabase:
             with closing(made) as connection:
                 is_new = not connection.execute("SELECT * FROM sqlite_master").fetchone()
                 if not is_new and not _is_ours(connection):
-                    self._refuse("it is a database with other contents")
+                    refuse(
+                        "BadModuleFile",
+                        f"{self.path} is no file of costs: it is a database with other contents",
+                        "name another file",
+                    )
                 yield connection
-        except (sqlite3.Error, OSError) as error:
-            self._refuse(str(error))
-
-    def _refuse(self, reason: str) -> None:
-        refuse(
-            "BadModuleFile",
-            f"{self.path} is no file of costs, or is damaged: {reason}",
-            "name another file, or remove this one and measure again: texloom compile --measure",
-        )
+        except (sqlite3.OperationalError, OSError) as error:
+            refuse(
+                "BadModuleFile",
+                f"the file of costs {self.path} cannot be read or written: {error}",
+                "name another file, or make room for it",
+            )
+        except sqlite3.Error as error:
+            refuse(
+                "BadModuleFile",
+                f"{self.path} is no file of costs, or is damaged: {error}",
+                "name another file, or remove this one and measure again: texloom compile "
+                "--measure",
+            )
 
 
 def _is_ours(connection: sqlite3.Connection) -> bool:

@@ -253,6 +253,10 @@ def test_a_name_may_contain_an_equals_sign(folder, capsys):
 
 
 WRONG = {
+    "a mean without a picture": (
+        ["run", "model.onnx", "--input", "x=x.npy", "--mean", "0.5"],
+        "error[TL2040]: --mean, --std, --scale and --bgr are for pictures, and no --input is one",
+    ),
     "a shape that contradicts": (
         ["compile", "model.onnx", "--shape", "x=1x4x2x2"],
         "error[TL5003]: the model's input 'x' has the shape (N, 3, H, W), the given shape is "
