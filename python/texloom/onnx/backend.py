@@ -13,7 +13,7 @@ import onnx
 from onnx.backend.base import Backend, BackendRep
 
 from ..device_kinds import present
-from ..errors import TVMError
+from ..errors import TVMError, refuse
 from .model import Model
 from .structured import StructuredModel, takes_only_tensors
 
@@ -31,7 +31,14 @@ class Prepared(BackendRep):  # type: ignore[misc]
         """Run the model on a list of arrays, in the order of its inputs."""
         del options
         given = [inputs] if isinstance(inputs, np.ndarray) else list(inputs)
-        named = dict(zip(self._model.inputs, given, strict=False))
+        names = self._model.inputs
+        if len(given) > len(names):
+            refuse(
+                "WrongArgumentCount",
+                f"{len(given)} arrays are given, and the model has {len(names)} inputs",
+                f"give one for each input: {', '.join(names) or 'none'}",
+            )
+        named = dict(zip(names, given, strict=False))  # the run names missing ones
         results = self._model.run(named, self._device)
         return tuple(results[name] for name in self._model.outputs)
 

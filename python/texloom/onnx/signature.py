@@ -88,6 +88,7 @@ class Signature:
                     "give a list of integers, 0 or more",
                 )
             self._check_shape(name, shape, "the given")
+        self._check_agreement(shapes)
         made = {
             name: tuple(map(int, shape))
             for name, shape in shapes.items()
@@ -123,7 +124,11 @@ class Signature:
                     f"the input {each.name!r} is missing",
                     f"give it: {self.described(each.name)}",
                 )
-        return {name: self.checked(name, arrays[name]) for name in self._by_name}
+        made = {name: self.checked(name, arrays[name]) for name in self._by_name}
+        self._check_agreement(
+            {name: each.shape for name, each in made.items() if isinstance(each, np.ndarray)}
+        )
+        return made
 
     def checked(self, name: str, value: Any) -> Any:
         """Return what is given for an input as an array of the model's dtype and shape."""
@@ -167,6 +172,22 @@ class Signature:
                 f"({', '.join(map(str, shape))})",
                 "give a shape that agrees with the model's numbers",
             )
+
+    def _check_agreement(self, shapes: Mapping[str, Sequence[int]]) -> None:
+        """Refuse shapes that give two numbers for extents of one name."""
+        first: dict[str, tuple[int, str]] = {}
+        for name, shape in shapes.items():
+            for symbol, extent in zip(shape_of(self._by_name[name]) or (), shape, strict=False):
+                if isinstance(symbol, int) or symbol == "?":
+                    continue
+                other, whose = first.setdefault(symbol, (extent, name))
+                if other != extent:
+                    refuse(
+                        "WrongShape",
+                        f"the extent {symbol!r} is {other} in the input {whose!r} and {extent} in "
+                        f"{name!r}",
+                        "give shapes that agree, or give the extents different names in the model",
+                    )
 
 
 def _is_tensor(value: onnx.ValueInfoProto) -> bool:

@@ -6,6 +6,7 @@ import onnx_backend
 import pytest
 from onnx import TensorProto, helper
 
+from texloom.errors import TVMError
 from texloom.onnx import backend
 
 _CASES = {case.name: case for case in onnx_backend.cases_of(["node", "simple"])}
@@ -42,6 +43,14 @@ def test_interface(storage):
     np.testing.assert_array_equal(y, np.maximum(x, 0))
     (y,) = backend.run_node(helper.make_node("Relu", ["x"], ["y"]), [x])
     np.testing.assert_array_equal(y, np.maximum(x, 0))
+
+
+def test_arrays_beyond_the_inputs_are_refused():
+    x = np.zeros((2, 3), "float32")
+    with pytest.raises(TVMError, match="2 arrays are given, and the model has 1 inputs"):
+        backend.prepare(_model()).run([x, x])
+    with pytest.raises(TVMError, match="the input 'x' is missing"):
+        backend.prepare(_model()).run([])
 
 
 def test_devices():
