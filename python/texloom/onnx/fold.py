@@ -11,6 +11,10 @@ import onnx
 import onnx.reference
 from numpy.typing import NDArray
 
+from ..extents import are_known
+from .nodes import Value, constant, empty_constant
+from .nodes.types import dtype_of, element_type, shape_of
+
 _RANDOM = frozenset(
     ["Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"]
     + ["RandomUniformLike"]
@@ -22,6 +26,7 @@ _CONVERTED = frozenset(
     # or makes constants that fill the memory.
     + ["ConstantOfShape", "Expand", "EyeLike", "Range", "Tile", "Upsample"]
 )
+_MOST_SIZES = 1024  # elements of constants that shapes may follow from
 
 
 def computed_now(
@@ -52,4 +57,47 @@ def computed_now(
     return [np.asarray(each) for each in made]
 
 
-__all__ = ["computed_now"]
+def empty_outputs(
+    node: onnx.NodeProto, inputs: Sequence[Value | None], version: int
+) -> list[Value] | None:
+    """Return the outputs of a node if none has an element, as ONNX infers; else None.
+
+    Their shapes are all that is to know of them.
+    """
+    if node.op_type in _CONTROL or node.domain not in ("", "ai.onnx"):
+        return None
+    named = {n: value for n, value in zip(node.input, inputs, strict=True) if value is not None}
+    for value in named.values():
+        if not value.is_tensor or value.count is not None or not are_known(value.shape):
+            return None
+    graph = onnx.helper.make_graph(
+        [node],
+        "empty",
+        [
+            onnx.helper.make_tensor_value_info(name, element_type(value.dtype), value.shape)
+            for name, value in named.items()
+        ],
+        [onnx.ValueInfoProto(name=name) for name in node.output if name],
+        [
+            onnx.numpy_helper.from_array(np.asarray(value.array), name)
+            for name, value in named.items()
+            if value.array is not None and 0 < value.array.size <= _MOST_SIZES
+        ],
+    )
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", version)])
+    try:
+        inferred = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
+    except onnx.shape_inference.InferenceError:
+        return None
+    made = {"": constant(np.zeros(0))}
+    for each in inferred.graph.output:
+        if each.type.WhichOneof("value") != "tensor_type":
+            return None
+        shape = shape_of(each)
+        if shape is None or 0 not in shape or not are_known(shape):
+            return None
+        made[each.name] = empty_constant(shape, dtype_of(each))
+    return [made[name] for name in node.output]
+
+
+__all__ = ["computed_now", "empty_outputs"]

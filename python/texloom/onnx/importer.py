@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
 import onnx
 from numpy.typing import NDArray
 
@@ -28,7 +27,7 @@ from ..ops.movement import listed
 from .attributes import attributes_of
 from .converters import converter_of
 from .counted import converted_counted, has_count
-from .fold import computed_now
+from .fold import computed_now, empty_outputs
 from .fold_normalization import fold_normalization
 from .function_bodies import function_body, has_body
 from .nodes import (
@@ -40,6 +39,7 @@ from .nodes import (
     Unsupported,
     Value,
     constant,
+    empty_constant,
     of_tensor,
     refuse_model,
     refuse_nodes,
@@ -163,7 +163,7 @@ class Importer:
             dtype = dtype_of(each)
             check_size(each.name, shape)
             if 0 in shape:
-                scope[each.name] = Value(shape, dtype, array=np.zeros(shape, _host_dtype(dtype)))
+                scope[each.name] = empty_constant(shape, dtype)
                 continue
             tensor = self.graph.input(each.name, shape, dtype)
             scope[each.name] = of_tensor(tensor, frozenset([each.name]))
@@ -224,6 +224,10 @@ class Importer:
             folded = computed_now(node, [e.array if e else None for e in inputs], version)
             if folded is not None:
                 return [constant(each) for each in folded]
+        if any(each is not None and each.is_empty for each in inputs):
+            empty = empty_outputs(node, inputs, version)
+            if empty is not None:
+                return empty
         operator = self._operators.get((f"{domain}::{node.op_type}", version))
         if converter is None and operator is not None:
             return self._called(operator, node, inputs)
@@ -389,11 +393,6 @@ def _none_lost(values: list[Value]) -> list[Value]:
 
 def _reason(error: TVMError) -> str:
     return error.diagnostics[0].message if error.diagnostics else str(error)
-
-
-def _host_dtype(dtype: str) -> str:
-    """Return a type of NumPy's for elements of a dtype, of which NumPy may know none."""
-    return "uint16" if dtype == "bfloat16" else dtype
 
 
 def _array_of(initializer: onnx.TensorProto) -> NDArray[Any]:

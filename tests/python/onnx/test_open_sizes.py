@@ -58,6 +58,28 @@ def test_one_package_serves_all_sizes(tmp_path):
         close(graph.run({"x": x})["y"], expected(model, x), 27)
 
 
+def test_an_empty_batch_has_empty_outputs():
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"]),
+        helper.make_node("GlobalAveragePool", ["c"], ["p"]),
+        helper.make_node("Flatten", ["p"], ["f"]),
+        helper.make_node("Gemm", ["f", "m", "b"], ["g"]),
+        helper.make_node("Softmax", ["g"], ["y"]),
+        helper.make_node("ReduceSum", ["g"], ["sum"], keepdims=0),
+    ]
+    shapes = {"w": (4, 3, 3, 3), "m": (4, 5), "b": (5,)}
+    weights = [numpy_helper.from_array(np.ones(s, "float32"), n) for n, s in shapes.items()]
+    given = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 3, 8, 8])
+    made = [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in ("y", "sum")]
+    graph = helper.make_graph(nodes, "classifier", [given], made, weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
+    x = np.zeros((0, 3, 8, 8), "float32")
+    for compiled in (texloom.compile(model), texloom.compile(model, shapes={"x": x.shape})):
+        results = compiled.run({"x": x})
+        assert results["y"].shape == (0, 5) and results["y"].dtype == "float32"
+        assert results["sum"] == 0
+
+
 def test_named_extents_stay_open_in_python():
     model = network()
     compiled = texloom.compile(model, shapes={"x": (1, 3, "h", "w")})

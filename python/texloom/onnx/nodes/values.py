@@ -68,6 +68,11 @@ class Value:
         return self.array is not None
 
     @property
+    def is_empty(self) -> bool:
+        """Whether it is a tensor without elements."""
+        return self.array is not None and self.array.size == 0
+
+    @property
     def is_tensor(self) -> bool:
         """Whether it is neither a sequence nor absent."""
         return self.items is None and not self.is_absent
@@ -105,6 +110,12 @@ def constant(array: Any) -> Value:
     return Value(tuple(array.shape), dtype_of_array(array), array=array)
 
 
+def empty_constant(shape: Sequence[int], dtype: str) -> Value:
+    """Return a constant without elements: an extent is 0."""
+    held = "uint16" if dtype == "bfloat16" else dtype  # NumPy has no such type
+    return Value(tuple(shape), dtype, array=np.zeros(shape, held))
+
+
 def of_sizes(sizes: NDArray[Any], dtype: str = "int64") -> Value:
     """Return the value of elements that only a run says."""
     return Value(tuple(sizes.shape), dtype, sizes=sizes)
@@ -115,4 +126,4 @@ def of_tensor(tensor: GraphTensor, asked: frozenset[str]) -> Value:
     return Value(tensor.shape, tensor.dtype, tensor=tensor, asked=asked)
 
 
-__all__ = ["ABSENT", "Value", "constant", "of_sizes", "of_tensor", "sequence"]
+__all__ = ["ABSENT", "Value", "constant", "empty_constant", "of_sizes", "of_tensor", "sequence"]
