@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from math import prod
 from os import PathLike, fspath
+from pathlib import Path
 
 import onnx
 import onnx.checker
+from onnx.external_data_helper import ExternalDataInfo, uses_external_data
+from onnx.helper import tensor_dtype_to_np_dtype
 
 from ..errors import refuse
 from .nodes import refuse_model
+from .nodes.types import DTYPES, element_type
 
 # The importer says which operators are not supported, all of them, and needs no types of outputs.
 _NOT_CHECKED = ("No Op registered for", "Field 'shape' of 'type'", "Field 'type' of 'value_info'")
 
+_PLAIN = frozenset(element_type(each) for each in DTYPES if each != "bfloat16")  # types of NumPy's
 _MOST_BYTES = 2**31 - 1  # that protobuf stores in one message
 
 
@@ -29,7 +35,13 @@ def read_model(path: str | PathLike[str]) -> onnx.ModelProto:
     """
     name = fspath(path)
     try:
-        model = onnx.load(name)
+        model = onnx.load(name, load_external_data=False)
+        files = {
+            each.name: ExternalDataInfo(each).location
+            for each in model.graph.initializer
+            if uses_external_data(each)
+        }
+        onnx.load_external_data_for_model(model, str(Path(name).parent))
     except OSError as error:
         refuse("BadModuleFile", f"{error.filename or name}: {error.strerror}", "give a file")
     except (ValueError, onnx.checker.ValidationError) as error:
@@ -40,7 +52,23 @@ def read_model(path: str | PathLike[str]) -> onnx.ModelProto:
             "give a file that was exported as ONNX; *.tlp files are run as they are",
         )
     check_model(model, name)
+    _check_external_data(model, files)
     return model
+
+
+def _check_external_data(model: onnx.ModelProto, files: Mapping[str, str]) -> None:
+    """Refuse constants whose files, by name, are shorter than they say."""
+    for each in model.graph.initializer:
+        if each.name not in files or each.data_type not in _PLAIN:
+            continue
+        needed = prod(each.dims) * tensor_dtype_to_np_dtype(each.data_type).itemsize
+        if len(each.raw_data) != needed:
+            refuse(
+                "BadModuleFile",
+                f"{files[each.name]} has {len(each.raw_data)} bytes for the constant "
+                f"{each.name!r}, which needs {needed}",
+                "copy the whole file, or export the model again",
+            )
 
 
 def check_model(model: onnx.ModelProto, name: str = "the model") -> None:
