@@ -97,6 +97,17 @@ def test_other_files_are_refused_in_words(tmp_path, spoil):
     assert file.read_bytes() == before
 
 
+def test_a_file_without_costs(tmp_path):
+    """Measuring that fails at once may leave one."""
+    file = tmp_path / "costs.sqlite"
+    file.touch()
+    assert CostDatabase(file).devices() == []
+    with pytest.raises(TVMError, match=r"TL5012.*has no costs"):
+        open_costs(file)
+    CostDatabase(file).add(DEVICE, [cost("a")])
+    assert open_costs(file).device == DEVICE
+
+
 def test_a_device_of_several_must_be_named(tmp_path):
     file = tmp_path / "costs.sqlite"
     with pytest.raises(TVMError, match="there is no file of costs"):

@@ -100,6 +100,12 @@ def open_costs(
             )
         return Costs(CostDatabase(file), measured_device(measure))
     if file is None or (path is None and not file.exists()):
+        if device is not None:
+            refuse(
+                "BadModuleFile",
+                f"the device {device!r} is named, but there are no costs",
+                "name a file: --costs FILE",
+            )
         return None
     if not file.exists():
         refuse(

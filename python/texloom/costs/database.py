@@ -136,7 +136,8 @@ class CostDatabase:
         columns = "name, platform, driver, compiler"
         chosen = f"SELECT {columns} FROM devices WHERE id IN (SELECT device FROM costs) ORDER BY id"
         with self._opened() as connection:
-            return [MeasuredDevice(*row) for row in connection.execute(chosen)]
+            rows = connection.execute(chosen) if _is_ours(connection) else ()
+            return [MeasuredDevice(*row) for row in rows]
 
     def costs(self, device: MeasuredDevice) -> dict[str, MeasuredCost]:
         """Return all costs on a device, by key."""
