@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..errors import refuse
 
 ARRAY_FILES = (".npy", ".npz")
+_LONGEST_NAME = 255  # bytes, of usual file systems
 
 
 def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
@@ -62,6 +63,13 @@ def npy_bytes(array: NDArray[Any]) -> bytes:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file, of which nobody sees a part: an earlier one is replaced at the end."""
+    try:
+        _write_whole(path, content)
+    except OSError as error:  # of the file that is beside it until it is whole
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _write_whole(path: Path, content: bytes) -> None:
     number, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
     try:
         with os.fdopen(number, "wb") as file:
@@ -85,11 +93,17 @@ def file_names(outputs: Iterable[str]) -> dict[str, str]:
     Raises
     ------
     TVMError
-        TL5016 if two outputs get the same name.
+        TL5016 if two outputs get the same name, or one that is too long for a file.
     """
     names: dict[str, str] = {}
     for output in outputs:
         file = output.replace("/", "_").replace(":", "_") + ".npy"
+        if len(os.fsencode(file)) > _LONGEST_NAME:
+            refuse(
+                "UnknownName",
+                f"the name of the output {output[:40]!r}... is too long for a file",
+                "rename it in the model, or leave out --output-dir",
+            )
         for other, taken in names.items():
             if taken == file:
                 refuse(

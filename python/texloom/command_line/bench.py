@@ -71,6 +71,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if options.rounds < 1:
         parser.error("--rounds is at least 1")
+    if options.threads is not None and options.threads < 1:
+        parser.error("--threads is at least 1")
     return options
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from .. import _core
+from ..errors import refuse
 from ..inspect.describe import counted
 from .arrays import tensors_of
 from .bench import import_onnxruntime, largest_difference, onnxruntime_session
@@ -21,6 +22,7 @@ from .inputs import Port, add_input_arguments, random_inputs, read_inputs
 from .model_arguments import (
     add_compile_arguments,
     costs_of,
+    is_package,
     refuse_precision,
     shapes_of,
     values_of,
@@ -94,6 +96,12 @@ def _compare(options: argparse.Namespace) -> int:
     from ..onnx.nodes.types import refuse_open
 
     refuse_precision(options)
+    if is_package(options.model):
+        refuse(
+            "BadModuleFile",
+            f"{options.model} is a package, which has no nodes to compare",
+            "give the .onnx file",
+        )
     if options.against == "onnxruntime":
         import_onnxruntime()
     proto = read_model(options.model)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,8 +73,18 @@ def with_shapes(ports: Sequence[Port], shapes: Mapping[str, tuple[int, ...]]) ->
     return [Port(each.name, shapes.get(each.name, each.shape), each.dtype) for each in ports]
 
 
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"{text} is not finite")
+    return number
+
+
 def _numbers(text: str) -> tuple[float, ...]:
-    return tuple(float(each) for each in text.split(","))
+    return tuple(_number(each) for each in text.split(","))
 
 
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
@@ -93,7 +104,7 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
         "--std", type=_numbers, default=(1.0,), metavar="S[,S...]", help="divides what is left"
     )
     parser.add_argument(
-        "--scale", type=float, metavar="S", help="multiplies pixels first (default: 1/255)"
+        "--scale", type=_number, metavar="S", help="multiplies pixels first (default: 1/255)"
     )
     parser.add_argument("--bgr", action="store_true", help="blue comes first in pictures")
 

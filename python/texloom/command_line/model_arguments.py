@@ -76,9 +76,19 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def is_package(path: Path) -> bool:
-    """Whether a file is a package, by its first bytes; an OSError if it cannot be read."""
+    """Whether a file is a package, by its first bytes; an OSError if it cannot be read.
+
+    TL5012 for a file that is named as a package and is none.
+    """
     with path.open("rb") as file:
-        return file.read(len(_MAGIC)) == _MAGIC
+        is_one = file.read(len(_MAGIC)) == _MAGIC
+    if not is_one and path.suffix.lower() == ".tlp":
+        refuse(
+            "BadModuleFile",
+            f"{path} is no package, or is damaged: it does not begin with {_MAGIC.decode()}",
+            "make it: texloom compile MODEL.onnx -o FILE.tlp",
+        )
+    return is_one
 
 
 def split_name(text: str, option: str) -> tuple[str, str]:

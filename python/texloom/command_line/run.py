@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import file_names, save_outputs, tensors_of
+from .arrays import save_outputs, tensors_of
 from .inputs import add_input_arguments, read_inputs, refuse_missing
 from .model_arguments import add_compile_arguments
 from .recording import Recording
@@ -39,7 +39,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         type=Path,
         metavar="FILE.tlz",
         help="write the package, the inputs, the device and the outputs to a file for "
-        "`texloom replay`, also if the run fails",
+        "`texloom replay`, also if the package fails",
     )
     add_compile_arguments(parser)
     parser.add_argument("--json", action="store_true", help="describe the outputs as JSON")
@@ -71,7 +71,6 @@ def _run(options: argparse.Namespace) -> int:
         recording.outputs = outputs
     progress.end()
     if options.output_dir is not None:
-        file_names(outputs)
         paths = save_outputs(options.output_dir, outputs)
     facts = [_facts(name, array) for name, array in outputs.items()]
     if options.output_dir is not None:

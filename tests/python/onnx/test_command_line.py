@@ -3,6 +3,7 @@
 All run in this process: ``main`` returns the exit code.
 """
 
+import errno
 import json
 import os
 import re
@@ -257,6 +258,10 @@ WRONG = {
         ["run", "model.onnx", "--input", "x=x.npy", "--mean", "0.5"],
         "error[TL2040]: --mean, --std, --scale and --bgr are for pictures, and no --input is one",
     ),
+    "a device of no costs": (
+        ["compile", "model.onnx", *SHAPE, "--costs-device", "abacus"],
+        "the device 'abacus' is named, but there are no costs",
+    ),
     "a shape that contradicts": (
         ["compile", "model.onnx", "--shape", "x=1x4x2x2"],
         "error[TL5003]: the model's input 'x' has the shape (N, 3, H, W), the given shape is "
@@ -300,7 +305,13 @@ WRONG = {
     "a truncated model": (["compile", "truncated.onnx"], "is no ONNX file, or not a whole one"),
     "an empty model": (["compile", "empty.onnx"], "is no ONNX model: it has no version"),
     "another file": (["run", "x.npy"], "is no ONNX file, or not a whole one"),
+    "external data that are cut": (
+        ["compile", "apart.onnx"],
+        "error[TL5012]: apart.bin has 5 bytes for the constant 'w', which needs 12",
+    ),
     "a damaged package": (["run", "damaged.tlp"], "error[TL5012]"),
+    "no package": (["run", "junk.tlp"], "junk.tlp is no package, or is damaged"),
+    "a package to compare": (["compare", "m.tlp"], "m.tlp is a package, which has no nodes"),
     "a comparison without a model": (
         ["bench", "m.tlp", "--compare", "onnxruntime"],
         "a package has no ONNX model, and there is no m.onnx",
@@ -316,6 +327,10 @@ def wrong_files(folder):
     (folder / "truncated.onnx").write_bytes(content[: len(content) // 2])
     (folder / "empty.onnx").write_bytes(b"")
     (folder / "damaged.tlp").write_bytes((folder / "m.tlp").read_bytes()[:100])
+    apart = {"save_as_external_data": True, "location": "apart.bin", "size_threshold": 0}
+    onnx.save(scaled(), "apart.onnx", **apart)
+    os.truncate("apart.bin", 5)
+    (folder / "junk.tlp").write_bytes(content)
     (folder / "damaged.npy").write_bytes((folder / "x.npy").read_bytes()[:140])
     np.save("doubles.npy", np.zeros((1, 3, 2, 4)))
     np.save("small.npy", np.zeros((1, 2, 2, 4), "float32"))
@@ -325,6 +340,20 @@ def wrong_files(folder):
 def test_wrong_calls_are_refused_in_words(wrong_files, capsys, what):
     arguments, message = WRONG[what]
     assert message in fails(capsys, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "m.onnx", "--scale", "nan"], "argument --scale: nan is not finite"),
+        (["run", "m.onnx", "--mean", "1,x"], "argument --mean: 'x' is not a number"),
+        (["bench", "m.onnx", "--threads", "-3"], "--threads is at least 1"),
+    ],
+)
+def test_wrong_numbers_are_refused_in_words(capsys, arguments, message):
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert message in capsys.readouterr().err
 
 
 def test_all_that_is_unsupported_is_listed_at_once(folder, capsys):
@@ -369,6 +398,21 @@ def test_shapes_follow_from_names_of_extents():
     assert "output y: float32[3, 2]" in str(compiled)
 
 
+@pytest.mark.parametrize("extents", [(3, 4), (3, 1)])
+def test_extents_of_one_name_are_equal(extents, tmp_path):
+    add = helper.make_node("Add", ["x", "z"], ["y"])
+    model = model_of([add], [value("x", ("N",)), value("z", ("N",))], [value("y", None)])
+    x, z = (np.ones(extent, "float32") for extent in extents)
+    told = f"the extent 'N' is 3 in the input 'x' and {extents[1]} in 'z'"
+    with pytest.raises(texloom.TVMError, match=told):
+        texloom.compile(model).run({"x": x, "z": z})
+    with pytest.raises(texloom.TVMError, match=told):
+        texloom.compile(model, shapes={"x": x.shape, "z": z.shape})
+    texloom.compile(model).save(tmp_path / "open.tlp")
+    with pytest.raises(texloom.TVMError, match="TL5003"):
+        texloom.graph.load(tmp_path / "open.tlp").run({"x": x, "z": z})
+
+
 def test_interrupted_commands_leave_nothing(folder, capsys, monkeypatch):
     """Ctrl-C while outputs are written: the earlier file stays, and no other one is there."""
     texloom.compile("model.onnx", shapes={"x": (1, 3, 2, 4)}).save("m.tlp")
@@ -392,6 +436,23 @@ def test_outputs_of_one_file_name_are_refused(folder, capsys):
     onnx.save(model_of(nodes, [value("x", (1, 3, 2, 4))], outputs), "two.onnx")
     told = fails(capsys, "run", "two.onnx", "--input", "x=x.npy", "--output-dir", "out")
     assert "'a/b' and 'a:b' would both be written to a_b.npy" in told
+
+
+def test_outputs_that_cannot_be_written(folder, capsys, monkeypatch):
+    """The file is named, not the one that is beside it until it is whole."""
+    nodes = [helper.make_node("Add", ["x", "x"], [name]) for name in ("a", "b" * 300)]
+    outputs = [value(name, None) for name in ("a", "b" * 300)]
+    onnx.save(model_of(nodes, [value("x", (1, 3, 2, 4))], outputs), "long.onnx")
+    told = fails(capsys, "run", "long.onnx", "--input", "x=x.npy", "--output-dir", "out")
+    assert "is too long for a file" in told and not list((folder / "out").iterdir())
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.fdopen", full)
+    told = fails(capsys, "run", "model.onnx", "--input", "x=x.npy", "--output-dir", "out")
+    assert "out/out_y_0.npy: No space left on device" in told
+    assert not list((folder / "out").iterdir())
 
 
 def test_bench_beside_onnxruntime(folder, capsys):
