@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from typing import Any, Literal, NoReturn
 
@@ -112,6 +113,17 @@ class Model:
         self._costs = costs
         self._measure = measure
         self._operators = tuple(operators)
+        self._made_for = partial(  # other shapes and values
+            Model,
+            model,
+            target,
+            storage,
+            progress=progress,
+            precision=precision,
+            costs=costs,
+            measure=measure,
+            operators=operators,
+        )
         self._variants: dict[Any, Variant] = {}
         self._specialized: frozenset[str] = frozenset()  # inputs whose values kernels depend on
         every = Signature(model)
@@ -275,18 +287,7 @@ class Model:
                 return made
             stated = {name: shape for name, shape in stated.items() if name not in values}
             values |= made._values
-            made = Model(
-                self._model,
-                self._target,
-                self._storage,
-                stated,
-                values,
-                self._progress,
-                self._precision,
-                self._costs,
-                self._measure,
-                self._operators,
-            )
+            made = self._made_for(shapes=stated, values=values)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a package with the model's names of inputs and outputs; see `texloom.graph.load`.

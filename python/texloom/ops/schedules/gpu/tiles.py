@@ -22,6 +22,11 @@ from .convolution import ConvolutionTile
 MOST_SUMS = 64
 """Sums of a thread at most."""
 _PROCESSORS = 132
+# That a processor holds at a time.
+_MOST_BLOCKS = 32
+_MOST_WARPS = 64
+_REGISTERS = 65536
+_SHARED_BYTES = 200000
 _CYCLES_PER_NS = 1.75
 _START_NS = 4400.0
 _SLICE_NS = 240.0  # to add up slices
@@ -212,6 +217,17 @@ def _blocks(tile: ConvolutionTile, shape: ConvolutionShape) -> int:
     )
 
 
+def _rounds(blocks: int, threads: int, shared: int, registers: float = 0.0) -> int:
+    """Return how often processors take as many blocks as they hold at a time.
+
+    Blocks have so many threads and bytes of shared memory, and each thread so many registers.
+    """
+    held = min(_MOST_BLOCKS, _MOST_WARPS // -(-threads // 32), _SHARED_BYTES // shared)
+    if registers:
+        held = min(held, int(_REGISTERS / (registers * threads)))
+    return -(-blocks // (_PROCESSORS * max(1, held)))
+
+
 def estimate_of_shared(
     tile: ConvolutionTile, shape: ConvolutionShape, vectors: int, taps: int, shared: int
 ) -> float:
@@ -221,9 +237,8 @@ def estimate_of_shared(
     """
     blocks, warps = _blocks(tile, shape), -(-tile.block // 32)
     turns = -(-vectors // tile.block)
-    resident = max(1, min(32, 64 // warps, 200000 // shared))
     work = -(-blocks // _PROCESSORS) * warps * turns * 2 * taps * _DEPTHWISE_CYCLES
-    waiting = -(-blocks // (_PROCESSORS * resident)) * turns * _STEP_CYCLES
+    waiting = _rounds(blocks, tile.block, shared) * turns * _STEP_CYCLES
     return max(work, waiting) / _CYCLES_PER_NS + _SLICE_NS
 
 
@@ -262,11 +277,10 @@ def estimate(tile: ConvolutionTile, shape: ConvolutionShape, shared: int = 1) ->
     registers = min(255.0, 1.1 * (rows * columns * tile.channels + read * pixel_loads + 40))
     if tile.slices > 1:
         shared = max(shared, 4 * rows * columns * tile.channels * tile.block)
-    resident = max(1, min(32, 64 // warps, int(65536 / (registers * tile.block)), 200000 // shared))
     work = -(-blocks // _PROCESSORS) * warps * steps
     work *= max(multiplications * _MULTIPLICATION_CYCLES * (_CUT if is_cut else 1), loads)
     work *= _KEPT_ROWS if tile.keep_rows else 1.0
-    waiting = -(-blocks // (_PROCESSORS * resident)) * steps
+    waiting = _rounds(blocks, tile.block, shared, registers) * steps
     waiting *= _STEP_CYCLES + _WAIT_CYCLES * multiplications
     high, wide = shape.reach(*own)
     pixel_bytes = 4 * high * wide * (channels if shape.is_depthwise else shape.inputs)
