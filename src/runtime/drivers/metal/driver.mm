@@ -4,12 +4,16 @@
 #include "runtime/drivers/metal/commands/semaphore.h"
 #include "runtime/drivers/metal/commands/transfer_kernels.h"
 #include "runtime/drivers/metal/kernels/program.h"
-#include "runtime/drivers/metal/memory/allocator.h"
+#include "runtime/drivers/metal/memory/map_queue.h"
+#include "runtime/drivers/metal/memory/memory.h"
 #include "runtime/drivers/metal/platform/context.h"
 #include "runtime/drivers/metal/platform/platform.h"
+#include "runtime/hal/internal/memory/api_allocator.h"
 
 namespace texloom::hal::metal {
 namespace {
+
+using MetalAllocator = ApiAllocator<Context, MapQueue, MetalBuffer, MetalTexture>;
 
 class MetalHalDevice final : public Device {
  public:

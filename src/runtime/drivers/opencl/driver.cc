@@ -5,12 +5,16 @@
 #include "runtime/drivers/opencl/commands/semaphore.h"
 #include "runtime/drivers/opencl/commands/transfer_kernels.h"
 #include "runtime/drivers/opencl/kernels/program.h"
-#include "runtime/drivers/opencl/memory/allocator.h"
+#include "runtime/drivers/opencl/memory/map_queue.h"
+#include "runtime/drivers/opencl/memory/memory.h"
 #include "runtime/drivers/opencl/platform/context.h"
 #include "runtime/drivers/opencl/platform/platform.h"
+#include "runtime/hal/internal/memory/api_allocator.h"
 
 namespace texloom::hal::opencl {
 namespace {
+
+using OpenClAllocator = ApiAllocator<Context, MapQueue, OpenClBuffer, OpenClTexture>;
 
 class OpenClDevice final : public Device {
  public:

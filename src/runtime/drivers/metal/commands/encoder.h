@@ -14,8 +14,10 @@
 #include "runtime/drivers/metal/commands/transfer_kernels.h"
 #include "runtime/drivers/metal/platform/context.h"
 #include "runtime/hal/command_buffer.h"
+#include "runtime/hal/internal/recording/copied_rows.h"
 #include "runtime/hal/profile.h"
 #include "runtime/hal/segment.h"
+#include "support/function_ref.h"
 #include "support/status.h"
 
 namespace texloom::hal::metal {
@@ -40,6 +42,7 @@ class Encoder {
 
  private:
   class Leases;
+  struct Block;
 
   Status encode(const Segment& any, const CommandRange& range);
   Result<MetalCompute*> encode_call(const KernelCall& call, const CommandRange& range);
@@ -55,6 +58,10 @@ class Encoder {
   Status encode(const NativeSegment& segment, const CommandRange& range);
   Status encode_updates(SegmentList::Iterator begin, SegmentList::Iterator end);
   Status copy(const Place& source, const Place& target, std::uint64_t bytes);
+  // Copies rows that blits do not take through staging memory, in blocks.
+  Status copy_in_blocks(const CopiedRows& all, FunctionRef<Status(const Block&)> copy_block);
+  Status copy_rows(MetalMemory* source, const CopiedRows& from, MetalMemory* target,
+                   const CopiedRows& to);
   bool prefers_kernel(std::uint64_t bytes) const;
 
   const Context& context_;

@@ -8,7 +8,6 @@
 #include "runtime/drivers/metal/api/objects.h"
 #include "runtime/drivers/metal/kernels/program.h"
 #include "runtime/drivers/metal/memory/memory.h"
-#include "runtime/hal/internal/recording/copied_rows.h"
 #include "runtime/hal/internal/recording/update_run.h"
 
 namespace texloom::hal::metal {
@@ -226,8 +225,40 @@ Status Encoder::encode(const CopyBufferSegment& segment, const CommandRange&) {
   return copy(place_of(segment.source), place_of(segment.target), segment.bytes);
 }
 
-// Rows that blits do not take are copied to staging memory without gaps first, in blocks. Kernels
-// and blits take turns, so each block waits for the previous one, and can use the same memory.
+// Rows of a buffer, and their place in staging memory, where they have no gaps.
+struct Encoder::Block {
+  CopiedRows rows;
+  MetalMemory* memory;
+  CopiedRows packed;
+  std::uint64_t first;  // row of all
+};
+
+// Kernels and blits take turns, so each block waits for the previous one, and can use the same
+// memory.
+Status Encoder::copy_in_blocks(const CopiedRows& all,
+                               FunctionRef<Status(const Block&)> copy_block) {
+  const std::uint64_t height = all.rows_within(context_.staging_bytes());
+  TL_ASSIGN_OR_RETURN(const StagingPlace staged, staging_->take(height * all.row_bytes));
+  for (std::uint64_t begin = 0; begin < all.height; begin += height) {
+    const CopiedRows rows = all.part(begin, std::min(height, all.height - begin));
+    TL_RETURN_IF_ERROR(
+        copy_block({rows, staged.memory, rows.without_gaps_at(staged.offset), begin}));
+  }
+  return {};
+}
+
+// Copies between rows of the same size by a kernel.
+Status Encoder::copy_rows(MetalMemory* source, const CopiedRows& from, MetalMemory* target,
+                          const CopiedRows& to) {
+  return kernels_.copy(passes_, {.source = {source, from.offset},
+                                 .target = {target, to.offset},
+                                 .source_pitch = from.pitch,
+                                 .target_pitch = to.pitch,
+                                 .row_bytes = from.row_bytes,
+                                 .rows = static_cast<std::uint32_t>(from.height)});
+}
+
+// Rows that blits do not take are copied to staging memory first.
 Status Encoder::encode(const CopyBufferToTextureSegment& segment, const CommandRange&) {
   const BufferTextureRegion& region = segment.region;
   const CopiedRows all(region, segment.target->format());
@@ -238,23 +269,15 @@ Status Encoder::encode(const CopyBufferToTextureSegment& segment, const CommandR
     blit_rows(encoder, {source, all, origin_of(region.origin), region.extent.width}, target);
     return {};
   }
-  const std::uint64_t block = all.rows_within(context_.staging_bytes());
-  TL_ASSIGN_OR_RETURN(const StagingPlace staged, staging_->take(block * all.row_bytes));
-  for (std::uint64_t begin = 0; begin < all.height; begin += block) {
-    const CopiedRows rows = all.part(begin, std::min(block, all.height - begin));
-    const CopiedRows packed = rows.without_gaps_at(staged.offset);
-    TL_RETURN_IF_ERROR(kernels_.copy(passes_, {.source = {source, rows.offset},
-                                               .target = {staged.memory, packed.offset},
-                                               .source_pitch = rows.pitch,
-                                               .target_pitch = packed.pitch,
-                                               .row_bytes = rows.row_bytes,
-                                               .rows = static_cast<std::uint32_t>(rows.height)}));
+  return copy_in_blocks(all, [&](const Block& block) -> Status {
+    TL_RETURN_IF_ERROR(copy_rows(source, block.rows, block.memory, block.packed));
     TL_ASSIGN_OR_RETURN(MetalBlit* const encoder, passes_.blit());
-    blit_rows(encoder,
-              {staged.memory, packed, origin_of(region.origin, begin), region.extent.width},
-              target);
-  }
-  return {};
+    blit_rows(
+        encoder,
+        {block.memory, block.packed, origin_of(region.origin, block.first), region.extent.width},
+        target);
+    return {};
+  });
 }
 
 Status Encoder::encode(const CopyTextureToBufferSegment& segment, const CommandRange&) {
@@ -267,22 +290,13 @@ Status Encoder::encode(const CopyTextureToBufferSegment& segment, const CommandR
     blit_rows(encoder, source, {target, all, origin_of(region.origin), region.extent.width});
     return {};
   }
-  const std::uint64_t block = all.rows_within(context_.staging_bytes());
-  TL_ASSIGN_OR_RETURN(const StagingPlace staged, staging_->take(block * all.row_bytes));
-  for (std::uint64_t begin = 0; begin < all.height; begin += block) {
-    const CopiedRows rows = all.part(begin, std::min(block, all.height - begin));
-    const CopiedRows packed = rows.without_gaps_at(staged.offset);
+  return copy_in_blocks(all, [&](const Block& block) -> Status {
     TL_ASSIGN_OR_RETURN(MetalBlit* const encoder, passes_.blit());
-    blit_rows(encoder, source,
-              {staged.memory, packed, origin_of(region.origin, begin), region.extent.width});
-    TL_RETURN_IF_ERROR(kernels_.copy(passes_, {.source = {staged.memory, packed.offset},
-                                               .target = {target, rows.offset},
-                                               .source_pitch = packed.pitch,
-                                               .target_pitch = rows.pitch,
-                                               .row_bytes = rows.row_bytes,
-                                               .rows = static_cast<std::uint32_t>(rows.height)}));
-  }
-  return {};
+    blit_rows(
+        encoder, source,
+        {block.memory, block.packed, origin_of(region.origin, block.first), region.extent.width});
+    return copy_rows(block.memory, block.packed, target, block.rows);
+  });
 }
 
 Status Encoder::encode(const CopyTextureSegment& segment, const CommandRange&) {

@@ -8,6 +8,7 @@
 #include "runtime/hal/binary_cache.h"
 #include "runtime/hal/device_info.h"
 #include "runtime/hal/profile.h"
+#include "runtime/hal/texture.h"
 
 namespace texloom::hal::metal {
 
@@ -28,6 +29,8 @@ class Context {
   BinaryCache* binary_cache() const { return binary_cache_.get(); }  // null if there is none
   Profile* profile() const { return profile_.get(); }                // null if there is none
   std::uint64_t staging_bytes() const { return staging_bytes_; }     // of a block
+  // All formats have four channels of 8, 16 or 32 bits, which every device reads and writes.
+  bool supports(TexelFormat, TextureUsage) const { return true; }
 
  private:
   Handle<MetalDevice> device_;

@@ -37,9 +37,9 @@ class PartUse {
   cl_mem memory_ = nullptr;
 };
 
-// The parts of one buffer, each made once for all users. OpenCL's parts keep the
-// memory alive, so the buffer owns them rather than their users: kernels of a command buffer that
-// is submitted again may be bound to memory that the caller has released. Thread safe.
+// The parts of one buffer, each made once for all users. OpenCL's parts keep the memory alive, so
+// the buffer owns them rather than their users: kernels of a command buffer that is submitted again
+// may be bound to memory that the caller has released. Thread safe.
 //
 // Parts are released in the reverse order of their creation: NVIDIA's driver (580.159) crashes if
 // kernels have used parts that overlap, and the one made first is released first.

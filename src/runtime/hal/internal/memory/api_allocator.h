@@ -1,0 +1,47 @@
+// The allocator of a driver whose buffers and textures are objects of a graphics API.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "runtime/hal/allocator.h"
+#include "support/status.h"
+
+namespace texloom::hal {
+
+// `Context` is what the objects of one open device share, `MapQueue` maps its buffers. They and
+// `ApiBuffer` and `ApiTexture`, which create themselves, are the driver's.
+template <typename Context, typename MapQueue, typename ApiBuffer, typename ApiTexture>
+class ApiAllocator final : public Allocator {
+ public:
+  ApiAllocator(std::shared_ptr<const Context> context, const DeviceOptions& options)
+      : Allocator(context->info(), options),
+        context_(std::move(context)),
+        map_queue_(std::make_shared<MapQueue>(context_)) {}
+
+  bool supports(TexelFormat format, TextureUsage usage) const override {
+    return context_->supports(format, usage);
+  }
+
+ private:
+  Result<std::shared_ptr<Buffer>> allocate(const BufferDesc& desc) override {
+    return ApiBuffer::create(context_, map_queue_, desc, nullptr);
+  }
+  Result<std::shared_ptr<Texture>> allocate(const TextureDesc& desc) override {
+    return ApiTexture::create(context_, desc);
+  }
+  Result<std::shared_ptr<Buffer>> wrap(std::span<std::byte> memory,
+                                       const BufferDesc& desc) override {
+    return ApiBuffer::create(context_, map_queue_, desc, memory.data());
+  }
+  Result<std::shared_ptr<Texture>> view(const TextureBacking& backing,
+                                        const TextureDesc& desc) override {
+    return ApiTexture::create_view(context_, backing, desc);
+  }
+
+  std::shared_ptr<const Context> context_;
+  std::shared_ptr<MapQueue> map_queue_;
+};
+
+}  // namespace texloom::hal
