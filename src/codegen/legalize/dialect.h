@@ -48,6 +48,7 @@ struct Dialect {
   bool bools_in_memory = false;  // else memory holds them as uint8, 0 or 1
   bool float64 = false;
   bool int64 = true;
+  bool vector_trigonometry = true;  // sin, cos and tan of vectors are exact
   // The alignment in bytes of arguments and of arrays that threads share: a vector up to that size
   // is accessed at once if its index is a multiple of its lanes.
   int64_t alignment = 16;

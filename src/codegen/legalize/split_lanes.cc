@@ -15,6 +15,7 @@ namespace texloom::codegen {
 using ir::BinaryOp;
 using ir::Expr;
 using ir::Exprs;
+using ir::Intrinsic;
 using ir::Stmt;
 using ir::Stmts;
 using ir::Type;
@@ -69,7 +70,8 @@ class LaneSplitter {
         [&](const ir::Ramp&) { return lane_by_lane(e); },
         [&](const auto&) {
           if (const Expr chosen = choice_of_vectors(e)) return chosen;
-          if (may_fail_as_vector(e) || has_split_operand(e)) return lane_by_lane(e);
+          if (may_fail_as_vector(e) || has_split_operand(e) || is_inexact(e))
+            return lane_by_lane(e);
           return map_children(e, [&](const Expr& child) { return expr(child); });
         });
     whole_.emplace(e, result);
@@ -99,6 +101,13 @@ class LaneSplitter {
     }
     const auto* binary = as<ir::Binary>(e);
     return binary != nullptr && is_logical(binary->op) && failures_.possible_in(binary->b);
+  }
+
+  bool is_inexact(const Expr& e) const {
+    const auto* call = as<ir::Call>(e);
+    return call != nullptr && e->type.lanes > 1 && !dialect_.vector_trigonometry &&
+           (call->function == Intrinsic::Sin || call->function == Intrinsic::Cos ||
+            call->function == Intrinsic::Tan);
   }
 
   bool has_split_operand(const Expr& e) const {

@@ -9,6 +9,7 @@ namespace texloom::codegen {
 // Purpose: computes a vector lane by lane if the dialect cannot compute it as a whole:
 //   * vectors with a number of lanes that the dialect lacks, and vectors of bools if it has none;
 //   * loads and stores of elements that are not consecutive, and Ramps that are not an index;
+//   * sines, cosines and tangents, if those of vectors are not exact;
 //   * one lane of a vector at an index that is not constant;
 //   * Selects with vector conditions, ands and ors of vectors, with buffer loads in an operand that
 //     need not be evaluated: scalars are evaluated lazily, vectors are not, and a load that the

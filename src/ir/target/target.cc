@@ -103,6 +103,8 @@ constexpr std::array kFlags = {
     Flag{"block_stack", [](Target& t) -> bool& { return t.quirks.block_stack; },
          TargetKind::OpenCL},
     Flag{"conditional_barriers", [](Target& t) -> bool& { return t.quirks.conditional_barriers; }},
+    Flag{"vector_trigonometry", [](Target& t) -> bool& { return t.quirks.vector_trigonometry; },
+         TargetKind::OpenCL},
     Flag{"contract", [](Target& t) -> bool& { return t.math.contract; }},
     Flag{"checked", [](Target& t) -> bool& { return t.checked; }},
 };
@@ -233,7 +235,9 @@ std::string to_string(LanguageVersion version) {
 }
 
 Quirks quirks_of(bool is_processor) {
-  return {.block_stack = is_processor, .conditional_barriers = !is_processor};
+  return {.block_stack = is_processor,
+          .conditional_barriers = !is_processor,
+          .vector_trigonometry = !is_processor};
 }
 
 Target parse_target(std::string_view text, const SourceLocation& where) {

@@ -70,6 +70,9 @@ struct Quirks {
   // loops that all threads run alike, so such a loop is no better there. It also copies what
   // follows the condition, which takes it minutes after ten such conditions.
   bool conditional_barriers = false;
+  // Whether sin, cos and tan of a vector are as exact as those of its lanes. PoCL 3.1 reduces all
+  // lanes as the largest one needs, so one that is huge makes small ones wrong.
+  bool vector_trigonometry = false;
 
   bool operator==(const Quirks&) const = default;
 };

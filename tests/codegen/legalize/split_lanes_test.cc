@@ -105,6 +105,19 @@ TEST_F(SplitLanes, RampsThatAreNoIndexBecomePacks) {
             "n[ramp(i, 1, 4)] = pack(j, j + 2, j + 4, j + 6) + x4(1)\n");
 }
 
+TEST_F(SplitLanes, TrigonometryThatIsInexactForVectors) {
+  const auto body = [&](ir::Intrinsic function) {
+    return put_vector(y, i * 2, ir::make_call(function, {vector_at(x, i, 2)}));
+  };
+  EXPECT_EQ(split(body(ir::Intrinsic::Sin)),
+            "y[ramp(i * 2, 1, 2)] = pack(sin(x[i * 2]), sin(x[i * 2 + 1]))\n");
+  EXPECT_EQ(split(body(ir::Intrinsic::Exp)), to_string(body(ir::Intrinsic::Exp)));
+  Dialect exact = opencl_dialect({});
+  exact.vector_trigonometry = true;
+  EXPECT_EQ(to_string(split_lanes(body(ir::Intrinsic::Sin), exact)),
+            to_string(body(ir::Intrinsic::Sin)));
+}
+
 TEST_F(SplitLanes, KeepsConstantLanes) {
   const Stmt body = put(y, i, lane(vector_at(x, i, 4) * number(2, 4), 3));
   EXPECT_EQ(split(body), to_string(body));

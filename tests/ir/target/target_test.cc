@@ -217,7 +217,8 @@ TEST(Target, EveryTargetComesBackFromItsText) {
          {&t.features.images, &t.quirks.conditional_barriers, &t.math.contract, &t.checked})
       *flag = from(0, 1) == 0;
     if (t.kind == TargetKind::OpenCL) {
-      for (bool* flag : {&t.features.float64, &t.quirks.block_stack}) *flag = from(0, 1) == 0;
+      for (bool* flag : {&t.features.float64, &t.quirks.block_stack, &t.quirks.vector_trigonometry})
+        *flag = from(0, 1) == 0;
     } else {
       t.limits.simd_width = from(1, 64);
       t.language = {3, static_cast<int>(from(0, 2))};
