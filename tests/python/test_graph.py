@@ -470,6 +470,25 @@ def test_outputs_have_names_of_their_own(tmp_path):
         assert made["first/y:0"].tolist() == [1] * 4 and made["b"].tolist() == [2] * 4
 
 
+def test_a_node_that_is_refused_leaves_nothing():
+    """Neither one of its tensors, nor what would have to hold of sizes."""
+
+    def halves(x):
+        shape = (x.shape[0] // 2,)
+        return [te.compute(shape, lambda i: x[i] + 1.0), te.compute(shape, lambda i: x[i] * 2.0)]
+
+    g = Graph("atomic")
+    x = g.input("x", ("n",))
+    (a,) = g.op("a", "one", plus_one, [x])
+    g.output(a, "pair.1")
+    with pytest.raises(texloom.TVMError, match=r"two tensors are called 'pair\.1'"):
+        g.op("pair", "halves", halves, [x])
+    first, second = g.op("other", "halves", halves, [x])
+    g.input("pair.0", (2,))
+    with pytest.raises(texloom.TVMError, match="two nodes are called 'a'"):
+        g.concat("a", [first, second], 0)
+
+
 def test_names_of_outputs_are_unique():
     g = Graph("named")
     x = g.input("x", (4,))

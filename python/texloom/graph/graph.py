@@ -98,7 +98,7 @@ class Graph:
             TL3040 for a name that is taken, and for a shape that is no list of positive numbers and
             symbols.
         """
-        tensor = self._new(name, shape, dtype)
+        tensor = self._tensors[name] = self._new(name, shape, dtype)
         self._symbols.add(tensor.shape)
         self._values[name] = None
         return tensor
@@ -107,7 +107,7 @@ class Graph:
         """Add a tensor of fixed values, which are copied, and packed when the graph is compiled."""
         array = np.array(value, order="C")
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
-        tensor = self._new(name, array.shape, array.dtype.name)
+        tensor = self._tensors[name] = self._new(name, array.shape, array.dtype.name)
         self._values[name] = array
         return tensor
 
@@ -155,9 +155,10 @@ class Graph:
         check_name("node", name)
         self._check_inputs(name, inputs)
         check_functions(name, compute, len(inputs), schedule)
-        made, symbols = self._symbols.computed(name, compute, inputs)
+        made, symbols, conditions = self._symbols.computed(name, compute, inputs)
         check_scopes(name, scopes, len(inputs) + len(made), costs)
-        outputs = self._named_outputs(name, [(symbols.shape_in_graph(t), t.dtype) for t in made])
+        shapes = [(symbols.shape_in_graph(t), t.dtype) for t in made]
+        outputs = self._named_outputs(name, shapes, conditions)
         given = {label: tuple(each) for label, each in scopes.items()}
         functions = (compute, schedule)
         title = op or getattr(compute, "__name__", "node")
@@ -219,13 +220,14 @@ class Graph:
         check_name("node", name)
         self._check_inputs(name, inputs)
         check_functions(name, compute, len(inputs))
-        made, symbols = self._symbols.computed(name, compute, inputs)
+        made, symbols, conditions = self._symbols.computed(name, compute, inputs)
         computation = computation_of(symbols.placeholders, made, symbols.given)
         shares = is_view(made)
         pattern = "injective" if shares else pattern_of(made)
-        outputs = self._named_outputs(name, [(symbols.shape_in_graph(t), t.dtype) for t in made])
         axis = joined_axis(symbols.placeholders, made)
         settings = {**(attributes or {}), **({} if axis is None else {"joins_along": axis})}
+        shapes = [(symbols.shape_in_graph(t), t.dtype) for t in made]
+        outputs = self._named_outputs(name, shapes, conditions)
 
         def add(core: Any, numbers: dict[str, int], target: str) -> None:
             del target
@@ -249,6 +251,7 @@ class Graph:
 
         The inputs are written into its memory where images allow that, else copied.
         """
+        check_name("node", name)
         self._check_inputs(name, inputs)
         if not inputs:
             refuse(_BAD, f"the concatenation {name!r} has no inputs", "give it tensors to join")
@@ -261,14 +264,15 @@ class Graph:
             )
         axis %= len(shape)
         same_types = len({each.dtype for each in inputs}) == 1
-        if not same_types or not self._symbols.are_joined(name, axis, inputs):
+        conditions = self._symbols.joined(axis, inputs)
+        if not same_types or conditions is None:
             refuse(
                 _BAD,
                 f"the concatenation {name!r} along axis {axis} joins {', '.join(map(str, inputs))}",
                 "join tensors that differ only along that axis",
             )
         shape[axis] = extents.plain(sum(each.shape[axis] for each in inputs))
-        (output,) = self._named_outputs(name, [(shape, inputs[0].dtype)])
+        (output,) = self._named_outputs(name, [(shape, inputs[0].dtype)], conditions)
 
         def add(core: Any, numbers: dict[str, int], target: str) -> None:
             del target
@@ -320,7 +324,7 @@ class Graph:
         self._check_inputs(name, inputs)
         settings = dict(attributes or {})
         given = accepted_scopes(name, op, len(inputs), scopes)
-        if self._operators.setdefault((op.name, op.version), op) is not op:
+        if self._operators.get((op.name, op.version), op) is not op:
             refuse(
                 _BAD,
                 f"the node {name!r} calls another operator {op.name!r} of version {op.version}",
@@ -329,6 +333,7 @@ class Graph:
         made = op.shapes(*((t.dtype, t.shape) for t in inputs), **settings)
         check_scopes(name, given, len(inputs) + len(made), None)
         outputs = self._named_outputs(name, [(list(shape), dtype) for dtype, shape in made])
+        self._operators[op.name, op.version] = op
 
         def add(core: Any, numbers: dict[str, int], target: str) -> None:
             del target
@@ -504,24 +509,29 @@ class Graph:
         return core
 
     def _new(self, name: str, shape: Sequence[Any], dtype: str) -> GraphTensor:
+        """Return a tensor that the graph does not have yet."""
         check_name("tensor", name)
         if name in self._tensors or name in self._outputs.values():
             refuse(_BAD, f"two tensors are called {name!r}", "give each a name of its own")
-        tensor = GraphTensor(name, checked_extents(name, shape), dtype, self)
-        self._tensors[name] = tensor
-        return tensor
+        return GraphTensor(name, checked_extents(name, shape), dtype, self)
 
     def _named_outputs(
-        self, name: str, outputs: Sequence[tuple[Sequence[int], str]]
+        self,
+        name: str,
+        outputs: Sequence[tuple[Sequence[int], str]],
+        conditions: Iterable[Condition] = (),
     ) -> tuple[GraphTensor, ...]:
-        """Add a tensor for each shape and dtype that a node computes."""
+        """Add a tensor for each shape and dtype that a node computes, and what has to hold.
+
+        Nothing is added if one of them is refused.
+        """
         if name in self._nodes:
             refuse(_BAD, f"two nodes are called {name!r}", "give each a name of its own")
         names = [name] if len(outputs) == 1 else [f"{name}.{i}" for i in range(len(outputs))]
-        taken = [each for each in names if each in self._tensors]
-        if taken:  # before any is added
-            refuse(_BAD, f"two tensors are called {taken[0]!r}", "give each a name of its own")
-        return tuple(self._new(n, *each) for n, each in zip(names, outputs, strict=True))
+        made = tuple(self._new(n, *each) for n, each in zip(names, outputs, strict=True))
+        self._tensors.update(zip(names, made, strict=True))
+        self._symbols.keep(name, conditions)
+        return made
 
     def _check_inputs(self, name: str, inputs: Sequence[GraphTensor]) -> None:
         if not isinstance(inputs, (list, tuple)):

@@ -37,29 +37,27 @@ class Symbols:
             sides = self.steps([condition.left, condition.right])
             core.condition(node, condition.is_equality, *sides)
 
+    @staticmethod
     def computed(
-        self, name: str, compute: Compute, inputs: Sequence[GraphTensor]
-    ) -> tuple[list[Tensor], Locals]:
-        """Return what a node computes, and its symbols; keep what has to hold."""
+        name: str, compute: Compute, inputs: Sequence[GraphTensor]
+    ) -> tuple[list[Tensor], Locals, list[Condition]]:
+        """Return what a node computes, its symbols, and what has to hold."""
         symbols = Locals(inputs)
-        with symbols.computing() as conditions:
+        with symbols.computing() as found:
             made = computed(name, compute, symbols.placeholders)
-        self.keep(
-            name,
-            (
-                Condition(each.is_equality, *map(symbols.in_graph, (each.left, each.right)))
-                for each in conditions
-            ),
-        )
+        conditions = [
+            Condition(each.is_equality, *map(symbols.in_graph, (each.left, each.right)))
+            for each in found
+        ]
         wide = (extent for tensor in made for extent in symbols.shape_in_graph(tensor))
-        self.keep(name, (Condition(False, extent, 1) for extent in wide))
-        return made, symbols
+        return made, symbols, conditions + [Condition(False, extent, 1) for extent in wide]
 
-    def are_joined(self, name: str, axis: int, tensors: Sequence[GraphTensor]) -> bool:
-        """Whether shapes differ, at most, in an axis; keep what has to hold for that."""
+    @staticmethod
+    def joined(axis: int, tensors: Sequence[GraphTensor]) -> list[Condition] | None:
+        """Return what has to hold if shapes differ, at most, in an axis; None if they do not."""
         first = tensors[0].shape
         if any(len(each.shape) != len(first) for each in tensors):
-            return False
+            return None
         with extents.collected() as conditions:
             agrees = all(
                 extents.agree(extent, first[i])
@@ -67,8 +65,7 @@ class Symbols:
                 for i, extent in enumerate(each.shape)
                 if i != axis
             )
-        self.keep(name, conditions)
-        return agrees
+        return list(conditions) if agrees else None
 
     def keep(self, node: str, conditions: Iterable[Condition]) -> None:
         """Keep what has to hold for a node, if it does not hold for all sizes."""
