@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from .converters.axes import normal_axes, normal_axis
+from .converters.normalization import softmax_axes
 from .converters.registry import Converter
 from .nodes import NeedsValues, Node, Value
 
@@ -167,6 +168,13 @@ def _along_other(default: int) -> Rule:
     return rule
 
 
+def _normalized(node: Node, outputs: Sequence[Value]) -> int:
+    x = _only(node, 0)
+    if x.counted_axis in softmax_axes(node, x.rank):
+        node.refuse(_WHY)
+    return x.counted_axis
+
+
 def _joined(node: Node, outputs: Sequence[Value]) -> int:
     if len(_counted(node)) != len(node.inputs):
         node.refuse(_WHY)
@@ -245,7 +253,7 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(["Gemm", "MatMul"], _product),
     **dict.fromkeys(["MaxRoiPool", "RoiAlign"], _regions),
     **dict.fromkeys(["Flatten", "Reshape"], _reshaped),
-    **dict.fromkeys(["LogSoftmax", "Softmax", "TopK"], _along_other(-1)),
+    **dict.fromkeys(["LogSoftmax", "Softmax"], _normalized),
     "Concat": _joined,
     "Gather": _gathered,
     "GatherElements": _gathered_by_element,
@@ -253,6 +261,7 @@ _RULES: dict[str, Rule] = {
     "Slice": _sliced,
     "Split": _along_other(0),
     "Squeeze": _without_axes,
+    "TopK": _along_other(-1),
     "Transpose": _transposed,
     "Unsqueeze": _with_axes,
 }

@@ -175,6 +175,17 @@ def test_what_mixes_rows_is_refused(name):
         Model(model)
 
 
+def test_an_old_softmax_sums_over_all_axes_from_one_on():
+    model = onnx.parser.parse_model(
+        """<ir_version: 6, opset_import: ["" : 11]>
+        one (float[3, 4] x) => (y)
+        { indices = NonZero(x) rows = Transpose(indices) floats = Cast<to = 1>(rows)
+          squares = Unsqueeze<axes = [0]>(floats) y = Softmax(squares) }"""
+    )
+    with pytest.raises(Unsupported, match="known only"):
+        Model(model)
+
+
 def test_a_package_has_the_count_beside_the_tensor(tmp_path):
     """The tensor is as long as it can become; `NAME.count` says how many rows are results."""
     x = np.array([[0, 2, 0], [4, 0, 6]], "float32")

@@ -22,10 +22,15 @@ _STASHED = {1: "float32", 11: "float64", 16: "bfloat16", 10: "float16"}
 def softmax(node: Node) -> Value:
     """Over one axis; before version 13 over all axes from the given one on."""
     data = node.input(0)
-    is_old = node.version < 13
-    (axis,) = checked_axes(node, [node.attributes.get("axis", 1 if is_old else -1)], data.rank)
-    axes = tuple(range(axis, data.rank)) if is_old else (axis,)
+    axes = softmax_axes(node, data.rank)
     return node.emit(node.op.lower(), _SOFTMAX[node.op], [data], axes=axes)
+
+
+def softmax_axes(node: Node, rank: int) -> tuple[int, ...]:
+    """Return the axes over which a node sums."""
+    is_old = node.version < 13
+    (axis,) = checked_axes(node, [node.attributes.get("axis", 1 if is_old else -1)], rank)
+    return tuple(range(axis, rank)) if is_old else (axis,)
 
 
 @converts("BatchNormalization")
