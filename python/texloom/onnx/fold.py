@@ -12,7 +12,7 @@ import onnx.reference
 from numpy.typing import NDArray
 
 from ..extents import are_known
-from .nodes import Value, constant, empty_constant
+from .nodes import Value, constant, empty
 from .nodes.types import dtype_of, element_type, shape_of
 
 _RANDOM = frozenset(
@@ -96,7 +96,7 @@ def empty_outputs(
         shape = shape_of(each)
         if shape is None or 0 not in shape or not are_known(shape):
             return None
-        made[each.name] = empty_constant(shape, dtype_of(each))
+        made[each.name] = empty(shape, dtype_of(each))
     return [made[name] for name in node.output]
 
 

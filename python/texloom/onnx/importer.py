@@ -39,14 +39,14 @@ from .nodes import (
     Unsupported,
     Value,
     constant,
-    empty_constant,
+    empty,
     of_tensor,
     refuse_model,
     refuse_nodes,
 )
 from .nodes.types import DTYPES, check_size, dtype_of, open_shape, static_shape
 from .schemas import check_inputs
-from .sizes import computed_sizes
+from .sizes import Fraction, computed_sizes
 from .stand_ins import StandIns
 
 _LOST = Value((), "")  # an output of a node that is not converted, or of one after it
@@ -110,7 +110,9 @@ class Importer:
         self._origins: dict[GraphTensor, Origin] = {}
         self._path: list[str] = []  # the node that is converted, after those that are expanded
         self._constants: dict[int, Any] = {}
-        self._functions = {(f.domain, f.name): f for f in model.functions}
+        self._functions = {
+            (_domain(each), each.name, each.overload): each for each in model.functions
+        }
         self._refusals: dict[Refusal, None] = {}  # in order
         self._needs: frozenset[str] = frozenset()
         named = (*model.graph.input, *model.graph.output)
@@ -163,7 +165,7 @@ class Importer:
             dtype = dtype_of(each)
             check_size(each.name, shape)
             if 0 in shape:
-                scope[each.name] = empty_constant(shape, dtype)
+                scope[each.name] = empty(shape, dtype)
                 continue
             tensor = self.graph.input(each.name, shape, dtype)
             scope[each.name] = of_tensor(tensor, frozenset([each.name]))
@@ -204,8 +206,8 @@ class Importer:
         for name, value in zip(node.input, inputs, strict=True):
             if name and value is None:
                 raise Unsupported(f"nothing computes its input {name!r}")
-        domain = "" if node.domain == "ai.onnx" else node.domain
-        function = self._functions.get((node.domain, node.op_type))
+        domain = _domain(node)
+        function = self._functions.get((domain, node.op_type, node.overload))
         if function is not None:
             return self._inlined(function, node, inputs, scope)
         version = scope.versions.get(domain, 1)
@@ -225,9 +227,9 @@ class Importer:
             if folded is not None:
                 return [constant(each) for each in folded]
         if any(each is not None and each.is_empty for each in inputs):
-            empty = empty_outputs(node, inputs, version)
-            if empty is not None:
-                return empty
+            made = empty_outputs(node, inputs, version)
+            if made is not None:
+                return made
         operator = self._operators.get((f"{domain}::{node.op_type}", version))
         if converter is None and operator is not None:
             return self._called(operator, node, inputs)
@@ -250,7 +252,11 @@ class Importer:
             with extents.collected() as conditions:
                 made = converted_counted(view, converter) if has_count(view) else converter(view)
             self.graph.require(self._path[-1], conditions)
-        except (NeedsValues, _LostError, TVMError, InternalError, Warning):
+        except (NeedsValues, _LostError, Unsupported, InternalError, Warning):
+            raise
+        except TVMError as error:
+            if self._is_open:
+                raise Unsupported("it has to know extents that the model leaves open") from error
             raise
         except Exception as error:  # of a node whose attributes contradict its inputs
             raise Unsupported(f"it is not valid: {type(error).__name__}: {error}") from error
@@ -353,6 +359,8 @@ class Importer:
 
     def _tensor_of_sizes(self, value: Value) -> GraphTensor:
         """Return a tensor that a kernel fills with what only a run says of shapes."""
+        if any(isinstance(each, Fraction) for each in value.sizes.reshape(-1)):  # type: ignore[union-attr]
+            raise Unsupported("an operator reads a fraction of an extent that is open")
         name = self.unique_name("/".join(self._path) + ".sizes")
         given = {"sizes": value.sizes.reshape(-1).tolist(), "shape": value.shape}  # type: ignore[union-attr]
         function = partial(listed, dtype=value.dtype, **given)
@@ -389,6 +397,11 @@ def _none_lost(values: list[Value]) -> list[Value]:
     if any(each is _LOST for each in values):
         raise _LostError
     return values
+
+
+def _domain(each: onnx.NodeProto | onnx.FunctionProto) -> str:
+    """Return a domain, of which ONNX's own has two names."""
+    return "" if each.domain == "ai.onnx" else str(each.domain)
 
 
 def _reason(error: TVMError) -> str:

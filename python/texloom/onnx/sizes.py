@@ -7,6 +7,7 @@ extents.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import te
-from ..extents import is_at_most, number_of, plain, product
+from ..extents import Extent, is_at_most, number_of, plain, product, quotient
 from .nodes import Value, constant, of_sizes
 from .nodes.types import dtype_name
 
@@ -22,9 +23,47 @@ Sizes = NDArray[Any]
 """An array of objects: numbers and expressions."""
 
 
+@dataclass(frozen=True)
+class Fraction:
+    """A quotient of an extent and a number that may not divide it; none is negative."""
+
+    above: Extent
+    below: int
+
+
+def _quotient(above: Any, below: Any) -> Any:
+    """Return a quotient: an extent if it is certainly whole."""
+    whole = quotient([above], [below])
+    if whole is not None:
+        return whole
+    divisor = number_of(below)
+    if divisor is None or divisor < 1:
+        raise ValueError
+    return Fraction(plain(above), divisor)
+
+
+def _parts(number: Any) -> tuple[Any, int]:
+    return (number.above, number.below) if isinstance(number, Fraction) else (number, 1)
+
+
+def _multiplied(a: Any, b: Any) -> Any:
+    (above, below), (other, divisor) = _parts(a), _parts(b)
+    return _quotient(above * other, below * divisor)
+
+
 def _divided(a: Any, b: Any) -> Any:
-    """Return a quotient of sizes, none of which is negative."""
-    return a // b
+    (above, below), (divisor, other) = _parts(a), _parts(b)
+    return _quotient(above * other, below * divisor)
+
+
+def _rounded_down(number: Any) -> Any:
+    above, below = _parts(number)
+    return above // below
+
+
+def _rounded_up(number: Any) -> Any:
+    above, below = _parts(number)
+    return (above + (below - 1)) // below
 
 
 def _decided(first: Any, second: Any) -> int | None:
@@ -54,8 +93,7 @@ def _comparison(holds: Callable[[int], bool]) -> Callable[[Any, Any], bool]:
 _BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
     "Add": lambda a, b: a + b,
     "Sub": lambda a, b: a - b,
-    "Mul": lambda a, b: a * b,
-    "Div": _divided,
+    "Mul": _multiplied,
     "Mod": lambda a, b: a % b,
     "Max": te.max,
     "Min": te.min,
@@ -66,7 +104,14 @@ _BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
     "LessOrEqual": _comparison(lambda order: order <= 0),
 }
 _BOOLEAN = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
-_SAME = ("Identity", "Floor", "Ceil", "Round")  # of whole numbers
+_FRACTIONAL: Mapping[str, Callable[..., Any]] = {  # what takes fractions
+    "Mul": _multiplied,
+    "Div": _divided,
+    "Floor": _rounded_down,
+    "Ceil": _rounded_up,
+}
+_MOVEMENT = ("Cast", "Concat", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Unsqueeze")
+_MOST_PARTS = 4096  # of a constant that is a fraction
 _REDUCTIONS: Mapping[str, Callable[[Sequence[Any]], Any]] = {
     "ReduceProd": product,
     "ReduceSum": lambda values: reduce(lambda a, b: a + b, values),
@@ -95,27 +140,40 @@ def computed_sizes(
         given is not None and array is None for given, array in zip(inputs, arrays, strict=True)
     ):
         return None
-    try:
-        made = _computed(op, arrays, attributes)
-    except (_UndecidedError, IndexError, ValueError):
-        return None
-    if made is None:
-        return None
+    is_float = dtype.startswith("float")
     if op == "Cast":
         dtype = dtype_name(attributes["to"])
         if dtype not in ("int64", "int32", "float32", "float64"):
             return None
-    return _value(made, "bool" if op in _BOOLEAN else dtype)
+    try:
+        made = _computed(op, arrays, attributes, is_float, dtype.startswith("float"))
+    except (_UndecidedError, IndexError, KeyError, ValueError, ZeroDivisionError):
+        return None
+    return None if made is None else _value(made, "bool" if op in _BOOLEAN else dtype)
 
 
 def _computed(
-    op: str, arrays: Sequence[Sizes | None], attributes: Mapping[str, Any]
+    op: str,
+    arrays: Sequence[Sizes | None],
+    attributes: Mapping[str, Any],
+    is_float: bool,
+    becomes_float: bool,
 ) -> Sizes | None:
     x = arrays[0]
-    if op in _BINARY:
-        return np.asarray(reduce(np.frompyfunc(_BINARY[op], 2, 1), arrays), object)
-    if op in (*_SAME, "Cast"):
+    has_fractions = any(
+        isinstance(each, Fraction) for a in arrays if a is not None for each in a.reshape(-1)
+    )
+    if has_fractions and op not in (*_FRACTIONAL, *_MOVEMENT):
+        return None
+    if op == "Cast":
+        return x if becomes_float or not has_fractions else _each(_rounded_down, x)
+    if op in ("Identity", "Round"):
         return x
+    if op in ("Ceil", "Floor"):
+        return _each(_FRACTIONAL[op], x)
+    if op in _BINARY or op == "Div":
+        function = _divided if is_float else lambda a, b: a // b
+        return _each(_BINARY.get(op, function), *arrays)
     if op == "Where":
         return np.where(x.astype(bool), *arrays[1:])  # type: ignore[union-attr, arg-type]
     if op == "Concat":
@@ -124,6 +182,13 @@ def _computed(
     if op in _REDUCTIONS:
         return _reduced(op, x, arrays, attributes)
     return _moved(op, x, arrays, attributes)
+
+
+def _each(function: Callable[..., Any], *arrays: Sizes | None) -> Sizes:
+    """Return what a function gives for the elements of an array, or between those of several."""
+    if len(arrays) == 1:
+        return np.asarray(np.frompyfunc(function, 1, 1)(arrays[0]), object)
+    return np.asarray(reduce(np.frompyfunc(function, 2, 1), arrays), object)
 
 
 def _moved(
@@ -185,20 +250,29 @@ def _ints(array: Sizes | None) -> Any:
 
 
 def _objects(value: Value) -> Sizes | None:
-    """Return the elements, if they are sizes or whole numbers that are known."""
+    """Return the elements, if they are sizes or numbers that are known, fractions of few parts."""
     if value.sizes is not None:
         return value.sizes
     array = value.array
     if array is None or array.dtype.kind not in "iufb":
         return None
-    if array.dtype.kind == "f" and not (array == np.floor(array)).all():
+    if array.dtype.kind in "iub":
+        return np.asarray(array.tolist(), object).reshape(array.shape)
+    if not np.isfinite(array).all():
         return None
-    whole = array if array.dtype.kind in "iub" else array.astype(np.int64)
-    return np.asarray(whole.tolist(), object).reshape(array.shape)
+    made = np.empty(array.shape, object)
+    for index, number in np.ndenumerate(array):
+        above, below = float(number).as_integer_ratio()
+        if below > _MOST_PARTS or (below > 1 and above < 0):
+            return None
+        made[index] = above if below == 1 else Fraction(above, below)
+    return made
 
 
 def _value(made: Sizes, dtype: str) -> Value:
-    elements = [each if isinstance(each, bool) else plain(each) for each in made.reshape(-1)]
+    elements = [
+        each if isinstance(each, (bool, Fraction)) else plain(each) for each in made.reshape(-1)
+    ]
     if all(isinstance(each, (int, bool)) for each in elements):
         return constant(np.array(elements, dtype).reshape(made.shape))
     sizes = np.empty(len(elements), object)
@@ -206,4 +280,4 @@ def _value(made: Sizes, dtype: str) -> Value:
     return of_sizes(sizes.reshape(made.shape), dtype)
 
 
-__all__ = ["computed_sizes"]
+__all__ = ["Fraction", "computed_sizes"]

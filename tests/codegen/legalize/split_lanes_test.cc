@@ -110,7 +110,7 @@ TEST_F(SplitLanes, TrigonometryThatIsInexactForVectors) {
     return put_vector(y, i * 2, ir::make_call(function, {vector_at(x, i, 2)}));
   };
   EXPECT_EQ(split(body(ir::Intrinsic::Sin)),
-            "y[ramp(i * 2, 1, 2)] = pack(sin(x[i * 2]), sin(x[i * 2 + 1]))\n");
+            "y[ramp(i * 2, 1, 2)] = pack(sin(x[i]), sin(x[i + 1]))\n");
   EXPECT_EQ(split(body(ir::Intrinsic::Exp)), to_string(body(ir::Intrinsic::Exp)));
   Dialect exact = opencl_dialect({});
   exact.vector_trigonometry = true;

@@ -177,7 +177,7 @@ TEST(Target, FeaturesAreTurnedOff) {
   EXPECT_FALSE(parse("opencl -device=adreno").features.float16_arithmetic);
   EXPECT_TRUE(parse("opencl -float16_arithmetic=1").features.float16_arithmetic);
   const auto flags = flag_attributes(parse("opencl -float64=0"));
-  ASSERT_EQ(flags.size(), 7U);
+  ASSERT_EQ(flags.size(), 8U);
   EXPECT_EQ(flags[1], std::pair(std::string_view("float64"), false));
 }
 
@@ -195,6 +195,8 @@ TEST(Target, Quirks) {
   EXPECT_EQ(to_string(parse("opencl -block_stack=1 -device=adreno")),
             "opencl -device=adreno -block_stack=1");
   EXPECT_EQ(to_string(parse("opencl -device=pocl -block_stack=1")), "opencl -device=pocl");
+  EXPECT_FALSE(parse("opencl").quirks.vector_trigonometry);
+  EXPECT_TRUE(parse("opencl -device=adreno").quirks.vector_trigonometry);
   EXPECT_FALSE(parse("opencl").quirks.conditional_barriers);
   EXPECT_TRUE(parse("opencl -device=adreno").quirks.conditional_barriers);
   EXPECT_TRUE(parse("opencl -device=pocl -conditional_barriers=1").quirks.conditional_barriers);

@@ -58,6 +58,63 @@ def test_one_package_serves_all_sizes(tmp_path):
         close(graph.run({"x": x})["y"], expected(model, x), 27)
 
 
+NODES = {
+    "added": "y = Pad(x, pads)",
+    "taken away": "y = Pad(x, less)",
+    "continued": 'y = Pad<mode = "edge">(x, pads)',
+    "reflected": 'y = Pad<mode = "reflect">(x, pads)',
+    "repeated": "s = Shape(x) y = Tile(x, s)",
+    "broadcast": "s = Shape(x) t = Concat<axis = 0>(one, s) y = Expand(x, t)",
+    "of a constant": "s = Shape(x) y = Expand(half, s)",
+    "to the end": "y = Slice(x, one, last, one)",
+    "in steps": "y = Slice(x, zero, last, one, two)",
+    "summed up": "y = CumSum(x, one)",
+    "summed from the end": "y = CumSum<reverse = 1, exclusive = 1>(x, one)",
+    "a triangle": "y = Trilu<upper = 0>(x)",
+    "a product": 'y = Einsum<equation = "nh,mh->nm">(x, x)',
+}
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_nodes_over_open_extents(tmp_path, name):
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 9, opset_import: ["" : 20]> one (float[N, H] x) => (y)
+        <int64[4] pads = {{0, 1, 2, 2}}, int64[4] less = {{0, -1, 1, 0}}, int64[1] zero = {{0}},
+         int64[1] one = {{1}}, int64[1] two = {{2}}, int64[1] last = {{9223372036854775807}},
+         float[1] half = {{0.5}}> {{ {NODES[name]} }}"""
+    )
+    texloom.compile(model).save(tmp_path / "open.tlp")
+    graph = texloom.graph.load(tmp_path / "open.tlp")
+    for shape in ((3, 4), (4, 70), (5, 3)):
+        x = np.random.default_rng(0).integers(-8, 8, shape).astype("float32")
+        np.testing.assert_array_equal(graph.run({"x": x})["y"], expected(model, x))
+
+
+@pytest.mark.parametrize(
+    ("computed", "extent"),
+    [
+        ("Floor(half)", lambda h: h // 2),
+        ("Ceil(half)", lambda h: (h + 1) // 2),
+        ("Identity(half)", lambda h: h // 2),  # a cast to integers cuts
+        ("Mul(half, two)", lambda h: h),
+        ("Mul(h, share)", lambda h: h * 3 // 4),
+    ],
+)
+def test_fractions_of_open_extents(tmp_path, computed, extent):
+    """Exporters compute sizes in floating point; their quotients are no integers."""
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 9, opset_import: ["" : 20]>
+        one (float[H] x) => (float[N] y)
+        <float[1] two = {{2}}, float[1] share = {{0.75}}, float[1] one = {{1}}>
+        {{ shape = Shape(x) h = Cast<to = 1>(shape) half = Div(h, two)
+           computed = {computed} size = Cast<to = 7>(computed) y = Expand(one, size) }}"""
+    )
+    texloom.compile(model).save(tmp_path / "open.tlp")
+    graph = texloom.graph.load(tmp_path / "open.tlp")
+    for h in (7, 8, 9):
+        assert graph.run({"x": np.ones(h, "float32")})["y"].shape == (extent(h),)
+
+
 def test_an_empty_batch_has_empty_outputs():
     nodes = [
         helper.make_node("Conv", ["x", "w"], ["c"]),

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import prod
 
-import numpy as np
-
-from ..nodes import Node, Value
+from ..nodes import Node
 
 
 def normal_axis(node: Node, axis: int, rank: int) -> int:
@@ -34,11 +32,4 @@ def check_extent(node: Node, shape: Sequence[int]) -> None:
         node.refuse(f"its output would be a constant of the shape {tuple(shape)}")
 
 
-def empty(shape: Sequence[int], dtype: str) -> Value:
-    """Return a tensor without elements."""
-    assert prod(shape) == 0, shape
-    bits = "uint16" if dtype == "bfloat16" else dtype  # which NumPy lacks
-    return Value(tuple(shape), dtype, array=np.zeros(tuple(shape), bits))
-
-
-__all__ = ["check_extent", "empty", "normal_axes", "normal_axis"]
+__all__ = ["check_extent", "normal_axes", "normal_axis"]

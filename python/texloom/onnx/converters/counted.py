@@ -9,8 +9,8 @@ import numpy as np
 
 from ...ops import counted as ops
 from ...ops import indexing, movement
-from ..nodes import Node, Value
-from .axes import empty, normal_axis
+from ..nodes import Node, Value, empty
+from .axes import normal_axis
 from .registry import converts
 
 _NO_THRESHOLD = 0.0  # of the overlap, by default: boxes that overlap at all are dropped

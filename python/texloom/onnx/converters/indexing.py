@@ -8,8 +8,8 @@ import numpy as np
 
 from ...ops import indexing
 from ...ops.indexing.combining import Combination
-from ..nodes import Node, Value
-from .axes import empty, normal_axis
+from ..nodes import Node, Value, empty
+from .axes import normal_axis
 from .registry import converts
 
 

@@ -21,8 +21,8 @@ from ...extents import (
 )
 from ...ops import movement
 from ...ops.broadcast import broadcast_shape
-from ..nodes import Node, Value
-from .axes import check_extent, empty, normal_axes, normal_axis
+from ..nodes import Node, Value, empty
+from .axes import check_extent, normal_axes, normal_axis
 from .registry import converts
 
 
@@ -208,7 +208,7 @@ def expand(node: Node) -> Value:
         return empty(shape, x.dtype)
     if shape == x.shape:
         return x
-    if x.array is not None:
+    if x.array is not None and are_known(shape):
         check_extent(node, shape)
         return node.constant(np.array(np.broadcast_to(x.array, shape)))
     return node.emit("expand", movement.expand, [x], shape=shape)
@@ -218,12 +218,12 @@ def expand(node: Node) -> Value:
 def tile(node: Node) -> Value:
     """Repeated along each axis."""
     x, repeats = node.input(0), node.ints(1)
-    if len(repeats) != x.rank or min(repeats, default=0) < 0:
+    if len(repeats) != x.rank or any(isinstance(e, int) and e < 0 for e in repeats):
         node.refuse(f"a tensor of shape {x.shape} is not repeated {repeats} times")
     shape = tuple(n * times for n, times in zip(x.shape, repeats, strict=True))
     if 0 in shape:
         return empty(shape, x.dtype)
-    if x.array is not None:
+    if x.array is not None and are_known(repeats):
         check_extent(node, shape)
         return node.constant(np.tile(x.array, repeats))
     return x if shape == x.shape else node.emit("tile", movement.tile, [x], repeats=repeats)
@@ -257,7 +257,7 @@ def padded(
     if mode not in ("constant", "edge", "reflect", "wrap"):
         node.refuse(f"it has no mode {mode!r}")
     shape = tuple(b + n + a for b, n, a in zip(before, x.shape, after, strict=True))
-    if min(shape, default=1) < 0:
+    if any(isinstance(extent, int) and extent < 0 for extent in shape):
         node.refuse(f"its pads remove more than there is of the shape {x.shape}")
     if 0 in shape:
         return empty(shape, x.dtype)
@@ -265,7 +265,7 @@ def padded(
         return x
     if mode != "constant":
         kept = [n + min(b, 0) + min(a, 0) for b, n, a in zip(before, x.shape, after, strict=True)]
-        if min(kept) <= 0:
+        if any(isinstance(extent, int) and extent <= 0 for extent in kept):
             node.refuse("its pads continue an axis of which nothing is left")
     given: dict[str, Any] = {"before": tuple(before), "after": tuple(after), "mode": mode}
     if mode != "constant":
@@ -345,9 +345,11 @@ def _place(number: Any, extent: Any) -> Extent:
     """Return where a slice starts or ends, of which it says that it is not before the tensor."""
     if isinstance(number, int) and number < 0:
         return plain(extent + number)
+    if isinstance(number, int) and number >= LARGEST:
+        return plain(extent)
     if is_at_most(number, extent):
         return plain(number)
-    if is_at_most(extent, number) or (isinstance(number, int) and number >= LARGEST):
+    if is_at_most(extent, number):
         return plain(extent)
     return plain(te.min(number, extent))
 
@@ -368,6 +370,7 @@ def trilu(node: Node) -> Value:
     if x.rank < 2:
         node.refuse(f"the shape {x.shape} has no matrices")
     diagonal = node.ints(1)[0] if node.has(1) else 0
-    diagonal = max(-x.shape[-2] - 1, min(x.shape[-1] + 1, diagonal))
+    rows, columns = (e if isinstance(e, int) else LARGEST for e in x.shape[-2:])
+    diagonal = max(-rows - 1, min(columns + 1, diagonal))
     upper = bool(node.attributes.get("upper", 1))
     return node.emit("triangle", movement.triangle, [x], diagonal=diagonal, upper=upper)

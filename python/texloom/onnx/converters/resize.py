@@ -11,8 +11,8 @@ import numpy as np
 from ...extents import Extent, are_known, plain, quotient
 from ...ops import resize as ops
 from ...ops.resize.tables import ROUNDINGS, TRANSFORMATIONS
-from ..nodes import Node, Value
-from .axes import empty, normal_axes
+from ..nodes import Node, Value, empty
+from .axes import normal_axes
 from .registry import converts
 
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from ...ops import movement
 from ...ops import resize as ops
-from ..nodes import Node, Value
-from .axes import empty
+from ..nodes import Node, Value, empty
 from .registry import converts
 
 

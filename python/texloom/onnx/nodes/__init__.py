@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .errors import NOT_SUPPORTED, NeedsValues, Refusal, Unsupported, refuse_model, refuse_nodes
 from .node import Node, Origin
-from .values import ABSENT, Value, constant, empty_constant, of_sizes, of_tensor, sequence
+from .values import ABSENT, Value, constant, empty, of_sizes, of_tensor, sequence
 
 __all__ = [
     "NOT_SUPPORTED",
@@ -16,7 +16,7 @@ __all__ = [
     "Unsupported",
     "Value",
     "constant",
-    "empty_constant",
+    "empty",
     "of_sizes",
     "of_tensor",
     "refuse_model",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -110,8 +111,9 @@ def constant(array: Any) -> Value:
     return Value(tuple(array.shape), dtype_of_array(array), array=array)
 
 
-def empty_constant(shape: Sequence[int], dtype: str) -> Value:
-    """Return a constant without elements: an extent is 0."""
+def empty(shape: Sequence[int], dtype: str) -> Value:
+    """Return a constant without elements."""
+    assert prod(shape) == 0, shape
     held = "uint16" if dtype == "bfloat16" else dtype  # NumPy has no such type
     return Value(tuple(shape), dtype, array=np.zeros(shape, held))
 
@@ -126,4 +128,4 @@ def of_tensor(tensor: GraphTensor, asked: frozenset[str]) -> Value:
     return Value(tensor.shape, tensor.dtype, tensor=tensor, asked=asked)
 
 
-__all__ = ["ABSENT", "Value", "constant", "empty_constant", "of_sizes", "of_tensor", "sequence"]
+__all__ = ["ABSENT", "Value", "constant", "empty", "of_sizes", "of_tensor", "sequence"]

@@ -7,14 +7,14 @@ from typing import Any, Literal
 
 from ... import te
 from ..._core import Tensor
-from ...extents import shape_of
+from ...extents import Extent, is_at_most, number_of, shape_of
 
 PadMode = Literal["constant", "edge", "reflect", "wrap"]
 
 
-def _source(position: Any, extent: int, mode: PadMode) -> Any:
+def _source(position: Any, extent: Extent, mode: PadMode) -> Any:
     """Return where an element comes from, given its position relative to the first one."""
-    if extent == 1:
+    if number_of(extent) == 1:
         return 0
     if mode == "edge":
         return te.if_then_else(
@@ -22,7 +22,7 @@ def _source(position: Any, extent: int, mode: PadMode) -> Any:
         )
     if mode == "wrap":
         return te.floormod(position, extent)
-    period = 2 * (extent - 1)
+    period = te.max(2 * (extent - 1), 1)  # of one element all are it
     turned = te.floormod(position, period)
     return te.if_then_else(turned < extent, turned, period - turned)
 
@@ -55,7 +55,7 @@ def pad(
         inside = []
         for i, b, n, a in zip(index, before, extents, after, strict=True):
             inside += [i >= b] if b > 0 else []
-            inside += [i < b + n] if a > 0 or b + n <= 0 else []
+            inside += [i < b + n] if a > 0 or is_at_most(b + n, 0) else []
         source = x(*(i - b for i, b in zip(index, before, strict=True)))
         if not inside:
             return source

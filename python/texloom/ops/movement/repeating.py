@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
-from ...extents import Extent, shape_of, value_of
+from ...extents import Extent, number_of, shape_of, value_of
 from ..broadcast import element
 from ..raveling import raveled
 
@@ -24,7 +24,7 @@ def tile(x: Tensor, repeats: Sequence[int]) -> Tensor:
     def at(*index: Any) -> Any:
         return x(
             *(
-                i if times == 1 else te.floormod(i, extent)
+                i if number_of(times) == 1 else te.floormod(i, extent)
                 for i, times, extent in zip(index, repeats, extents, strict=True)
             )
         )

@@ -9,7 +9,7 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
-from ...extents import number_of
+from ...extents import Extent, agreed, number_of, shape_of
 from ..contraction import Contraction
 from ..precision import sum_dtype
 from .matrix import rounded
@@ -110,22 +110,26 @@ def einsum(*inputs: Tensor, equation: str) -> Tensor:
     return rounded(made, inputs[0].dtype)
 
 
-def _extents(parsed: Equation, inputs: Sequence[Tensor], equation: str) -> dict[str, int]:
-    extents: dict[str, int] = {}
+def _extents(parsed: Equation, inputs: Sequence[Tensor], equation: str) -> dict[str, Extent]:
+    found: dict[str, list[Extent]] = {}
     for x, labels in zip(inputs, parsed.inputs, strict=True):
-        for label, extent in zip(labels, map(int, x.shape), strict=True):
-            known = extents.setdefault(label, extent)
-            if known == 1:
-                extents[label] = extent
-            elif extent not in (1, known):
-                raise ValueError(f"the label {label!r} of {equation!r} is {known} and {extent}")
-    return extents
+        for label, extent in zip(labels, shape_of(x), strict=True):
+            found.setdefault(label, []).append(extent)
+    made: dict[str, Extent] = {}
+    for label, extents in found.items():
+        wide = [extent for extent in extents if number_of(extent) != 1]
+        common = agreed(wide) if wide else 1
+        if common is None:
+            told = " and ".join(map(str, dict.fromkeys(wide)))
+            raise ValueError(f"the label {label!r} of {equation!r} is {told}")
+        made[label] = common
+    return made
 
 
 def _product(
     factors: Sequence[tuple[Tensor, tuple[str, ...]]],
     output: tuple[str, ...],
-    extents: dict[str, int],
+    extents: dict[str, Extent],
 ) -> Tensor:
     """Return the product of tensors, summed over the labels that the output has not."""
     dtype = sum_dtype(factors[0][0].dtype)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ...extents import number_of, plain
 from ..precision import sum_dtype
 from .axes import extents, normalized
 
@@ -42,7 +43,8 @@ def _sums(x: Tensor, axis: int, exclusive: bool) -> Tensor:
     """Sum within runs, and add the sums of all runs before."""
     shape = extents(x)
     length = shape[axis]
-    run = min(_RUN, length)
+    is_known = number_of(length) is not None
+    run = min(_RUN, int(length)) if is_known else _RUN
 
     def at(i: Any, index: Any) -> list[Any]:
         return [*i[:axis], index, *i[axis + 1 :]]
@@ -55,9 +57,9 @@ def _sums(x: Tensor, axis: int, exclusive: bool) -> Tensor:
         return te.sum(term, axis=k)
 
     inside = te.compute(shape, within, name="within")
-    if length <= run:
+    if is_known and length <= run:
         return inside
-    runs = -(-length // run)
+    runs = plain((length + (run - 1)) // run)
 
     def total(*i: Any) -> Any:
         k = te.reduce_axis((0, run), name="k")
@@ -65,8 +67,19 @@ def _sums(x: Tensor, axis: int, exclusive: bool) -> Tensor:
         return te.sum(te.if_then_else(place < length, x(*at(i, place)), _zero(x)), axis=k)
 
     totals = te.compute((*shape[:axis], runs, *shape[axis + 1 :]), total, name="totals")
-    before = _sums(totals, axis, exclusive=True)
+    before = _sums(totals, axis, exclusive=True) if is_known else _sums_before(totals, axis)
     return te.compute(shape, lambda *i: inside(*i) + before(*at(i, i[axis] // run)), name="sums")
+
+
+def _sums_before(x: Tensor, axis: int) -> Tensor:
+    """Sum all elements before each one, of an axis whose extent only a run says."""
+    k = te.reduce_axis((0, extents(x)[axis]), name="k")
+
+    def at(*i: Any) -> Any:
+        term = x(*i[:axis], k.var, *i[axis + 1 :])
+        return te.sum(te.if_then_else(k.var < i[axis], term, _zero(x)), axis=k)
+
+    return te.compute(extents(x), at, name="before")
 
 
 def _zero(x: Tensor) -> Any:
