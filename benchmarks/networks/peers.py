@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import texloom
-from texloom.command_line.bench import onnxruntime_session
+from texloom.command_line.peers import onnxruntime_session
 from texloom.graph import RunnableGraph
 
 FOLDER = Path(__file__).parent

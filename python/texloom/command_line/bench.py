@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ..bench.timing import medians_in_turns
@@ -35,7 +34,8 @@ from .model_arguments import (
     refuse_compile_options,
     shapes_of,
 )
-from .reports import Progress, missing_package, reported
+from .peers import largest_difference, onnxruntime_session
+from .reports import Progress, reported
 
 _DESCRIPTION = """\
 Measures the median time of a run. "run" is a call with arrays of the host, and with copies of
@@ -101,29 +101,6 @@ def _onnx_file(options: argparse.Namespace) -> Path:
     return beside
 
 
-def import_onnxruntime() -> Any:
-    """Return the package, or refuse the comparison without it."""
-    try:
-        import onnxruntime
-    except ModuleNotFoundError:
-        missing_package("onnxruntime", "the comparison")
-    return onnxruntime
-
-
-def onnxruntime_session(model: Path | bytes, threads: int | None = None) -> Any:
-    """Return a session on the processor; TL3040 for a model that onnxruntime refuses."""
-    onnxruntime = import_onnxruntime()
-    settings = onnxruntime.SessionOptions()
-    settings.log_severity_level = 3
-    if threads is not None:
-        settings.intra_op_num_threads = threads
-    given = model if isinstance(model, bytes) else str(model)
-    try:
-        return onnxruntime.InferenceSession(given, settings, ["CPUExecutionProvider"])
-    except Exception as error:  # its exceptions have no common class
-        refuse("BadGraph", f"onnxruntime refuses the model: {error}", "compare another model")
-
-
 def _peer(options: argparse.Namespace, inputs: Mapping[str, NDArray[Any]]) -> Any:
     session = onnxruntime_session(_onnx_file(options), options.threads)
     names = {each.name for each in session.get_inputs()}
@@ -135,31 +112,6 @@ def _peer(options: argparse.Namespace, inputs: Mapping[str, NDArray[Any]]) -> An
             "name the model that the package was compiled from: --onnx FILE",
         )
     return session
-
-
-def largest_difference(
-    ours: Mapping[str, NDArray[Any]], theirs: Mapping[str, NDArray[Any]]
-) -> float:
-    """Return the largest difference, as a share of the largest magnitude of its output."""
-    largest = 0.0
-    for name, expected in theirs.items():
-        got = ours[name]
-        if got.shape != expected.shape:
-            refuse(
-                "WrongShape",
-                f"the output {name!r} has the shape {got.shape}, onnxruntime's {expected.shape}",
-                "name the model that the package was compiled from: --onnx FILE",
-            )
-        if expected.size == 0 or expected.dtype.kind not in "fiub":
-            continue
-        a, b = got.astype("float64"), expected.astype("float64")
-        with np.errstate(invalid="ignore"):
-            apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
-        finite = b[np.isfinite(b)]
-        scale = float(np.max(np.abs(finite))) if finite.size else 1.0
-        worst = float(np.max(apart))
-        largest = max(largest, worst / (scale or 1.0) if not np.isnan(worst) else np.inf)
-    return largest
 
 
 def _timed(run: Callable[[], object]) -> Callable[[], float]:
@@ -206,7 +158,7 @@ def _bench(options: argparse.Namespace) -> int:
         session = _peer(options, inputs)
         names = [each.name for each in session.get_outputs()]
         theirs = dict(zip(names, session.run(None, inputs), strict=True))
-        facts["largest_difference"] = largest_difference(outputs, theirs)
+        facts["largest_difference"] = largest_difference(outputs, theirs, "onnxruntime")
         arms["onnxruntime"] = _timed(partial(session.run, None, inputs))
     medians = medians_in_turns(list(arms.values()), options.rounds)
     facts["seconds"] = dict(zip(arms, medians, strict=True))

@@ -47,7 +47,7 @@ def _compile(options: argparse.Namespace) -> int:
     model.save(output)
     seconds = time.monotonic() - begin
     summary = model.summary or {}
-    sizes = {"workspace_bytes": 0, "constant_bytes": 0, "call_sites": 0, "signatures": 0}
+    sizes = {"workspace_bytes": 0, "constant_bytes": 0, "launches": 0, "signatures": 0}
     facts = {
         "package": str(output),
         "bytes": output.stat().st_size,
@@ -70,7 +70,7 @@ def _compile(options: argparse.Namespace) -> int:
         print(json.dumps(facts))
         return 0
     print(f"{output}: {', '.join(facts['inputs']) or 'nothing'} -> {', '.join(model.outputs)}")
-    launches = counted(facts["call_sites"], "launch", "es")
+    launches = counted(facts["launches"], "launch", "es")
     print(
         f"{launches} of {counted(facts['signatures'], 'kernel')}, "
         f"{counted(facts['workspace_bytes'], 'byte')} of temporaries, "

@@ -74,7 +74,8 @@ class Model:
         The shapes that were given for inputs of which the model leaves extents open, and those that
         follow from them.
     why_fixed : Unsupported or None
-        Why the model is compiled for each shape anew, though it leaves extents open.
+        Why no package serves all sizes, though the model leaves extents open. It is known once a
+        package is asked for, or `shapes` that name extents.
 
     Raises
     ------
@@ -137,9 +138,10 @@ class Model:
         given = {n: s for n, s in (shapes or {}).items() if n not in self._open_shapes}
         self.shapes = self.signature.completed(given)
         self.why_fixed: Unsupported | None = None
-        self._open: Variant | None = None
+        self._open: Variant | None = None  # what runs, whatever the sizes
+        self._of_package: Variant | None = None
         if self._open_shapes:
-            self._compile_open()
+            self._open = self._compiled_open()
         elif not self.open_inputs():
             try:
                 self._variant(self.shapes, {})
@@ -174,20 +176,21 @@ class Model:
         imported.run()
         return imported
 
-    def _compile_open(self) -> None:
-        """Compile for all sizes at once, or keep why that is impossible."""
+    def _compiled_open(self) -> Variant | None:
+        """Return what is compiled for all sizes at once; None if it is impossible, and keep why."""
         try:
             if any(shape_of(each) is None for each in self.open_inputs()):
                 refuse_open(self.open_inputs())
             if self._measure is not None:
                 refuse_model("measuring needs to know all extents", "give shapes=")
-            self._open = self._open_variant()
+            return self._open_variant()
         except NeedsValues as needs:
             self.why_fixed = Unsupported(f"kernels depend on the values of the inputs {needs}")
         except Unsupported as error:
             self.why_fixed = error
         except TVMError as error:
             self.why_fixed = Unsupported(str(error), error.diagnostics)
+        return None
 
     def _open_variant(self, copies: bool = False) -> Variant:
         imported = self._imported({**self.shapes, **self._open_shapes}, {}, is_open=True)
@@ -263,13 +266,17 @@ class Model:
 
     @property
     def summary(self) -> dict[str, Any] | None:
-        """What :attr:`texloom.graph.CompiledGraph.summary` says; None before shapes are known."""
+        """What :attr:`texloom.graph.CompiledGraph.summary` says; None before shapes are known.
+
+        Of the package, if one was saved.
+        """
         for variant in self._all_variants():
             return variant.graph.summary if variant.graph is not None else {}
         return None
 
     def _all_variants(self) -> list[Variant]:
-        return ([] if self._open is None else [self._open]) + list(self._variants.values())
+        made = [self._of_package, self._open, *self._variants.values()]
+        return [each for each in dict.fromkeys(made) if each is not None]
 
     def fixed(self, inputs: Mapping[str, NDArray[Any]]) -> Model:
         """Return the model compiled for the shapes of these arrays, to be saved.
@@ -303,17 +310,25 @@ class Model:
         TVMError
             TL5012 if the file cannot be written.
         """
-        if self.open_inputs() and self._open is None:
-            self._compile_open()
+        metadata = {each.key: each.value for each in self._model.metadata_props if each.key}
+        self._saved().save(path, self.inputs, metadata)
+
+    def _saved(self) -> Variant:
+        """Return what packages hold: :meth:`run` need not run it."""
+        if self._of_package is None:
+            self._of_package = self._compiled_for_packages()
+        return self._of_package
+
+    def _compiled_for_packages(self) -> Variant:
+        open_variant = self._open
+        if self.open_inputs() and open_variant is None:
+            open_variant = self._compiled_open()
         if self.why_fixed is not None:
             self._refuse_fixed(self.why_fixed)
-        metadata = {each.key: each.value for each in self._model.metadata_props if each.key}
-        if self._open is not None:
-            variant = self._open
-            if not variant.names_all_outputs:
-                variant = self._open_variant(copies=True)
-            variant.save(path, self.inputs, metadata)
-            return
+        if open_variant is not None:
+            if open_variant.names_all_outputs:
+                return open_variant
+            return self._open_variant(copies=True)
         if self._specialized:
             names = sorted(self._specialized)
             each = names[0]
@@ -323,10 +338,9 @@ class Model:
                 f"the command line --value {each}=FILE",
             )
         variant = self._variant(self.shapes, {})
-        if not variant.names_all_outputs:
-            imported = self._imported(self.shapes, {})
-            variant = self._compiled(imported, copies=True)
-        variant.save(path, self.inputs, metadata)
+        if variant.names_all_outputs:
+            return variant
+        return self._compiled(self._imported(self.shapes, {}), copies=True)
 
     def _refuse_fixed(self, why: Unsupported) -> NoReturn:
         """Say which extents have to be given, and which nodes have to know them."""

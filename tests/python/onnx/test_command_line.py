@@ -489,6 +489,14 @@ def test_compare_finds_no_difference(folder, capsys, against):
     )
 
 
+def test_compare_says_that_the_other_one_does_not_run_the_model(folder, capsys, monkeypatch):
+    from texloom.command_line import compare
+
+    monkeypatch.setattr(compare, "_outputs_of", lambda *_: None)
+    told = succeeds(capsys, "compare", "model.onnx", *SHAPE)
+    assert "from these, and onnxruntime does not run the whole model" in told
+
+
 @pytest.mark.parametrize("share", [1 / 1000, 2**-17])
 def test_compare_finds_a_wrong_node(folder, capsys, monkeypatch, share):
     """Both are above the bound of an addition; the product before it is right."""

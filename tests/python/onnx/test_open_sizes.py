@@ -58,6 +58,14 @@ def test_one_package_serves_all_sizes(tmp_path):
         close(graph.run({"x": x})["y"], expected(model, x), 27)
 
 
+def test_saving_does_not_change_what_runs(tmp_path):
+    """Kernels for one size are faster than those of a package for all sizes."""
+    compiled = texloom.compile(network())
+    compiled.save(tmp_path / "open.tlp")
+    compiled.run({"x": np.ones((2, 3, 17, 9), "float32")})
+    assert "output y: float32[2, 4]" in str(compiled)
+
+
 NODES = {
     "added": "y = Pad(x, pads)",
     "taken away": "y = Pad(x, less)",
