@@ -1,10 +1,11 @@
 """Compiles random changes of an ONNX model: each is compiled or refused in words.
 
-    python tests/fuzz/mutate_models.py [COUNT] [SEED]
+    python tests/fuzz/mutate_models.py [COUNT] [SEED] [network|nodes]
 
-Half of the changes are of bytes, half of parts: attributes, names, shapes, types, constants. The
-process has 6 GiB, so that a size that a file only declares is not allocated. Prints the number of
-models for each outcome; exits with 1 for an exception that is no diagnostic.
+The model is a small network, or each time another one of ONNX's tests of single nodes. Half of the
+changes are of bytes, half of parts: attributes, names, shapes, types, constants. The process has
+6 GiB, so that a size that a file only declares is not allocated. Prints the number of models for
+each outcome; exits with 1 for an exception that is no diagnostic.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ import resource
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -112,12 +116,12 @@ def change_part(model: onnx.ModelProto, choose: random.Random) -> None:
             node.op_type = choose.choice(supported())[1]
         case 2:
             change_inputs(node, graph, choose)
-        case 3:
+        case 3 if graph.initializer:
             change_constant(choose.choice(graph.initializer), choose)
-        case 4:
+        case 4 if graph.input and graph.input[0].type.tensor_type.shape.dim:
             shape = graph.input[0].type.tensor_type.shape
             choose.choice(shape.dim).dim_value = choose.choice(NUMBERS)
-        case 5:
+        case 5 if graph.input:
             graph.input[0].type.tensor_type.elem_type = choose.randrange(24)
 
 
@@ -146,14 +150,23 @@ def outcome(content: bytes, file: str) -> str:
     return "compiled"
 
 
-def main(count: int, seed: int, file: str) -> int:
+def bases_of(kind: str) -> list[Callable[[], onnx.ModelProto]]:
+    if kind == "network":
+        return [seed_model]
+    from onnx.backend.test.loader import load_model_tests
+
+    cases = load_model_tests(kind="node")
+    return [partial(onnx.load, Path(each.model_dir) / "model.onnx") for each in cases]
+
+
+def main(count: int, seed: int, kind: str, file: str) -> int:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")  # of NumPy, about numbers of nonsense
     choose = random.Random(seed)
-    model = seed_model()
+    bases = bases_of(kind)
     outcomes: collections.Counter[str] = collections.Counter()
     for number in range(count):
-        content = mutated(model, choose)
+        content = mutated(choose.choice(bases)(), choose)
         try:
             outcomes[outcome(content, file)] += 1
         except Exception:
@@ -168,5 +181,5 @@ if __name__ == "__main__":
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        numbers = [int(each) for each in sys.argv[1:]]
-        sys.exit(main(*(numbers + [1000, 0][len(numbers) :]), f"{folder}/mutated.onnx"))
+        given = sys.argv[1:] + ["1000", "0", "network"][len(sys.argv) - 1 :]
+        sys.exit(main(int(given[0]), int(given[1]), given[2], f"{folder}/mutated.onnx"))

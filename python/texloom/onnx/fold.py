@@ -94,7 +94,7 @@ def empty_outputs(
         if each.type.WhichOneof("value") != "tensor_type":
             return None
         shape = shape_of(each)
-        if shape is None or 0 not in shape or not are_known(shape):
+        if shape is None or 0 not in shape or not all(isinstance(e, int) for e in shape):
             return None
         made[each.name] = empty(shape, dtype_of(each))
     return [made[name] for name in node.output]

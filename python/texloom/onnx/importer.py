@@ -49,6 +49,7 @@ from .schemas import check_inputs
 from .sizes import Fraction, computed_sizes
 from .stand_ins import StandIns
 
+_BUGS = (AssertionError, AttributeError, NameError, RecursionError)
 _LOST = Value((), "")  # an output of a node that is not converted, or of one after it
 
 
@@ -258,6 +259,11 @@ class Importer:
             if self._is_open:
                 raise Unsupported("it has to know extents that the model leaves open") from error
             raise
+        except _BUGS as error:
+            raise InternalError(
+                f"internal error: {node.op_type} {self._path[-1]!r}: {type(error).__name__}: "
+                f"{error}; this is a bug in Texloom, please report it with the model"
+            ) from error
         except Exception as error:  # of a node whose attributes contradict its inputs
             raise Unsupported(f"it is not valid: {type(error).__name__}: {error}") from error
         return [made] if isinstance(made, Value) else list(made)

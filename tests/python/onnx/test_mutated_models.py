@@ -12,10 +12,11 @@ import texloom
 SCRIPT = Path(__file__).parents[2] / "fuzz/mutate_models.py"
 
 
+@pytest.mark.parametrize("kind", ["network", "nodes"])
 @pytest.mark.parametrize("count", [80, pytest.param(1500, marks=pytest.mark.nightly)])
-def test_mutated_models_are_refused_in_words(count):
+def test_mutated_models_are_refused_in_words(count, kind):
     done = subprocess.run(
-        [sys.executable, SCRIPT, str(count), "1"],
+        [sys.executable, SCRIPT, str(count), "1", kind],
         capture_output=True,
         text=True,
         timeout=100,
