@@ -10,6 +10,7 @@ build_packages=(ccache clang-19 cmake flatbuffers-compiler g++ libflatbuffers-de
 lint_packages=(clang-format-19 clang-tidy-19 shellcheck)
 clang_packages=(libclang-rt-19-dev)
 kernel_packages=(oclgrind)
+apple_packages=(libc++-19-dev libc6-dev-arm64-cross)
 aarch64_packages=(g++-aarch64-linux-gnu qemu-user)
 
 missing=()

@@ -24,6 +24,7 @@ read_by_gcc() {
   build_release texloom_runtime_headers texloom_support_headers &&
     "$python" tests/read_by_gcc.py --jobs "$jobs"
 }
+compiled_for_apple() { "$python" tests/softmetal/check_apple.py --jobs "$jobs"; }
 some_mutants() { "$python" tests/mutants.py --count 50; }
 cxx_files() { git ls-files -co --exclude-standard -- '*.cc' '*.mm' '*.h'; }
 
@@ -88,7 +89,7 @@ plan_test() {
 }
 
 # Parts of ./dev test --all.
-all_parts=(sanitize tidy fuzz oclgrind embedding gcc release aarch64 mutants)
+all_parts=(sanitize tidy fuzz oclgrind embedding gcc apple release aarch64 mutants)
 
 plan_part() {
   case $1 in
@@ -111,6 +112,10 @@ plan_part() {
     gcc)
       plan "having GCC read every source" read_by_gcc \
         "correct the error above; each source must include what it uses"
+      ;;
+    apple)
+      plan "compiling the Metal driver for macOS and iOS" compiled_for_apple \
+        "correct the error above; one alone: $python tests/softmetal/check_apple.py PART_OF_PATH"
       ;;
     release)
       plan "building everything by GCC" build_all_of_release "correct the error above"

@@ -91,7 +91,9 @@ Status MetalBuffer::unmap_memory(std::byte* memory, std::uint64_t offset, std::u
   return writes(access) ? flush_memory(memory, offset, bytes) : Status();
 }
 
-Status MetalBuffer::flush_memory(std::byte*, std::uint64_t offset, std::uint64_t bytes) {
+// iOS has no managed memory.
+Status MetalBuffer::flush_memory(std::byte*, [[maybe_unused]] std::uint64_t offset,
+                                 [[maybe_unused]] std::uint64_t bytes) {
 #if !TARGET_OS_IPHONE
   if (desc().memory == MemoryKind::Managed) {
     @autoreleasepool {
