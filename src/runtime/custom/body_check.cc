@@ -33,6 +33,7 @@ constexpr Word kWords[] = {
     {"tl_extent", ArgumentStorage::Any, kEither, "tl_extent({0}, axis)"},
     {"tl_type", ArgumentStorage::Any, kEither, "tl_type({0})"},
     {"tl_texel", ArgumentStorage::Any, kEither, "tl_texel({0})"},
+    {"tl_four", ArgumentStorage::Any, kEither, "tl_four({0}, a, b, c, d)"},
 };
 
 bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -135,6 +136,22 @@ Status check_body(std::string_view body, std::span<const OperatorArgument> argum
                            .with_context(fmt::format("line {} of the body", line)));
   }
   return {};
+}
+
+bool has_vector_literal(std::string_view body) {
+  const std::string text = without_comments(body);
+  for (std::size_t open = text.find('('); open != std::string::npos;
+       open = text.find('(', open + 1)) {
+    std::size_t at = open + 1;
+    const std::string_view name = take_name(text, at);
+    const std::size_t close = text.find_first_not_of(" \t\r\n", at);
+    if (name.empty() || std::isdigit(static_cast<unsigned char>(name.back())) == 0 ||
+        close == std::string::npos || text[close] != ')')
+      continue;
+    const std::size_t next = text.find_first_not_of(" \t\r\n", close + 1);
+    if (next != std::string::npos && text[next] == '(') return true;
+  }
+  return false;
 }
 
 }  // namespace texloom::runtime

@@ -15,4 +15,8 @@ namespace texloom::runtime {
 // word that fits. A body with preprocessor directives is left to the compiler.
 Status check_body(std::string_view body, std::span<const OperatorArgument> arguments);
 
+// Whether the body has a vector literal of OpenCL C, as (float4)(a, b, c, d). Languages that derive
+// from C++ take d alone, and convert it.
+bool has_vector_literal(std::string_view body);
+
 }  // namespace texloom::runtime

@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <utility>
 #include <variant>
+
+#include "runtime/custom/body_check.h"
+#include "runtime/custom/kernel_spellings.h"
 
 namespace texloom::runtime {
 namespace {
@@ -21,57 +26,11 @@ constexpr std::string_view kWords = R"(
 #define tl_put(tl_b, tl_i, tl_v) tl_put_##tl_b(tl_i, tl_v)
 #define tl_type(tl_t) tl_type_##tl_t
 #define tl_texel(tl_t) tl_texel_##tl_t
+#define tl_four(tl_t, tl_a, tl_b, tl_c, tl_d) tl_four_##tl_t(tl_a, tl_b, tl_c, tl_d)
 #define tl_width(tl_t) tl_width_##tl_t
 #define tl_height(tl_t) tl_height_##tl_t
 #define tl_extent(tl_t, tl_axis) tl_extent_##tl_t##_##tl_axis
 )";
-
-// One language. In the formats, {0} is the argument's name.
-struct Language {
-  hal::KernelFormat format;
-  std::vector<std::string> build_options;
-  std::string_view prelude;                      // ids, samplers
-  std::string_view double_prelude;               // if a tensor is float64
-  std::string_view kernel;                       // {0}: the kernel's name, {1}: its parameters
-  std::string_view read_buffer, write_buffer;    // parameters; {1}: the type
-  std::string_view read_texture, write_texture;  // parameters
-  std::string_view number;                       // a parameter; {1}: the type
-  std::string_view load, store;                  // macros of textures; {1}: suffix of the type
-  std::string_view get, put;                     // macros of buffers; {1}: the stored type
-  std::string_view get_half, put_half;
-};
-
-// The table of spellings: one row per language.
-const Language& opencl_c() {
-  static const Language language = {
-      .format = hal::KernelFormat::OpenClC,
-      .build_options = {"-cl-std=CL1.2"},
-      .prelude = R"(#define tl_global_id(axis) ((int)get_global_id(axis))
-#define tl_local_id(axis) ((int)get_local_id(axis))
-#define tl_group_id(axis) ((int)get_group_id(axis))
-__constant sampler_t tl_sampler =
-    CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
-)",
-      .double_prelude = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
-      .kernel = "__kernel void {0}({1})",
-      .read_buffer = "__global const {1}* {0}",
-      .write_buffer = "__global {1}* {0}",
-      .read_texture = "__read_only image2d_t {0}, int {0}_tl_x, int {0}_tl_y",
-      .write_texture = "__write_only image2d_t {0}, int {0}_tl_x, int {0}_tl_y",
-      .number = "{1} {0}",
-      .load =
-          "#define tl_load_{0}(tl_col, tl_row) read_image{1}({0}, tl_sampler, "
-          "(int2)((tl_col) + {0}_tl_x, (tl_row) + {0}_tl_y))\n",
-      .store =
-          "#define tl_store_{0}(tl_col, tl_row, tl_v) write_image{1}({0}, "
-          "(int2)((tl_col) + {0}_tl_x, (tl_row) + {0}_tl_y), tl_v)\n",
-      .get = "#define tl_get_{0}(tl_i) ({0}[tl_i])\n",
-      .put = "#define tl_put_{0}(tl_i, tl_v) ({0}[tl_i] = (tl_v))\n",
-      .get_half = "#define tl_get_{0}(tl_i) vload_half(tl_i, {0})\n",
-      .put_half = "#define tl_put_{0}(tl_i, tl_v) vstore_half_rte(tl_v, tl_i, {0})\n",
-  };
-  return language;
-}
 
 bool is_texture(const TensorSpec& tensor) {
   return std::holds_alternative<TextureStorage>(tensor.storage);
@@ -120,6 +79,12 @@ std::string_view stored_type(ElementType type) {
   return {};
 }
 
+bool has_float64(const KernelText& kernel) {
+  return std::any_of(kernel.tensors.begin(), kernel.tensors.end(), [](const TensorSpec& tensor) {
+    return tensor.element == ElementType::Float64;
+  });
+}
+
 // The type of a value that a load returns.
 std::string_view value_type(const TensorSpec& tensor) {
   if (const auto* texture = std::get_if<TextureStorage>(&tensor.storage)) {
@@ -129,7 +94,7 @@ std::string_view value_type(const TensorSpec& tensor) {
   return tensor.element == ElementType::Float16 ? "float" : stored_type(tensor.element);
 }
 
-void add_texture_words(const Language& language, const OperatorArgument& argument,
+void add_texture_words(const KernelSpelling& language, const OperatorArgument& argument,
                        const TextureStorage& storage, std::string& text) {
   const auto out = std::back_inserter(text);
   const std::string_view suffix = suffix_of(storage.format);
@@ -139,7 +104,7 @@ void add_texture_words(const Language& language, const OperatorArgument& argumen
                  storage.extent.width, storage.extent.height);
 }
 
-void add_buffer_words(const Language& language, const OperatorArgument& argument,
+void add_buffer_words(const KernelSpelling& language, const OperatorArgument& argument,
                       ElementType element, std::string& text) {
   const auto out = std::back_inserter(text);
   const bool is_half = element == ElementType::Float16;
@@ -150,7 +115,7 @@ void add_buffer_words(const Language& language, const OperatorArgument& argument
 }
 
 // The words of the arguments.
-std::string words_of(const Language& language, const KernelText& kernel) {
+std::string words_of(const KernelSpelling& language, const KernelText& kernel) {
   std::string text;
   const auto out = std::back_inserter(text);
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
@@ -158,6 +123,7 @@ std::string words_of(const Language& language, const KernelText& kernel) {
     const TensorSpec& tensor = kernel.tensors[i];
     fmt::format_to(out, "#define tl_type_{0} {1}\n#define tl_texel_{0} {1}4\n", argument.name,
                    value_type(tensor));
+    fmt::format_to(out, fmt::runtime(language.four), argument.name, value_type(tensor));
     if (const auto* texture = std::get_if<TextureStorage>(&tensor.storage)) {
       add_texture_words(language, argument, *texture, text);
     } else {
@@ -170,40 +136,66 @@ std::string words_of(const Language& language, const KernelText& kernel) {
   return text;
 }
 
-std::string parameters_of(const Language& language, const KernelText& kernel) {
-  std::string text;
-  const auto add = [&](std::string_view format, std::string_view name, std::string_view type) {
-    if (!text.empty()) text += ", ";
-    fmt::format_to(std::back_inserter(text), fmt::runtime(format), name, type);
+// What follows from the parameters of a kernel.
+struct Signature {
+  std::string parameters;
+  std::string constants;  // their structure, or nothing
+  std::string bound;      // constants as the kernel's variables
+};
+
+Signature signature_of(const KernelSpelling& language, const KernelText& kernel) {
+  Signature signature;
+  std::string members;
+  int buffers = 0, textures = 0;
+  const auto add = [&](std::string_view text) {
+    if (!signature.parameters.empty() && !text.empty()) signature.parameters += ", ";
+    signature.parameters += text;
   };
-  for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
-    const OperatorArgument& argument = kernel.arguments[i];
+  const bool in_structure = !language.constants.empty();
+  std::size_t next = 0;  // argument
+  for (const hal::KernelParam& param : params_of(kernel)) {
+    if (const auto* constant = std::get_if<hal::ConstantParam>(&param)) {
+      const std::string_view type = stored_type(constant->type);
+      const std::string text = fmt::format(fmt::runtime(language.constant), constant->name, type);
+      if (in_structure) {
+        members += text;
+        signature.bound += fmt::format(fmt::runtime(language.bound_constant), constant->name, type);
+      } else {
+        add(text);
+      }
+      continue;
+    }
+    const OperatorArgument& argument = kernel.arguments[next];
+    const TensorSpec& tensor = kernel.tensors[next++];
     const bool writes = hal::writes(argument.access);
-    if (is_texture(kernel.tensors[i])) {
-      add(writes ? language.write_texture : language.read_texture, argument.name, {});
+    if (is_texture(tensor)) {
+      add(fmt::format(fmt::runtime(writes ? language.write_texture : language.read_texture),
+                      argument.name, value_type(tensor), textures++));
     } else {
-      add(writes ? language.write_buffer : language.read_buffer, argument.name,
-          stored_type(kernel.tensors[i].element));
+      add(fmt::format(fmt::runtime(writes ? language.write_buffer : language.read_buffer),
+                      argument.name, stored_type(tensor.element), buffers++));
     }
   }
-  for (const hal::ConstantParam& each : kernel.numbers)
-    add(language.number, each.name, stored_type(each.type));
-  return text;
+  if (!members.empty()) {
+    signature.constants = fmt::format(fmt::runtime(language.constants), members);
+    add(fmt::format(fmt::runtime(language.constants_parameter), buffers));
+  }
+  add(language.last_parameters);
+  return signature;
 }
 
-hal::KernelCode code_of(const Language& language, const KernelText& kernel) {
+hal::KernelCode code_of(const KernelSpelling& language, const KernelText& kernel) {
   std::string text;
   const auto out = std::back_inserter(text);
-  for (const TensorSpec& tensor : kernel.tensors) {
-    if (tensor.element != ElementType::Float64) continue;
-    text += language.double_prelude;
-    break;
-  }
+  if (has_float64(kernel)) text += language.double_prelude;
   text += language.prelude;
   text += kWords;
   text += words_of(language, kernel);
-  fmt::format_to(out, fmt::runtime(language.kernel), kernel.name, parameters_of(language, kernel));
+  const Signature signature = signature_of(language, kernel);
+  text += signature.constants;
+  fmt::format_to(out, fmt::runtime(language.kernel), kernel.name, signature.parameters);
   text += " {\n";
+  text += signature.bound;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (kernel.limits[axis] > 0)
       fmt::format_to(out, "  if (tl_global_id({}) >= {}) return;\n", axis, kernel.limits[axis]);
@@ -242,7 +234,13 @@ Result<std::vector<hal::KernelCode>> codes_of(const KernelText& kernel) {
     return invalid_argument("argument \"{}\": kernels have no type {}; help: convert it first",
                             kernel.arguments[i].name, hal::to_string(kernel.tensors[i].element));
   }
-  return std::vector<hal::KernelCode>{code_of(opencl_c(), kernel)};
+  std::vector<hal::KernelCode> codes;
+  for (const KernelSpelling& language : kernel_spellings()) {
+    if (!language.has_float64 && has_float64(kernel)) continue;
+    if (!language.has_vector_literals && has_vector_literal(kernel.body)) continue;
+    codes.push_back(code_of(language, kernel));
+  }
+  return codes;
 }
 
 }  // namespace texloom::runtime

@@ -29,8 +29,8 @@ struct KernelText {
 // ("x_tl_x", "x_tl_y") after it; then the attributes.
 std::vector<hal::KernelParam> params_of(const KernelText& kernel);
 
-// The kernel in every language that the table of spellings has. InvalidArgument for an element type
-// that kernels of no language can use.
+// The kernel in every language of the table (kernel_spellings.h) that has its types.
+// InvalidArgument for an element type that kernels of no language can use.
 Result<std::vector<hal::KernelCode>> codes_of(const KernelText& kernel);
 
 }  // namespace texloom::runtime

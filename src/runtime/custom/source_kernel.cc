@@ -129,8 +129,15 @@ Result<hal::Constant> constant_of(const Attribute& attribute) {
 }
 
 // The error of making the kernel, with what its author can do.
-Status advised(const Status& status, std::string_view kernel, const hal::DeviceInfo& device) {
-  if (status.code() == StatusCode::Unimplemented)
+Status advised(const Status& status, std::string_view kernel, std::string_view body,
+               const hal::DeviceInfo& device) {
+  const bool is_missing = status.code() == StatusCode::Unimplemented;
+  if (is_missing && device.driver == "metal" && has_vector_literal(body))
+    return make_error(status.code(),
+                      "the body has a vector literal of OpenCL C, as (float4)(a, b, c, d), which "
+                      "Metal's language reads otherwise; help: write tl_four(x, a, b, c, d), or "
+                      "convert by tl_texel(x)");
+  if (is_missing)
     return make_error(
         status.code(),
         "a source kernel is text for a compiler, and devices of \"{}\" have none ({}); help: load "
@@ -211,7 +218,7 @@ class SourceOperator final : public CustomOperator {
         {.codes = std::move(codes),
          .entry_points = {
              {.name = name, .params = params_of(text), .workgroup_size = kernel_.workgroup}}});
-    if (!built.ok()) return advised(built.status(), name, context.device->info());
+    if (!built.ok()) return advised(built.status(), name, kernel_.body, context.device->info());
     std::shared_ptr<hal::Executable> executable = *std::move(built);
     std::vector<bool> is_texture;
     for (const TensorSpec& tensor : context.tensors)

@@ -11,6 +11,7 @@
 //     tl_put(b, i, v)           writes it
 //     tl_type(t), tl_texel(t)   the type of one value, and of four, as loads return them: float for
 //                               float16 and normalized formats
+//     tl_four(t, a, b, c, d)    four values as one of type tl_texel(t)
 //     tl_width(t), tl_height(t) texels of texture argument t
 //     tl_extent(t, axis)        extent of the tensor's shape along that axis
 //

@@ -42,6 +42,13 @@ TEST(BodyChecks, AccessThatIsNotDeclared) {
               says("\"e\" is no argument; help: the arguments are b, c, d, t, u"));
 }
 
+TEST(BodyChecks, VectorLiteralsOfOpenClC) {
+  EXPECT_TRUE(has_vector_literal("float4 v = ( float4 ) (1, 2, 3, 4);"));
+  EXPECT_TRUE(has_vector_literal("f((int2)(a, b))"));
+  EXPECT_FALSE(has_vector_literal("float4 v = tl_four(t, 1, 2, 3, 4); (float4)v; f(x2)"));
+  EXPECT_FALSE(has_vector_literal("// (float4)(1)\n(float)(1) + (v)(2) + float4(1)"));
+}
+
 // Comments and names that only begin like a word are no uses; a macro may be defined as anything.
 TEST(BodyChecks, WhatIsNoUse) {
   TL_EXPECT_OK(checked("// tl_load(b, 0, 0)\n/* tl_load(b,\n 0, 0) */ int tl_loads(b), tl_load;"));

@@ -1,0 +1,43 @@
+// The table of kernel languages for the bodies of source kernels (kernel_language.h).
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/hal/executable.h"
+
+namespace texloom::runtime {
+
+// How a language spells a kernel. In the formats, {0} is the name of the argument. Constants are
+// the origins of textures ("x_tl_x", "x_tl_y") and the attributes.
+struct KernelSpelling {
+  hal::KernelFormat format;
+  std::vector<std::string> build_options;
+  std::string_view prelude;  // ids, samplers
+  bool has_float64 = false;
+  bool has_vector_literals = false;  // (float4)(a, b, c, d)
+  std::string_view double_prelude;   // if a tensor is float64
+  std::string_view kernel;           // {0}: the kernel's name, {1}: its parameters
+  // Parameters of buffers: {1} is the type, {2} counts them.
+  std::string_view read_buffer, write_buffer;
+  // Parameters of textures: {1} is the type of their values, {2} counts them.
+  std::string_view read_texture, write_texture;
+  // A parameter, or a member of a structure: {1} is the type.
+  std::string_view constant;
+  // The structure with all constants, if they are no parameters: {0} are its members. Then its
+  // parameter, {0} being the number of buffers before it, and a line for each constant that the
+  // kernel begins with.
+  std::string_view constants, constants_parameter, bound_constant;
+  std::string_view last_parameters;  // the ids, if they are parameters
+  std::string_view load, store;      // macros of textures; {1}: suffix of the type
+  std::string_view four;             // a macro of all arguments; {1}: the type of a value
+  std::string_view get, put;         // macros of buffers; {1}: the stored type
+  std::string_view get_half, put_half;
+};
+
+// One row per language, in the order in which drivers are offered them.
+std::span<const KernelSpelling> kernel_spellings();
+
+}  // namespace texloom::runtime
