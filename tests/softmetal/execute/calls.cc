@@ -85,11 +85,18 @@ bool is_inside_or_noted(const Texture& t, const SmTexelAt& at, const char* verb)
   return false;
 }
 
+// Notes the texels that a sampler reads.
+TexelReads reads_of(const Texture& t) {
+  return [&t](const uint8_t* texel) { here().touch(t, texel, false); };
+}
+
 void on_texture_read(uint64_t handle, uint32_t type, const SmTexelAt* at, uint32_t* texel) {
   guarded([&] {
     const Texture& t = here().texture(handle, type, true, false);
     if (is_inside_or_noted(t, *at, "reads")) {
-      decode_texel(t.format, texel_address(t, *at), texel);
+      const uint8_t* const from = texel_address(t, *at);
+      here().touch(t, from, false);
+      decode_texel(t.format, from, texel);
     } else {
       std::fill(texel, texel + 4, 0U);
     }
@@ -99,7 +106,9 @@ void on_texture_write(uint64_t handle, uint32_t type, const SmTexelAt* at, const
   guarded([&] {
     const Texture& t = here().texture(handle, type, false, true);
     if (is_inside_or_noted(t, *at, "writes")) {
-      encode_texel(t.format, texel, const_cast<uint8_t*>(texel_address(t, *at)));
+      const uint8_t* const to = texel_address(t, *at);
+      here().touch(t, to, true);
+      encode_texel(t.format, texel, const_cast<uint8_t*>(to));
     }
   });
 }
@@ -107,14 +116,14 @@ void on_texture_sample(uint64_t handle, uint32_t type, uint64_t sampler, const S
                        uint32_t* texel) {
   guarded([&] {
     const Texture& t = here().texture(handle, type, true, false);
-    sample_texture(t, SamplerState{sampler}, *at, texel);
+    sample_texture(t, SamplerState{sampler}, *at, texel, reads_of(t));
   });
 }
 void on_texture_gather(uint64_t handle, uint32_t type, uint64_t sampler, const SmSampleAt* at,
                        uint32_t component, uint32_t* texels) {
   guarded([&] {
     const Texture& t = here().texture(handle, type, true, false);
-    gather_texture(t, SamplerState{sampler}, *at, component, texels);
+    gather_texture(t, SamplerState{sampler}, *at, component, texels, reads_of(t));
   });
 }
 
@@ -152,7 +161,10 @@ uint32_t on_texture_atomic(uint64_t handle, uint32_t type, const SmTexelAt* at, 
                       format_info(t.format)->name);
     }
     if (!is_inside_or_noted(t, *at, "updates")) return 0;
-    auto* word = reinterpret_cast<uint32_t*>(const_cast<uint8_t*>(texel_address(t, *at)));
+    const uint8_t* const texel = texel_address(t, *at);
+    here().touch(t, texel, false);
+    here().touch(t, texel, true);
+    auto* word = reinterpret_cast<uint32_t*>(const_cast<uint8_t*>(texel));
     const bool is_signed = format_info(t.format)->kind == TexelKind::Int;
     uint32_t old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
     while (!__atomic_compare_exchange_n(word, &old,

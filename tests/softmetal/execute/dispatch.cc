@@ -127,8 +127,18 @@ class Checker {
         static constexpr const char* kElements[] = {"float", "int", "uint"};
         error(ReportKind::Texture, named("texture", p) + ", has the format " + format->name +
                                        ", but the kernel takes texels of " + kElements[element]);
+      } else {
+        usage(p, *t, texture_access(a.description));
       }
     }
+  }
+
+  void usage(const Parameter& p, const Texture& t, TextureAccess access) {
+    const bool writes = access == TextureAccess::Write || access == TextureAccess::ReadWrite;
+    if (access != TextureAccess::Write && !t.readable)
+      error(ReportKind::Texture, named("texture", p) + ", is one that was not made to be read");
+    if (writes && !t.writable)
+      error(ReportKind::Texture, named("texture", p) + ", is one that was not made to be written");
   }
 
   // Threadgroup memory that the arguments ask for; variables are counted when they are reached.
@@ -175,9 +185,14 @@ std::string print_reports(const std::vector<Report>& reports) {
   return out;
 }
 
+std::vector<Report> check_arguments(const Function& function, const Arguments& arguments,
+                                    const Grid& grid, const RunOptions& options) {
+  return Checker(function, arguments, grid, options).run();
+}
+
 std::vector<Report> dispatch(const Function& function, const Arguments& arguments, const Grid& grid,
                              const RunOptions& options) {
-  std::vector<Report> reports = Checker(function, arguments, grid, options).run();
+  std::vector<Report> reports = check_arguments(function, arguments, grid, options);
   if (has_errors(reports)) return reports;
   Execution execution(function, arguments, grid, options);
   reports = execution.run();
@@ -185,7 +200,11 @@ std::vector<Report> dispatch(const Function& function, const Arguments& argument
     for (const auto& region : execution.memory().regions()) {
       if (region->marks == nullptr || region->kind == RegionKind::Threadgroup) continue;
       options.on_touched(
-          {region->begin, region->marks->touched(false), region->marks->touched(true)});
+          {region->begin, nullptr, region->marks->touched(false), region->marks->touched(true)});
+    }
+    for (const auto& [texture, marks] : execution.texel_marks()) {
+      options.on_touched({texture->levels[0].data, texture, marks.touched(*texture, false),
+                          marks.touched(*texture, true)});
     }
   }
   return reports;

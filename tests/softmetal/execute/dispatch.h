@@ -45,7 +45,8 @@ struct Grid {
 
 // What a kernel did to one of the ranges of its arguments; for the search for hazards.
 struct Touched {
-  const void* begin = nullptr;
+  const void* begin = nullptr;       // of the range, or of a texture's first texel
+  const Texture* texture = nullptr;  // null for other memory
   std::vector<std::pair<size_t, size_t>> read, written;  // bytes
 };
 
@@ -65,5 +66,9 @@ struct RunOptions {
 // reports are in order; the last one may be an error.
 std::vector<Report> dispatch(const Function& function, const Arguments& arguments, const Grid& grid,
                              const RunOptions& options = {});
+
+// What is wrong with the arguments before anything runs.
+std::vector<Report> check_arguments(const Function& function, const Arguments& arguments,
+                                    const Grid& grid, const RunOptions& options = {});
 
 }  // namespace softmetal

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <random>
 #include <set>
@@ -26,6 +27,7 @@ class Execution {
 
   std::vector<Report> run();
   Memory& memory() { return memory_; }
+  const std::map<const Texture*, TexelMarks>& texel_marks() const { return texel_marks_; }
 
   // The execution on this thread of the host, or null.
   static Execution* current();
@@ -42,6 +44,10 @@ class Execution {
   void may_yield();
   // The texture of a handle, if it is one that the kernel may use as `type` says.
   const Texture& texture(uint64_t handle, uint32_t type, bool reads, bool writes);
+  // A texel of it that is read or written.
+  void touch(const Texture& texture, const uint8_t* texel, bool writes) {
+    if (options_.on_touched) texel_marks_[&texture].record(texture, texel, writes);
+  }
   const RunOptions& options() const { return options_; }
 
   // Ends the execution with an error of the running thread: throws Abandoned, which the call that
@@ -98,6 +104,7 @@ class Execution {
   std::vector<uint64_t> values_;
   std::vector<std::vector<uint8_t>> copies_;  // of arguments by value
   std::set<const Texture*> textures_;
+  std::map<const Texture*, TexelMarks> texel_marks_;
   std::vector<Report> reports_;
   bool failed_ = false;
 

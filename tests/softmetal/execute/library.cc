@@ -4,6 +4,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <map>
 
 #include "tests/softmetal/execute/calls.h"
 
@@ -33,6 +34,23 @@ std::vector<MemberInfo> describe_members(const Program& program, const Module& m
     return m.description.category != 0;
   });
   return resources ? members : std::vector<MemberInfo>();
+}
+
+// What the variables of a kernel take, as they are laid out when threads reach them.
+size_t threadgroup_memory(const Module& module, const Kernel& kernel) {
+  const auto* list =
+      static_cast<const SmThreadgroupVariable* const*>(module.symbol("__sm_threadgroup_list"));
+  if (list == nullptr) return 0;
+  std::map<uint64_t, const SmThreadgroupVariable*> variables;  // by place
+  for (const SmThreadgroupVariable* v = list[0]; v != list[1]; ++v) {
+    if (v->id <= kernel.body_begin || v->id >= kernel.body_end) continue;
+    const SmThreadgroupVariable*& known = variables[v->id];  // templates have several
+    if (known == nullptr || known->size < v->size) known = v;
+  }
+  size_t bytes = 0;
+  for (const auto& [id, v] : variables)
+    bytes = (bytes + v->alignment - 1) / v->alignment * v->alignment + v->size;
+  return bytes;
 }
 
 }  // namespace
@@ -130,6 +148,7 @@ std::shared_ptr<Function> Library::function(const std::string& name, std::string
       return nullptr;
     }
     function->max_threads = *threads;
+    function->threadgroup_memory = threadgroup_memory(*module_, kernel);
     for (size_t k = 0; k < kernel.parameters.size(); ++k) {
       const Parameter& p = kernel.parameters[k];
       function->arguments.push_back(

@@ -33,6 +33,12 @@ class Module {
   const char* end_ = nullptr;
 };
 
+// How a program may use a texture, numbered as `access` in include/softmetal/texture.h.
+enum class TextureAccess { Sample, Read, Write, ReadWrite };
+inline TextureAccess texture_access(const SmDescription& description) {
+  return static_cast<TextureAccess>(description.type >> 16);
+}
+
 // A member of a struct that a kernel takes as an argument buffer.
 struct MemberInfo {
   std::string name;
@@ -52,7 +58,8 @@ struct Function {
   std::shared_ptr<Module> module;
   std::string name;
   SmEntry* entry = nullptr;
-  uint32_t max_threads = 0;  // [[max_total_threads_per_threadgroup]], or 0
+  uint32_t max_threads = 0;       // [[max_total_threads_per_threadgroup]], or 0
+  size_t threadgroup_memory = 0;  // of its variables, in bytes
   std::vector<ArgumentInfo> arguments;
 };
 

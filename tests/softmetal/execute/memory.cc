@@ -42,6 +42,8 @@ std::optional<RaceFound> AccessMarks::record_word(Word& word, uint32_t mask, Acc
   } else if (!is_read(access) && conflicts(word.read)) {
     race = RaceFound{false, word.read.thread == kSeveral ? 0 : word.read.thread};
   }
+  (is_read(access) ? word.was_read : word.written) |= mask;
+  if (access == Access::AtomicUpdate) word.was_read |= mask;
   Mark& mark = is_read(access) ? word.read : word.write;
   const uint32_t flag = is_atomic(access) ? kAtomic : 0;
   const bool current = mark.thread != 0 && mark.group == by.group && mark.epoch == by.epoch;
@@ -81,13 +83,35 @@ std::optional<RaceFound> AccessMarks::record(size_t offset, size_t size, Access 
 std::vector<std::pair<size_t, size_t>> AccessMarks::touched(bool written) const {
   std::vector<std::pair<size_t, size_t>> ranges;
   for (size_t i = 0; i < count_; ++i) {
-    const Mark& m = written ? words_[i].write : words_[i].read;
-    if (m.thread == 0) continue;
-    if (!ranges.empty() && ranges.back().second == i * 4) {
-      ranges.back().second += 4;
-    } else {
-      ranges.emplace_back(i * 4, i * 4 + 4);
+    const unsigned bytes = written ? words_[i].written : words_[i].was_read;
+    for (size_t b = 0; b < 4 && bytes != 0; ++b) {
+      if ((bytes >> b & 1) == 0) continue;
+      const size_t at = 4 * i + b;
+      if (!ranges.empty() && ranges.back().second == at)
+        ++ranges.back().second;
+      else
+        ranges.emplace_back(at, at + 1);
     }
+  }
+  return ranges;
+}
+
+void TexelMarks::record(const Texture& texture, const uint8_t* texel, bool writes) {
+  const size_t at = (texel - texture.levels[0].data) / format_info(texture.format)->bytes;
+  if (at >= marks_.size()) marks_.resize(std::max(2 * marks_.size(), at + 1));
+  marks_[at] |= writes ? 2 : 1;
+}
+
+std::vector<std::pair<size_t, size_t>> TexelMarks::touched(const Texture& texture,
+                                                           bool written) const {
+  const size_t bytes = format_info(texture.format)->bytes;
+  std::vector<std::pair<size_t, size_t>> ranges;
+  for (size_t i = 0; i < marks_.size(); ++i) {
+    if ((marks_[i] & (written ? 2 : 1)) == 0) continue;
+    if (!ranges.empty() && ranges.back().second == i * bytes)
+      ranges.back().second += bytes;
+    else
+      ranges.emplace_back(i * bytes, (i + 1) * bytes);
   }
   return ranges;
 }

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/softmetal/execute/texture.h"
+
 namespace softmetal {
 
 // Who accesses memory, and after which barriers.
@@ -40,7 +42,7 @@ class AccessMarks {
   AccessMarks& operator=(const AccessMarks&) = delete;
 
   std::optional<RaceFound> record(size_t offset, size_t size, Access access, const Accessor& by);
-  // The byte ranges that were read or written, merged, as far as words tell.
+  // The byte ranges that were read or written, merged.
   std::vector<std::pair<size_t, size_t>> touched(bool written) const;
 
  private:
@@ -49,6 +51,7 @@ class AccessMarks {
   };
   struct Word {
     Mark write, read;
+    uint16_t written, was_read;  // a bit for each byte, by any thread
   };
   static bool ordered(const Mark& before, const Accessor& now);
   std::optional<RaceFound> record_word(Word& word, uint32_t mask, Access access,
@@ -56,6 +59,17 @@ class AccessMarks {
 
   Word* words_;
   size_t count_;
+};
+
+// The texels that a dispatch reads and writes.
+class TexelMarks {
+ public:
+  void record(const Texture& texture, const uint8_t* texel, bool writes);
+  // Ranges of bytes from the first texel on.
+  std::vector<std::pair<size_t, size_t>> touched(const Texture& texture, bool written) const;
+
+ private:
+  std::vector<uint8_t> marks_;  // by texel: 1 read, 2 written
 };
 
 enum class RegionKind { Buffer, Resident, Threadgroup, Program, Runtime };

@@ -38,7 +38,7 @@ int wrapped(int i, int size, SamplerState::Address address) {
 
 // The texel at whole coordinates, or the border's color.
 void fetch(const Texture& t, SamplerState s, std::array<int, 3> at, SmTexelAt place,
-           uint32_t texel[4]) {
+           uint32_t texel[4], const TexelReads& reads) {
   const std::array<int, 3> size = {static_cast<int>(t.width_of(place.lod)),
                                    static_cast<int>(t.height_of(place.lod)),
                                    static_cast<int>(t.depth_of(place.lod))};
@@ -61,7 +61,9 @@ void fetch(const Texture& t, SamplerState s, std::array<int, 3> at, SmTexelAt pl
     return;
   }
   place.x = at[0], place.y = at[1], place.z = at[2];
-  decode_texel(t.format, texel_address(t, place), texel);
+  const uint8_t* const from = texel_address(t, place);
+  if (reads) reads(from);
+  decode_texel(t.format, from, texel);
 }
 
 // A place to sample: texel coordinates of a level, where a center is at .5.
@@ -110,13 +112,13 @@ Place locate(const Texture& t, SamplerState s, const SmSampleAt& at, uint32_t le
 }
 
 void sample_level(const Texture& t, SamplerState s, const SmSampleAt& at, uint32_t level,
-                  bool linear, uint32_t texel[4]) {
+                  bool linear, uint32_t texel[4], const TexelReads& reads) {
   const Place place = locate(t, s, at, level);
   const bool numbers = format_info(t.format)->kind == TexelKind::Float;
   std::array<int, 3> base{};
   if (!linear || !numbers) {
     for (int a = 0; a < 3; ++a) base[a] = static_cast<int>(std::floor(place.at[a]));
-    fetch(t, s, base, place.image, texel);
+    fetch(t, s, base, place.image, texel, reads);
     return;
   }
   std::array<float, 3> weight{};
@@ -136,7 +138,7 @@ void sample_level(const Texture& t, SamplerState s, const SmSampleAt& at, uint32
     }
     if (w == 0) continue;
     uint32_t value[4];
-    fetch(t, s, where, place.image, value);
+    fetch(t, s, where, place.image, value, reads);
     for (int c = 0; c < 4; ++c) sum[c] += w * std::bit_cast<float>(value[c]);
   }
   for (int c = 0; c < 4; ++c) texel[c] = std::bit_cast<uint32_t>(sum[c]);
@@ -185,21 +187,22 @@ const uint8_t* texel_address(const Texture& t, const SmTexelAt& at) {
          static_cast<size_t>(at.x) * format_info(t.format)->bytes;
 }
 
-void sample_texture(const Texture& t, SamplerState s, const SmSampleAt& at, uint32_t texel[4]) {
+void sample_texture(const Texture& t, SamplerState s, const SmSampleAt& at, uint32_t texel[4],
+                    const TexelReads& reads) {
   // Kernels have no derivatives: without a level it is the first.
   float lod = at.lod < -1e30F || s.mip_filter() == 0 ? 0 : at.lod;
   const auto last = static_cast<float>(t.levels.size() - 1);
   lod = std::clamp(lod, 0.0F, last);
   const bool linear = lod > 0 ? s.min_linear() : s.linear();
   if (s.mip_filter() != 2) {
-    sample_level(t, s, at, static_cast<uint32_t>(std::nearbyint(lod)), linear, texel);
+    sample_level(t, s, at, static_cast<uint32_t>(std::nearbyint(lod)), linear, texel, reads);
     return;
   }
   const float low = std::floor(lod), weight = lod - low;
-  sample_level(t, s, at, static_cast<uint32_t>(low), linear, texel);
+  sample_level(t, s, at, static_cast<uint32_t>(low), linear, texel, reads);
   if (weight == 0 || format_info(t.format)->kind != TexelKind::Float) return;
   uint32_t next[4];
-  sample_level(t, s, at, static_cast<uint32_t>(low) + 1, linear, next);
+  sample_level(t, s, at, static_cast<uint32_t>(low) + 1, linear, next, reads);
   for (int c = 0; c < 4; ++c) {
     texel[c] = std::bit_cast<uint32_t>((1 - weight) * std::bit_cast<float>(texel[c]) +
                                        weight * std::bit_cast<float>(next[c]));
@@ -207,7 +210,7 @@ void sample_texture(const Texture& t, SamplerState s, const SmSampleAt& at, uint
 }
 
 void gather_texture(const Texture& t, SamplerState s, const SmSampleAt& at, uint32_t c,
-                    uint32_t texels[4]) {
+                    uint32_t texels[4], const TexelReads& reads) {
   const Place place = locate(t, s, at, 0);
   const int x = static_cast<int>(std::floor(place.at[0] - 0.5F)),
             y = static_cast<int>(std::floor(place.at[1] - 0.5F));
@@ -215,7 +218,7 @@ void gather_texture(const Texture& t, SamplerState s, const SmSampleAt& at, uint
   static constexpr std::array<std::array<int, 2>, 4> kCorners = {{{0, 1}, {1, 1}, {1, 0}, {0, 0}}};
   for (int i = 0; i < 4; ++i) {
     uint32_t texel[4];
-    fetch(t, s, {x + kCorners[i][0], y + kCorners[i][1], 0}, place.image, texel);
+    fetch(t, s, {x + kCorners[i][0], y + kCorners[i][1], 0}, place.image, texel, reads);
     texels[i] = texel[c];
   }
 }

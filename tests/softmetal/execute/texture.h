@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -60,10 +61,14 @@ struct SamplerState {
 const uint8_t* texel_address(const Texture& t, const SmTexelAt& at);
 bool is_inside(const Texture& t, const SmTexelAt& at);
 
+// Is told which texels are read; may be empty.
+using TexelReads = std::function<void(const uint8_t*)>;
+
 // What sample() gives: filtered, at coordinates that the sampler says.
-void sample_texture(const Texture& t, SamplerState s, const SmSampleAt& at, uint32_t texel[4]);
+void sample_texture(const Texture& t, SamplerState s, const SmSampleAt& at, uint32_t texel[4],
+                    const TexelReads& reads = nullptr);
 // Component `c` of the four texels that linear filtering would use, in the order of Metal.
 void gather_texture(const Texture& t, SamplerState s, const SmSampleAt& at, uint32_t c,
-                    uint32_t texels[4]);
+                    uint32_t texels[4], const TexelReads& reads = nullptr);
 
 }  // namespace softmetal

@@ -7,6 +7,12 @@
 
 __attribute__((visibility("default"))) const SmCalls* __sm_calls;
 
+/* The list of variables in threadgroup memory, whose ends the linker knows if there is one. */
+HIDDEN extern const SmThreadgroupVariable __start_sm_threadgroup[] __attribute__((weak));
+HIDDEN extern const SmThreadgroupVariable __stop_sm_threadgroup[] __attribute__((weak));
+__attribute__((visibility("default"))) const SmThreadgroupVariable* const __sm_threadgroup_list[2] = {
+    __start_sm_threadgroup, __stop_sm_threadgroup};
+
 HIDDEN void __tsan_init(void) {}
 #define ACCESS(N)                                                                     \
   HIDDEN void __tsan_read##N(void* p) { __sm_calls->access(p, N, 0, 1); }              \

@@ -43,7 +43,8 @@ struct Kernel {
   std::string public_name;  // by which it is found: host_name, or its name
   int line = 0;
   bool is_template = false;
-  std::string max_threads;  // an expression; empty: not limited
+  std::string max_threads;              // an expression; empty: not limited
+  size_t body_begin = 0, body_end = 0;  // in tokens: those of its threadgroup variables name them
   std::vector<Parameter> parameters;
 };
 

@@ -239,6 +239,8 @@ void Scopes::kernel(const Declaration& d, size_t keyword, const std::string& pre
   }
   read_parameters(code_, d, kernel);
   if (d.body == 0) return;
+  kernel.body_begin = d.body;
+  kernel.body_end = code_.closing(d.body);
   check_kernel(code_, d, kernel);
   KernelDefinition& known = kernels_[kernel.name];
   if (known.seen_body) {

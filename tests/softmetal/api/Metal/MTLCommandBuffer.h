@@ -47,7 +47,10 @@ typedef NS_ENUM(NSUInteger, MTLDispatchType) {
   MTLDispatchTypeConcurrent,
 };
 
-@interface MTLCommandBufferDescriptor : NSObject <NSCopying>
+@interface MTLCommandBufferDescriptor : NSObject <NSCopying> {
+  BOOL retained_;
+  MTLCommandBufferErrorOption options_;
+}
 @property(readwrite, nonatomic) BOOL retainedReferences;
 @property(readwrite, nonatomic) MTLCommandBufferErrorOption errorOptions;
 @end

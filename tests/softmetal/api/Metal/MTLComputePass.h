@@ -18,7 +18,9 @@ NS_ASSUME_NONNULL_BEGIN
     atIndexedSubscript:(NSUInteger)attachmentIndex;
 @end
 
-@interface MTLComputePassDescriptor : NSObject <NSCopying>
+@interface MTLComputePassDescriptor : NSObject <NSCopying> {
+  MTLDispatchType type_;
+}
 + (MTLComputePassDescriptor*)computePassDescriptor;
 @property(nonatomic) MTLDispatchType dispatchType;
 @property(readonly) MTLComputePassSampleBufferAttachmentDescriptorArray* sampleBufferAttachments;

@@ -20,23 +20,37 @@ typedef NS_ENUM(NSUInteger, MTLMutability) {
   MTLMutabilityImmutable = 2,
 };
 
-@interface MTLPipelineBufferDescriptor : NSObject <NSCopying>
+@interface MTLPipelineBufferDescriptor : NSObject <NSCopying> {
+  MTLMutability mutability_;
+}
 @property(nonatomic) MTLMutability mutability;
 @end
 
-@interface MTLPipelineBufferDescriptorArray : NSObject
+@interface MTLPipelineBufferDescriptorArray : NSObject {
+  NSMutableArray* buffers_;
+}
 - (MTLPipelineBufferDescriptor*)objectAtIndexedSubscript:(NSUInteger)bufferIndex;
 - (void)setObject:(nullable MTLPipelineBufferDescriptor*)buffer
     atIndexedSubscript:(NSUInteger)bufferIndex;
 @end
 
-@interface MTLComputePipelineReflection : NSObject
+@interface MTLComputePipelineReflection : NSObject {
+ @public
+  NSArray* bindings_;
+}
 @property(readonly) NSArray<id<MTLBinding>>* bindings;
 @end
 
 typedef MTLComputePipelineReflection* _Nullable MTLAutoreleasedComputePipelineReflection;
 
-@interface MTLComputePipelineDescriptor : NSObject <NSCopying>
+@interface MTLComputePipelineDescriptor : NSObject <NSCopying> {
+  NSString* label_;
+  id<MTLFunction> function_;
+  BOOL multiple_, indirect_;
+  NSUInteger threads_;
+  MTLPipelineBufferDescriptorArray* buffers_;
+  NSArray<id<MTLBinaryArchive>>* archives_;
+}
 @property(nullable, copy, nonatomic) NSString* label;
 @property(nullable, readwrite, nonatomic, retain) id<MTLFunction> computeFunction;
 @property(readwrite, nonatomic) BOOL threadGroupSizeIsMultipleOfThreadExecutionWidth;

@@ -13,7 +13,9 @@ NS_ASSUME_NONNULL_BEGIN
 @property(nullable, copy, atomic) NSString* label;
 @end
 
-@interface MTLSharedEventListener : NSObject
+@interface MTLSharedEventListener : NSObject {
+  dispatch_queue_t queue_;
+}
 + (MTLSharedEventListener*)sharedListener;
 - (instancetype)init;
 - (instancetype)initWithDispatchQueue:(dispatch_queue_t)dispatchQueue;
@@ -31,7 +33,10 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent>, uint64_t val
 @property(readwrite) uint64_t signaledValue;
 @end
 
-@interface MTLSharedEventHandle : NSObject
+@interface MTLSharedEventHandle : NSObject {
+ @public
+  id<MTLSharedEvent> event_;
+}
 @property(readonly, nullable) NSString* label;
 @end
 

@@ -11,7 +11,11 @@ typedef NS_ENUM(NSInteger, MTLHeapType) {
   MTLHeapTypeSparse = 2,
 };
 
-@interface MTLHeapDescriptor : NSObject <NSCopying>
+@interface MTLHeapDescriptor : NSObject <NSCopying> {
+  NSUInteger size_;
+  MTLResourceOptions options_;
+  MTLHeapType type_;
+}
 @property(readwrite, nonatomic) NSUInteger size;
 @property(readwrite, nonatomic) MTLStorageMode storageMode;
 @property(readwrite, nonatomic) MTLCPUCacheMode cpuCacheMode;

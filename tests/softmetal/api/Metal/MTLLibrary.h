@@ -80,14 +80,23 @@ typedef NS_ENUM(NSUInteger, MTLLibraryError) {
 @property(readwrite, nonatomic) NSUInteger maxTotalThreadsPerThreadgroup;
 @end
 
-@interface MTLFunctionConstantValues : NSObject <NSCopying>
+@interface MTLFunctionConstantValues : NSObject <NSCopying> {
+ @public
+  NSMutableDictionary *by_index_, *by_name_;  // expressions
+}
 - (void)setConstantValue:(const void*)value type:(MTLDataType)type atIndex:(NSUInteger)index;
 - (void)setConstantValues:(const void*)values type:(MTLDataType)type withRange:(NSRange)range;
 - (void)setConstantValue:(const void*)value type:(MTLDataType)type withName:(NSString*)name;
 - (void)reset;
 @end
 
-@interface MTLFunctionConstant : NSObject
+@interface MTLFunctionConstant : NSObject {
+ @public
+  NSString* name_;
+  MTLDataType type_;
+  NSUInteger index_;
+  BOOL required_;
+}
 @property(readonly) NSString* name;
 @property(readonly) MTLDataType type;
 @property(readonly) NSUInteger index;

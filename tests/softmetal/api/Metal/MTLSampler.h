@@ -32,7 +32,14 @@ typedef NS_ENUM(NSUInteger, MTLSamplerBorderColor) {
   MTLSamplerBorderColorOpaqueWhite = 2,
 };
 
-@interface MTLSamplerDescriptor : NSObject <NSCopying>
+@interface MTLSamplerDescriptor : NSObject <NSCopying> {
+  MTLSamplerMinMagFilter min_, mag_;
+  MTLSamplerMipFilter mip_;
+  MTLSamplerAddressMode s_, t_, r_;
+  MTLSamplerBorderColor border_;
+  BOOL normalized_, argument_buffers_;
+  NSString* label_;
+}
 @property(nonatomic) MTLSamplerMinMagFilter minFilter;
 @property(nonatomic) MTLSamplerMinMagFilter magFilter;
 @property(nonatomic) MTLSamplerMipFilter mipFilter;

@@ -1,227 +1,283 @@
 #include <objc/blocks_runtime.h>
 #include <time.h>
 
-#include <chrono>
-
-#include "tests/softmetal/api/classes/objects.h"
+#include "tests/softmetal/api/classes/commands.h"
+#include "tests/softmetal/api/classes/faults.h"
 
 using softmetal::report_misuse;
-
-struct SMEventState {
-  std::mutex mutex;
-  std::condition_variable changed;
-  uint64_t value = 0;
-};
+using softmetal::Run;
 
 struct SMCommandBufferState {
   std::mutex mutex;
   std::condition_variable changed;
   SMQueue* queue = nil;
   SMEncoder* encoder = nil;  // the open one
+  bool retains = true;
   std::vector<softmetal::Command> commands;
-  std::vector<id> retained;
-  std::vector<MTLCommandBufferHandler> completed;
+  std::set<id> kept;                                         // if it retains
+  std::set<std::shared_ptr<softmetal::ObjectState>> needed;  // else
+  std::vector<MTLCommandBufferHandler> scheduled, completed;
   MTLCommandBufferStatus status = MTLCommandBufferStatusNotEnqueued;
+  softmetal::PassSet seen;  // by the host when it was committed
+  softmetal::PassSet done;
+  bool fails = false;  // on purpose
   NSError* error = nil;
+  int groups = 0;
   double start = 0, end = 0;
 };
 
 namespace {
+
 double now() {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
+
+void call_all(const std::vector<MTLCommandBufferHandler>& handlers, SMCommandBuffer* buffer) {
+  for (const MTLCommandBufferHandler handler : handlers) handler(buffer);
+}
+
 }  // namespace
 
-@implementation SMSharedEvent
-- (instancetype)initWithDevice:(id<MTLDevice>)device {
-  self = [super initWithDevice:device];
-  state_ = new SMEventState;
-  return self;
-}
-- (void)dealloc {
-  delete state_;
-  [super dealloc];
-}
-- (uint64_t)signaledValue {
-  const std::lock_guard lock(state_->mutex);
-  return state_->value;
-}
-- (void)setSignaledValue:(uint64_t)value {
-  [self signalValue:value];
-}
-- (BOOL)signalValue:(uint64_t)value {
-  uint64_t before = 0;
-  {
-    const std::lock_guard lock(state_->mutex);
-    before = state_->value;
-    if (value >= before) state_->value = value;
-    state_->changed.notify_all();
-  }
-  if (value >= before) return YES;
-  report_misuse("signaledValue: the value of an event must not go backwards, from " +
-                std::to_string(before) + " to " + std::to_string(value));
-  return NO;
-}
-- (void)waitForValue:(uint64_t)value {
-  std::unique_lock lock(state_->mutex);
-  state_->changed.wait(lock, [&] { return state_->value >= value; });
-}
-- (BOOL)waitUntilSignaledValue:(uint64_t)value timeoutMS:(uint64_t)milliseconds {
-  std::unique_lock lock(state_->mutex);
-  return state_->changed.wait_for(lock, std::chrono::milliseconds(milliseconds),
-                                  [&] { return state_->value >= value; });
-}
-@end
-
-@implementation SMQueue
-- (instancetype)initWithDevice:(id<MTLDevice>)device {
-  self = [super initWithDevice:device];
-  worker_ = dispatch_queue_create("queue", DISPATCH_QUEUE_SERIAL);
-  return self;
-}
-- (void)dealloc {
-  dispatch_release(worker_);
-  [super dealloc];
-}
-- (id<MTLCommandBuffer>)commandBuffer {
-  SMCommandBuffer* buffer = [[[SMCommandBuffer alloc] initWithDevice:device_] autorelease];
-  buffer->state_ = new SMCommandBufferState;
-  buffer->state_->queue = [self retain];
-  return buffer;
-}
-- (id<MTLCommandBuffer>)commandBufferWithUnretainedReferences {
-  return [self commandBuffer];
-}
-@end
-
 @implementation SMCommandBuffer
+- (instancetype)initWithQueue:(SMQueue*)queue retains:(BOOL)retains {
+  self = [super initWithDevice:[queue device] kind:"command buffer"];
+  buffer_ = new SMCommandBufferState;
+  buffer_->queue = [queue retain];
+  buffer_->retains = retains;
+  return self;
+}
 - (void)dealloc {
-  if (state_->encoder != nil) report_misuse("dealloc: a command encoder is open; call endEncoding");
-  for (id object : state_->retained) [object release];
-  for (MTLCommandBufferHandler h : state_->completed) _Block_release((const void*)h);
-  [state_->error release];
-  [state_->queue release];
-  delete state_;
+  if (buffer_->encoder != nil)
+    report_misuse("dealloc: a command encoder is open; call endEncoding");
+  for (id object : buffer_->kept) [object release];
+  for (MTLCommandBufferHandler h : buffer_->scheduled) _Block_release((const void*)h);
+  for (MTLCommandBufferHandler h : buffer_->completed) _Block_release((const void*)h);
+  [buffer_->error release];
+  [buffer_->queue release];
+  delete buffer_;
   [super dealloc];
 }
 - (id<MTLCommandQueue>)commandQueue {
-  return state_->queue;
+  return buffer_->queue;
+}
+- (BOOL)retainedReferences {
+  return buffer_->retains;
+}
+- (MTLCommandBufferErrorOption)errorOptions {
+  return MTLCommandBufferErrorOptionNone;
 }
 - (MTLCommandBufferStatus)status {
-  const std::lock_guard lock(state_->mutex);
-  return state_->status;
+  const std::lock_guard lock(buffer_->mutex);
+  if (buffer_->status >= MTLCommandBufferStatusCompleted) softmetal::host_has_seen(buffer_->done);
+  return buffer_->status;
 }
 - (NSError*)error {
-  const std::lock_guard lock(state_->mutex);
-  return state_->error;
+  const std::lock_guard lock(buffer_->mutex);
+  return buffer_->error;
 }
 - (CFTimeInterval)GPUStartTime {
-  const std::lock_guard lock(state_->mutex);
-  return state_->start;
+  const std::lock_guard lock(buffer_->mutex);
+  return buffer_->start;
 }
 - (CFTimeInterval)GPUEndTime {
-  const std::lock_guard lock(state_->mutex);
-  return state_->end;
+  const std::lock_guard lock(buffer_->mutex);
+  return buffer_->end;
+}
+- (CFTimeInterval)kernelStartTime {
+  return [self GPUStartTime];
+}
+- (CFTimeInterval)kernelEndTime {
+  return [self GPUEndTime];
+}
+- (BOOL)isOpen:(const char*)call {
+  if ([self status] < MTLCommandBufferStatusCommitted) return YES;
+  report_misuse(std::string(call) + ": the command buffer was committed before");
+  return NO;
 }
 - (BOOL)mayChange:(const char*)call {
-  if ([self status] >= MTLCommandBufferStatusCommitted) {
-    report_misuse(std::string(call) + ": the command buffer was committed before");
-    return NO;
-  }
-  if (state_->encoder != nil) {
-    report_misuse(std::string(call) + ": another command encoder is open; call endEncoding first");
-    return NO;
-  }
-  return YES;
+  if (![self isOpen:call]) return NO;
+  if (buffer_->encoder == nil) return YES;
+  report_misuse(std::string(call) + ": another command encoder is open; call endEncoding first");
+  return NO;
 }
+- (void)pushDebugGroup:(NSString*)name {
+  (void)name;
+  ++buffer_->groups;
+}
+- (void)popDebugGroup {
+  if (buffer_->groups-- == 0) report_misuse("popDebugGroup: no debug group is open");
+}
+
 - (void)record:(softmetal::Command)command {
-  state_->commands.push_back(std::move(command));
+  buffer_->commands.push_back(std::move(command));
+}
+- (void)need:(SMObject*)object {
+  if (!buffer_->retains) {
+    buffer_->needed.insert(*object->state_);
+  } else if (buffer_->kept.insert(object).second) {
+    [object retain];
+  }
 }
 - (void)encoderEnded {
-  state_->encoder = nil;
+  buffer_->encoder = nil;
 }
 - (id<MTLComputeCommandEncoder>)computeCommandEncoder {
   return [self computeCommandEncoderWithDispatchType:MTLDispatchTypeSerial];
 }
+- (id<MTLComputeCommandEncoder>)computeCommandEncoderWithDescriptor:
+    (MTLComputePassDescriptor*)descriptor {
+  return [self computeCommandEncoderWithDispatchType:descriptor.dispatchType];
+}
 - (id<MTLComputeCommandEncoder>)computeCommandEncoderWithDispatchType:(MTLDispatchType)type {
-  if (![self mayChange:"computeCommandEncoder"]) return nil;
-  SMComputeEncoder* encoder = [[[SMComputeEncoder alloc] initWithBuffer:self] autorelease];
-  encoder->type_ = type;
-  state_->encoder = encoder;
-  return encoder;
+  if (![self mayChange:"computeCommandEncoder"] ||
+      softmetal::must_fail("computeCommandEncoderWithDispatchType:"))
+    return nil;
+  return (SMComputeEncoder*)(buffer_->encoder =
+                                 [[[SMComputeEncoder alloc] initWithBuffer:self
+                                                                      type:type] autorelease]);
 }
 - (id<MTLBlitCommandEncoder>)blitCommandEncoder {
-  if (![self mayChange:"blitCommandEncoder"]) return nil;
-  SMBlitEncoder* encoder = [[[SMBlitEncoder alloc] initWithBuffer:self] autorelease];
-  state_->encoder = encoder;
-  return encoder;
+  if (![self mayChange:"blitCommandEncoder"] || softmetal::must_fail("blitCommandEncoder"))
+    return nil;
+  return (SMBlitEncoder*)(buffer_->encoder =
+                              [[[SMBlitEncoder alloc] initWithBuffer:self] autorelease]);
+}
+- (id<MTLBlitCommandEncoder>)blitCommandEncoderWithDescriptor:(MTLBlitPassDescriptor*)descriptor {
+  (void)descriptor;
+  return [self blitCommandEncoder];
+}
+- (SMEvent*)checked:(id<MTLEvent>)event by:(const char*)call {
+  if (![self mayChange:call]) return nil;
+  SMEvent* const e = (SMEvent*)event;
+  if (e == nil) {
+    report_misuse(std::string(call) + ": the event must not be nil");
+    return nil;
+  }
+  if (![e isKindOfClass:[SMSharedEvent class]] && [e device] != device_) {
+    report_misuse(std::string(call) + ": the event belongs to another device, and is not shared");
+    return nil;
+  }
+  [self need:e];
+  return e;
 }
 - (void)encodeWaitForEvent:(id<MTLEvent>)event value:(uint64_t)value {
-  if (![self mayChange:"encodeWaitForEvent"]) return;
-  SMSharedEvent* const e = (SMSharedEvent*)event;
-  state_->retained.push_back([e retain]);
-  [self record:[=] {
-    [e waitForValue:value];
+  SMEvent* const e = [self checked:event by:"encodeWaitForEvent"];
+  if (e == nil) return;
+  const std::shared_ptr<softmetal::EventState> state = *e->event_;
+  [self record:[=](Run& run) {
+    run.known.join(state->wait(value));
     return std::string();
   }];
 }
 - (void)encodeSignalEvent:(id<MTLEvent>)event value:(uint64_t)value {
-  if (![self mayChange:"encodeSignalEvent"]) return;
-  SMSharedEvent* const e = (SMSharedEvent*)event;
-  state_->retained.push_back([e retain]);
-  [self record:[=] {
-    return std::string([e signalValue:value] ? "" : "an event's value went backwards");
+  SMEvent* const e = [self checked:event by:"encodeSignalEvent"];
+  if (e == nil) return;
+  const std::shared_ptr<softmetal::EventState> state = *e->event_;
+  const bool is_shared = [e isKindOfClass:[SMSharedEvent class]];
+  SMQueue* const queue = buffer_->queue;
+  [self record:[=](Run& run) -> std::string {
+    // Command buffers of a queue end in order.
+    softmetal::PassSet done = [queue done];
+    done.join(run.known);
+    const uint64_t before = state->value();
+    if (state->signal(value, done, is_shared ? (SMSharedEvent*)e : nil)) return {};
+    report_misuse("encodeSignalEvent: the value of an event must not go backwards, from " +
+                  std::to_string(before) + " to " + std::to_string(value));
+    return "an event's value went backwards";
   }];
 }
+- (void)addScheduledHandler:(MTLCommandBufferHandler)block {
+  if (![self isOpen:"addScheduledHandler"]) return;
+  buffer_->scheduled.push_back((MTLCommandBufferHandler)_Block_copy((const void*)block));
+}
 - (void)addCompletedHandler:(MTLCommandBufferHandler)block {
-  if ([self status] >= MTLCommandBufferStatusCommitted) {
-    report_misuse("addCompletedHandler: the command buffer was committed before");
-    return;
+  if (![self isOpen:"addCompletedHandler"]) return;
+  buffer_->completed.push_back((MTLCommandBufferHandler)_Block_copy((const void*)block));
+}
+
+- (std::string)runCommands {
+  if (buffer_->fails) return softmetal::kFaultText;
+  Run run;
+  run.queue = buffer_->queue;
+  run.known = buffer_->seen;
+  std::string problem;
+  for (const softmetal::Command& command : buffer_->commands) {
+    problem = command(run);
+    if (!problem.empty()) break;
   }
-  state_->completed.push_back((MTLCommandBufferHandler)_Block_copy((const void*)block));
+  const std::lock_guard lock(buffer_->mutex);
+  buffer_->done = run.done;
+  return problem;
 }
 - (void)run {
   const double start = now();
-  std::string problem;
-  for (const softmetal::Command& command : state_->commands) {
-    problem = command();
-    if (!problem.empty()) break;
-  }
   {
-    const std::lock_guard lock(state_->mutex);
-    state_->start = start;
-    state_->end = now();
+    const std::lock_guard lock(buffer_->mutex);
+    buffer_->status = MTLCommandBufferStatusScheduled;
+    buffer_->changed.notify_all();
+  }
+  call_all(buffer_->scheduled, self);
+  const std::string problem = [self runCommands];
+  buffer_->commands.clear();
+  for (const auto& object : buffer_->needed) --object->in_flight;
+  {
+    const std::lock_guard lock(buffer_->mutex);
+    buffer_->start = start;
+    buffer_->end = now();
     if (!problem.empty()) {
-      state_->error = [softmetal::make_error(MTLCommandBufferErrorDomain,
-                                             MTLCommandBufferErrorPageFault, problem) retain];
+      const MTLCommandBufferError code =
+          buffer_->fails ? MTLCommandBufferErrorInternal : MTLCommandBufferErrorPageFault;
+      buffer_->error = [softmetal::make_error(MTLCommandBufferErrorDomain, code, problem) retain];
     }
-    state_->status =
+    buffer_->status =
         problem.empty() ? MTLCommandBufferStatusCompleted : MTLCommandBufferStatusError;
   }
-  for (MTLCommandBufferHandler handler : state_->completed) handler(self);
-  const std::lock_guard lock(state_->mutex);
-  state_->changed.notify_all();
+  call_all(buffer_->completed, self);
+  const std::lock_guard lock(buffer_->mutex);
+  buffer_->changed.notify_all();
+}
+- (void)enqueue {
+  if (![self isOpen:"enqueue"]) return;
+  {
+    const std::lock_guard lock(buffer_->mutex);
+    if (buffer_->status == MTLCommandBufferStatusEnqueued) return;
+    buffer_->status = MTLCommandBufferStatusEnqueued;
+  }
+  [buffer_->queue enqueue:self];
 }
 - (void)commit {
   if (![self mayChange:"commit"]) return;
-  state_->status = MTLCommandBufferStatusCommitted;
-  [self retain];
-  dispatch_async(state_->queue->worker_, ^{
-    NSAutoreleasePool* const pool = [NSAutoreleasePool new];
-    [self run];
-    [self release];
-    [pool drain];
-  });
+  for (const auto& object : buffer_->needed) {
+    if (object->is_gone)
+      return report_misuse("commit: " + object->name +
+                           " was deallocated after commands that use it were encoded");
+  }
+  [self enqueue];
+  for (const auto& object : buffer_->needed) ++object->in_flight;
+  {
+    const std::lock_guard lock(buffer_->mutex);
+    buffer_->fails = softmetal::must_fail("commit");
+    buffer_->seen = softmetal::seen_by_host();
+    buffer_->status = MTLCommandBufferStatusCommitted;
+  }
+  [buffer_->queue runCommitted];
 }
-- (void)waitUntilCompleted {
-  std::unique_lock lock(state_->mutex);
-  if (state_->status < MTLCommandBufferStatusCommitted) {
+- (void)waitFor:(MTLCommandBufferStatus)status by:(const char*)call {
+  std::unique_lock lock(buffer_->mutex);
+  if (buffer_->status < MTLCommandBufferStatusCommitted) {
     lock.unlock();
-    report_misuse("waitUntilCompleted: the command buffer was not committed");
+    report_misuse(std::string(call) + ": the command buffer was not committed");
     return;
   }
-  state_->changed.wait(lock, [&] { return state_->status >= MTLCommandBufferStatusCompleted; });
+  buffer_->changed.wait(lock, [&] { return buffer_->status >= status; });
+  if (buffer_->status >= MTLCommandBufferStatusCompleted) softmetal::host_has_seen(buffer_->done);
+}
+- (void)waitUntilScheduled {
+  [self waitFor:MTLCommandBufferStatusScheduled by:"waitUntilScheduled"];
+}
+- (void)waitUntilCompleted {
+  [self waitFor:MTLCommandBufferStatusCompleted by:"waitUntilCompleted"];
 }
 @end

@@ -1,55 +1,131 @@
-#include "tests/softmetal/api/classes/objects.h"
+#include "tests/softmetal/api/classes/device.h"
 
+#include <time.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "tests/softmetal/api/classes/commands.h"
+#include "tests/softmetal/api/classes/events.h"
+#include "tests/softmetal/api/classes/faults.h"
+#include "tests/softmetal/api/classes/programs.h"
+#include "tests/softmetal/api/classes/resources.h"
+
+using softmetal::must_fail;
 using softmetal::report_misuse;
-using softmetal::Storage;
 
 namespace {
-constexpr NSUInteger kMaxBufferLength = NSUInteger{1} << 34;
 
-id<MTLDevice> the_device() {
-  static SMDevice* const device = [SMDevice new];
-  return device;
+NSArray* all_devices() {
+  static NSArray* const devices = [] {
+    NSMutableArray* const made = [NSMutableArray new];
+    for (const softmetal::DeviceModel& model : softmetal::kDeviceModels) {
+      SMDevice* const device = [SMDevice new];
+      device->model_ = &model;
+      [made addObject:device];
+    }
+    return made;
+  }();
+  return devices;
 }
+
 }  // namespace
 
-id<MTLDevice> MTLCreateSystemDefaultDevice() { return [the_device() retain]; }
+id<MTLDevice> MTLCreateSystemDefaultDevice() { return [[all_devices() objectAtIndex:0] retain]; }
 
-NSArray<id<MTLDevice>>* MTLCopyAllDevices() {
-  return [[NSArray alloc] initWithObjects:the_device(), nil];
+NSArray<id<MTLDevice>>* MTLCopyAllDevices() { return [all_devices() retain]; }
+
+@implementation MTLArchitecture
+- (NSString*)name {
+  return @"software";
 }
+- (id)copyWithZone:(NSZone*)zone {
+  (void)zone;
+  return [self retain];
+}
+@end
 
 @implementation SMDevice
 - (NSString*)name {
-  return @"Software Metal";
+  return [NSString stringWithUTF8String:model_->name];
 }
 - (uint64_t)registryID {
-  return 1;
+  return model_->registry_id;
+}
+- (MTLArchitecture*)architecture {
+  return [[MTLArchitecture new] autorelease];
 }
 - (BOOL)hasUnifiedMemory {
+  return model_->is_unified;
+}
+- (BOOL)isLowPower {
+  return NO;
+}
+- (BOOL)isHeadless {
+  return YES;
+}
+- (BOOL)isRemovable {
+  return NO;
+}
+- (MTLDeviceLocation)location {
+  return model_->is_unified ? MTLDeviceLocationBuiltIn : MTLDeviceLocationSlot;
+}
+- (MTLReadWriteTextureTier)readWriteTextureSupport {
+  return MTLReadWriteTextureTier2;
+}
+- (MTLArgumentBuffersTier)argumentBuffersSupport {
+  return MTLArgumentBuffersTier2;
+}
+- (NSUInteger)maxArgumentBufferSamplerCount {
+  return 1024;
+}
+- (BOOL)supports32BitFloatFiltering {
   return YES;
 }
 - (MTLSize)maxThreadsPerThreadgroup {
-  return MTLSizeMake(1024, 1024, 1024);
+  return MTLSizeMake(softmetal::kMaxThreads, softmetal::kMaxThreads, softmetal::kMaxThreads);
 }
 - (NSUInteger)maxThreadgroupMemoryLength {
-  return 32768;
+  return softmetal::kThreadgroupMemory;
 }
 - (NSUInteger)maxBufferLength {
-  return kMaxBufferLength;
+  return softmetal::kMaxBufferLength;
 }
 - (uint64_t)recommendedMaxWorkingSetSize {
-  return kMaxBufferLength;
+  return softmetal::kMaxBufferLength;
 }
 - (BOOL)supportsFamily:(MTLGPUFamily)family {
-  return (family >= MTLGPUFamilyApple1 && family <= MTLGPUFamilyApple9) ||
+  return (model_->is_apple && family >= MTLGPUFamilyApple1 && family <= MTLGPUFamilyApple9) ||
          (family >= MTLGPUFamilyCommon1 && family <= MTLGPUFamilyCommon3) ||
          family == MTLGPUFamilyMac2 || family == MTLGPUFamilyMetal3;
 }
-- (NSUInteger)minimumLinearTextureAlignmentForPixelFormat:(MTLPixelFormat)format {
-  (void)format;
-  return 16;
+- (BOOL)supportsTextureSampleCount:(NSUInteger)count {
+  return count == 1;
 }
+// No counters: a driver measures command buffers.
+- (NSArray<id<MTLCounterSet>>*)counterSets {
+  return nil;
+}
+- (BOOL)supportsCounterSampling:(MTLCounterSamplingPoint)point {
+  (void)point;
+  return NO;
+}
+- (void)sampleTimestamps:(MTLTimestamp*)cpu gpuTimestamp:(MTLTimestamp*)gpu {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  *cpu = *gpu = static_cast<uint64_t>(t.tv_sec) * 1000000000 + static_cast<uint64_t>(t.tv_nsec);
+}
+- (NSUInteger)minimumLinearTextureAlignmentForPixelFormat:(MTLPixelFormat)format {
+  if (softmetal::format_info(static_cast<softmetal::PixelFormat>(format)) == nullptr)
+    report_misuse("minimumLinearTextureAlignmentForPixelFormat: the pixel format is not valid");
+  return model_->linear_alignment;
+}
+- (NSUInteger)minimumTextureBufferAlignmentForPixelFormat:(MTLPixelFormat)format {
+  return [self minimumLinearTextureAlignmentForPixelFormat:format];
+}
+
 - (id<MTLCommandQueue>)newCommandQueue {
+  if (must_fail("newCommandQueue")) return nil;
   return [[SMQueue alloc] initWithDevice:self];
 }
 - (id<MTLCommandQueue>)newCommandQueueWithMaxCommandBufferCount:(NSUInteger)count {
@@ -59,143 +135,190 @@ NSArray<id<MTLDevice>>* MTLCopyAllDevices() {
   }
   return [self newCommandQueue];
 }
-- (id<MTLBuffer>)bufferOf:(NSUInteger)length
-                 borrowed:(void*)memory
-                  options:(MTLResourceOptions)options {
-  if (length == 0 || length > kMaxBufferLength) {
-    report_misuse("newBufferWithLength: a buffer has from 1 to maxBufferLength bytes, not " +
-                  std::to_string(length));
-    return nil;
+
+- (BOOL)mayAllocate:(NSUInteger)length options:(MTLResourceOptions)options by:(const char*)call {
+  std::string problem;
+  if (length == 0 || length > softmetal::kMaxBufferLength) {
+    problem = "a buffer has from 1 to maxBufferLength bytes, not " + std::to_string(length);
+  } else if (softmetal::storage_mode(options) == MTLStorageModeMemoryless) {
+    problem = "MTLStorageModeMemoryless is for textures alone";
   }
-  auto storage = std::make_shared<Storage>(length, memory);
-  if (storage->data == nullptr) return nil;
-  SMBuffer* buffer = [[SMBuffer alloc] initWithDevice:self];
-  [buffer take:std::move(storage) options:options];
-  return buffer;
+  if (!problem.empty()) report_misuse(std::string(call) + ": " + problem);
+  return problem.empty();
+}
+- (SMBuffer*)bufferOf:(NSUInteger)length
+             borrowed:(void*)memory
+              options:(MTLResourceOptions)options {
+  auto storage = softmetal::allocate(self, length, softmetal::storage_mode(options), memory);
+  if (!storage->is_there()) return nil;
+  return [SMBuffer newWithDevice:self
+                            part:{std::move(storage), 0, length}
+                         options:options
+                            heap:nil];
 }
 - (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options {
+  if (![self mayAllocate:length options:options by:"newBufferWithLength"] ||
+      must_fail("newBufferWithLength:options:"))
+    return nil;
   return [self bufferOf:length borrowed:nullptr options:options];
 }
 - (id<MTLBuffer>)newBufferWithBytes:(const void*)pointer
                              length:(NSUInteger)length
                             options:(MTLResourceOptions)options {
-  id<MTLBuffer> buffer = [self bufferOf:length borrowed:nullptr options:options];
-  if (buffer != nil) memcpy([(SMBuffer*)buffer bytes], pointer, length);
+  if (![self mayAllocate:length options:options by:"newBufferWithBytes"] ||
+      must_fail("newBufferWithBytes:length:options:"))
+    return nil;
+  SMBuffer* const buffer = [self bufferOf:length borrowed:nullptr options:options];
+  if (buffer != nil) {
+    std::memcpy(buffer->part_->host(), pointer, length);
+    buffer->part_->storage->to_device(0, length);
+  }
   return buffer;
 }
 - (id<MTLBuffer>)newBufferWithBytesNoCopy:(void*)pointer
                                    length:(NSUInteger)length
                                   options:(MTLResourceOptions)options
                               deallocator:(void (^)(void*, NSUInteger))deallocator {
+  if (![self mayAllocate:length options:options by:"newBufferWithBytesNoCopy"]) return nil;
+  const char* problem = nullptr;
   if (reinterpret_cast<uintptr_t>(pointer) % 4096 != 0 || length % 4096 != 0 || !pointer) {
-    report_misuse(
-        "newBufferWithBytesNoCopy: pointer and length must be multiples of the page size");
+    problem = "pointer and length must be multiples of the page size";
+  } else if (softmetal::storage_mode(options) == MTLStorageModePrivate) {
+    problem = "the host's memory cannot have MTLStorageModePrivate";
+  } else if (deallocator != nil) {
+    problem = "the software Metal takes no deallocator";
+  }
+  if (problem != nullptr) {
+    report_misuse(std::string("newBufferWithBytesNoCopy: ") + problem);
     return nil;
   }
-  if (deallocator != nil) {
-    report_misuse("newBufferWithBytesNoCopy: the software Metal takes no deallocator");
-    return nil;
-  }
+  if (must_fail("newBufferWithBytesNoCopy:length:options:deallocator:")) return nil;
   return [self bufferOf:length borrowed:pointer options:options];
 }
 - (id<MTLTexture>)newTextureWithDescriptor:(MTLTextureDescriptor*)descriptor {
-  return [[SMTexture alloc] initWithDevice:self
-                                descriptor:descriptor
-                                   storage:nullptr
-                                    offset:0
-                               bytesPerRow:0];
+  std::string problem = softmetal::problem_of(descriptor);
+  if (problem.empty() && !model_->is_unified && descriptor.storageMode == MTLStorageModeShared)
+    problem = "a texture of a discrete device cannot have MTLStorageModeShared";
+  if (!problem.empty()) {
+    report_misuse("newTextureWithDescriptor: " + problem);
+    return nil;
+  }
+  if (must_fail("newTextureWithDescriptor:")) return nil;
+  softmetal::Texture texture = softmetal::texture_of(descriptor);
+  const auto levels = static_cast<uint32_t>(descriptor.mipmapLevelCount);
+  const size_t size = texture.lay_out(nullptr, levels);
+  auto storage = softmetal::allocate(self, size, descriptor.storageMode);
+  if (!storage->is_there()) return nil;
+  storage->fill_with_garbage();
+  texture.lay_out(storage->device(), levels);
+  return [SMTexture newWithDevice:self
+                       descriptor:descriptor
+                          texture:std::move(texture)
+                             part:{std::move(storage), 0, size}
+                             heap:nil
+                             base:nil];
 }
+- (MTLSizeAndAlign)heapTextureSizeAndAlignWithDescriptor:(MTLTextureDescriptor*)descriptor {
+  const std::string problem = softmetal::problem_of(descriptor);
+  if (!problem.empty()) {
+    report_misuse("heapTextureSizeAndAlignWithDescriptor: " + problem);
+    return {0, 1};
+  }
+  const size_t size = softmetal::texture_of(descriptor)
+                          .lay_out(nullptr, static_cast<uint32_t>(descriptor.mipmapLevelCount));
+  return {(size + 255) / 256 * 256, 256};
+}
+- (MTLSizeAndAlign)heapBufferSizeAndAlignWithLength:(NSUInteger)length
+                                            options:(MTLResourceOptions)options {
+  (void)options;
+  return {(length + 255) / 256 * 256, 256};
+}
+- (id<MTLHeap>)newHeapWithDescriptor:(MTLHeapDescriptor*)descriptor {
+  const char* problem = nullptr;
+  if (descriptor.size == 0) {
+    problem = "the size must not be 0";
+  } else if (descriptor.type == MTLHeapTypeSparse) {
+    problem = "the software Metal has no sparse heaps";
+  } else if (!model_->is_unified && descriptor.storageMode == MTLStorageModeShared) {
+    problem = "a heap of a discrete device must have MTLStorageModePrivate";
+  } else if (descriptor.storageMode == MTLStorageModeManaged) {
+    problem = "a heap cannot have MTLStorageModeManaged";
+  }
+  if (problem != nullptr) {
+    report_misuse(std::string("newHeapWithDescriptor: ") + problem);
+    return nil;
+  }
+  if (must_fail("newHeapWithDescriptor:")) return nil;
+  return [[SMHeap alloc] initWithDevice:self descriptor:descriptor];
+}
+- (NSUInteger)currentAllocatedSize {
+  return 0;  // not counted
+}
+- (id<MTLSamplerState>)newSamplerStateWithDescriptor:(MTLSamplerDescriptor*)descriptor {
+  return softmetal::new_sampler(self, descriptor);
+}
+
 - (id<MTLFence>)newFence {
+  if (must_fail("newFence")) return nil;
   return [[SMFence alloc] initWithDevice:self];
 }
 - (id<MTLEvent>)newEvent {
-  return [self newSharedEvent];
+  if (must_fail("newEvent")) return nil;
+  return [[SMEvent alloc] initWithDevice:self kind:"event"];
 }
 - (id<MTLSharedEvent>)newSharedEvent {
-  return [[SMSharedEvent alloc] initWithDevice:self];
+  if (must_fail("newSharedEvent")) return nil;
+  return [[SMSharedEvent alloc] initWithDevice:self kind:"shared event"];
 }
+- (id<MTLSharedEvent>)newSharedEventWithHandle:(MTLSharedEventHandle*)handle {
+  return softmetal::new_event_of(handle, self);
+}
+
 - (id<MTLLibrary>)newLibraryWithSource:(NSString*)source
                                options:(MTLCompileOptions*)options
                                  error:(NSError**)error {
-  MTLCompileOptions* const o = options != nil ? options : [[MTLCompileOptions new] autorelease];
-  softmetal::CompileOptions to;
-  to.version =
-      static_cast<int>((o.languageVersion >> 16) * 100 + (o.languageVersion & 0xffff) * 10);
-  to.math_mode = static_cast<softmetal::MathMode>(o.mathMode);
-  for (NSString* key in [o.preprocessorMacros allKeys]) {
-    to.macros[[key UTF8String]] =
-        [[[o.preprocessorMacros objectForKey:key] description] UTF8String];
-  }
-  std::string log;
-  auto library = softmetal::Library::compile(softmetal::text_of(source), to, log);
-  if (library == nullptr) {
-    if (error != nullptr) {
-      *error = softmetal::make_error(MTLLibraryErrorDomain, MTLLibraryErrorCompileFailure, log);
-    }
-    return nil;
-  }
-  SMLibrary* result = [[SMLibrary alloc] initWithDevice:self];
-  result->library_ = new std::shared_ptr<softmetal::Library>(std::move(library));
-  return result;
+  return softmetal::new_library(self, source, options, error);
+}
+- (void)newLibraryWithSource:(NSString*)source
+                     options:(MTLCompileOptions*)options
+           completionHandler:(MTLNewLibraryCompletionHandler)handler {
+  NSError* error = nil;
+  id<MTLLibrary> library = softmetal::new_library(self, source, options, &error);
+  handler([library autorelease], error);
+}
+- (id<MTLLibrary>)newLibraryWithURL:(NSURL*)url error:(NSError**)error {
+  softmetal::set_error(
+      error, MTLLibraryErrorDomain, MTLLibraryErrorUnsupported,
+      "the software Metal reads no compiled library: " + softmetal::text_of([url description]));
+  return nil;
+}
+- (id<MTLLibrary>)newLibraryWithData:(dispatch_data_t)data error:(NSError**)error {
+  (void)data;
+  softmetal::set_error(error, MTLLibraryErrorDomain, MTLLibraryErrorUnsupported,
+                       "the software Metal reads no compiled library");
+  return nil;
 }
 - (id<MTLComputePipelineState>)newComputePipelineStateWithFunction:(id<MTLFunction>)function
                                                              error:(NSError**)error {
-  (void)error;
-  if (function == nil) {
-    report_misuse("newComputePipelineStateWithFunction: the function must not be nil");
-    return nil;
-  }
-  SMPipeline* pipeline = [[SMPipeline alloc] initWithDevice:self];
-  pipeline->function_ =
-      new std::shared_ptr<softmetal::Function>(*((SMFunction*)function)->function_);
-  return pipeline;
+  return [self newComputePipelineStateWithFunction:function
+                                           options:MTLPipelineOptionNone
+                                        reflection:nullptr
+                                             error:error];
 }
-@end
-
-@implementation SMLibrary
-- (void)dealloc {
-  delete library_;
-  [super dealloc];
+- (id<MTLComputePipelineState>)
+    newComputePipelineStateWithFunction:(id<MTLFunction>)function
+                                options:(MTLPipelineOption)options
+                             reflection:(MTLAutoreleasedComputePipelineReflection*)reflection
+                                  error:(NSError**)error {
+  MTLComputePipelineDescriptor* const d = [[MTLComputePipelineDescriptor new] autorelease];
+  d.computeFunction = function;
+  return softmetal::new_pipeline(self, d, options, reflection, error);
 }
-- (NSArray*)functionNames {
-  NSMutableArray* names = [NSMutableArray array];
-  for (const std::string& name : (*library_)->function_names()) {
-    [names addObject:softmetal::string_of(name)];
-  }
-  return names;
-}
-- (id<MTLFunction>)newFunctionWithName:(NSString*)name {
-  std::string problem;
-  auto function = (*library_)->function(softmetal::text_of(name), problem);
-  if (function == nullptr) return nil;
-  SMFunction* result = [[SMFunction alloc] initWithDevice:device_];
-  result->function_ = new std::shared_ptr<softmetal::Function>(std::move(function));
-  return result;
-}
-@end
-
-@implementation SMFunction
-- (void)dealloc {
-  delete function_;
-  [super dealloc];
-}
-- (NSString*)name {
-  return softmetal::string_of((*function_)->name);
-}
-- (MTLFunctionType)functionType {
-  return MTLFunctionTypeKernel;
-}
-@end
-
-@implementation SMPipeline
-- (void)dealloc {
-  delete function_;
-  [super dealloc];
-}
-- (NSUInteger)threadExecutionWidth {
-  return 32;
-}
-- (NSUInteger)maxTotalThreadsPerThreadgroup {
-  return (*function_)->max_threads != 0 ? (*function_)->max_threads : 1024;
+- (id<MTLComputePipelineState>)
+    newComputePipelineStateWithDescriptor:(MTLComputePipelineDescriptor*)descriptor
+                                  options:(MTLPipelineOption)options
+                               reflection:(MTLAutoreleasedComputePipelineReflection*)reflection
+                                    error:(NSError**)error {
+  return softmetal::new_pipeline(self, descriptor, options, reflection, error);
 }
 @end

@@ -1,0 +1,82 @@
+// Queues, command buffers and encoders. For Objective-C++ sources alone.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/softmetal/api/classes/events.h"
+#include "tests/softmetal/api/classes/hazards.h"
+#include "tests/softmetal/api/classes/object.h"
+
+@class SMCommandBuffer;
+@class SMEncoder;
+
+namespace softmetal {
+
+// A command buffer while it runs.
+struct Run {
+  const void* queue = nullptr;
+  PassSet known;             // what is complete before its next pass
+  PassSet done;              // its passes, and what they knew
+  std::optional<Pass> pass;  // of the encoder whose commands run
+};
+// Returns what went wrong, or nothing.
+using Command = std::function<std::string(Run&)>;
+
+}  // namespace softmetal
+
+// Command buffers run in the order in which they were enqueued, or else committed.
+@interface SMQueue : SMObject <MTLCommandQueue> {
+ @public
+  struct SMQueueState* queue_;
+}
+- (instancetype)initWithDevice:(id<MTLDevice>)device;
+- (void)enqueue:(SMCommandBuffer*)buffer;
+- (void)runCommitted;        // later, on a thread of the queue
+- (softmetal::PassSet)done;  // by command buffers up to now
+- (void)add:(const softmetal::PassSet&)passes;
+@end
+
+@interface SMCommandBuffer : SMObject <MTLCommandBuffer> {
+ @public
+  struct SMCommandBufferState* buffer_;
+}
+- (instancetype)initWithQueue:(SMQueue*)queue retains:(BOOL)retains;
+- (void)record:(softmetal::Command)command;
+// The command buffer's commands use an object: it is retained, or must live until they are done.
+- (void)need:(SMObject*)object;
+- (void)encoderEnded;
+- (void)run;
+@end
+
+@interface SMEncoder : SMObject <MTLCommandEncoder> {
+ @public
+  SMCommandBuffer* commands_;
+  BOOL ended_;
+  int groups_;
+  std::set<const void*>* updated_fences_;
+}
+- (instancetype)initWithBuffer:(SMCommandBuffer*)buffer
+                          kind:(const char*)kind
+                          pass:(softmetal::Pass::Kind)pass;
+- (BOOL)mayEncode:(const char*)call;           // reports a misuse if encoding has ended
+- (BOOL)owns:(id)object as:(const char*)what;  // reports objects of another device, and null
+@end
+
+@interface SMComputeEncoder : SMEncoder <MTLComputeCommandEncoder> {
+ @public
+  struct SMComputeState* compute_;
+  MTLDispatchType type_;
+}
+- (instancetype)initWithBuffer:(SMCommandBuffer*)buffer type:(MTLDispatchType)type;
+@end
+
+@interface SMBlitEncoder : SMEncoder <MTLBlitCommandEncoder>
+- (instancetype)initWithBuffer:(SMCommandBuffer*)buffer;
+@end

@@ -1,0 +1,279 @@
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "tests/softmetal/api/classes/commands.h"
+#include "tests/softmetal/api/classes/device.h"
+#include "tests/softmetal/api/classes/dispatched.h"
+#include "tests/softmetal/api/classes/programs.h"
+#include "tests/softmetal/api/classes/resources.h"
+
+using softmetal::report_misuse;
+using softmetal::Run;
+
+struct SMComputeState {
+  struct Bound {
+    SMBuffer* buffer;
+    NSUInteger offset;
+  };
+  SMPipeline* pipeline = nil;
+  std::map<int, Bound> buffers;
+  std::map<int, SMTexture*> textures;
+  std::map<int, std::vector<uint8_t>> bytes;
+  std::map<int, softmetal::SamplerState> samplers;
+  std::map<int, size_t> threadgroup_sizes;
+  std::map<SMResource*, MTLResourceUsage> used;  // through argument buffers
+  std::set<SMHeap*> used_heaps;
+};
+
+@implementation SMComputeEncoder
+- (instancetype)initWithBuffer:(SMCommandBuffer*)buffer type:(MTLDispatchType)type {
+  self = [super initWithBuffer:buffer
+                          kind:"compute encoder"
+                          pass:type == MTLDispatchTypeSerial ? softmetal::Pass::Kind::Serial
+                                                             : softmetal::Pass::Kind::Concurrent];
+  compute_ = new SMComputeState;
+  type_ = type;
+  return self;
+}
+- (void)dealloc {
+  delete compute_;
+  [super dealloc];
+}
+- (MTLDispatchType)dispatchType {
+  return type_;
+}
+- (BOOL)mayBind:(const char*)call index:(NSUInteger)index below:(size_t)slots {
+  if (![self mayEncode:call]) return NO;
+  if (index < slots) return YES;
+  report_misuse(std::string(call) + ": the index must be below " + std::to_string(slots));
+  return NO;
+}
+- (void)setComputePipelineState:(id<MTLComputePipelineState>)state {
+  if (![self mayEncode:"setComputePipelineState"] ||
+      ![self owns:state as:"setComputePipelineState: the state"])
+    return;
+  compute_->pipeline = (SMPipeline*)state;
+  [commands_ need:(SMPipeline*)state];
+}
+- (void)setBuffer:(id<MTLBuffer>)buffer offset:(NSUInteger)offset atIndex:(NSUInteger)index {
+  if (![self mayBind:"setBuffer" index:index below:softmetal::kBufferSlots]) return;
+  const int i = static_cast<int>(index);
+  compute_->bytes.erase(i);
+  compute_->buffers.erase(i);
+  if (buffer == nil || ![self owns:buffer as:"setBuffer: the buffer"]) return;
+  if (offset >= [buffer length])
+    return report_misuse("setBuffer: the offset must lie in the buffer");
+  compute_->buffers[i] = {(SMBuffer*)buffer, offset};
+  [commands_ need:(SMBuffer*)buffer];
+}
+- (void)setBufferOffset:(NSUInteger)offset atIndex:(NSUInteger)index {
+  if (![self mayBind:"setBufferOffset" index:index below:softmetal::kBufferSlots]) return;
+  const auto found = compute_->buffers.find(static_cast<int>(index));
+  if (found == compute_->buffers.end())
+    return report_misuse("setBufferOffset: no buffer is bound at the index");
+  [self setBuffer:found->second.buffer offset:offset atIndex:index];
+}
+- (void)setBuffers:(const id<MTLBuffer>*)buffers
+           offsets:(const NSUInteger*)offsets
+         withRange:(NSRange)range {
+  for (NSUInteger i = 0; i < range.length; ++i)
+    [self setBuffer:buffers[i] offset:offsets[i] atIndex:range.location + i];
+}
+- (void)setBytes:(const void*)bytes length:(NSUInteger)length atIndex:(NSUInteger)index {
+  if (![self mayBind:"setBytes" index:index below:softmetal::kBufferSlots]) return;
+  if (length == 0 || length > 4096)
+    return report_misuse("setBytes: the length must be from 1 to 4096 bytes");
+  const auto* from = static_cast<const uint8_t*>(bytes);
+  compute_->buffers.erase(static_cast<int>(index));
+  compute_->bytes[static_cast<int>(index)].assign(from, from + length);
+}
+- (void)setTexture:(id<MTLTexture>)texture atIndex:(NSUInteger)index {
+  if (![self mayBind:"setTexture" index:index below:softmetal::kTextureSlots]) return;
+  compute_->textures.erase(static_cast<int>(index));
+  if (texture == nil || ![self owns:texture as:"setTexture: the texture"]) return;
+  compute_->textures[static_cast<int>(index)] = (SMTexture*)texture;
+  [commands_ need:(SMTexture*)texture];
+}
+- (void)setTextures:(const id<MTLTexture>*)textures withRange:(NSRange)range {
+  for (NSUInteger i = 0; i < range.length; ++i)
+    [self setTexture:textures[i] atIndex:range.location + i];
+}
+- (void)setSamplerState:(id<MTLSamplerState>)sampler atIndex:(NSUInteger)index {
+  if (![self mayBind:"setSamplerState" index:index below:softmetal::kSamplerSlots]) return;
+  compute_->samplers.erase(static_cast<int>(index));
+  if (sampler == nil || ![self owns:sampler as:"setSamplerState: the sampler"]) return;
+  compute_->samplers[static_cast<int>(index)] = ((SMSampler*)sampler)->bits_;
+}
+- (void)setThreadgroupMemoryLength:(NSUInteger)length atIndex:(NSUInteger)index {
+  if (![self mayBind:"setThreadgroupMemoryLength" index:index below:softmetal::kBufferSlots])
+    return;
+  if (length % 16 != 0) {
+    return report_misuse("setThreadgroupMemoryLength: the length must be a multiple of 16 bytes");
+  }
+  compute_->threadgroup_sizes[static_cast<int>(index)] = length;
+}
+- (void)useResource:(id<MTLResource>)resource usage:(MTLResourceUsage)usage {
+  if (![self mayEncode:"useResource"] || ![self owns:resource as:"useResource: the resource"])
+    return;
+  if ((usage & (MTLResourceUsageRead | MTLResourceUsageWrite)) == 0)
+    return report_misuse("useResource: the usage must be for reading or writing");
+  compute_->used[(SMResource*)resource] |= usage;
+  [commands_ need:(SMResource*)resource];
+}
+- (void)useResources:(const id<MTLResource>*)resources
+               count:(NSUInteger)count
+               usage:(MTLResourceUsage)usage {
+  for (NSUInteger i = 0; i < count; ++i) [self useResource:resources[i] usage:usage];
+}
+- (void)useHeap:(id<MTLHeap>)heap {
+  if (![self mayEncode:"useHeap"] || ![self owns:heap as:"useHeap: the heap"]) return;
+  compute_->used_heaps.insert((SMHeap*)heap);
+  [commands_ need:(SMHeap*)heap];
+}
+- (void)useHeaps:(const id<MTLHeap>*)heaps count:(NSUInteger)count {
+  for (NSUInteger i = 0; i < count; ++i) [self useHeap:heaps[i]];
+}
+
+// Everything that is bound, and what is reached through it.
+- (std::shared_ptr<softmetal::Dispatched>)dispatched {
+  auto made = std::make_shared<softmetal::Dispatched>();
+  made->function = *compute_->pipeline->function_;
+  made->simd_width = ((SMDevice*)device_)->model_->simd_width;
+  made->arguments.bytes = compute_->bytes;
+  made->arguments.threadgroup_sizes = compute_->threadgroup_sizes;
+  for (const auto& [index, sampler] : compute_->samplers)
+    made->arguments.samplers[index] = {sampler};
+  for (const auto& [index, bound] : compute_->buffers)
+    made->bind(index, *bound.buffer->part_, bound.offset, softmetal::name_for_uses(bound.buffer));
+  for (const auto& [index, texture] : compute_->textures)
+    made->bind(index, *texture->texture_, *texture->part_, softmetal::name_for_uses(texture));
+  for (const auto& [resource, usage] : compute_->used) {
+    if ([resource isKindOfClass:[SMTexture class]]) {
+      SMTexture* const texture = (SMTexture*)resource;
+      made->make_resident(*texture->texture_, *texture->part_, softmetal::name_for_uses(texture));
+    } else {
+      made->make_resident(*resource->part_, (usage & MTLResourceUsageWrite) != 0,
+                          softmetal::name_for_uses(resource));
+    }
+  }
+  for (SMHeap* const heap : compute_->used_heaps) {
+    const softmetal::UsedObject name{heap, [heap described], false};
+    made->make_resident([heap wholePart], false, name);
+    for (const auto& texture : [heap textures])
+      made->make_resident(texture, [heap wholePart], name);
+  }
+  return made;
+}
+
+- (std::string)problemOf:(MTLSize)threads {
+  SMPipeline* const pipeline = compute_->pipeline;
+  if (pipeline == nil) return "no pipeline state is set";
+  const NSUInteger count = threads.width * threads.height * threads.depth;
+  if (count == 0 || count > [pipeline maxTotalThreadsPerThreadgroup]) {
+    return "more threads per threadgroup than maxTotalThreadsPerThreadgroup of the pipeline, " +
+           std::to_string([pipeline maxTotalThreadsPerThreadgroup]) + ", or none";
+  }
+  if (pipeline->multiple_ && count % [pipeline threadExecutionWidth] != 0) {
+    return "the threadgroup is no multiple of threadExecutionWidth, as the pipeline's descriptor "
+           "says";
+  }
+  size_t bytes = [pipeline staticThreadgroupMemoryLength];
+  for (const auto& [index, size] : compute_->threadgroup_sizes) bytes += size;
+  if (bytes > softmetal::kThreadgroupMemory) {
+    return std::to_string(bytes) + " bytes of threadgroup memory are over the limit of " +
+           std::to_string(softmetal::kThreadgroupMemory);
+  }
+  return {};
+}
+// `grid` is in threads if `whole_grid`, else in threadgroups; or it is in a buffer.
+- (void)dispatch:(MTLSize)grid
+         threads:(MTLSize)threads
+       wholeGrid:(BOOL)whole_grid
+        indirect:(SMBuffer*)indirect
+          offset:(NSUInteger)offset
+              by:(const char*)call {
+  std::string problem = [self problemOf:threads];
+  if (!problem.empty()) return report_misuse(std::string(call) + ": " + problem);
+  const auto dispatched = [self dispatched];
+  const auto in = [](NSUInteger n) { return static_cast<uint32_t>(n); };
+  dispatched->grid.threads_per_threadgroup = {in(threads.width), in(threads.height),
+                                              in(threads.depth)};
+  if (indirect == nil) {
+    dispatched->grid.threadgroups = {in(grid.width), in(grid.height), in(grid.depth)};
+    if (whole_grid) {
+      dispatched->grid.threads = dispatched->grid.threadgroups;
+      for (int a = 0; a < 3; ++a) {
+        const uint32_t size = dispatched->grid.threads_per_threadgroup[a];
+        dispatched->grid.threadgroups[a] = (dispatched->grid.threadgroups[a] + size - 1) / size;
+      }
+    }
+    if (grid.width == 0 || grid.height == 0 || grid.depth == 0) return;  // nothing runs
+  }
+  problem = dispatched->problem();
+  if (!problem.empty()) return report_misuse(std::string(call) + ": " + problem);
+  if (indirect != nil) {
+    [commands_ need:indirect];
+    dispatched->indirect = {*indirect->part_, offset, softmetal::name_for_uses(indirect)};
+  }
+  [commands_ record:[=](Run& run) { return dispatched->run(*run.pass); }];
+}
+- (void)dispatchThreadgroups:(MTLSize)groups threadsPerThreadgroup:(MTLSize)threads {
+  if (![self mayEncode:"dispatchThreadgroups"]) return;
+  [self dispatch:groups
+         threads:threads
+       wholeGrid:NO
+        indirect:nil
+          offset:0
+              by:"dispatchThreadgroups"];
+}
+- (void)dispatchThreads:(MTLSize)grid threadsPerThreadgroup:(MTLSize)threads {
+  if (![self mayEncode:"dispatchThreads"]) return;
+  [self dispatch:grid threads:threads wholeGrid:YES indirect:nil offset:0 by:"dispatchThreads"];
+}
+- (void)dispatchThreadgroupsWithIndirectBuffer:(id<MTLBuffer>)buffer
+                          indirectBufferOffset:(NSUInteger)offset
+                         threadsPerThreadgroup:(MTLSize)threads {
+  if (![self mayEncode:"dispatchThreadgroupsWithIndirectBuffer"] ||
+      ![self owns:buffer as:"dispatchThreadgroupsWithIndirectBuffer: the buffer"])
+    return;
+  if (offset % 4 != 0 || offset > [buffer length] || [buffer length] - offset < 12) {
+    return report_misuse("dispatchThreadgroupsWithIndirectBuffer: the offset must be a multiple "
+                         "of 4, and 12 bytes from there lie in the buffer");
+  }
+  [self dispatch:MTLSizeMake(1, 1, 1)
+         threads:threads
+       wholeGrid:NO
+        indirect:(SMBuffer*)buffer
+          offset:offset
+              by:"dispatchThreadgroupsWithIndirectBuffer"];
+}
+- (void)memoryBarrierWithScope:(MTLBarrierScope)scope {
+  if (![self mayEncode:"memoryBarrierWithScope"]) return;
+  if (scope == 0) return report_misuse("memoryBarrierWithScope: the scope is empty");
+  [commands_ record:[=](Run& run) {
+    if ((scope & MTLBarrierScopeBuffers) != 0) run.pass->buffers_done = run.pass->command;
+    if ((scope & MTLBarrierScopeTextures) != 0) run.pass->textures_done = run.pass->command;
+    return std::string();
+  }];
+}
+- (void)memoryBarrierWithResources:(const id<MTLResource>*)resources count:(NSUInteger)count {
+  if (![self mayEncode:"memoryBarrierWithResources"]) return;
+  std::vector<const void*> objects;
+  for (NSUInteger i = 0; i < count; ++i) {
+    if (![self owns:resources[i] as:"memoryBarrierWithResources: a resource"]) return;
+    objects.push_back(resources[i]);
+    [commands_ need:(SMResource*)resources[i]];
+  }
+  [commands_ record:[=](Run& run) {
+    for (const void* object : objects) run.pass->done[object] = run.pass->command;
+    return std::string();
+  }];
+}
+- (void)sampleCountersInBuffer:(id<MTLCounterSampleBuffer>)buffer
+                 atSampleIndex:(NSUInteger)index
+                   withBarrier:(BOOL)barrier {
+  (void)buffer, (void)index, (void)barrier;
+  report_misuse("sampleCountersInBuffer: the device does not sample counters");
+}
+@end

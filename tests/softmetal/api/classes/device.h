@@ -1,0 +1,12 @@
+// Devices. For Objective-C++ sources alone.
+#pragma once
+
+#import <Metal/Metal.h>
+
+#include "tests/softmetal/api/classes/models.h"
+
+@interface SMDevice : NSObject <MTLDevice> {
+ @public
+  const softmetal::DeviceModel* model_;
+}
+@end

@@ -1,0 +1,87 @@
+#include "tests/softmetal/api/classes/dispatched.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "tests/softmetal/api/classes/models.h"
+#include "tests/softmetal/api/classes/validation.h"
+
+namespace softmetal {
+
+void check_use(const Pass& pass, const std::string& what, const Part& part, Use use) {
+  const std::string hazard = part.storage->uses().add(pass, what, std::move(use));
+  if (!hazard.empty()) report_misuse("hazard: " + hazard);
+}
+
+void Dispatched::bind(int index, const Part& part, size_t offset, const UsedObject& object) {
+  uint8_t* const begin = part.device() + offset;
+  arguments.buffers[index] = {begin, part.size - offset};
+  places_[begin] = {part, object, nullptr};
+}
+
+void Dispatched::bind(int index, const std::shared_ptr<Texture>& texture, const Part& part,
+                      const UsedObject& object) {
+  arguments.textures[index] = {texture.get()};
+  places_[texture.get()] = {part, object, texture};
+}
+
+void Dispatched::make_resident(const Part& part, bool is_writable, const UsedObject& object) {
+  arguments.resident.push_back({part.device(), part.size, is_writable, object.name});
+  places_.emplace(part.device(), Place{part, object, nullptr});
+}
+
+void Dispatched::make_resident(const std::shared_ptr<Texture>& texture, const Part& part,
+                               const UsedObject& object) {
+  arguments.resident_textures.push_back(texture.get());
+  places_.emplace(texture.get(), Place{part, object, texture});
+}
+
+RunOptions Dispatched::options() const {
+  RunOptions options;
+  options.simd_width = simd_width;
+  options.threadgroup_memory_limit = kThreadgroupMemory;
+  options.max_threads = kMaxThreads;
+  return options;
+}
+
+std::string Dispatched::problem() const {
+  const std::vector<Report> reports = check_arguments(*function, arguments, grid, options());
+  return reports.empty() ? "" : reports.front().text;
+}
+
+void Dispatched::add_use(const Pass& pass, const Touched& touched) {
+  const auto found = places_.find(
+      touched.texture != nullptr ? static_cast<const void*>(touched.texture) : touched.begin);
+  if (found == places_.end() || (touched.read.empty() && touched.written.empty())) return;
+  const Place& place = found->second;
+  const size_t offset = static_cast<const uint8_t*>(touched.begin) - place.part.storage->device();
+  Use use{place.object.object,     place.object.name, touched.texture != nullptr,
+          place.object.is_tracked, touched.read,      touched.written};
+  for (ByteRanges* ranges : {&use.read, &use.written}) {
+    for (auto& [begin, end] : *ranges) begin += offset, end += offset;
+  }
+  check_use(pass, "kernel \"" + function->name + "\"", place.part, std::move(use));
+}
+
+std::string Dispatched::run(Pass& pass) {
+  if (indirect) {
+    const size_t begin = indirect->part.offset + indirect->offset;
+    check_use(pass, "an indirect dispatch", indirect->part,
+              {indirect->object.object,
+               indirect->object.name,
+               false,
+               indirect->object.is_tracked,
+               {{begin, begin + 12}},
+               {}});
+    std::memcpy(grid.threadgroups.data(), indirect->part.device() + indirect->offset, 12);
+    if (std::count(grid.threadgroups.begin(), grid.threadgroups.end(), 0U) != 0) return {};
+  }
+  RunOptions run = options();
+  run.on_touched = [&](const Touched& touched) { add_use(pass, touched); };
+  const std::vector<Report> reports = dispatch(*function, arguments, grid, run);
+  ++pass.command;
+  return has_errors(reports) ? print_reports(reports) : std::string();
+}
+
+}  // namespace softmetal

@@ -1,0 +1,64 @@
+// A dispatch with all that is bound.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/softmetal/api/classes/hazards.h"
+#include "tests/softmetal/api/classes/storage.h"
+#include "tests/softmetal/execute/dispatch.h"
+
+namespace softmetal {
+
+// A resource, for the search for hazards.
+struct UsedObject {
+  const void* object = nullptr;
+  std::string name;
+  bool is_tracked = false;
+};
+
+class Dispatched {
+ public:
+  std::shared_ptr<Function> function;
+  uint32_t simd_width = 32;
+  Arguments arguments;
+  Grid grid;
+  struct Indirect {
+    Part part;
+    size_t offset = 0;
+    UsedObject object;
+  };
+  std::optional<Indirect> indirect;  // else the grid counts
+
+  void bind(int index, const Part& part, size_t offset, const UsedObject& object);
+  void bind(int index, const std::shared_ptr<Texture>& texture, const Part& part,
+            const UsedObject& object);
+  // What argument buffers refer to.
+  void make_resident(const Part& part, bool is_writable, const UsedObject& object);
+  void make_resident(const std::shared_ptr<Texture>& texture, const Part& part,
+                     const UsedObject& object);
+
+  // Why the arguments do not fit the function, or nothing.
+  std::string problem() const;
+  // Returns what went wrong. Hazards are reported as misuses.
+  std::string run(Pass& pass);
+
+ private:
+  struct Place {
+    Part part;
+    UsedObject object;
+    std::shared_ptr<Texture> texture;
+  };
+  RunOptions options() const;
+  void add_use(const Pass& pass, const Touched& touched);
+
+  std::map<const void*, Place> places_;  // by address, and by texture
+};
+
+// Holds a use of memory against earlier ones, and reports hazards.
+void check_use(const Pass& pass, const std::string& what, const Part& part, Use use);
+
+}  // namespace softmetal

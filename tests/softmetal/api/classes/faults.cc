@@ -1,0 +1,36 @@
+#include "tests/softmetal/api/classes/faults.h"
+
+#include <mutex>
+
+namespace softmetal {
+namespace {
+std::mutex fault_mutex;
+uint64_t chosen = 0, count = 0;
+std::string failed;
+}  // namespace
+
+void fail_call(uint64_t n) {
+  const std::lock_guard lock(fault_mutex);
+  chosen = n;
+  count = 0;
+  failed.clear();
+}
+
+uint64_t calls_that_may_fail() {
+  const std::lock_guard lock(fault_mutex);
+  return count;
+}
+
+std::string failed_call() {
+  const std::lock_guard lock(fault_mutex);
+  return failed;
+}
+
+bool must_fail(const char* call) {
+  const std::lock_guard lock(fault_mutex);
+  if (++count != chosen) return false;
+  failed = call;
+  return true;
+}
+
+}  // namespace softmetal

@@ -1,0 +1,29 @@
+// The devices of the software Metal.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace softmetal {
+
+struct DeviceModel {
+  const char* name;
+  uint64_t registry_id;
+  bool is_unified;  // else managed memory has a copy on either side
+  bool is_apple;    // of the families of Apple's own GPUs, beside those of Macs
+  uint32_t simd_width;
+  size_t linear_alignment;  // of textures over buffers, in bytes
+};
+
+inline constexpr std::array kDeviceModels = {
+    DeviceModel{"Software Metal", 1, true, true, 32, 16},
+    DeviceModel{"Software Metal, discrete", 2, false, false, 8, 256},
+};
+
+inline constexpr size_t kMaxBufferLength = size_t{1} << 34;
+inline constexpr size_t kThreadgroupMemory = 32768;
+inline constexpr uint32_t kMaxThreads = 1024;
+inline constexpr size_t kBufferSlots = 31, kTextureSlots = 128, kSamplerSlots = 16;
+
+}  // namespace softmetal

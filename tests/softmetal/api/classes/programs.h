@@ -1,0 +1,49 @@
+// Libraries, functions, pipelines and samplers. For Objective-C++ sources alone.
+#pragma once
+
+#include "tests/softmetal/api/classes/object.h"
+#include "tests/softmetal/execute/library.h"
+#include "tests/softmetal/execute/texture.h"
+
+@interface SMLibrary : SMObject <MTLLibrary> {
+ @public
+  std::shared_ptr<softmetal::Library>* library_;
+}
+@end
+
+@interface SMFunction : SMObject <MTLFunction> {
+ @public
+  std::shared_ptr<softmetal::Library>* library_;
+  std::shared_ptr<softmetal::Function>* function_;
+}
+@end
+
+@interface SMPipeline : SMObject <MTLComputePipelineState> {
+ @public
+  std::shared_ptr<softmetal::Function>* function_;
+  NSUInteger most_threads_;
+  BOOL multiple_;  // threadgroups are to be multiples of simdgroups
+}
+@end
+
+@interface SMSampler : SMObject <MTLSamplerState> {
+ @public
+  softmetal::SamplerState bits_;
+}
+@end
+
+namespace softmetal {
+
+id<MTLLibrary> new_library(id<MTLDevice> device, NSString* source, MTLCompileOptions* options,
+                           NSError** error);
+id<MTLComputePipelineState> new_pipeline(id<MTLDevice> device,
+                                         MTLComputePipelineDescriptor* descriptor,
+                                         MTLPipelineOption options,
+                                         MTLAutoreleasedComputePipelineReflection* reflection,
+                                         NSError** error);
+id<MTLSamplerState> new_sampler(id<MTLDevice> device, MTLSamplerDescriptor* descriptor);
+
+// The arguments of a function, as objects of MTLBinding. Autoreleased.
+NSArray* bindings_of(const Function& function);
+
+}  // namespace softmetal

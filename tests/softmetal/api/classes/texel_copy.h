@@ -1,0 +1,23 @@
+// Regions of textures. For Objective-C++ sources alone.
+#pragma once
+
+#import <Metal/Metal.h>
+
+#include <functional>
+#include <string>
+
+#include "tests/softmetal/execute/texture.h"
+
+namespace softmetal {
+
+// Why the region is none of the texture, or nothing.
+std::string problem_of_region(const Texture& texture, const MTLRegion& region, NSUInteger level,
+                              NSUInteger slice);
+
+// Calls `visit` for each row of texels with the row's number in its image, that of the image in the
+// region, the row's texels, and their size in bytes.
+void for_each_row(
+    const Texture& texture, const MTLRegion& region, NSUInteger level, NSUInteger slice,
+    const std::function<void(size_t row, size_t image, uint8_t* texels, size_t size)>& visit);
+
+}  // namespace softmetal
