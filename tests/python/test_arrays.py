@@ -116,13 +116,14 @@ def test_devices():
 
 
 def test_devices_of_all_drivers():
-    """OpenCL devices come first, then the host's; the null driver's only if it is named."""
+    """GPUs come first, OpenCL before Metal, then the host; the null driver's only if named."""
     drivers = [device["driver"] for device in tvm.devices()]
-    assert drivers == ["opencl"] * len(tvm.devices("opencl")) + ["host"]
+    counts = {name: len(tvm.devices(name)) for name in ("opencl", "metal")}
+    assert drivers == [name for name in counts for _ in range(counts[name])] + ["host"]
     assert [device["driver"] for device in tvm.devices("null")] == ["null"]
     assert tvm.device("opencl:1") == tvm.opencl(1) and tvm.device("host") == tvm.device("host:0")
     assert str(tvm.device("host:0")) == "host(0)" and tvm.device("host").exist
-    assert not tvm.device("host:1").exist and not tvm.device("metal:0").exist
+    assert not tvm.device("host:1").exist and not tvm.device("metal:9").exist
     with pytest.raises(ValueError, match="no driver 'abacus'"):
         tvm.devices("abacus")
     with pytest.raises(ValueError, match="no device kind 'abacus:0'"):
