@@ -4,12 +4,12 @@
 #include <deque>
 #include <limits>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "compile/interpreted_kernels.h"
 #include "compile/launch_plan.h"
 #include "graph/copies.h"
+#include "graph/image_use.h"
 #include "runtime/concatenate_plans.h"
 #include "runtime/plan_validation.h"
 #include "runtime/plan_workspace.h"
@@ -40,13 +40,13 @@ class Assembler {
         offers_(offers),
         invocations_(invocations),
         sites_(sites),
-        interpreted_(interpreted) {
+        interpreted_(interpreted),
+        images_(graph) {
     result_.refs.resize(graph.tensors.size());
     result_.storages.resize(graph.tensors.size());
   }
 
   Assembly assemble(std::uint64_t buffer_alignment) {
-    find_exact();
     tensors_.symbols = graph_.symbols;
     tensors_.conditions = graph_.conditions;
     for (const auto* list : {&graph_.inputs, &graph_.outputs}) {
@@ -98,19 +98,6 @@ class Assembler {
     return offers_.storages[tensor.tensor][tensor.storage];
   }
 
-  // The textures that a chosen kernel wants in images of exactly their extents.
-  void find_exact() {
-    for (const Invocation& each : invocations_.list) {
-      const Alternative* alternative = alternative_of(each);
-      if (alternative == nullptr || !alternative->program) continue;
-      const std::vector<StoredTensor> tensors = tensors_of(each);
-      for (std::size_t i = 0; i < tensors.size(); ++i) {
-        const auto& declaration = alternative->program->arguments[i].declaration;
-        if (declaration && declaration->exact_image) exact_.insert(tensors[i]);
-      }
-    }
-  }
-
   const Alternative* alternative_of(const Invocation& each) const {
     if (!each.node) return nullptr;
     const auto& chosen = invocations_.offers[*each.node]->alternative;
@@ -131,7 +118,7 @@ class Assembler {
         own.role != TensorRole::Constant && invocations_.stored[tensor.tensor] != tensor.storage;
     if (is_converted) name += "." + ir::to_string(stored(tensor).scope);
     const Stored& place = stored(tensor);
-    const bool exact = exact_.contains(tensor);
+    const bool exact = images_.is_exact(static_cast<TensorId>(tensor.tensor));
     if (const auto numbers = numbers_of(own.shape); numbers && place.is_texture()) {
       list.push_back(
           compile::tensor_spec(name, own.type, ir::close(place.layout, *numbers), exact));
@@ -178,9 +165,7 @@ class Assembler {
     std::vector<SiteArgument> arguments;
     for (const StoredTensor& tensor : tensors) {
       part.arguments.push_back(ref_of(tensor));
-      const bool has_origin = part.arguments.back().kind == TensorRef::Kind::Temporary &&
-                              stored(tensor).is_texture() && !exact_.contains(tensor);
-      arguments.push_back({&stored(tensor), has_origin});
+      arguments.push_back(images_.argument(static_cast<TensorId>(tensor.tensor), stored(tensor)));
     }
     if (each.node) part.node = static_cast<std::uint32_t>(*each.node);
     part.plan = plan_of(each, arguments, part.arguments);
@@ -190,11 +175,13 @@ class Assembler {
   const runtime::LaunchPlan* plan_of(const Invocation& each,
                                      const std::vector<SiteArgument>& arguments,
                                      const std::vector<TensorRef>& refs) {
+    std::string& signature = result_.signatures.emplace_back();
     if (each.node && graph_.nodes[*each.node].call) return call_plan(each, refs);
     const Alternative* alternative = alternative_of(each);
-    const CompiledSite& site = alternative != nullptr
+    const auto& [name, site] = alternative != nullptr
                                    ? sites_.site(*alternative->program, arguments)
                                    : sites_.site(copy_of(each), arguments);
+    signature = name;
     if (!interpreted_) return &site.plan;
     const auto [found, is_new] = interpreted_plans_.try_emplace(&site, site.plan);
     if (is_new) compile::add_interpreted_code(site.module, found->second);
@@ -254,9 +241,9 @@ class Assembler {
   const Invocations& invocations_;
   CallSites& sites_;
   bool interpreted_;
+  ImageUse images_;
   runtime::PlanTensors tensors_;
   std::map<StoredTensor, TensorRef> refs_;
-  std::set<StoredTensor> exact_;
   std::vector<Part> parts_;
   std::deque<runtime::LaunchPlan> call_plans_;
   std::map<const CompiledSite*, runtime::LaunchPlan> interpreted_plans_;

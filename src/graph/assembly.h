@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "graph/call_sites.h"
@@ -19,6 +20,7 @@ struct Assembly {
   runtime::LaunchPlan plan;
   std::vector<std::optional<std::uint32_t>> nodes;      // by outermost step
   std::vector<std::size_t> invocations;                 // by outermost step
+  std::vector<std::string> signatures;                  // by invocation; "" for a call
   std::vector<std::optional<runtime::TensorRef>> refs;  // by tensor
   std::vector<std::size_t> storages;                    // by tensor: of that reference
   std::vector<std::shared_ptr<const std::vector<std::byte>>> values;  // by constant of the plan

@@ -42,10 +42,10 @@ const CompiledSites::value_type& CallSites::candidate(const lower::Lowering& pro
   return *compiled_.emplace(std::move(signature), std::move(site)).first;
 }
 
-const CompiledSite& CallSites::site(const lower::Lowering& program,
-                                    const std::vector<SiteArgument>& arguments) {
-  const auto& [signature, site] = candidate(program, arguments);
-  used_.emplace(signature, &site);
+const CompiledSites::value_type& CallSites::site(const lower::Lowering& program,
+                                                 const std::vector<SiteArgument>& arguments) {
+  const CompiledSites::value_type& site = candidate(program, arguments);
+  used_.emplace(site.first, &site.second);
   return site;
 }
 

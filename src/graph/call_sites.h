@@ -41,11 +41,11 @@ class CallSites {
             CompiledSites& compiled)
       : options_(options), interruption_(interruption), compiled_(compiled) {}
 
-  // A site of the graph. Fails like compile(). The result lives as long as the compiled sites.
-  const CompiledSite& site(const lower::Lowering& program,
-                           const std::vector<SiteArgument>& arguments);
-  // The same for a site that the graph could have: it does not count. The first of the pair is the
-  // signature.
+  // A site of the graph, with its signature. Fails like compile(). The result lives as long as the
+  // compiled sites.
+  const CompiledSites::value_type& site(const lower::Lowering& program,
+                                        const std::vector<SiteArgument>& arguments);
+  // The same for a site that the graph could have: it does not count.
   const CompiledSites::value_type& candidate(const lower::Lowering& program,
                                              const std::vector<SiteArgument>& arguments);
 

@@ -67,6 +67,7 @@ Decision decide(const Graph& graph, const GraphOptions& options, SiteCosts& cost
     if (!decision.in_buffers.empty())
       chosen = choose_with(graph, options, costs, {}, decision.in_buffers);
   }
+  if (!options.may_fold) return decision;
   const Invocations first = invocations_of(graph, chosen.offers, chosen.choice);
   decision.folds = choose_folds(graph, chosen.offers, first, chosen.choice.cost);
   if (!decision.folds.empty())
@@ -150,9 +151,11 @@ ScopeChoice scope_choice(const Graph& graph, Chosen chosen) {
 
 // With the steps of the plan that each invocation has.
 void add_runs(const Graph& graph, const Offers& offers, const Invocations& invocations,
-              const Assembly& assembly, GraphSummary& summary) {
-  for (const Invocation& each : invocations.list) {
+              Assembly& assembly, GraphSummary& summary) {
+  for (std::size_t i = 0; i < invocations.list.size(); ++i) {
+    const Invocation& each = invocations.list[i];
     auto& run = summary.runs.emplace_back();
+    run.signature = std::move(assembly.signatures[i]);
     if (each.node) {
       run.what = graph.nodes[*each.node].name;
       run.cost = invocations.offers[*each.node]->cost;

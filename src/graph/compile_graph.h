@@ -4,13 +4,12 @@
 //
 // 1. Each node offers its alternatives, with costs (graph/scopes/offers.h).
 // 2. The cheapest combination is chosen, conversions included (graph/scopes/choice.h). Images that
-// are not
-//    worth their memory are given up (graph/scopes/images.h).
+//    are not worth their memory are given up (graph/scopes/images.h).
 // 3. The planner of textures may fold tensors of that combination, for at most kFoldBudget of its
 //    cost (graph/scopes/folds.h). With these folds, and no others, the combination is chosen once
 //    more.
 // 4. The kernels of each call site are compiled (graph/call_sites.h). Textures that may share an
-//    image have origins; those that may not (arguments, constants, exact images) have none.
+//    image have origins; the others have none (graph/image_use.h).
 // 5. The temporaries are placed (runtime/plan_workspace.h). Parts of concatenations in place lie in
 //    the result. If the graph has symbols, who runs it places them, for the sizes of a run.
 #pragma once
@@ -38,6 +37,9 @@ struct GraphOptions {
   // Sites that need not be compiled again; compile_graph() adds those that it compiles. Null: none.
   std::shared_ptr<CompiledSites> compiled = nullptr;
   std::uint64_t buffer_alignment = kBufferAlignment;
+  // Whether the planner of textures may fold tensors. What is measured must be what is costed,
+  // which is never folded.
+  bool may_fold = true;
   // Adds the form of kernels that the driver `host` interprets.
   bool interpreted = false;
   compile::CompileOptions compile = {};
@@ -54,11 +56,13 @@ struct GraphSummary {
   struct Conversion {
     std::string tensor, from, to;  // storages as text
   };
-  // What a run does, in order, with the launches of kernels that each one takes.
+  // What a run does, in order, with the launches of kernels that each one takes. The cost has a key
+  // only if it is that of this very call site, not one that was changed for folds.
   struct Run {
     std::string what;  // the node; "convert x" for a conversion
     SiteCost cost;
     std::int64_t launches = 0;
+    std::string signature = {};  // of the call site (graph/call_sites.h); "" for a custom operator
   };
   struct Fold {
     std::string tensor;

@@ -92,7 +92,6 @@ compile::Binding declared(const ir::Tensor& tensor, const Stored& stored) {
   d.scope = stored.scope;
   if (!stored.is_open || stored.is_texture())
     d.layout = pattern_of(stored.layout, axis_names(stored.layout.shape.size()));
-  d.exact_image = stored.exact;
   return binding;
 }
 

@@ -17,8 +17,7 @@ bool Stored::is_by_rule() const {
 
 std::string to_string(const Stored& stored) {
   const std::string scope = ir::to_string(stored.scope);
-  std::string text = stored.is_by_rule() ? scope : scope + " " + ir::to_string(stored.layout);
-  return stored.exact ? text + " exact" : text;
+  return stored.is_by_rule() ? scope : scope + " " + ir::to_string(stored.layout);
 }
 
 int64_t bytes_of(const Stored& stored, Type type) {
@@ -87,10 +86,7 @@ Stored stored_argument(const lower::Lowering& program, std::size_t argument,
     const int64_t* number = int_value(extent);
     shape.push_back(number != nullptr ? Size(*number) : Size::symbol(0));  // whatever it is
   }
-  Stored stored =
-      stored_as(storage, shape, given.tensor->type, program.target, given.tensor->name, where);
-  stored.exact = given.declaration && given.declaration->exact_image;
-  return stored;
+  return stored_as(storage, shape, given.tensor->type, program.target, given.tensor->name, where);
 }
 
 }  // namespace texloom::graph

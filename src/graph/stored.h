@@ -18,8 +18,6 @@ inline constexpr std::uint64_t kBufferAlignment = 512;
 struct Stored {
   ir::StorageScope scope;
   ir::Layout layout;
-  // The kernel relies on an image of exactly this extent (ir/buffer.h).
-  bool exact = false;
   // A row-major buffer whose size each run says, with an empty layout; or such a texture, with an
   // open layout.
   bool is_open = false;
@@ -27,8 +25,7 @@ struct Stored {
   // Whether the scope alone gives the layout.
   bool is_by_rule() const;
   bool is_texture() const { return layout.object == ir::MemoryObject::Image2d; }
-  // Whether a kernel that expects one can be given the other. A tensor that is exact for one kernel
-  // has such an image for all.
+  // Whether a kernel that expects one can be given the other.
   bool same_memory(const Stored& other) const { return layout == other.layout; }
 };
 

@@ -40,6 +40,7 @@ struct PyGraphOptions {
   py::object costs;  // a function (graph::SiteFacts) -> (nanoseconds, key), or None
   std::vector<std::string> fixed;
   std::optional<std::uint64_t> max_live_bytes;
+  bool may_fold = true;
   std::optional<PyCompiledSites> compiled;
 };
 
@@ -62,6 +63,7 @@ std::shared_ptr<PyCompiledGraph> compile(const graph::Graph& g, const py::list& 
   options.model = given.model;
   options.costs = cost_source(given.costs);
   options.rules = {.max_live_bytes = given.max_live_bytes, .fixed = given.fixed};
+  options.may_fold = given.may_fold;
   if (given.compiled) options.compiled = given.compiled->sites;
   options.interpreted = true;
   options.compile = compile_options();
@@ -191,7 +193,7 @@ void bind_compilation(py::module_& m, py::class_<graph::Graph>& graphs,
   py::class_<PyCompiledSites>(m, "_CompiledSites").def(py::init<>());
   py::class_<PyGraphOptions>(m, "_GraphOptions")
       .def(py::init<std::string, graph::CostModel, std::vector<PassTuple>, py::object,
-                    std::vector<std::string>, std::optional<std::uint64_t>,
+                    std::vector<std::string>, std::optional<std::uint64_t>, bool,
                     std::optional<PyCompiledSites>>());
   graphs.def("compile", &compile).def("alternatives", [](const graph::Graph& g) {
     std::vector<std::vector<std::string>> names;

@@ -92,7 +92,7 @@ class Compilation:
         assert self.costs is not None
         table = CostTable({})
         measure_sites(
-            lambda scopes, fixed: self._compiled(scopes, table, fixed),
+            lambda scopes, fixed: self._compiled(scopes, table, fixed, may_fold=False),
             self.core.alternatives(),
             [_random(each) for each in inputs],
             device,
@@ -122,7 +122,9 @@ class Compilation:
         compiled.annotate({"scopes": json.dumps(choice)})
         return compiled, choice
 
-    def _compiled(self, scopes: str, table: CostTable | None, fixed: Sequence[str]) -> Any:
+    def _compiled(
+        self, scopes: str, table: CostTable | None, fixed: Sequence[str], may_fold: bool = True
+    ) -> Any:
         model = self.model
         options = _core._GraphOptions(
             scopes,
@@ -131,6 +133,7 @@ class Compilation:
             table,
             list(fixed),
             self.max_live_bytes,
+            may_fold,
             self._sites,
         )
         return self.core.compile(self.operators, options)

@@ -3,25 +3,13 @@
 #include <algorithm>
 #include <set>
 
+#include "graph/image_use.h"
+
 namespace texloom::graph {
 namespace {
 
 bool is_among(TensorId tensor, const std::vector<TensorId>& list) {
   return std::find(list.begin(), list.end(), tensor) != list.end();
-}
-
-bool wants_exact(const Graph& graph, TensorId tensor) {
-  for (const Node& node : graph.nodes) {
-    const std::vector<TensorId> tensors = tensors_of(node);
-    for (const Alternative& alternative : node.alternatives) {
-      if (!alternative.program) continue;
-      for (std::size_t i = 0; i < tensors.size(); ++i) {
-        const auto& declaration = alternative.program->arguments[i].declaration;
-        if (tensors[i] == tensor && declaration && declaration->exact_image) return true;
-      }
-    }
-  }
-  return false;
 }
 
 // Whether the tensors are memory of the graph's own, each part in this concatenation alone, and
@@ -47,8 +35,9 @@ bool are_edges_of_one(const Graph& graph, const Node& node) {
 // do, and kernels that want an image of exactly its extent.
 bool needs_corner(const Graph& graph, const Node& node) {
   const std::vector<TensorId> tensors = tensors_of(node);
+  const ImageUse images(graph);
   for (const TensorId tensor : tensors) {
-    if (wants_exact(graph, tensor)) return true;
+    if (images.is_exact(tensor)) return true;
   }
   const auto is_here = [&](TensorId tensor) { return is_among(tensor, tensors); };
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& other) {
@@ -94,7 +83,7 @@ bool may_fold(const Graph& graph, TensorId tensor) {
     // Outputs of one computation are stored alike.
     if (node.outputs.size() > 1 && is_among(tensor, node.outputs)) return false;
   }
-  return !wants_exact(graph, tensor);
+  return !ImageUse(graph).is_exact(tensor);
 }
 
 }  // namespace texloom::graph

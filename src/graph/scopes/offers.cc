@@ -140,7 +140,10 @@ class Collection {
       }
       offer.storages.push_back(number_of(tensors[i], stored[i], node));
     }
-    offer.cost.ns *= 1 + alternative.fold_share * static_cast<double>(folded_arguments);
+    if (folded_arguments > 0) {
+      const double share = alternative.fold_share * static_cast<double>(folded_arguments);
+      offer.cost = {offer.cost.ns * (1 + share)};  // of another call site, so without a key
+    }
     return offer;
   }
 

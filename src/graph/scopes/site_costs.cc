@@ -9,11 +9,6 @@
 namespace texloom::graph {
 namespace {
 
-// A call site is compiled as for a network, where intermediate tensors share images.
-bool may_have_origin(const Tensor& tensor, const Stored& stored) {
-  return tensor.role == TensorRole::Intermediate && stored.is_texture() && !stored.exact;
-}
-
 double bytes_of_all(const std::vector<Stored>& stored, ir::Type type) {
   double bytes = 0;
   for (const Stored& each : stored) bytes += static_cast<double>(bytes_of(each, type));
@@ -26,7 +21,7 @@ std::vector<SiteArgument> SiteCosts::arguments(const std::vector<TensorId>& tens
                                                const std::vector<Stored>& stored) const {
   std::vector<SiteArgument> list;
   for (std::size_t i = 0; i < tensors.size(); ++i)
-    list.push_back({&stored[i], may_have_origin(graph_.tensors[tensors[i]], stored[i])});
+    list.push_back(images_.argument(tensors[i], stored[i]));
   return list;
 }
 
@@ -82,8 +77,8 @@ SiteCost SiteCosts::of_concatenation(const Node& node, const std::vector<Stored>
 SiteCost SiteCosts::of_conversion(TensorId id, const Stored& from, const Stored& to) {
   const Tensor& tensor = graph_.tensors[id];
   if (!has_source()) return {copy_cost(model_, {from, to}, tensor.type)};
-  const std::vector<SiteArgument> arguments = {{&from, may_have_origin(tensor, from)},
-                                               {&to, to.is_texture() && !to.exact}};
+  const std::vector<SiteArgument> arguments = {images_.argument(id, from),
+                                               images_.argument(id, to)};
   return cost("convert", conversion(from, to, tensor.shape, tensor.type, graph_.target), arguments,
               bytes_of_all({from, to}, tensor.type));
 }

@@ -11,6 +11,7 @@
 
 #include "graph/call_sites.h"
 #include "graph/graph.h"
+#include "graph/image_use.h"
 #include "graph/scopes/cost_model.h"
 
 namespace texloom::graph {
@@ -28,7 +29,7 @@ struct SiteFacts {
 
 struct SiteCost {
   double ns = 0;
-  std::string key = {};  // by which a measurement of this site is kept; "" if nobody asked
+  std::string key = {};  // by which a measurement of this site is kept; "" if there is none
 };
 
 // Returns the cost of a call site.
@@ -39,7 +40,7 @@ using CostSource = std::function<SiteCost(const SiteFacts&)>;
 class SiteCosts {
  public:
   SiteCosts(const Graph& graph, const CostModel& model, const CostSource& source, CallSites& sites)
-      : graph_(graph), model_(model), source_(source), sites_(sites) {}
+      : graph_(graph), model_(model), source_(source), sites_(sites), images_(graph) {}
 
   bool has_source() const { return static_cast<bool>(source_); }
   const CostModel& model() const { return model_; }
@@ -48,7 +49,7 @@ class SiteCosts {
   bool works(const Node& node, const Alternative& alternative, const std::vector<Stored>& stored);
   SiteCost of_node(const Node& node, const Alternative& alternative,
                    const std::vector<Stored>& stored);
-  // `parts` are the tensors that are joined.
+  // Of a kernel; `stored` are its inputs, then its output.
   SiteCost of_concatenation(const Node& node, const std::vector<Stored>& stored);
   SiteCost of_conversion(TensorId tensor, const Stored& from, const Stored& to);
 
@@ -62,6 +63,7 @@ class SiteCosts {
   const CostModel& model_;
   const CostSource& source_;
   CallSites& sites_;
+  ImageUse images_;
 };
 
 }  // namespace texloom::graph

@@ -1,0 +1,31 @@
+// How call sites use the images of their textures. Costs and the plan ask here, so that what is
+// costed, and measured, is what runs.
+#pragma once
+
+#include <vector>
+
+#include "graph/call_sites.h"
+#include "graph/graph.h"
+#include "graph/stored.h"
+
+namespace texloom::graph {
+
+class ImageUse {
+ public:
+  explicit ImageUse(const Graph& graph);
+
+  // Whether an alternative of a node relies on an image of exactly the tensor's extent
+  // (ir/buffer.h), so that it has such an image for all nodes.
+  bool is_exact(TensorId tensor) const { return is_exact_[tensor]; }
+
+  // An argument of a call site. Textures of intermediate tensors may share images with others,
+  // unless they are exact, so that kernels are given their origins. Those of inputs, outputs and
+  // constants begin at the corners of images, also where they are converted.
+  SiteArgument argument(TensorId tensor, const Stored& stored) const;
+
+ private:
+  const Graph& graph_;
+  std::vector<bool> is_exact_;  // by tensor
+};
+
+}  // namespace texloom::graph

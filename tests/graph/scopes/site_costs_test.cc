@@ -1,0 +1,108 @@
+// Tests that costs are asked for the call sites that are compiled.
+#include "graph/scopes/site_costs.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "graph/compile_graph.h"
+#include "tests/graph/small_graphs.h"
+
+namespace texloom::graph {
+namespace {
+
+using testing::add_sum;
+
+const testing::Choices kBuffer = {{{{"global"}, 0}}};
+const testing::Choices kTexture = {{{{"texture"}, 0}}};
+
+Graph empty_graph() {
+  Graph graph;
+  graph.name = "net";
+  return graph;
+}
+
+TensorId add_input(Graph& graph) { return graph.add_input("x", ir::kFloat32, {4, 8, 4}); }
+
+// Compiles the graph with a source of all costs, whose keys are signatures.
+CompiledGraph compiled(Graph graph, bool may_fold = true) {
+  for (Node& node : graph.nodes) {
+    for (Alternative& alternative : node.alternatives) alternative.cost.reset();
+  }
+  GraphOptions options;
+  options.may_fold = may_fold;
+  options.costs = [](const SiteFacts& facts) {
+    return SiteCost{facts.kind == "convert" ? 1.0 : 1e5, std::string(facts.signature)};
+  };
+  return compile_graph(graph, options);
+}
+
+// Whether each cost is that of what runs; `without_key` of the runs have no cost of their own.
+void expect_costs_of_what_runs(const CompiledGraph& graph, std::size_t without_key = 0) {
+  std::size_t missing = 0;
+  for (const auto& run : graph.summary.runs) {
+    missing += run.cost.key.empty() ? 1 : 0;
+    if (!run.cost.key.empty()) EXPECT_EQ(run.cost.key, run.signature) << run.what;
+  }
+  EXPECT_EQ(missing, without_key);
+}
+
+// A texture that is converted from an input begins at the corner of its image.
+TEST(SiteCosts, OfReadersOfAConvertedInput) {
+  Graph graph = empty_graph();
+  const TensorId x = add_input(graph);
+  const TensorId a = add_sum(graph, "a", {x}, kBuffer);
+  const TensorId b = add_sum(graph, "b", {x}, kTexture);
+  graph.mark_output(add_sum(graph, "c", {a, b}, kTexture));
+  const CompiledGraph made = compiled(graph);
+  EXPECT_EQ(made.summary.conversions.size(), 2U);
+  expect_costs_of_what_runs(made);
+}
+
+TEST(SiteCosts, OfReadersOfAConvertedOutput) {
+  Graph graph = empty_graph();
+  const TensorId a = add_sum(graph, "a", {add_input(graph)}, kBuffer);
+  graph.mark_output(a);
+  graph.mark_output(add_sum(graph, "b", {a}, kTexture));
+  expect_costs_of_what_runs(compiled(graph));
+}
+
+// A tensor that one node wants in an image of its own has such an image for all.
+TEST(SiteCosts, OfReadersOfAnExactImage) {
+  Graph graph = empty_graph();
+  const TensorId a = add_sum(graph, "a", {add_input(graph)}, kTexture);
+  const TensorId b = add_sum(graph, "b", {a}, kTexture, true);
+  graph.mark_output(add_sum(graph, "c", {a, b}, kTexture));
+  expect_costs_of_what_runs(compiled(graph));
+}
+
+TEST(SiteCosts, OfConcatenationsAndConversions) {
+  Graph graph = empty_graph();
+  const TensorId x = add_input(graph);
+  const TensorId a = add_sum(graph, "a", {x}, kBuffer);
+  const TensorId b = add_sum(graph, "b", {a}, kTexture);
+  const TensorId c = testing::add_concatenation(graph, "c", {a, b}, 1);
+  graph.mark_output(add_sum(graph, "d", {c}, kTexture));
+  expect_costs_of_what_runs(compiled(graph));
+}
+
+// The cost of a folded site follows from that of the plain one, whose measurement would be another.
+TEST(SiteCosts, OfFoldedTextures) {
+  Graph graph = empty_graph();
+  for (const Shape& shape : {Shape{8, 64, 4}, Shape{8, 8, 8, 4}}) {
+    const std::string name = "x" + std::to_string(shape.size());
+    const TensorId x = graph.add_input(name, ir::kFloat32, shape);
+    const TensorId a = add_sum(graph, name + ".a", {x}, kTexture);
+    const TensorId b = add_sum(graph, name + ".b", {a}, kTexture);
+    graph.mark_output(add_sum(graph, name + ".c", {b}, kTexture));
+  }
+  const CompiledGraph folded = compiled(graph);
+  EXPECT_EQ(folded.summary.folds.size(), 2U);
+  expect_costs_of_what_runs(folded, 3);
+  const CompiledGraph plain = compiled(graph, false);
+  EXPECT_TRUE(plain.summary.folds.empty());
+  expect_costs_of_what_runs(plain);
+}
+
+}  // namespace
+}  // namespace texloom::graph
