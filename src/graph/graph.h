@@ -97,6 +97,8 @@ struct Node {
   std::optional<Pattern> pattern = {};             // set for an operator
   // Of an operator with one input: its output has the input's elements in the same row-major order.
   bool is_view = false;
+  // Of an operator: the axis along which its output has its inputs, one after another.
+  std::optional<std::size_t> joins_along = {};
   // Of an operator: names what it computes more exactly than `op` and the attributes, if these do
   // not say all. Operators that agree in all three compute equal outputs of equal inputs.
   std::string computation = {};

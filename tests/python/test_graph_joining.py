@@ -74,3 +74,42 @@ def test_without_the_pass_parts_are_copied(dev):
     assert "in place" not in compiled.summary["nodes"].values()
     expected = np.concatenate([x * np.float32(3), x + np.float32(1)], 1) + np.float32(1)
     assert (compiled.run({"x": x}, dev)["y"] == expected).all()
+
+
+def test_no_attribute_makes_a_concatenation(dev):
+    """A reader's word does not turn a kernel into a copy."""
+    g = Graph("words")
+    x = g.input("x", (128,))
+    (a,) = g.op("a", "tripled", tripled, [x])
+    (b,) = g.op("b", "shifted", shifted, [a], {"joins_along": 0})
+    (y,) = g.op("y", "tripled", tripled, [b])
+    g.output(y)
+    values = np.arange(128, dtype="float32")
+    compiled = g.compile(plain_target(dev), passes=("join_in_place",))
+    assert (compiled.run({"x": values}, dev)["y"] == (values * 3 + 1) * 3).all()
+
+
+@pytest.mark.parametrize(
+    ("shape", "indices"),
+    [((8, 8), lambda i, j: (j % 4, i % 8)), ((4, 16), lambda i, j: (i, j % 8)), ((4, 8, 2), None)],
+)
+def test_no_tag_makes_a_concatenation(dev, shape, indices):
+    def tagged(a, b):
+        def element(*i):
+            return a(*(i[:2] if indices is None else indices(*i))) + b(0, 0)
+
+        return te.compute(shape, element, tag="joined")
+
+    g = Graph("tags")
+    x = g.input("x", (4, 8))
+    (a,) = g.op("a", "tripled", tripled, [x])
+    (b,) = g.op("b", "shifted", shifted, [x])
+    (whole,) = g.op("whole", "tagged", tagged, [a, b])
+    (y,) = g.op("y", "tripled", tripled, [whole])
+    g.output(y)
+    values = np.arange(32, dtype="float32").reshape(4, 8)
+    at = np.indices(shape)
+    read = (at[0], at[1]) if indices is None else indices(at[0], at[1])
+    read = tuple(np.broadcast_to(each, shape) for each in read)
+    expected = (values[read] * 3 + 1) * 3
+    assert (g.compile(plain_target(dev)).run({"x": values}, dev)["y"] == expected).all()

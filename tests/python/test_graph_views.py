@@ -131,3 +131,22 @@ def test_texture_is_converted_to_be_viewed(dev):
     assert ("a", "global") in conversions
     values = counted(4, 6, 4)
     assert (compiled.run({"x": values}, dev)["y"] == values.reshape(12, 2, 4) * 4).all()
+
+
+def test_no_tag_makes_a_view(dev):
+    """What moves elements is no view, whatever it is called."""
+
+    def turned(x):
+        return te.compute(x.shape[::-1], lambda i, j: x[j, i], name="reshaped", tag="view")
+
+    def doubled(x):
+        return te.compute(x.shape, lambda *i: x(*i) * 2.0, name="reshaped", tag="view")
+
+    for function, expected in (turned, lambda x: x.T), (doubled, lambda x: 2 * x):
+        c = Chain()
+        sums = c.add("sums", row_sum, c.input("x", 4, 6, 5))
+        c.graph.output(c.add("y", row_sum, c.add("tagged", function, sums)))
+        compiled = c.graph.compile(passes=())
+        assert compiled.summary["nodes"]["tagged"] != "in place"
+        got = compiled.run(c.inputs, dev)["y"]
+        assert (got == expected(c.inputs["x"].sum(axis=2)).sum(axis=1)).all()

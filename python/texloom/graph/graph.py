@@ -222,10 +222,10 @@ class Graph:
         check_functions(name, compute, len(inputs))
         made, symbols, conditions = self._symbols.computed(name, compute, inputs)
         computation = computation_of(symbols.placeholders, made, symbols.given)
-        shares = is_view(made)
+        shares = is_view(symbols.placeholders, made, symbols.given)
         pattern = "injective" if shares else pattern_of(made)
         axis = joined_axis(symbols.placeholders, made)
-        settings = {**(attributes or {}), **({} if axis is None else {"joins_along": axis})}
+        settings = dict(attributes or {})
         shapes = [(symbols.shape_in_graph(t), t.dtype) for t in made]
         outputs = self._named_outputs(name, shapes, conditions)
 
@@ -237,6 +237,7 @@ class Graph:
                 pattern,
                 computation,
                 shares,
+                axis,
                 [numbers[t.name] for t in inputs],
                 [numbers[t.name] for t in outputs],
                 settings,

@@ -9,9 +9,9 @@ from typing import Any
 from .. import _core, te
 from .._core import Tensor
 from ..driver import program
-from ..extents import are_known
+from ..extents import are_known, collected
 from ..ops.movement.joining import JOINED, concatenate
-from ..ops.movement.reshaping import VIEW
+from ..ops.movement.reshaping import VIEW, reshape
 from ..ops.schedules.stages import stages_of
 
 _FAR = ("own", "broadcast", "other")  # kinds of reads, from near to far
@@ -53,24 +53,51 @@ def _farthest_read(
     return _FAR[worst]
 
 
-def is_view(outputs: Sequence[Tensor]) -> bool:
-    """Return whether a computation only gives an input another shape."""
-    stages = stages_of(outputs)
-    return len(outputs) == len(stages) == 1 and outputs[0].op.tag == VIEW
+def _is_tagged(outputs: Sequence[Tensor], tag: str) -> bool:
+    """Return whether a computation is one stage with a tag, which anybody may write."""
+    return len(outputs) == len(stages_of(outputs)) == 1 and outputs[0].op.tag == tag
+
+
+def is_view(
+    arguments: Sequence[Tensor], outputs: Sequence[Tensor], symbols: Sequence[Any] = ()
+) -> bool:
+    """Return whether a computation only gives its argument another shape.
+
+    `symbols` are given as numbers.
+    """
+    if not _is_tagged(outputs, VIEW) or len(arguments) != 1:
+        return False
+    try:
+        with collected():  # the computation itself has said what has to hold
+            view = [reshape(arguments[0], outputs[0].shape)]
+    except ValueError:
+        return False
+    given = [computation_of(arguments, each, symbols) for each in (view, outputs)]
+    return given[0] == given[1]
 
 
 def joined_axis(arguments: Sequence[Tensor], outputs: Sequence[Tensor]) -> int | None:
     """Return the axis along which a computation joins its arguments, or None if it does not."""
-    stages = stages_of(outputs)
-    if not len(outputs) == len(stages) == 1 or outputs[0].op.tag != JOINED or len(arguments) < 2:
+    if not _is_tagged(outputs, JOINED) or len(arguments) < 2:
         return None
     if not all(are_known(each.shape) for each in (*arguments, *outputs)):
         return None  # it has no place in memory before sizes are known
-    extents = zip(outputs[0].shape, arguments[0].shape, strict=True)
-    axis = next(i for i, (whole, part) in enumerate(extents) if int(whole) != int(part))
-    joined = [concatenate(*arguments, axis=axis)]
+    whole, *parts = ([int(n) for n in each.shape] for each in (*outputs, *arguments))
+    axes = [
+        axis
+        for axis, extent in enumerate(whole)
+        if all(
+            len(part) == len(whole)
+            and part[:axis] + part[axis + 1 :] == whole[:axis] + whole[axis + 1 :]
+            for part in parts
+        )
+        and sum(part[axis] for part in parts) == extent
+    ]
+    if len(axes) != 1:
+        return None
+    joined = [concatenate(*arguments, axis=axes[0])]
     same = computation_of(arguments, joined) == computation_of(arguments, outputs)
-    return axis if same else None
+    return axes[0] if same else None
 
 
 def computation_of(

@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "graph/stored.h"
@@ -19,11 +18,7 @@ using NodeId = std::size_t;  // an index into Graph::nodes
 
 std::optional<std::size_t> joined_axis(const Node& node) {
   if (!node.pattern || !node.members.empty() || !node.alternatives.empty()) return std::nullopt;
-  for (const runtime::Attribute& each : node.attributes) {
-    const auto* axis = std::get_if<std::int64_t>(&each.value);
-    if (each.name == kJoinsAlong && axis != nullptr) return static_cast<std::size_t>(*axis);
-  }
-  return std::nullopt;
+  return node.joins_along;
 }
 
 std::int64_t elements_of(const ir::Shape& shape) {
@@ -56,12 +51,12 @@ class Joining {
     });
     for (const auto& [n, axis] : joins) {
       Node& node = graph_.nodes[n];
-      if (axis >= whole_of(n).size() || !may_share(node)) continue;
+      if (!may_share(node)) continue;
       if (!is_aligned_buffer(node, axis) && !is_texels(node, axis)) continue;
       node.concat_axis = axis;
       node.pattern.reset();
       node.computation.clear();
-      std::erase_if(node.attributes, [](const auto& each) { return each.name == kJoinsAlong; });
+      node.joins_along.reset();
       for (const TensorId id : tensors_of(node)) is_placed_[id] = true;
     }
   }

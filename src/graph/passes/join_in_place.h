@@ -1,14 +1,12 @@
 #pragma once
 
-#include <string_view>
-
 #include "graph/graph.h"
 
 namespace texloom::graph {
 
 // Purpose: makes concatenations of operators that join their inputs, where the parts can be written
-//   in the memory of the whole, so that nothing is copied. The attribute kJoinsAlong names such an
-//   operator's axis. Parts must be tensors between operators, each joined once; in buffers all axes
+//   in the memory of the whole, so that nothing is copied. Node::joins_along says which operators
+//   join, and along which axis. Parts must be tensors between operators, each joined once; in buffers all axes
 //   before that one have the extent 1, and parts begin where devices let buffers begin; in textures
 //   parts are whole texels along the channels. Of concatenations in a row one is in place.
 // Requires: stage graph, verified, without fused operators.
@@ -17,12 +15,9 @@ namespace texloom::graph {
 // Order: before fuse, which takes operators that join for others that move elements; after
 //   store_halves, because concatenations do not convert.
 // Example:
-//   operator y op="concat" pattern=injective (a, b) -> (y)  ->  concatenate y op="concat" (a, b) ->
-//   (y)
-//     attribute joins_along = 1                                   axis=1
+//   operator y op="concat" pattern=injective joins=1 (a, b) -> (y)
+//   ->
+//   concatenate y op="concat" (a, b) -> (y) axis=1
 void join_in_place(Graph& graph);
-
-// Of an operator: an integer, the axis along which the output has the inputs, one after another.
-inline constexpr std::string_view kJoinsAlong = "joins_along";
 
 }  // namespace texloom::graph

@@ -212,6 +212,10 @@ class Parser {
       node.computation = reader_.name("what names the computation, in quotes").name;
     }
     node.is_view = reader_.accept_word("view");
+    if (reader_.accept_word("joins")) {
+      reader_.expect("=");
+      node.joins_along = static_cast<std::size_t>(reader_.integer("an axis", 0, kMost));
+    }
   }
 
   std::vector<Node> members() {

@@ -89,6 +89,7 @@ class Printer {
     std::string text = fmt::format(" pattern={}", to_string(*node.pattern));
     if (!node.computation.empty()) text += " computation=" + quote(node.computation);
     if (node.is_view) text += " view";
+    if (node.joins_along) text += fmt::format(" joins={}", *node.joins_along);
     return text;
   }
 

@@ -199,7 +199,8 @@ class Verifier {
     }
     if (!node.members.empty()) add_inner(node);
     if (node.is_view) check_view(node);
-    if (node.concat_axis) return check_concatenation(node);
+    if (node.joins_along) check_concatenation(node, *node.joins_along);
+    if (node.concat_axis) return check_concatenation(node, *node.concat_axis);
     check_alternatives(node);
   }
 
@@ -327,20 +328,21 @@ class Verifier {
           text_of(tensor.type, tensor.shape));
   }
 
-  void check_concatenation(const Node& node) {
+  // Of an operator that joins, too, which may also convert.
+  void check_concatenation(const Node& node, std::size_t axis) {
     if (node.inputs.empty() || node.outputs.size() != 1)
       return error(node.location, "give it tensors to join",
                    "the concatenation '{}' has {} inputs and {} outputs", node.name,
                    node.inputs.size(), node.outputs.size());
     const Tensor& whole = graph_.tensors[node.outputs.front()];
-    const std::size_t axis = *node.concat_axis;
     if (axis >= whole.shape.size())
       return error(node.location, fmt::format("number the axes 0 to {}", whole.shape.size() - 1),
                    "the concatenation '{}' is along axis {}", node.name, axis);
     std::optional<int64_t> sum = 0;
     for (const TensorId id : node.inputs) {
       const Tensor& part = graph_.tensors[id];
-      bool fits = part.type == whole.type && part.shape.size() == whole.shape.size();
+      bool fits =
+          (node.joins_along || part.type == whole.type) && part.shape.size() == whole.shape.size();
       for (std::size_t i = 0; fits && i < part.shape.size(); ++i) {
         const auto own = part.shape[i].constant(), other = whole.shape[i].constant();
         fits = i == axis || !own || !other || *own == *other;  // symbols decide: the author knows
