@@ -169,6 +169,7 @@ INTERNAL = (
     "texloom.measure.benchmark",
     "texloom.measure.device_rates",
     "texloom.module_file",
+    "texloom.ops.coordinates",
     "texloom.ops.extrema",
     "texloom.ops.contraction",
     "texloom.ops.precision",

@@ -99,6 +99,8 @@ struct Node {
   bool is_view = false;
   // Of an operator: the axis along which its output has its inputs, one after another.
   std::optional<std::size_t> joins_along = {};
+  // Of an operator: the numbers of its inputs that it reads as coordinates.
+  std::vector<std::size_t> coordinates = {};
   // Of an operator: names what it computes more exactly than `op` and the attributes, if these do
   // not say all. Operators that agree in all three compute equal outputs of equal inputs.
   std::string computation = {};

@@ -1,5 +1,7 @@
 """Graphs whose tensors are stored as float16."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from conftest import plain_target
@@ -7,8 +9,9 @@ from conftest import plain_target
 import texloom
 from texloom import te
 from texloom.graph import Graph, graph_passes
-from texloom.ops.convolution import convolution
+from texloom.ops.convolution import convolution, deformable_convolution
 from texloom.ops.movement import reshape
+from texloom.ops.resize import affine_grid, grid_sample, max_roi_pool
 
 
 def third(x):
@@ -101,6 +104,46 @@ def test_positions_are_exact(dev):
     x = np.arange(2040, 2088, dtype="float32").reshape(6, 8)
     got = run(graph_of(tripled, third, positions), dev, x, passes=("store_halves",))
     assert (got == np.floor(x * np.float32(3) / np.float32(3))).all()
+
+
+def dtypes_of_inputs(function, *shapes, op="sampled"):
+    """Return how the inputs of an operator are stored, which other operators compute."""
+    g = Graph("inputs")
+    read = []
+    for i, shape in enumerate(shapes):
+        (made,) = g.op(f"t{i}", "tripled", tripled, [g.input(f"x{i}", shape)])
+        read.append(made)
+    g.output(*g.op("y", op, function, read))
+    lines = g.text("opencl", passes=("store_halves",)).splitlines()
+    edges = dict(line.split(maxsplit=2)[1:] for line in lines if line.startswith("  edge t"))
+    return [edges[f"t{i}:"].split("[")[0] for i in range(len(shapes))]
+
+
+def sampled(x, rows):
+    """Read rows at positions that another operator has computed, in a stage of its own."""
+    place = te.compute(rows.shape, lambda i: rows[i] * 2.0, name="place")
+    at = te.compute(rows.shape, lambda i: te.floor(place[i]).astype("int32"), name="at")
+    return te.compute((*rows.shape, x.shape[1]), lambda i, j: x[te.max(te.min(at[i], 5), 0), j])
+
+
+def weighted(x, factors):
+    return te.compute(x.shape, lambda i, j: x[i, j] * factors[i])
+
+
+def test_coordinates_are_known_by_what_is_computed():
+    """The name of an operator is for readers."""
+    for op in ("sampled", "grid_sample"):
+        assert dtypes_of_inputs(sampled, (6, 8), (6,), op=op) == ["float16", "float32"]
+        assert dtypes_of_inputs(weighted, (6, 8), (6,), op=op) == ["float16", "float16"]
+    image = (1, 3, 8, 8)
+    assert dtypes_of_inputs(grid_sample, image, (1, 4, 4, 2)) == ["float16", "float32"]
+    assert dtypes_of_inputs(partial(affine_grid, size=(4, 4)), (1, 2, 3)) == ["float32"]
+    convolved = dtypes_of_inputs(
+        deformable_convolution, (1, 4, 6, 6), (4, 4, 3, 3), (1, 18, 4, 4), op="y"
+    )
+    assert convolved == ["float16", "float16", "float32"]
+    pooled = partial(max_roi_pool, size=(2, 2))
+    assert dtypes_of_inputs(pooled, image, (2, 5)) == ["float16", "float32"]
 
 
 @pytest.mark.parametrize("scopes", ["global", "texture"])

@@ -24,8 +24,9 @@ using graph::TensorId;
 
 void add_operator(graph::Graph& g, const std::string& name, const std::string& op,
                   const std::string& pattern, const std::string& computation, bool is_view,
-                  std::optional<std::size_t> joins_along, std::vector<TensorId> inputs,
-                  std::vector<TensorId> outputs, const py::dict& attributes) {
+                  std::optional<std::size_t> joins_along, std::vector<std::size_t> coordinates,
+                  std::vector<TensorId> inputs, std::vector<TensorId> outputs,
+                  const py::dict& attributes) {
   graph::Node node{name, op, std::move(inputs), std::move(outputs)};
   node.location = user_location();
   node.attributes = attributes_of(attributes);
@@ -34,6 +35,7 @@ void add_operator(graph::Graph& g, const std::string& name, const std::string& o
   node.computation = computation;
   node.is_view = is_view;
   node.joins_along = joins_along;
+  node.coordinates = std::move(coordinates);
   g.nodes.push_back(std::move(node));
 }
 

@@ -35,6 +35,13 @@ py::list inputs_of(const PyOperationReads& own) {
   return list;
 }
 
+// By input: whether indices of others depend on it.
+py::list in_indices(const PyOperationReads& own) {
+  py::list list;
+  for (const schedule::InputReads& each : own.reads.inputs) list.append(each.in_indices);
+  return list;
+}
+
 // None for an operation that is no compute.
 py::object reads_of(const PyOperation& op) {
   if (!op.node->is_compute()) return py::none();
@@ -46,6 +53,7 @@ py::object reads_of(const PyOperation& op) {
 void bind_operation_reads(py::module_& m) {
   py::class_<PyOperationReads>(m, "_OperationReads")
       .def_property_readonly("inputs", &inputs_of)
+      .def_property_readonly("in_indices", &in_indices)
       .def_property_readonly("size", [](const PyOperationReads& own) { return own.reads.size; })
       .def_property_readonly("moves", [](const PyOperationReads& own) { return own.reads.moves; })
       .def_property_readonly("contracts",

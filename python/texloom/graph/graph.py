@@ -31,7 +31,7 @@ from .node_functions import (
     check_functions,
     scheduled,
 )
-from .patterns import computation_of, is_view, joined_axis, pattern_of
+from .patterns import computation_of, coordinates_of, is_view, joined_axis, pattern_of
 from .precision import Precision, check_precision
 from .progress import Progress
 from .separable import join_separable
@@ -225,6 +225,7 @@ class Graph:
         shares = is_view(symbols.placeholders, made, symbols.given)
         pattern = "injective" if shares else pattern_of(made)
         axis = joined_axis(symbols.placeholders, made)
+        coordinates = coordinates_of(compute, symbols.placeholders, made)
         settings = dict(attributes or {})
         shapes = [(symbols.shape_in_graph(t), t.dtype) for t in made]
         outputs = self._named_outputs(name, shapes, conditions)
@@ -238,6 +239,7 @@ class Graph:
                 computation,
                 shares,
                 axis,
+                coordinates,
                 [numbers[t.name] for t in inputs],
                 [numbers[t.name] for t in outputs],
                 settings,

@@ -10,9 +10,11 @@ from .. import _core, te
 from .._core import Tensor
 from ..driver import program
 from ..extents import are_known, collected
+from ..ops.coordinates import marked_coordinates
 from ..ops.movement.joining import JOINED, concatenate
 from ..ops.movement.reshaping import VIEW, reshape
 from ..ops.schedules.stages import stages_of
+from .node_functions import Compute
 
 _FAR = ("own", "broadcast", "other")  # kinds of reads, from near to far
 _WORDS = {"own": "elementwise", "broadcast": "broadcast"}
@@ -100,6 +102,36 @@ def joined_axis(arguments: Sequence[Tensor], outputs: Sequence[Tensor]) -> int |
     return axes[0] if same else None
 
 
+def coordinates_of(
+    compute: Compute, arguments: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> list[int]:
+    """Return the numbers of the floating-point arguments that an operator reads as coordinates.
+
+    They are those of which it computes indices, and those for which `compute`, which makes
+    `outputs` of `arguments`, is marked.
+    """
+    marked, indices = marked_coordinates(compute), _read_in_indices(outputs)
+    return [
+        number
+        for number, tensor in enumerate(arguments)
+        if tensor.dtype.startswith("float") and (number in marked or tensor.op in indices)
+    ]
+
+
+def _read_in_indices(outputs: Sequence[Tensor]) -> set[te.Operation]:
+    """Return what computes indices, and all of which this is computed."""
+    found: set[te.Operation] = set()
+    for tensor in reversed(stages_of(outputs)):
+        reads = _core.operation_reads(tensor.op)
+        if reads is not None:
+            found |= {
+                read.op
+                for (read, *_), is_index in zip(reads.inputs, reads.in_indices, strict=True)
+                if is_index or tensor.op in found
+            }
+    return found
+
+
 def computation_of(
     arguments: Sequence[Tensor], outputs: Sequence[Tensor], symbols: Sequence[Any] = ()
 ) -> str:
@@ -113,4 +145,4 @@ def computation_of(
     return sha256(text.encode()).hexdigest()[:16]
 
 
-__all__ = ["computation_of", "is_view", "joined_axis", "pattern_of"]
+__all__ = ["computation_of", "coordinates_of", "is_view", "joined_axis", "pattern_of"]

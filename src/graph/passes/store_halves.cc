@@ -1,14 +1,12 @@
 #include "graph/passes/store_halves.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <numeric>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,17 +14,6 @@
 
 namespace texloom::graph {
 namespace {
-
-// An input of an operator that has coordinates.
-struct Coordinates {
-  std::string_view op;
-  std::size_t input;
-};
-
-constexpr std::array kCoordinates = {
-    Coordinates{"affine_grid", 0},  Coordinates{"deform_conv", 2}, Coordinates{"grid_sample", 1},
-    Coordinates{"max_roi_pool", 1}, Coordinates{"roi_align", 1},
-};
 
 std::size_t elements_of(const Tensor& constant) { return constant.value->size() / sizeof(float); }
 
@@ -99,10 +86,7 @@ class Narrowing {
     if (makes_integers(node) || (passes_on && writes_exact(node))) {
       for (const TensorId id : node.inputs) is_exact_[id] = true;
     }
-    for (const Coordinates& each : kCoordinates) {
-      if (node.op == each.op && each.input < node.inputs.size())
-        is_exact_[node.inputs[each.input]] = true;
-    }
+    for (const std::size_t input : node.coordinates) is_exact_[node.inputs[input]] = true;
   }
 
   bool writes_exact(const Node& node) const {

@@ -10,8 +10,8 @@ namespace texloom::graph {
 //   place that decides which tensors stay float32:
 //   * inputs and outputs of the graph, whose types callers know;
 //   * tensors of nodes that are no operators or concatenations, which have kernels of their own;
-//   * what operators turn into integers, or read as coordinates, and the element-wise operators and
-//     moves before these: float16 has no odd integers above 2048;
+//   * what operators turn into integers, or read as coordinates (Node::coordinates), and the
+//     element-wise operators and moves before these: float16 has no odd integers above 2048;
 //   * constants with a number that float16 makes infinite, and those with at most one axis longer
 //     than 1, such as biases: they are small.
 //   Views have the type of their inputs, and concatenations that of their parts: if one of them

@@ -216,6 +216,15 @@ class Parser {
       reader_.expect("=");
       node.joins_along = static_cast<std::size_t>(reader_.integer("an axis", 0, kMost));
     }
+    if (reader_.accept_word("coordinates")) {
+      reader_.expect("=");
+      reader_.expect("{");
+      while (!reader_.accept("}")) {
+        if (!node.coordinates.empty()) reader_.expect(",");
+        node.coordinates.push_back(
+            static_cast<std::size_t>(reader_.integer("the number of an input", 0, kMost)));
+      }
+    }
   }
 
   std::vector<Node> members() {

@@ -90,6 +90,8 @@ class Printer {
     if (!node.computation.empty()) text += " computation=" + quote(node.computation);
     if (node.is_view) text += " view";
     if (node.joins_along) text += fmt::format(" joins={}", *node.joins_along);
+    if (!node.coordinates.empty())
+      text += fmt::format(" coordinates={{{}}}", fmt::join(node.coordinates, ", "));
     return text;
   }
 

@@ -199,6 +199,12 @@ class Verifier {
     }
     if (!node.members.empty()) add_inner(node);
     if (node.is_view) check_view(node);
+    for (const std::size_t input : node.coordinates) {
+      if (input >= node.inputs.size())
+        error(node.location, "number the inputs from 0",
+              "the node '{}' reads its input {} as coordinates, but has {}", node.name, input,
+              node.inputs.size());
+    }
     if (node.joins_along) check_concatenation(node, *node.joins_along);
     if (node.concat_axis) return check_concatenation(node, *node.concat_axis);
     check_alternatives(node);

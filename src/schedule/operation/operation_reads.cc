@@ -65,8 +65,11 @@ class Counter {
  private:
   void count(const Expr& e) {
     if (++reads_.size > kMostCountedNodes) return;
-    if (const auto* read = as<TensorRead>(e)) note(*read);
+    const auto* read = as<TensorRead>(e);
+    if (read != nullptr) note(*read);
+    depth_ += read != nullptr ? 1 : 0;
     for_each_child(e, [this](const Expr& child) { count(child); });
+    depth_ -= read != nullptr ? 1 : 0;
   }
 
   void note(const TensorRead& read) {
@@ -77,10 +80,12 @@ class Counter {
     found->kind =
         std::max(found->kind, op_.reduce_axes.empty() ? kind_of(op_, read) : ReadKind::Other);
     ++found->count;
+    found->in_indices |= depth_ > 0;
   }
 
   const Operation& op_;
   OperationReads reads_;
+  int depth_ = 0;  // of reads around
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ struct InputReads {
   ir::Tensor tensor;
   ReadKind kind = ReadKind::Own;  // the farthest of all reads
   int64_t count = 0;              // how many reads the expression has
+  bool in_indices = false;        // whether an index of another read depends on it
 };
 
 struct OperationReads {

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from ... import te, tir
 from ..._core import Tensor
+from ..coordinates import reads_coordinates
 from .tables import Interpolation
 
 Outside = Literal["zeros", "border", "reflection"]
@@ -138,6 +139,7 @@ def grid_sample(
     return te.compute(shape, lambda *i: made(*i).astype(x.dtype), name="rounded")
 
 
+@reads_coordinates("theta")
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool = False) -> Tensor:
     """Return the positions at which :func:`grid_sample` transforms an image by matrices.
 

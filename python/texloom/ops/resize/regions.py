@@ -8,6 +8,7 @@ from typing import Any
 
 from ... import te, tir
 from ..._core import IterVar, Tensor
+from ..coordinates import reads_coordinates
 from ..extrema import lowest, maximum
 from ..indexing.positions import inside
 from ..raveling import unraveled
@@ -121,6 +122,7 @@ def roi_align(
     return te.compute(shape, mean, name="aligned")
 
 
+@reads_coordinates("rois")
 def max_roi_pool(x: Tensor, rois: Tensor, size: tuple[int, int], scale: float = 1.0) -> Tensor:
     """Return the largest elements of the bins of regions, as ONNX's operator MaxRoiPool.
 

@@ -1,0 +1,34 @@
+"""Operators that read some of their inputs as coordinates, which must not be rounded.
+
+In float16, a position in an image of 1000 pixels is off by half a pixel.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_MARKED: dict[Callable[..., Any], tuple[int, ...]] = {}  # with the numbers of the parameters
+
+
+def reads_coordinates(*parameters: str) -> Callable[[_Function], _Function]:
+    """Mark a function for parameters whose use as coordinates its computation does not show."""
+
+    def marked(function: _Function) -> _Function:
+        names = list(inspect.signature(function).parameters)
+        _MARKED[function] = tuple(map(names.index, parameters))
+        return function
+
+    return marked
+
+
+def marked_coordinates(compute: Callable[..., Any]) -> tuple[int, ...]:
+    """Return the numbers of the parameters for which a function is marked."""
+    return _MARKED.get(compute.func if isinstance(compute, partial) else compute, ())
+
+
+__all__ = ["marked_coordinates", "reads_coordinates"]
