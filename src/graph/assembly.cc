@@ -147,7 +147,7 @@ class Assembler {
     if (!constant.value)
       fail({}, Code::BadGraph, "give the graph the elements of its constants",
            "the constant '{}' has no value", constant.name);
-    const auto bytes = static_cast<std::size_t>(bytes_of(stored(tensor), constant.type));
+    const auto bytes = static_cast<std::size_t>(bytes_of(stored(tensor), constant.type).value());
     const runtime::TensorLayout layout = compile::tensor_layout(stored(tensor).layout);
     if (layout.is_row_major() && constant.value->size() == bytes) {
       result_.values.push_back(constant.value);  // shared, since weights may be large

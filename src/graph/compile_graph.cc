@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <cstdint>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,9 +11,7 @@
 #include "graph/assembly.h"
 #include "graph/needs.h"
 #include "graph/passes/seal.h"
-#include "graph/scopes/choice.h"
-#include "graph/scopes/folds.h"
-#include "graph/scopes/images.h"
+#include "graph/scopes/decide.h"
 #include "graph/scopes/invocations.h"
 #include "graph/verify/verify.h"
 #include "ir/layout/layout_pattern.h"
@@ -24,56 +21,6 @@
 
 namespace texloom::graph {
 namespace {
-
-// A choice with what it was made from, which its parts refer to.
-struct Chosen {
-  Offers offers;
-  ChoiceProblem problem;
-  Choice choice;
-};
-
-// By the rules of the options, but for `in_buffers`.
-Chosen choose_with(const Graph& graph, const GraphOptions& options, SiteCosts& costs,
-                   const Folds& folds, const std::set<TensorId>& in_buffers) {
-  Chosen chosen{collect_offers(graph, options.storage, costs,
-                               static_cast<int64_t>(options.buffer_alignment), folds),
-                {},
-                {}};
-  ChoiceRules rules = options.rules;
-  rules.in_buffers.insert(in_buffers.begin(), in_buffers.end());
-  chosen.problem = choice_problem(graph, chosen.offers, rules);
-  chosen.choice = choose(chosen.problem);
-  if (chosen.choice.options.empty())
-    fail({}, Code::BadGraph, "allow more memory, or compile the graph in parts",
-         "{} bytes are too few for the tensors of '{}' that are live at once, in any storages",
-         options.rules.max_live_bytes.value_or(0), graph.name);
-  return chosen;
-}
-
-// The choice, with fewer images and with folds if these save enough.
-struct Decision {
-  Chosen chosen;
-  Folds folds;
-  std::set<TensorId> in_buffers;
-};
-
-Decision decide(const Graph& graph, const GraphOptions& options, SiteCosts& costs) {
-  Decision decision{choose_with(graph, options, costs, {}, {}), {}, {}};
-  Chosen& chosen = decision.chosen;
-  if (options.storage == StoragePreference::Any && options.rules.fixed.empty()) {
-    constexpr double kTexelBytes = 16;
-    decision.in_buffers = tensors_out_of_images(graph, chosen.offers, options.rules, chosen.choice,
-                                                kTexelBytes / options.model.bytes_per_ns);
-    if (!decision.in_buffers.empty())
-      chosen = choose_with(graph, options, costs, {}, decision.in_buffers);
-  }
-  if (!options.may_fold) return decision;
-  const Invocations first = invocations_of(graph, chosen.offers, chosen.choice);
-  decision.folds = choose_folds(graph, chosen.offers, first, chosen.choice.cost);
-  if (!decision.folds.empty())
-    chosen = choose_with(graph, options, costs, decision.folds, decision.in_buffers);
-  return decision;
-}
 
 std::vector<runtime::TensorStore> stores_of(const Offers& offers, const Assembly& assembly) {
   const runtime::LaunchPlan& plan = assembly.plan;
@@ -124,17 +71,12 @@ runtime::Package package_of(const Graph& graph, const Offers& offers, Assembly& 
   return package;
 }
 
-std::string name_of(const Node& node, const Offer& offer) {
-  return offer.alternative ? node.alternatives[*offer.alternative].name
-                           : std::string(offer.in_place ? "in place" : "copy");
-}
-
-ScopeChoice scope_choice(const Graph& graph, Chosen chosen) {
-  ScopeChoice scopes{std::move(chosen.problem), std::move(chosen.choice), {}, {}, {}, {}};
+ScopeChoice scope_choice(const Graph& graph, Decision decision) {
+  ScopeChoice scopes{std::move(decision.problem), std::move(decision.choice), {}, {}, {}, {}};
   for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
     scopes.tensors.push_back(graph.tensors[i].name);
     auto& storages = scopes.storages.emplace_back();
-    for (const Stored& stored : chosen.offers.storages[i]) storages.push_back(to_string(stored));
+    for (const Stored& stored : decision.offers.storages[i]) storages.push_back(to_string(stored));
   }
   for (const TensorId input : graph.inputs) {
     scopes.nodes.push_back(graph.tensors[input].name);
@@ -143,7 +85,7 @@ ScopeChoice scope_choice(const Graph& graph, Chosen chosen) {
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     scopes.nodes.push_back(graph.nodes[n].name);
     auto& options = scopes.options.emplace_back();
-    for (const Offer& offer : chosen.offers.nodes[n])
+    for (const Offer& offer : decision.offers.nodes[n])
       options.push_back(name_of(graph.nodes[n], offer));
   }
   return scopes;
@@ -174,7 +116,6 @@ void add_runs(const Graph& graph, const Offers& offers, const Invocations& invoc
 
 GraphSummary summary_of(const Graph& graph, const Decision& decision,
                         const Invocations& invocations) {
-  const Chosen& chosen = decision.chosen;
   GraphSummary summary;
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     const Offer& offer = *invocations.offers[n];
@@ -186,7 +127,7 @@ GraphSummary summary_of(const Graph& graph, const Decision& decision,
     summary.call_sites += is_call ? 0 : 1;
     if (each.node) continue;
     const StoredTensor from = each.reads.front(), to = each.writes.front();
-    const std::vector<Stored>& storages = chosen.offers.storages[from.tensor];
+    const std::vector<Stored>& storages = decision.offers.storages[from.tensor];
     summary.conversions.push_back({graph.tensors[from.tensor].name,
                                    to_string(storages[from.storage]),
                                    to_string(storages[to.storage])});
@@ -195,8 +136,9 @@ GraphSummary summary_of(const Graph& graph, const Decision& decision,
     summary.in_buffers.push_back(graph.tensors[tensor].name);
   for (const auto& [tensor, fold] : decision.folds)
     summary.folds.push_back({graph.tensors[tensor].name, fold});
-  summary.cost = chosen.choice.cost;
-  summary.lower_bound = chosen.choice.lower_bound;
+  summary.small_gain = decision.small_gain;
+  summary.cost = decision.choice.cost;
+  summary.lower_bound = decision.choice.lower_bound;
   return summary;
 }
 
@@ -249,6 +191,9 @@ std::string to_string(const GraphSummary& summary) {
     text += fmt::format("convert {}: {} -> {}\n", each.tensor, each.from, each.to);
   for (const std::string& each : summary.in_buffers)
     text += fmt::format("buffer {}: an image for it is not worth its memory\n", each);
+  if (summary.small_gain)
+    text += fmt::format("no textures: {:.1f} % faster is too little to rely on\n",
+                        *summary.small_gain * 100);
   for (const auto& each : summary.folds)
     text += fmt::format("fold {}: {} planes side by side\n", each.tensor, each.fold);
   text += fmt::format("cost: {:.0f} ns, {}\n", summary.cost,
@@ -269,21 +214,25 @@ CompiledGraph compile_graph(const Graph& given, const GraphOptions& options,
   CompiledSites own;
   CallSites sites(options.compile, interruption, options.compiled ? *options.compiled : own);
   SiteCosts costs(graph, options.model, options.costs, sites);
-  Decision decision = decide(graph, options, costs);
-  const Chosen& chosen = decision.chosen;
-  const Invocations invocations = invocations_of(graph, chosen.offers, chosen.choice);
-  Assembly assembly = assemble(graph, chosen.offers, invocations, sites, options.buffer_alignment,
+  Decision decision = decide(graph,
+                             {.storage = options.storage,
+                              .rules = options.rules,
+                              .buffer_alignment = static_cast<int64_t>(options.buffer_alignment),
+                              .may_fold = options.may_fold},
+                             costs);
+  const Invocations invocations = invocations_of(graph, decision.offers, decision.choice);
+  Assembly assembly = assemble(graph, decision.offers, invocations, sites, options.buffer_alignment,
                                options.interpreted);
   CompiledGraph compiled;
   compiled.summary = summary_of(graph, decision, invocations);
-  add_runs(graph, chosen.offers, invocations, assembly, compiled.summary);
+  add_runs(graph, decision.offers, invocations, assembly, compiled.summary);
   add_members(given, compiled.summary);
   compiled.summary.signatures = sites.size();
   add_launches(assembly.plan, compiled.summary);
   add_memory(assembly.plan, compiled.summary);
-  compiled.package = package_of(graph, chosen.offers, assembly, sites);
+  compiled.package = package_of(graph, decision.offers, assembly, sites);
   compiled.values = std::move(assembly.values);
-  compiled.scopes = scope_choice(graph, std::move(decision.chosen));
+  compiled.scopes = scope_choice(graph, std::move(decision));
   return compiled;
 }
 

@@ -4,7 +4,8 @@
 //
 // 1. Each node offers its alternatives, with costs (graph/scopes/offers.h).
 // 2. The cheapest combination is chosen, conversions included (graph/scopes/choice.h). Images that
-//    are not worth their memory are given up (graph/scopes/images.h).
+//    are not worth their memory are given up (graph/scopes/images.h), and textures that gain too
+//    little (graph/scopes/decide.h).
 // 3. The planner of textures may fold tensors of that combination, for at most kFoldBudget of its
 //    cost (graph/scopes/folds.h). With these folds, and no others, the combination is chosen once
 //    more.
@@ -17,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,6 +75,7 @@ struct GraphSummary {
   std::vector<Conversion> conversions;
   std::vector<Fold> folds;
   std::vector<std::string> in_buffers;  // tensors for which an image is not worth its memory
+  std::optional<double> small_gain;     // of textures that were given up (graph/scopes/decide.h)
   std::vector<Run> runs;
   double cost = 0;             // nanoseconds, of the second choice if there are folds
   double lower_bound = 0;      // no choice with these folds costs less

@@ -20,8 +20,8 @@ std::string to_string(const Stored& stored) {
   return stored.is_by_rule() ? scope : scope + " " + ir::to_string(stored.layout);
 }
 
-int64_t bytes_of(const Stored& stored, Type type) {
-  if (stored.is_open) return 0;
+std::optional<int64_t> bytes_of(const Stored& stored, Type type) {
+  if (stored.is_open) return std::nullopt;
   const Layout& layout = stored.layout;
   return layout.row_count() * layout.col_count() * layout.lane_count() * type.bytes();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,8 @@ inline constexpr std::uint64_t kBufferAlignment = 512;
 struct Stored {
   ir::StorageScope scope;
   ir::Layout layout;
-  // A row-major buffer whose size each run says, with an empty layout; or such a texture, with an
-  // open layout.
+  // Each run says the size. The layout of a buffer is empty then, and means row-major; that of a
+  // texture is open (ir/layout/layout.h).
   bool is_open = false;
 
   // Whether the scope alone gives the layout.
@@ -32,8 +33,8 @@ struct Stored {
 // "global", "texture:weight", "texture texture[(d0, d1) -> …]"
 std::string to_string(const Stored& stored);
 
-// Padding included. Nobody knows those of a tensor whose size each run says: then 0.
-int64_t bytes_of(const Stored& stored, ir::Type type);
+// Padding included; nullopt if each run says the size.
+std::optional<int64_t> bytes_of(const Stored& stored, ir::Type type);
 
 // A tensor of this shape in a row-major buffer.
 Stored in_buffer(const Shape& shape);

@@ -26,7 +26,8 @@ TEST(StoredAs, OpenSizes) {
   const Stored by_rule = stored("texture", "", kOpen);
   EXPECT_TRUE(by_rule.is_open && by_rule.is_texture() && by_rule.is_by_rule());
   EXPECT_EQ(to_string(by_rule), "texture");
-  EXPECT_EQ(bytes_of(by_rule, ir::kFloat32), 0);
+  EXPECT_EQ(bytes_of(by_rule, ir::kFloat32), std::nullopt);
+  EXPECT_EQ(bytes_of(stored("texture", "", {2, 6, 5}), ir::kFloat32), 2 * 6 * 2 * 16);
   const std::string layout = "texture[(d0, d1, d2) -> rows=(d1/4), cols=(d0, d2), lanes=(d1%4)]";
   const Stored stated = stored("texture", layout, kOpen);
   EXPECT_TRUE(stated.is_open && !stated.is_by_rule());

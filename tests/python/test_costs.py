@@ -1,5 +1,6 @@
 """Files of costs, the model that is fitted to them, and the measurement of graphs."""
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -18,8 +19,10 @@ from texloom.costs import (
     open_costs,
 )
 from texloom.costs.measuring import _launch_times
+from texloom.custom import host_operator
 from texloom.errors import TVMError
-from texloom.graph import Graph
+from texloom.graph import CostModel, Graph
+from texloom.inspect.scopes import ScopeChoice
 
 DEVICE = MeasuredDevice("a device", "a platform", "1.0", "OpenCL C 1.2")
 
@@ -259,3 +262,67 @@ def test_memory_is_a_limit_of_the_choice(dev):
     assert graph.compile(passes=(), max_live_bytes=100_000).summary["nodes"]
     with pytest.raises(TVMError, match="TL3040"):
         graph.compile(max_live_bytes=-1)
+
+
+def test_memory_is_no_limit_where_each_run_says_the_sizes():
+    graph = Graph("open")
+    x = graph.input("x", ("n", 8))
+    graph.output(*graph.op("y", "copy", lambda x: te.compute(x.shape, lambda *i: x(*i)), [x]))
+    with pytest.raises(TVMError, match=r"TL3040.*each run says how large its tensors are"):
+        graph.compile("opencl", max_live_bytes=1 << 30)
+
+
+@pytest.fixture
+def measured(tmp_path):
+    """Return costs by which a byte takes half a nanosecond, and textures gain little."""
+    database = CostDatabase(tmp_path / "costs.sqlite")
+    rows = [
+        cost(f"{storage} {i}", ns * i, "contraction", storage, 100.0 * i, 0.0)
+        for storage, ns in (("buffer", 50.5), ("texture", 49.5))
+        for i in range(1, 13)
+    ]
+    database.add(DEVICE, rows)
+    return open_costs(database.path)
+
+
+def test_a_file_of_costs_is_read_once(measured, monkeypatch):
+    reads = []
+    costs = CostDatabase.costs
+
+    def counted(self, device):
+        reads.append(device)
+        return costs(self, device)
+
+    monkeypatch.setattr(CostDatabase, "costs", counted)
+    graph_of(16).compile("opencl", passes=(), costs=measured)
+    assert reads == [DEVICE]
+
+
+def test_textures_that_gain_little_are_given_up(measured):
+    """Costs of equal kernels differ by as much."""
+    compiled = graph_of(64).compile("opencl", passes=(), costs=measured)
+    summary = compiled.summary
+    assert {scope for _, scope, _ in summary["stores"].values()} == {"global"}
+    assert 0 < summary["small_gain"] < 0.03
+    assert (
+        summary["lower_bound"]
+        < summary["cost"]
+        == pytest.approx(summary["lower_bound"] / (1 - summary["small_gain"]))
+    )
+    # What else there was to choose is told, too.
+    scopes = ScopeChoice(json.loads(json.dumps(summary["scopes"])))
+    (edge,) = (e for e in scopes.edges() if e.name == "a")
+    assert "texture" in [name.split(" ")[0] for name, added in edge.others if added < 1e9]
+
+
+@pytest.mark.parametrize("model", [None, CostModel(start_ns=0.0, bytes_per_ns=0.25)])
+def test_the_model_that_is_given_counts_before_the_fitted_one(measured, model):
+    @host_operator("test::identity", {"x": "read", "y": "write"})
+    def identity(x, y):
+        y[...] = x
+
+    graph = Graph("custom")
+    graph.output(graph.custom("y", identity, [graph.input("x", (1024,))]))
+    compiled = graph.compile("opencl", costs=measured, model=model)
+    (ns,) = (ns for _, _, ns, _ in compiled.summary["runs"])
+    assert ns == pytest.approx(2000 + 8192 / 2 if model is None else 8192 / 0.25, rel=0.02)

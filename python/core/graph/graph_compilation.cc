@@ -170,6 +170,7 @@ py::dict summary_dict(const PyCompiledGraph& graph) {
     runs.append(py::make_tuple(run.what, run.cost.key, run.cost.ns, run.launches));
   d["runs"] = runs;
   d["in_buffers"] = summary.in_buffers;
+  d["small_gain"] = summary.small_gain;
   d["cost"] = summary.cost;
   d["lower_bound"] = summary.lower_bound;
   d["call_sites"] = summary.call_sites;

@@ -35,6 +35,11 @@ class Costs:
 
         It is kept in the file until there are more measurements.
         """
+        table = self.table()
+        return None if table is None else table.model
+
+    def table(self) -> CostTable | None:
+        """Return what the compiler asks; None without measurements. All rows are read once."""
         costs = self.database.costs(self.device)
         if not costs:
             return None
@@ -43,14 +48,7 @@ class Costs:
         if model is None or model.rows != len(costs):
             model = fitted(costs.values())
             self.database.set_model(self.device, model.text())
-        return model
-
-    def table(self) -> CostTable | None:
-        """Return what the compiler asks; None without measurements."""
-        model = self.model()
-        if model is None:
-            return None
-        return CostTable(self.database.costs(self.device), model)
+        return CostTable(costs, model)
 
 
 def default_file() -> Path | None:

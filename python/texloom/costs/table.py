@@ -24,6 +24,7 @@ class CostTable:
 
     Attributes
     ----------
+    model : FittedModel or None
     asked : dict of str to MeasuredCost
         All call sites that the compiler asked for, by key; those that are not measured with the
         cost that was given.
@@ -35,7 +36,7 @@ class CostTable:
         model: FittedModel | None = None,
     ) -> None:
         self._costs = costs
-        self._model = model
+        self.model = model
         self.asked: dict[str, MeasuredCost] = {}
 
     def __call__(
@@ -54,7 +55,7 @@ class CostTable:
         if known is None:
             storage = "texture" if textures else "buffer"
             facts = (kind, storage, launches, size, operations)
-            ns = size * _NS_PER_BYTE + launches if self._model is None else self._model.ns(*facts)
+            ns = size * _NS_PER_BYTE + launches if self.model is None else self.model.ns(*facts)
             known = MeasuredCost(key, kind, storage, size, operations, launches, ns, 0.0, 0)
         self.asked[key] = known
         return known.ns, key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,6 @@ from .cost_model import CostModel
 from .progress import Progress
 from .tensor import GraphTensor
 
-_LEAST_GAIN = 0.03
-"""Of textures, as a share of the time without them: costs of equal kernels differ by as much."""
-
 
 @dataclass
 class Compilation:
@@ -35,8 +32,9 @@ class Compilation:
         The core's graph.
     operators : list
         Custom operators.
-    model : CostModel
-        For what `costs` do not know: custom operators, and everything if there are none.
+    model : CostModel or None
+        For what `costs` do not know: custom operators, and everything if there are none. By default
+        :class:`CostModel`, with what `costs` say of bytes.
     costs : Costs or None
     max_live_bytes : int or None
     progress : callable or None
@@ -44,7 +42,7 @@ class Compilation:
 
     core: Any
     operators: list[Any]
-    model: CostModel
+    model: CostModel | None
     costs: Costs | None
     max_live_bytes: int | None
     progress: Progress | None
@@ -108,24 +106,25 @@ class Compilation:
         The choice is also metadata of the package, as JSON.
         """
         table = None if self.costs is None else self.costs.table()
-        fitted = None if self.costs is None else self.costs.model()
-        if fitted is not None and fitted.ns_per_byte > 0:  # what texels cost, and custom operators
-            self.model = replace(self.model, bytes_per_ns=1 / fitted.ns_per_byte)
         compiled = self._compiled(scopes, table, [])
         if table is None or self.costs is None:
             return compiled, None
-        if scopes == "auto":
-            without = self._compiled("global", table, [])
-            if compiled.summary()["cost"] > (1 - _LEAST_GAIN) * without.summary()["cost"]:
-                compiled = without
         choice = {"device": str(self.costs.device), **compiled.scopes()}
         compiled.annotate({"scopes": json.dumps(choice)})
         return compiled, choice
 
+    def _model(self, table: CostTable | None) -> CostModel:
+        if self.model is not None:
+            return self.model
+        fitted = None if table is None else table.model
+        if fitted is None or fitted.ns_per_byte <= 0:
+            return CostModel()
+        return CostModel(bytes_per_ns=1 / fitted.ns_per_byte)
+
     def _compiled(
         self, scopes: str, table: CostTable | None, fixed: Sequence[str], may_fold: bool = True
     ) -> Any:
-        model = self.model
+        model = self._model(table)
         options = _core._GraphOptions(
             scopes,
             _core._CostModel(model.start_ns, model.bytes_per_ns, model.operations_per_ns),

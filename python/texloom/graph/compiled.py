@@ -159,9 +159,11 @@ class CompiledGraph(RunnableGraph):
         place" or "copy" for a concatenation, "in place" for a view without a kernel),
         ``conversions`` ((tensor, from, to) for each), ``folds`` (the planes side by side of each
         folded tensor), ``in_buffers`` (tensors for which an image is not worth its memory),
-        ``runs`` ((node or conversion, key of its cost, nanoseconds, launches) of each, in order),
-        ``scopes`` (all that could be chosen by measured costs; else None), ``stores`` ((storage id,
-        scope, layout) of each tensor in memory), ``cost`` and ``lower_bound`` in nanoseconds,
+        ``small_gain`` (the share of the time that textures would save, if they were given up
+        because it is too small; else None), ``runs`` ((node or conversion, key of its cost,
+        nanoseconds, launches) of each, in order), ``scopes`` (all that could be chosen by measured
+        costs; else None), ``stores`` ((storage id, scope, layout) of each tensor in memory),
+        ``cost`` and ``lower_bound`` in nanoseconds,
         ``call_sites`` and ``signatures``, ``launches`` (of all kernels in a run),
         ``workspace_bytes`` (of all temporaries, where they share memory), ``least_bytes`` (a bound:
         no plan of these temporaries takes less), ``temporary_bytes`` (their sum),

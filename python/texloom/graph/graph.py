@@ -419,7 +419,8 @@ class Graph:
             Which combinations take part: all, or of each node those with the most textures, or
             those with the fewest.
         model : CostModel, optional
-            The costs of kernels without given costs, and of conversions.
+            The costs of kernels without given costs, and of conversions. By default a
+            :class:`CostModel`, whose bytes per nanosecond are those of `costs`, if there are any.
         passes : sequence of str, optional
             The passes over the graph to run, in this order: by default all of
             :func:`graph_passes`; ``()`` leaves the nodes as they are.
@@ -442,8 +443,9 @@ class Graph:
         ------
         TVMError
             TL5016 for a pass that does not exist; TL3040 if nodes and tensors do not fit together,
-            if `max_live_bytes` is too small for any choice, or a schedule function raises another
-            exception; otherwise as for :func:`texloom.build`. A note names the node.
+            if `max_live_bytes` is too small for any choice, or given for a graph with symbols, or
+            a schedule function raises another exception; otherwise as for :func:`texloom.build`. A
+            note names the node.
         """
         if scopes not in ("auto", "texture", "global"):
             refuse(
@@ -459,7 +461,7 @@ class Graph:
         compilation = Compilation(
             core=self._made_for(resolve(target)),
             operators=[op._core for op in self._operators.values()],
-            model=model or CostModel(),
+            model=model,
             costs=costs,
             max_live_bytes=max_live_bytes,
             progress=progress,

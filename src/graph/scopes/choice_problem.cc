@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "support/diagnostic.h"
+
 namespace texloom::graph {
 namespace {
 
@@ -20,11 +22,6 @@ void forbid(std::vector<ChoiceOption>& options,
   for (std::size_t i = 0; i < options.size(); ++i) {
     if (!allows(i)) options[i].cost = kInfinite;
   }
-}
-
-// Whether the offer is the alternative of that name, or in place, or a copy.
-bool is_called(const Node& node, const Offer& offer, const std::string& name) {
-  return offer.alternative && node.alternatives[*offer.alternative].name == name;
 }
 
 class Problem {
@@ -77,7 +74,7 @@ class Problem {
     }
     if (!rules_.fixed.empty() && !rules_.fixed[n].empty())
       forbid(options,
-             [&](std::size_t i) { return is_called(node, offers_.nodes[n][i], rules_.fixed[n]); });
+             [&](std::size_t i) { return name_of(node, offers_.nodes[n][i]) == rules_.fixed[n]; });
     forbid(options, [&](std::size_t i) {
       for (const auto* list : {&options[i].reads, &options[i].writes}) {
         for (const StoredTensor& each : *list) {
@@ -94,7 +91,7 @@ class Problem {
     for (std::size_t i = 0; i < graph_.tensors.size(); ++i) {
       auto& uses = limit.uses.emplace_back();
       for (const Stored& stored : offers_.storages[i])
-        uses.push_back(static_cast<double>(bytes_of(stored, graph_.tensors[i].type)));
+        uses.push_back(static_cast<double>(bytes_of(stored, graph_.tensors[i].type).value()));
     }
   }
 
@@ -107,6 +104,10 @@ class Problem {
 }  // namespace
 
 ChoiceProblem choice_problem(const Graph& graph, const Offers& offers, const ChoiceRules& rules) {
+  if (rules.max_live_bytes && !graph.symbols.empty())
+    fail({}, Code::BadGraph, "give its inputs fixed shapes, or set no limit",
+         "{} bytes cannot be the most for '{}', because each run says how large its tensors are",
+         *rules.max_live_bytes, graph.name);
   return Problem(graph, offers, rules).make();
 }
 

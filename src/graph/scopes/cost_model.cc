@@ -13,9 +13,13 @@ double operations_of(const lower::Lowering& program) {
   return count ? compile::total(*count, {}).value_or(0) : 0;
 }
 
+double moved_bytes(const Stored& stored, ir::Type type) {
+  return static_cast<double>(bytes_of(stored, type).value_or(0));
+}
+
 double copy_cost(const CostModel& model, const std::vector<Stored>& tensors, ir::Type type) {
   double bytes = 0;
-  for (const Stored& stored : tensors) bytes += static_cast<double>(bytes_of(stored, type));
+  for (const Stored& stored : tensors) bytes += moved_bytes(stored, type);
   return cost_of(model, bytes, 0);
 }
 

@@ -20,6 +20,10 @@ double cost_of(const CostModel& model, double bytes, double operations);
 // Those of all stages (compile/operation_count.h); zero if nobody can count them, as in an extern.
 double operations_of(const lower::Lowering& program);
 
+// What a tensor adds to the bytes of a kernel. One whose size each run says adds nothing: nobody
+// knows how much it moves, but about as much in each storage, and these are what is compared.
+double moved_bytes(const Stored& stored, ir::Type type);
+
 // Of a kernel that copies tensors of `type` from the first storages to the last.
 double copy_cost(const CostModel& model, const std::vector<Stored>& tensors, ir::Type type);
 

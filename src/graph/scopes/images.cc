@@ -76,7 +76,7 @@ std::set<TensorId> tensors_out_of_images(const Graph& graph, const Offers& offer
   for (std::size_t i = 0; i < best->candidates.size();) {
     ChoiceRules fewer = own;
     fewer.in_buffers.insert(best->candidates[i].begin(), best->candidates[i].end());
-    Choice other = choose(choice_problem(graph, offers, fewer));
+    Choice other = choose(choice_problem(graph, offers, fewer), fewer.max_partial);
     ++i;
     if (other.options.empty() || other.cost > most) continue;
     const double added = other.cost - best->choice.cost;

@@ -252,6 +252,11 @@ class Collection {
 
 }  // namespace
 
+std::string name_of(const Node& node, const Offer& offer) {
+  return offer.alternative ? node.alternatives[*offer.alternative].name
+                           : std::string(offer.in_place ? "in place" : "copy");
+}
+
 Offers collect_offers(const Graph& graph, StoragePreference preference, SiteCosts& costs,
                       int64_t buffer_alignment, const Folds& folds) {
   return Collection(graph, preference, costs, buffer_alignment, folds).collect();

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "graph/scopes/choice.h"
@@ -28,6 +29,9 @@ struct Offer {
   // in place: where its output is in its input.
   std::optional<std::vector<PartPlace>> in_place = {};
 };
+
+// The name of its alternative; "in place", or "copy" of a concatenation.
+std::string name_of(const Node& node, const Offer& offer);
 
 struct Offers {
   std::vector<std::vector<Stored>> storages;  // by tensor; no two are the same memory

@@ -11,7 +11,7 @@ namespace {
 
 double bytes_of_all(const std::vector<Stored>& stored, ir::Type type) {
   double bytes = 0;
-  for (const Stored& each : stored) bytes += static_cast<double>(bytes_of(each, type));
+  for (const Stored& each : stored) bytes += moved_bytes(each, type);
   return bytes;
 }
 
@@ -56,7 +56,7 @@ SiteCost SiteCosts::of_node(const Node& node, const Alternative& alternative,
   const std::vector<TensorId> tensors = tensors_of(node);
   double bytes = 0;
   for (std::size_t i = 0; i < tensors.size(); ++i)
-    bytes += static_cast<double>(bytes_of(stored[i], graph_.tensors[tensors[i]].type));
+    bytes += moved_bytes(stored[i], graph_.tensors[tensors[i]].type);
   if (!alternative.program) return {cost_of(model_, bytes, 0)};
   if (!has_source()) return {cost_of(model_, bytes, operations_of(*alternative.program))};
   return cost(to_string(node.pattern.value_or(Pattern::Opaque)), *alternative.program,

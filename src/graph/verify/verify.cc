@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <numeric>
@@ -265,7 +266,7 @@ class Verifier {
       if (!names.insert(alternative.name).second)
         error(node.location, "give each a name of its own",
               "two alternatives of the node '{}' are called '{}'", node.name, alternative.name);
-      if (alternative.cost && !(*alternative.cost >= 0))
+      if (alternative.cost && !(*alternative.cost >= 0 && std::isfinite(*alternative.cost)))
         error(node.location, "give nanoseconds, or leave the cost out",
               "the alternative '{}' of the node '{}' costs {}", alternative.name, node.name,
               *alternative.cost);
