@@ -1,11 +1,16 @@
 """Operators of graphs in textures: which tensors they can store there, and that values stay."""
 
+import re
+
 import numpy as np
 import pytest
+from conftest import plain_target
 
-from texloom import te
+from texloom import extents, te
+from texloom.driver import program
 from texloom.graph import Graph
 from texloom.ops.convolution import convolution
+from texloom.ops.schedules import schedule_default
 from texloom.ops.schedules.texels import activation_storage, weight_storage
 
 RNG = np.random.default_rng(5)
@@ -72,14 +77,49 @@ def test_what_textures_cannot_hold_stays_in_buffers(dev):
         ((1, 3, 8, 8), "int32", False),
         ((), "float32", False),
         ((1, 2, 3, 4, 5, 6, 7), "float32", False),
-        ((1, 4, 20000, 8), "float32", False),
+        ((1, 4, 20000, 8), "float32", True),
+        ((1, 4, 70000, 8000), "float32", False),
     ],
 )
 def test_activations(shape, dtype, is_texel):
-    assert (activation_storage(shape, dtype) != "global") == is_texel
+    assert (activation_storage(shape, dtype, "opencl") != "global") == is_texel
 
 
 def test_weights():
-    assert "lanes=o%4" in weight_storage((32, 16, 3, 3), "float32")
-    assert weight_storage((32, 4096, 3, 3), "float32") == "global"  # 36,864 texels in a row
-    assert weight_storage((32, 16), "float32") == "global"
+    assert "lanes=o%4" in weight_storage((32, 16, 3, 3), "float32", "opencl")
+    assert weight_storage((32, 16), "float32", "opencl") == "global"
+    # 36,864 texels in a row are folded, if there is room for so many rows.
+    assert weight_storage((32, 4096, 3, 3), "float32", "opencl") != "global"
+    small = "opencl -texture_spatial_limit=128"
+    assert weight_storage((32, 4096, 3, 3), "float32", small) == "global"
+
+
+def test_open_sizes_start_below_the_limit():
+    """They are not folded."""
+    shape = (9000, extents.symbol("n"), 4)
+    assert activation_storage(shape, "float32", "opencl") == "global"
+    assert activation_storage(shape, "float32", "opencl -texture_spatial_limit=16384") != "global"
+
+
+@pytest.mark.parametrize("shape", [(1, 12, 20000, 2), (1, 4, 2, 40000), (70000, 4), (40000,)])
+def test_what_exceeds_an_image_is_folded(dev, shape):
+    g = Graph("large")
+    x = g.input("x", shape)
+    (a,) = g.op("a", "Twice", lambda a: te.compute(a.shape, lambda *i: a(*i) * 2.0), [x])
+    g.output(*g.op("y", "Next", lambda a: te.compute(a.shape, lambda *i: a(*i) + 1.0), [a]))
+    compiled = g.compile(plain_target(dev), scopes="texture", passes=())
+    assert set(compiled.summary["nodes"].values()) == {"texture"}
+    values = integers(*shape)
+    np.testing.assert_array_equal(compiled.run({"x": values}, dev)["y"], values * 2 + 1)
+
+
+@pytest.mark.parametrize("shape", [(2, 6, 8), (2, 8, 6, 5)])
+def test_lanes_of_sums_are_those_of_the_output(shape):
+    """The loop over the lanes of a texel is unrolled, whatever axis they are along."""
+    axis = 1 if len(shape) == 4 else 2
+    x = te.placeholder((*shape, 16), name="x")
+    k = te.reduce_axis((0, 16), name="k")
+    y = te.compute(shape, lambda *i: te.sum(x(*i, k), axis=k), name="y")
+    text = str(program(schedule_default([y], [x], ("global", "texture"), "opencl"), [x, y]))
+    (unrolled,) = re.findall(r"unroll (\S+)\.c\n", text)
+    assert unrolled == f"i{axis}"

@@ -1,9 +1,12 @@
-// Parses targets.
+// Parses targets, and asks for their limits.
 
 #include <pybind11/stl.h>
 
 #include "core/handles.h"
+#include "ir/layout/layout_fold.h"
+#include "ir/layout/layout_pattern.h"
 #include "ir/target/target.h"
+#include "schedule/storage.h"
 
 namespace texloom::python {
 
@@ -35,11 +38,23 @@ py::dict target_attributes(const std::string& text) {
   return attributes;
 }
 
+// Whether a tensor in a texture of this scope or layout fits an image of the target, folded if need
+// be.
+bool fits_image(const Shape& shape, const std::string& storage, const std::string& target) {
+  const bool is_layout = storage.ends_with(']');
+  const schedule::Storage parsed = schedule::parse_storage(
+      is_layout ? "" : storage, is_layout ? storage : "", shape, user_location());
+  const Layout layout = parsed.layout ? layout_for(*parsed.layout, shape)
+                                      : texture_layout(shape, parsed.scope.texture.value());
+  return best_fold(layout, parse_target(target, {}).limits.images()).has_value();
+}
+
 }  // namespace
 
 void bind_targets(py::module_& m) {
   m.def("check_target",
         [](const std::string& text) { return to_string(parse_target(text, user_location())); });
+  m.def("fits_image", fits_image);
   m.def("target_devices", target_devices);
   m.def("target_attributes", target_attributes);
 }

@@ -56,7 +56,7 @@ def schedule_operators(
             progress("kernels are scheduled", done, len(operators))
         alternatives = _over_buffers(operator, fixed, constants, target)
         if textures:
-            storages = _texture_storages(operator, constants)
+            storages = _texture_storages(operator, constants, target)
             texels = _scheduled_if_possible(operator, storages, target)
             alternatives += [] if texels is None else [("texture", texels, None, None, True)]
         core.schedule(operator.number, alternatives)
@@ -119,12 +119,14 @@ def _scheduled_if_possible(
         return None
 
 
-def _texture_storages(operator: Operator, constants: Collection[str]) -> tuple[str, ...]:
+def _texture_storages(
+    operator: Operator, constants: Collection[str], target: str
+) -> tuple[str, ...]:
     """Return where the arguments are stored if as many as possible are in textures."""
     return tuple(
-        weight_storage(each.shape, each.dtype)
+        weight_storage(each.shape, each.dtype, target)
         if each.name in constants
-        else activation_storage(each.shape, each.dtype)
+        else activation_storage(each.shape, each.dtype, target)
         for each in (*operator.inputs, *operator.outputs)
     )
 

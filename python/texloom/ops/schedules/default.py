@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from types import ModuleType
 
@@ -80,7 +81,7 @@ class _Storages:
     def functions(self, tensor: Tensor) -> tuple[_Bind, _Order]:
         """Return what binds an output, and what orders a reduction in a thread of it."""
         if self.is_texture(tensor):
-            return bind_texels, schedule_lanes
+            return bind_texels, partial(schedule_lanes, output=tensor)
         # Where channels are the only axis, they are last anyway.
         is_pixel = self.device is processor and prod(map(likely, tensor.shape[2:])) == 1
         is_last = self.has_channels_last and len(tensor.shape) > 2 and is_pixel

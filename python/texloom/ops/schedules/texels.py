@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from ... import te
+from ... import _core, te
 from ..._core import IterVar, Schedule, Tensor
 from ...extents import are_known
 
@@ -25,7 +25,6 @@ _ACTIVATIONS = "texture[(n, c, h, w) -> rows=(n, c/4, h), cols=(w), lanes=c%4]"
 _OPEN_ACTIVATIONS = "texture[(n, c, h, w) -> rows=(c/4, h), cols=(n, w), lanes=c%4]"
 _WEIGHTS = "texture[(o, i, h, w) -> rows=(o/4), cols=(i, h, w), lanes=o%4]"
 _DTYPES = ("float32", "float16")
-_MOST_TEXELS = 16384  # in each direction, of an image
 _MOST_AXES = 6  # of a tensor in a texture
 
 
@@ -34,27 +33,22 @@ def is_texture(scope: str) -> bool:
     return scope.startswith("texture")
 
 
-def activation_storage(shape: Sequence[Any], dtype: str) -> str:
+def activation_storage(shape: Sequence[Any], dtype: str, target: str) -> str:
     """Return where an activation may be stored as texels: a scope or a layout, or "global".
 
     Four neighbors along the channels of ``[N, C, H, W]`` are a texel; of other shapes, along the
-    last axis. Each run says the extents that are no numbers.
+    last axis. Each run says the extents that are no numbers. The compiler folds what is larger than
+    an image of the target.
     """
     if dtype not in _DTYPES or not 1 <= len(shape) <= _MOST_AXES:
         return "global"
     if not are_known(shape):
-        return _open_storage(shape)
-    if len(shape) == 4:
-        n, c, h, w = shape
-        rows, columns, storage = n * -(-c // LANES) * h, w, _ACTIVATIONS
-    else:
-        *outer, last = shape
-        rows, columns = prod(outer[:-1]), prod(outer[-1:]) * -(-last // LANES)
-        storage = "texture"
-    return storage if max(rows, columns) <= _MOST_TEXELS else "global"
+        return _open_storage(shape, target)
+    storage = _ACTIVATIONS if len(shape) == 4 else "texture"
+    return storage if _core.fits_image(list(shape), storage, target) else "global"
 
 
-def _open_storage(shape: Sequence[Any]) -> str:
+def _open_storage(shape: Sequence[Any], target: str) -> str:
     """Return the layout of an activation with open extents, or "global" if no run would fit.
 
     A vector alone would have all of its texels in one row.
@@ -73,23 +67,22 @@ def _open_storage(shape: Sequence[Any]) -> str:
             f"texture[({', '.join(names)}) -> rows=({', '.join(outer)}), "
             f"cols=({last}/{LANES}), lanes={last}%{LANES}]"
         )
-    return storage if max(rows, columns) <= _MOST_TEXELS else "global"
+    most = _core.target_attributes(target)["texture_spatial_limit"]
+    return storage if max(rows, columns) <= most else "global"  # such a texture is not folded
 
 
-def weight_storage(shape: Sequence[int], dtype: str) -> str:
+def weight_storage(shape: Sequence[int], dtype: str, target: str) -> str:
     """Return where the weights ``[O, I, H, W]`` of a convolution may be stored as texels.
 
     Four output channels are a texel, so that one read has the factors of a texel of outputs.
     """
     if dtype not in _DTYPES or len(shape) != 4:
         return "global"
-    o, i, h, w = shape
-    fits = max(-(-o // LANES), i * h * w) <= _MOST_TEXELS
-    return _WEIGHTS if fits else "global"
+    return _WEIGHTS if _core.fits_image(list(shape), _WEIGHTS, target) else "global"
 
 
 def _lane_axis(tensor: Tensor) -> int:
-    """Return the axis along which four elements are a texel."""
+    """Return the axis along which four elements of a tensor in a texture are a texel."""
     return 1 if len(tensor.shape) == 4 else len(tensor.shape) - 1
 
 
@@ -106,16 +99,18 @@ def bind_texels(s: Schedule, tensor: Tensor) -> IterVar:
     return thread
 
 
-def schedule_lanes(s: Schedule, tensor: Tensor) -> None:
-    """Schedule what a thread computes for a texel in registers: its lanes are the innermost loop.
+def schedule_lanes(s: Schedule, tensor: Tensor, output: Tensor) -> None:
+    """Schedule what a thread computes for a texel of `output`, in registers.
 
-    Along a reduced axis of channels, the lanes of a texel that is read follow one another.
+    The lanes are the innermost loop. Sums of convolutions may have one axis for all pixels. Along a
+    reduced axis of channels, the lanes of a texel that is read follow one another.
     """
     reduced = list(s[tensor].op.reduce_axis)
     axes = list(s[tensor].op.axis)
     if len(axes) < 2 or not reduced:
         return
-    lane = axes[1] if len(axes) in (3, 4) else axes[-1]
+    has_channels = len(output.shape) == 4
+    lane = axes[1] if has_channels else axes[-1]
     s[tensor].reorder(*reduced, *(each for each in axes if each is not lane), lane)
     s[tensor].unroll(lane)
 
