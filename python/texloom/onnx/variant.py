@@ -1,4 +1,4 @@
-"""A model compiled for fixed shapes."""
+"""A model compiled as a graph: for fixed shapes, or for open ones that each run says."""
 
 from __future__ import annotations
 
