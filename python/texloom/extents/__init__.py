@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .conditions import Condition, agree, agreed, collected
+from .conditions import Condition, agree, agreed, at_least, collected
 from .expressions import (
     LARGEST,
     Extent,
@@ -33,6 +33,7 @@ __all__ = [
     "agreed",
     "analyzer_of",
     "are_known",
+    "at_least",
     "collected",
     "is_at_most",
     "is_extent",

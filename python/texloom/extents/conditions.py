@@ -58,6 +58,20 @@ def agree(a: Any, b: Any) -> bool:
     return True
 
 
+def at_least(a: Any, b: Any) -> bool:
+    """Whether an extent is as large as another one, or may be: then that becomes a condition."""
+    difference = plain(a - b)
+    if isinstance(difference, int):
+        return difference >= 0
+    low, high = analyzer_of(difference)._bounds(difference)
+    if low is not None and low >= 0:
+        return True
+    if (high is not None and high < 0) or _COLLECTOR.conditions is None:
+        return False
+    _COLLECTOR.conditions.append(Condition(False, plain(a), plain(b)))
+    return True
+
+
 def agreed(extents: Sequence[Any]) -> Extent | None:
     """Return the extent that all are, the shortest one; None if they differ."""
     shortest = min(
@@ -66,4 +80,4 @@ def agreed(extents: Sequence[Any]) -> Extent | None:
     return shortest if all(agree(shortest, each) for each in extents) else None
 
 
-__all__ = ["Condition", "agree", "agreed", "collected"]
+__all__ = ["Condition", "agree", "agreed", "at_least", "collected"]

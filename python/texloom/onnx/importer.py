@@ -50,6 +50,7 @@ from .sizes import Fraction, computed_sizes
 from .stand_ins import StandIns
 
 _BUGS = (AssertionError, AttributeError, NameError, RecursionError)
+_OPEN = "it has to know extents that the model leaves open"
 _LOST = Value((), "")  # an output of a node that is not converted, or of one after it
 
 
@@ -220,8 +221,10 @@ class Importer:
         if is_of_model:
             check_inputs(node, inputs, version)
         if any(each is not None and each.sizes is not None for each in inputs):
-            sizes = computed_sizes(node.op_type, inputs, attributes_of(node), version)
+            with extents.collected() as conditions:
+                sizes = computed_sizes(node.op_type, inputs, attributes_of(node), version)
             if sizes is not None:
+                self.graph.require(self._path[-1], conditions)
                 return [sizes]
         if all(each is None or each.is_constant for each in inputs):
             folded = computed_now(node, [e.array if e else None for e in inputs], version)
@@ -257,7 +260,7 @@ class Importer:
             raise
         except TVMError as error:
             if self._is_open:
-                raise Unsupported("it has to know extents that the model leaves open") from error
+                raise Unsupported(_OPEN) from error
             raise
         except _BUGS as error:
             raise InternalError(
@@ -265,6 +268,8 @@ class Importer:
                 f"{error}; this is a bug in Texloom, please report it with the model"
             ) from error
         except Exception as error:  # of a node whose attributes contradict its inputs
+            if self._is_open:
+                raise Unsupported(_OPEN) from error
             raise Unsupported(f"it is not valid: {type(error).__name__}: {error}") from error
         return [made] if isinstance(made, Value) else list(made)
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import te
-from ..extents import Extent, is_at_most, number_of, plain, product, quotient
+from ..extents import Extent, at_least, is_at_most, number_of, plain, product, quotient
 from .nodes import Value, constant, of_sizes
 from .nodes.types import dtype_name
 
@@ -25,7 +25,7 @@ Sizes = NDArray[Any]
 
 @dataclass(frozen=True)
 class Fraction:
-    """A quotient of an extent and a number that may not divide it; none is negative."""
+    """A quotient of an extent and a number that may not divide it; neither is negative."""
 
     above: Extent
     below: int
@@ -37,9 +37,24 @@ def _quotient(above: Any, below: Any) -> Any:
     if whole is not None:
         return whole
     divisor = number_of(below)
-    if divisor is None or divisor < 1:
+    if divisor is None or divisor < 1 or not at_least(above, 0):
         raise ValueError
     return Fraction(plain(above), divisor)
+
+
+def _cut(above: Any, below: Any) -> Any:
+    """Return a quotient of integers, which is rounded toward zero."""
+    if number_of(above) is not None and number_of(below) is not None:
+        rounded = abs(int(above)) // abs(int(below))
+        return rounded if (int(above) < 0) == (int(below) < 0) else -rounded
+    if not at_least(above, 0) or not at_least(below, 1):
+        raise ValueError
+    return above // below
+
+
+def _rest(above: Any, below: Any) -> Any:
+    """Return what such a quotient leaves, which has the sign of the dividend."""
+    return above - _cut(above, below) * below
 
 
 def _parts(number: Any) -> tuple[Any, int]:
@@ -169,11 +184,14 @@ def _computed(
         return x if becomes_float or not has_fractions else _each(_rounded_down, x)
     if op in ("Identity", "Round"):
         return x
+    if op == "Neg":
+        return _each(lambda each: -1 * each, x)
     if op in ("Ceil", "Floor"):
         return _each(_FRACTIONAL[op], x)
     if op in _BINARY or op == "Div":
-        function = _divided if is_float else lambda a, b: a // b
-        return _each(_BINARY.get(op, function), *arrays)
+        if op == "Mod" and attributes.get("fmod", 0):
+            return _each(_rest, *arrays)
+        return _each(_BINARY.get(op, _divided if is_float else _cut), *arrays)
     if op == "Where":
         return np.where(x.astype(bool), *arrays[1:])  # type: ignore[union-attr, arg-type]
     if op == "Concat":

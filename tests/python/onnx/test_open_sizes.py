@@ -76,6 +76,10 @@ NODES = {
     "of a constant": "s = Shape(x) y = Expand(half, s)",
     "to the end": "y = Slice(x, one, last, one)",
     "in steps": "y = Slice(x, zero, last, one, two)",
+    "the last ones": "y = Slice(x, five, last, one)",
+    "some of the last ones": "y = Slice(x, five, minus, one, two)",
+    "turned around": "y = Slice(x, minus, lowest, one, minus)",
+    "turned around, in steps": "y = Slice(x, last, zero, one, three)",
     "summed up": "y = CumSum(x, one)",
     "summed from the end": "y = CumSum<reverse = 1, exclusive = 1>(x, one)",
     "a triangle": "y = Trilu<upper = 0>(x)",
@@ -89,6 +93,8 @@ def test_nodes_over_open_extents(tmp_path, name):
         f"""<ir_version: 9, opset_import: ["" : 20]> one (float[N, H] x) => (y)
         <int64[4] pads = {{0, 1, 2, 2}}, int64[4] less = {{0, -1, 1, 0}}, int64[1] zero = {{0}},
          int64[1] one = {{1}}, int64[1] two = {{2}}, int64[1] last = {{9223372036854775807}},
+         int64[1] five = {{-5}}, int64[1] minus = {{-1}}, int64[1] three = {{-3}},
+         int64[1] lowest = {{-9223372036854775807}},
          float[1] half = {{0.5}}> {{ {NODES[name]} }}"""
     )
     texloom.compile(model).save(tmp_path / "open.tlp")
@@ -121,6 +127,55 @@ def test_fractions_of_open_extents(tmp_path, computed, extent):
     graph = texloom.graph.load(tmp_path / "open.tlp")
     for h in (7, 8, 9):
         assert graph.run({"x": np.ones(h, "float32")})["y"].shape == (extent(h),)
+
+
+@pytest.mark.parametrize(
+    ("computed", "taken"),
+    [
+        (
+            "less = Sub(s, ten) y = Div(less, two)",
+            range(10, 99),
+        ),
+        ("less = Sub(s, ten) y = Mod<fmod = 1>(less, two)", range(10, 99)),
+        (
+            "f = Cast<to = 1>(s) less = Sub(f, tens) h = Mul(less, half) y = Cast<to = 7>(h)",
+            range(10, 99),
+        ),
+        (
+            "less = Sub(s, ten) y = Slice(x, less, s)",
+            range(11, 99),
+        ),
+        ("less = Sub(six, s) y = Slice(x, less, six)", range(4, 7)),
+    ],
+)
+def test_sizes_that_may_be_negative_are_right_or_refused(tmp_path, computed, taken):
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 9, opset_import: ["" : 20]> one (float[H] x) => (y)
+        <int64[1] ten = {{10}}, int64[1] two = {{2}}, int64[1] six = {{6}}, float[1] tens = {{10}},
+         float[1] half = {{0.5}}> {{ s = Shape(x) {computed} }}"""
+    )
+    texloom.compile(model).save(tmp_path / "open.tlp")
+    graph = texloom.graph.load(tmp_path / "open.tlp")
+    for h in (3, 5, 9, 11, 12, 15):
+        x = np.arange(h, dtype="float32")
+        if h in taken:
+            np.testing.assert_array_equal(graph.run({"x": x})["y"], expected(model, x))
+        else:
+            with pytest.raises(TVMError, match="TL5003"):
+                graph.run({"x": x})
+        np.testing.assert_array_equal(texloom.compile(model).run({"x": x})["y"], expected(model, x))
+
+
+def test_squeeze_without_axes_refuses_an_extent_that_is_1(tmp_path):
+    model = onnx.parser.parse_model(
+        """<ir_version: 9, opset_import: ["" : 20]> one (float[N, 1, 3] x) => (y)
+        { y = Squeeze(x) }"""
+    )
+    texloom.compile(model).save(tmp_path / "open.tlp")
+    graph = texloom.graph.load(tmp_path / "open.tlp")
+    assert graph.run({"x": np.ones((2, 1, 3), "float32")})["y"].shape == (2, 3)
+    with pytest.raises(TVMError, match="TL5003"):
+        graph.run({"x": np.ones((1, 1, 3), "float32")})
 
 
 def test_an_empty_batch_has_empty_outputs():

@@ -13,6 +13,7 @@ from ...extents import (
     Extent,
     agree,
     are_known,
+    at_least,
     is_at_most,
     number_of,
     plain,
@@ -72,7 +73,9 @@ def squeeze(node: Node) -> Value:
     x = node.input(0)
     axes = node.ints_or("axes", 1)
     if axes is None:
-        axes = [axis for axis, extent in enumerate(x.shape) if extent == 1]
+        axes = [axis for axis, extent in enumerate(x.shape) if number_of(extent) == 1]
+        if not all(at_least(e, 2) for axis, e in enumerate(x.shape) if axis not in axes):
+            node.refuse("an extent of 1 would be left out")
     axes = normal_axes(node, axes, x.rank)
     if not all(agree(x.shape[axis], 1) for axis in axes):
         node.refuse(f"the axes {axes} of the shape {x.shape} are not all of extent 1")
@@ -329,29 +332,42 @@ def _open_slice(
     first: list[Any] = [0] * x.rank
     every, shape = [1] * x.rank, list(x.shape)
     for axis, (start, end, step) in zip(axes, parts, strict=True):
-        if step < 1:
-            node.refuse("its step is negative, along an axis of which only a run says the extent")
-        begin = _place(start, x.shape[axis])
-        count = plain(_place(end, x.shape[axis]) - begin)
+        extent = x.shape[axis]
+        if step > 0:
+            begin = _place(node, start, extent, extent, 0)
+            last = _place(node, end, extent, extent, 0)
+            count = plain(last - begin)
+        else:  # from the last element on, or before the first one
+            begin = _place(node, start, extent, plain(extent - 1), 0)
+            count = plain(begin - _place(node, end, extent, extent, -1))
         first[axis], every[axis] = begin, step
-        shape[axis] = count if step == 1 else plain((count + step - 1) // step)
-    if tuple(shape) == x.shape:
+        size = abs(step)
+        shape[axis] = count if size == 1 else plain((count + size - 1) // size)
+    if tuple(shape) == x.shape and min(every, default=1) > 0:
         return x
     attributes: dict[str, Any] = {"starts": first, "steps": every, "shape": tuple(shape)}
     return node.emit("slice", movement.strided_slice, [x], **attributes)
 
 
-def _place(number: Any, extent: Any) -> Extent:
-    """Return where a slice starts or ends, of which it says that it is not before the tensor."""
+def _place(node: Node, number: Any, extent: Any, most: Any, least: int) -> Extent:
+    """Return where a slice starts or ends: `least` to `most`, counted from the end if negative.
+
+    Of a number that only a run says it has to hold that it is not negative.
+    """
     if isinstance(number, int) and number < 0:
-        return plain(extent + number)
+        number = least if number <= -LARGEST else plain(extent + number)
+        if is_at_most(least, number):
+            return number
+        return plain(te.max(number, least))
     if isinstance(number, int) and number >= LARGEST:
-        return plain(extent)
-    if is_at_most(number, extent):
+        return plain(most)
+    if not at_least(number, 0):
+        node.refuse("it counts from the end, which is certain only at a run")
+    if is_at_most(number, most):
         return plain(number)
-    if is_at_most(extent, number):
-        return plain(extent)
-    return plain(te.min(number, extent))
+    if is_at_most(most, number):
+        return plain(most)
+    return plain(te.min(number, most))
 
 
 def _taken(start: int, end: int, step: int, extent: int) -> range:
