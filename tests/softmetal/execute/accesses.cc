@@ -111,7 +111,7 @@ void Execution::set_up_memory() {
 }
 
 Report Execution::report_here(ReportKind kind, std::string text) const {
-  Report report{kind, true, std::move(text), {}, {}, 1};
+  Report report{kind, true, std::move(text), {}, {}, 1, refused_};
   if (running_ != nullptr) {
     for (int a = 0; a < 3; ++a) {
       report.group[a] = running_->builtins[SM_THREADGROUP_POSITION_IN_GRID][a];
@@ -168,6 +168,7 @@ void Execution::access(const void* address, size_t size, Access access, bool who
   if (region == nullptr) {
     const std::string what =
         stacks_.contains(address) ? "memory of another thread" : memory_.describe(address);
+    refused_ = address;
     fail(ReportKind::OutOfBounds,
          std::string(verb(access)) + " " + std::to_string(size) + " bytes at " + what);
   }
@@ -271,6 +272,7 @@ void Execution::fault(int signal, const void* code, const void* address) {
     text = "uses more memory of its own than a thread has: recursion, or large arrays";
   } else {
     kind = ReportKind::OutOfBounds;
+    refused_ = address;
     text = "accesses " + memory_.describe(address);
   }
   reports_.push_back(report_here(kind, std::move(text)));

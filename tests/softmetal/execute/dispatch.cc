@@ -24,7 +24,7 @@ class Checker {
 
  private:
   void error(ReportKind kind, std::string text) {
-    reports_.push_back({kind, true, std::move(text), {}, {}, 1});
+    reports_.push_back({kind, true, std::move(text)});
   }
   static std::string named(const char* kind, const Parameter& p) {
     return std::string(kind) + " " + std::to_string(p.index) + ", \"" + p.name + "\"";

@@ -107,6 +107,7 @@ class Execution {
   std::map<const Texture*, TexelMarks> texel_marks_;
   std::vector<Report> reports_;
   bool failed_ = false;
+  const void* refused_ = nullptr;  // an address outside of all memory
 
   Context main_;
   StackPool stacks_;

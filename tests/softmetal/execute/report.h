@@ -30,6 +30,7 @@ struct Report {
   std::string text;
   std::array<uint32_t, 3> group{}, thread{};  // where, if a thread did it
   int count = 1;                              // how often; only the first place is named
+  const void* address = nullptr;              // of memory that the kernel may not use
 };
 
 // One line per report.

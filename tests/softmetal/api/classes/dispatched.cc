@@ -81,7 +81,13 @@ std::string Dispatched::run(Pass& pass) {
   run.on_touched = [&](const Touched& touched) { add_use(pass, touched); };
   const std::vector<Report> reports = dispatch(*function, arguments, grid, run);
   ++pass.command;
-  return has_errors(reports) ? print_reports(reports) : std::string();
+  if (!has_errors(reports)) return {};
+  if (is_of_a_resource(reports.back().address)) {
+    report_misuse("kernel \"" + function->name +
+                  "\" uses a resource that is not resident, or beyond its end: what argument "
+                  "buffers refer to must be named by useResource or useHeap");
+  }
+  return print_reports(reports);
 }
 
 }  // namespace softmetal

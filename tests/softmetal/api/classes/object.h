@@ -12,7 +12,11 @@
 
 namespace softmetal {
 
-inline std::string text_of(NSString* text) { return text == nil ? "" : [text UTF8String]; }
+inline std::string text_of(NSString* text) {
+  @autoreleasepool {  // for the characters; there may be none around deallocations
+    return text == nil ? std::string() : [text UTF8String];
+  }
+}
 inline NSString* string_of(const std::string& text) {
   return [NSString stringWithUTF8String:text.c_str()];
 }

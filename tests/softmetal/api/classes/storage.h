@@ -38,6 +38,9 @@ class Storage {
   UseHistory uses_;
 };
 
+// Whether a resource of some device has this address.
+bool is_of_a_resource(const void* address);
+
 // A resource's part of it.
 struct Part {
   std::shared_ptr<Storage> storage;
