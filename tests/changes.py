@@ -32,8 +32,9 @@ TEST = re.compile(r"^\s*texloom_test\((\w+) DEPS ((?: ?[a-z_]+)+)", re.MULTILINE
 FOLDERS = {"codegen_opencl": "codegen", "metal": "runtime"}
 COMPILER = set(layering.PIPELINE)
 HAL_FUZZ = "hal_fuzz"
-SOFTMETAL = "softmetal"  # a library of the tests, with tests of its own
-OWN_TESTS = {"runtime": {"runtime", "conformance", HAL_FUZZ}}  # else named as the folder
+METAL = "metal"  # the driver over the software Metal
+SOFTMETAL = {"softmetal", "softmetal_api", METAL}  # tests of tests/softmetal
+OWN_TESTS = {"runtime": {"runtime", "conformance", HAL_FUZZ, METAL}}  # else named as the folder
 PROGRAMS = {"texloom-opt", "texloom-compile"}  # that tests/lit runs
 BUILD_FILES = re.compile(r"CMake|cmake/|\.cmake|requirements-dev|^dev$")
 
@@ -67,8 +68,8 @@ def base() -> str:
 def concerning() -> dict[str, set[str]]:
     """Return, for each C++ test, the folders of src/ that it depends on."""
     tests: dict[str, set[str]] = {
-        HAL_FUZZ: set(layering.MAY_INCLUDE["runtime"]),
-        SOFTMETAL: set(),
+        **{name: set() for name in SOFTMETAL},
+        **{name: set(layering.MAY_INCLUDE["runtime"]) for name in (HAL_FUZZ, METAL)},
     }
     for name, libraries in TEST.findall((ROOT / "tests/CMakeLists.txt").read_text()):
         tests[name] = set()
@@ -125,6 +126,10 @@ class Plan:
         elif folder == "python":
             alone = Path(rest).name.startswith("test_")
             self.python.add(f"tests/{rest}" if alone else "tests/python")
+        elif folder == "softmetal":
+            self.cxx |= SOFTMETAL
+        elif rest.startswith("runtime/drivers/metal/"):
+            self.cxx.add(METAL)
         elif folder in tests and rest.endswith(".h"):
             # Tests of the folders above may include the same header.
             self.cxx |= {name for name, folders in tests.items() if folder in folders} | {folder}

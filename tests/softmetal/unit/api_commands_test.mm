@@ -94,6 +94,23 @@ TEST_F(Commands, FencesAreUpdatedBeforeTheyAreWaitedFor) {
   [encoder endEncoding];
 }
 
+TEST_F(Commands, FencesOfFailedCommandBuffersAreUpdated) {
+  id<MTLFence> fence = [[device newFence] autorelease];
+  id<MTLCommandBuffer> first = [queue commandBuffer], second = [queue commandBuffer];
+  id<MTLBlitCommandEncoder> encoder = [first blitCommandEncoder];
+  [encoder updateFence:fence];
+  [encoder endEncoding];
+  encoder = [second blitCommandEncoder];
+  [encoder waitForFence:fence];
+  [encoder endEncoding];
+  fail_call(1);
+  [first commit];
+  fail_call(0);
+  run(second);
+  EXPECT_THAT([[[first error] localizedDescription] UTF8String], testing::HasSubstr(kFaultText));
+  EXPECT_EQ([second status], MTLCommandBufferStatusCompleted);
+}
+
 TEST_F(Commands, ValuesOfEventsGrow) {
   id<MTLSharedEvent> event = [[device newSharedEvent] autorelease];
   [event setSignaledValue:5];

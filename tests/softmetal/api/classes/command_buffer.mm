@@ -16,6 +16,7 @@ struct SMCommandBufferState {
   std::vector<softmetal::Command> commands;
   std::set<id> kept;                                         // if it retains
   std::set<std::shared_ptr<softmetal::ObjectState>> needed;  // else
+  std::set<std::shared_ptr<softmetal::FenceState>> fences;   // that it updates
   std::vector<MTLCommandBufferHandler> scheduled, completed;
   MTLCommandBufferStatus status = MTLCommandBufferStatusNotEnqueued;
   softmetal::PassSet seen;  // by the host when it was committed
@@ -120,6 +121,9 @@ void call_all(const std::vector<MTLCommandBufferHandler>& handlers, SMCommandBuf
     [object retain];
   }
 }
+- (void)updates:(std::shared_ptr<softmetal::FenceState>)fence {
+  buffer_->fences.insert(std::move(fence));
+}
 - (void)encoderEnded {
   buffer_->encoder = nil;
 }
@@ -198,14 +202,17 @@ void call_all(const std::vector<MTLCommandBufferHandler>& handlers, SMCommandBuf
 }
 
 - (std::string)runCommands {
-  if (buffer_->fails) return softmetal::kFaultText;
   Run run;
   run.queue = buffer_->queue;
   run.known = buffer_->seen;
-  std::string problem;
+  std::string problem = buffer_->fails ? softmetal::kFaultText : "";
   for (const softmetal::Command& command : buffer_->commands) {
-    problem = command(run);
-    if (!problem.empty()) break;
+    if (problem.empty()) problem = command(run);
+  }
+  if (!problem.empty()) {
+    for (const auto& fence : buffer_->fences) softmetal::update_fence(*fence, run);
+    if (run.pass) run.done.add(run.pass->id);
+    [buffer_->queue add:run.done];
   }
   const std::lock_guard lock(buffer_->mutex);
   buffer_->done = run.done;

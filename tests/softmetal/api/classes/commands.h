@@ -29,6 +29,10 @@ struct Run {
 // Returns what went wrong, or nothing.
 using Command = std::function<std::string(Run&)>;
 
+// An update of a fence counts as soon as its command buffer has ended, also by an error, so that
+// nobody waits in vain.
+void update_fence(FenceState& fence, const Run& run);
+
 }  // namespace softmetal
 
 // Command buffers run in the order in which they were enqueued, or else committed.
@@ -51,6 +55,7 @@ using Command = std::function<std::string(Run&)>;
 - (void)record:(softmetal::Command)command;
 // The command buffer's commands use an object: it is retained, or must live until they are done.
 - (void)need:(SMObject*)object;
+- (void)updates:(std::shared_ptr<softmetal::FenceState>)fence;
 - (void)encoderEnded;
 - (void)run;
 @end

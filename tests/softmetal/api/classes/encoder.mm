@@ -3,6 +3,17 @@
 using softmetal::report_misuse;
 using softmetal::Run;
 
+namespace softmetal {
+void update_fence(FenceState& fence, const Run& run) {
+  const std::lock_guard lock(fence.mutex);
+  fence.is_updated = true;
+  fence.done.join(run.done);
+  if (!run.pass) return;
+  fence.done.join(run.pass->known);
+  fence.done.add(run.pass->id);
+}
+}  // namespace softmetal
+
 @implementation SMEncoder
 - (instancetype)initWithBuffer:(SMCommandBuffer*)buffer
                           kind:(const char*)kind
@@ -67,11 +78,9 @@ using softmetal::Run;
   [commands_ need:f];
   updated_fences_->insert(f);
   const std::shared_ptr<softmetal::FenceState> state = *f->fence_;
+  [commands_ updates:state];
   [commands_ record:[=](Run& run) {
-    const std::lock_guard lock(state->mutex);
-    state->is_updated = true;
-    state->done.join(run.pass->known);
-    state->done.add(run.pass->id);
+    softmetal::update_fence(*state, run);
     return std::string();
   }];
 }

@@ -20,6 +20,7 @@ Status MapQueue::run(FunctionRef<void(MetalBlit*)> encode) {
   @autoreleasepool {
     TL_ASSIGN_OR_RETURN(MetalQueue* const queue, this->queue());
     id<MTLCommandBuffer> commands = [objc(queue) commandBuffer];
+    if (commands == nil) return to_error(nil, "commandBuffer");
     id<MTLBlitCommandEncoder> encoder = [commands blitCommandEncoder];
     if (encoder == nil) return to_error(nil, "blitCommandEncoder");
     encode((MetalBlit*)encoder);
