@@ -10,7 +10,11 @@ namespace {
 constexpr size_t kMostEntries = 256;
 
 std::mutex seen_mutex;
-PassSet seen;
+// Never destroyed, as threads of queues may outlive the end of the program.
+PassSet& seen() {
+  static auto* const passes = new PassSet;
+  return *passes;
+}
 
 // The first byte in both.
 bool overlap(const ByteRanges& a, const ByteRanges& b, size_t& where) {
@@ -61,12 +65,12 @@ PassId new_pass() {
 
 PassSet seen_by_host() {
   const std::lock_guard lock(seen_mutex);
-  return seen;
+  return seen();
 }
 
 void host_has_seen(const PassSet& passes) {
   const std::lock_guard lock(seen_mutex);
-  seen.join(passes);
+  seen().join(passes);
 }
 
 bool UseHistory::is_ordered(const Entry& entry, const Pass& pass, const Use& use) {

@@ -1,0 +1,153 @@
+// What native commands encode is in order with the driver's own commands, and leaves them as they
+// were. Without a fence, event or barrier the software Metal would end the process.
+#import <Metal/Metal.h>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <vector>
+
+#include "runtime/drivers/metal/api/native.h"
+#include "runtime/drivers/metal/driver.h"
+#include "runtime/hal/device.h"
+#include "runtime/hal/transfer.h"
+#include "tests/runtime/status_matchers.h"
+
+namespace texloom::hal::metal {
+namespace {
+
+constexpr const char* kSource = R"(
+#include <metal_stdlib>
+using namespace metal;
+struct By { int k; };
+kernel void add(device const int* in [[buffer(0)]], device int* out [[buffer(1)]],
+                constant By& by [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+  out[i] = in[i] + by.k;
+}
+kernel void read(texture2d<int, access::read> in [[texture(0)]], device int* out [[buffer(0)]],
+                 uint i [[thread_position_in_grid]]) {
+  out[i] = in.read(uint2(i, 0)).x;
+}
+)";
+
+class Native : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kBytes = 32;
+
+  void SetUp() override {
+    auto driver = create_driver({});
+    TL_ASSERT_OK(driver.status());
+    auto opened = (*driver)->open(0);
+    TL_ASSERT_OK(opened.status());
+    device = *opened;
+    auto made = device->create_executable(
+        {.codes = {{.format = KernelFormat::Msl, .code = kSource}},
+         .entry_points = {{.name = "add",
+                           .params = {BufferParam{.name = "in", .access = Access::Read},
+                                      BufferParam{.name = "out", .access = Access::Write},
+                                      ConstantParam{.name = "k", .type = ElementType::Int32}}},
+                          {.name = "read",
+                           .params = {TextureParam{.name = "in",
+                                                   .format = TexelFormat::Rgba32Int,
+                                                   .access = Access::Read},
+                                      BufferParam{.name = "out", .access = Access::Write}}}}});
+    TL_ASSERT_OK(made.status());
+    executable = *made;
+    for (std::shared_ptr<Buffer>* each : {&a, &b, &c}) {
+      auto buffer = device->create_buffer({.bytes = kBytes});
+      TL_ASSERT_OK(buffer.status());
+      *each = *buffer;
+    }
+    const std::vector<int> values(8, 1);
+    TL_ASSERT_OK(write_buffer(*device, a, 0, std::as_bytes(std::span(values))));
+  }
+
+  // to = from + k
+  Status add(CommandBuffer& commands, const std::shared_ptr<Buffer>& from,
+             const std::shared_ptr<Buffer>& to, int k) {
+    const std::array<Binding, 2> bindings = {BufferBinding{from}, BufferBinding{to}};
+    const std::array constants = {Constant(k)};
+    return commands.dispatch(executable, 0, {8, 1, 1}, bindings, constants);
+  }
+  // A native command that reads one buffer and writes another one.
+  static Status encode(
+      CommandBuffer& commands, const std::shared_ptr<Buffer>& from,
+      const std::shared_ptr<Buffer>& to,
+      const std::function<void(const NativeHandles&, id<MTLBuffer>, id<MTLBuffer>)>& use) {
+    const std::array accesses = {
+        NativeAccess{.memory = BufferBinding{from}, .access = Access::Read, .bytes = kBytes},
+        NativeAccess{.memory = BufferBinding{to}, .access = Access::Write, .bytes = kBytes}};
+    return commands.native(accesses, [use](const NativeCommands& native) -> Status {
+      const auto memory = [&](std::size_t i) {
+        return (id<MTLBuffer>)native_memory(std::get<BoundBuffer>(native.memory[i]));
+      };
+      use(*native_handles(native), memory(0), memory(1));
+      return {};
+    });
+  }
+  void expect(const std::shared_ptr<Buffer>& buffer, int value) {
+    std::vector<int> values(8);
+    TL_ASSERT_OK(read_buffer(*device, buffer, 0, std::as_writable_bytes(std::span(values))));
+    EXPECT_EQ(values, std::vector<int>(8, value));
+  }
+
+  std::shared_ptr<Device> device;
+  std::shared_ptr<Executable> executable;
+  std::shared_ptr<Buffer> a, b, c;
+};
+
+TEST_F(Native, TheCommandBufferIsInOrder) {
+  const auto commands = device->create_command_buffer();
+  TL_ASSERT_OK(add(*commands, a, b, 1));
+  TL_ASSERT_OK(encode(
+      *commands, b, c, [](const NativeHandles& handles, id<MTLBuffer> from, id<MTLBuffer> to) {
+        auto* const borrowed = (id<MTLCommandBuffer>)handles.leases->command_buffer();
+        id<MTLBlitCommandEncoder> encoder = [borrowed blitCommandEncoder];
+        [encoder copyFromBuffer:from sourceOffset:0 toBuffer:to destinationOffset:0 size:kBytes];
+        [encoder endEncoding];
+      }));
+  TL_ASSERT_OK(add(*commands, c, b, 10));
+  TL_ASSERT_OK(run_and_wait(*device, commands));
+  expect(b, 12);
+}
+
+TEST_F(Native, TheComputeEncoderKeepsItsArguments) {
+  const auto commands = device->create_command_buffer();
+  TL_ASSERT_OK(add(*commands, a, b, 1));
+  TL_ASSERT_OK(encode(
+      *commands, b, c, [](const NativeHandles& handles, id<MTLBuffer> from, id<MTLBuffer> to) {
+        auto* const encoder = (id<MTLComputeCommandEncoder>)handles.leases->compute_encoder();
+        const int k = 100;
+        [encoder setBuffer:from offset:0 atIndex:0];
+        [encoder setBuffer:to offset:0 atIndex:1];
+        [encoder setBytes:&k length:sizeof k atIndex:2];
+        [encoder dispatchThreadgroups:MTLSizeMake(8, 1, 1)
+                threadsPerThreadgroup:MTLSizeMake(1, 1, 1)];
+      }));
+  TL_ASSERT_OK(add(*commands, a, b, 1));  // the same arguments as before
+  TL_ASSERT_OK(run_and_wait(*device, commands));
+  expect(b, 2);
+  expect(c, 102);
+}
+
+TEST_F(Native, ViewsAreInOrderWithTheirBuffer) {
+  auto texels = device->create_buffer({.bytes = 4096});
+  TL_ASSERT_OK(texels.status());
+  auto view = device->allocator()->create_view(
+      *texels, {.texture = {.extent = {8, 1}, .format = TexelFormat::Rgba32Int}});
+  TL_ASSERT_OK(view.status());
+  // A kernel writes the first 32 bytes: two texels.
+  const auto commands = device->create_command_buffer();
+  TL_ASSERT_OK(add(*commands, a, *texels, 4));
+  const std::array<Binding, 2> bindings = {TextureBinding{*view}, BufferBinding{b}};
+  TL_ASSERT_OK(commands->dispatch(executable, 1, {2, 1, 1}, bindings, {}));
+  TL_ASSERT_OK(add(*commands, b, c, 1));
+  TL_ASSERT_OK(run_and_wait(*device, commands));
+  std::array<int, 2> values = {};
+  TL_ASSERT_OK(read_buffer(*device, c, 0, std::as_writable_bytes(std::span(values))));
+  EXPECT_EQ(values, (std::array{6, 6}));
+}
+
+}  // namespace
+}  // namespace texloom::hal::metal
