@@ -14,13 +14,14 @@ from texloom.fuzz import job
 from texloom.fuzz.__main__ import Findings, main
 from texloom.fuzz.calls import Argument, Call, calls_of
 from texloom.fuzz.case import Case, make_case, make_script
-from texloom.fuzz.check import Check, Mismatch, Outcome, check
+from texloom.fuzz.check import UNWRITTEN, Check, Mismatch, Outcome, check
 from texloom.fuzz.job import Job, run_job
 from texloom.fuzz.reduce import Reducer
 from texloom.fuzz.workers import Lost, Workers
 
 ROOT = Path(__file__).parents[2]
 FOUND = sorted((ROOT / "tests/fuzz/found").glob("*.tl"))
+METAL = "metal:0" if "metal" in {each["driver"] for each in devices()} else None
 PROGRAMS, PART, ON_DEVICE = 500, 50, 2  # in total, per test, and of these on a device
 # ./dev test runs the first part, ./dev test --all the others.
 PARTS = [
@@ -32,7 +33,7 @@ PARTS = [
 @pytest.mark.parametrize("first", PARTS)
 def test_programs_of_fixed_seeds(first):
     """Every pass preserves the program's values; few programs are refused."""
-    targets = tuple(range(len(devices("opencl"))))
+    targets = fuzzer.all_opencl()
     seeds = range(first, first + PART)
     jobs = [Job(n, targets if n % (PART // ON_DEVICE) == 0 else ()) for n in seeds]
     found = Findings()
@@ -47,6 +48,21 @@ def test_programs_of_fixed_seeds(first):
     # deviations of such shares of 50 programs.
     assert found.kinds["refused"] < (PART - changed) * 0.15
     assert found.kinds["right"] > (PART - changed) * 0.7
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not METAL, reason="this build has no Metal driver")
+@pytest.mark.parametrize("first", range(0, 300, 100))
+def test_programs_on_metal(first):
+    """Kernels in Metal's language have the values of the interpreter; each also checks itself."""
+    jobs = [Job(9000 + n, (METAL,)) for n in range(first, first + 100)]
+    found = Findings()
+    with Workers(run_job, len(os.sched_getaffinity(0)), limit=100) as workers:
+        for job, result in workers.results(jobs):
+            assert not isinstance(result, Lost), f"seed {job.seed}: {result.kind}"
+            found.add(job.seed, result)
+    assert [(seed, outcome) for seed, outcome, _ in found.failures] == []
+    assert found.kinds["right"] > 70 and found.kinds[UNWRITTEN] < 5
 
 
 @pytest.mark.parametrize("file", FOUND, ids=lambda f: f.stem)
@@ -269,7 +285,7 @@ def test_arrays_of_another_shape():
 def test_a_crash_on_a_device_is_told_apart():
     """If the program is correct in the interpreter, the result names the device."""
     lost = Lost("crash, status -11")
-    on_device = fuzzer.result_of_lost(Job(0, (0,)), lost).outcome
+    on_device = fuzzer.result_of_lost(Job(0, ("opencl:0",)), lost).outcome
     assert on_device.kind == "a device gave up: crash, status -11"
     assert not on_device.failed
     alone = fuzzer.result_of_lost(Job(0, ()), lost).outcome

@@ -84,6 +84,18 @@ def test_symbols_share_a_struct():
     assert "constant tl_constants& tl_args [[buffer(2)]]" in source
 
 
+def test_textures_of_open_sizes_are_read_with_a_border():
+    """Only a call says how many texels they have."""
+    n, m = te.var("n"), te.var("m")
+    x = te.placeholder((n, m), name="X")
+    y = te.compute((n, m), lambda i, j: x[i, j] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis(BLOCK))
+    texture = tvm.decl_buffer((n, m), scope="texture")
+    (source,) = sources(s, [x, y], binds={x: texture})
+    assert "texture2d<float, access::sample> X" in source
+
+
 def test_reductions_over_threads_meet_at_barriers():
     x = te.placeholder((8, 64), name="X")
     k = te.reduce_axis((0, 64), "k")

@@ -81,7 +81,7 @@ def failing(result: Result | Lost) -> str:
     return result.outcome.kind if result.outcome.failed else ""
 
 
-def reduced(text: str, kind: str, targets: tuple[int, ...], jobs: int, seconds: float) -> str:
+def reduced(text: str, kind: str, targets: tuple[str, ...], jobs: int, seconds: float) -> str:
     """Reduce a program to a small one that fails in the same way."""
     # The time limit of each trial; a program that hangs uses all of it.
     limit = 10.0 if kind.startswith("no end") else LIMIT
@@ -110,10 +110,10 @@ def parse_options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument(
         "--device",
-        type=int,
         action="append",
-        metavar="N",
-        help="number of an OpenCL device; may be repeated (default: all)",
+        metavar="D",
+        help='such as "metal:0", or the number of an OpenCL device; may be repeated (default: all '
+        "of OpenCL)",
     )
     parser.add_argument("--no-device", action="store_true", help="use only the interpreter")
     parser.add_argument(
@@ -137,16 +137,21 @@ def parse_options(arguments: Sequence[str]) -> argparse.Namespace:
     return options
 
 
-def chosen_devices(options: argparse.Namespace) -> tuple[int, ...]:
-    """Return the numbers of the devices to use."""
+def chosen_devices(options: argparse.Namespace) -> tuple[str, ...]:
+    """Return the names of the devices to use."""
     if options.no_device:
         return ()
     if options.device is not None:
-        return tuple(options.device)
-    return tuple(range(len(devices("opencl"))))
+        return tuple(f"opencl:{each}" if each.isdigit() else each for each in options.device)
+    return all_opencl()
 
 
-def check_files(files: Sequence[Path], targets: tuple[int, ...]) -> int:
+def all_opencl() -> tuple[str, ...]:
+    """Return the names of all devices of OpenCL."""
+    return tuple(f"opencl:{number}" for number in range(len(devices("opencl"))))
+
+
+def check_files(files: Sequence[Path], targets: tuple[str, ...]) -> int:
     """Run each file separately; the exit status is nonzero if one fails."""
     failed = False
     with Workers(run_job, 1, LIMIT) as workers:
@@ -160,7 +165,7 @@ def check_files(files: Sequence[Path], targets: tuple[int, ...]) -> int:
     return int(failed)
 
 
-def fuzz(options: argparse.Namespace, targets: tuple[int, ...], found: Findings) -> None:
+def fuzz(options: argparse.Namespace, targets: tuple[str, ...], found: Findings) -> None:
     """Run all programs, or those before Ctrl-C."""
     begin = last = time.monotonic()
     every = round(1 / options.device_share) if options.device_share else 0
@@ -202,7 +207,7 @@ def result_of_lost(job: Job, lost: Lost) -> Result:
     raise AssertionError("a job has an answer")
 
 
-def store(options: argparse.Namespace, targets: tuple[int, ...], found: Findings) -> None:
+def store(options: argparse.Namespace, targets: tuple[str, ...], found: Findings) -> None:
     """Reduce each failure and write it to the corpus."""
     options.corpus.mkdir(parents=True, exist_ok=True)
     kinds: set[str] = set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from dataclasses import dataclass
 
-from .._core import Device
+from ..device_kinds import present
 from ..errors import TVMError
 from .case import make_case
 from .check import Outcome, check, refused_or_wrong
@@ -34,7 +34,7 @@ class Job:
     """A program to run: the one of a seed, or a text."""
 
     seed: int
-    devices: tuple[int, ...]
+    devices: tuple[str, ...]  # as "opencl:0"
     text: str = ""
 
 
@@ -49,7 +49,7 @@ class Result:
 
 def run_job(job: Job) -> Result:
     """Run a job; called in a separate process."""
-    targets = [Device(n) for n in job.devices]
+    targets = [present(name) for name in job.devices]
     if job.text:
         return Result(check(job.text, targets))
     try:

@@ -74,7 +74,8 @@ class BorderFinder {
     if (found_.contains(load.texture.get())) return;
     const Layout& layout = load.texture->layout;
     const TextureOrigin& origin = load.texture->origin;
-    if (!is_inside(load.x, origin.x, layout.col_count(), known) ||
+    if (layout.is_open() ||  // of which only a call says how many texels there are
+        !is_inside(load.x, origin.x, layout.col_count(), known) ||
         !is_inside(load.y, origin.y, layout.row_count(), known)) {
       found_.insert(load.texture.get());
     }

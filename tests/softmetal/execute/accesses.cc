@@ -37,10 +37,9 @@ void Execution::set_up_memory() {
     region.writable = writable;
     region.name = std::move(name);
     const bool shared = kind == RegionKind::Buffer || kind == RegionKind::Resident;
-    if (options_.find_races && size <= kMarkedBytes &&
-        (shared || kind == RegionKind::Threadgroup)) {
-      region.marks = std::make_unique<AccessMarks>(size);
-    }
+    const bool own = kind == RegionKind::Threadgroup;  // small, and a race there is an error
+    if (options_.find_races && size <= kMarkedBytes && (shared || own))
+      region.marks = std::make_unique<AccessMarks>(size, own ? 1 : 4);
     return memory_.add(std::move(region));
   };
   const auto add_range = [&](const MemoryRange& range, RegionKind kind, const std::string& name) {

@@ -12,7 +12,8 @@ constexpr uint32_t kSeveral = ~0U;         // several threads, or groups
 constexpr uint32_t kAtomic = 0x80000000U;  // in a mask: by atomics alone
 }  // namespace
 
-AccessMarks::AccessMarks(size_t bytes) : count_(bytes / 4 + 2) {
+AccessMarks::AccessMarks(size_t bytes, size_t word_bytes)
+    : word_bytes_(word_bytes), count_(bytes / word_bytes + 2) {
   // Zero pages that nobody touches cost nothing.
   void* memory = mmap(nullptr, count_ * sizeof(Word), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -71,8 +72,9 @@ std::optional<RaceFound> AccessMarks::record(size_t offset, size_t size, Access 
                                              const Accessor& by) {
   std::optional<RaceFound> race;
   for (size_t at = offset; at < offset + size;) {
-    const size_t word = at / 4, stop = std::min(offset + size, (word + 1) * 4);
-    const uint32_t mask = ((1U << (stop - at)) - 1) << (at % 4);
+    const size_t word = at / word_bytes_;
+    const size_t stop = std::min(offset + size, (word + 1) * word_bytes_);
+    const uint32_t mask = ((1U << (stop - at)) - 1) << (at % word_bytes_);
     std::optional<RaceFound> found = record_word(words_[word], mask, access, by);
     if (found && !race) race = found;
     at = stop;
@@ -84,9 +86,9 @@ std::vector<std::pair<size_t, size_t>> AccessMarks::touched(bool written) const 
   std::vector<std::pair<size_t, size_t>> ranges;
   for (size_t i = 0; i < count_; ++i) {
     const unsigned bytes = written ? words_[i].written : words_[i].was_read;
-    for (size_t b = 0; b < 4 && bytes != 0; ++b) {
+    for (size_t b = 0; b < word_bytes_ && bytes != 0; ++b) {
       if ((bytes >> b & 1) == 0) continue;
-      const size_t at = 4 * i + b;
+      const size_t at = word_bytes_ * i + b;
       if (!ranges.empty() && ranges.back().second == at)
         ++ranges.back().second;
       else

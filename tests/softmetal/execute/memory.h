@@ -32,11 +32,11 @@ struct RaceFound {
   uint32_t other;   // the other thread in the dispatch, or 0 if there were several
 };
 
-// The last accesses to each word of a region. Words are of 4 bytes; a mask tells their bytes apart,
-// so that neighbors in one word are no race, though some races of bytes are missed.
+// The last accesses to each word of a region, which has 1 or 4 bytes. In words of 4 bytes a mask
+// tells these apart, but not who of several read which one: a race may be missed, or be none.
 class AccessMarks {
  public:
-  explicit AccessMarks(size_t bytes);
+  AccessMarks(size_t bytes, size_t word_bytes);
   ~AccessMarks();
   AccessMarks(const AccessMarks&) = delete;
   AccessMarks& operator=(const AccessMarks&) = delete;
@@ -57,6 +57,7 @@ class AccessMarks {
   std::optional<RaceFound> record_word(Word& word, uint32_t mask, Access access,
                                        const Accessor& by);
 
+  size_t word_bytes_;
   Word* words_;
   size_t count_;
 };

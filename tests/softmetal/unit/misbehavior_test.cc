@@ -151,6 +151,21 @@ TEST(Races, AreOrderedBySimdgroupBarriersInsideOfOneSimdgroup) {
   EXPECT_TRUE(has_errors(run_over(*far, values, {{1, 1, 1}, {64, 1, 1}})));
 }
 
+// Each thread has a byte of its own, which it reads and then writes.
+TEST(Races, AreNoneBetweenNeighborsOfOneWord) {
+  const auto k = function_or_fail(
+      "#include <metal_stdlib>\nusing namespace metal;\n"
+      "kernel void k(device float* out, uint i [[thread_position_in_threadgroup]]) {\n"
+      "  threadgroup char s[64];\n  s[i] = i;\n"
+      "  threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+      "  s[i] = s[i] + 1;\n  out[i] = s[i];\n}\n",
+      "k");
+  std::vector<float> values(64);
+  const auto reports = run_over(*k, values, {{1, 1, 1}, {64, 1, 1}});
+  EXPECT_TRUE(reports.empty()) << print_reports(reports);
+  EXPECT_EQ(values[63], 64);
+}
+
 // The search for hazards between dispatches asks what each one touched.
 TEST(Touched, AreTheBytesThatAKernelReadsAndWrites) {
   const auto k = function_or_fail(
