@@ -257,7 +257,7 @@ def main(arguments: Sequence[str]) -> int:
 
     def run() -> bool:
         device, description = choose(options.device)
-        print(f"device {description}\n")
+        print(f"{description}\n")
         most = QUICK_LAYERS if options.quick else None
         is_right = True
         for line, right in lines(

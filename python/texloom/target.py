@@ -249,6 +249,11 @@ def resolve(target: str | Target | None) -> str:
     return (target if isinstance(target, Target) else Target(target))._kernel_text
 
 
+def target_of(device: Device) -> Target | None:
+    """Return what to build for so that kernels run on a device of its kind; None: the default."""
+    return Target.from_device(device) if device.driver == "metal" else None
+
+
 def is_processor(target: str | Target | None) -> bool:
     """Return whether kernels for the given, the current, or the default target run on processors.
 
@@ -275,5 +280,6 @@ __all__ = [
     "mali",
     "resolve",
     "resolve_for_arrays",
+    "target_of",
 ]
 check_calls(globals())

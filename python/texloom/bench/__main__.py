@@ -57,7 +57,7 @@ def line(cells: Iterable[str]) -> str:
 def run(options: argparse.Namespace) -> bool:
     """Measure and print; return whether all results were right."""
     device, description = choose(options.device)
-    print(f"device     {description}")
+    print(description)
     with pytorch.running() as peer:
         print(f"CUDA       {pytorch.described(peer)}")
         right = table(device, options, peer)

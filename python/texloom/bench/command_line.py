@@ -12,23 +12,23 @@ from .device import NoSuchDeviceError, message
 from .opencl_host import OpenCLError
 
 
-def _device_number(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = -1
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a device number: 0, 1, ...")
-    return number
+def _device_name(text: str) -> tuple[str, int]:
+    """Return the driver and the number of "1", "metal" or "metal:0"."""
+    driver, _, number = ("opencl", "", text) if text.isdigit() else text.partition(":")
+    if driver not in ("opencl", "metal") or not (number or "0").isdigit():
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a device: 0, 1, ... of OpenCL, or a name such as metal:0"
+        )
+    return driver, int(number or "0")
 
 
 def add_device_option(parser: argparse.ArgumentParser) -> None:
-    """Add ``--device N``; without it, ``options.device`` is None."""
+    """Add ``--device D``: a driver and a number; without it, ``options.device`` is None."""
     parser.add_argument(
         "--device",
-        type=_device_number,
-        metavar="N",
-        help="number of the OpenCL device (default: the best)",
+        type=_device_name,
+        metavar="D",
+        help="number of the OpenCL device, or a name such as metal:0 (default: the best of OpenCL)",
     )
 
 

@@ -1,4 +1,4 @@
-"""Selects the OpenCL device for a command line."""
+"""Selects the device for a command line."""
 
 from __future__ import annotations
 
@@ -20,28 +20,31 @@ def describe(number: int, info: dict[str, Any]) -> str:
     )
 
 
-def choose(number: int | None) -> tuple[Device, str]:
-    """Return the device with this number, or the first with images (GPUs first), described.
+def choose(given: tuple[str, int] | None) -> tuple[Device, str]:
+    """Return the device of a driver and a number, described; by default the first with images.
+
+    The default is one of OpenCL, whose GPUs come first.
 
     Raises
     ------
     TVMError
-        If there is no OpenCL implementation.
+        If the driver finds no device.
     NoSuchDeviceError
         If there is no such device, or it has no images.
     """
-    infos = devices("opencl")
+    driver, number = given or ("opencl", None)
+    infos = devices(driver)
     if number is None:
         number = next((i for i, info in enumerate(infos) if info["images"]), 0)
+    name = {"opencl": "OpenCL", "metal": "Metal"}[driver]
     if number >= len(infos):
         raise NoSuchDeviceError(
-            f"there is no OpenCL device {number}: this machine has {len(infos)}"
+            f"there is no {name} device {number}: this machine has {len(infos)}"
         )
+    described = f"{name} device {describe(number, infos[number])}"
     if not infos[number]["images"]:
-        raise NoSuchDeviceError(
-            f"the OpenCL device {describe(number, infos[number])} lacks textures"
-        )
-    return Device(number), describe(number, infos[number])
+        raise NoSuchDeviceError(f"the {described} lacks textures")
+    return Device(driver, number), described
 
 
 def message(error: TVMError) -> str:

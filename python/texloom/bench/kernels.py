@@ -320,7 +320,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 def run(options: argparse.Namespace) -> bool:
     """Measure and print; return whether all results were right."""
     device, description = choose(options.device)
-    print(f"device     {description}")
+    print(description)
     right = True
     wanted = TABLES if options.only is None else (options.only,)
     with pytorch.running() as peer:

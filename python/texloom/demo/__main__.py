@@ -49,7 +49,7 @@ def read_page(out: Output, device: Device, description: str, folder: Path) -> bo
     from . import page  # so that --help works without the packages that it needs
 
     folder.mkdir(parents=True, exist_ok=True)
-    out.text(f"OpenCL device {description}")
+    out.text(description)
     out.heading("A scanned page, read by three networks")
     return page.show(out, device, folder)
 
@@ -60,9 +60,9 @@ def schedule(out: Output, device: Device, description: str, folder: Path) -> boo
     from . import convolution, photographs
 
     folder.mkdir(parents=True, exist_ok=True)
-    out.text(f"OpenCL device {description}")
+    out.text(description)
 
-    out.heading("Part 1: a texture cache, from the schedule to OpenCL C")
+    out.heading(f"Part 1: a texture cache, from the schedule to {texture_cache.language(device)}")
     right = texture_cache.show(out, device)
 
     out.heading("Part 2: a convolution layer through textures and through buffers")
@@ -81,7 +81,8 @@ def schedule(out: Output, device: Device, description: str, folder: Path) -> boo
     out.text("\nwritten:")
     for name in photographs.TITLES:
         out.text(f"  {folder / name}.png  the input and all responses")
-        out.text(f"  {folder / name}_*.cl, .tl  kernels; schedules, as texloom-compile reads them")
+        kernels = f"{folder / name}_*{convolution.suffix(device)}"
+        out.text(f"  {kernels}, .tl  kernels; schedules, as texloom-compile reads them")
     return right
 
 

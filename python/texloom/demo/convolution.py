@@ -59,6 +59,11 @@ def accuracy(
     return Accuracy(float(error[worst]), float(bound[worst]), float(share.max()))
 
 
+def suffix(device: Device) -> str:
+    """Return how files of kernels for a device end."""
+    return ".metal" if device.driver == "metal" else ".cl"
+
+
 def show(
     out: Output, device: Device, photograph: Photograph, folder: Path, *, rounds: int = 9
 ) -> bool:
@@ -101,7 +106,8 @@ def show(
     )
     for storage, layer in layers.items():
         source = "\n".join(kernel.source for kernel in layer.function.kernels)
-        (folder / f"{photograph.name}_{storage}.cl").write_text(source, encoding="utf-8")
+        file = folder / f"{photograph.name}_{storage}{suffix(device)}"
+        file.write_text(source, encoding="utf-8")
         program = str(layer.program)
         (folder / f"{photograph.name}_{storage}.tl").write_text(program, encoding="utf-8")
     return holds

@@ -7,6 +7,7 @@ import numpy as np
 import texloom as tvm
 from texloom import te
 
+from ..target import target_of
 from .console import Output
 
 
@@ -28,6 +29,11 @@ def computation() -> tuple[te.Schedule, list[te.Tensor]]:
     return s, [X, Y]
 
 
+def language(device: tvm.Device) -> str:
+    """Return the name of the language of a device's kernels."""
+    return "Metal's language" if device.driver == "metal" else "OpenCL C"
+
+
 def show(out: Output, device: tvm.Device) -> bool:
     """Lower, compile and run the example, show every step; return whether the result is right."""
     schedule, args = computation()
@@ -37,9 +43,9 @@ def show(out: Output, device: tvm.Device) -> bool:
     out.program(
         "the lowered program: a launch plan and two kernels", str(tvm.lower(schedule, args))
     )
-    function = tvm.build(schedule, args, target="opencl", name="add_one")
+    function = tvm.build(schedule, args, target=target_of(device), name="add_one")
     for kernel in function.kernels:
-        title = f"OpenCL C of {kernel.name}, grid {kernel.grid}, block {kernel.block}"
+        title = f"{language(device)} of {kernel.name}, grid {kernel.grid}, block {kernel.block}"
         out.program(title, kernel.source, "c")
 
     values = np.random.default_rng(0).standard_normal((32, 32, 4), dtype=np.float32)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .. import driver, nd, te
 from .._core import Device, Function, Program
+from ..target import target_of
 from .conv2d import Storage, conv2d_nchw4c, schedule_conv2d_nchw4c
 from .packing import pack_nchw4c, pack_oihw4o, unpack_nchw4c
 
@@ -35,7 +36,7 @@ class Conv2dLayer:
     function : Function
         The compiled kernels.
     build_seconds : float
-        Build time, from tensor expressions to OpenCL C.
+        Build time, from tensor expressions to source code.
     """
 
     program: Program
@@ -60,7 +61,9 @@ class Conv2dLayer:
         inputs = [te.placeholder(s, data.dtype.name, name=name) for name, s in shapes.items()]
         output = conv2d_nchw4c(*inputs, stride=stride, padding=padding)
         schedule = schedule_conv2d_nchw4c(output, storage, tile=tile)
-        self.program = driver.program(schedule, [*inputs, output], name=f"conv2d_{storage}")
+        self.program = driver.program(
+            schedule, [*inputs, output], name=f"conv2d_{storage}", target=target_of(device)
+        )
         self.function = driver.build(self.program)
         self.build_seconds = time.perf_counter() - begin
         *self._inputs, self._output = (
