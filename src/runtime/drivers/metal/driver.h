@@ -17,6 +17,9 @@ struct DriverOptions {
   // The size of the blocks of host memory through which a queue moves updates and readbacks, and
   // rows that Metal does not copy from or to textures. A nonzero multiple of 16.
   std::uint64_t staging_bytes = std::uint64_t{1} << 20;
+  // The size of the heaps from which pieces of device memory are taken that are not larger than a
+  // sixteenth of it. 0: each has memory of its own.
+  std::uint64_t heap_bytes = std::uint64_t{1} << 24;
 };
 
 // Unavailable if the system has no Metal device.

@@ -61,7 +61,7 @@ class MetalDriver final : public Driver {
     // Each open device has its own copy, whose address identifies the device's objects.
     const auto context = std::make_shared<const Context>(
         system.device, std::make_shared<const DeviceInfo>(*system.info), options_.binary_cache,
-        options.profile, options_.staging_bytes);
+        options.profile, options_.staging_bytes, options_.heap_bytes);
     TL_ASSIGN_OR_RETURN(const std::shared_ptr<TransferKernels> kernels,
                         TransferKernels::create(context));
     TL_ASSIGN_OR_RETURN(std::unique_ptr<QueueBackend> backend,

@@ -40,9 +40,16 @@ Result<Handle<MetalMemory>> create_memory(const Context& context, std::uint64_t 
                                           MemoryKind kind) {
   if (bytes > kNoLimit64 - kTransferUnit) return no_memory(bytes);
   const std::uint64_t length = (bytes + kTransferUnit - 1) / kTransferUnit * kTransferUnit;
-  Handle<MetalMemory> memory =
-      adopt<MetalMemory>([objc(context.device()) newBufferWithLength:length
-                                                             options:options_of(kind)]);
+  Handle<MetalMemory> memory;
+  if (kind == MemoryKind::Device) {
+    memory = context.heaps().take<MetalMemory>(length, [&](MetalHeap* heap) {
+      return adopt<MetalMemory>([objc(heap) newBufferWithLength:length options:options_of(kind)]);
+    });
+  }
+  if (!memory) {
+    memory = adopt<MetalMemory>([objc(context.device()) newBufferWithLength:length
+                                                                    options:options_of(kind)]);
+  }
   if (!memory) return no_memory(bytes);
   return memory;
 }
@@ -148,10 +155,14 @@ Result<Handle<MetalImage>> check_made(Handle<MetalImage> image, const TextureDes
 Result<std::shared_ptr<Texture>> MetalTexture::create(std::shared_ptr<const Context> context,
                                                       const TextureDesc& desc) {
   @autoreleasepool {
-    TL_ASSIGN_OR_RETURN(Handle<MetalImage> image,
-                        check_made(adopt<MetalImage>([objc(context->device())
-                                       newTextureWithDescriptor:descriptor_of(desc)]),
-                                   desc));
+    MTLTextureDescriptor* const descriptor = descriptor_of(desc);
+    const auto device = objc(context->device());
+    const MTLSizeAndAlign needed = [device heapTextureSizeAndAlignWithDescriptor:descriptor];
+    Handle<MetalImage> made = context->heaps().take<MetalImage>(needed.size, [&](MetalHeap* heap) {
+      return adopt<MetalImage>([objc(heap) newTextureWithDescriptor:descriptor]);
+    });
+    if (!made) made = adopt<MetalImage>([device newTextureWithDescriptor:descriptor]);
+    TL_ASSIGN_OR_RETURN(Handle<MetalImage> image, check_made(std::move(made), desc));
     return std::shared_ptr<Texture>(new MetalTexture(std::move(context), desc, std::move(image)));
   }
 }

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "runtime/drivers/metal/api/handle.h"
+#include "runtime/drivers/metal/platform/heaps.h"
 #include "runtime/hal/binary_cache.h"
 #include "runtime/hal/device_info.h"
 #include "runtime/hal/profile.h"
@@ -12,23 +13,25 @@
 
 namespace texloom::hal::metal {
 
-// Immutable; kept alive by each object of the device.
+// Immutable but for the heaps; kept alive by each object of the device.
 class Context {
  public:
   Context(Handle<MetalDevice> device, std::shared_ptr<const DeviceInfo> info,
           std::shared_ptr<BinaryCache> binary_cache, std::shared_ptr<Profile> profile,
-          std::uint64_t staging_bytes)
+          std::uint64_t staging_bytes, std::uint64_t heap_bytes)
       : device_(std::move(device)),
         info_(std::move(info)),
         binary_cache_(std::move(binary_cache)),
         profile_(std::move(profile)),
-        staging_bytes_(staging_bytes) {}
+        staging_bytes_(staging_bytes),
+        heaps_(device_.get(), heap_bytes) {}
 
   MetalDevice* device() const { return device_.get(); }
   const std::shared_ptr<const DeviceInfo>& info() const { return info_; }
   BinaryCache* binary_cache() const { return binary_cache_.get(); }  // null if there is none
   Profile* profile() const { return profile_.get(); }                // null if there is none
   std::uint64_t staging_bytes() const { return staging_bytes_; }     // of a block
+  Heaps& heaps() const { return heaps_; }
   // All formats have four channels of 8, 16 or 32 bits, which every device reads and writes.
   bool supports(TexelFormat, TextureUsage) const { return true; }
 
@@ -38,6 +41,7 @@ class Context {
   std::shared_ptr<BinaryCache> binary_cache_;
   std::shared_ptr<Profile> profile_;
   std::uint64_t staging_bytes_;
+  mutable Heaps heaps_;
 };
 
 }  // namespace texloom::hal::metal

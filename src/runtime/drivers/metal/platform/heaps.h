@@ -1,0 +1,47 @@
+// The heaps from which small pieces of device memory are taken: that costs no call into the kernel
+// of the system, as memory of its own does.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "runtime/drivers/metal/api/handle.h"
+#include "support/function_ref.h"
+
+namespace texloom::hal::metal {
+
+// Heaps of private, untracked memory, all of the same size. What is released goes back to its heap;
+// one empty heap is kept. Thread safe.
+class Heaps {
+ public:
+  // Resources up to this part of a heap are taken from heaps.
+  static constexpr std::uint64_t kPart = 16;
+
+  // `device` outlives this object. Without bytes there are no heaps.
+  Heaps(MetalDevice* device, std::uint64_t heap_bytes) : device_(device), heap_bytes_(heap_bytes) {}
+
+  // Calls `make` with heaps until it makes something of at most `bytes` bytes, and returns what it
+  // made. Null if that is too much for a heap, or there is no memory for another one.
+  template <typename Object>
+  Handle<Object> take(std::uint64_t bytes, FunctionRef<Handle<Object>(MetalHeap*)> make) {
+    Handle<Object> made;
+    for_each_heap(bytes, [&](MetalHeap* heap) {
+      made = make(heap);
+      return static_cast<bool>(made);
+    });
+    return made;
+  }
+
+ private:
+  // Until `use` returns true; the last heap may be a new one.
+  void for_each_heap(std::uint64_t bytes, FunctionRef<bool(MetalHeap*)> use);
+  Handle<MetalHeap> make_heap() const;
+
+  MetalDevice* device_;
+  std::uint64_t heap_bytes_;
+  std::mutex mutex_;
+  std::vector<Handle<MetalHeap>> heaps_;  // guarded by mutex_
+};
+
+}  // namespace texloom::hal::metal
