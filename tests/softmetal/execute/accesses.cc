@@ -37,9 +37,10 @@ void Execution::set_up_memory() {
     region.writable = writable;
     region.name = std::move(name);
     const bool shared = kind == RegionKind::Buffer || kind == RegionKind::Resident;
-    const bool own = kind == RegionKind::Threadgroup;  // small, and a race there is an error
-    if (options_.find_races && size <= kMarkedBytes && (shared || own))
-      region.marks = std::make_unique<AccessMarks>(size, own ? 1 : 4);
+    if (options_.find_races && size <= kMarkedBytes &&
+        (shared || kind == RegionKind::Threadgroup)) {
+      region.marks = std::make_unique<AccessMarks>(size);
+    }
     return memory_.add(std::move(region));
   };
   const auto add_range = [&](const MemoryRange& range, RegionKind kind, const std::string& name) {

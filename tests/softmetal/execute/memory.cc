@@ -10,18 +10,25 @@ namespace softmetal {
 namespace {
 constexpr uint32_t kSeveral = ~0U;         // several threads, or groups
 constexpr uint32_t kAtomic = 0x80000000U;  // in a mask: by atomics alone
-}  // namespace
 
-AccessMarks::AccessMarks(size_t bytes, size_t word_bytes)
-    : word_bytes_(word_bytes), count_(bytes / word_bytes + 2) {
-  // Zero pages that nobody touches cost nothing.
-  void* memory = mmap(nullptr, count_ * sizeof(Word), PROT_READ | PROT_WRITE,
+// Zero pages that nobody touches cost nothing.
+void* zero_pages(size_t size) {
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) std::abort();
-  words_ = static_cast<Word*>(memory);
+  return memory;
+}
+}  // namespace
+
+AccessMarks::AccessMarks(size_t bytes) : words_(nullptr), bytes_(nullptr), count_(bytes / 4 + 2) {
+  words_ = static_cast<Word*>(zero_pages(count_ * sizeof(Word)));
+  bytes_ = static_cast<Mark*>(zero_pages(4 * count_ * sizeof(Mark)));
 }
 
-AccessMarks::~AccessMarks() { munmap(words_, count_ * sizeof(Word)); }
+AccessMarks::~AccessMarks() {
+  munmap(words_, count_ * sizeof(Word));
+  munmap(bytes_, 4 * count_ * sizeof(Mark));
+}
 
 // Whether a barrier lies between an earlier access and one of another thread now.
 bool AccessMarks::ordered(const Mark& before, const Accessor& now) {
@@ -30,34 +37,14 @@ bool AccessMarks::ordered(const Mark& before, const Accessor& now) {
   return before.simdgroup == now.simdgroup && before.simd_epoch != now.simd_epoch;
 }
 
-std::optional<RaceFound> AccessMarks::record_word(Word& word, uint32_t mask, Access access,
-                                                  const Accessor& by) {
-  std::optional<RaceFound> race;
-  const auto conflicts = [&](const Mark& m) {
-    if (m.thread == 0 || m.thread == by.thread || (m.mask & mask & 15) == 0) return false;
-    if (is_atomic(access) && (m.mask & kAtomic) != 0) return false;
-    return !ordered(m, by);
-  };
-  if (conflicts(word.write)) {
-    race = RaceFound{!is_read(access), word.write.thread == kSeveral ? 0 : word.write.thread};
-  } else if (!is_read(access) && conflicts(word.read)) {
-    race = RaceFound{false, word.read.thread == kSeveral ? 0 : word.read.thread};
-  }
-  (is_read(access) ? word.was_read : word.written) |= mask;
-  if (access == Access::AtomicUpdate) word.was_read |= mask;
-  Mark& mark = is_read(access) ? word.read : word.write;
+bool AccessMarks::conflicts(const Mark& mark, uint32_t mask, Access access, const Accessor& by) {
+  if (mark.thread == 0 || mark.thread == by.thread || (mark.mask & mask & 15) == 0) return false;
+  if (is_atomic(access) && (mark.mask & kAtomic) != 0) return false;
+  return !ordered(mark, by);
+}
+
+void AccessMarks::mark_write(Mark& mark, uint32_t mask, Access access, const Accessor& by) {
   const uint32_t flag = is_atomic(access) ? kAtomic : 0;
-  const bool current = mark.thread != 0 && mark.group == by.group && mark.epoch == by.epoch;
-  if (is_read(access) && mark.thread != 0 && mark.thread != by.thread &&
-      (current || mark.group != by.group)) {
-    // Readers of several groups are never ordered with a writer.
-    mark.thread = kSeveral;
-    mark.mask = ((mark.mask | mask) & 15) | (flag & mark.mask & kAtomic);
-    if (mark.group != by.group) mark.group = kSeveral;
-    if (mark.simdgroup != by.simdgroup) mark.simdgroup = kSeveral;
-    mark.simd_epoch = by.simd_epoch;
-    return race;
-  }
   const bool same =
       mark.thread == by.thread && mark.epoch == by.epoch && mark.simd_epoch == by.simd_epoch;
   const uint32_t whole = same ? (mark.mask & 15) | mask : mask;
@@ -65,6 +52,49 @@ std::optional<RaceFound> AccessMarks::record_word(Word& word, uint32_t mask, Acc
       Mark{by.thread,     by.group,
            by.simdgroup,  by.epoch,
            by.simd_epoch, whole | (same && mark.thread != 0 ? flag & mark.mask & kAtomic : flag)};
+}
+
+void AccessMarks::mark_read(Mark& mark, uint32_t mask, Access access, const Accessor& by) {
+  const uint32_t flag = is_atomic(access) ? kAtomic : 0;
+  const bool current = mark.thread != 0 && mark.group == by.group && mark.epoch == by.epoch;
+  if (mark.thread == 0 || mark.thread == by.thread || (!current && mark.group == by.group)) {
+    mark_write(mark, mask, access, by);
+    return;
+  }
+  // Readers of several groups are never ordered with a writer.
+  mark.thread = kSeveral;
+  mark.mask = ((mark.mask | mask) & 15) | (flag & mark.mask & kAtomic);
+  if (mark.group != by.group) mark.group = kSeveral;
+  if (mark.simdgroup != by.simdgroup) mark.simdgroup = kSeveral;
+  mark.simd_epoch = by.simd_epoch;
+}
+
+std::optional<RaceFound> AccessMarks::record_word(size_t index, uint32_t mask, Access access,
+                                                  const Accessor& by) {
+  Word& word = words_[index];
+  Mark* const bytes = bytes_ + 4 * index;
+  std::optional<RaceFound> race;
+  const auto check = [&](const Mark& mark, bool with_write) {
+    if (race || !conflicts(mark, mask, access, by)) return;
+    race = RaceFound{with_write, mark.thread == kSeveral ? 0 : mark.thread};
+  };
+  check(word.write, !is_read(access));
+  if (!is_read(access)) {
+    check(word.read, false);
+    for (int b = 0; b < 4 && has_byte_marks_; ++b) check(bytes[b], false);
+  }
+  (is_read(access) ? word.was_read : word.written) |= mask;
+  if (access == Access::AtomicUpdate) word.was_read |= mask;
+  if (!is_read(access)) {
+    mark_write(word.write, mask, access, by);
+  } else if (mask == 15) {
+    mark_read(word.read, mask, access, by);
+  } else {
+    has_byte_marks_ = true;
+    for (int b = 0; b < 4; ++b) {
+      if ((mask >> b & 1) != 0) mark_read(bytes[b], 1U << b, access, by);
+    }
+  }
   return race;
 }
 
@@ -72,10 +102,9 @@ std::optional<RaceFound> AccessMarks::record(size_t offset, size_t size, Access 
                                              const Accessor& by) {
   std::optional<RaceFound> race;
   for (size_t at = offset; at < offset + size;) {
-    const size_t word = at / word_bytes_;
-    const size_t stop = std::min(offset + size, (word + 1) * word_bytes_);
-    const uint32_t mask = ((1U << (stop - at)) - 1) << (at % word_bytes_);
-    std::optional<RaceFound> found = record_word(words_[word], mask, access, by);
+    const size_t word = at / 4, stop = std::min(offset + size, (word + 1) * 4);
+    const uint32_t mask = ((1U << (stop - at)) - 1) << (at % 4);
+    std::optional<RaceFound> found = record_word(word, mask, access, by);
     if (found && !race) race = found;
     at = stop;
   }
@@ -86,9 +115,9 @@ std::vector<std::pair<size_t, size_t>> AccessMarks::touched(bool written) const 
   std::vector<std::pair<size_t, size_t>> ranges;
   for (size_t i = 0; i < count_; ++i) {
     const unsigned bytes = written ? words_[i].written : words_[i].was_read;
-    for (size_t b = 0; b < word_bytes_ && bytes != 0; ++b) {
+    for (size_t b = 0; b < 4 && bytes != 0; ++b) {
       if ((bytes >> b & 1) == 0) continue;
-      const size_t at = word_bytes_ * i + b;
+      const size_t at = 4 * i + b;
       if (!ranges.empty() && ranges.back().second == at)
         ++ranges.back().second;
       else

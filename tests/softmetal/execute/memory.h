@@ -32,11 +32,12 @@ struct RaceFound {
   uint32_t other;   // the other thread in the dispatch, or 0 if there were several
 };
 
-// The last accesses to each word of a region, which has 1 or 4 bytes. In words of 4 bytes a mask
-// tells these apart, but not who of several read which one: a race may be missed, or be none.
+// The last accesses to each word of a region. Words are of 4 bytes; a mask tells their bytes apart,
+// and reads of a part of a word have marks by byte, so that neighbors in one word are no race. Of
+// writes to parts of a word only the last is known, so that some races of bytes are missed.
 class AccessMarks {
  public:
-  AccessMarks(size_t bytes, size_t word_bytes);
+  explicit AccessMarks(size_t bytes);
   ~AccessMarks();
   AccessMarks(const AccessMarks&) = delete;
   AccessMarks& operator=(const AccessMarks&) = delete;
@@ -50,15 +51,19 @@ class AccessMarks {
     uint32_t thread, group, simdgroup, epoch, simd_epoch, mask;
   };
   struct Word {
-    Mark write, read;
+    Mark write, read;            // the latter of whole words
     uint16_t written, was_read;  // a bit for each byte, by any thread
   };
   static bool ordered(const Mark& before, const Accessor& now);
-  std::optional<RaceFound> record_word(Word& word, uint32_t mask, Access access,
+  static bool conflicts(const Mark& mark, uint32_t mask, Access access, const Accessor& by);
+  static void mark_write(Mark& mark, uint32_t mask, Access access, const Accessor& by);
+  static void mark_read(Mark& mark, uint32_t mask, Access access, const Accessor& by);
+  std::optional<RaceFound> record_word(size_t word, uint32_t mask, Access access,
                                        const Accessor& by);
 
-  size_t word_bytes_;
   Word* words_;
+  Mark* bytes_;  // of reads of parts of words
+  bool has_byte_marks_ = false;
   size_t count_;
 };
 

@@ -131,6 +131,27 @@ TEST(Misbehavior, DoesNotDisturbLaterDispatches) {
   }
 }
 
+// Two halves of a word, each read and written by a thread of its own.
+TEST(Races, AreNotAmongNeighborsInAWord) {
+  const auto function = function_or_fail(
+      "#include <metal_stdlib>\nusing namespace metal;\n"
+      "kernel void f(device float* out [[buffer(0)]], uint i [[thread_index_in_threadgroup]]) {\n"
+      "  threadgroup half a[16];\n  threadgroup uchar b[16];\n"
+      "  a[i] = half(i); b[i] = uchar(i);\n"
+      "  threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+      "  a[i] = a[i] + 1.0h; b[i] = b[i] + 1;\n"
+      "  out[i] = float(a[i]) + float(b[i]); }",
+      "f");
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    std::vector<float> values(16);
+    RunOptions options;
+    options.seed = seed;
+    const auto reports = run_over(*function, values, {{1, 1, 1}, {16, 1, 1}}, options);
+    EXPECT_EQ(print_reports(reports), "");
+    EXPECT_EQ(values[15], 32);
+  }
+}
+
 // Barriers of simdgroups order what their threads do, and no others.
 TEST(Races, AreOrderedBySimdgroupBarriersInsideOfOneSimdgroup) {
   const char* source =
@@ -149,21 +170,6 @@ TEST(Races, AreOrderedBySimdgroupBarriersInsideOfOneSimdgroup) {
   const auto reports = run_over(*near, values, {{1, 1, 1}, {64, 1, 1}});
   EXPECT_TRUE(reports.empty()) << print_reports(reports);
   EXPECT_TRUE(has_errors(run_over(*far, values, {{1, 1, 1}, {64, 1, 1}})));
-}
-
-// Each thread has a byte of its own, which it reads and then writes.
-TEST(Races, AreNoneBetweenNeighborsOfOneWord) {
-  const auto k = function_or_fail(
-      "#include <metal_stdlib>\nusing namespace metal;\n"
-      "kernel void k(device float* out, uint i [[thread_position_in_threadgroup]]) {\n"
-      "  threadgroup char s[64];\n  s[i] = i;\n"
-      "  threadgroup_barrier(mem_flags::mem_threadgroup);\n"
-      "  s[i] = s[i] + 1;\n  out[i] = s[i];\n}\n",
-      "k");
-  std::vector<float> values(64);
-  const auto reports = run_over(*k, values, {{1, 1, 1}, {64, 1, 1}});
-  EXPECT_TRUE(reports.empty()) << print_reports(reports);
-  EXPECT_EQ(values[63], 64);
 }
 
 // The search for hazards between dispatches asks what each one touched.
