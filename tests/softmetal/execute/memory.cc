@@ -56,8 +56,7 @@ void AccessMarks::mark_write(Mark& mark, uint32_t mask, Access access, const Acc
 
 void AccessMarks::mark_read(Mark& mark, uint32_t mask, Access access, const Accessor& by) {
   const uint32_t flag = is_atomic(access) ? kAtomic : 0;
-  const bool current = mark.thread != 0 && mark.group == by.group && mark.epoch == by.epoch;
-  if (mark.thread == 0 || mark.thread == by.thread || (!current && mark.group == by.group)) {
+  if (mark.thread == 0 || mark.thread == by.thread || ordered(mark, by)) {
     mark_write(mark, mask, access, by);
     return;
   }

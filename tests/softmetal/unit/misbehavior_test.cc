@@ -172,6 +172,22 @@ TEST(Races, AreOrderedBySimdgroupBarriersInsideOfOneSimdgroup) {
   EXPECT_TRUE(has_errors(run_over(*far, values, {{1, 1, 1}, {64, 1, 1}})));
 }
 
+// What was read before such a barrier is not read after it.
+TEST(Races, EndAtSimdgroupBarriers) {
+  const auto function = function_or_fail(
+      "#include <metal_stdlib>\nusing namespace metal;\n"
+      "kernel void k(device float* out [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) "
+      "{\n"
+      "  threadgroup float s[1];\n  if (i == 0) s[0] = 1;\n"
+      "  simdgroup_barrier(mem_flags::mem_threadgroup);\n  out[i] = s[0];\n"
+      "  simdgroup_barrier(mem_flags::mem_threadgroup);\n  if (i == 0) s[0] = s[0] + 1;\n"
+      "  simdgroup_barrier(mem_flags::mem_threadgroup);\n  out[i] += s[0];\n}\n",
+      "k");
+  std::vector<float> values(8);
+  EXPECT_EQ(print_reports(run_over(*function, values, {{1, 1, 1}, {8, 1, 1}})), "");
+  EXPECT_EQ(values[7], 3);
+}
+
 // The search for hazards between dispatches asks what each one touched.
 TEST(Touched, AreTheBytesThatAKernelReadsAndWrites) {
   const auto k = function_or_fail(
