@@ -34,8 +34,8 @@ typedef struct {
   uint64_t offset;
 } SmDescription;
 
-/* A variable in threadgroup memory; a module lists those of its kernels, some of them twice. `id` is
- * its place among the tokens of the program. */
+/* A variable in threadgroup memory; a module lists those of its kernels, some of them twice. `id`
+ * is its place among the tokens of the program. */
 typedef struct {
   uint64_t id, size, alignment;
 } SmThreadgroupVariable;

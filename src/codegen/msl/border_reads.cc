@@ -74,16 +74,21 @@ class BorderFinder {
     if (found_.contains(load.texture.get())) return;
     const Layout& layout = load.texture->layout;
     const TextureOrigin& origin = load.texture->origin;
-    if (layout.is_open() ||  // of which only a call says how many texels there are
-        !is_inside(load.x, origin.x, layout.col_count(), known) ||
-        !is_inside(load.y, origin.y, layout.row_count(), known)) {
+    if (!is_inside(load.x, origin.x, layout.cols, known) ||
+        !is_inside(load.y, origin.y, layout.rows, known)) {
       found_.insert(load.texture.get());
     }
   }
 
-  // Whether the coordinate, which includes the origin if there is one, is in 0..extent.
-  static bool is_inside(const Expr& coordinate, const Expr& origin, int64_t extent,
+  // Whether the coordinate, which includes the origin if there is one, is proven to be in the
+  // image. The extent of an open layout is known only at the call.
+  static bool is_inside(const Expr& coordinate, const Expr& origin, const LayoutParts& parts,
                         const Ranges& known) {
+    const bool is_open = std::any_of(parts.begin(), parts.end(), [](const LayoutPart& part) {
+      return part.extent == kToTheEnd;
+    });
+    if (is_open) return false;
+    const int64_t extent = count_of(parts);
     arith::LinearSum sum = arith::linear_sum(coordinate, known);
     if (origin) sum = sum.plus(arith::linear_sum(origin, known), -1);
     return sum.bounds(known).within(0, extent - 1);

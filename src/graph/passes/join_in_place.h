@@ -6,9 +6,10 @@ namespace texloom::graph {
 
 // Purpose: makes concatenations of operators that join their inputs, where the parts can be written
 //   in the memory of the whole, so that nothing is copied. Node::joins_along says which operators
-//   join, and along which axis. Parts must be tensors between operators, each joined once; in buffers all axes
-//   before that one have the extent 1, and parts begin where devices let buffers begin; in textures
-//   parts are whole texels along the channels. Of concatenations in a row one is in place.
+//   join, and along which axis. Parts must be tensors between operators, each joined once; in
+//   buffers all axes before that one have the extent 1, and parts begin where devices let buffers
+//   begin; in textures parts are whole texels along the channels. Of concatenations in a row one is
+//   in place.
 // Requires: stage graph, verified, without fused operators.
 // Ensures: an operator remains if a kernel that joins also saves one: where several parts only move
 //   elements, which it would take in, or where views share the memory of a part or of the whole.

@@ -64,5 +64,12 @@ TEST_F(BorderReads, Origins) {
   EXPECT_TRUE(found(ir::put(y, i, read(i, row))));
 }
 
+// The height of such an image is known only at the call, so that no row is proven to be inside.
+TEST_F(BorderReads, OpenLayouts) {
+  t = ir::make_texture("t", kFloat32,
+                       ir::texture_layout({ir::kToTheEnd, 16, 4}, ir::TextureRule::Activation), {});
+  EXPECT_TRUE(found(ir::put(y, i, read(i, make_int(0)))));
+}
+
 }  // namespace
 }  // namespace texloom::codegen::msl

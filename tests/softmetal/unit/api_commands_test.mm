@@ -239,7 +239,10 @@ TEST_F(Commands, PipelinesKeepToLimits) {
   MTLComputePipelineDescriptor* const d = [[MTLComputePipelineDescriptor new] autorelease];
   d.computeFunction = f;
   d.maxTotalThreadsPerThreadgroup = 2048;
-  EXPECT_EQ([device newComputePipelineStateWithDescriptor:d options:0 reflection:nullptr error:&error],
+  EXPECT_EQ([device newComputePipelineStateWithDescriptor:d
+                                                  options:0
+                                               reflection:nullptr
+                                                    error:&error],
             nil);
   expect_said("maxTotalThreadsPerThreadgroup is over the limit of 1024");
 }

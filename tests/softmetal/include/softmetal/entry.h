@@ -227,7 +227,8 @@ struct __sm_builtin_of<__sm_vec<T[3]>> {
 };
 
 // A threadgroup variable of a kernel: all threads of a group get the same storage. Its size is also
-// listed in a section of the module, for whoever asks before the kernel runs (SmThreadgroupVariable).
+// listed in a section of the module, for whoever asks before the kernel runs
+// (SmThreadgroupVariable).
 extern "C" __generic void* __sm_threadgroup_variable(uint id, ulong size, ulong alignment);
 template <class T, uint Id, ulong Alignment, uint Flag>
 inline threadgroup T& __sm_listed_threadgroup() {
