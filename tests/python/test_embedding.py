@@ -161,6 +161,21 @@ def test_the_page_makes_what_the_program_takes(program, tmp_path, monkeypatch):
     assert np.array_equal(read_picture(tmp_path / "out.ppm"), negative)
 
 
+def test_the_program_for_any_package(tree, tmp_path, monkeypatch):
+    page = (ROOT / "docs/embedding.md").read_text()
+    (code,) = (block for block in cpp_blocks("embedding.md") if "main(" in block)
+    (project,) = (
+        each for each in re.findall(r"```cmake\n(.*?)```", page, re.DOTALL) if "(scores" in each
+    )
+    (tmp_path / "main.cc").write_text(code)
+    (tmp_path / "CMakeLists.txt").write_text(project)
+    monkeypatch.chdir(tmp_path)
+    list(run_blocks(ROOT / "docs/embedding.md"))
+    run("cmake", "-G", "Ninja", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={tree}")
+    run("cmake", "--build", "build")
+    assert run("build/scores", "scores.tlp") == "1 1 \n1 1 1 1 1 1 \n"
+
+
 def refused(program, *arguments, **options):
     done = subprocess.run(
         [program, *arguments],

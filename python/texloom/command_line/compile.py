@@ -51,11 +51,13 @@ def _compile(options: argparse.Namespace) -> int:
     facts = {
         "package": str(output),
         "bytes": output.stat().st_size,
-        "inputs": [model.signature.described(name) for name in model.inputs],
+        "inputs": [model.signature.described(name, model.shapes) for name in model.inputs],
         "outputs": model.outputs,
         "seconds": round(seconds, 3),
         **{name: summary.get(name, default) for name, default in sizes.items()},
     }
+    if model.open_inputs():
+        facts["workspace_bytes"] = None  # each call has its own
     if summary.get("scopes"):
         facts["choice"] = {
             "device": summary["scopes"]["device"],
@@ -71,9 +73,11 @@ def _compile(options: argparse.Namespace) -> int:
         return 0
     print(f"{output}: {', '.join(facts['inputs']) or 'nothing'} -> {', '.join(model.outputs)}")
     launches = counted(facts["launches"], "launch", "es")
+    temporaries = "temporaries as each call needs"
+    if facts["workspace_bytes"] is not None:
+        temporaries = f"{counted(facts['workspace_bytes'], 'byte')} of temporaries"
     print(
-        f"{launches} of {counted(facts['signatures'], 'kernel')}, "
-        f"{counted(facts['workspace_bytes'], 'byte')} of temporaries, "
+        f"{launches} of {counted(facts['signatures'], 'kernel')}, {temporaries}, "
         f"{counted(facts['constant_bytes'], 'byte')} of constants; {seconds:.1f} s"
     )
     if "choice" in facts:

@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from ..device_kinds import present
 from ..errors import TVMError
 from ..inspect.describe import aligned
+from ..target import target_of
 from .devices import named_devices
 from .reports import described, reported
 
@@ -51,7 +53,8 @@ def _check(device: str) -> str:
     graph.output(y)
     values = np.arange(64, dtype="float32")
     try:
-        squares = graph.compile().run({"x": values}, device)["y"]
+        target = target_of(present(device))
+        squares = graph.compile(target).run({"x": values}, device)["y"]
     except TVMError as error:
         return described(error).splitlines()[0]
     return "works" if np.array_equal(squares, values * values) else "computes wrong numbers"
@@ -99,7 +102,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     ]
     rows = []
     for name, version in facts["packages"].items():
-        missing = f"missing: pip install {name}"
+        missing = f"not there, optional: pip install {name}"
         rows.append(("", name, version or missing, _PACKAGES[name]))
     lines += aligned(rows)
     lines += ["", "OpenCL"]
@@ -126,7 +129,9 @@ def _doctor(options: argparse.Namespace) -> int:
         if each["check"] == "works" and each["driver"] != "host"  # the host only interprets
     ]
     if not works:
-        print("texloom doctor: no OpenCL device works", file=sys.stderr)
+        print("texloom doctor: no device works", file=sys.stderr)
+    elif not options.json:
+        print(f"\nready: kernels run on {', '.join(each['device'] for each in works)}")
     return 0 if works else 1
 
 

@@ -187,11 +187,13 @@ def random_inputs(ports: Sequence[Port], seed: int = 0) -> dict[str, NDArray[Any
     made = {}
     for port in ports:
         if port.shape is None or any(isinstance(extent, str) for extent in port.shape):
-            extents = "1x3x640x640" if port.shape is None else "x".join(map(str, port.shape))
+            extents = "1x3x640x640"
+            if port.shape is not None:
+                extents = "x".join("1" if isinstance(e, str) else str(e) for e in port.shape)
             refuse(
                 "WrongShape",
                 f"the input {port} leaves extents open",
-                f"give numbers for all of them, --shape {port.name}={extents}, or an array",
+                f"give numbers for all of them, as --shape {port.name}={extents}, or an array",
             )
         shape = tuple(int(extent) for extent in port.shape)
         is_float = port.dtype.startswith("float")

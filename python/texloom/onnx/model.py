@@ -354,7 +354,7 @@ class Model:
     def __str__(self) -> str:
         """Return what is compiled: the inputs, the outputs and the graph of each variant."""
         lines = [f"model {self._model.graph.name or 'model'}"]
-        lines += [f"input {self.signature.described(name)}" for name in self.inputs]
+        lines += [f"input {self.signature.described(name, self.shapes)}" for name in self.inputs]
         if not self._all_variants():
             return "\n".join([*lines, "nothing is compiled before the shapes are known"])
         for variant in self._all_variants():

@@ -37,10 +37,13 @@ class Signature:
         made._by_name = {each.name: each for each in made.inputs}
         return made
 
-    def described(self, name: str) -> str:
-        """Return a name with its type, such as ``"x: float32[N, 3]"``."""
+    def described(self, name: str, shapes: Mapping[str, Sequence[Any]] | None = None) -> str:
+        """Return a name with its type, such as ``"x: float32[N, 3]"``.
+
+        `shapes` are those that take the place of the model's own.
+        """
         value = self._by_name[name]
-        shape = shape_of(value)
+        shape = tuple((shapes or {}).get(name, ())) or shape_of(value)
         extents = "..." if shape is None else ", ".join(map(str, shape))
         return f"{name}: {dtype_of(value) if _is_tensor(value) else 'no tensor'}[{extents}]"
 

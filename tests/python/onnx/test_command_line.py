@@ -80,7 +80,7 @@ def fails(capsys, *arguments, code=1):
 
 def test_from_a_model_to_a_result(folder, capsys):
     told = succeeds(capsys, "compile", "model.onnx", "--shape", "x=1x3x2x4", "-o", "m.tlp")
-    assert told.startswith("m.tlp: x: float32[N, 3, H, W] -> out/y:0\n1 launch of 1 kernel, ")
+    assert told.startswith("m.tlp: x: float32[1, 3, 2, 4] -> out/y:0\n1 launch of 1 kernel, ")
     told = succeeds(capsys, "run", "m.tlp", "--input", "x=x.npy", "--output-dir", "made/out")
     assert told.startswith("out/y:0: float32[1, 3, 2, 4], least 0, ")
     assert [each.name for each in (folder / "made/out").iterdir()] == ["out_y_0.npy"]
