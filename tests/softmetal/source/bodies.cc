@@ -149,7 +149,7 @@ void rewrite_variables(Code& code, size_t first, size_t type, size_t behind,
     }
     const std::string name(code[begin].text), id = std::to_string(begin);
     out += "typedef " + type_text + " __sm_type_" + id + code.text(begin + 1, dims) +
-           "; threadgroup __sm_type_" + id + "& " + name + " = metal::__sm_" +
+           "; threadgroup __sm_type_" + id + "& " + name + " = *metal::__sm_" +
            (dims < stop ? "zero_" : "") + "threadgroup<__sm_type_" + id + ", " + id + "u" +
            (alignment.empty() ? "" : ", (" + alignment + ")") + ">(); ";
   }

@@ -188,6 +188,26 @@ TEST(Races, EndAtSimdgroupBarriers) {
   EXPECT_EQ(values[7], 3);
 }
 
+// One thread adds up in threadgroup memory, and the optimizer may not let others read it before.
+TEST(Races, AreNotMadeByReadsThatTheOptimizerMoves) {
+  const auto k = function_or_fail(
+      "#include <metal_stdlib>\nusing namespace metal;\n"
+      "kernel void k(device float* out [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) "
+      "{\n"
+      "  threadgroup float s[1];\n  if (i == 0) s[0] = 0;\n"
+      "  for (int k = 0; k < 4; ++k) {\n    if (i == 0) s[0] = s[0] + out[k];\n  }\n"
+      "  threadgroup_barrier(mem_flags::mem_threadgroup);\n  out[8 + i] = s[0];\n}\n",
+      "k");
+  for (uint64_t seed = 0; seed <= 4; ++seed) {
+    std::vector<float> values(16, 2.0F);
+    RunOptions options;
+    options.seed = seed;
+    const auto reports = run_over(*k, values, {{1, 1, 1}, {4, 1, 1}}, options);
+    EXPECT_EQ(print_reports(reports), "");
+    EXPECT_EQ(values[11], 8);
+  }
+}
+
 // The search for hazards between dispatches asks what each one touched.
 TEST(Touched, AreTheBytesThatAKernelReadsAndWrites) {
   const auto k = function_or_fail(

@@ -228,24 +228,25 @@ struct __sm_builtin_of<__sm_vec<T[3]>> {
 
 // A threadgroup variable of a kernel: all threads of a group get the same storage. Its size is also
 // listed in a section of the module, for whoever asks before the kernel runs
-// (SmThreadgroupVariable).
+// (SmThreadgroupVariable). What is returned is a pointer: of references clang knows that they can
+// be read, and moves reads to before a condition, and so before a barrier.
 extern "C" __generic void* __sm_threadgroup_variable(uint id, ulong size, ulong alignment);
 template <class T, uint Id, ulong Alignment, uint Flag>
-inline threadgroup T& __sm_listed_threadgroup() {
+inline threadgroup T* __sm_listed_threadgroup() {
   constexpr ulong alignment = Alignment == 0 ? alignof(T) : Alignment;
   __asm__ volatile(
       ".pushsection sm_threadgroup,\"a\",@progbits\n\t.quad %c0, %c1, %c2\n\t.popsection"
       :
       : "i"((ulong)Id), "i"((ulong)sizeof(T)), "i"(alignment));
-  return *(threadgroup T*)(ulong)__sm_threadgroup_variable(Id | Flag, sizeof(T), alignment);
+  return (threadgroup T*)(ulong)__sm_threadgroup_variable(Id | Flag, sizeof(T), alignment);
 }
 template <class T, uint Id, ulong Alignment = 0>
-inline threadgroup T& __sm_threadgroup() {
+inline threadgroup T* __sm_threadgroup() {
   return __sm_listed_threadgroup<T, Id, Alignment, 0>();
 }
 // One that is zero before the first thread reaches its declaration.
 template <class T, uint Id, ulong Alignment = 0>
-inline threadgroup T& __sm_zero_threadgroup() {
+inline threadgroup T* __sm_zero_threadgroup() {
   return __sm_listed_threadgroup<T, Id, Alignment, 1u << 31>();
 }
 
