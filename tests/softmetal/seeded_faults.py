@@ -1,0 +1,392 @@
+"""Seeds faults, each a change of one place, in a copy of the Metal driver, which the suites notice.
+
+    .venv/bin/python tests/softmetal/seeded_faults.py [--only WORD ...] [--folder FOLDER]
+
+For each fault the copy is built; then the driver's own tests and the conformance suite run on the
+software Metal until one fails. Prints a table; exits with 1 if a fault was not noticed that is not
+explained below. `FOLDER` (by default ``build/faults``) is a copy of the checkout that is kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
+
+from tree_copy import ROOT, TreeCopy
+
+DRIVER = "src/runtime/drivers/metal/"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Replaces the only occurrence of `before` in a source of the driver by `after`."""
+
+    name: str
+    source: str
+    before: str
+    after: str
+    explained: str = ""  # why no test can notice it here
+
+    def apply(self, text: str) -> str:
+        """Return the changed source."""
+        assert text.count(self.before) == 1, f"{self.source}: not one place: {self.before}"
+        return text.replace(self.before, self.after)
+
+
+PASSES, QUEUE = "commands/passes.mm", "commands/command_queue.mm"
+TABLE, ENCODER = "commands/argument_table.mm", "commands/encoder.mm"
+KERNELS, STAGING = "commands/transfer_kernels.mm", "commands/staging.mm"
+SEMAPHORE, MEMORY, MAPPING = "commands/semaphore.mm", "memory/memory.mm", "memory/map_queue.mm"
+CHECK, PROGRAM = "kernels/kernel_check.mm", "kernels/program.mm"
+
+FAULTS = (
+    Fault(
+        "barriers are dropped",
+        PASSES,
+        "  if (!has_barrier_) return;\n  has_barrier_ = false;\n",
+        "  has_barrier_ = false;\n  return;\n",
+    ),
+    Fault(
+        "a barrier orders buffers alone",
+        PASSES,
+        "if ((scope | BarrierScope::Textures) == scope) made |= MTLBarrierScopeTextures;",
+        "",
+    ),
+    Fault(
+        "a barrier of resources is dropped",
+        PASSES,
+        "    [objc(compute_) memoryBarrierWithResources:resources "
+        "count:barrier_resources_.size()];",
+        "    static_cast<void>(resources);",
+    ),
+    Fault(
+        "memory with views is ordered as a buffer",
+        PASSES,
+        "    if (root.has_views())\n      barrier_scope_ = BarrierScope::All;\n    else\n",
+        "",
+    ),
+    Fault(
+        "compute encoders do not wait for the fence",
+        PASSES,
+        "[objc(compute_) waitForFence:objc(fence_)];",
+        "{}",
+    ),
+    Fault(
+        "blit encoders do not wait for the fence",
+        PASSES,
+        "[objc(blit_) waitForFence:objc(fence_)];",
+        "{}",
+    ),
+    Fault(
+        "compute encoders do not update the fence",
+        PASSES,
+        "    [objc(compute_) updateFence:objc(fence_)];\n",
+        "",
+    ),
+    Fault(
+        "blit encoders do not update the fence",
+        PASSES,
+        "    [objc(blit_) updateFence:objc(fence_)];\n",
+        "",
+    ),
+    Fault(
+        "a blit encoder goes on after a barrier",
+        PASSES,
+        "if (blit_ && !has_barrier_) return blit_.get();",
+        "if (blit_) return blit_.get();",
+    ),
+    Fault(
+        "an encoder stays open at the end",
+        PASSES,
+        "void Passes::end() {\n  end_encoder();\n",
+        "void Passes::end() {\n",
+    ),
+    Fault(
+        "the event does not order what a stranger encoded",
+        PASSES,
+        "  if (is_lent_) fence_off();\n",
+        "",
+    ),
+    Fault(
+        "command buffers of a batch are not ordered",
+        QUEUE,
+        "    passes_.barrier();  // command buffers run one after another\n",
+        "",
+    ),
+    Fault(
+        "waits of the device are dropped",
+        QUEUE,
+        "      [objc(passes_.commands()) encodeWaitForEvent:objc(event) value:point.value];",
+        "      static_cast<void>(event);",
+    ),
+    Fault(
+        "signals of the device are dropped",
+        QUEUE,
+        "    [objc(passes_.commands()) encodeSignalEvent:objc(event) value:point.value];\n",
+        "",
+    ),
+    Fault(
+        "a failure is not reported",
+        QUEUE,
+        "      if (status.ok()) status = status_of(objc(each.commands));\n",
+        "",
+    ),
+    Fault(
+        "staging memory is reused before its batch is complete",
+        QUEUE,
+        "  submitted.staging = staging.release();\n",
+        "  auto early = staging.release();\n  staging_->give_back(early);\n",
+    ),
+    Fault(
+        "readbacks are not copied",
+        QUEUE,
+        "        std::copy_n(each.from, each.to.size(), each.to.begin());",
+        "        static_cast<void>(each);",
+    ),
+    Fault(
+        "the arguments of the previous encoder count",
+        TABLE,
+        "    slot.memory = nullptr;\n    slot.bytes.clear();\n",
+        "",
+    ),
+    Fault(
+        "a changed offset is not set",
+        TABLE,
+        "    [objc(encoder_) setBufferOffset:offset atIndex:index];",
+        "    {}",
+    ),
+    Fault(
+        "offsets of buffers are dropped",
+        TABLE,
+        "[objc(encoder_) setBuffer:objc(memory) offset:offset atIndex:index];",
+        "[objc(encoder_) setBuffer:objc(memory) offset:0 atIndex:index];",
+    ),
+    Fault(
+        "a changed texture is not set",
+        TABLE,
+        "  if (images_[index] == image) return;",
+        "  if (images_[index] != nullptr) return;",
+    ),
+    Fault(
+        "changed constants are not set",
+        TABLE,
+        "  if (std::equal(bytes.begin(), bytes.end(), slot.bytes.begin(), "
+        "slot.bytes.end())) return;",
+        "  if (!slot.bytes.empty()) return;",
+    ),
+    Fault(
+        "the offsets of a copy are swapped",
+        ENCODER,
+        "                   sourceOffset:source.offset\n"
+        "                       toBuffer:objc(target.memory)\n"
+        "              destinationOffset:target.offset\n",
+        "                   sourceOffset:target.offset\n"
+        "                       toBuffer:objc(target.memory)\n"
+        "              destinationOffset:source.offset\n",
+    ),
+    Fault(
+        "unaligned copies are blits",
+        ENCODER,
+        "  if (source.offset % alignment != 0 || target.offset % alignment != 0 || "
+        "bytes % alignment != 0 ||\n      prefers_kernel(bytes))\n",
+        "  if (alignment == 0 || prefers_kernel(bytes))\n",
+    ),
+    Fault(
+        "rows of a texture begin at its first one",
+        ENCODER,
+        "  return MTLOriginMake(offset.x, offset.y + row, 0);",
+        "  return MTLOriginMake(offset.x, row, 0);",
+    ),
+    Fault(
+        "threads and groups are swapped",
+        ENCODER,
+        "  [objc(encoder) dispatchThreadgroups:size_of(segment.groups)\n"
+        "                threadsPerThreadgroup:size_of(segment.call.entry().workgroup_size)];",
+        "  [objc(encoder) dispatchThreadgroups:size_of(segment.call.entry().workgroup_size)\n"
+        "                threadsPerThreadgroup:size_of(segment.groups)];",
+    ),
+    Fault(
+        "the last bytes of a copy are lost",
+        KERNELS,
+        "    if (item < ends.tail) to[end + item] = from[end + item];" + 29 * " " + "\\\n",
+        "",
+    ),
+    Fault(
+        "the first bytes of a fill are lost",
+        KERNELS,
+        "  if (item < ends.head) to[item] = uchar(fill.pattern >> 8 * uint(item % 4));\n",
+        "",
+    ),
+    Fault(
+        "words are read where bytes have to be",
+        KERNELS,
+        "    return apart % kernel.word == 0 && pitches % kernel.word == 0;",
+        "    return apart % kernel.word == 0 || pitches % kernel.word == 0;",
+    ),
+    Fault(
+        "a fill begins its pattern anew in each unit",
+        KERNELS,
+        "  const uint turn = 8 * uint(ends.head % 4);",
+        "  const uint turn = 0;",
+    ),
+    Fault(
+        "two pieces of staging memory overlap",
+        STAGING,
+        "  used_ = offset + bytes;\n",
+        "  used_ = offset;\n",
+    ),
+    Fault(
+        "an event goes backwards",
+        SEMAPHORE,
+        "  if (objc(event_).signaledValue < value) objc(event_).signaledValue = value;",
+        "  objc(event_).signaledValue = value;",
+        "the semaphore itself lets no value through that is not larger",
+    ),
+    Fault(
+        "the host's signal does not reach the event",
+        SEMAPHORE,
+        "  @autoreleasepool {\n    raise(value);\n  }\n",
+        "",
+    ),
+    Fault(
+        "what the host wrote is not told",
+        MEMORY,
+        "      [objc(get()) didModifyRange:NSMakeRange(offset, bytes)];",
+        "      {}",
+    ),
+    Fault(
+        "half of what the host wrote is told",
+        MEMORY,
+        "didModifyRange:NSMakeRange(offset, bytes)]",
+        "didModifyRange:NSMakeRange(offset, bytes / 2)]",
+    ),
+    Fault(
+        "managed memory is not synchronized",
+        MEMORY,
+        "  if (bytes == this->bytes()) return map_queue_->synchronize(get());",
+        "  if (bytes == this->bytes()) return {};",
+    ),
+    Fault(
+        "a part of managed memory is read elsewhere",
+        MAPPING,
+        ".contents) + (offset - begin);",
+        ".contents);",
+    ),
+    Fault(
+        "textures are never written by kernels",
+        MEMORY,
+        "usage |= MTLTextureUsageShaderWrite;",
+        "{}",
+    ),
+    Fault(
+        "device memory is shared memory",
+        MEMORY,
+        "      return MTLResourceStorageModePrivate;",
+        "      return MTLResourceStorageModeShared;",
+        "it is right, and slow where memory is not unified",
+    ),
+    Fault(
+        "arithmetic is relaxed",
+        PROGRAM,
+        "  const bool is_fast = allows(math, MathMode::Fast);",
+        "  const bool is_fast = true;",
+    ),
+    Fault(
+        "constants of another size are accepted",
+        CHECK,
+        "  if (constants.bufferDataSize == slots.constant_bytes) return {};",
+        "  return {};",
+    ),
+    Fault(
+        "what a kernel only reads may be written",
+        CHECK,
+        "  const bool can_write = has != MTLBindingAccessReadOnly;",
+        "  const bool can_write = has != MTLBindingAccessWriteOnly;",
+    ),
+)
+
+
+class DriverCopy(TreeCopy):
+    """A copy whose tests of the Metal driver are built and run."""
+
+    def compile(self) -> None:
+        """Build the tests; raise CalledProcessError on failure."""
+        if not (self.build / "build.ninja").exists():
+            self._run("cmake", "--preset", "default")
+        self._run("cmake", "--build", "build", "--target", "metal_tests", "conformance_tests")
+
+    def noticed_by(self) -> str:
+        """Return the suite that fails, and how; empty if none does."""
+        suites = {
+            "tests": ["build/tests/runtime/drivers/metal/metal_tests", "--gtest_brief=1"],
+            "conformance": [
+                "build/tests/conformance_tests",
+                "--gtest_brief=1",
+                "--gtest_filter=*metal*",
+                "--gtest_fail_fast",
+            ],
+        }
+        for suite, command in suites.items():
+            try:
+                done = subprocess.run(
+                    command,
+                    cwd=self.folder,
+                    capture_output=True,
+                    text=True,
+                    timeout=300,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                return f"{suite}: does not end"
+            if done.returncode:
+                ended = "fails" if done.returncode == 1 else f"ends with {done.returncode}"
+                return f"{suite}: {ended}"
+        return ""
+
+
+def main() -> int:
+    """Try each fault; the exit status tells whether all were noticed or are explained."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="*", default=[], metavar="WORD")
+    parser.add_argument("--folder", type=Path, default=ROOT / "build/faults")
+    options = parser.parse_args()
+    copy = DriverCopy(options.folder.resolve(), "")
+    if copy.folder != ROOT:
+        copy.update()
+    chosen = [f for f in FAULTS if not options.only or any(w in f.name for w in options.only)]
+    copy.compile()
+    if told := copy.noticed_by():
+        sys.exit(f"the driver fails without a fault: {told}")
+    missed = explained = 0
+    print("| fault | noticed by | s |\n| --- | --- | --- |", flush=True)
+    for fault in chosen:
+        source = copy.folder / DRIVER / fault.source
+        kept = source.with_suffix(".kept")
+        shutil.copy2(source, kept)
+        begin = time.monotonic()
+        try:
+            source.write_text(fault.apply(source.read_text()))
+            copy.compile()
+            told = copy.noticed_by()
+        except subprocess.CalledProcessError:
+            told = "does not compile"
+        finally:
+            source.write_text(kept.read_text())
+            kept.unlink()
+        explained += not told and bool(fault.explained)
+        missed += not told and not fault.explained
+        shown = told or (f"nothing: {fault.explained}" if fault.explained else "**nothing**")
+        print(f"| {fault.name} | {shown} | {time.monotonic() - begin:.0f} |", flush=True)
+    print(f"\n{len(chosen) - missed - explained} of {len(chosen)} noticed, {explained} explained")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
