@@ -280,6 +280,5 @@ __all__ = [
     "mali",
     "resolve",
     "resolve_for_arrays",
-    "target_of",
 ]
 check_calls(globals())
