@@ -58,6 +58,29 @@ def test_one_package_serves_all_sizes(tmp_path):
         close(graph.run({"x": x})["y"], expected(model, x), 27)
 
 
+@pytest.mark.parametrize("mode", ["linear", "cubic", "nearest"])
+@pytest.mark.parametrize("scale", [2, 1.5, 0.5])
+@pytest.mark.parametrize("coordinates", ["half_pixel", "asymmetric"])
+def test_open_extents_are_resized(tmp_path, mode, scale, coordinates):
+    """The taps of elements repeat with the scale, a fraction."""
+    rounding = 'nearest_mode="floor",' if mode == "nearest" else ""
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 9, opset_import: ["" : 19]> one (float[N, 2, H, W] x) => (y)
+        <float[4] scales = {{1, 1, {scale}, {scale}}}>
+        {{ y = Resize<mode="{mode}", {rounding}
+                      coordinate_transformation_mode="{coordinates}">(x, none, scales) }}"""
+    )
+    model.graph.node[0].input[1] = ""
+    texloom.compile(model).save(tmp_path / "open.tlp")
+    graph = texloom.graph.load(tmp_path / "open.tlp")
+    for n, h, w in ((1, 4, 6), (2, 7, 3), (1, 16, 9)):
+        x = np.random.default_rng(h).uniform(-1, 1, (n, 2, h, w)).astype("float32")
+        got, want = graph.run({"x": x})["y"], expected(model, x)
+        assert got.shape == want.shape
+        # 4 x 4 taps of magnitudes up to 1.6, and a position that is rounded, at up to 16.
+        assert np.abs(got - want).max() <= (16 + 2 * 16) * 2.6 * np.finfo("float32").eps
+
+
 def test_saving_does_not_change_what_runs(tmp_path):
     """Kernels for one size are faster than those of a package for all sizes."""
     compiled = texloom.compile(network())

@@ -8,7 +8,7 @@ from math import floor
 
 import numpy as np
 
-from ...extents import Extent, are_known, plain, quotient
+from ...extents import Extent, are_known, at_least, plain, quotient
 from ...ops import resize as ops
 from ...ops.resize.tables import ROUNDINGS, TRANSFORMATIONS
 from ..nodes import Node, Value, empty
@@ -126,10 +126,11 @@ def _scaled(node: Node, x: Value, axes: Sequence[int], scales: np.ndarray) -> di
         extent = x.shape[axis]
         if isinstance(extent, int):
             size = int(np.floor(scale * np.float32(extent)))
-        elif float(scale).is_integer():
-            size = plain(extent * int(scale))
         else:
-            node.refuse(f"its scale {scale} is no whole number, along an axis of open extent")
+            above, below = float(scale).as_integer_ratio()
+            if max(above, below) > _MOST_PARTS:
+                node.refuse(f"its scale {scale} is no fraction of small numbers, of an open extent")
+            size = plain(extent * above // below)
         made[axis] = ops.Axis(extent, size, float(scale))
     return made
 
@@ -150,7 +151,7 @@ def _resized(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Samp
         if not are_known([each.extent, each.size]) and each.scale != 1
     }
     if changed_in_a_run:
-        return _repeated(node, x, axes, sampling)
+        return _open(node, x, axes, sampling)
     changed = {
         axis: ops.table(each, sampling)
         for axis, each in axes.items()
@@ -168,22 +169,54 @@ def _resized(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Samp
     return node.emit("fill_outside", ops.fill_outside, [made, *tables], **given)
 
 
+_MOST_PARTS = 64  # of a scale that is a fraction
 _SAMPLES = (1, 2, 3, 5, 8, 13, 64)  # extents
 
 
-def _repeated(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Sampling) -> Value:
-    """Emit a tensor whose elements are repeated, along axes some of which are open."""
+def _open(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Sampling) -> Value:
+    """Emit a tensor resized along axes some of which are open."""
+    changed = {axis: each for axis, each in axes.items() if each.scale != 1}
     factors = [1] * x.rank
-    for axis, each in axes.items():
-        if each.scale == 1:
-            continue
-        factor = factors[axis] = int(each.scale)
-        tables = [ops.table(each._replace(extent=n, size=n * factor), sampling) for n in _SAMPLES]
-        if sampling.interpolation != "nearest" or any(
-            _factor(made, n) != factor for made, n in zip(tables, _SAMPLES, strict=True)
-        ):
-            node.refuse("it computes between elements, along an axis of open extent")
-    return node.emit("resize", ops.repeat, [x], factors=tuple(factors))
+    for axis, each in changed.items():
+        factors[axis] = _whole_factor(each, sampling)
+    if all(factors):
+        return node.emit("resize", ops.repeat, [x], factors=tuple(factors))
+    found = [ops.phases(each.scale, sampling) for each in changed.values()]
+    if None in found:
+        node.refuse(
+            "its positions depend on the extent, along an axis that is open: "
+            f"coordinate_transformation_mode is {sampling.transformation}"
+        )
+    if sampling.transformation == "pytorch_half_pixel" and not all(
+        each.scale >= 1 or at_least(each.size, 2) for each in changed.values()
+    ):
+        node.refuse("one element may be left, which is computed in another way")
+    is_weighted = sampling.interpolation != "nearest"
+    wide = "float64" if x.dtype == "float64" else "float32"
+    tables = []
+    for each in found:
+        assert each is not None
+        tables.append(node.constant(each.offsets, "int32"))
+        tables += [node.constant(each.weights, wide)] if is_weighted else []
+    return node.emit(
+        "resize",
+        ops.interpolate_open,
+        [x, *tables],
+        axes=tuple(changed),
+        sizes=tuple(each.size for each in changed.values()),
+        steps=tuple(each.step for each in found if each is not None),
+        is_weighted=is_weighted,
+    )
+
+
+def _whole_factor(axis: ops.Axis, sampling: ops.Sampling) -> int:
+    """Return how often each element is repeated, whatever the extent; 0 if it is not that."""
+    factor = int(axis.scale)
+    if sampling.interpolation != "nearest" or factor != axis.scale:
+        return 0
+    tables = [ops.table(axis._replace(extent=n, size=n * factor), sampling) for n in _SAMPLES]
+    repeats = all(_factor(made, n) == factor for made, n in zip(tables, _SAMPLES, strict=True))
+    return factor if repeats else 0
 
 
 def _interpolated(

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from .grid_sampling import affine_grid, grid_sample
 from .regions import max_roi_pool, roi_align
-from .resizing import fill_outside, interpolate, repeat, take_positions
-from .tables import Axis, Sampling, Table, table
+from .resizing import fill_outside, interpolate, interpolate_open, repeat, take_positions
+from .tables import Axis, Phases, Sampling, Table, phases, table
 
 __all__ = [
     "Axis",
+    "Phases",
     "Sampling",
     "Table",
     "affine_grid",
     "fill_outside",
     "grid_sample",
     "interpolate",
+    "interpolate_open",
     "max_roi_pool",
+    "phases",
     "repeat",
     "roi_align",
     "table",

@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
-from ...extents import shape_of
+from ...extents import Extent, shape_of
 
 _UNROLLED_TAPS = 2  # so many are computed where they are read
 
@@ -67,6 +67,66 @@ def interpolate(x: Tensor, *tables: Tensor, axes: Sequence[int]) -> Tensor:
     return te.compute(tuple(made.shape), lambda *i: made(*i).astype(x.dtype), name="resized")
 
 
+def interpolate_open(
+    x: Tensor,
+    *tables: Tensor,
+    axes: Sequence[int],
+    sizes: Sequence[Extent],
+    steps: Sequence[int],
+    is_weighted: bool,
+) -> Tensor:
+    """Resize axes whose extents only a run says, by the taps of :class:`Phases`.
+
+    Parameters
+    ----------
+    x : Tensor
+    tables : Tensor
+        For each of the axes: the offsets, ``[phases, taps]``, then their weights if there are any.
+    axes, sizes : sequence of int or Expr
+        The axes, and their extents in the result.
+    steps : sequence of int
+        By how much the taps move after all phases.
+    is_weighted : bool
+        Whether elements are sums of weighted taps. Else each has one tap.
+
+    Returns
+    -------
+    Tensor
+        Of the dtype of `x`; integers are truncated.
+    """
+    made = x
+    for number, (axis, size, step) in enumerate(zip(axes, sizes, steps, strict=True)):
+        own = tables[2 * number : 2 * number + 2] if is_weighted else tables[number : number + 1]
+        made = _periodic(made, axis, size, step, *own)
+    if made.dtype == x.dtype:
+        return made
+    return te.compute(shape_of(made), lambda *i: made(*i).astype(x.dtype), name="resized")
+
+
+def _periodic(
+    x: Tensor, axis: int, size: Extent, step: int, offsets: Tensor, weights: Tensor | None = None
+) -> Tensor:
+    phases, taps = (int(n) for n in offsets.shape)
+    extents = shape_of(x)
+    shape = (*extents[:axis], size, *extents[axis + 1 :])
+
+    def element(i: Sequence[Any], tap: Any) -> Any:
+        phase = i[axis] % phases if phases > 1 else 0
+        place = i[axis] // phases * step + offsets[phase, tap]
+        inside = te.max(te.min(place, extents[axis] - 1), 0)
+        value = x(*i[:axis], inside, *i[axis + 1 :])
+        return value if weights is None else value.astype(weights.dtype) * weights[phase, tap]
+
+    if weights is None:
+        return te.compute(shape, lambda *i: element(i, 0), name="taken")
+    if taps <= _UNROLLED_TAPS:
+        return te.compute(
+            shape, lambda *i: sum(element(i, t) for t in range(taps)), name="weighted"
+        )
+    tap = te.reduce_axis((0, taps), name="tap")
+    return te.compute(shape, lambda *i: te.sum(element(i, tap.var), axis=[tap]), name="weighted")
+
+
 def _weighted(x: Tensor, axis: int, positions: Tensor, weights: Tensor) -> Tensor:
     taps = int(positions.shape[1])
     shape = (*x.shape[:axis], positions.shape[0], *x.shape[axis + 1 :])
@@ -101,4 +161,4 @@ def fill_outside(x: Tensor, *inside: Tensor, axes: Sequence[int], value: float) 
     return te.compute(tuple(x.shape), at, name="filled")
 
 
-__all__ = ["fill_outside", "interpolate", "repeat", "take_positions"]
+__all__ = ["fill_outside", "interpolate", "interpolate_open", "repeat", "take_positions"]

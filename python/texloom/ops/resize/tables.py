@@ -7,6 +7,7 @@ double precision, positions such as 8 / 1.6 would fall on the other side of an i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -164,6 +165,48 @@ def table(axis: Axis, sampling: Sampling) -> Table:
     return Table(positions, weights, inside)
 
 
+class Phases(NamedTuple):
+    """The taps of a resized axis of any extent, which repeat: the scale is a fraction p / q.
+
+    Element o of the result has the taps of the phase o % p, moved by q for each p elements before.
+
+    Attributes
+    ----------
+    offsets : array
+        ``[p, taps]`` of int32; what is outside of the tensor is the element at its edge.
+    weights : array
+        ``[p, taps]`` of float64.
+    step : int
+        The denominator q.
+    """
+
+    offsets: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    step: int
+
+
+_MOST_PHASES = 64
+_PERIODIC = ("half_pixel", "pytorch_half_pixel", "asymmetric", "tf_half_pixel_for_nn")
+
+
+def phases(scale: float, sampling: Sampling) -> Phases | None:
+    """Return the taps for a scale and any extent; None if they depend on the extent.
+
+    With "pytorch_half_pixel" a result of one element is another one: its extent is at least 2.
+    """
+    count, step = Fraction(scale).as_integer_ratio()
+    if max(count, step) > _MOST_PHASES or sampling.transformation not in _PERIODIC:
+        return None
+    if sampling.exclude_outside:  # weights are others near the edges
+        return None
+    # One period far enough from the edges that no tap is outside.
+    before = 64 // min(count, step) + 1
+    axis = Axis(extent=(2 * before + 1) * step, size=(2 * before + 1) * count, scale=scale)
+    middle = slice(before * count, (before + 1) * count)
+    made = table(axis, sampling)
+    return Phases(made.positions[middle] - before * step, made.weights[middle], step)
+
+
 def _filtered(
     x: NDArray[np.float32], scale: float, sampling: Sampling
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
@@ -181,5 +224,5 @@ def _filtered(
     return positions, weights
 
 
-__all__ = ["ROUNDINGS", "TRANSFORMATIONS", "Axis", "Interpolation", "Sampling", "Table"]
-__all__ += ["coordinates", "table"]
+__all__ = ["ROUNDINGS", "TRANSFORMATIONS", "Axis", "Interpolation", "Phases", "Sampling", "Table"]
+__all__ += ["coordinates", "phases", "table"]
