@@ -9,6 +9,7 @@ import pytest
 
 import texloom as tvm
 from texloom import te
+from texloom.demo.ocr import models
 from texloom.graph import Graph
 from texloom.ops.convolution import convolution
 
@@ -190,3 +191,23 @@ def test_what_does_not_compile_is_told(metal):
     function = tvm.build(s, [x, y], tvm.target.Target.from_device(metal))
     with pytest.raises(tvm.TVMError, match=r"program_source:\d+(.|\n)*not_there"):
         results(function, metal, [np.ones(4, "float32")], [((4,), "float32")])
+
+
+@pytest.mark.nightly  # clang compiles about 150 kernels
+@pytest.mark.skipif(models.find() is None, reason="the networks are not installed: ./dev setup")
+@pytest.mark.parametrize(
+    ("name", "shape"), [("direction", (1, 3, 48, 192)), ("detection", (1, 3, 64, 64))]
+)
+@pytest.mark.parametrize("storage", ["buffer", "texture"])
+def test_text_models_run(name, shape, storage):
+    """Networks give what they give on OpenCL."""
+    given = {"storage": storage, "shapes": {"x": shape}}
+    device = DEVICES[0]
+    target = tvm.target.Target.from_device(device)
+    file = models.find()[name]
+    x = np.random.default_rng(0).random(shape, "float32")
+    (got,) = tvm.compile(file, target=target, **given).run({"x": x}, device).values()
+    (want,) = tvm.compile(file, **given).run({"x": x}).values()
+    # About 60 layers, each of sums of up to 2,000 products: roundings add up as their root.
+    bound = 60 * 2000**0.5 * np.finfo("float32").eps
+    assert np.abs(got - want).max() <= bound * np.abs(want).max()
