@@ -235,7 +235,8 @@ template <class T, uint Id, ulong Alignment, uint Flag>
 inline threadgroup T* __sm_listed_threadgroup() {
   constexpr ulong alignment = Alignment == 0 ? alignof(T) : Alignment;
   __asm__ volatile(
-      ".pushsection sm_threadgroup,\"a\",@progbits\n\t.quad %c0, %c1, %c2\n\t.popsection"
+      ".pushsection sm_threadgroup,\"a\",@progbits\n\t.balign 8\n\t.quad %c0, %c1, %c2\n\t"
+      ".popsection"
       :
       : "i"((ulong)Id), "i"((ulong)sizeof(T)), "i"(alignment));
   return (threadgroup T*)(ulong)__sm_threadgroup_variable(Id | Flag, sizeof(T), alignment);
