@@ -30,18 +30,24 @@ PARTS = [
 ]
 
 
-@pytest.mark.parametrize("first", PARTS)
-def test_programs_of_fixed_seeds(first):
-    """Every pass preserves the program's values; few programs are refused."""
-    targets = fuzzer.all_opencl()
-    seeds = range(first, first + PART)
-    jobs = [Job(n, targets if n % (PART // ON_DEVICE) == 0 else ()) for n in seeds]
+def findings_of(jobs):
+    """What the jobs find, none of which may be lost."""
     found = Findings()
     with Workers(run_job, len(os.sched_getaffinity(0)), limit=100) as workers:
         for job, result in workers.results(jobs):
             assert not isinstance(result, Lost), f"seed {job.seed}: {result.kind}"
             found.add(job.seed, result)
     assert [(seed, outcome) for seed, outcome, _ in found.failures] == []
+    return found
+
+
+@pytest.mark.parametrize("first", PARTS)
+def test_programs_of_fixed_seeds(first):
+    """Every pass preserves the program's values; few programs are refused."""
+    targets = fuzzer.all_opencl()
+    seeds = range(first, first + PART)
+    jobs = [Job(n, targets if n % (PART // ON_DEVICE) == 0 else ()) for n in seeds]
+    found = findings_of(jobs)
     assert found.done == PART
     changed = sum(n for kind, n in found.kinds.items() if "changed at random" in kind)
     # Of many programs under 5 % are refused and over 85 % are right. The bounds add three standard
@@ -56,12 +62,7 @@ def test_programs_of_fixed_seeds(first):
 def test_programs_on_metal(first):
     """Kernels in Metal's language have the values of the interpreter; each also checks itself."""
     jobs = [Job(9000 + n, (METAL,)) for n in range(first, first + 100)]
-    found = Findings()
-    with Workers(run_job, len(os.sched_getaffinity(0)), limit=100) as workers:
-        for job, result in workers.results(jobs):
-            assert not isinstance(result, Lost), f"seed {job.seed}: {result.kind}"
-            found.add(job.seed, result)
-    assert [(seed, outcome) for seed, outcome, _ in found.failures] == []
+    found = findings_of(jobs)
     assert found.kinds["right"] > 70 and found.kinds[UNWRITTEN] < 5
 
 

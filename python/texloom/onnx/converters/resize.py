@@ -127,10 +127,10 @@ def _scaled(node: Node, x: Value, axes: Sequence[int], scales: np.ndarray) -> di
         if isinstance(extent, int):
             size = int(np.floor(scale * np.float32(extent)))
         else:
-            above, below = float(scale).as_integer_ratio()
-            if max(above, below) > _MOST_PARTS:
+            parts = ops.parts_of(float(scale))
+            if parts is None:
                 node.refuse(f"its scale {scale} is no fraction of small numbers, of an open extent")
-            size = plain(extent * above // below)
+            size = plain(extent * parts[0] // parts[1])
         made[axis] = ops.Axis(extent, size, float(scale))
     return made
 
@@ -169,7 +169,6 @@ def _resized(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Samp
     return node.emit("fill_outside", ops.fill_outside, [made, *tables], **given)
 
 
-_MOST_PARTS = 64  # of a scale that is a fraction
 _SAMPLES = (1, 2, 3, 5, 8, 13, 64)  # extents
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .grid_sampling import affine_grid, grid_sample
 from .regions import max_roi_pool, roi_align
 from .resizing import fill_outside, interpolate, interpolate_open, repeat, take_positions
-from .tables import Axis, Phases, Sampling, Table, phases, table
+from .tables import Axis, Phases, Sampling, Table, parts_of, phases, table
 
 __all__ = [
     "Axis",
@@ -18,6 +18,7 @@ __all__ = [
     "interpolate",
     "interpolate_open",
     "max_roi_pool",
+    "parts_of",
     "phases",
     "repeat",
     "roi_align",

@@ -7,7 +7,6 @@ double precision, positions such as 8 / 1.6 would fall on the other side of an i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -189,14 +188,21 @@ _MOST_PHASES = 64
 _PERIODIC = ("half_pixel", "pytorch_half_pixel", "asymmetric", "tf_half_pixel_for_nn")
 
 
+def parts_of(scale: float) -> tuple[int, int] | None:
+    """Return the numerator and the denominator of a scale; None if they are not small."""
+    above, below = scale.as_integer_ratio()
+    return None if max(above, below) > _MOST_PHASES else (above, below)
+
+
 def phases(scale: float, sampling: Sampling) -> Phases | None:
     """Return the taps for a scale and any extent; None if they depend on the extent.
 
     With "pytorch_half_pixel" a result of one element is another one: its extent is at least 2.
     """
-    count, step = Fraction(scale).as_integer_ratio()
-    if max(count, step) > _MOST_PHASES or sampling.transformation not in _PERIODIC:
+    parts = parts_of(scale)
+    if parts is None or sampling.transformation not in _PERIODIC:
         return None
+    count, step = parts
     if sampling.exclude_outside:  # weights are others near the edges
         return None
     # One period far enough from the edges that no tap is outside.
@@ -225,4 +231,4 @@ def _filtered(
 
 
 __all__ = ["ROUNDINGS", "TRANSFORMATIONS", "Axis", "Interpolation", "Phases", "Sampling", "Table"]
-__all__ += ["coordinates", "phases", "table"]
+__all__ += ["coordinates", "parts_of", "phases", "table"]
