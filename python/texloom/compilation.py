@@ -12,13 +12,13 @@ from .checked_calls import check_calls
 from .costs import Costs, open_costs
 from .device_kinds import present
 from .errors import refuse
+from .target import Target, target_for
 
 if TYPE_CHECKING:
     import onnx as onnx_package
 
     from .custom import Operator
     from .onnx import Model
-    from .target import Target
 
 
 def compile(
@@ -43,7 +43,9 @@ def compile(
     model : ModelProto, str or path
         A model, or the name of a file.
     target : str or Target, optional
-        As for :func:`texloom.build`.
+        As for :func:`texloom.build`; ``"opencl:0"`` is the target of that device. By default, that
+        of the device that measures. Without one it is ``"opencl"``, whose kernels run on every
+        device, but suit processors.
     shapes : mapping of str to sequence of int, optional
         Of inputs, such as ``{"x": (1, 3, 640, 640)}``. A model that leaves extents open is compiled
         without them when it runs, for the shapes of the arrays that it gets.
@@ -94,6 +96,7 @@ def compile(
         device = None
     else:
         device = present(None if measure is True else measure)
+        target = target_for(device, target)
     if not isinstance(costs, Costs):
         costs = open_costs(costs, measure=device)
     return Model(

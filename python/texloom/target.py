@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextvars import ContextVar, Token
 from types import SimpleNamespace
@@ -11,7 +12,7 @@ from . import _core
 from ._core import Device
 from .argument_kinds import shown
 from .checked_calls import check_calls
-from .device_kinds import AbsentDevice
+from .device_kinds import AbsentDevice, present
 from .device_kinds import refuse as refuse_device
 from .errors import MisuseError, refuse
 from .target_words import as_mapping, is_remark, is_unknown_device, option, words_of
@@ -19,6 +20,7 @@ from .target_words import as_mapping, is_remark, is_unknown_device, option, word
 _current: ContextVar[Target | None] = ContextVar("texloom_target", default=None)
 
 DEFAULT = "opencl"
+_DEVICE_NAME = re.compile(r"\w+:\d+")
 
 # The threads of a block and of a warp that TVM 0.9's schedules count on if the target's text has no
 # numbers (src/target/target_kind.cc there).
@@ -42,8 +44,10 @@ _OTHER_KINDS: dict[str, list[str]] = {
 class Target:
     """A target such as ``"opencl"``, ``"opencl -device=adreno"`` or ``"metal -contract=0"``.
 
-    Options may be written as ``--device=mali``, ``-device mali``, a dict, or a JSON string. As a
-    context manager, a target is the default of ``lower`` and ``build`` in its body.
+    The name of a device on this machine, such as ``"opencl:0"``, stands for
+    ``Target.from_device(texloom.device("opencl:0"))``. Options may be written as
+    ``--device=mali``, ``-device mali``, a dict, or a JSON string. As a context manager, a target is
+    the default of ``lower`` and ``build`` in its body.
 
     Warns
     -----
@@ -53,11 +57,13 @@ class Target:
     Raises
     ------
     TVMError
-        TL4003 for an unknown target or attribute.
+        TL4003 for an unknown target or attribute, and TL5006 for a device that does not exist.
     """
 
     def __init__(self, target: str | Target | Mapping[str, Any], host: Any = None) -> None:
         _check_kind(target)
+        if isinstance(target, str) and _DEVICE_NAME.fullmatch(target.strip()):
+            target = Target.from_device(present(target.strip()))
         given = target if isinstance(target, Mapping) else str(target)
         if isinstance(given, str):
             given = as_mapping(given) or given
@@ -249,9 +255,13 @@ def resolve(target: str | Target | None) -> str:
     return (target if isinstance(target, Target) else Target(target))._kernel_text
 
 
-def target_of(device: Device) -> Target | None:
-    """Return what to build for so that kernels run on a device of its kind; None: the default."""
-    return Target.from_device(device) if device.driver == "metal" else None
+def target_for(device: Device | str | None, target: str | Target | None = None) -> Target:
+    """Return the given or the current target, or else that of a device that will run the kernels.
+
+    The device is given as to :func:`texloom.device_kinds.present`.
+    """
+    chosen = target or Target.current()
+    return Target.from_device(present(device)) if chosen is None else Target(chosen)
 
 
 def is_processor(target: str | Target | None) -> bool:
@@ -280,5 +290,6 @@ __all__ = [
     "mali",
     "resolve",
     "resolve_for_arrays",
+    "target_for",
 ]
 check_calls(globals())

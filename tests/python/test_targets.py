@@ -110,6 +110,14 @@ def test_target_of_a_device(dev):
     assert target.attrs["images"] == dev.info["images"]
     assert target.attrs["float64"] == dev.info["float64"]
     assert program_limit(target) == str(target)
+    assert Target(f"{dev.driver}:{dev.device_id}") == target
+
+
+@pytest.mark.parametrize(("name", "code"), [("opencl:99", "TL5006"), ("nothing:0", "TL5016")])
+def test_absent_devices_are_no_targets(name, code):
+    with pytest.raises(tvm.TVMError) as refused:
+        Target(name)
+    assert refused.value.code == code
 
 
 def test_text_of_a_target_is_read_back():

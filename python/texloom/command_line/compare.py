@@ -24,6 +24,7 @@ from .model_arguments import (
     is_package,
     refuse_precision,
     shapes_of,
+    target_of,
     values_of,
 )
 from .peers import import_onnxruntime, largest_difference, onnxruntime_session
@@ -109,7 +110,7 @@ def _compare(options: argparse.Namespace) -> int:
     proto = read_model(options.model)
     progress = Progress("compare")
     given = {
-        "target": options.target,
+        "target": target_of(options),
         "storage": options.storage,
         "shapes": shapes_of(options.shape),
         "values": values_of(options.value),

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import refuse
 from ..inspect.describe import counted
-from .model_arguments import add_compile_arguments, compile_model, is_package
+from .model_arguments import add_compile_arguments, compile_model, is_package, target_of
 from .reports import Progress, reported
 
 _DESCRIPTION = """\
@@ -82,6 +82,8 @@ def _compile(options: argparse.Namespace) -> int:
     )
     if "choice" in facts:
         print(_chosen(facts["choice"]))
+    if target_of(options) is None:
+        print("for every OpenCL device, suited to processors; --target opencl:0 is for that device")
     return 0
 
 

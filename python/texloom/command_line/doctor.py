@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..device_kinds import present
 from ..errors import TVMError
 from ..inspect.describe import aligned
-from ..target import target_of
+from ..target import target_for
 from .devices import named_devices
 from .reports import described, reported
 
@@ -53,7 +52,7 @@ def _check(device: str) -> str:
     graph.output(y)
     values = np.arange(64, dtype="float32")
     try:
-        target = target_of(present(device))
+        target = target_for(device)
         squares = graph.compile(target).run({"x": values}, device)["y"]
     except TVMError as error:
         return described(error).splitlines()[0]

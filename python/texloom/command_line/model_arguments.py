@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..costs import open_costs
 from ..device_kinds import present
 from ..errors import refuse
+from ..target import Target, target_for
 from .arrays import load_array
 
 if TYPE_CHECKING:
@@ -27,7 +28,10 @@ _MAGIC = b"TXLP"
 def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how an ONNX model is compiled."""
     parser.add_argument(
-        "--target", metavar="TARGET", help='such as "opencl -device=adreno" (default: opencl)'
+        "--target",
+        metavar="TARGET",
+        help='such as "opencl -device=adreno", or a device of this machine, such as "opencl:0" '
+        "(default: that of the device that runs or measures, else opencl)",
     )
     parser.add_argument(
         "--shape",
@@ -143,6 +147,15 @@ def refuse_precision(options: argparse.Namespace) -> None:
         )
 
 
+def target_of(options: argparse.Namespace) -> Target | None:
+    """Return the target that is given, or that of the device that measures or runs; or None."""
+    if "device" in options:
+        return target_for(options.device or options.measure, options.target)
+    if options.measure is not None:
+        return target_for(options.measure, options.target)
+    return None if options.target is None else Target(options.target)
+
+
 def compile_model(path: Path, options: argparse.Namespace, progress: Progress) -> Model:
     """Compile an ONNX file as the options of :func:`add_compile_arguments` say."""
     from ..onnx import load
@@ -150,7 +163,7 @@ def compile_model(path: Path, options: argparse.Namespace, progress: Progress) -
     try:
         return load(
             path,
-            target=options.target,
+            target=target_of(options),
             storage=options.storage,
             precision=options.precision,
             shapes=shapes_of(options.shape),
@@ -190,5 +203,6 @@ __all__ = [
     "refuse_precision",
     "shapes_of",
     "split_name",
+    "target_of",
     "values_of",
 ]

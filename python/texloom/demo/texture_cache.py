@@ -7,7 +7,7 @@ import numpy as np
 import texloom as tvm
 from texloom import te
 
-from ..target import target_of
+from ..target import target_for
 from .console import Output
 
 
@@ -43,7 +43,7 @@ def show(out: Output, device: tvm.Device) -> bool:
     out.program(
         "the lowered program: a launch plan and two kernels", str(tvm.lower(schedule, args))
     )
-    function = tvm.build(schedule, args, target=target_of(device), name="add_one")
+    function = tvm.build(schedule, args, target=target_for(device), name="add_one")
     for kernel in function.kernels:
         title = f"{language(device)} of {kernel.name}, grid {kernel.grid}, block {kernel.block}"
         out.program(title, kernel.source, "c")

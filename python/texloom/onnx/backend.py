@@ -14,6 +14,7 @@ from onnx.backend.base import Backend, BackendRep
 
 from ..device_kinds import present
 from ..errors import TVMError, refuse
+from ..target import target_for
 from .model import Model
 from .structured import StructuredModel, takes_only_tensors
 
@@ -52,7 +53,8 @@ class TexloomBackend(Backend):  # type: ignore[misc]
         onnx.checker.check_model(model)
         given = {name: options[name] for name in ("storage", "precision") if name in options}
         kind = Model if takes_only_tensors(model) else StructuredModel
-        return Prepared(kind(model, **given), None if device in _DEFAULT else device)
+        named = None if device in _DEFAULT else device
+        return Prepared(kind(model, target=target_for(named), **given), named)
 
     @classmethod
     def run_model(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .. import driver, nd, te
 from .._core import Device, Function, Program
-from ..target import target_of
+from ..target import target_for
 from .conv2d import Storage, conv2d_nchw4c, schedule_conv2d_nchw4c
 from .packing import pack_nchw4c, pack_oihw4o, unpack_nchw4c
 
@@ -62,7 +62,7 @@ class Conv2dLayer:
         output = conv2d_nchw4c(*inputs, stride=stride, padding=padding)
         schedule = schedule_conv2d_nchw4c(output, storage, tile=tile)
         self.program = driver.program(
-            schedule, [*inputs, output], name=f"conv2d_{storage}", target=target_of(device)
+            schedule, [*inputs, output], name=f"conv2d_{storage}", target=target_for(device)
         )
         self.function = driver.build(self.program)
         self.build_seconds = time.perf_counter() - begin

@@ -25,8 +25,10 @@ class TexloomEngine:
 
     def __init__(self, files: Mapping[str, Path], device: Device | None) -> None:
         from ...onnx import load
+        from ...target import target_for
 
-        self._models = {name: load(file) for name, file in files.items()}
+        target = target_for(device)
+        self._models = {name: load(file, target=target) for name, file in files.items()}
         self._device = device
 
     def run(self, network: str, x: NDArray[Any]) -> NDArray[Any]:
