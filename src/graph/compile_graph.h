@@ -79,6 +79,7 @@ struct GraphSummary {
   std::vector<Run> runs;
   double cost = 0;             // nanoseconds, of the second choice if there are folds
   double lower_bound = 0;      // no choice with these folds costs less
+  bool is_modeled = false;     // by the default model: nothing was measured
   std::size_t call_sites = 0;  // invocations of compiled kernels, conversions among them
   std::size_t signatures = 0;  // of these, the ones that differ
   // Of kernels in a run, and calls; a call site may have several. 0 if symbols decide.
