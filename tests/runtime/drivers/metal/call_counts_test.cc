@@ -1,0 +1,104 @@
+// How many calls of the Metal API it takes to encode 1,000 dispatches.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "runtime/drivers/metal/driver.h"
+#include "runtime/hal/device.h"
+#include "runtime/hal/transfer.h"
+#include "tests/runtime/drivers/metal/message_counts.h"
+#include "tests/runtime/status_matchers.h"
+
+namespace texloom::hal::metal {
+namespace {
+
+constexpr const char* kSource = R"(
+#include <metal_stdlib>
+using namespace metal;
+struct By { int k; };
+kernel void add(device const int* in [[buffer(0)]], device int* out [[buffer(1)]],
+                constant By& by [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+  out[i] = in[i] + by.k;
+}
+kernel void subtract(device const int* in [[buffer(0)]], device int* out [[buffer(1)]],
+                     constant By& by [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+  out[i] = in[i] - by.k;
+}
+)";
+constexpr int kDispatches = 1000;
+
+// Changes of a sequence of values, its first one among them.
+class Changes {
+ public:
+  void next(int value) {
+    changes_ += value != last_;
+    last_ = value;
+  }
+  int number() const { return changes_; }
+
+ private:
+  int last_ = -1, changes_ = 0;
+};
+
+TEST(CallCounts, OfAThousandDispatches) {
+  auto driver = create_driver({});
+  TL_ASSERT_OK(driver.status());
+  auto opened = (*driver)->open(0);
+  TL_ASSERT_OK(opened.status());
+  const std::shared_ptr<Device> device = *opened;
+  const std::vector<KernelParam> params = {BufferParam{.name = "in", .access = Access::Read},
+                                           BufferParam{.name = "out", .access = Access::Write},
+                                           ConstantParam{.name = "k", .type = ElementType::Int32}};
+  auto executable =
+      device->create_executable({.codes = {{.format = KernelFormat::Msl, .code = kSource}},
+                                 .entry_points = {{.name = "add", .params = params},
+                                                  {.name = "subtract", .params = params}}});
+  TL_ASSERT_OK(executable.status());
+  std::array<std::shared_ptr<Buffer>, 2> buffers;
+  const std::vector<int> zeros(8, 0);
+  for (std::shared_ptr<Buffer>& each : buffers) {
+    auto buffer = device->create_buffer({.bytes = 32});
+    TL_ASSERT_OK(buffer.status());
+    each = *buffer;
+    TL_ASSERT_OK(write_buffer(*device, each, 0, std::as_bytes(std::span(zeros))));
+  }
+
+  // Kernels change after 10 dispatches, buffers after 5, and the constant after 100.
+  const auto commands = device->create_command_buffer({.reusable = true});
+  Changes kernels, orders, constants;
+  for (int i = 0; i < kDispatches; ++i) {
+    const int kernel = i / 10 % 2, order = i / 5 % 2, k = i / 100;
+    kernels.next(kernel), orders.next(order), constants.next(k);
+    const std::array<Binding, 2> bindings = {BufferBinding{buffers[order]},
+                                             BufferBinding{buffers[1 - order]}};
+    const std::array values = {Constant(k)};
+    if (i > 0) TL_ASSERT_OK(commands->barrier());
+    TL_ASSERT_OK(commands->dispatch(*executable, kernel, {8, 1, 1}, bindings, values));
+  }
+  TL_ASSERT_OK(commands->finish());
+  TL_ASSERT_OK(device->queue()->run({.commands = {commands}}));
+
+  const MessageCounts counts;
+  TL_ASSERT_OK(device->queue()->run({.commands = {commands}}));
+  fmt::print("calls of the Metal API for {} dispatches, submitted again:\n", kDispatches);
+  for (const char* each :
+       {"computeCommandEncoderWithDispatchType:", "setComputePipelineState:",
+        "setBuffer:offset:atIndex:", "setBytes:length:atIndex:",
+        "memoryBarrierWithResources:count:", "dispatchThreadgroups:threadsPerThreadgroup:",
+        "waitForFence:", "updateFence:", "endEncoding", "commit"})
+    fmt::print("{:6} {}\n", counts.of(each), each);
+  EXPECT_EQ(counts.of("dispatchThreadgroups:threadsPerThreadgroup:"), kDispatches);
+  EXPECT_EQ(counts.beginning_with("computeCommandEncoder"), 1);
+  EXPECT_EQ(counts.beginning_with("blitCommandEncoder"), 0);
+  EXPECT_EQ(counts.of("setComputePipelineState:"), kernels.number());
+  EXPECT_EQ(counts.of("setBuffer:offset:atIndex:"), 2 * orders.number());
+  EXPECT_EQ(counts.of("setBytes:length:atIndex:"), constants.number());
+  EXPECT_EQ(counts.of("memoryBarrierWithScope:") + counts.of("memoryBarrierWithResources:count:"),
+            kDispatches - 1);
+  EXPECT_EQ(counts.beginning_with("new"), 0) << "nothing is allocated in the second submission";
+}
+
+}  // namespace
+}  // namespace texloom::hal::metal
