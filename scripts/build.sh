@@ -14,8 +14,12 @@ configure() {
   fi
 }
 
-build_default() { configure default build && cmake --build build -j "$jobs"; }
-build_module() { configure default build && cmake --build build -j "$jobs" --target _core; }
+# The preset of the folder build/.
+preset_of_build=default
+[[ $OSTYPE != darwin* ]] || preset_of_build=apple
+
+build_default() { configure "$preset_of_build" build && cmake --build build -j "$jobs"; }
+build_module() { configure "$preset_of_build" build && cmake --build build -j "$jobs" --target _core; }
 # Benchmarks measure the build that users have. Its module is in a separate package, which links to
 # the sources in python/texloom.
 build_release() {
@@ -30,11 +34,11 @@ build_release_module() {
   done
 }
 build_checked() {
-  configure default build && cmake --build build -j "$jobs" --target "${targets[@]}"
+  configure "$preset_of_build" build && cmake --build build -j "$jobs" --target "${targets[@]}"
 }
 # clang-tidy needs the compile flags, and the public headers as embedding programs see them.
 prepare_lint() {
-  configure default build &&
+  configure "$preset_of_build" build &&
     cmake --build build -j "$jobs" --target texloom_runtime_headers texloom_support_headers
 }
 build_embeddable() { build_release texloom_runtime embed; }
@@ -50,5 +54,5 @@ build_aarch64() { configure aarch64 build/aarch64 && cmake --build build/aarch64
 aarch64_tests() {
   ctest --test-dir build/aarch64 -j "$jobs" --output-on-failure --no-tests=error
 }
-build_conformance() { configure default build && cmake --build build -j "$jobs" --target conformance_tests; }
+build_conformance() { configure "$preset_of_build" build && cmake --build build -j "$jobs" --target conformance_tests; }
 build_bench_hal() { build_release texloom-bench-hal; }

@@ -1,0 +1,125 @@
+"""Tries a Metal device and writes one page about it, to attach to a report (./dev metal-report).
+
+    .venv/bin/python tests/metal_report.py [--device metal:0] [--count 1000] [--out FILE.md]
+
+Runs the conformance suite on all Metal devices, random programs on the given one, and MobileNetV2
+with custom operators, which are in its command buffers or waited for. Elsewhere than on Apple's
+systems that is the software Metal. Exits with 1 if anything was wrong; the page says what.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import texloom
+from texloom.device_kinds import present
+
+ROOT = Path(__file__).resolve().parents[1]
+_ON_APPLE = sys.platform == "darwin"
+_SYSTEM = {
+    "commit": ["git", "describe", "--always", "--dirty"],
+    "macOS": ["sw_vers", "-productVersion"],
+    "machine": ["sysctl", "-n", "hw.model"],
+    "processor": ["sysctl", "-n", "machdep.cpu.brand_string"],
+    "compiler": ["xcrun", "--show-sdk-version"],
+}
+_LONGEST = 60  # lines that a section quotes
+
+
+@dataclass
+class Section:
+    """What one command wrote, and whether it succeeded."""
+
+    title: str
+    command: list[str]
+    keeps: str = ""  # the lines that the page quotes match this; the last ones if none does
+    lines: list[str] | None = None
+    seconds: float = 0
+    status: int = 0
+
+    def run(self) -> None:
+        """Run the command, which writes to stderr what it does."""
+        print(f"{self.title} …", file=sys.stderr, flush=True)
+        begin = time.monotonic()
+        done = subprocess.run(
+            self.command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            check=False,
+        )  # fmt: skip
+        self.seconds, self.status = time.monotonic() - begin, done.returncode
+        lines = done.stdout.rstrip().splitlines()
+        kept = [line for line in lines if self.keeps and re.search(self.keeps, line)]
+        self.lines = (kept or lines)[-_LONGEST:]
+
+    def text(self) -> str:
+        """Return the section of the page."""
+        outcome = "right" if self.status == 0 else f"**ended with {self.status}**"
+        quoted = "\n".join(self.lines or [])
+        return f"## {self.title}: {outcome}, {self.seconds:.0f} s\n\n```text\n{quoted}\n```\n"
+
+
+def system() -> str:
+    """Return a list of what is known of the machine."""
+    facts = {"system": platform.platform()}
+    for name, command in _SYSTEM.items():
+        try:
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        except (OSError, subprocess.CalledProcessError):
+            continue  # not of this system
+        facts[name] = done.stdout.strip()
+    facts["Texloom"] = texloom.__version__
+    return "\n".join(f"* {name}: {fact}" for name, fact in facts.items())
+
+
+def sections(device: str, count: int) -> list[Section]:
+    """Return what the report tries."""
+    sizes = ("224", "64") if _ON_APPLE else ("32",)
+    return [
+        Section(
+            "Conformance",
+            ["build/tests/conformance_tests", "--gtest_brief=1", "--gtest_filter=*/metal*"],
+            r"FAILED|^metal|^  (skipped|excluded)",
+        ),
+        Section(
+            f"{count} random programs",
+            [sys.executable, "-m", "texloom.fuzz", "--device", device, "--count", str(count),
+             "--device-share", "1"],
+            r"programs from seed|^ran|^\d+ of them|wrong|differ|error",
+        ),
+        Section(
+            "MobileNetV2 with custom operators, in command buffers and waited for",
+            [sys.executable, "benchmarks/commit/mobilenet.py", "--device", device,
+             "--size", *sizes],
+            r"^\|",
+        ),
+    ]  # fmt: skip
+
+
+def main() -> int:
+    """Run all sections; write and print the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--device", default="metal:0")
+    parser.add_argument("--count", type=int, default=1000, help="random programs (1000)")
+    parser.add_argument("--out", type=Path, default=Path("metal-report.md"), metavar="FILE")
+    options = parser.parse_args()
+    info = present(options.device).info
+    page = [f"# Texloom on {info['name']}", system()]
+    page.append("\n".join(f"* {name}: {fact}" for name, fact in info.items()))
+    tried = sections(options.device, options.count)
+    for section in tried:
+        section.run()
+        page.append(section.text())
+        options.out.write_text("\n\n".join(page).rstrip() + "\n")  # Ctrl-C keeps what is known
+    print(options.out.read_text())
+    print(f"wrote {options.out}", file=sys.stderr)
+    return int(any(section.status for section in tried))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
