@@ -196,11 +196,10 @@ std::string to_string(const GraphSummary& summary) {
                         *summary.small_gain * 100);
   for (const auto& each : summary.folds)
     text += fmt::format("fold {}: {} planes side by side\n", each.tensor, each.fold);
-  text += fmt::format("cost: {:.0f} ns{}, {}\n", summary.cost,
-                      summary.is_modeled ? " by the default model" : "",
-                      summary.lower_bound >= summary.cost
-                          ? std::string("the least of all choices")
-                          : fmt::format("at least {:.0f} ns", summary.lower_bound));
+  text += fmt::format(
+      "cost: {:.0f} ns{}, {}\n", summary.cost, summary.is_modeled ? " by the default model" : "",
+      summary.lower_bound >= summary.cost ? std::string("the least of all choices")
+                                          : fmt::format("at least {:.0f} ns", summary.lower_bound));
   text += fmt::format("kernels: {} of {}\n", counted(summary.call_sites, "call site"),
                       counted(summary.signatures, "signature"));
   return text + fmt::format("memory: {} for temporaries of {}, at least {}; {} of constants\n",

@@ -122,6 +122,17 @@ TEST_P(Mappings, OfAPartReachItAlone) {
   std::fill_n(expected.begin() + 33, 10, std::byte{7});
   expect_content(buffer, expected);
 }
+TEST_P(Mappings, OfAPartShowWhatIsInIt) {
+  Bytes content(100);
+  for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<std::byte>(i);
+  const auto buffer = make(100);
+  TL_ASSERT_OK(write_buffer(device(), buffer, 0, content));
+  for (const std::size_t offset : {0, 33, 96}) {
+    const auto mapping = buffer->map(offset, 3, Access::Read);
+    TL_ASSERT_OK(mapping.status());
+    expect_bytes(mapping->bytes(), Bytes(content.begin() + offset, content.begin() + offset + 3));
+  }
+}
 TEST_P(Mappings, AreReleasedByTheirEnd) {
   const auto buffer = make(16);
   {
