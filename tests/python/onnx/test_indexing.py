@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from single_node import floats, run_node
 
+from texloom.onnx import Unsupported
+
 X = floats(3, 4, 2)
 RNG = np.random.default_rng(0)
 
@@ -43,6 +45,21 @@ def test_reads_outside_are_the_nearest_elements():
     np.testing.assert_array_equal(run_node("Gather", [X, where], 13, axis=1), expected)
     got = run_node("GatherND", [X, np.array([[9, -9]], "int64")], 13)
     np.testing.assert_array_equal(got, X[2:, 0])
+
+
+@pytest.mark.parametrize(
+    ("op", "where", "named"),
+    [
+        ("Gather", [0, 4], 4),
+        ("Gather", [-5], -5),
+        ("GatherElements", [[[4]]], 4),
+        ("GatherND", [[2, 3], [0, -5]], -5),
+    ],
+)
+def test_constant_indices_outside_are_refused(op, where, named):
+    axis = {} if op == "GatherND" else {"axis": 1}
+    with pytest.raises(Unsupported, match=f"its index {named} is outside of an axis of 4 elements"):
+        run_node(op, [X, np.array(where, "int64")], 13, known=[1], **axis)
 
 
 COMBINE = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}

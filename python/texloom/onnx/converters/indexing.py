@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ def gather(node: Node) -> Value:
     if 0 in shape:
         return empty(shape, x.dtype)
     _check_extents(node, x, [axis])
+    _check_inside(node, indices.array, [x.shape[axis]])
     return node.emit("gather", indexing.gather, [x, indices], axis=axis)
 
 
@@ -29,6 +31,24 @@ def _check_extents(node: Node, x: Value, axes: Sequence[int]) -> None:
     """Refuse to read from axes without elements."""
     if any(x.shape[axis] == 0 for axis in axes):
         node.refuse(f"it reads elements of a tensor of shape {x.shape}")
+
+
+def _check_inside(
+    node: Node, indices: np.ndarray | None, extents: Sequence[Any], last: bool = False
+) -> None:
+    """Refuse constant indices that lie outside of an extent which is known.
+
+    All are of the one extent; with `last` those at one place along their last axis are.
+    """
+    if indices is None:
+        return
+    for place, extent in enumerate(extents):
+        named = indices[..., place] if last else indices
+        if not isinstance(extent, int):
+            continue
+        outside = named[(named < -extent) | (named >= extent)]
+        if outside.size:
+            node.refuse(f"its index {outside.flat[0]} is outside of an axis of {extent} elements")
 
 
 @converts("GatherElements")
@@ -40,6 +60,7 @@ def gather_elements(node: Node) -> Value:
         return empty(indices.shape, x.dtype)
     _check_extents(node, x, [axis])
     _check_smaller(node, x, indices, axis)
+    _check_inside(node, indices.array, [x.shape[axis]])
     return node.emit("gather_elements", indexing.gather_elements, [x, indices], axis=axis)
 
 
@@ -63,6 +84,7 @@ def gather_nd(node: Node) -> Value:
     if 0 in shape:
         return empty(shape, x.dtype)
     _check_extents(node, x, range(batch, batch + named))
+    _check_inside(node, indices.array, x.shape[batch : batch + named], last=True)
     return node.emit("gather_nd", indexing.gather_nd, [x, indices], batch_axes=batch)
 
 
