@@ -8,7 +8,7 @@ build_packages=(ccache clang-19 cmake flatbuffers-compiler g++ libflatbuffers-de
   ocl-icd-libopencl1 opencl-c-headers pocl-opencl-icd
   python3-dev python3-venv)
 # What has their place on macOS; its clang, Metal and OpenCL are Apple's.
-brew_packages=(bash ccache cmake coreutils flatbuffers fmt googletest ninja opencl-headers python xxhash)
+brew_packages=(bash ccache cmake coreutils flatbuffers fmt googletest ninja opencl-headers python@3.13 xxhash)
 lint_packages=(clang-format-19 clang-tidy-19 shellcheck)
 clang_packages=(libclang-rt-19-dev)
 kernel_packages=(oclgrind)
@@ -103,8 +103,11 @@ setup() {
         "read the message above; by hand: apt-get install ${missing[*]}"
     fi
   else
-    echo "dev: not a Debian system; make sure that you have the contents of these packages: $*" >&2
-    [[ $OSTYPE != darwin* ]] || echo "dev: on macOS: brew install ${brew_packages[*]}" >&2
+    if [[ $OSTYPE == darwin* ]]; then
+      echo "dev: make sure of this: brew install ${brew_packages[*]}" >&2
+    else
+      echo "dev: not a Debian system; make sure that you have the contents of these packages: $*" >&2
+    fi
   fi
   if [[ $(cat "$venv/stamp" 2>/dev/null) != "$(venv_key)" ]]; then
     plan "installing Python packages into $venv" install_python_packages \

@@ -14,8 +14,9 @@ import platform
 import re
 import subprocess
 import sys
+import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import texloom
@@ -28,9 +29,11 @@ _SYSTEM = {
     "macOS": ["sw_vers", "-productVersion"],
     "machine": ["sysctl", "-n", "hw.model"],
     "processor": ["sysctl", "-n", "machdep.cpu.brand_string"],
-    "compiler": ["xcrun", "--show-sdk-version"],
+    "SDK": ["xcrun", "--show-sdk-version"],
+    "compiler": ["/usr/bin/clang++", "--version"],
 }
 _LONGEST = 60  # lines that a section quotes
+_MOST_SECONDS = 3600.0  # of a section; a GPU may hang
 
 
 @dataclass
@@ -39,28 +42,34 @@ class Section:
 
     title: str
     command: list[str]
-    keeps: str = ""  # the lines that the page quotes match this; the last ones if none does
-    lines: list[str] | None = None
+    keeps: str  # what lines have that the page quotes; if the command fails, the last ones, too
+    lines: list[str] = field(default_factory=list)
     seconds: float = 0
-    status: int = 0
+    status: int | str = 0
 
     def run(self) -> None:
         """Run the command, which writes to stderr what it does."""
         print(f"{self.title} …", file=sys.stderr, flush=True)
         begin = time.monotonic()
-        done = subprocess.run(
-            self.command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            check=False,
-        )  # fmt: skip
-        self.seconds, self.status = time.monotonic() - begin, done.returncode
-        lines = done.stdout.rstrip().splitlines()
-        kept = [line for line in lines if self.keeps and re.search(self.keeps, line)]
-        self.lines = (kept or lines)[-_LONGEST:]
+        with tempfile.TemporaryFile("w+", errors="replace") as log:
+            try:
+                self.status = subprocess.run(
+                    self.command, cwd=ROOT, stdout=log, stderr=log, timeout=_MOST_SECONDS,
+                    check=False,
+                ).returncode  # fmt: skip
+            except subprocess.TimeoutExpired:
+                self.status = "no end"
+            log.seek(0)
+            lines = log.read().rstrip().splitlines()
+        self.seconds = time.monotonic() - begin
+        self.lines = [line for line in lines if re.search(self.keeps, line)][-_LONGEST:]
+        if self.status != 0:
+            self.lines += ["...", *lines[-_LONGEST:]]
 
     def text(self) -> str:
         """Return the section of the page."""
         outcome = "right" if self.status == 0 else f"**ended with {self.status}**"
-        quoted = "\n".join(self.lines or [])
+        quoted = "\n".join(self.lines)
         return f"## {self.title}: {outcome}, {self.seconds:.0f} s\n\n```text\n{quoted}\n```\n"
 
 
@@ -72,7 +81,7 @@ def system() -> str:
             done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
         except (OSError, subprocess.CalledProcessError):
             continue  # not of this system
-        facts[name] = done.stdout.strip()
+        facts[name] = done.stdout.partition("\n")[0]
     facts["Texloom"] = texloom.__version__
     return "\n".join(f"* {name}: {fact}" for name, fact in facts.items())
 
@@ -108,17 +117,22 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000, help="random programs (1000)")
     parser.add_argument("--out", type=Path, default=Path("metal-report.md"), metavar="FILE")
     options = parser.parse_args()
-    info = present(options.device).info
+    try:
+        info = present(options.device).info
+    except texloom.TVMError as error:
+        print(error, file=sys.stderr)
+        return 1
     page = [f"# Texloom on {info['name']}", system()]
     page.append("\n".join(f"* {name}: {fact}" for name, fact in info.items()))
     tried = sections(options.device, options.count)
     for section in tried:
+        options.out.write_text("\n\n".join(page) + "\n")  # Ctrl-C keeps what is known
         section.run()
-        page.append(section.text())
-        options.out.write_text("\n\n".join(page).rstrip() + "\n")  # Ctrl-C keeps what is known
+        page.append(section.text().rstrip())
+    options.out.write_text("\n\n".join(page) + "\n")
     print(options.out.read_text())
     print(f"wrote {options.out}", file=sys.stderr)
-    return int(any(section.status for section in tried))
+    return int(any(section.status != 0 for section in tried))
 
 
 if __name__ == "__main__":

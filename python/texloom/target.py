@@ -57,7 +57,8 @@ class Target:
     Raises
     ------
     TVMError
-        TL4003 for an unknown target or attribute, and TL5006 for a device that does not exist.
+        TL4003 for an unknown target or attribute; for the name of a device, TL5006 if it does not
+        exist, and TL5016 if there is no such driver.
     """
 
     def __init__(self, target: str | Target | Mapping[str, Any], host: Any = None) -> None:
@@ -258,9 +259,10 @@ def resolve(target: str | Target | None) -> str:
 def target_for(device: Device | str | None, target: str | Target | None = None) -> Target:
     """Return the given or the current target, or else that of a device that will run the kernels.
 
-    The device is given as to :func:`texloom.device_kinds.present`.
+    The device is given as to :func:`texloom.device_kinds.present`. A current target counts,
+    whatever the device: kernels for another kind are refused when they run.
     """
-    chosen = target or Target.current()
+    chosen = Target.current() if target is None else target
     return Target.from_device(present(device)) if chosen is None else Target(chosen)
 
 

@@ -196,10 +196,11 @@ std::string to_string(const GraphSummary& summary) {
                         *summary.small_gain * 100);
   for (const auto& each : summary.folds)
     text += fmt::format("fold {}: {} planes side by side\n", each.tensor, each.fold);
-  text += fmt::format(
-      "cost: {:.0f} ns{}, {}\n", summary.cost, summary.is_modeled ? " by the default model" : "",
-      summary.lower_bound >= summary.cost ? std::string("the least of all choices")
-                                          : fmt::format("at least {:.0f} ns", summary.lower_bound));
+  text += fmt::format("cost: {:.0f} ns{}, {}\n", summary.cost,
+                      summary.costs_are_default ? " by the default model" : "",
+                      summary.lower_bound >= summary.cost
+                          ? std::string("the least of all choices")
+                          : fmt::format("at least {:.0f} ns", summary.lower_bound));
   text += fmt::format("kernels: {} of {}\n", counted(summary.call_sites, "call site"),
                       counted(summary.signatures, "signature"));
   return text + fmt::format("memory: {} for temporaries of {}, at least {}; {} of constants\n",
@@ -225,7 +226,7 @@ CompiledGraph compile_graph(const Graph& given, const GraphOptions& options,
                                options.interpreted);
   CompiledGraph compiled;
   compiled.summary = summary_of(graph, decision, invocations);
-  compiled.summary.is_modeled = !options.costs;
+  compiled.summary.costs_are_default = !options.costs;
   add_runs(graph, decision.offers, invocations, assembly, compiled.summary);
   add_members(given, compiled.summary);
   compiled.summary.signatures = sites.size();

@@ -77,11 +77,11 @@ struct GraphSummary {
   std::vector<std::string> in_buffers;  // tensors for which an image is not worth its memory
   std::optional<double> small_gain;     // of textures that were given up (graph/scopes/decide.h)
   std::vector<Run> runs;
-  double cost = 0;             // nanoseconds, of the second choice if there are folds
-  double lower_bound = 0;      // no choice with these folds costs less
-  bool is_modeled = false;     // by the default model: nothing was measured
-  std::size_t call_sites = 0;  // invocations of compiled kernels, conversions among them
-  std::size_t signatures = 0;  // of these, the ones that differ
+  double cost = 0;                 // nanoseconds, of the second choice if there are folds
+  double lower_bound = 0;          // no choice with these folds costs less
+  bool costs_are_default = false;  // all are of the default model, as no source gave any
+  std::size_t call_sites = 0;      // invocations of compiled kernels, conversions among them
+  std::size_t signatures = 0;      // of these, the ones that differ
   // Of kernels in a run, and calls; a call site may have several. 0 if symbols decide.
   std::int64_t launches = 0;
   // If the graph has symbols, the following do not count what depends on them.

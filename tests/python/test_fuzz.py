@@ -1,6 +1,5 @@
 """A small fixed part of texloom-fuzz, its earlier findings, and tests of the fuzzer itself."""
 
-import os
 from collections import Counter
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from texloom.fuzz.case import Case, make_case, make_script
 from texloom.fuzz.check import UNWRITTEN, Check, Mismatch, Outcome, check
 from texloom.fuzz.job import Job, run_job
 from texloom.fuzz.reduce import Reducer
-from texloom.fuzz.workers import Lost, Workers
+from texloom.fuzz.workers import Lost, Workers, processors
 
 ROOT = Path(__file__).parents[2]
 FOUND = sorted((ROOT / "tests/fuzz/found").glob("*.tl"))
@@ -33,7 +32,7 @@ PARTS = [
 def findings_of(jobs):
     """What the jobs find, none of which may be lost."""
     found = Findings()
-    with Workers(run_job, len(os.sched_getaffinity(0)), limit=100) as workers:
+    with Workers(run_job, processors(), limit=100) as workers:
         for job, result in workers.results(jobs):
             assert not isinstance(result, Lost), f"seed {job.seed}: {result.kind}"
             found.add(job.seed, result)

@@ -20,12 +20,9 @@ from .arrays import tensors_of
 from .inputs import Port, add_input_arguments, random_inputs, read_inputs
 from .model_arguments import (
     add_compile_arguments,
-    costs_of,
+    compile_arguments,
     is_package,
     refuse_precision,
-    shapes_of,
-    target_of,
-    values_of,
 )
 from .peers import import_onnxruntime, largest_difference, onnxruntime_session
 from .reports import Progress, reported
@@ -109,14 +106,7 @@ def _compare(options: argparse.Namespace) -> int:
         import_onnxruntime()
     proto = read_model(options.model)
     progress = Progress("compare")
-    given = {
-        "target": target_of(options),
-        "storage": options.storage,
-        "shapes": shapes_of(options.shape),
-        "values": values_of(options.value),
-        "progress": progress,
-        **costs_of(options),
-    }
+    given = compile_arguments(options, progress)
     plain = Model(proto, **given)
     ports = [Port(*each) for each in plain.signature.ports(plain.shapes)]
     inputs = read_inputs(options, ports)

@@ -11,12 +11,12 @@ from typing import Any
 
 from ..errors import refuse
 from ..inspect.describe import counted
-from .model_arguments import add_compile_arguments, compile_model, is_package, target_of
+from .model_arguments import add_compile_arguments, compile_model, is_package
 from .reports import Progress, reported
 
 _DESCRIPTION = """\
 Compiles an ONNX model to a package, which `texloom run`, texloom.graph.load and programs in C++
-run. No device is needed.
+run. No device is needed, unless --target or --measure names one.
 """
 
 
@@ -24,7 +24,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(prog="texloom compile", description=_DESCRIPTION)
     parser.add_argument("model", type=Path, metavar="MODEL.onnx")
-    add_compile_arguments(parser)
+    add_compile_arguments(parser, runs=False)
     parser.add_argument(
         "-o",
         dest="output",
@@ -82,8 +82,10 @@ def _compile(options: argparse.Namespace) -> int:
     )
     if "choice" in facts:
         print(_chosen(facts["choice"]))
-    if target_of(options) is None:
-        print("for every OpenCL device, suited to processors; --target opencl:0 is for that device")
+    if options.target is None and options.measure is None:
+        print(
+            "for every OpenCL device, but suits processors: --target opencl:0 is for the first one"
+        )
     return 0
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..costs import open_costs
 from ..device_kinds import present
 from ..errors import refuse
-from ..target import Target, target_for
+from ..target import target_for
 from .arrays import load_array
 
 if TYPE_CHECKING:
@@ -25,13 +25,20 @@ _SHAPE = re.compile(r"(?P<name>.+)=(?P<extents>\d+(?:[x,]\d+)*|)")
 _MAGIC = b"TXLP"
 
 
-def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how an ONNX model is compiled."""
+def add_compile_arguments(parser: argparse.ArgumentParser, *, runs: bool = True) -> None:
+    """Add the options that say how an ONNX model is compiled.
+
+    A command that runs it, too, has an option ``--device``.
+    """
+    parser.set_defaults(runs=runs)
+    if not runs:
+        parser.set_defaults(device=None)
     parser.add_argument(
         "--target",
         metavar="TARGET",
-        help='such as "opencl -device=adreno", or a device of this machine, such as "opencl:0" '
-        "(default: that of the device that runs or measures, else opencl)",
+        help='such as "opencl -device=adreno"; "opencl:0", or another device of this machine '
+        "without options, stands for its target (default: that of the device that runs or "
+        "measures, else opencl)",
     )
     parser.add_argument(
         "--shape",
@@ -66,10 +73,10 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--measure",
         nargs="?",
-        const="opencl:0",
+        const="",
         metavar="DEVICE",
-        help="measure first what the file of costs does not know, on this device (default: "
-        "opencl:0), and add it",
+        help="measure first what the file of costs does not know, on this device (default: the one "
+        "that runs the model, or opencl:0), and add it",
     )
     parser.add_argument(
         "--precision",
@@ -130,11 +137,36 @@ def values_of(options: Sequence[str]) -> dict[str, NDArray[Any]]:
     return {name: np.asarray(load_array(Path(file), name)) for name, file in named}
 
 
-def costs_of(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what :class:`texloom.onnx.Model` is told of costs."""
-    device = None if options.measure is None else present(options.measure)
-    costs = open_costs(options.costs, options.costs_device, device)
-    return {"costs": costs, "measure": device}
+def choose_device(options: argparse.Namespace) -> None:
+    """Let the model run on the device that measures, and measure on the one that runs."""
+    if options.measure is None:
+        return
+    chosen = options.device or options.measure or "opencl:0"
+    if options.measure and present(options.measure) != present(chosen):
+        refuse(
+            "BadDirectiveArgument",
+            f"--measure {options.measure} is another device than --device {options.device}",
+            "give one of them",
+        )
+    options.device = options.measure = chosen
+
+
+def compile_arguments(options: argparse.Namespace, progress: Progress) -> dict[str, Any]:
+    """Return the arguments of :class:`texloom.onnx.Model` that the options give."""
+    choose_device(options)
+    target = options.target
+    if options.runs or options.measure is not None:
+        target = target_for(options.device, target)
+    measure = None if options.measure is None else present(options.measure)
+    return {
+        "target": target,
+        "storage": options.storage,
+        "shapes": shapes_of(options.shape),
+        "values": values_of(options.value),
+        "progress": progress,
+        "costs": open_costs(options.costs, options.costs_device, measure),
+        "measure": measure,
+    }
 
 
 def refuse_precision(options: argparse.Namespace) -> None:
@@ -147,30 +179,12 @@ def refuse_precision(options: argparse.Namespace) -> None:
         )
 
 
-def target_of(options: argparse.Namespace) -> Target | None:
-    """Return the target that is given, or that of the device that measures or runs; or None."""
-    if "device" in options:
-        return target_for(options.device or options.measure, options.target)
-    if options.measure is not None:
-        return target_for(options.measure, options.target)
-    return None if options.target is None else Target(options.target)
-
-
 def compile_model(path: Path, options: argparse.Namespace, progress: Progress) -> Model:
     """Compile an ONNX file as the options of :func:`add_compile_arguments` say."""
     from ..onnx import load
 
     try:
-        return load(
-            path,
-            target=target_of(options),
-            storage=options.storage,
-            precision=options.precision,
-            shapes=shapes_of(options.shape),
-            values=values_of(options.value),
-            progress=progress,
-            **costs_of(options),
-        )
+        return load(path, precision=options.precision, **compile_arguments(options, progress))
     finally:
         progress.end()
 
@@ -196,13 +210,13 @@ def refuse_compile_options(
 
 __all__ = [
     "add_compile_arguments",
+    "choose_device",
+    "compile_arguments",
     "compile_model",
-    "costs_of",
     "is_package",
     "refuse_compile_options",
     "refuse_precision",
     "shapes_of",
     "split_name",
-    "target_of",
     "values_of",
 ]

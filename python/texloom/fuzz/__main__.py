@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 import time
@@ -17,7 +16,7 @@ from .case import make_script
 from .check import GAVE_UP, Outcome
 from .job import Job, Result, run_job
 from .reduce import Reducer
-from .workers import Lost, Workers
+from .workers import Lost, Workers, processors
 
 NAME = re.compile(r"'[^']*'")
 LIMIT = 120.0  # seconds for one program; longer than any needs, even on a busy machine
@@ -107,7 +106,7 @@ def parse_options(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--count", type=int, default=1000, help="programs (1000)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the first program (0)")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--jobs", type=int, default=processors())
     parser.add_argument(
         "--device",
         action="append",

@@ -13,6 +13,13 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 
+def processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1  # macOS cannot tell
+
+
 @dataclass(frozen=True)
 class Lost:
     """A job whose process crashed, or was killed at its time limit."""

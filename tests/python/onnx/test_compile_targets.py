@@ -1,6 +1,6 @@
 """Targets of models: that of the device which runs or measures, unless one is given."""
 
-from argparse import Namespace
+from argparse import ArgumentParser
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +8,14 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+import texloom as tvm
 from texloom.__main__ import main
-from texloom.command_line.model_arguments import target_of
+from texloom.command_line.model_arguments import add_compile_arguments, compile_arguments
+from texloom.onnx import Model
+from texloom.onnx.backend import prepare
 from texloom.target import Target
+
+needs_metal = pytest.mark.skipif(not tvm.metal(0).exist, reason="no Metal device")
 
 
 @pytest.fixture
@@ -24,25 +29,80 @@ def folder(tmp_path, monkeypatch):
     return Path(tmp_path)
 
 
-def test_a_model_that_runs_is_made_for_its_device(dev):
-    name = f"{dev.driver}:{dev.device_id}"
-    own = Target.from_device(dev)
-    assert target_of(Namespace(target=None, measure=None, device=name)) == own
-    assert target_of(Namespace(target=None, measure=name, device=None)) == own
-    assert target_of(Namespace(target=None, measure=name)) == own
-    given = target_of(Namespace(target="opencl -contract=0", measure=name, device=name))
-    assert str(given) == "opencl -contract=0"
+def made_for(monkeypatch, call):
+    """Return the targets of the models that a call makes."""
+    targets = []
+    make = Model.__init__
+
+    def noted(self, proto, target=None, *arguments, **named):
+        targets.append(target)
+        make(self, proto, target, *arguments, **named)
+
+    monkeypatch.setattr(Model, "__init__", noted)
+    call()
+    return targets
 
 
-def test_a_package_is_for_every_device_unless_one_is_named(folder, capsys):
-    assert target_of(Namespace(target=None, measure=None)) is None
-    assert main(["compile", "double.onnx", "-o", "any.tlp"]) == 0
-    assert "; --target opencl:0 is for that device\n" in capsys.readouterr().out
-    assert main(["compile", "double.onnx", "--target", "opencl:0", "-o", "own.tlp"]) == 0
+def chosen(*options, runs=True):
+    """Return the target, the device that runs and the one that measures."""
+    parser = ArgumentParser()
+    if runs:
+        parser.add_argument("--device")
+    add_compile_arguments(parser, runs=runs)
+    parsed = parser.parse_args(options)
+    arguments = compile_arguments(parsed, None)
+    return arguments["target"], parsed.device, arguments["measure"]
+
+
+@needs_metal
+def test_kernels_are_for_the_device_that_runs_or_measures(monkeypatch, tmp_path):
+    monkeypatch.setenv("TEXLOOM_CACHE_DIR", str(tmp_path))
+    cl, metal = tvm.opencl(0), tvm.metal(0)
+    for_cl, for_metal = Target.from_device(cl), Target.from_device(metal)
+    assert chosen() == (for_cl, None, None)
+    assert chosen("--device", "metal:0") == (for_metal, "metal:0", None)
+    assert chosen("--measure") == (for_cl, "opencl:0", cl)
+    assert chosen("--measure", "metal:0") == (for_metal, "metal:0", metal)
+    assert chosen("--device", "metal:0", "--measure") == (for_metal, "metal:0", metal)
+    assert chosen("--device", "metal", "--measure", "metal:0") == (for_metal, "metal", metal)
+    given = chosen("--target", "metal -contract=0", "--device", "metal:0")
+    assert str(given[0]) == "metal -contract=0"
+    with pytest.raises(tvm.TVMError, match="another device than --device opencl:0"):
+        chosen("--device", "opencl:0", "--measure", "metal:0")
+    assert chosen(runs=False) == (None, None, None)
+    assert chosen("--measure", "metal:0", runs=False) == (for_metal, "metal:0", metal)
+    assert chosen("--target", "opencl:0", runs=False)[0] == "opencl:0"
+
+
+@needs_metal
+def test_the_backend_compiles_for_its_device(folder):
+    prepared = prepare(onnx.load("double.onnx"), device="metal:0")
+    np.testing.assert_array_equal(prepared.run([np.ones((2, 4), "float32")])[0], 2.0)
+
+
+def test_measuring_names_the_target(folder, dev, monkeypatch, tmp_path):
+    costs = tmp_path / "costs.sqlite"
+    targets = made_for(monkeypatch, lambda: tvm.compile("double.onnx", costs=costs, measure=dev))
+    assert targets[0] == Target.from_device(dev)
+
+
+def test_a_package_is_for_every_device_unless_one_is_named(folder, capsys, monkeypatch):
+    def compiled(*options):
+        return made_for(
+            monkeypatch, lambda: main(["compile", "double.onnx", "-o", "made.tlp", *options])
+        )[0]
+
+    assert compiled() is None
+    assert "but suits processors: --target opencl:0" in capsys.readouterr().out
+    assert compiled("--target", "opencl:0") == "opencl:0"
     assert "--target" not in capsys.readouterr().out
-    for package in ("any.tlp", "own.tlp"):
-        assert main(["run", package, "--input", "x=x.npy", "--output-dir", "out"]) == 0
-        np.testing.assert_array_equal(np.load("out/y.npy"), 2.0)
+    assert main(["run", "made.tlp", "--input", "x=x.npy", "--output-dir", "out"]) == 0
+    np.testing.assert_array_equal(np.load("out/y.npy"), 2.0)
+
+
+def test_an_empty_target_is_refused(folder, capsys):
+    assert main(["run", "double.onnx", "--target", "", "--input", "x=x.npy"]) == 1
+    assert "TL4003" in capsys.readouterr().err
 
 
 def test_an_absent_device_is_no_target(folder, capsys):

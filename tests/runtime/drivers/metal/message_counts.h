@@ -6,7 +6,8 @@
 namespace texloom::hal::metal {
 
 // Counts the messages that are sent to the objects of the software Metal, by selector, while it
-// exists. One at a time; messages of all threads count.
+// exists. One at a time. Those of all threads count, and those that the software Metal sends to
+// itself, so that the number of a selector is an upper bound of the driver's calls.
 class MessageCounts {
  public:
   MessageCounts();
