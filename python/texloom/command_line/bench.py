@@ -60,9 +60,6 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         help="what to compare a package with (default: the file beside it that ends in .onnx)",
     )
-    parser.add_argument(
-        "--device", metavar="D", help='such as "opencl:1"; `texloom devices` lists them'
-    )
     parser.add_argument("--rounds", type=int, default=9, help="samples of each (default: 9)")
     parser.add_argument("--threads", type=int, metavar="N", help="of onnxruntime")
     add_input_arguments(parser)

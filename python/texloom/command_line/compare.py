@@ -50,9 +50,6 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default="onnxruntime",
         help='the other implementation; "reference" is onnx.reference (default: %(default)s)',
     )
-    parser.add_argument(
-        "--device", metavar="D", help='such as "opencl:1"; `texloom devices` lists them'
-    )
     parser.add_argument("--all", action="store_true", help="show all nodes")
     add_input_arguments(parser)
     add_compile_arguments(parser)

@@ -28,11 +28,13 @@ _MAGIC = b"TXLP"
 def add_compile_arguments(parser: argparse.ArgumentParser, *, runs: bool = True) -> None:
     """Add the options that say how an ONNX model is compiled.
 
-    A command that runs it, too, has an option ``--device``.
+    A command that `runs` it, too, also gets the option ``--device``.
     """
-    parser.set_defaults(runs=runs)
-    if not runs:
-        parser.set_defaults(device=None)
+    parser.set_defaults(runs=runs, device=None)
+    if runs:
+        parser.add_argument(
+            "--device", metavar="D", help='such as "opencl:1"; `texloom devices` lists them'
+        )
     parser.add_argument(
         "--target",
         metavar="TARGET",
@@ -131,13 +133,13 @@ def shapes_of(options: Sequence[str]) -> dict[str, tuple[int, ...]]:
     return shapes
 
 
-def values_of(options: Sequence[str]) -> dict[str, NDArray[Any]]:
+def _values_of(options: Sequence[str]) -> dict[str, NDArray[Any]]:
     """Return the arrays that ``--value`` gives."""
     named = (split_name(text, "--value") for text in options)
     return {name: np.asarray(load_array(Path(file), name)) for name, file in named}
 
 
-def choose_device(options: argparse.Namespace) -> None:
+def _choose_device(options: argparse.Namespace) -> None:
     """Let the model run on the device that measures, and measure on the one that runs."""
     if options.measure is None:
         return
@@ -153,7 +155,7 @@ def choose_device(options: argparse.Namespace) -> None:
 
 def compile_arguments(options: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     """Return the arguments of :class:`texloom.onnx.Model` that the options give."""
-    choose_device(options)
+    _choose_device(options)
     target = options.target
     if options.runs or options.measure is not None:
         target = target_for(options.device, target)
@@ -161,8 +163,9 @@ def compile_arguments(options: argparse.Namespace, progress: Progress) -> dict[s
     return {
         "target": target,
         "storage": options.storage,
+        "precision": options.precision,
         "shapes": shapes_of(options.shape),
-        "values": values_of(options.value),
+        "values": _values_of(options.value),
         "progress": progress,
         "costs": open_costs(options.costs, options.costs_device, measure),
         "measure": measure,
@@ -184,7 +187,7 @@ def compile_model(path: Path, options: argparse.Namespace, progress: Progress) -
     from ..onnx import load
 
     try:
-        return load(path, precision=options.precision, **compile_arguments(options, progress))
+        return load(path, **compile_arguments(options, progress))
     finally:
         progress.end()
 
@@ -210,7 +213,6 @@ def refuse_compile_options(
 
 __all__ = [
     "add_compile_arguments",
-    "choose_device",
     "compile_arguments",
     "compile_model",
     "is_package",
@@ -218,5 +220,4 @@ __all__ = [
     "refuse_precision",
     "shapes_of",
     "split_name",
-    "values_of",
 ]

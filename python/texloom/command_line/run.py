@@ -32,9 +32,6 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add_input_arguments(parser)
     parser.add_argument("--output-dir", type=Path, metavar="FOLDER", help="where outputs go")
     parser.add_argument(
-        "--device", metavar="D", help='such as "opencl:1"; `texloom devices` lists them'
-    )
-    parser.add_argument(
         "--record",
         type=Path,
         metavar="FILE.tlz",

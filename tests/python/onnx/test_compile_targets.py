@@ -46,8 +46,6 @@ def made_for(monkeypatch, call):
 def chosen(*options, runs=True):
     """Return the target, the device that runs and the one that measures."""
     parser = ArgumentParser()
-    if runs:
-        parser.add_argument("--device")
     add_compile_arguments(parser, runs=runs)
     parsed = parser.parse_args(options)
     arguments = compile_arguments(parsed, None)

@@ -23,7 +23,7 @@ def gather(node: Node) -> Value:
     if 0 in shape:
         return empty(shape, x.dtype)
     _check_extents(node, x, [axis])
-    _check_inside(node, indices.array, [x.shape[axis]])
+    _check_inside(node, indices, [x.shape[axis]])
     return node.emit("gather", indexing.gather, [x, indices], axis=axis)
 
 
@@ -33,17 +33,11 @@ def _check_extents(node: Node, x: Value, axes: Sequence[int]) -> None:
         node.refuse(f"it reads elements of a tensor of shape {x.shape}")
 
 
-def _check_inside(
-    node: Node, indices: np.ndarray | None, extents: Sequence[Any], last: bool = False
-) -> None:
-    """Refuse constant indices that lie outside of an extent which is known.
-
-    All are of the one extent; with `last` those at one place along their last axis are.
-    """
-    if indices is None:
+def _check_inside(node: Node, indices: Value, extents: Sequence[Any]) -> None:
+    """Refuse constant indices outside of extents that are known; there is one in turn for each."""
+    if indices.array is None or not extents:
         return
-    for place, extent in enumerate(extents):
-        named = indices[..., place] if last else indices
+    for extent, named in zip(extents, indices.array.reshape(-1, len(extents)).T, strict=True):
         if not isinstance(extent, int):
             continue
         outside = named[(named < -extent) | (named >= extent)]
@@ -60,7 +54,7 @@ def gather_elements(node: Node) -> Value:
         return empty(indices.shape, x.dtype)
     _check_extents(node, x, [axis])
     _check_smaller(node, x, indices, axis)
-    _check_inside(node, indices.array, [x.shape[axis]])
+    _check_inside(node, indices, [x.shape[axis]])
     return node.emit("gather_elements", indexing.gather_elements, [x, indices], axis=axis)
 
 
@@ -84,7 +78,7 @@ def gather_nd(node: Node) -> Value:
     if 0 in shape:
         return empty(shape, x.dtype)
     _check_extents(node, x, range(batch, batch + named))
-    _check_inside(node, indices.array, x.shape[batch : batch + named], last=True)
+    _check_inside(node, indices, x.shape[batch : batch + named])
     return node.emit("gather_nd", indexing.gather_nd, [x, indices], batch_axes=batch)
 
 

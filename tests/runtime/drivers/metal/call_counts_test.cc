@@ -4,25 +4,18 @@
 #include <array>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "runtime/drivers/metal/driver.h"
-#include "runtime/hal/device.h"
 #include "runtime/hal/transfer.h"
+#include "tests/runtime/drivers/metal/device_test.h"
 #include "tests/runtime/drivers/metal/message_counts.h"
 #include "tests/runtime/status_matchers.h"
 
 namespace texloom::hal::metal {
 namespace {
 
-constexpr const char* kSource = R"(
-#include <metal_stdlib>
-using namespace metal;
-struct By { int k; };
-kernel void add(device const int* in [[buffer(0)]], device int* out [[buffer(1)]],
-                constant By& by [[buffer(2)]], uint i [[thread_position_in_grid]]) {
-  out[i] = in[i] + by.k;
-}
+const std::string kSource = std::string(kAddSource) + R"(
 kernel void subtract(device const int* in [[buffer(0)]], device int* out [[buffer(1)]],
                      constant By& by [[buffer(2)]], uint i [[thread_position_in_grid]]) {
   out[i] = in[i] - by.k;
@@ -43,26 +36,19 @@ class Changes {
   int last_ = -1, changes_ = 0;
 };
 
-TEST(CallCounts, OfAThousandDispatches) {
-  auto driver = create_driver({});
-  TL_ASSERT_OK(driver.status());
-  auto opened = (*driver)->open(0);
-  TL_ASSERT_OK(opened.status());
-  const std::shared_ptr<Device> device = *opened;
-  const std::vector<KernelParam> params = {BufferParam{.name = "in", .access = Access::Read},
-                                           BufferParam{.name = "out", .access = Access::Write},
-                                           ConstantParam{.name = "k", .type = ElementType::Int32}};
+using CallCounts = DeviceTest;
+
+TEST_F(CallCounts, OfAThousandDispatches) {
+  open();
   auto executable =
       device->create_executable({.codes = {{.format = KernelFormat::Msl, .code = kSource}},
-                                 .entry_points = {{.name = "add", .params = params},
-                                                  {.name = "subtract", .params = params}}});
+                                 .entry_points = {{.name = "add", .params = add_params()},
+                                                  {.name = "subtract", .params = add_params()}}});
   TL_ASSERT_OK(executable.status());
   std::array<std::shared_ptr<Buffer>, 2> buffers;
   const std::vector<int> zeros(8, 0);
   for (std::shared_ptr<Buffer>& each : buffers) {
-    auto buffer = device->create_buffer({.bytes = 32});
-    TL_ASSERT_OK(buffer.status());
-    each = *buffer;
+    each = make(32);
     TL_ASSERT_OK(write_buffer(*device, each, 0, std::as_bytes(std::span(zeros))));
   }
 

@@ -6,9 +6,8 @@
 
 #include <array>
 
-#include "runtime/drivers/metal/driver.h"
-#include "runtime/hal/device.h"
 #include "runtime/hal/transfer.h"
+#include "tests/runtime/drivers/metal/device_test.h"
 #include "tests/runtime/status_matchers.h"
 
 namespace texloom::hal::metal {
@@ -27,15 +26,9 @@ kernel void is_fast(device int* out [[buffer(0)]], constant By& by [[buffer(1)]]
 }
 )";
 
-class Driver : public ::testing::Test {
+class Driver : public DeviceTest {
  protected:
-  void SetUp() override {
-    auto driver = create_driver({});
-    TL_ASSERT_OK(driver.status());
-    auto opened = (*driver)->open(0);
-    TL_ASSERT_OK(opened.status());
-    device = *opened;
-  }
+  void SetUp() override { open(); }
   Result<std::shared_ptr<Executable>> executable(ElementType constant, MathMode math) {
     return device->create_executable(
         {.codes = {{.format = KernelFormat::Msl, .code = kSource}},
@@ -48,18 +41,15 @@ class Driver : public ::testing::Test {
     const auto made = executable(ElementType::Int32, math);
     TL_ASSERT_OK(made.status());
     int value = -1;
-    const auto buffer = device->create_buffer({.bytes = sizeof value});
-    TL_ASSERT_OK(buffer.status());
+    const std::shared_ptr<Buffer> buffer = make(sizeof value);
     const auto commands = device->create_command_buffer();
     TL_ASSERT_OK(commands->dispatch(*made, 0, {1, 1, 1},
-                                    std::array<Binding, 1>{BufferBinding{*buffer}},
+                                    std::array<Binding, 1>{BufferBinding{buffer}},
                                     std::array{Constant(1)}));
     TL_ASSERT_OK(run_and_wait(*device, commands));
-    TL_ASSERT_OK(read_buffer(*device, *buffer, 0, std::as_writable_bytes(std::span(&value, 1))));
+    TL_ASSERT_OK(read_buffer(*device, buffer, 0, std::as_writable_bytes(std::span(&value, 1))));
     EXPECT_EQ(value, expected ? 1 : 0);
   }
-
-  std::shared_ptr<Device> device;
 };
 
 TEST_F(Driver, RelaxesArithmeticWhereAllIsAllowedAlone) {

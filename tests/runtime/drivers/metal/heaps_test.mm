@@ -6,36 +6,20 @@
 #include <vector>
 
 #include "runtime/drivers/metal/api/native.h"
-#include "runtime/drivers/metal/driver.h"
-#include "runtime/hal/device.h"
-#include "tests/runtime/status_matchers.h"
+#include "tests/runtime/drivers/metal/device_test.h"
 
 namespace texloom::hal::metal {
 namespace {
 
-class Heaps : public ::testing::Test {
+class Heaps : public DeviceTest {
  protected:
-  void open(std::uint64_t heap_bytes) {
-    auto driver = create_driver({.heap_bytes = heap_bytes});
-    TL_ASSERT_OK(driver.status());
-    auto opened = (*driver)->open(0);
-    TL_ASSERT_OK(opened.status());
-    device = *opened;
-  }
-  std::shared_ptr<Buffer> make(std::uint64_t bytes, MemoryKind kind = MemoryKind::Device) {
-    auto made = device->create_buffer({.bytes = bytes, .memory = kind});
-    EXPECT_TRUE(made.ok()) << made.status().to_string();
-    return *made;
-  }
   static id<MTLBuffer> metal(const std::shared_ptr<Buffer>& buffer) {
     return (id<MTLBuffer>)native_memory(BoundBuffer(buffer.get(), 0));
   }
-
-  std::shared_ptr<Device> device;
 };
 
 TEST_F(Heaps, HoldSmallDeviceMemory) {
-  open(1 << 16);
+  open({.heap_bytes = 1 << 16});
   const auto a = make(100), b = make(3000);
   EXPECT_NE(metal(a).heap, nil);
   EXPECT_EQ(metal(a).heap, metal(b).heap);
@@ -48,7 +32,7 @@ TEST_F(Heaps, HoldSmallDeviceMemory) {
 }
 
 TEST_F(Heaps, GetMemoryBack) {
-  open(1 << 16);
+  open({.heap_bytes = 1 << 16});
   auto a = make(1000);
   const auto b = make(1000);
   id<MTLHeap> heap = metal(a).heap;
@@ -59,7 +43,7 @@ TEST_F(Heaps, GetMemoryBack) {
 }
 
 TEST_F(Heaps, AreAsManyAsNeeded) {
-  open(1 << 16);
+  open({.heap_bytes = 1 << 16});
   std::vector<std::shared_ptr<Buffer>> buffers;
   for (int i = 0; i < 40; ++i) buffers.push_back(make(4096));
   EXPECT_NE(metal(buffers[0]).heap, metal(buffers[39]).heap);
@@ -67,7 +51,7 @@ TEST_F(Heaps, AreAsManyAsNeeded) {
 }
 
 TEST_F(Heaps, AreLeftOutIfTheyHaveNoBytes) {
-  open(0);
+  open({.heap_bytes = 0});
   EXPECT_EQ(metal(make(100)).heap, nil);
 }
 

@@ -6,47 +6,33 @@
 
 #include <array>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "runtime/drivers/metal/api/native.h"
-#include "runtime/drivers/metal/driver.h"
-#include "runtime/hal/device.h"
 #include "runtime/hal/transfer.h"
+#include "tests/runtime/drivers/metal/device_test.h"
 #include "tests/runtime/status_matchers.h"
 
 namespace texloom::hal::metal {
 namespace {
 
-constexpr const char* kSource = R"(
-#include <metal_stdlib>
-using namespace metal;
-struct By { int k; };
-kernel void add(device const int* in [[buffer(0)]], device int* out [[buffer(1)]],
-                constant By& by [[buffer(2)]], uint i [[thread_position_in_grid]]) {
-  out[i] = in[i] + by.k;
-}
+const std::string kSource = std::string(kAddSource) + R"(
 kernel void read(texture2d<int, access::read> in [[texture(0)]], device int* out [[buffer(0)]],
                  uint i [[thread_position_in_grid]]) {
   out[i] = in.read(uint2(i, 0)).x;
 }
 )";
 
-class Native : public ::testing::Test {
+class Native : public DeviceTest {
  protected:
   static constexpr std::uint64_t kBytes = 32;
 
   void SetUp() override {
-    auto driver = create_driver({});
-    TL_ASSERT_OK(driver.status());
-    auto opened = (*driver)->open(0);
-    TL_ASSERT_OK(opened.status());
-    device = *opened;
+    open();
     auto made = device->create_executable(
         {.codes = {{.format = KernelFormat::Msl, .code = kSource}},
-         .entry_points = {{.name = "add",
-                           .params = {BufferParam{.name = "in", .access = Access::Read},
-                                      BufferParam{.name = "out", .access = Access::Write},
-                                      ConstantParam{.name = "k", .type = ElementType::Int32}}},
+         .entry_points = {{.name = "add", .params = add_params()},
                           {.name = "read",
                            .params = {TextureParam{.name = "in",
                                                    .format = TexelFormat::Rgba32Int,
@@ -54,11 +40,7 @@ class Native : public ::testing::Test {
                                       BufferParam{.name = "out", .access = Access::Write}}}}});
     TL_ASSERT_OK(made.status());
     executable = *made;
-    for (std::shared_ptr<Buffer>* each : {&a, &b, &c}) {
-      auto buffer = device->create_buffer({.bytes = kBytes});
-      TL_ASSERT_OK(buffer.status());
-      *each = *buffer;
-    }
+    for (std::shared_ptr<Buffer>* each : {&a, &b, &c}) *each = make(kBytes);
     const std::vector<int> values(8, 1);
     TL_ASSERT_OK(write_buffer(*device, a, 0, std::as_bytes(std::span(values))));
   }
@@ -92,7 +74,6 @@ class Native : public ::testing::Test {
     EXPECT_EQ(values, std::vector<int>(8, value));
   }
 
-  std::shared_ptr<Device> device;
   std::shared_ptr<Executable> executable;
   std::shared_ptr<Buffer> a, b, c;
 };
