@@ -60,6 +60,7 @@ ir::Target target_of(const hal::DeviceInfo& info) {
   if (target.kind == ir::TargetKind::Metal) {
     set(target.limits.max_textures, limits.max_read_images);
     set(target.limits.max_buffers, limits.max_buffers);
+    target.features.argument_buffers = info.features.argument_buffers;
   }
   target.quirks = ir::quirks_of(info.type == hal::DeviceType::Cpu);
   return target;

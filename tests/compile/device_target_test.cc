@@ -82,6 +82,8 @@ TEST(DeviceTarget, MetalHasItsOwnKindOfTarget) {
   info.name = "Apple M2";
   info.type = hal::DeviceType::Gpu;
   info.features = {.images = true, .float16_arithmetic = true};
+  EXPECT_FALSE(target_of(info).features.argument_buffers);
+  info.features.argument_buffers = true;
   info.limits.max_buffers = 31;
   info.limits.max_read_images = info.limits.max_write_images = 96;
   const ir::Target apple = target_of(info);
@@ -90,6 +92,7 @@ TEST(DeviceTarget, MetalHasItsOwnKindOfTarget) {
   EXPECT_EQ(apple.limits.simd_width, 32);
   EXPECT_EQ(apple.limits.max_textures, 96);
   EXPECT_EQ(apple.limits.max_buffers, 31);
+  EXPECT_TRUE(apple.features.argument_buffers);
   EXPECT_FALSE(apple.features.float64);
   info.vendor = "AMD";
   EXPECT_EQ(target_of(info).device, "mac-intel");

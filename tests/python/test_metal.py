@@ -70,6 +70,9 @@ def test_slots_are_counted():
     s[total].bind(total.op.axis[0], te.thread_axis(BLOCK))
     with pytest.raises(tvm.TVMError, match="TL4006(.|\n)*32 buffers(.|\n)*slots for 31"):
         tvm.build(s, [*inputs, total], "metal")
+    (source,) = sources(s, [*inputs, total], "metal -argument_buffers=1")
+    assert "device float* __restrict total [[id(31)]];\n};" in source
+    assert "device float* __restrict total = tl_table.total;" in source
 
 
 def test_symbols_share_a_struct():

@@ -51,6 +51,25 @@ def test_devices_say_what_they_are(metal):
     assert target.kind.name == "metal"
 
 
+def test_more_arguments_than_slots(metal):
+    """They are in an argument buffer, beside the constants' buffer."""
+    n = te.var("n")
+    xs = [te.placeholder((n, 4), name=f"x{i}") for i in range(140)]
+    y = te.compute((n, 4), lambda i, j: sum(x[i, j] * (k + 1) for k, x in enumerate(xs)), name="y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis(BLOCK))
+    s[y].vectorize(y.op.axis[1])
+    inputs = [RNG.standard_normal((3, 4)).astype("float32") for _ in xs]
+    scopes = ["texture" if i % 3 else "global" for i in range(len(xs))]  # 47 buffers
+    binds = {
+        x: tvm.decl_buffer((n, 4), scope="texture")
+        for x, scope in zip(xs, scopes, strict=True)
+        if scope == "texture"
+    }
+    args = [*xs, y]
+    expect_the_interpreters_bits(s, args, metal, inputs, [((3, 4), "float32")], scopes, binds=binds)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
 def test_elements_in_buffers(metal, dtype):
     n = 100

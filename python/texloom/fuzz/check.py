@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+import zlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -192,10 +193,16 @@ def with_half_arithmetic(text: str, there: bool) -> str:
 
 
 def for_metal(text: str) -> str:
-    """Return the program's text for Metal devices; devices are presets of OpenCL's."""
+    """Return the program's text for Metal devices; devices are presets of OpenCL's.
+
+    A quarter of the programs, always the same ones, take their arguments in an argument buffer.
+    """
+    in_argument_buffers = zlib.crc32(text.encode()) % 4 == 0
 
     def metal(found: re.Match[str]) -> str:
         kept = [each for each in found[1].split() if not each.startswith("-device=")]
+        if in_argument_buffers:
+            kept += ["-argument_buffers=1", "-max_buffers=1"]
         return f'target="{" ".join(["metal", *kept])}"'
 
     return re.sub(r'target="opencl([^"]*)"', metal, text, count=1)

@@ -10,6 +10,7 @@
 #include "codegen/msl/functions.h"
 #include "codegen/msl/msl_dialect.h"
 #include "codegen/msl/reserved_words.h"
+#include "ir/analysis/limits.h"
 #include "ir/visit.h"
 #include "support/check.h"
 
@@ -116,7 +117,10 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
  public:
   MslKernelPrinter(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
                    const ir::Target& target)
-      : KernelParts(kernel, target), KernelPrinter(exprs, kernel, foreign), target_(target) {}
+      : KernelParts(kernel, target),
+        KernelPrinter(exprs, kernel, foreign),
+        target_(target),
+        uses_table_(ir::uses_argument_buffer(kernel, target)) {}
 
  private:
   std::string preamble() override {
@@ -130,46 +134,70 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
 
   std::string signature(const std::string& name) override {
     std::vector<std::string> params;
-    std::string members;
-    int buffers = 0, textures = 0;
-    for (const ir::KernelParam& param : kernel().params) {
-      if (param.scalar) {
-        members += fmt::format("  {} {};\n", value_type_name(param.scalar->type),
-                               exprs.text(param.scalar));
-      } else if (param.buffer->is_texture()) {
-        params.push_back(texture(param, textures++));
-      } else {
-        params.push_back(buffer(param, buffers++));
-      }
-    }
-    if (!members.empty()) {
-      params.push_back(fmt::format("constant tl_constants& tl_args [[buffer({})]]", buffers));
-      members = fmt::format("struct tl_constants {{\n{}}};\n\n", members);
-    }
+    const std::string table = uses_table_ ? in_table(params) : in_slots(params);
+    const std::string constants = constants_after(params);
     for (const bool block : {true, false}) {
       if (uses_axes(block)) params.push_back(axis_parameter(block));
     }
     const auto& [x, y, z] = kernel().block;
-    return fmt::format("{}[[max_total_threads_per_threadgroup({})]]\nkernel void {}({}{}) {{\n",
-                       members, x * y * z, name, params.empty() ? "" : "\n    ",
+    return fmt::format("{}{}[[max_total_threads_per_threadgroup({})]]\nkernel void {}({}{}) {{\n",
+                       table, constants, x * y * z, name, params.empty() ? "" : "\n    ",
                        fmt::join(params, ",\n    "));
   }
 
-  std::string buffer(const ir::KernelParam& param, int index) {
-    const bool is_exchanged = form.exchanged.contains(param.buffer.get());
-    return fmt::format("device {}{}*{} {} [[buffer({})]]",
-                       param.access == ir::Access::Read ? "const " : "",
-                       memory_type_name(param.buffer->type), is_exchanged ? "" : " __restrict",
-                       exprs.name(param.buffer), index);
+  // Adds a parameter for each buffer and texture. There is no table.
+  std::string in_slots(std::vector<std::string>& params) {
+    int textures = 0;
+    for (const ir::KernelParam& param : kernel().params) {
+      if (param.scalar) continue;
+      const bool is_texture = param.buffer->is_texture();
+      params.push_back(fmt::format("{} [[{}({})]]", resource(param),
+                                   is_texture ? "texture" : "buffer",
+                                   (is_texture ? textures : buffers_)++));
+    }
+    return {};
   }
 
-  std::string texture(const ir::KernelParam& param, int index) {
+  // Adds the parameter for the table of buffers and textures, and returns the definition of its
+  // type.
+  std::string in_table(std::vector<std::string>& params) {
+    std::string members;
+    int id = 0;
+    for (const ir::KernelParam& param : kernel().params) {
+      if (!param.scalar) members += fmt::format("  {} [[id({})]];\n", resource(param), id++);
+    }
+    params.push_back(fmt::format("constant tl_resources& tl_table [[buffer({})]]", buffers_++));
+    return fmt::format("struct tl_resources {{\n{}}};\n\n", members);
+  }
+
+  // Adds the parameter for constants, if there are any, and returns the definition of its type.
+  std::string constants_after(std::vector<std::string>& params) {
+    std::string members;
+    for (const ir::KernelParam& param : kernel().params) {
+      if (!param.scalar) continue;
+      members +=
+          fmt::format("  {} {};\n", value_type_name(param.scalar->type), exprs.text(param.scalar));
+    }
+    if (members.empty()) return {};
+    params.push_back(fmt::format("constant tl_constants& tl_args [[buffer({})]]", buffers_));
+    return fmt::format("struct tl_constants {{\n{}}};\n\n", members);
+  }
+
+  // The declaration of a buffer or a texture.
+  std::string resource(const ir::KernelParam& param) {
+    const Buffer& buffer = param.buffer;
+    if (!buffer->is_texture()) {
+      const bool is_exchanged = form.exchanged.contains(buffer.get());
+      return fmt::format("device {}{}*{} {}", param.access == ir::Access::Read ? "const " : "",
+                         memory_type_name(buffer->type), is_exchanged ? "" : " __restrict",
+                         exprs.name(buffer));
+    }
     const std::string_view access = param.access != ir::Access::Read ? "write"
-                                    : exprs.has_border(param.buffer) ? "sample"
+                                    : exprs.has_border(buffer)       ? "sample"
                                                                      : "read";
-    return fmt::format("texture2d<{}, access::{}> {} [[texture({})]]",
-                       value_type_name(dialect.texel(param.buffer->type).element()), access,
-                       exprs.name(param.buffer), index);
+    return fmt::format("texture2d<{}, access::{}> {}",
+                       value_type_name(dialect.texel(buffer->type).element()), access,
+                       exprs.name(buffer));
   }
 
   bool uses_axes(bool block) const {
@@ -186,6 +214,8 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
 
   void begin_body() override {
     for (const ir::KernelParam& param : kernel().params) {
+      if (!param.scalar && uses_table_)
+        line(fmt::format("{} = tl_table.{};", resource(param), exprs.name(param.buffer)));
       if (!param.scalar || !is_used(param.scalar)) continue;
       line(fmt::format("const {0} {1} = tl_args.{1};", value_type_name(param.scalar->type),
                        exprs.text(param.scalar)));
@@ -227,6 +257,8 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
   }
 
   const ir::Target& target_;
+  const bool uses_table_;
+  int buffers_ = 0;  // slots for buffers that have been given to parameters
 };
 
 }  // namespace

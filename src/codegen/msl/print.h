@@ -14,8 +14,11 @@ namespace texloom::codegen::msl {
 // kernel was legalized for `target`. In the order of the kernel's parameters, buffers have the
 // indices [[buffer(0)]], [[buffer(1)]], ..., and textures [[texture(0)]], [[texture(1)]], ... All
 // constants are members of one struct, in their order and with the alignment of C, for which
-// setBytes has the buffer index after the last buffer. Buffers are `__restrict`: a caller never
-// passes overlapping buffers when one of them is written. verify_dialect must hold for the kernel.
+// setBytes has the buffer index after the last buffer. A kernel that uses_argument_buffer()
+// (ir/analysis/limits.h) has them in one struct instead, [[buffer(0)]], in which buffers and
+// textures together are [[id(0)]], [[id(1)]], ... in the order of the parameters. Buffers are
+// `__restrict`: a caller never passes overlapping buffers when one of them is written.
+// verify_dialect must hold for the kernel.
 PrintedKernel print(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
                     const ir::Target& target);
 

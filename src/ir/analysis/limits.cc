@@ -20,6 +20,25 @@ int64_t saturated(int128 value) {
   return static_cast<int64_t>(std::min<int128>(value, std::numeric_limits<int64_t>::max()));
 }
 
+// The slots that a kernel's arguments take. Its constants together take one for buffers.
+struct Slots {
+  int64_t textures = 0, buffers = 0;
+};
+
+Slots slots_of(const Kernel& kernel) {
+  Slots slots;
+  bool has_constants = false;
+  for (const KernelParam& p : kernel.params) {
+    if (!p.buffer) {
+      has_constants = true;
+    } else {
+      ++(p.buffer->is_texture() ? slots.textures : slots.buffers);
+    }
+  }
+  if (has_constants) ++slots.buffers;
+  return slots;
+}
+
 class LimitCheck {
  public:
   LimitCheck(const Kernel& kernel, const Target& target) : kernel_(kernel), target_(target) {}
@@ -35,9 +54,11 @@ class LimitCheck {
       own = std::min(own, saturated(kBlockStackBytes / std::max<int128>(threads, 1)));
     }
     arrays(Limit::PrivateBytes, MemoryScope::Local, own);
-    images(Limit::ImageReads, Access::Read, target_.limits.max_image_reads);
-    images(Limit::ImageWrites, Access::Write, target_.limits.max_image_writes);
-    slots();
+    if (!uses_argument_buffer(kernel_, target_)) {
+      images(Limit::ImageReads, Access::Read, target_.limits.max_image_reads);
+      images(Limit::ImageWrites, Access::Write, target_.limits.max_image_writes);
+      slots();
+    }
     for (const KernelParam& p : kernel_.params) {
       // The call checks an image whose size it decides.
       if (!p.buffer || !p.buffer->is_texture() || p.buffer->is_symbolic()) continue;
@@ -81,20 +102,10 @@ class LimitCheck {
   }
 
   void slots() {
-    int64_t textures = 0, buffers = 0;
-    bool has_constants = false;
-    for (const KernelParam& p : kernel_.params) {
-      if (!p.buffer) {
-        has_constants = true;
-      } else {
-        ++(p.buffer->is_texture() ? textures : buffers);
-      }
-    }
-    const GpuLimits& limits = target_.limits;
-    if (limits.max_textures != 0) check(Limit::Textures, textures, limits.max_textures);
-    if (limits.max_buffers != 0) {
-      check(Limit::Buffers, buffers + (has_constants ? 1 : 0), limits.max_buffers);
-    }
+    const Slots need = slots_of(kernel_);
+    const GpuLimits& have = target_.limits;
+    if (have.max_textures != 0) check(Limit::Textures, need.textures, have.max_textures);
+    if (have.max_buffers != 0) check(Limit::Buffers, need.buffers, have.max_buffers);
   }
 
   const Kernel& kernel_;
@@ -128,6 +139,12 @@ std::string_view to_string(Limit limit) {
       return "bytes of arguments";
   }
   TL_UNREACHABLE();
+}
+
+bool uses_argument_buffer(const Kernel& kernel, const Target& target) {
+  if (!target.features.argument_buffers) return false;
+  const Slots need = slots_of(kernel);
+  return need.textures > target.limits.max_textures || need.buffers > target.limits.max_buffers;
 }
 
 std::vector<Excess> exceeded_limits(const Kernel& kernel, const Target& target) {

@@ -32,6 +32,10 @@ struct Excess {
   Buffer buffer;  // the largest one involved; null for threads and parameters
 };
 
+// Whether the kernel takes its buffers and textures in an argument buffer: the target has those,
+// and too few slots. What limits them then is ParameterBytes alone.
+bool uses_argument_buffer(const Kernel& kernel, const Target& target);
+
 // The limits of `target` that the kernel exceeds, in the order of Limit: each once, but ImageSize
 // for every texture.
 std::vector<Excess> exceeded_limits(const Kernel& kernel, const Target& target);

@@ -50,16 +50,21 @@ constexpr std::array kPresets = {
 // Limits every device of the family has (Apple's Metal feature set tables), and the version of the
 // language that the first system for it compiles. The plain target is for Apple's GPUs from the A11
 // on, and for Macs. Blocks have 1024 threads, 32 KiB of threadgroup memory and images of 16384 by
-// 16384 texels on all of them.
+// 16384 texels on all of them. Argument buffers are those of tier 2, which GPUs of Macs by others
+// than Apple may lack.
 struct MetalPreset {
   std::string_view device;
   LanguageVersion language;
   int64_t max_textures, simd_width;
+  bool argument_buffers;
 };
 constexpr std::array kMetalPresets = {
-    MetalPreset{"", {2, 3}, 96, 1},           MetalPreset{"a13", {2, 3}, 128, 32},
-    MetalPreset{"m1", {2, 3}, 128, 32},       MetalPreset{"m3", {3, 1}, 128, 32},
-    MetalPreset{"mac-intel", {2, 3}, 128, 1},  // Intel's compiler chooses 8, 16 or 32; AMD has 64
+    MetalPreset{"", {2, 3}, 96, 1, false},
+    MetalPreset{"a13", {2, 3}, 128, 32, true},
+    MetalPreset{"m1", {2, 3}, 128, 32, true},
+    MetalPreset{"m3", {3, 1}, 128, 32, true},
+    // Intel's compiler chooses SIMD-groups of 8, 16 or 32 threads; those of AMD have 64.
+    MetalPreset{"mac-intel", {2, 3}, 128, 1, false},
 };
 constexpr int64_t kMetalBuffers = 31;
 constexpr int64_t kMetalBlock = 1024;
@@ -100,6 +105,8 @@ constexpr std::array kFlags = {
     Flag{"images", [](Target& t) -> bool& { return t.features.images; }},
     Flag{"float64", [](Target& t) -> bool& { return t.features.float64; }, TargetKind::OpenCL},
     Flag{"float16_arithmetic", [](Target& t) -> bool& { return t.features.float16_arithmetic; }},
+    Flag{"argument_buffers", [](Target& t) -> bool& { return t.features.argument_buffers; },
+         TargetKind::Metal},
     Flag{"block_stack", [](Target& t) -> bool& { return t.quirks.block_stack; },
          TargetKind::OpenCL},
     Flag{"conditional_barriers", [](Target& t) -> bool& { return t.quirks.conditional_barriers; }},
@@ -141,6 +148,7 @@ bool apply_metal_preset(Target& target, std::string_view device) {
     target.limits.simd_width = preset.simd_width;
     target.features.float64 = false;
     target.features.float16_arithmetic = true;
+    target.features.argument_buffers = preset.argument_buffers;
     target.quirks = quirks_of(false);
     return true;
   }

@@ -30,7 +30,7 @@ struct GpuLimits {
   int64_t max_image_writes = 8;           // write-only ones
   int64_t max_parameter_bytes = 1024;     // all arguments of a kernel
   // Slots for the arguments of a kernel, where they are counted; 0 elsewhere. Constants together
-  // take one slot of buffers.
+  // take one slot of buffers. Kernels with more arguments need Features::argument_buffers.
   int64_t max_buffers = 0;
   int64_t max_textures = 0;
   // Threads of a block that run in step, in the order of their numbers; 1 if it is not known.
@@ -47,6 +47,9 @@ struct Features {
   bool float64 = true;
   // Half arithmetic that rounds to nearest. Without it float16 is computed in float32.
   bool float16_arithmetic = false;
+  // Kernels may take their buffers and textures in one buffer of addresses: Metal's argument
+  // buffers of tier 2.
+  bool argument_buffers = false;
 
   bool operator==(const Features&) const = default;
 };

@@ -39,13 +39,16 @@ class Refusal {
       case Limit::ImageWrites:
         refuse_images(e, Access::Write);
       case Limit::Textures:
-        fail(kernel_.location, Code::TooManyArguments, "keep some of the tensors in buffers",
+        fail(kernel_.location, Code::TooManyArguments,
+             "keep some of the tensors in buffers; if all your devices have argument buffers of "
+             "tier 2, add -argument_buffers=1 to the target",
              "the kernel '{}' has {} textures; the target '{}' has slots for {}", kernel_.name,
              e.need, target_, e.have);
       case Limit::Buffers:
         fail(kernel_.location, Code::TooManyArguments,
              "keep some of the tensors in textures, or compute the stage in steps that read fewer "
-             "tensors each",
+             "tensors each; if all your devices have argument buffers of tier 2, add "
+             "-argument_buffers=1 to the target",
              "the kernel '{}' has {} buffers, with that of its constants; the target '{}' has "
              "slots for {}",
              kernel_.name, e.need, target_, e.have);

@@ -56,6 +56,9 @@ struct DeviceFeatures {
   // available as a storage type.
   bool float16_arithmetic = false;
   bool float64 = false;
+  // A kernel may take its buffers and textures in one buffer of addresses, more of them than
+  // DeviceLimits::max_buffers, max_read_images and max_write_images.
+  bool argument_buffers = false;
   bool texture_views = false;  // Allocator::create_view
   // A kernel may write a view and use other bytes of the view's buffer, or use a view and write
   // other bytes: of another view, for example. Elsewhere, dispatches refuse this.

@@ -123,5 +123,24 @@ TEST(Limits, Slots) {
   EXPECT_THAT(excesses(k, target), ElementsAre("3 of 2 textures"));
 }
 
+// With too few slots, arguments are counted by their bytes alone.
+TEST(Limits, ArgumentBuffers) {
+  const Buffer t = texture("T", 8, 16), b = array("B", {}, 8);
+  Target target;
+  target.limits.max_buffers = target.limits.max_textures = target.limits.max_image_reads = 2;
+  const Kernel textures = with_params({{t, Access::Read}, {t, Access::Read}, {t, Access::Read}});
+  const Kernel buffers = with_params({{b, Access::Read}, {b, Access::Read}, {b, Access::Read}});
+  const Kernel few = with_params({{t, Access::Read}, {b, Access::Read}, {b, Access::Read}});
+  EXPECT_FALSE(uses_argument_buffer(buffers, target));
+  target.features.argument_buffers = true;
+  for (const Kernel* k : {&textures, &buffers}) {
+    EXPECT_TRUE(uses_argument_buffer(*k, target));
+    EXPECT_THAT(excesses(*k, target), IsEmpty());
+  }
+  EXPECT_FALSE(uses_argument_buffer(few, target));
+  target.limits.max_parameter_bytes = 16;
+  EXPECT_THAT(excesses(buffers, target), ElementsAre("24 of 16 bytes of arguments"));
+}
+
 }  // namespace
 }  // namespace texloom::ir

@@ -72,13 +72,14 @@ TEST(Target, MetalPresets) {
     std::string text, device;
     LanguageVersion language;
     int64_t textures, simd_width;
+    bool argument_buffers;
   };
   const std::vector<Row> rows = {
-      {"metal", "", {2, 3}, 96, 1},
-      {"metal -device=a13", "a13", {2, 3}, 128, 32},
-      {"metal -device=m1", "m1", {2, 3}, 128, 32},
-      {"metal -device=m3", "m3", {3, 1}, 128, 32},
-      {"metal -device=mac-intel", "mac-intel", {2, 3}, 128, 1},
+      {"metal", "", {2, 3}, 96, 1, false},
+      {"metal -device=a13", "a13", {2, 3}, 128, 32, true},
+      {"metal -device=m1", "m1", {2, 3}, 128, 32, true},
+      {"metal -device=m3", "m3", {3, 1}, 128, 32, true},
+      {"metal -device=mac-intel", "mac-intel", {2, 3}, 128, 1, false},
   };
   std::vector<std::string> texts;
   for (const Row& row : rows) {
@@ -97,6 +98,7 @@ TEST(Target, MetalPresets) {
     EXPECT_EQ(target.limits.max_image_reads, row.textures) << row.text;
     EXPECT_EQ(target.limits.max_image_writes, row.textures) << row.text;
     EXPECT_EQ(target.limits.simd_width, row.simd_width) << row.text;
+    EXPECT_EQ(target.features.argument_buffers, row.argument_buffers) << row.text;
     EXPECT_FALSE(target.features.float64) << row.text;
     EXPECT_TRUE(target.features.float16_arithmetic) << row.text;
     EXPECT_TRUE(target.quirks.conditional_barriers) << row.text;
@@ -118,7 +120,8 @@ TEST(Target, AttributesOfMetal) {
             "metal -msl=2.4 -max_textures=31 -simd_width=8 -contract=0");
   EXPECT_EQ(to_string(parse("metal -device=m3 -msl=3.1")), "metal -device=m3");
   EXPECT_EQ(parse("metal -float64=0"), parse("metal"));
-  EXPECT_EQ(flag_attributes(parse("metal")).size(), 5U);
+  EXPECT_TRUE(parse("metal -argument_buffers=1").features.argument_buffers);
+  EXPECT_EQ(flag_attributes(parse("metal")).size(), 6U);
   EXPECT_EQ(numeric_attributes(parse("metal")).size(), 11U);
 }
 

@@ -238,6 +238,40 @@ TEST_F(ApiTest, ArgumentBuffersReferToWhatIsUsed) {
   expect_said("is not resident");
 }
 
+TEST_F(ApiTest, ReflectionDescribesArgumentBuffers) {
+  id<MTLLibrary> library =
+      [[device newLibraryWithSource:@"#include <metal_stdlib>\nusing namespace metal;\n"
+                                     "struct Args { const device int* __restrict from [[id(0)]];\n"
+                                     "  texture2d<uint, access::write> image [[id(1)]];\n"
+                                     "  array<device float*, 3> many [[id(2)]]; };\n"
+                                     "kernel void f(constant Args& a [[buffer(0)]],\n"
+                                     "  device float* x [[buffer(1)]]) {}"
+                            options:nil
+                              error:nullptr] autorelease];
+  id<MTLFunction> function = [[library newFunctionWithName:@"f"] autorelease];
+  MTLComputePipelineReflection* reflection = nil;
+  [[device newComputePipelineStateWithFunction:function
+                                       options:MTLPipelineOptionBufferTypeInfo
+                                    reflection:&reflection
+                                         error:nullptr] autorelease];
+  NSArray<id<MTLBinding>>* const bindings = [reflection bindings];
+  EXPECT_EQ([(id<MTLBufferBinding>)[bindings objectAtIndex:1] bufferStructType], nil);
+  MTLStructType* const type = [(id<MTLBufferBinding>)[bindings objectAtIndex:0] bufferStructType];
+  ASSERT_EQ([[type members] count], 3U);
+  MTLStructMember* const from = [type memberByName:@"from"];
+  EXPECT_EQ([from dataType], MTLDataTypePointer);
+  EXPECT_EQ([[from pointerType] access], MTLBindingAccessReadOnly);
+  MTLStructMember* const image = [[type members] objectAtIndex:1];
+  EXPECT_EQ([image argumentIndex], 1U);
+  EXPECT_EQ([image offset], 8U);
+  EXPECT_EQ([[image textureReferenceType] textureDataType], MTLDataTypeUInt);
+  EXPECT_EQ([[image textureReferenceType] access], MTLBindingAccessWriteOnly);
+  MTLStructMember* const many = [type memberByName:@"many"];
+  EXPECT_EQ([many dataType], MTLDataTypeArray);
+  EXPECT_EQ([[many arrayType] arrayLength], 3U);
+  EXPECT_EQ([[[many arrayType] elementPointerType] access], MTLBindingAccessReadWrite);
+}
+
 TEST_F(ApiTest, EventsOrderQueuesAndTheHost) {
   id<MTLSharedEvent> event = [[device newSharedEvent] autorelease];
   id<MTLBuffer> x = buffer(16);

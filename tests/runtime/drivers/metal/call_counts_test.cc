@@ -83,5 +83,26 @@ TEST_F(CallCounts, OfAThousandDispatches) {
   EXPECT_EQ(counts.beginning_with("new"), 0) << "nothing is allocated in the second submission";
 }
 
+// Resources of argument buffers are named once in an encoder.
+TEST_F(CallCounts, OfArgumentBuffers) {
+  open();
+  auto executable = device->create_executable(
+      {.codes = {{.format = KernelFormat::Msl, .code = kArgumentBufferSource}},
+       .entry_points = {{.name = "add", .params = add_params()}}});
+  TL_ASSERT_OK(executable.status());
+  const std::array<Binding, 2> bindings = {BufferBinding{make(32)}, BufferBinding{make(32)}};
+  const auto commands = device->create_command_buffer();
+  for (int i = 0; i < 10; ++i) {
+    const std::array values = {Constant(i)};
+    TL_ASSERT_OK(commands->dispatch(*executable, 0, {8, 1, 1}, bindings, values));
+    TL_ASSERT_OK(commands->barrier());
+  }
+  const MessageCounts counts;
+  TL_ASSERT_OK(run_and_wait(*device, commands));
+  EXPECT_EQ(counts.of("useResource:usage:"), 2);
+  EXPECT_EQ(counts.of("setBytes:length:atIndex:"), 11);  // the addresses, and 10 constants
+  EXPECT_EQ(counts.beginning_with("setBuffer"), 0);
+}
+
 }  // namespace
 }  // namespace texloom::hal::metal

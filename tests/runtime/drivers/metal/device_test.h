@@ -23,6 +23,18 @@ kernel void add(device const int* in [[buffer(0)]], device int* out [[buffer(1)]
 }
 )";
 
+// The same with an argument buffer.
+inline constexpr const char* kArgumentBufferSource = R"(
+#include <metal_stdlib>
+using namespace metal;
+struct Table { device const int* in [[id(0)]]; device int* out [[id(1)]]; };
+struct By { int k; };
+kernel void add(constant Table& table [[buffer(0)]], constant By& by [[buffer(1)]],
+                uint i [[thread_position_in_grid]]) {
+  table.out[i] = table.in[i] + by.k;
+}
+)";
+
 inline std::vector<KernelParam> add_params() {
   return {BufferParam{.name = "in", .access = Access::Read},
           BufferParam{.name = "out", .access = Access::Write},

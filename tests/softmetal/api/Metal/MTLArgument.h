@@ -5,6 +5,7 @@
 @class MTLStructType;
 @class MTLArrayType;
 @class MTLPointerType;
+@class MTLTextureReferenceType;
 
 NS_ASSUME_NONNULL_BEGIN
 
@@ -57,6 +58,54 @@ typedef NS_ENUM(NSUInteger, MTLBindingAccess) {
   MTLArgumentAccessWriteOnly = 2,
 };
 typedef MTLBindingAccess MTLArgumentAccess;
+
+@interface MTLType : NSObject
+@property(readonly) MTLDataType dataType;
+@end
+
+@interface MTLStructMember : NSObject
+@property(readonly) NSString* name;
+@property(readonly) NSUInteger offset;
+@property(readonly) MTLDataType dataType;
+@property(readonly) NSUInteger argumentIndex;
+- (nullable MTLStructType*)structType;
+- (nullable MTLArrayType*)arrayType;
+- (nullable MTLTextureReferenceType*)textureReferenceType;
+- (nullable MTLPointerType*)pointerType;
+@end
+
+@interface MTLStructType : MTLType
+@property(readonly) NSArray<MTLStructMember*>* members;
+- (nullable MTLStructMember*)memberByName:(NSString*)name;
+@end
+
+@interface MTLArrayType : MTLType
+@property(readonly) MTLDataType elementType;
+@property(readonly) NSUInteger arrayLength;
+@property(readonly) NSUInteger stride;
+@property(readonly) NSUInteger argumentIndexStride;
+- (nullable MTLStructType*)elementStructType;
+- (nullable MTLArrayType*)elementArrayType;
+- (nullable MTLTextureReferenceType*)elementTextureReferenceType;
+- (nullable MTLPointerType*)elementPointerType;
+@end
+
+@interface MTLTextureReferenceType : MTLType
+@property(readonly) MTLDataType textureDataType;
+@property(readonly) MTLTextureType textureType;
+@property(readonly) MTLBindingAccess access;
+@property(readonly) BOOL isDepthTexture;
+@end
+
+@interface MTLPointerType : MTLType
+@property(readonly) MTLDataType elementType;
+@property(readonly) MTLBindingAccess access;
+@property(readonly) NSUInteger alignment;
+@property(readonly) NSUInteger dataSize;
+@property(readonly) BOOL elementIsArgumentBuffer;
+- (nullable MTLStructType*)elementStructType;
+- (nullable MTLArrayType*)elementArrayType;
+@end
 
 @protocol MTLBinding <NSObject>
 @property(readonly) NSString* name;

@@ -43,6 +43,11 @@ id<MTLComputePipelineState> new_pipeline(id<MTLDevice> device,
                                          NSError** error);
 id<MTLSamplerState> new_sampler(id<MTLDevice> device, MTLSamplerDescriptor* descriptor);
 
+// The struct of an argument buffer; nil if there are no members. Autoreleased.
+MTLStructType* struct_type_of(const std::vector<MemberInfo>& members);
+MTLTextureType texture_type_of(const SmDescription& description);
+MTLBindingAccess texture_access_of(const SmDescription& description);
+
 // The arguments of a function, as objects of MTLBinding. Autoreleased.
 NSArray* bindings_of(const Function& function);
 

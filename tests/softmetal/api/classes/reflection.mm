@@ -52,16 +52,8 @@ MTLDataType data_type(const std::string& type) {
   }
 }
 - (MTLBindingAccess)access {
-  if ([self type] != MTLBindingTypeTexture)
-    return info_->description.writable ? MTLBindingAccessReadWrite : MTLBindingAccessReadOnly;
-  switch (softmetal::texture_access(info_->description)) {
-    case softmetal::TextureAccess::Write:
-      return MTLBindingAccessWriteOnly;
-    case softmetal::TextureAccess::ReadWrite:
-      return MTLBindingAccessReadWrite;
-    default:
-      return MTLBindingAccessReadOnly;
-  }
+  if ([self type] == MTLBindingTypeTexture) return softmetal::texture_access_of(info_->description);
+  return info_->description.writable ? MTLBindingAccessReadWrite : MTLBindingAccessReadOnly;
 }
 - (NSUInteger)index {
   return static_cast<NSUInteger>(info_->parameter.index);
@@ -81,9 +73,9 @@ MTLDataType data_type(const std::string& type) {
 - (MTLDataType)bufferDataType {
   return data_type(info_->parameter.type);
 }
-// The members of structs are not described.
+// Structs without resources are not described.
 - (MTLStructType*)bufferStructType {
-  return nil;
+  return softmetal::struct_type_of(info_->members);
 }
 - (MTLPointerType*)bufferPointerType {
   return nil;
@@ -95,12 +87,7 @@ MTLDataType data_type(const std::string& type) {
   return info_->description.size;
 }
 - (MTLTextureType)textureType {
-  static constexpr MTLTextureType kTypes[] = {
-      MTLTextureType1D,           MTLTextureType1DArray,       MTLTextureType2D,
-      MTLTextureType2DArray,      MTLTextureType2DMultisample, MTLTextureType2DMultisampleArray,
-      MTLTextureType3D,           MTLTextureTypeCube,          MTLTextureTypeCubeArray,
-      MTLTextureTypeTextureBuffer};  // by TextureKind
-  return kTypes[info_->description.type & 255];
+  return softmetal::texture_type_of(info_->description);
 }
 - (MTLDataType)textureDataType {
   const std::string& type = info_->parameter.type;

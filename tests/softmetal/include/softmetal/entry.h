@@ -73,6 +73,10 @@ struct __sm_param<P*> : __sm_param_of_pointer<P> {};
 template <class P>
 struct __sm_param<P* const> : __sm_param_of_pointer<P> {};
 template <class P>
+struct __sm_param<P* __restrict> : __sm_param_of_pointer<P> {};
+template <class P>
+struct __sm_param<P* const __restrict> : __sm_param_of_pointer<P> {};
+template <class P>
 struct __sm_param<P&> : __sm_param_of_pointer<P> {};
 
 // Arrays of resources.

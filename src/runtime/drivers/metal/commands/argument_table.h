@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "runtime/drivers/metal/api/handle.h"
+#include "runtime/hal/types.h"
 
 namespace texloom::hal::metal {
 
@@ -24,7 +26,14 @@ class ArgumentTable {
   void set_texture(std::uint32_t index, MetalImage* image);
   void set_local_bytes(std::uint32_t index, std::uint64_t bytes);
 
+  // What an argument buffer has for a resource, which dispatches of the encoder may use from now
+  // on.
+  std::uint64_t address(MetalMemory* memory, Access access);
+  std::uint64_t address(MetalImage* image, Access access);
+
  private:
+  void use(void* resource, Access access);
+
   struct BufferSlot {
     MetalMemory* memory = nullptr;  // null for none, and for bytes
     std::uint64_t offset = 0;
@@ -36,6 +45,7 @@ class ArgumentTable {
   std::array<BufferSlot, 31> buffers_;
   std::array<MetalImage*, 128> images_ = {};
   std::array<std::uint64_t, 31> local_bytes_ = {};
+  std::unordered_map<void*, Access> used_;  // id<MTLResource>, by argument buffers
 };
 
 }  // namespace texloom::hal::metal

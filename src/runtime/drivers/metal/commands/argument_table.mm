@@ -15,6 +15,7 @@ void ArgumentTable::begin(MetalCompute* encoder) {
   }
   images_.fill(nullptr);
   local_bytes_.fill(0);
+  used_.clear();
 }
 
 void ArgumentTable::set_pipeline(MetalPipeline* pipeline) {
@@ -53,6 +54,27 @@ void ArgumentTable::set_local_bytes(std::uint32_t index, std::uint64_t bytes) {
   if (local_bytes_[index] == bytes) return;
   local_bytes_[index] = bytes;
   [objc(encoder_) setThreadgroupMemoryLength:bytes atIndex:index];
+}
+
+std::uint64_t ArgumentTable::address(MetalMemory* memory, Access access) {
+  use(memory, access);
+  return objc(memory).gpuAddress;
+}
+
+std::uint64_t ArgumentTable::address(MetalImage* image, Access access) {
+  use(image, access);
+  return objc(image).gpuResourceID._impl;
+}
+
+// What is named once stays named until the encoder ends.
+void ArgumentTable::use(void* resource, Access access) {
+  const auto [known, is_new] = used_.try_emplace(resource, access);
+  if (!is_new && (known->second == access || known->second == Access::ReadWrite)) return;
+  known->second = is_new ? access : Access::ReadWrite;
+  MTLResourceUsage usage = 0;
+  if (reads(known->second)) usage |= MTLResourceUsageRead;
+  if (writes(known->second)) usage |= MTLResourceUsageWrite;
+  [objc(encoder_) useResource:(id<MTLResource>)resource usage:usage];
 }
 
 }  // namespace texloom::hal::metal

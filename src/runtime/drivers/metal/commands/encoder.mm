@@ -125,24 +125,37 @@ Result<MetalCompute*> Encoder::encode_call(const KernelCall& call, const Command
   const Kernel& kernel = as_metal(*call.executable).kernel(call.entry_point);
   ArgumentTable& arguments = passes_.arguments();
   arguments.set_pipeline(kernel.pipeline.get());
+  ArgumentAddresses addresses;
   KernelSlots next;
   auto binding = call.bindings.begin();
   for (const KernelParam& param : call.entry().params) {
-    if (std::holds_alternative<BufferParam>(param)) {
+    const bool is_addressed = kernel.slots.in_argument_buffer;
+    if (const auto* buffer = std::get_if<BufferParam>(&param)) {
       const Place place = place_of(resolve_buffer(*binding++, range.table()));
-      arguments.set_buffer(next.buffers++, place.memory, place.offset);
-    } else if (std::holds_alternative<TextureParam>(param)) {
-      const BoundTexture bound = resolve_texture(*binding++, range.table());
-      arguments.set_texture(next.textures++, as_metal(*bound.texture).get());
+      if (is_addressed)
+        addresses[next.resources()] =
+            arguments.address(place.memory, buffer->access) + place.offset;
+      else
+        arguments.set_buffer(next.buffers, place.memory, place.offset);
+    } else if (const auto* texture = std::get_if<TextureParam>(&param)) {
+      MetalImage* const image = as_metal(*resolve_texture(*binding++, range.table()).texture).get();
+      if (is_addressed)
+        addresses[next.resources()] = arguments.address(image, texture->access);
+      else
+        arguments.set_texture(next.textures, image);
     } else if (const auto* local = std::get_if<LocalParam>(&param)) {
-      arguments.set_local_bytes(next.locals++, local->bytes);
+      arguments.set_local_bytes(next.locals, local->bytes);
     }
+    count(param, next);
   }
+  if (kernel.slots.in_argument_buffer)
+    arguments.set_bytes(0, std::as_bytes(std::span(addresses).first(next.resources())));
   if (kernel.slots.constant_bytes > 0) {
     alignas(8) ConstantBytes packed;
     std::fill_n(packed.begin(), kernel.slots.constant_bytes, std::byte{0});
     pack_constants(call.constants, packed);
-    arguments.set_bytes(kernel.slots.buffers, std::span(packed).first(kernel.slots.constant_bytes));
+    arguments.set_bytes(kernel.slots.constants_slot(),
+                        std::span(packed).first(kernel.slots.constant_bytes));
   }
   return encoder;
 }

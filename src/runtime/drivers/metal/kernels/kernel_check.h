@@ -3,17 +3,19 @@
 #pragma once
 
 #include "runtime/drivers/metal/api/objects.h"
+#include "runtime/drivers/metal/kernels/kernel_slots.h"
 #include "runtime/drivers/metal/platform/context.h"
 #include "runtime/hal/executable.h"
 #include "support/status.h"
 
 namespace texloom::hal::metal {
 
-// InvalidArgument, naming the kernel and the argument, for: an argument that only one side has; an
-// argument of another kind or access, or a texture of another class of formats; constants of
-// another size; a threadgroup that is larger than the compiled kernel supports; too much
-// threadgroup memory.
-Status check_kernel(const Context& context, id<MTLComputePipelineState> pipeline,
-                    NSArray<id<MTLBinding>>* bindings, const EntryPoint& entry);
+// Where the kernel takes its parameters. InvalidArgument, naming the kernel and the argument, for:
+// an argument that only one side has; an argument of another kind or access, or a texture of
+// another class of formats; constants of another size; more arguments than there are slots; a
+// threadgroup that is larger than the compiled kernel supports; too much threadgroup memory.
+// Unimplemented: an argument buffer on a device without them.
+Result<KernelSlots> check_kernel(const Context& context, id<MTLComputePipelineState> pipeline,
+                                 NSArray<id<MTLBinding>>* bindings, const EntryPoint& entry);
 
 }  // namespace texloom::hal::metal

@@ -1,58 +1,13 @@
 #include "runtime/drivers/metal/kernels/kernel_check.h"
 
+#include <optional>
 #include <string_view>
+#include <tuple>
 
-#include "runtime/drivers/metal/kernels/kernel_slots.h"
+#include "runtime/drivers/metal/kernels/kernel_arguments.h"
 
 namespace texloom::hal::metal {
 namespace {
-
-std::string_view word_for(MTLBindingType type) {
-  switch (type) {
-    case MTLBindingTypeBuffer:
-      return "buffer";
-    case MTLBindingTypeTexture:
-      return "texture";
-    case MTLBindingTypeThreadgroupMemory:
-      return "threadgroup memory";
-    default:
-      return "argument of another kind";
-  }
-}
-
-// What a kernel has at each index of each kind. Samplers of the source are no arguments.
-class Arguments {
- public:
-  explicit Arguments(NSArray<id<MTLBinding>>* bindings) : bindings_(bindings) {}
-
-  id<MTLBinding> find(MTLBindingType type, NSUInteger index) const {
-    for (id<MTLBinding> each in bindings_) {
-      if (each.type == type && each.index == index) return each;
-    }
-    return nil;
-  }
-
-  // Refuses arguments that the table does not have.
-  Status check_known(const KernelSlots& slots) const {
-    for (id<MTLBinding> each in bindings_) {
-      NSUInteger known = 0;
-      if (each.type == MTLBindingTypeBuffer)
-        known = slots.buffers + (slots.constant_bytes == 0 ? 0 : 1);
-      else if (each.type == MTLBindingTypeTexture)
-        known = slots.textures;
-      else if (each.type == MTLBindingTypeThreadgroupMemory)
-        known = slots.locals;
-      if (each.index >= known)
-        return invalid_argument("the kernel takes {} {} \"{}\", which the table does not have",
-                                word_for(each.type), static_cast<unsigned long>(each.index),
-                                to_string(each.name));
-    }
-    return {};
-  }
-
- private:
-  NSArray<id<MTLBinding>>* bindings_;
-};
 
 Status check_access(Access access, MTLBindingAccess has, std::string_view what) {
   const bool can_write = has != MTLBindingAccessReadOnly;
@@ -78,11 +33,10 @@ bool is_class_of(TexelFormat format, MTLDataType type) {
   }
 }
 
-Status check_texture(const TextureParam& param, id<MTLBinding> binding) {
-  id<MTLTextureBinding> texture = (id<MTLTextureBinding>)binding;
-  if (texture.textureType != MTLTextureType2D || texture.depthTexture)
+Status check_texture(const TextureParam& param, const KernelArgument& texture) {
+  if (texture.texture_type != MTLTextureType2D || texture.is_depth)
     return invalid_argument("the table says a 2-D texture, the kernel has one of another type");
-  if (!is_class_of(param.format, texture.textureDataType))
+  if (!is_class_of(param.format, texture.channels))
     return invalid_argument(
         "the table says a texture {}, the kernel's texture has channels of another type",
         to_string(param.format));
@@ -92,44 +46,43 @@ Status check_texture(const TextureParam& param, id<MTLBinding> binding) {
   return check_access(param.access, texture.access, "a texture");
 }
 
-Status check_arguments(const Arguments& arguments, const EntryPoint& entry) {
-  KernelSlots next;
+Status check_argument(const KernelArguments& arguments, const KernelParam& param,
+                      const KernelSlots& before) {
+  const auto* buffer = std::get_if<BufferParam>(&param);
+  const auto* texture = std::get_if<TextureParam>(&param);
+  const MTLBindingType type = buffer != nullptr    ? MTLBindingTypeBuffer
+                              : texture != nullptr ? MTLBindingTypeTexture
+                                                   : MTLBindingTypeThreadgroupMemory;
+  const std::optional<KernelArgument> found = arguments.find(type, before);
+  if (!found)
+    return invalid_argument("the table says {}, the kernel has no {}", describe(param),
+                            KernelArguments::describe(type, before));
+  if (buffer != nullptr) return check_access(buffer->access, found->access, "a buffer");
+  if (texture != nullptr) return check_texture(*texture, *found);
+  return {};
+}
+
+Status check_arguments(const KernelArguments& arguments, const EntryPoint& entry) {
+  KernelSlots before;
+  before.in_argument_buffer = arguments.has_argument_buffer();
   for (const KernelParam& param : entry.params) {
     if (std::holds_alternative<ConstantParam>(param)) continue;
-    const auto* buffer = std::get_if<BufferParam>(&param);
-    const auto* texture = std::get_if<TextureParam>(&param);
-    const MTLBindingType type = buffer != nullptr    ? MTLBindingTypeBuffer
-                                : texture != nullptr ? MTLBindingTypeTexture
-                                                     : MTLBindingTypeThreadgroupMemory;
-    std::uint32_t& index = buffer != nullptr    ? next.buffers
-                           : texture != nullptr ? next.textures
-                                                : next.locals;
-    id<MTLBinding> binding = arguments.find(type, index);
-    Status status;
-    if (binding == nil)
-      status = invalid_argument("the table says {}, the kernel has no {} {}", describe(param),
-                                word_for(type), index);
-    else if (buffer != nullptr)
-      status = check_access(buffer->access, binding.access, "a buffer");
-    else if (texture != nullptr)
-      status = check_texture(*texture, binding);
-    if (!status.ok()) return status.with_context(fmt::format("argument \"{}\"", name_of(param)));
-    ++index;
+    TL_RETURN_IF_ERROR(check_argument(arguments, param, before)
+                           .with_context(fmt::format("argument \"{}\"", name_of(param))));
+    count(param, before);
   }
   return {};
 }
 
-Status check_constants(const Arguments& arguments, const KernelSlots& slots) {
+Status check_constants(const KernelArguments& arguments, const KernelSlots& slots) {
   if (slots.constant_bytes == 0) return {};
-  id<MTLBufferBinding> constants =
-      (id<MTLBufferBinding>)arguments.find(MTLBindingTypeBuffer, slots.buffers);
-  if (constants == nil)
-    return invalid_argument("the table has constants, the kernel has no buffer {} for them",
-                            slots.buffers);
-  if (constants.bufferDataSize == slots.constant_bytes) return {};
+  const std::uint32_t slot = slots.constants_slot();
+  const std::optional<std::uint64_t> bytes = arguments.struct_bytes(slot);
+  if (!bytes)
+    return invalid_argument("the table has constants, the kernel has no buffer {} for them", slot);
+  if (*bytes == slots.constant_bytes) return {};
   return invalid_argument("the table's constants take {} bytes, the kernel's buffer {} has {}",
-                          slots.constant_bytes, slots.buffers,
-                          static_cast<unsigned long>(constants.bufferDataSize));
+                          slots.constant_bytes, slot, *bytes);
 }
 
 Status check_workgroup(const Context& context, id<MTLComputePipelineState> pipeline,
@@ -148,32 +101,47 @@ Status check_workgroup(const Context& context, id<MTLComputePipelineState> pipel
   return {};
 }
 
+Status check_argument_buffer(const Context& context, const KernelSlots& slots) {
+  if (!context.info()->features.argument_buffers)
+    return make_error(StatusCode::Unimplemented,
+                      "takes an argument buffer of tier 2, which device {} does not have",
+                      context.info()->name);
+  constexpr std::size_t kMost = std::tuple_size_v<ArgumentAddresses>;
+  if (slots.resources() <= kMost) return {};
+  return invalid_argument("takes {} buffers and textures, an argument buffer has at most {}",
+                          slots.resources(), kMost);
+}
+
 // One slot of buffers may be that of the constants.
 Status check_slots(const Context& context, const KernelSlots& slots) {
-  const std::uint32_t limit = context.info()->limits.max_buffers;
-  const std::uint32_t textures = context.info()->limits.max_read_images;
-  const std::uint32_t buffers = slots.buffers + (slots.constant_bytes == 0 ? 0 : 1);
-  if (buffers > limit)
-    return invalid_argument("takes {} buffers with that of its constants, device {} has {} slots",
-                            buffers, context.info()->name, limit);
-  if (slots.textures > textures)
-    return invalid_argument("takes {} textures, device {} has {} slots", slots.textures,
-                            context.info()->name, textures);
+  if (slots.in_argument_buffer) return check_argument_buffer(context, slots);
+  const DeviceLimits& limits = context.info()->limits;
+  if (slots.buffer_slots() > limits.max_buffers)
+    return invalid_argument(
+        "takes {} buffers with that of its constants, device {} has {} slots: more need an "
+        "argument buffer",
+        slots.buffer_slots(), context.info()->name, limits.max_buffers);
+  if (slots.textures > limits.max_read_images)
+    return invalid_argument(
+        "takes {} textures, device {} has {} slots: more need an argument buffer", slots.textures,
+        context.info()->name, limits.max_read_images);
   return {};
 }
 
 }  // namespace
 
-Status check_kernel(const Context& context, id<MTLComputePipelineState> pipeline,
-                    NSArray<id<MTLBinding>>* bindings, const EntryPoint& entry) {
-  const KernelSlots slots = slots_of(entry);
-  const Arguments arguments(bindings);
+Result<KernelSlots> check_kernel(const Context& context, id<MTLComputePipelineState> pipeline,
+                                 NSArray<id<MTLBinding>>* bindings, const EntryPoint& entry) {
+  const KernelArguments arguments(bindings);
+  KernelSlots slots = slots_of(entry);
+  slots.in_argument_buffer = arguments.has_argument_buffer();
   Status status = check_slots(context, slots);
   if (status.ok()) status = check_arguments(arguments, entry);
   if (status.ok()) status = check_constants(arguments, slots);
   if (status.ok()) status = arguments.check_known(slots);
   if (status.ok()) status = check_workgroup(context, pipeline, entry);
-  return status.with_context(fmt::format("kernel \"{}\"", entry.name));
+  if (!status.ok()) return status.with_context(fmt::format("kernel \"{}\"", entry.name));
+  return slots;
 }
 
 }  // namespace texloom::hal::metal

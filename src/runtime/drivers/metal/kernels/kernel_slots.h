@@ -1,8 +1,9 @@
 // Where a kernel's parameters are in Metal's argument tables, and how its constants are laid out.
 //
-// Buffers, textures and threadgroup memory each count from 0 in the order of the parameters. The
-// constants are one buffer after the last of the others: a struct with the constants in order, each
-// at a multiple of its size, as in C.
+// Buffers, textures and threadgroup memory each count from 0 in the order of the parameters. A
+// kernel may also take its buffers and textures in an argument buffer, buffer 0: a struct with
+// their addresses in order, 8 bytes each. The constants are one buffer after the last of the
+// others: a struct with the constants in order, each at a multiple of its size, as in C.
 #pragma once
 
 #include <array>
@@ -17,10 +18,17 @@
 namespace texloom::hal::metal {
 
 struct KernelSlots {
-  std::uint32_t buffers = 0;  // without the constants, whose slot has this number
+  bool in_argument_buffer = false;
+  std::uint32_t buffers = 0;  // without the argument buffer and the constants
   std::uint32_t textures = 0;
   std::uint32_t locals = 0;
   std::uint64_t constant_bytes = 0;  // of the struct; 0 without constants
+
+  // The slot for buffers that has the constants.
+  std::uint32_t constants_slot() const { return in_argument_buffer ? 1 : buffers; }
+  std::uint32_t buffer_slots() const { return constants_slot() + (constant_bytes == 0 ? 0 : 1); }
+  // How many of the parameters an argument buffer has.
+  std::uint32_t resources() const { return buffers + textures; }
 };
 
 // The offset of a constant in the struct, which it advances.
@@ -30,13 +38,19 @@ inline std::uint64_t place_constant(std::uint64_t& end, std::uint32_t bytes) {
   return offset;
 }
 
+// Counts the parameter, unless it is a constant.
+inline void count(const KernelParam& param, KernelSlots& slots) {
+  if (std::holds_alternative<BufferParam>(param)) ++slots.buffers;
+  if (std::holds_alternative<TextureParam>(param)) ++slots.textures;
+  if (std::holds_alternative<LocalParam>(param)) ++slots.locals;
+}
+
+// Does not know whether there is an argument buffer, which the source decides.
 inline KernelSlots slots_of(const EntryPoint& entry) {
   KernelSlots slots;
   std::uint64_t largest = 1;
   for (const KernelParam& param : entry.params) {
-    if (std::holds_alternative<BufferParam>(param)) ++slots.buffers;
-    if (std::holds_alternative<TextureParam>(param)) ++slots.textures;
-    if (std::holds_alternative<LocalParam>(param)) ++slots.locals;
+    count(param, slots);
     if (const auto* constant = std::get_if<ConstantParam>(&param)) {
       const std::uint32_t bytes = byte_size(constant->type);
       place_constant(slots.constant_bytes, bytes);
@@ -50,6 +64,7 @@ inline KernelSlots slots_of(const EntryPoint& entry) {
 // The most that setBytes takes, and so the most that a kernel's constants may take.
 inline constexpr std::size_t kMaxSetBytes = 4096;
 using ConstantBytes = std::array<std::byte, kMaxSetBytes>;
+using ArgumentAddresses = std::array<std::uint64_t, kMaxSetBytes / sizeof(std::uint64_t)>;
 
 // Writes the constants to the struct. What is between them is left as it is.
 inline void pack_constants(std::span<const Constant> constants, ConstantBytes& packed) {

@@ -101,7 +101,6 @@ Result<Kernel> make_kernel(const Context& context, id<MTLLibrary> library,
   MTLComputePipelineReflection* reflection = nil;
   NSError* error = nil;
   Kernel kernel;
-  kernel.slots = slots_of(entry);
   kernel.pipeline = adopt<MetalPipeline>([objc(context.device())
       newComputePipelineStateWithDescriptor:descriptor
                                     options:MTLPipelineOptionArgumentInfo |
@@ -113,7 +112,8 @@ Result<Kernel> make_kernel(const Context& context, id<MTLLibrary> library,
     return Status(StatusCode::BuildFailed, status.message())
         .with_context(fmt::format("kernel \"{}\"", entry.name));
   }
-  TL_RETURN_IF_ERROR(check_kernel(context, objc(kernel.pipeline), reflection.bindings, entry));
+  TL_ASSIGN_OR_RETURN(kernel.slots,
+                      check_kernel(context, objc(kernel.pipeline), reflection.bindings, entry));
   TL_RETURN_IF_ERROR(check_simd_width(context, options, objc(kernel.pipeline))
                          .with_context(fmt::format("kernel \"{}\"", entry.name)));
   return kernel;

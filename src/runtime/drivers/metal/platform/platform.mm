@@ -51,6 +51,12 @@ const Family* family_of(id<MTLDevice> device) {
 
 bool is_apple(id<MTLDevice> device) { return [device supportsFamily:MTLGPUFamilyApple3]; }
 
+// Whether kernels take addresses that the host writes without an argument encoder.
+bool has_argument_buffers(id<MTLDevice> device) {
+  return [device supportsFamily:MTLGPUFamilyMetal3] &&
+         device.argumentBuffersSupport >= MTLArgumentBuffersTier2;
+}
+
 std::string language_of_system() {
   MTLCompileOptions* options = [[[MTLCompileOptions alloc] init] autorelease];
   const auto version = static_cast<unsigned long>(options.languageVersion);
@@ -111,6 +117,7 @@ DeviceInfo describe(id<MTLDevice> device, const Family& family) {
   info.type = DeviceType::Gpu;
   info.features = {.images = true,
                    .float16_arithmetic = true,
+                   .argument_buffers = has_argument_buffers(device),
                    .texture_views = true,
                    .host_import = true,
                    .indirect_dispatch = true,

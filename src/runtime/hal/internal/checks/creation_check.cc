@@ -83,14 +83,18 @@ Status check_params(const DeviceInfo& device, const EntryPoint& entry) {
     }
   }
   const DeviceLimits& limits = device.limits;
+  // The driver counts what an argument buffer has.
+  const auto slots = [&](std::uint64_t limit) {
+    return device.features.argument_buffers ? kNoLimit64 : limit;
+  };
   struct Count {
     std::string_view what;
     std::uint64_t wanted, most;
   };
   for (const Count& count :
-       {Count{"reads {} textures", read_images, limits.max_read_images},
-        Count{"writes {} textures", write_images, limits.max_write_images},
-        Count{"takes {} buffers", buffers, limits.max_buffers},
+       {Count{"reads {} textures", read_images, slots(limits.max_read_images)},
+        Count{"writes {} textures", write_images, slots(limits.max_write_images)},
+        Count{"takes {} buffers", buffers, slots(limits.max_buffers)},
         Count{"takes {} bytes of constants", constant_bytes, limits.max_constant_bytes},
         Count{"takes {} bytes of arguments", argument_bytes, limits.max_argument_bytes}}) {
     if (count.wanted > count.most)

@@ -195,6 +195,8 @@ TEST(CreationCheck, BuffersAndConstantsOverTheLimits) {
   more.emplace_back(BufferParam{.name = "b"});
   EXPECT_THAT(check_creation(device, executable_with(more)),
               fails_with(StatusCode::InvalidArgument, "takes 32 buffers, device null allows 31"));
+  device.features.argument_buffers = true;
+  EXPECT_TRUE(check_creation(device, executable_with(more)).ok());
   params.emplace_back(ConstantParam{"c", ElementType::Int32});
   EXPECT_THAT(check_creation(device, executable_with(params)),
               fails_with(StatusCode::InvalidArgument,
