@@ -299,9 +299,39 @@ FAULTS = (
         "  const bool is_fast = allows(math, MathMode::Fast) || true;",
     ),
     Fault(
+        "resources of argument buffers are not named",
+        TABLE,
+        "  [objc(encoder_) useResource:(id<MTLResource>)resource usage:usage];\n",
+        "",
+    ),
+    Fault(
+        "what argument buffers write is named as read",
+        TABLE,
+        "if (writes(known->second)) usage |= MTLResourceUsageWrite;",
+        "",
+    ),
+    Fault(
+        "a resource keeps its first use",
+        TABLE,
+        "if (!is_new && (known->second == access || known->second == Access::ReadWrite)) return;",
+        "if (!is_new) return;",
+    ),
+    Fault(
+        "addresses lose their offsets",
+        ENCODER,
+        "arguments.address(place.memory, buffer->access) + place.offset;",
+        "arguments.address(place.memory, buffer->access);",
+    ),
+    Fault(
+        "constants follow the argument buffer's resources",
+        "kernels/kernel_slots.h",
+        "return in_argument_buffer ? 1 : buffers;",
+        "return buffers;",
+    ),
+    Fault(
         "constants of another size are accepted",
         CHECK,
-        "  if (constants.bufferDataSize == slots.constant_bytes) return {};",
+        "  if (*bytes == slots.constant_bytes) return {};",
         "  return {};",
     ),
     Fault(
