@@ -5,13 +5,18 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-@interface MTLComputePassSampleBufferAttachmentDescriptor : NSObject <NSCopying>
+@interface MTLComputePassSampleBufferAttachmentDescriptor : NSObject <NSCopying> {
+  id<MTLCounterSampleBuffer> buffer_;
+  NSUInteger start_, end_;
+}
 @property(nullable, nonatomic, retain) id<MTLCounterSampleBuffer> sampleBuffer;
 @property(nonatomic) NSUInteger startOfEncoderSampleIndex;
 @property(nonatomic) NSUInteger endOfEncoderSampleIndex;
 @end
 
-@interface MTLComputePassSampleBufferAttachmentDescriptorArray : NSObject
+@interface MTLComputePassSampleBufferAttachmentDescriptorArray : NSObject {
+  NSMutableArray* attachments_;
+}
 - (MTLComputePassSampleBufferAttachmentDescriptor*)objectAtIndexedSubscript:
     (NSUInteger)attachmentIndex;
 - (void)setObject:(nullable MTLComputePassSampleBufferAttachmentDescriptor*)attachment
@@ -20,6 +25,7 @@ NS_ASSUME_NONNULL_BEGIN
 
 @interface MTLComputePassDescriptor : NSObject <NSCopying> {
   MTLDispatchType type_;
+  MTLComputePassSampleBufferAttachmentDescriptorArray* attachments_;
 }
 + (MTLComputePassDescriptor*)computePassDescriptor;
 @property(nonatomic) MTLDispatchType dispatchType;

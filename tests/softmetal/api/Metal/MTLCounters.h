@@ -16,6 +16,13 @@ typedef struct {
 #define MTLCounterErrorValue ((uint64_t)-1)
 #define MTLCounterDontSample ((NSUInteger) - 1)
 
+MTL_EXTERN NSErrorDomain const MTLCounterErrorDomain;
+typedef NS_ENUM(NSInteger, MTLCounterSampleBufferError) {
+  MTLCounterSampleBufferErrorOutOfMemory = 0,
+  MTLCounterSampleBufferErrorInvalid = 1,
+  MTLCounterSampleBufferErrorInternal = 2,
+};
+
 typedef NS_ENUM(NSUInteger, MTLCounterSamplingPoint) {
   MTLCounterSamplingPointAtStageBoundary = 0,
   MTLCounterSamplingPointAtDrawBoundary = 1,
@@ -33,7 +40,12 @@ typedef NS_ENUM(NSUInteger, MTLCounterSamplingPoint) {
 @property(readonly, copy) NSArray<id<MTLCounter>>* counters;
 @end
 
-@interface MTLCounterSampleBufferDescriptor : NSObject <NSCopying>
+@interface MTLCounterSampleBufferDescriptor : NSObject <NSCopying> {
+  id<MTLCounterSet> set_;
+  NSString* label_;
+  MTLStorageMode mode_;
+  NSUInteger count_;
+}
 @property(readwrite, nullable, retain) id<MTLCounterSet> counterSet;
 @property(readwrite, copy) NSString* label;
 @property(readwrite, nonatomic) MTLStorageMode storageMode;

@@ -111,8 +111,12 @@ bool overlaps(const Texels& a, const Texels& b) {
 }  // namespace
 
 @implementation SMBlitEncoder
-- (instancetype)initWithBuffer:(SMCommandBuffer*)buffer {
-  return [super initWithBuffer:buffer kind:"blit encoder" pass:softmetal::Pass::Kind::Blit];
+- (instancetype)initWithBuffer:(SMCommandBuffer*)buffer
+                       samples:(std::vector<softmetal::PassSamples>)samples {
+  return [super initWithBuffer:buffer
+                          kind:"blit encoder"
+                          pass:softmetal::Pass::Kind::Blit
+                       samples:std::move(samples)];
 }
 - (BOOL)may:(const char*)call read:(id)source write:(id)target {
   if (![self mayEncode:call] ||
@@ -346,17 +350,11 @@ bool overlaps(const Texels& a, const Texels& b) {
 - (void)optimizeContentsForCPUAccess:(id<MTLTexture>)texture {
   [self may:"optimizeContentsForCPUAccess" read:texture write:texture];
 }
-- (void)sampleCountersInBuffer:(id<MTLCounterSampleBuffer>)buffer
-                 atSampleIndex:(NSUInteger)index
-                   withBarrier:(BOOL)barrier {
-  (void)buffer, (void)index, (void)barrier;
-  report_misuse("sampleCountersInBuffer: the device does not sample counters");
-}
 - (void)resolveCounters:(id<MTLCounterSampleBuffer>)buffer
                 inRange:(NSRange)range
       destinationBuffer:(id<MTLBuffer>)target
       destinationOffset:(NSUInteger)offset {
   (void)buffer, (void)range, (void)target, (void)offset;
-  report_misuse("resolveCounters: the device does not sample counters");
+  report_misuse("resolveCounters: the software Metal resolves for the host alone");
 }
 @end

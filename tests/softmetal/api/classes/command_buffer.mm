@@ -1,5 +1,4 @@
 #include <objc/blocks_runtime.h>
-#include <time.h>
 
 #include "tests/softmetal/api/classes/commands.h"
 #include "tests/softmetal/api/classes/faults.h"
@@ -29,11 +28,7 @@ struct SMCommandBufferState {
 
 namespace {
 
-double now() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
+double now() { return static_cast<double>(softmetal::host_time()) * 1e-9; }
 
 void call_all(const std::vector<MTLCommandBufferHandler>& handlers, SMCommandBuffer* buffer) {
   for (const MTLCommandBufferHandler handler : handlers) handler(buffer);
@@ -130,27 +125,50 @@ void call_all(const std::vector<MTLCommandBufferHandler>& handlers, SMCommandBuf
 - (id<MTLComputeCommandEncoder>)computeCommandEncoder {
   return [self computeCommandEncoderWithDispatchType:MTLDispatchTypeSerial];
 }
+- (BOOL)maySample:(const std::vector<softmetal::PassSamples>&)samples by:(const char*)call {
+  const std::string problem = softmetal::problem_of(samples, device_);
+  if (!problem.empty()) report_misuse(std::string(call) + ": " + problem);
+  return problem.empty();
+}
+- (id<MTLComputeCommandEncoder>)computeEncoderOfType:(MTLDispatchType)type
+                                             samples:(std::vector<softmetal::PassSamples>)samples {
+  return (SMComputeEncoder*)(buffer_->encoder = [[[SMComputeEncoder alloc]
+                                 initWithBuffer:self
+                                           type:type
+                                        samples:std::move(samples)] autorelease]);
+}
 - (id<MTLComputeCommandEncoder>)computeCommandEncoderWithDescriptor:
     (MTLComputePassDescriptor*)descriptor {
-  return [self computeCommandEncoderWithDispatchType:descriptor.dispatchType];
+  auto samples = softmetal::samples_of(descriptor);
+  if (![self mayChange:"computeCommandEncoder"] ||
+      ![self maySample:samples by:"computeCommandEncoderWithDescriptor"] ||
+      softmetal::must_fail("computeCommandEncoderWithDescriptor:"))
+    return nil;
+  return [self computeEncoderOfType:descriptor.dispatchType samples:std::move(samples)];
 }
 - (id<MTLComputeCommandEncoder>)computeCommandEncoderWithDispatchType:(MTLDispatchType)type {
   if (![self mayChange:"computeCommandEncoder"] ||
       softmetal::must_fail("computeCommandEncoderWithDispatchType:"))
     return nil;
-  return (SMComputeEncoder*)(buffer_->encoder =
-                                 [[[SMComputeEncoder alloc] initWithBuffer:self
-                                                                      type:type] autorelease]);
+  return [self computeEncoderOfType:type samples:{}];
+}
+- (id<MTLBlitCommandEncoder>)blitEncoderWith:(std::vector<softmetal::PassSamples>)samples {
+  return (SMBlitEncoder*)(buffer_->encoder = [[[SMBlitEncoder alloc]
+                              initWithBuffer:self
+                                     samples:std::move(samples)] autorelease]);
 }
 - (id<MTLBlitCommandEncoder>)blitCommandEncoder {
   if (![self mayChange:"blitCommandEncoder"] || softmetal::must_fail("blitCommandEncoder"))
     return nil;
-  return (SMBlitEncoder*)(buffer_->encoder =
-                              [[[SMBlitEncoder alloc] initWithBuffer:self] autorelease]);
+  return [self blitEncoderWith:{}];
 }
 - (id<MTLBlitCommandEncoder>)blitCommandEncoderWithDescriptor:(MTLBlitPassDescriptor*)descriptor {
-  (void)descriptor;
-  return [self blitCommandEncoder];
+  auto samples = softmetal::samples_of(descriptor);
+  if (![self mayChange:"blitCommandEncoder"] ||
+      ![self maySample:samples by:"blitCommandEncoderWithDescriptor"] ||
+      softmetal::must_fail("blitCommandEncoderWithDescriptor:"))
+    return nil;
+  return [self blitEncoderWith:std::move(samples)];
 }
 - (SMEvent*)checked:(id<MTLEvent>)event by:(const char*)call {
   if (![self mayChange:call]) return nil;

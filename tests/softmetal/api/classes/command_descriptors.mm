@@ -16,31 +16,3 @@ NSString* const MTLCommandBufferErrorDomain = @"MTLCommandBufferErrorDomain";
   return d;
 }
 @end
-
-@implementation MTLComputePassDescriptor
-@synthesize dispatchType = type_;
-+ (MTLComputePassDescriptor*)computePassDescriptor {
-  return [[MTLComputePassDescriptor new] autorelease];
-}
-// There are no counters to sample.
-- (MTLComputePassSampleBufferAttachmentDescriptorArray*)sampleBufferAttachments {
-  return nil;
-}
-- (id)copyWithZone:(NSZone*)zone {
-  MTLComputePassDescriptor* d = [[MTLComputePassDescriptor allocWithZone:zone] init];
-  d.dispatchType = type_;
-  return d;
-}
-@end
-
-@implementation MTLBlitPassDescriptor
-+ (MTLBlitPassDescriptor*)blitPassDescriptor {
-  return [[MTLBlitPassDescriptor new] autorelease];
-}
-- (MTLBlitPassSampleBufferAttachmentDescriptorArray*)sampleBufferAttachments {
-  return nil;
-}
-- (id)copyWithZone:(NSZone*)zone {
-  return [[MTLBlitPassDescriptor allocWithZone:zone] init];
-}
-@end

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/softmetal/api/classes/counters.h"
 #include "tests/softmetal/api/classes/events.h"
 #include "tests/softmetal/api/classes/hazards.h"
 #include "tests/softmetal/api/classes/object.h"
@@ -66,12 +67,22 @@ void update_fence(FenceState& fence, const Run& run);
   BOOL ended_;
   int groups_;
   std::set<const void*>* updated_fences_;
+  std::vector<softmetal::PassSamples>* samples_;  // taken when it begins and ends
 }
 - (instancetype)initWithBuffer:(SMCommandBuffer*)buffer
                           kind:(const char*)kind
-                          pass:(softmetal::Pass::Kind)pass;
+                          pass:(softmetal::Pass::Kind)pass
+                       samples:(std::vector<softmetal::PassSamples>)samples;
 - (BOOL)mayEncode:(const char*)call;           // reports a misuse if encoding has ended
 - (BOOL)owns:(id)object as:(const char*)what;  // reports objects of another device, and null
+@end
+
+@interface SMEncoder (Counters)
+// Records that the time is sampled, unless the index is MTLCounterDontSample.
+- (void)sample:(SMCounterSampleBuffer*)buffer at:(NSUInteger)index;
+- (void)sampleCountersInBuffer:(id<MTLCounterSampleBuffer>)buffer
+                 atSampleIndex:(NSUInteger)index
+                   withBarrier:(BOOL)barrier;
 @end
 
 @interface SMComputeEncoder : SMEncoder <MTLComputeCommandEncoder> {
@@ -79,9 +90,12 @@ void update_fence(FenceState& fence, const Run& run);
   struct SMComputeState* compute_;
   MTLDispatchType type_;
 }
-- (instancetype)initWithBuffer:(SMCommandBuffer*)buffer type:(MTLDispatchType)type;
+- (instancetype)initWithBuffer:(SMCommandBuffer*)buffer
+                          type:(MTLDispatchType)type
+                       samples:(std::vector<softmetal::PassSamples>)samples;
 @end
 
 @interface SMBlitEncoder : SMEncoder <MTLBlitCommandEncoder>
-- (instancetype)initWithBuffer:(SMCommandBuffer*)buffer;
+- (instancetype)initWithBuffer:(SMCommandBuffer*)buffer
+                       samples:(std::vector<softmetal::PassSamples>)samples;
 @end

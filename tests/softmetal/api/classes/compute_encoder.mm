@@ -27,11 +27,14 @@ struct SMComputeState {
 };
 
 @implementation SMComputeEncoder
-- (instancetype)initWithBuffer:(SMCommandBuffer*)buffer type:(MTLDispatchType)type {
+- (instancetype)initWithBuffer:(SMCommandBuffer*)buffer
+                          type:(MTLDispatchType)type
+                       samples:(std::vector<softmetal::PassSamples>)samples {
   self = [super initWithBuffer:buffer
                           kind:"compute encoder"
                           pass:type == MTLDispatchTypeSerial ? softmetal::Pass::Kind::Serial
-                                                             : softmetal::Pass::Kind::Concurrent];
+                                                             : softmetal::Pass::Kind::Concurrent
+                       samples:std::move(samples)];
   compute_ = new SMComputeState;
   type_ = type;
   return self;
@@ -269,11 +272,5 @@ struct SMComputeState {
     for (const void* object : objects) run.pass->done[object] = run.pass->command;
     return std::string();
   }];
-}
-- (void)sampleCountersInBuffer:(id<MTLCounterSampleBuffer>)buffer
-                 atSampleIndex:(NSUInteger)index
-                   withBarrier:(BOOL)barrier {
-  (void)buffer, (void)index, (void)barrier;
-  report_misuse("sampleCountersInBuffer: the device does not sample counters");
 }
 @end

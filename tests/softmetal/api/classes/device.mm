@@ -1,11 +1,10 @@
 #include "tests/softmetal/api/classes/device.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "tests/softmetal/api/classes/commands.h"
+#include "tests/softmetal/api/classes/counters.h"
 #include "tests/softmetal/api/classes/events.h"
 #include "tests/softmetal/api/classes/faults.h"
 #include "tests/softmetal/api/classes/programs.h"
@@ -102,18 +101,23 @@ NSArray<id<MTLDevice>>* MTLCopyAllDevices() { return [all_devices() retain]; }
 - (BOOL)supportsTextureSampleCount:(NSUInteger)count {
   return count == 1;
 }
-// No counters: a driver measures command buffers.
 - (NSArray<id<MTLCounterSet>>*)counterSets {
-  return nil;
+  return [NSArray arrayWithObject:softmetal::timestamp_set()];
 }
+// GPUs of Apple sample where encoders begin and end, others between commands.
 - (BOOL)supportsCounterSampling:(MTLCounterSamplingPoint)point {
-  (void)point;
-  return NO;
+  if (model_->is_apple) return point == MTLCounterSamplingPointAtStageBoundary;
+  return point == MTLCounterSamplingPointAtDispatchBoundary ||
+         point == MTLCounterSamplingPointAtBlitBoundary;
+}
+- (id<MTLCounterSampleBuffer>)newCounterSampleBufferWithDescriptor:
+                                  (MTLCounterSampleBufferDescriptor*)descriptor
+                                                             error:(NSError**)error {
+  return softmetal::new_sample_buffer(self, descriptor, error);
 }
 - (void)sampleTimestamps:(MTLTimestamp*)cpu gpuTimestamp:(MTLTimestamp*)gpu {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  *cpu = *gpu = static_cast<uint64_t>(t.tv_sec) * 1000000000 + static_cast<uint64_t>(t.tv_nsec);
+  *cpu = softmetal::host_time();
+  *gpu = softmetal::device_time(*model_, *cpu);
 }
 - (NSUInteger)minimumLinearTextureAlignmentForPixelFormat:(MTLPixelFormat)format {
   if (softmetal::format_info(static_cast<softmetal::PixelFormat>(format)) == nullptr)

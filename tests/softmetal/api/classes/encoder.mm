@@ -17,10 +17,12 @@ void update_fence(FenceState& fence, const Run& run) {
 @implementation SMEncoder
 - (instancetype)initWithBuffer:(SMCommandBuffer*)buffer
                           kind:(const char*)kind
-                          pass:(softmetal::Pass::Kind)pass {
+                          pass:(softmetal::Pass::Kind)pass
+                       samples:(std::vector<softmetal::PassSamples>)samples {
   self = [super initWithDevice:[buffer device] kind:kind];
   commands_ = [buffer retain];
   updated_fences_ = new std::set<const void*>;
+  samples_ = new std::vector<softmetal::PassSamples>(std::move(samples));
   [buffer record:[=](Run& run) {
     run.pass.emplace();
     run.pass->kind = pass;
@@ -29,6 +31,7 @@ void update_fence(FenceState& fence, const Run& run) {
     run.pass->known = run.known;
     return std::string();
   }];
+  for (const softmetal::PassSamples& each : *samples_) [self sample:each.buffer at:each.start];
   return self;
 }
 - (void)dealloc {
@@ -37,6 +40,7 @@ void update_fence(FenceState& fence, const Run& run) {
     [commands_ encoderEnded];
   }
   delete updated_fences_;
+  delete samples_;
   [commands_ release];
   [super dealloc];
 }
@@ -44,6 +48,7 @@ void update_fence(FenceState& fence, const Run& run) {
   if (![self mayEncode:"endEncoding"]) return;
   if (groups_ != 0) report_misuse("endEncoding: a debug group is open; call popDebugGroup");
   ended_ = YES;
+  for (const softmetal::PassSamples& each : *samples_) [self sample:each.buffer at:each.end];
   SMQueue* const queue = (SMQueue*)[commands_ commandQueue];
   [commands_ record:[=](Run& run) {
     run.done.join(run.pass->known);

@@ -13,17 +13,20 @@ struct DeviceModel {
   bool is_unified;  // else managed memory has a copy on either side
   bool is_apple;    // of the families of Apple's own GPUs, beside those of Macs
   uint32_t simd_width;
-  size_t linear_alignment;  // of textures over buffers, in bytes
+  size_t linear_alignment;   // of textures over buffers, in bytes
+  uint64_t clock_megahertz;  // of the clock that counters have
+  uint64_t clock_start;      // what it shows when the host's clock shows 0
 };
 
 inline constexpr std::array kDeviceModels = {
-    DeviceModel{"Software Metal", 1, true, true, 32, 16},
-    DeviceModel{"Software Metal, discrete", 2, false, false, 8, 256},
+    DeviceModel{"Software Metal", 1, true, true, 32, 16, 1000, 5000000000000},
+    DeviceModel{"Software Metal, discrete", 2, false, false, 8, 256, 27, 12345},
 };
 
 inline constexpr size_t kMaxBufferLength = size_t{1} << 34;
 inline constexpr size_t kThreadgroupMemory = 32768;
 inline constexpr uint32_t kMaxThreads = 1024;
 inline constexpr size_t kBufferSlots = 31, kTextureSlots = 128, kSamplerSlots = 16;
+inline constexpr size_t kPassSampleBuffers = 4;
 
 }  // namespace softmetal
