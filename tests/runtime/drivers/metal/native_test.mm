@@ -68,6 +68,13 @@ class Native : public DeviceTest {
       return {};
     });
   }
+  static void copy_by_command_buffer(const NativeHandles& handles, id<MTLBuffer> from,
+                                     id<MTLBuffer> to) {
+    auto* const borrowed = (id<MTLCommandBuffer>)handles.leases->command_buffer();
+    id<MTLBlitCommandEncoder> encoder = [borrowed blitCommandEncoder];
+    [encoder copyFromBuffer:from sourceOffset:0 toBuffer:to destinationOffset:0 size:kBytes];
+    [encoder endEncoding];
+  }
   void expect(const std::shared_ptr<Buffer>& buffer, int value) {
     std::vector<int> values(8);
     TL_ASSERT_OK(read_buffer(*device, buffer, 0, std::as_writable_bytes(std::span(values))));
@@ -81,16 +88,22 @@ class Native : public DeviceTest {
 TEST_F(Native, TheCommandBufferIsInOrder) {
   const auto commands = device->create_command_buffer();
   TL_ASSERT_OK(add(*commands, a, b, 1));
-  TL_ASSERT_OK(encode(
-      *commands, b, c, [](const NativeHandles& handles, id<MTLBuffer> from, id<MTLBuffer> to) {
-        auto* const borrowed = (id<MTLCommandBuffer>)handles.leases->command_buffer();
-        id<MTLBlitCommandEncoder> encoder = [borrowed blitCommandEncoder];
-        [encoder copyFromBuffer:from sourceOffset:0 toBuffer:to destinationOffset:0 size:kBytes];
-        [encoder endEncoding];
-      }));
+  TL_ASSERT_OK(encode(*commands, b, c, copy_by_command_buffer));
   TL_ASSERT_OK(add(*commands, c, b, 10));
   TL_ASSERT_OK(run_and_wait(*device, commands));
   expect(b, 12);
+}
+
+TEST_F(Native, TheNextCommandBufferIsInOrder) {
+  const auto first = device->create_command_buffer(), second = device->create_command_buffer();
+  TL_ASSERT_OK(encode(*first, a, c, copy_by_command_buffer));
+  TL_ASSERT_OK(add(*second, c, b, 10));
+  for (const auto& commands : {first, second}) {
+    TL_ASSERT_OK(commands->finish());
+    TL_ASSERT_OK(device->queue()->submit(commands));
+  }
+  TL_ASSERT_OK(device->queue()->wait_idle());
+  expect(b, 11);
 }
 
 TEST_F(Native, TheComputeEncoderKeepsItsArguments) {

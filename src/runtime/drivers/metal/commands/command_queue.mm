@@ -125,13 +125,13 @@ Result<std::unique_ptr<QueueBackend::Work>> MetalCommandQueue::start(const Batch
   StagingRanges staging(*staging_);
   Status status = passes_.begin();
   if (status.ok()) status = encode_commands(batch, staging, submitted);
+  if (status.ok()) status = passes_.end();
   if (!status.ok()) {
     passes_.drop();
     // With a profile, commands before the failing one have been committed.
     for (const Committed& each : submitted.commands) [objc(each.commands) waitUntilCompleted];
     return status;
   }
-  passes_.end();
   signal_natively(batch.signals, submitted);
   submitted.commands.push_back({.commands = passes_.commit()});
   submitted.staging = staging.release();
@@ -163,7 +163,7 @@ Status MetalCommandQueue::encode_measured(const CommandRange& range, StagingRang
       committed.name = label_of(*first);
       for (auto each = first; each != next; ++each)
         committed.bytes += bytes_of(*each, range.table());
-      passes_.end();
+      TL_RETURN_IF_ERROR(passes_.end());
       committed.committed = ProfileClock::now();
       committed.commands = passes_.commit();
       submitted.commands.push_back(std::move(committed));

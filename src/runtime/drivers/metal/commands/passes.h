@@ -34,7 +34,7 @@ class Passes {
   Status begin();
   MetalCommands* commands() const { return commands_.get(); }
   // Ends the open encoder. Nothing may be encoded but events.
-  void end();
+  Status end();
   // Submits the command buffer, which has ended, and returns it.
   Handle<MetalCommands> commit();
   // Gives up the command buffer, if there is one; nothing of it runs.

@@ -34,10 +34,13 @@ Status Passes::begin() {
   return commands_ ? Status() : to_error(nil, "commandBufferWithUnretainedReferences");
 }
 
-void Passes::end() {
+// The next command buffer waits for the fence alone, so that an encoder updates it after what
+// others have encoded.
+Status Passes::end() {
+  if (is_lent_) TL_RETURN_IF_ERROR(blit().status());
   end_encoder();
-  end_loan();
   has_barrier_ = false;  // the fence orders what follows
+  return {};
 }
 
 Handle<MetalCommands> Passes::commit() {
