@@ -40,7 +40,8 @@ class Fault:
         return text.replace(self.before, self.after)
 
 
-PASSES, QUEUE = "commands/passes.mm", "commands/command_queue.mm"
+PASSES, QUEUE, WORK = "commands/passes.mm", "commands/command_queue.mm", "commands/work.mm"
+SAMPLES, CLOCK = "commands/samples.mm", "commands/device_clock.cc"
 TABLE, ENCODER = "commands/argument_table.mm", "commands/encoder.mm"
 KERNELS, STAGING = "commands/transfer_kernels.mm", "commands/staging.mm"
 SEMAPHORE, MEMORY, MAPPING = "commands/semaphore.mm", "memory/memory.mm", "memory/map_queue.mm"
@@ -99,14 +100,51 @@ FAULTS = (
     Fault(
         "a blit encoder goes on after a barrier",
         PASSES,
-        "if (blit_ && !has_barrier_) return blit_.get();",
-        "if (blit_) return blit_.get();",
+        "  if (!blit_ || has_barrier_) {\n",
+        "  if (!blit_) {\n",
     ),
     Fault(
         "an encoder stays open at the end",
         PASSES,
-        "void Passes::end() {\n  end_encoder();\n",
-        "void Passes::end() {\n",
+        "  end_encoder();\n  has_barrier_ = false;  // the fence orders what follows\n",
+        "  has_barrier_ = false;\n",
+    ),
+    Fault(
+        "the fence does not know what a stranger encoded last",
+        PASSES,
+        "  if (is_lent_) TL_RETURN_IF_ERROR(blit().status());\n",
+        "  end_loan();\n",
+    ),
+    Fault(
+        "commands that are sampled share an encoder",
+        PASSES,
+        "  if (samples_ && point == SamplingPoint::Encoders) end_encoder();\n",
+        "",
+    ),
+    Fault(
+        "a second encoder samples the begin of a command again",
+        PASSES,
+        "has_begin ? MTLCounterDontSample : samples.begin",
+        "samples.begin",
+        "the span is shorter than the command, which takes no known time",
+    ),
+    Fault(
+        "two commands have the same samples",
+        SAMPLES,
+        "  used_ += 2;\n",
+        "",
+    ),
+    Fault(
+        "the device's clock is taken for that of the host",
+        CLOCK,
+        "from_to(before.host, after.host) / ticks",
+        "1",
+    ),
+    Fault(
+        "the first moment of the clocks is missing",
+        QUEUE,
+        "submitted.before = memory_->samples.now();",
+        "{}",
     ),
     Fault(
         "the event does not order what a stranger encoded",
@@ -134,20 +172,20 @@ FAULTS = (
     ),
     Fault(
         "a failure is not reported",
-        QUEUE,
-        "      if (status.ok()) status = status_of(objc(each.commands));\n",
+        WORK,
+        "    if (status.ok()) status = status_of(objc(each.commands));\n",
         "",
     ),
     Fault(
         "staging memory is reused before its batch is complete",
         QUEUE,
-        "  submitted.staging = staging.release();\n",
-        "  auto early = staging.release();\n  staging_->give_back(early);\n",
+        "  submitted.staging = encoding.staging.release();\n",
+        "  auto early = encoding.staging.release();\n  memory_->staging.give_back(early);\n",
     ),
     Fault(
         "readbacks are not copied",
-        QUEUE,
-        "        std::copy_n(each.from, each.to.size(), each.to.begin());",
+        WORK,
+        "      std::copy_n(each.from, each.to.size(), each.to.begin());",
         "        static_cast<void>(each);",
     ),
     Fault(

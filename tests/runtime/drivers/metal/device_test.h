@@ -41,13 +41,14 @@ inline std::vector<KernelParam> add_params() {
           ConstantParam{.name = "k", .type = ElementType::Int32}};
 }
 
-// A test on the first Metal device.
+// A test on a Metal device, the first one unless it says otherwise.
 class DeviceTest : public ::testing::Test {
  protected:
-  void open(const DriverOptions& options = {}) {
+  void open(const DriverOptions& options = {}, std::size_t ordinal = 0,
+            const DeviceOptions& device_options = {}) {
     const auto driver = create_driver(options);
     TL_ASSERT_OK(driver.status());
-    const auto opened = (*driver)->open(0);
+    const auto opened = (*driver)->open(ordinal, device_options);
     TL_ASSERT_OK(opened.status());
     device = *opened;
   }

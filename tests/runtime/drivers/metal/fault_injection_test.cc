@@ -31,10 +31,16 @@ kernel void twice(device const float4* in [[buffer(0)]], device float4* out [[bu
 }
 )";
 
+// Which device, and whether what it runs is profiled.
+struct Tested {
+  std::size_t ordinal;
+  bool has_profile;
+};
+
 // Opens a device and uses it. Each object is kept, so that the device can be used again.
 class Workload {
  public:
-  explicit Workload(std::size_t ordinal) : ordinal_(ordinal) {}
+  explicit Workload(const Tested& tested) : tested_(tested) {}
 
   Status run() {
     TL_RETURN_IF_ERROR(open());
@@ -59,7 +65,9 @@ class Workload {
   Status open() {
     if (device_ != nullptr) return {};
     TL_ASSIGN_OR_RETURN(const std::shared_ptr<Driver> driver, create_driver({}));
-    TL_ASSIGN_OR_RETURN(device_, driver->open(ordinal_));
+    DeviceOptions options;
+    if (tested_.has_profile) options.profile = std::make_shared<Profile>();
+    TL_ASSIGN_OR_RETURN(device_, driver->open(tested_.ordinal, options));
     return {};
   }
 
@@ -148,11 +156,11 @@ class Workload {
     return first.ok() ? status : first;
   }
 
-  std::size_t ordinal_;
+  Tested tested_;
   std::shared_ptr<Device> device_;
 };
 
-class FaultInjection : public ::testing::TestWithParam<std::size_t> {
+class FaultInjection : public ::testing::TestWithParam<Tested> {
  protected:
   void SetUp() override {
     before_ = softmetal::set_misuse_hook([this](const std::string& text) {
@@ -167,8 +175,9 @@ class FaultInjection : public ::testing::TestWithParam<std::size_t> {
     const std::string name = call.substr(0, call.find(':'));
     if (status.ok()) {
       EXPECT_TRUE(name == "newBufferWithLength" || name == "newTextureWithDescriptor" ||
-                  name == "newHeapWithDescriptor")
-          << "what is short of memory is tried again, and there need be no heap";
+                  name == "newHeapWithDescriptor" ||
+                  name == "newCounterSampleBufferWithDescriptor" || name == "resolveCounterRange")
+          << "what is short of memory is tried again, and there need be no heap or sample";
       return;
     }
     const std::string& text = status.message();
@@ -207,7 +216,9 @@ TEST_P(FaultInjection, EachCallFailsInTurn) {
   EXPECT_GE(failed.size(), 11U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, FaultInjection, ::testing::Values(0, 1));
+INSTANTIATE_TEST_SUITE_P(Devices, FaultInjection,
+                         ::testing::Values(Tested{0, false}, Tested{1, false}, Tested{0, true},
+                                           Tested{1, true}));
 
 }  // namespace
 }  // namespace texloom::hal::metal

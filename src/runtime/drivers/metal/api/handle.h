@@ -21,6 +21,7 @@ struct MetalFence;
 struct MetalEvent;
 struct MetalSharedEvent;
 struct MetalListener;  // MTLSharedEventListener
+struct MetalSamples;   // id<MTLCounterSampleBuffer>
 
 // Send `retain` and `release` to an Objective-C object, or do nothing for null. Thread safe.
 void retain_object(void* object);

@@ -34,6 +34,9 @@ inline id<MTLSharedEvent> objc(MetalSharedEvent* object) { return (id<MTLSharedE
 inline MTLSharedEventListener* objc(MetalListener* object) {
   return (MTLSharedEventListener*)object;
 }
+inline id<MTLCounterSampleBuffer> objc(MetalSamples* object) {
+  return (id<MTLCounterSampleBuffer>)object;
+}
 
 template <typename Object>
 auto objc(const Handle<Object>& handle) {

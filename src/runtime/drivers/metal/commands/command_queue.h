@@ -8,17 +8,18 @@
 #include "runtime/drivers/metal/api/handle.h"
 #include "runtime/drivers/metal/commands/encoder.h"
 #include "runtime/drivers/metal/commands/passes.h"
+#include "runtime/drivers/metal/commands/samples.h"
 #include "runtime/drivers/metal/commands/staging.h"
 #include "runtime/drivers/metal/commands/transfer_kernels.h"
+#include "runtime/drivers/metal/commands/work.h"
 #include "runtime/drivers/metal/platform/context.h"
 #include "runtime/hal/queue.h"
 #include "support/status.h"
 
 namespace texloom::hal::metal {
 
-struct Submitted;
-
-// Makes one command buffer of Metal for each batch, or, with a profile, for each command.
+// Makes one command buffer of Metal for each batch. With a profile, commands that the device does
+// not sample have one each, as Metal measures command buffers.
 class MetalCommandQueue final : public QueueBackend {
  public:
   // `kernels` belongs to the device.
@@ -33,9 +34,12 @@ class MetalCommandQueue final : public QueueBackend {
   MetalCommandQueue(std::shared_ptr<const Context> context,
                     std::shared_ptr<TransferKernels> kernels, Handle<MetalQueue> queue,
                     Passes passes);
-  Status submit(const Batch& batch, Submitted& submitted);
-  Status encode_commands(const Batch& batch, StagingRanges& staging, Submitted& submitted);
-  Status encode_measured(const CommandRange& range, StagingRanges& staging, Submitted& submitted);
+  struct Encoding;
+
+  Status encode_commands(const Batch& batch, Encoding& encoding);
+  Status encode_measured(const CommandRange& range, Encoding& encoding);
+  Status commit_and_begin(Encoding& encoding);
+  void commit(Encoding& encoding);
   void wait_natively(std::span<const TimelinePoint> points);
   void signal_natively(std::span<const TimelinePoint> points, Submitted& submitted);
 
@@ -44,7 +48,7 @@ class MetalCommandQueue final : public QueueBackend {
   Handle<MetalQueue> queue_;
   Passes passes_;
   Encoder encoder_;
-  std::shared_ptr<Staging> staging_;
+  std::shared_ptr<QueueMemory> memory_;
   std::uint32_t track_ = 0;  // in the context's profile, if there is one
 };
 

@@ -1,8 +1,5 @@
 #include "runtime/drivers/metal/commands/command_queue.h"
 
-#include <algorithm>
-#include <chrono>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,84 +9,10 @@
 
 namespace texloom::hal::metal {
 
-// A command buffer of Metal that was committed.
-struct Committed {
-  Handle<MetalCommands> commands;
-  // With a profile, of its only command:
-  std::string name = {};
-  std::uint64_t bytes = 0;
-  ProfileClock::time_point committed = {};
-};
-
-// What a batch needs until it is complete.
-struct Submitted {
-  std::vector<Committed> commands;
-  std::vector<StagingBlock> staging;
-  std::vector<StagedReadback> readbacks;
-  std::vector<TimelinePoint> signals;  // that the device signals
-};
-
 namespace {
 
 // More command buffers than this wait in newCommandBuffer for earlier ones.
 constexpr NSUInteger kMostCommandBuffers = 1024;
-
-// Metal's times are seconds of the host's clock since the machine was started, as are those of
-// steady_clock on Apple's systems.
-ProfileClock::time_point time_of(CFTimeInterval seconds) {
-  return ProfileClock::time_point(
-      std::chrono::duration_cast<ProfileClock::duration>(std::chrono::duration<double>(seconds)));
-}
-
-void add_span(const Committed& each, Profile& profile, std::uint32_t track) {
-  if (each.name.empty()) return;
-  const auto begin = std::max(time_of(objc(each.commands).GPUStartTime), each.committed);
-  profile.add({.name = each.name,
-               .track = track,
-               .begin = begin,
-               .end = std::max(time_of(objc(each.commands).GPUEndTime), begin),
-               .queue_wait = begin - each.committed,
-               .bytes = each.bytes});
-}
-
-class MetalWork final : public QueueBackend::Work {
- public:
-  MetalWork(std::shared_ptr<const Context> context, std::shared_ptr<Staging> staging,
-            Submitted submitted, std::uint32_t track)
-      : context_(std::move(context)),
-        staging_(std::move(staging)),
-        submitted_(std::move(submitted)),
-        track_(track) {}
-
-  bool is_complete() override {
-    return objc(submitted_.commands.back().commands).status >= MTLCommandBufferStatusCompleted;
-  }
-
-  Status wait() override {
-    Status status;
-    for (const Committed& each : submitted_.commands) {
-      [objc(each.commands) waitUntilCompleted];
-      if (status.ok()) status = status_of(objc(each.commands));
-      if (Profile* profile = context_->profile()) add_span(each, *profile, track_);
-    }
-    if (status.ok()) {
-      for (const StagedReadback& each : submitted_.readbacks)
-        std::copy_n(each.from, each.to.size(), each.to.begin());
-    } else {
-      // What failed may not have signaled.
-      for (const TimelinePoint& point : submitted_.signals)
-        as_metal(*point.semaphore).release(point.value);
-    }
-    staging_->give_back(submitted_.staging);
-    return status;
-  }
-
- private:
-  std::shared_ptr<const Context> context_;
-  std::shared_ptr<Staging> staging_;
-  Submitted submitted_;
-  std::uint32_t track_;
-};
 
 }  // namespace
 
@@ -101,7 +24,7 @@ MetalCommandQueue::MetalCommandQueue(std::shared_ptr<const Context> context,
       queue_(std::move(queue)),
       passes_(std::move(passes)),
       encoder_(*context_, queue_.get(), *kernels_, passes_),
-      staging_(std::make_shared<Staging>(*context_)) {
+      memory_(std::make_shared<QueueMemory>(*context_)) {
   if (Profile* profile = context_->profile())
     track_ = profile->add_device_track(context_->info()->name);
 }
@@ -120,58 +43,87 @@ Result<std::unique_ptr<QueueBackend>> MetalCommandQueue::create(
 
 std::unique_ptr<QueueBackend::Scope> MetalCommandQueue::enter() { return enter_pool(); }
 
-Result<std::unique_ptr<QueueBackend::Work>> MetalCommandQueue::start(const Batch& batch) {
+// A batch that is being encoded.
+struct MetalCommandQueue::Encoding {
+  explicit Encoding(QueueMemory& memory) : staging(memory.staging), samples(memory.samples) {}
+
+  StagingRanges staging;
+  SamplePairs samples;
+  std::vector<MeasuredCommand> measured;  // of the open command buffer
   Submitted submitted;
-  StagingRanges staging(*staging_);
+};
+
+Result<std::unique_ptr<QueueBackend::Work>> MetalCommandQueue::start(const Batch& batch) {
+  Encoding encoding(*memory_);
+  Submitted& submitted = encoding.submitted;
+  if (memory_->samples.point() != SamplingPoint::None) submitted.before = memory_->samples.now();
   Status status = passes_.begin();
-  if (status.ok()) status = encode_commands(batch, staging, submitted);
+  if (status.ok()) status = encode_commands(batch, encoding);
   if (status.ok()) status = passes_.end();
   if (!status.ok()) {
     passes_.drop();
-    // With a profile, commands before the failing one have been committed.
+    // With a profile, commands before the failing one may have been committed.
     for (const Committed& each : submitted.commands) [objc(each.commands) waitUntilCompleted];
     return status;
   }
   signal_natively(batch.signals, submitted);
-  submitted.commands.push_back({.commands = passes_.commit()});
-  submitted.staging = staging.release();
+  commit(encoding);
+  submitted.staging = encoding.staging.release();
+  submitted.samples = encoding.samples.release();
   return std::unique_ptr<Work>(
-      std::make_unique<MetalWork>(context_, staging_, std::move(submitted), track_));
+      std::make_unique<MetalWork>(context_, memory_, std::move(submitted), track_));
 }
 
-Status MetalCommandQueue::encode_commands(const Batch& batch, StagingRanges& staging,
-                                          Submitted& submitted) {
+Status MetalCommandQueue::encode_commands(const Batch& batch, Encoding& encoding) {
   wait_natively(batch.waits);
   for (const CommandRange& range : batch.ranges) {
     passes_.barrier();  // command buffers run one after another
-    TL_RETURN_IF_ERROR(
-        context_->profile() == nullptr
-            ? encoder_.encode(range, range.begin(), range.end(), staging, submitted.readbacks)
-            : encode_measured(range, staging, submitted));
+    TL_RETURN_IF_ERROR(context_->profile() == nullptr
+                           ? encoder_.encode(range, range.begin(), range.end(), encoding.staging,
+                                             encoding.submitted.readbacks)
+                           : encode_measured(range, encoding));
   }
   return {};
 }
 
-// Metal measures command buffers, so each command gets one.
-Status MetalCommandQueue::encode_measured(const CommandRange& range, StagingRanges& staging,
-                                          Submitted& submitted) {
+// Native commands may make encoders of their own, so they are not sampled.
+Status MetalCommandQueue::encode_measured(const CommandRange& range, Encoding& encoding) {
   for (auto first = range.begin(); first != range.end();) {
     const auto next = skip_joined(first, range.end());
-    TL_RETURN_IF_ERROR(encoder_.encode(range, first, next, staging, submitted.readbacks));
-    if (!std::holds_alternative<BarrierSegment>(*first)) {
-      Committed committed;
-      committed.name = label_of(*first);
-      for (auto each = first; each != next; ++each)
-        committed.bytes += bytes_of(*each, range.table());
-      TL_RETURN_IF_ERROR(passes_.end());
-      committed.committed = ProfileClock::now();
-      committed.commands = passes_.commit();
-      submitted.commands.push_back(std::move(committed));
-      TL_RETURN_IF_ERROR(passes_.begin());
+    const bool is_command = !std::holds_alternative<BarrierSegment>(*first);
+    SamplePair samples;
+    if (is_command && !std::holds_alternative<NativeSegment>(*first))
+      samples = encoding.samples.take();
+    const bool is_alone = is_command && !samples;  // in its command buffer
+    if (is_alone && !encoding.measured.empty()) TL_RETURN_IF_ERROR(commit_and_begin(encoding));
+    passes_.begin_sampled(samples, memory_->samples.point());
+    TL_RETURN_IF_ERROR(
+        encoder_.encode(range, first, next, encoding.staging, encoding.submitted.readbacks));
+    passes_.end_sampled();
+    if (is_command) {
+      MeasuredCommand& command = encoding.measured.emplace_back();
+      command.name = label_of(*first);
+      for (auto each = first; each != next; ++each) command.bytes += bytes_of(*each, range.table());
+      command.samples = samples;
     }
+    if (is_alone) TL_RETURN_IF_ERROR(commit_and_begin(encoding));
     first = next;
   }
   return {};
+}
+
+Status MetalCommandQueue::commit_and_begin(Encoding& encoding) {
+  TL_RETURN_IF_ERROR(passes_.end());
+  commit(encoding);
+  return passes_.begin();
+}
+
+void MetalCommandQueue::commit(Encoding& encoding) {
+  Committed committed;
+  committed.measured = std::exchange(encoding.measured, {});
+  if (!committed.measured.empty()) committed.time = ProfileClock::now();
+  committed.commands = passes_.commit();
+  encoding.submitted.commands.push_back(std::move(committed));
 }
 
 bool MetalCommandQueue::can_wait(const TimelinePoint& point) const {

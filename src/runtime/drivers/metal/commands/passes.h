@@ -7,6 +7,7 @@
 
 #include "runtime/drivers/metal/api/handle.h"
 #include "runtime/drivers/metal/commands/argument_table.h"
+#include "runtime/drivers/metal/commands/samples.h"
 #include "runtime/drivers/metal/platform/context.h"
 #include "runtime/hal/segment.h"
 #include "support/status.h"
@@ -52,6 +53,11 @@ class Passes {
   // compute() or blit() runs after everything before and before everything after.
   MetalCommands* lend_commands();
 
+  // What is encoded between these calls takes the time from one sample to the other one. It needs
+  // an encoder of compute() or blit(). A device that samples encoders gets new ones.
+  void begin_sampled(const SamplePair& samples, SamplingPoint point);
+  void end_sampled();
+
   // Orders later commands after earlier ones.
   void barrier(const BarrierSegment& segment, std::span<const Binding> table);
   void barrier();
@@ -61,6 +67,10 @@ class Passes {
   void end_encoder();
   void end_loan();
   void fence_off();
+  Status begin_compute();
+  Status begin_blit();
+  template <typename Object>
+  void sample_begin(Object* encoder);
   void encode_barrier();
   void add(const BarrierResource& resource, std::span<const Binding> table);
 
@@ -78,6 +88,10 @@ class Passes {
   // A fence may be waited for only after it was updated.
   bool fence_is_updated_ = false;       // by a committed command buffer
   bool fence_is_updated_here_ = false;  // by this one
+
+  SamplePair samples_;  // of the command that is encoded, if it is sampled
+  SamplingPoint sampling_point_ = SamplingPoint::None;
+  bool has_begin_ = false;  // whether the first of them is encoded
 
   // What the next command must wait for.
   bool has_barrier_ = false;

@@ -1,5 +1,7 @@
 #include "runtime/drivers/metal/commands/passes.h"
 
+#include <utility>
+
 #include "runtime/drivers/metal/api/error.h"
 #include "runtime/drivers/metal/memory/memory.h"
 
@@ -14,6 +16,21 @@ MTLBarrierScope scope_of(BarrierScope scope) {
   if ((scope | BarrierScope::Buffers) == scope) made |= MTLBarrierScopeBuffers;
   if ((scope | BarrierScope::Textures) == scope) made |= MTLBarrierScopeTextures;
   return made;
+}
+
+// Of an encoder to be made: samples when it ends, and, if it is the first one of its command, when
+// it begins. The last encoder's end stays.
+template <typename PassDescriptor>
+void set_samples(PassDescriptor* descriptor, const SamplePair& samples, bool has_begin) {
+  auto* const attachment = [descriptor.sampleBufferAttachments objectAtIndexedSubscript:0];
+  attachment.sampleBuffer = objc(samples.buffer);
+  attachment.startOfEncoderSampleIndex = has_begin ? MTLCounterDontSample : samples.begin;
+  attachment.endOfEncoderSampleIndex = samples.begin + 1;
+}
+
+template <typename Object>
+void sample(Object* encoder, const SamplePair& samples, std::uint32_t index) {
+  [objc(encoder) sampleCountersInBuffer:objc(samples.buffer) atSampleIndex:index withBarrier:YES];
 }
 
 }  // namespace
@@ -54,6 +71,7 @@ void Passes::drop() {
   end_encoder();
   is_lent_ = false;
   has_barrier_ = false;
+  samples_ = {};
   fence_is_updated_here_ = false;
   commands_ = {};
 }
@@ -73,31 +91,86 @@ void Passes::end_encoder() {
   fence_is_updated_here_ = true;
 }
 
+Status Passes::begin_compute() {
+  if (samples_ && sampling_point_ == SamplingPoint::Encoders) {
+    MTLComputePassDescriptor* const descriptor = [MTLComputePassDescriptor computePassDescriptor];
+    descriptor.dispatchType = MTLDispatchTypeConcurrent;
+    set_samples(descriptor, samples_, std::exchange(has_begin_, true));
+    compute_ =
+        share<MetalCompute>([objc(commands_) computeCommandEncoderWithDescriptor:descriptor]);
+    if (!compute_) return to_error(nil, "computeCommandEncoderWithDescriptor");
+  } else {
+    compute_ = share<MetalCompute>(
+        [objc(commands_) computeCommandEncoderWithDispatchType:MTLDispatchTypeConcurrent]);
+    if (!compute_) return to_error(nil, "computeCommandEncoderWithDispatchType");
+  }
+  return {};
+}
+
+Status Passes::begin_blit() {
+  if (samples_ && sampling_point_ == SamplingPoint::Encoders) {
+    MTLBlitPassDescriptor* const descriptor = [MTLBlitPassDescriptor blitPassDescriptor];
+    set_samples(descriptor, samples_, std::exchange(has_begin_, true));
+    blit_ = share<MetalBlit>([objc(commands_) blitCommandEncoderWithDescriptor:descriptor]);
+    if (!blit_) return to_error(nil, "blitCommandEncoderWithDescriptor");
+  } else {
+    blit_ = share<MetalBlit>([objc(commands_) blitCommandEncoder]);
+    if (!blit_) return to_error(nil, "blitCommandEncoder");
+  }
+  return {};
+}
+
 Result<MetalCompute*> Passes::compute() {
   end_loan();
   if (compute_) {
     encode_barrier();
-    return compute_.get();
+  } else {
+    end_encoder();
+    TL_RETURN_IF_ERROR(begin_compute());
+    if (fence_is_updated_ || fence_is_updated_here_) [objc(compute_) waitForFence:objc(fence_)];
+    arguments_.begin(compute_.get());
+    has_barrier_ = false;
   }
-  end_encoder();
-  compute_ = share<MetalCompute>(
-      [objc(commands_) computeCommandEncoderWithDispatchType:MTLDispatchTypeConcurrent]);
-  if (!compute_) return to_error(nil, "computeCommandEncoderWithDispatchType");
-  if (fence_is_updated_ || fence_is_updated_here_) [objc(compute_) waitForFence:objc(fence_)];
-  arguments_.begin(compute_.get());
-  has_barrier_ = false;
+  sample_begin(compute_.get());
   return compute_.get();
 }
 
 Result<MetalBlit*> Passes::blit() {
   end_loan();
-  if (blit_ && !has_barrier_) return blit_.get();
-  end_encoder();
-  blit_ = share<MetalBlit>([objc(commands_) blitCommandEncoder]);
-  if (!blit_) return to_error(nil, "blitCommandEncoder");
-  if (fence_is_updated_ || fence_is_updated_here_) [objc(blit_) waitForFence:objc(fence_)];
-  has_barrier_ = false;
+  if (!blit_ || has_barrier_) {
+    end_encoder();
+    TL_RETURN_IF_ERROR(begin_blit());
+    if (fence_is_updated_ || fence_is_updated_here_) [objc(blit_) waitForFence:objc(fence_)];
+    has_barrier_ = false;
+  }
+  sample_begin(blit_.get());
   return blit_.get();
+}
+
+void Passes::begin_sampled(const SamplePair& samples, SamplingPoint point) {
+  samples_ = samples;
+  sampling_point_ = point;
+  has_begin_ = false;
+  if (samples_ && point == SamplingPoint::Encoders) end_encoder();
+}
+
+// The barrier lets earlier commands of a concurrent encoder end before the time is taken.
+template <typename Object>
+void Passes::sample_begin(Object* encoder) {
+  if (!samples_ || sampling_point_ != SamplingPoint::Commands || has_begin_) return;
+  sample(encoder, samples_, samples_.begin);
+  has_begin_ = true;
+}
+
+void Passes::end_sampled() {
+  if (!samples_) return;
+  if (sampling_point_ == SamplingPoint::Encoders)
+    end_encoder();
+  else if (compute_)
+    sample(compute_.get(), samples_, samples_.begin + 1);
+  else
+    sample(blit_.get(), samples_, samples_.begin + 1);
+  samples_ = {};
 }
 
 // All commands before the event's signal are complete when it is signaled, and no command after the

@@ -1,0 +1,32 @@
+// The times of a device's clock on the clock of profiles.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "runtime/hal/profile.h"
+
+namespace texloom::hal::metal {
+
+// One moment on three clocks.
+struct ClockMoment {
+  ProfileClock::time_point profile = {};
+  std::uint64_t host = 0;    // nanoseconds of Metal's clock of the host
+  std::uint64_t device = 0;  // ticks of the device, whose length Metal does not tell
+};
+
+// A line through two moments: before work was committed, and after it was complete. Its slope is
+// Metal's, which reads its two clocks at once.
+class DeviceClock {
+ public:
+  DeviceClock(const ClockMoment& before, const ClockMoment& after);
+
+  // Nothing if the device's clock stands still.
+  std::optional<ProfileClock::time_point> time_of(std::uint64_t device) const;
+
+ private:
+  ClockMoment after_;
+  double nanoseconds_per_tick_ = 0;
+};
+
+}  // namespace texloom::hal::metal

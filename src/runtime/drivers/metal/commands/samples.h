@@ -1,0 +1,76 @@
+// Samples of the device's clock, by which a profile measures commands of one command buffer.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "runtime/drivers/metal/api/handle.h"
+#include "runtime/drivers/metal/commands/device_clock.h"
+#include "runtime/drivers/metal/platform/context.h"
+
+namespace texloom::hal::metal {
+
+// Where a device samples its clock: GPUs of Apple as encoders begin and end, others between the
+// commands of encoders.
+enum class SamplingPoint : std::uint8_t { None, Encoders, Commands };
+
+// Where the time at the begin of a command goes; that at its end goes to the next sample.
+struct SamplePair {
+  MetalSamples* buffer = nullptr;  // null: the command is not sampled
+  std::uint32_t begin = 0;
+
+  explicit operator bool() const { return buffer != nullptr; }
+  // The ticks of both samples, after the commands are complete. Nothing if the device did not take
+  // them, as Metal reports it by values or by no data.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> ticks() const;
+};
+
+// The sample buffers of a queue, which batches use and give back when they are complete. Thread
+// safe.
+class Samples {
+ public:
+  explicit Samples(const Context& context);
+
+  SamplingPoint point() const { return point_; }
+  ClockMoment now() const;
+
+  // Null if there is none, also after give_up().
+  Handle<MetalSamples> take();
+  // Keeps some of them, and frees the others.
+  void give_back(std::vector<Handle<MetalSamples>>& buffers);
+  // Takes no more samples: the device says that it samples, but does not.
+  void give_up() { has_given_up_ = true; }
+
+ private:
+  Handle<MetalSamples> make() const;
+
+  const Context& context_;
+  const SamplingPoint point_;  // None without a profile
+  std::atomic<bool> has_given_up_ = false;
+  std::mutex mutex_;
+  std::vector<Handle<MetalSamples>> free_;  // guarded by mutex_
+};
+
+// Divides sample buffers among the commands of one batch.
+class SamplePairs {
+ public:
+  explicit SamplePairs(Samples& samples) : samples_(samples) {}
+  ~SamplePairs() { samples_.give_back(buffers_); }
+  SamplePairs(const SamplePairs&) = delete;
+  SamplePairs& operator=(const SamplePairs&) = delete;
+
+  SamplePair take();
+  // The buffers, which must be given back when the batch is complete.
+  std::vector<Handle<MetalSamples>> release() { return std::move(buffers_); }
+
+ private:
+  Samples& samples_;
+  std::vector<Handle<MetalSamples>> buffers_;  // the last one is being divided
+  std::uint32_t used_ = 0;                     // samples of the last one
+};
+
+}  // namespace texloom::hal::metal

@@ -1,0 +1,204 @@
+// How the driver measures commands: by samples in one command buffer, or else by command buffers.
+// What spans must be is in the conformance suite.
+#import <Metal/Metal.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/drivers/metal/api/native.h"
+#include "runtime/hal/profile.h"
+#include "runtime/hal/transfer.h"
+#include "tests/runtime/drivers/metal/device_test.h"
+#include "tests/runtime/drivers/metal/message_counts.h"
+#include "tests/runtime/status_matchers.h"
+#include "tests/softmetal/api/classes/faults.h"
+
+namespace texloom::hal::metal {
+namespace {
+
+constexpr std::uint64_t kBytes = 32;
+// The pairs of samples of a sample buffer, which has 32 KiB.
+constexpr int kPairs = 2048;
+
+class Profiled : public DeviceTest, public ::testing::WithParamInterface<std::size_t> {
+ protected:
+  void SetUp() override {
+    open({}, GetParam(), {.profile = profile});
+    auto made =
+        device->create_executable({.codes = {{.format = KernelFormat::Msl, .code = kAddSource}},
+                                   .entry_points = {{.name = "add", .params = add_params()}}});
+    TL_ASSERT_OK(made.status());
+    executable = *made;
+    for (std::shared_ptr<Buffer>* each : {&a, &b}) *each = make(kBytes);
+    const std::vector<int> values(8, 1);
+    TL_ASSERT_OK(write_buffer(*device, a, 0, std::as_bytes(std::span(values))));
+    profile->clear();
+  }
+  bool samples_encoders() const { return GetParam() == 0; }
+
+  Status add(CommandBuffer& commands, std::uint32_t threads = 8) {
+    const std::array<Binding, 2> bindings = {BufferBinding{a}, BufferBinding{b}};
+    return commands.dispatch(executable, 0, {threads, 1, 1}, bindings, std::array{Constant(1)});
+  }
+  std::shared_ptr<CommandBuffer> adds(int count) {
+    const auto commands = device->create_command_buffer({.reusable = true});
+    for (int i = 0; i < count; ++i) {
+      if (i > 0) TL_EXPECT_OK(commands->barrier());
+      TL_EXPECT_OK(add(*commands));
+    }
+    TL_EXPECT_OK(commands->finish());
+    return commands;
+  }
+  std::vector<ProfileSpan> spans() const {
+    ProfileSnapshot now = profile->snapshot();
+    std::erase_if(now.spans, [&](const ProfileSpan& span) {
+      return now.tracks[span.track].kind != ProfileTrack::Kind::DeviceQueue;
+    });
+    return now.spans;
+  }
+
+  std::shared_ptr<Profile> profile = std::make_shared<Profile>();
+  std::shared_ptr<Executable> executable;
+  std::shared_ptr<Buffer> a, b;
+};
+
+TEST_P(Profiled, ABatchIsOneCommandBuffer) {
+  const auto commands = adds(3);
+  TL_ASSERT_OK(device->queue()->run({.commands = {commands}}));
+  profile->clear();
+  const MessageCounts counts;
+  TL_ASSERT_OK(device->queue()->run({.commands = {commands}}));
+  EXPECT_EQ(counts.of("commit"), 1);
+  EXPECT_EQ(counts.of("computeCommandEncoderWithDescriptor:"), samples_encoders() ? 3 : 0);
+  EXPECT_EQ(counts.of("computeCommandEncoderWithDispatchType:"), samples_encoders() ? 0 : 1);
+  EXPECT_EQ(counts.of("sampleCountersInBuffer:atSampleIndex:withBarrier:"),
+            samples_encoders() ? 0 : 6);
+  EXPECT_EQ(counts.of("newCounterSampleBufferWithDescriptor:error:"), 0) << "they are reused";
+  const auto found = spans();
+  ASSERT_EQ(found.size(), 3U);
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    EXPECT_LE(found[i - 1].end, found[i].begin) << "a barrier is between them";
+    EXPECT_EQ(found[i].begin - found[i].queue_wait, found[0].begin - found[0].queue_wait)
+        << "all were committed at once";
+  }
+}
+
+// Most of the time is that of kernels, so that a wrong length of the device's ticks shows.
+TEST_P(Profiled, SpansTakeTheTimeThatPasses) {
+  constexpr std::uint32_t kThreads = 20'000;
+  a = make(kThreads * sizeof(int));
+  b = make(kThreads * sizeof(int));
+  const auto commands = device->create_command_buffer();
+  for (int i = 0; i < 2; ++i) {
+    if (i > 0) TL_ASSERT_OK(commands->barrier());
+    TL_ASSERT_OK(add(*commands, kThreads));
+  }
+  TL_ASSERT_OK(commands->finish());
+  const auto begin = ProfileClock::now();
+  TL_ASSERT_OK(device->queue()->run({.commands = {commands}}));
+  const auto passed = ProfileClock::now() - begin;
+  const auto found = spans();
+  ASSERT_EQ(found.size(), 2U);
+  const auto taken = found[1].end - found[0].begin;
+  EXPECT_GT(taken, passed / 4);
+  EXPECT_LE(taken, passed);
+}
+
+// Kernels and blits take turns in a copy of rows that blits refuse.
+TEST_P(Profiled, ACommandMayHaveSeveralEncoders) {
+  auto texture = device->create_texture({.extent = {5, 3}, .format = TexelFormat::Rgba8UInt});
+  TL_ASSERT_OK(texture.status());
+  const auto buffer = make(4096);
+  const auto commands = device->create_command_buffer();
+  TL_ASSERT_OK(commands->fill(buffer, 0, 4096, std::array{std::byte{1}}));
+  TL_ASSERT_OK(commands->barrier());
+  TL_ASSERT_OK(commands->copy_buffer_to_texture(
+      buffer, *texture, {.extent = {5, 3}, .buffer_offset = 1, .row_pitch = 23}));
+  TL_ASSERT_OK(commands->finish());
+  const MessageCounts counts;
+  TL_ASSERT_OK(device->queue()->run({.commands = {commands}}));
+  EXPECT_EQ(counts.of("commit"), 1);
+  EXPECT_EQ(counts.of("endEncoding"), 3);
+  const auto found = spans();
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[1].name, "copy_buffer_to_texture");
+  EXPECT_LT(found[1].begin, found[1].end);
+  EXPECT_LE(found[0].end, found[1].begin);
+}
+
+TEST_P(Profiled, ABatchMayNeedSeveralSampleBuffers) {
+  const auto commands = device->create_command_buffer({.reusable = true});
+  for (int i = 0; i < kPairs + 1; ++i)
+    TL_ASSERT_OK(commands->fill(a, 0, 4, std::array{std::byte{1}}));
+  TL_ASSERT_OK(commands->finish());
+  TL_ASSERT_OK(device->queue()->run({.commands = {commands}}));
+  EXPECT_EQ(spans().size(), static_cast<std::size_t>(kPairs + 1));
+  profile->clear();
+  const MessageCounts counts;
+  TL_ASSERT_OK(device->queue()->run({.commands = {commands}}));
+  EXPECT_EQ(counts.of("commit"), 1);
+  EXPECT_EQ(counts.of("newCounterSampleBufferWithDescriptor:error:"), 0);
+  const auto found = spans();
+  EXPECT_EQ(found.size(), static_cast<std::size_t>(kPairs + 1));
+  EXPECT_TRUE(
+      std::is_sorted(found.begin(), found.end(),
+                     [](const ProfileSpan& x, const ProfileSpan& y) { return x.begin < y.begin; }));
+}
+
+// Strangers' encoders take no samples, so that a command buffer of its own measures them.
+TEST_P(Profiled, NativeCommandsAreAlone) {
+  const auto commands = device->create_command_buffer();
+  TL_ASSERT_OK(add(*commands));
+  const std::array accesses = {
+      NativeAccess{.memory = BufferBinding{b}, .access = Access::Write, .bytes = kBytes}};
+  TL_ASSERT_OK(commands->native(accesses, [](const NativeCommands& native) -> Status {
+    auto* const borrowed = (id<MTLCommandBuffer>)native_handles(native)->leases->command_buffer();
+    id<MTLBlitCommandEncoder> encoder = [borrowed blitCommandEncoder];
+    id<MTLBuffer> memory = (id<MTLBuffer>)native_memory(std::get<BoundBuffer>(native.memory[0]));
+    [encoder fillBuffer:memory range:NSMakeRange(0, kBytes) value:1];
+    [encoder endEncoding];
+    return {};
+  }));
+  TL_ASSERT_OK(add(*commands));
+  TL_ASSERT_OK(commands->finish());
+  const MessageCounts counts;
+  TL_ASSERT_OK(device->queue()->run({.commands = {commands}}));
+  EXPECT_EQ(counts.of("commit"), 3);
+  std::vector<std::string> names;
+  for (const ProfileSpan& span : spans()) {
+    names.push_back(span.name);
+    EXPECT_LT(span.begin, span.end) << span.name;
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"add", "native", "add"}));
+}
+
+// A device that says that it samples may not do so.
+TEST_P(Profiled, CommandBuffersMeasureWhereSamplesAreMissing) {
+  const auto commands = adds(2);
+  const auto run = [&] { return device->queue()->run({.commands = {commands}}); };
+  std::uint64_t call = 0;
+  do {
+    softmetal::fail_call(++call);
+    static_cast<void>(run());
+    ASSERT_LT(call, 100U);
+  } while (softmetal::failed_call() != "resolveCounterRange:");
+  softmetal::fail_call(0);
+  profile->clear();
+  const MessageCounts counts;
+  TL_ASSERT_OK(run());
+  EXPECT_EQ(counts.beginning_with("sampleCounters"), 0);
+  EXPECT_EQ(counts.beginning_with("resolveCounterRange"), 0);
+  EXPECT_EQ(counts.of("commit"), 3) << "one for each command, and one that signals";
+  EXPECT_EQ(spans().size(), 2U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Profiled, ::testing::Values(0, 1));
+
+}  // namespace
+}  // namespace texloom::hal::metal
