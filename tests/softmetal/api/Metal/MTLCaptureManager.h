@@ -19,7 +19,11 @@ typedef NS_ENUM(NSInteger, MTLCaptureDestination) {
   MTLCaptureDestinationGPUTraceDocument = 2,
 };
 
-@interface MTLCaptureDescriptor : NSObject <NSCopying>
+@interface MTLCaptureDescriptor : NSObject <NSCopying> {
+  id object_;
+  MTLCaptureDestination destination_;
+  NSURL* url_;
+}
 @property(nonatomic, retain, nullable) id captureObject;
 @property(nonatomic) MTLCaptureDestination destination;
 @property(nonatomic, copy, nullable) NSURL* outputURL;

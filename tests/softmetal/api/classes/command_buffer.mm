@@ -1,5 +1,6 @@
 #include <objc/blocks_runtime.h>
 
+#include "tests/softmetal/api/classes/capture.h"
 #include "tests/softmetal/api/classes/commands.h"
 #include "tests/softmetal/api/classes/faults.h"
 
@@ -88,7 +89,10 @@ void call_all(const std::vector<MTLCommandBufferHandler>& handlers, SMCommandBuf
   return [self GPUEndTime];
 }
 - (BOOL)isOpen:(const char*)call {
-  if ([self status] < MTLCommandBufferStatusCommitted) return YES;
+  if ([self status] < MTLCommandBufferStatusCommitted) {
+    if (softmetal::is_captured(buffer_->queue)) softmetal::capture(self, call);
+    return YES;
+  }
   report_misuse(std::string(call) + ": the command buffer was committed before");
   return NO;
 }

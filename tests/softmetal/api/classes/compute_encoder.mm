@@ -2,6 +2,7 @@
 #include <cstring>
 #include <map>
 
+#include "tests/softmetal/api/classes/capture.h"
 #include "tests/softmetal/api/classes/commands.h"
 #include "tests/softmetal/api/classes/device.h"
 #include "tests/softmetal/api/classes/dispatched.h"
@@ -219,6 +220,8 @@ struct SMComputeState {
     [commands_ need:indirect];
     dispatched->indirect = {*indirect->part_, offset, softmetal::name_for_uses(indirect)};
   }
+  if (softmetal::is_captured([commands_ commandQueue]))
+    softmetal::capture(self, "the kernel is \"" + dispatched->function->name + "\"");
   [commands_ record:[=](Run& run) { return dispatched->run(*run.pass); }];
 }
 - (void)dispatchThreadgroups:(MTLSize)groups threadsPerThreadgroup:(MTLSize)threads {

@@ -1,3 +1,4 @@
+#include "tests/softmetal/api/classes/capture.h"
 #include "tests/softmetal/api/classes/commands.h"
 
 using softmetal::report_misuse;
@@ -63,6 +64,8 @@ void update_fence(FenceState& fence, const Run& run) {
   if (ended_) {
     report_misuse(std::string(call) +
                   ": the command encoder has ended: nothing can be encoded after endEncoding");
+  } else if (softmetal::is_captured([commands_ commandQueue])) {
+    softmetal::capture(self, call);
   }
   return !ended_;
 }
