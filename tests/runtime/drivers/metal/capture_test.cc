@@ -1,0 +1,98 @@
+// Captures have what a device runs, and are refused in words.
+#include "runtime/drivers/metal/api/capture.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "runtime/hal/transfer.h"
+#include "tests/runtime/drivers/metal/device_test.h"
+#include "tests/runtime/status_matchers.h"
+#include "tests/softmetal/api/classes/faults.h"
+
+namespace texloom::hal::metal {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Captures : public DeviceTest {
+ protected:
+  void SetUp() override {
+    setenv("METAL_CAPTURE_ENABLED", "1", 1);
+    path = std::filesystem::temp_directory_path() /
+           ("texloom" + std::to_string(getpid()) + ".gputrace");
+  }
+  void TearDown() override {
+    unsetenv("METAL_CAPTURE_ENABLED");
+    std::filesystem::remove_all(path);
+  }
+  std::string calls() const {
+    std::stringstream text;
+    text << std::ifstream(path / "calls.txt").rdbuf();
+    return text.str();
+  }
+  void run_add(std::size_t ordinal) {
+    open({}, ordinal);
+    const auto made =
+        device->create_executable({.codes = {{.format = KernelFormat::Msl, .code = kAddSource}},
+                                   .entry_points = {{.name = "add", .params = add_params()}}});
+    TL_ASSERT_OK(made.status());
+    const auto a = make(32), b = make(32);
+    const auto commands = device->create_command_buffer();
+    TL_ASSERT_OK(commands->fill(a, 0, 32, std::array{std::byte{1}}));
+    TL_ASSERT_OK(commands->barrier());
+    const std::array<Binding, 2> bindings = {BufferBinding{a}, BufferBinding{b}};
+    TL_ASSERT_OK(commands->dispatch(*made, 0, {8, 1, 1}, bindings, std::array{Constant(1)}));
+    TL_ASSERT_OK(run_and_wait(*device, commands));
+  }
+
+  std::filesystem::path path;
+};
+
+TEST_F(Captures, HaveWhatTheDeviceRuns) {
+  TL_ASSERT_OK(start_capture(0, path));
+  run_add(0);
+  stop_capture();
+  EXPECT_THAT(calls(), HasSubstr("the kernel is \"add\""));
+  EXPECT_THAT(calls(), HasSubstr("the command buffer: commit"));
+}
+
+TEST_F(Captures, AreOfOneDevice) {
+  TL_ASSERT_OK(start_capture(1, path));
+  run_add(0);
+  stop_capture();
+  EXPECT_THAT(calls(), Not(HasSubstr("the kernel")));
+}
+
+TEST_F(Captures, AreRefusedInWords) {
+  const auto refused = [](std::size_t ordinal, const std::string& at, StatusCode code) {
+    const Status status = start_capture(ordinal, at);
+    EXPECT_EQ(status.code(), code);
+    return status.message();
+  };
+  EXPECT_THAT(refused(0, "x.trace", StatusCode::InvalidArgument), HasSubstr("end in .gputrace"));
+  EXPECT_THAT(refused(9, path, StatusCode::NotFound), HasSubstr("no Metal device 9"));
+  softmetal::fail_call(1);
+  EXPECT_THAT(refused(0, path, StatusCode::DeviceError), HasSubstr(softmetal::kFaultText));
+  softmetal::fail_call(0);
+  TL_ASSERT_OK(start_capture(0, path));
+  EXPECT_THAT(refused(0, path, StatusCode::InvalidArgument), HasSubstr("is there already"));
+  EXPECT_THAT(refused(0, path.string() + ".gputrace", StatusCode::DeviceError),
+              HasSubstr("there is a capture already (MTLCaptureErrorDomain 2)"));
+  stop_capture();
+  std::filesystem::remove_all(path);
+  unsetenv("METAL_CAPTURE_ENABLED");
+  EXPECT_THAT(refused(0, path, StatusCode::Unavailable),
+              HasSubstr("help: set METAL_CAPTURE_ENABLED=1"));
+}
+
+}  // namespace
+}  // namespace texloom::hal::metal
