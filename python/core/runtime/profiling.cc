@@ -9,6 +9,7 @@
 
 #include "core/handles.h"
 #include "core/runtime/open_devices.h"
+#include "runtime/drivers/metal/api/capture.h"
 #include "runtime/hal/profile.h"
 
 namespace texloom::python {
@@ -57,6 +58,22 @@ SharedProfile start_profile() {
   return profile;
 }
 
+// Only builds with the Metal driver have Metal devices.
+void start_metal_capture([[maybe_unused]] size_t ordinal,
+                         [[maybe_unused]] const std::string& path) {
+#if TEXLOOM_HAS_METAL
+  throw_if_error(hal::metal::start_capture(ordinal, path));
+#else
+  throw_if_error(make_error(StatusCode::Unavailable, "there is no Metal driver in this build"));
+#endif
+}
+
+void stop_metal_capture() {
+#if TEXLOOM_HAS_METAL
+  hal::metal::stop_capture();
+#endif
+}
+
 }  // namespace
 
 void bind_profiling(py::module_& m) {
@@ -71,6 +88,9 @@ void bind_profiling(py::module_& m) {
            "in the queue, bytes.");
   m.def("start_profile", &start_profile,
         "A profile of all devices that are opened from now on; None if one is already open.");
+  m.def("start_metal_capture", start_metal_capture, py::arg("ordinal"), py::arg("path"),
+        "Begins to capture a Metal device's work for Xcode, in a new document *.gputrace.");
+  m.def("stop_metal_capture", stop_metal_capture, "Ends the capture.");
   m.def("finish_devices", &wait_for_open_devices, "Waits for all devices; Ctrl-C ends the wait.");
 }
 

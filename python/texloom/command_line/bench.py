@@ -128,7 +128,7 @@ def _timed(run: Callable[[], object]) -> Callable[[], float]:
 
 
 def _bench(options: argparse.Namespace) -> int:
-    profile = start_profile() if options.kernels else None
+    profile = start_profile("texloom bench --kernels") if options.kernels else None
     graph = _loaded(options)
     device = present(options.device)
     ports = with_shapes(ports_of(graph), shapes_of(options.shape))

@@ -1,4 +1,4 @@
-"""``texloom bench --kernels``: the time of each kernel of a model."""
+"""The time of each kernel of a model, as ``texloom bench --kernels`` shows it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..errors import refuse
 from ..trace import Row, rows_of
 
 
-def start_profile() -> _core.Profile:
-    """Return a profile of all devices; TL5007 if one is open already."""
+def start_profile(command: str) -> _core.Profile:
+    """Return a profile of all devices for a command; TL5007 if one is open already."""
     profile = _core.start_profile()
     if profile is None:
         refuse(
             "DeviceError",
             "this process has opened devices, whose kernels cannot be timed any more",
-            "run `texloom bench --kernels` in a process of its own",
+            f"run `{command}` in a process of its own",
         )
     return profile
 

@@ -139,7 +139,7 @@ def _values_of(options: Sequence[str]) -> dict[str, NDArray[Any]]:
     return {name: np.asarray(load_array(Path(file), name)) for name, file in named}
 
 
-def _choose_device(options: argparse.Namespace) -> None:
+def choose_device(options: argparse.Namespace) -> None:
     """Let the model run on the device that measures, and measure on the one that runs."""
     if options.measure is None:
         return
@@ -155,7 +155,7 @@ def _choose_device(options: argparse.Namespace) -> None:
 
 def compile_arguments(options: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     """Return the arguments of :class:`texloom.onnx.Model` that the options give."""
-    _choose_device(options)
+    choose_device(options)
     target = options.target
     if options.runs or options.measure is not None:
         target = target_for(options.device, target)
@@ -213,6 +213,7 @@ def refuse_compile_options(
 
 __all__ = [
     "add_compile_arguments",
+    "choose_device",
     "compile_arguments",
     "compile_model",
     "is_package",

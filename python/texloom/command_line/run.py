@@ -17,6 +17,7 @@ from .inputs import add_input_arguments, read_inputs, refuse_missing
 from .model_arguments import add_compile_arguments
 from .recording import Recording
 from .reports import Progress, reported
+from .run_profile import RunProfile, add_profile_arguments
 from .runnable import open_runnable
 
 _DESCRIPTION = """\
@@ -38,6 +39,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="write the package, the inputs, the device and the outputs to a file for "
         "`texloom replay`, also if the package fails",
     )
+    add_profile_arguments(parser)
     add_compile_arguments(parser)
     parser.add_argument("--json", action="store_true", help="describe the outputs as JSON")
     return parser.parse_args(arguments)
@@ -57,13 +59,14 @@ def _facts(name: str, array: NDArray[Any]) -> dict[str, Any]:
 
 
 def _run(options: argparse.Namespace) -> int:
+    profile = RunProfile(options)
     progress = Progress("run")
     runnable = open_runnable(options.model, options, progress)
     inputs = read_inputs(options, runnable.ports)
     refuse_missing(inputs, runnable.ports)
     if options.output_dir is not None:
         options.output_dir.mkdir(parents=True, exist_ok=True)  # fails before the work
-    with Recording(options.record, runnable, inputs, options.device) as recording:
+    with Recording(options.record, runnable, inputs, options.device) as recording, profile:
         outputs = tensors_of(runnable.run(inputs, options.device))
         recording.outputs = outputs
     progress.end()

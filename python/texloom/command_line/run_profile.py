@@ -1,0 +1,110 @@
+"""``texloom run --profile``: what a run does on the device's queue."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from types import TracebackType
+
+from .. import _core
+from ..device_kinds import present
+from ..errors import refuse
+from ..trace import rows_of, table_of
+from .arrays import write_whole
+from .kernel_times import start_profile
+from .model_arguments import choose_device
+
+_TRACE, _CAPTURE = ".json", ".gputrace"
+
+
+def add_profile_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that :class:`RunProfile` reads."""
+    parser.add_argument(
+        "--profile", choices=("queue",), help="record what the run does on the device's queue"
+    )
+    parser.add_argument(
+        "--profile-file",
+        type=Path,
+        metavar="FILE",
+        help=f"where the profile goes: FILE{_TRACE} is a trace for https://ui.perfetto.dev, "
+        f"FILE{_CAPTURE} a capture of a Metal device for Xcode (default: a table on stderr)",
+    )
+
+
+class RunProfile:
+    """Records what devices run in its block; does nothing without ``--profile``.
+
+    A capture for Xcode also ends, and a trace is also written, if the block ends by an error.
+    """
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        """Check the options and begin to profile, before devices are opened."""
+        self._file: Path | None = options.profile_file
+        self._profile: _core.Profile | None = None
+        self._captured: int | None = None  # the number of the Metal device
+        if options.profile is None:
+            if self._file is not None:
+                refuse(
+                    "BadDirectiveArgument",
+                    "--profile-file names where a profile goes, but there is no --profile",
+                    "add --profile=queue",
+                )
+        elif self._file is not None and self._file.suffix == _CAPTURE:
+            choose_device(options)
+            self._captured = _metal_device(options.device, self._file)
+        elif self._file is not None and self._file.suffix != _TRACE:
+            refuse(
+                "BadDirectiveArgument",
+                f"--profile-file {self._file} has no known suffix",
+                f"name a file that ends in {_TRACE} or {_CAPTURE}",
+            )
+        else:
+            self._profile = start_profile("texloom run --profile")
+
+    def __enter__(self) -> RunProfile:
+        if self._captured is not None:
+            _core.start_metal_capture(self._captured, str(self._file))
+        if self._profile is not None:
+            _core.finish_devices()
+            self._profile.clear()  # of what compiling has measured
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._captured is None and self._profile is None:
+            return
+        try:
+            if error is None:
+                _core.finish_devices()
+        finally:
+            if self._captured is not None:
+                _core.stop_metal_capture()
+        if self._profile is not None:
+            _write(self._profile, self._file)
+
+
+def _metal_device(name: str | None, file: Path) -> int:
+    device = present(name)
+    if device.driver != "metal":
+        refuse(
+            "BadDirectiveArgument",
+            f"{file} would be a capture for Xcode, which Metal makes, but the device is {device}",
+            f"name a Metal device, such as --device metal:0, or a file that ends in {_TRACE}",
+        )
+    return device.device_id
+
+
+def _write(profile: _core.Profile, file: Path | None) -> None:
+    if file is not None:
+        write_whole(file, profile.chrome_trace().encode())
+        return
+    rows = rows_of(profile.device_spans())
+    print(table_of(rows) if rows else "no command ran on a device", file=sys.stderr)
+
+
+__all__ = ["RunProfile", "add_profile_arguments"]
