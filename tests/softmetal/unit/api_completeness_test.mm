@@ -41,6 +41,7 @@ TEST_F(ApiTest, ClassesHaveTheMethodsOfTheirProtocols) {
       {"SMFence", "MTLFence"},
       {"SMEvent", "MTLEvent"},
       {"SMSharedEvent", "MTLSharedEvent"},
+      {"SMResidencySet", "MTLResidencySet"},
       {"SMCounter", "MTLCounter"},
       {"SMCounterSet", "MTLCounterSet"},
       {"SMCounterSampleBuffer", "MTLCounterSampleBuffer"},

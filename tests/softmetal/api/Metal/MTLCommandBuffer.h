@@ -8,6 +8,7 @@
 @protocol MTLComputeCommandEncoder;
 @protocol MTLCommandBuffer;
 @protocol MTLEvent;
+@protocol MTLResidencySet;
 @class MTLComputePassDescriptor;
 @class MTLBlitPassDescriptor;
 
@@ -85,6 +86,9 @@ typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer>);
     (MTLDispatchType)dispatchType;
 - (void)encodeWaitForEvent:(id<MTLEvent>)event value:(uint64_t)value;
 - (void)encodeSignalEvent:(id<MTLEvent>)event value:(uint64_t)value;
+- (void)useResidencySet:(id<MTLResidencySet>)residencySet;
+- (void)useResidencySets:(const id<MTLResidencySet> _Nonnull[_Nonnull])residencySets
+                   count:(NSUInteger)count;
 - (void)pushDebugGroup:(NSString*)string;
 - (void)popDebugGroup;
 @end

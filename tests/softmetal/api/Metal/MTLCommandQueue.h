@@ -1,6 +1,7 @@
 #pragma once
 
 #import <Metal/MTLCommandBuffer.h>
+#import <Metal/MTLResidencySet.h>
 
 NS_ASSUME_NONNULL_BEGIN
 
@@ -11,6 +12,12 @@ NS_ASSUME_NONNULL_BEGIN
 - (nullable id<MTLCommandBuffer>)commandBufferWithDescriptor:
     (MTLCommandBufferDescriptor*)descriptor;
 - (nullable id<MTLCommandBuffer>)commandBufferWithUnretainedReferences;
+- (void)addResidencySet:(id<MTLResidencySet>)residencySet;
+- (void)addResidencySets:(const id<MTLResidencySet> _Nonnull[_Nonnull])residencySets
+                   count:(NSUInteger)count;
+- (void)removeResidencySet:(id<MTLResidencySet>)residencySet;
+- (void)removeResidencySets:(const id<MTLResidencySet> _Nonnull[_Nonnull])residencySets
+                      count:(NSUInteger)count;
 @end
 
 NS_ASSUME_NONNULL_END

@@ -4,6 +4,7 @@
 #import <Metal/MTLCounters.h>
 #import <Metal/MTLHeap.h>
 #import <Metal/MTLLibrary.h>
+#import <Metal/MTLResidencySet.h>
 #import <Metal/MTLSampler.h>
 #import <Metal/MTLTexture.h>
 
@@ -161,6 +162,8 @@ typedef void (^MTLNewComputePipelineStateCompletionHandler)(
 - (nullable id<MTLCounterSampleBuffer>)
     newCounterSampleBufferWithDescriptor:(MTLCounterSampleBufferDescriptor*)descriptor
                                    error:(__autoreleasing NSError**)error;
+- (nullable id<MTLResidencySet>)newResidencySetWithDescriptor:(MTLResidencySetDescriptor*)desc
+                                                        error:(__autoreleasing NSError**)error;
 - (void)sampleTimestamps:(MTLTimestamp*)cpuTimestamp gpuTimestamp:(MTLTimestamp*)gpuTimestamp;
 @end
 

@@ -19,7 +19,9 @@ struct SMCommandBufferState {
   std::set<std::shared_ptr<softmetal::FenceState>> fences;   // that it updates
   std::vector<MTLCommandBufferHandler> scheduled, completed;
   MTLCommandBufferStatus status = MTLCommandBufferStatusNotEnqueued;
-  softmetal::PassSet seen;  // by the host when it was committed
+  std::set<SMResidencySet*> residency_sets;    // beside those of the queue; kept or needed
+  std::vector<softmetal::Resident> residents;  // when it was committed
+  softmetal::PassSet seen;                     // by the host when it was committed
   softmetal::PassSet done;
   bool fails = false;  // on purpose
   NSError* error = nil;
@@ -214,6 +216,15 @@ void call_all(const std::vector<MTLCommandBufferHandler>& handlers, SMCommandBuf
     return "an event's value went backwards";
   }];
 }
+- (void)useResidencySet:(id<MTLResidencySet>)set {
+  if (![self isOpen:"useResidencySet"] || !softmetal::may_use(set, device_, "useResidencySet"))
+    return;
+  buffer_->residency_sets.insert((SMResidencySet*)set);
+  [self need:(SMResidencySet*)set];
+}
+- (void)useResidencySets:(const id<MTLResidencySet>*)sets count:(NSUInteger)count {
+  for (NSUInteger i = 0; i < count; ++i) [self useResidencySet:sets[i]];
+}
 - (void)addScheduledHandler:(MTLCommandBufferHandler)block {
   if (![self isOpen:"addScheduledHandler"]) return;
   buffer_->scheduled.push_back((MTLCommandBufferHandler)_Block_copy((const void*)block));
@@ -227,6 +238,7 @@ void call_all(const std::vector<MTLCommandBufferHandler>& handlers, SMCommandBuf
   Run run;
   run.queue = buffer_->queue;
   run.known = buffer_->seen;
+  run.residents = std::move(buffer_->residents);
   std::string problem = buffer_->fails ? softmetal::kFaultText : "";
   for (const softmetal::Command& command : buffer_->commands) {
     if (problem.empty()) problem = command(run);
@@ -282,6 +294,11 @@ void call_all(const std::vector<MTLCommandBufferHandler>& handlers, SMCommandBuf
     if (object->is_gone)
       return report_misuse("commit: " + object->name +
                            " was deallocated after commands that use it were encoded");
+  }
+  buffer_->residents = [buffer_->queue residents];
+  for (SMResidencySet* set : buffer_->residency_sets) {
+    const auto more = [set residents];
+    buffer_->residents.insert(buffer_->residents.end(), more.begin(), more.end());
   }
   [self enqueue];
   for (const auto& object : buffer_->needed) ++object->in_flight;

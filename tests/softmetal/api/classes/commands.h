@@ -14,6 +14,7 @@
 #include "tests/softmetal/api/classes/events.h"
 #include "tests/softmetal/api/classes/hazards.h"
 #include "tests/softmetal/api/classes/object.h"
+#include "tests/softmetal/api/classes/residency_set.h"
 
 @class SMCommandBuffer;
 @class SMEncoder;
@@ -23,9 +24,10 @@ namespace softmetal {
 // A command buffer while it runs.
 struct Run {
   const void* queue = nullptr;
-  PassSet known;             // what is complete before its next pass
-  PassSet done;              // its passes, and what they knew
-  std::optional<Pass> pass;  // of the encoder whose commands run
+  PassSet known;                    // what is complete before its next pass
+  PassSet done;                     // its passes, and what they knew
+  std::optional<Pass> pass;         // of the encoder whose commands run
+  std::vector<Resident> residents;  // of residency sets, when it was committed
 };
 // Returns what went wrong, or nothing.
 using Command = std::function<std::string(Run&)>;
@@ -46,6 +48,7 @@ void update_fence(FenceState& fence, const Run& run);
 - (void)runCommitted;        // later, on a thread of the queue
 - (softmetal::PassSet)done;  // by command buffers up to now
 - (void)add:(const softmetal::PassSet&)passes;
+- (std::vector<softmetal::Resident>)residents;  // of its residency sets
 @end
 
 @interface SMCommandBuffer : SMObject <MTLCommandBuffer> {

@@ -222,7 +222,7 @@ struct SMComputeState {
   }
   if (softmetal::is_captured([commands_ commandQueue]))
     softmetal::capture(self, "the kernel is \"" + dispatched->function->name + "\"");
-  [commands_ record:[=](Run& run) { return dispatched->run(*run.pass); }];
+  [commands_ record:[=](Run& run) { return dispatched->run(*run.pass, run.residents); }];
 }
 - (void)dispatchThreadgroups:(MTLSize)groups threadsPerThreadgroup:(MTLSize)threads {
   if (![self mayEncode:"dispatchThreadgroups"]) return;

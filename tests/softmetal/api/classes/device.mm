@@ -8,6 +8,7 @@
 #include "tests/softmetal/api/classes/events.h"
 #include "tests/softmetal/api/classes/faults.h"
 #include "tests/softmetal/api/classes/programs.h"
+#include "tests/softmetal/api/classes/residency_set.h"
 #include "tests/softmetal/api/classes/resources.h"
 
 using softmetal::must_fail;
@@ -262,6 +263,22 @@ NSArray<id<MTLDevice>>* MTLCopyAllDevices() { return [all_devices() retain]; }
   return softmetal::new_sampler(self, descriptor);
 }
 
+// One device is as on newer systems, and the other one as on older ones.
+- (BOOL)respondsToSelector:(SEL)selector {
+  if (!model_->has_residency_sets &&
+      sel_isEqual(selector, @selector(newResidencySetWithDescriptor:error:)))
+    return NO;
+  return [super respondsToSelector:selector];
+}
+- (id<MTLResidencySet>)newResidencySetWithDescriptor:(MTLResidencySetDescriptor*)descriptor
+                                               error:(NSError**)error {
+  if (!model_->has_residency_sets) {
+    report_misuse("newResidencySetWithDescriptor: the system has no residency sets; ask "
+                  "respondsToSelector");
+    return nil;
+  }
+  return softmetal::new_residency_set(self, descriptor, error);
+}
 - (id<MTLFence>)newFence {
   if (must_fail("newFence")) return nil;
   return [[SMFence alloc] initWithDevice:self];

@@ -64,7 +64,12 @@ void Dispatched::add_use(const Pass& pass, const Touched& touched) {
   check_use(pass, "kernel \"" + function->name + "\"", place.part, std::move(use));
 }
 
-std::string Dispatched::run(Pass& pass) {
+bool Dispatched::has_argument_buffers() const {
+  return std::any_of(function->arguments.begin(), function->arguments.end(),
+                     [](const ArgumentInfo& each) { return !each.members.empty(); });
+}
+
+std::string Dispatched::run(Pass& pass, const std::vector<Resident>& residents) {
   if (indirect) {
     const size_t begin = indirect->part.offset + indirect->offset;
     check_use(pass, "an indirect dispatch", indirect->part,
@@ -77,6 +82,14 @@ std::string Dispatched::run(Pass& pass) {
     std::memcpy(grid.threadgroups.data(), indirect->part.device() + indirect->offset, 12);
     if (std::count(grid.threadgroups.begin(), grid.threadgroups.end(), 0U) != 0) return {};
   }
+  if (has_argument_buffers()) {
+    for (const Resident& each : residents) {
+      if (each.texture != nullptr)
+        make_resident(each.texture, each.part, each.object);
+      else
+        make_resident(each.part, true, each.object);
+    }
+  }
   RunOptions run = options();
   run.on_touched = [&](const Touched& touched) { add_use(pass, touched); };
   const std::vector<Report> reports = dispatch(*function, arguments, grid, run);
@@ -85,7 +98,8 @@ std::string Dispatched::run(Pass& pass) {
   if (is_of_a_resource(reports.back().address)) {
     report_misuse("kernel \"" + function->name +
                   "\" uses a resource that is not resident, or beyond its end: what argument "
-                  "buffers refer to must be named by useResource or useHeap");
+                  "buffers refer to must be named by useResource or useHeap, or be in a "
+                  "residency set");
   }
   return print_reports(reports);
 }

@@ -20,6 +20,13 @@ struct UsedObject {
   bool is_tracked = false;
 };
 
+// Memory, or a texture in it, of a residency set.
+struct Resident {
+  Part part;
+  UsedObject object;
+  std::shared_ptr<Texture> texture;
+};
+
 class Dispatched {
  public:
   std::shared_ptr<Function> function;
@@ -43,8 +50,8 @@ class Dispatched {
 
   // Why the arguments do not fit the function, or nothing.
   std::string problem() const;
-  // Returns what went wrong. Hazards are reported as misuses.
-  std::string run(Pass& pass);
+  // Returns what went wrong. Hazards are reported as misuses. Residents are of residency sets.
+  std::string run(Pass& pass, const std::vector<Resident>& residents);
 
  private:
   struct Place {
@@ -53,6 +60,7 @@ class Dispatched {
     std::shared_ptr<Texture> texture;
   };
   RunOptions options() const;
+  bool has_argument_buffers() const;
   void add_use(const Pass& pass, const Touched& touched);
 
   std::map<const void*, Place> places_;  // by address, and by texture

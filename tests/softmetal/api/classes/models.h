@@ -16,11 +16,12 @@ struct DeviceModel {
   size_t linear_alignment;   // of textures over buffers, in bytes
   uint64_t clock_megahertz;  // of the clock that counters have
   uint64_t clock_start;      // what it shows when the host's clock shows 0
+  bool has_residency_sets;   // as from macOS 15 on
 };
 
 inline constexpr std::array kDeviceModels = {
-    DeviceModel{"Software Metal", 1, true, true, 32, 16, 1000, 5000000000000},
-    DeviceModel{"Software Metal, discrete", 2, false, false, 8, 256, 27, 12345},
+    DeviceModel{"Software Metal", 1, true, true, 32, 16, 1000, 5000000000000, true},
+    DeviceModel{"Software Metal, discrete", 2, false, false, 8, 256, 27, 12345, false},
 };
 
 inline constexpr size_t kMaxBufferLength = size_t{1} << 34;

@@ -6,6 +6,7 @@ struct SMQueueState {
   dispatch_queue_t worker = nullptr;
   std::deque<SMCommandBuffer*> enqueued;  // retained
   softmetal::PassSet done;
+  std::set<SMResidencySet*> residency_sets;  // retained
 };
 
 @implementation SMQueue
@@ -18,6 +19,7 @@ struct SMQueueState {
 - (void)dealloc {
   dispatch_release(queue_->worker);
   for (SMCommandBuffer* buffer : queue_->enqueued) [buffer release];
+  for (SMResidencySet* set : queue_->residency_sets) [set release];
   delete queue_;
   [super dealloc];
 }
@@ -57,6 +59,30 @@ struct SMQueueState {
     [pool drain];
     [self release];
   });
+}
+- (void)addResidencySet:(id<MTLResidencySet>)set {
+  if (!softmetal::may_use(set, device_, "addResidencySet")) return;
+  const std::lock_guard lock(queue_->mutex);
+  if (queue_->residency_sets.insert((SMResidencySet*)set).second) [set retain];
+}
+- (void)addResidencySets:(const id<MTLResidencySet>*)sets count:(NSUInteger)count {
+  for (NSUInteger i = 0; i < count; ++i) [self addResidencySet:sets[i]];
+}
+- (void)removeResidencySet:(id<MTLResidencySet>)set {
+  const std::lock_guard lock(queue_->mutex);
+  if (queue_->residency_sets.erase((SMResidencySet*)set) != 0) [set release];
+}
+- (void)removeResidencySets:(const id<MTLResidencySet>*)sets count:(NSUInteger)count {
+  for (NSUInteger i = 0; i < count; ++i) [self removeResidencySet:sets[i]];
+}
+- (std::vector<softmetal::Resident>)residents {
+  const std::lock_guard lock(queue_->mutex);
+  std::vector<softmetal::Resident> all;
+  for (SMResidencySet* set : queue_->residency_sets) {
+    const auto more = [set residents];
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
 }
 - (softmetal::PassSet)done {
   const std::lock_guard lock(queue_->mutex);
