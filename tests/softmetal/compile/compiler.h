@@ -1,10 +1,12 @@
-// The stages of a compilation: preprocessor, token pass, clang and the linker, with a cache.
+// The first half of a compilation: preprocessor, token pass, and clang down to bitcode. Messages
+// are its matter; generation.h has the second half.
 #pragma once
 
 #include <map>
 #include <string>
 #include <vector>
 
+#include "tests/softmetal/compile/generation.h"
 #include "tests/softmetal/source/program.h"
 
 namespace softmetal {
@@ -22,12 +24,16 @@ struct CompileOptions {
 
 struct Compilation {
   bool ok = false;
+  std::string preprocessed;  // the source without its macros
   Program program;
-  std::string module;  // the path of the shared object
-  std::string log;     // all messages, with lines of the source
+  IntermediateCode code;
+  std::string log;  // all messages, with lines of the source
   std::vector<Message> messages;
 };
 
 Compilation compile_source(const std::string& source, const CompileOptions& options);
+// The same for other values of function constants, where the source was preprocessed before.
+Compilation specialize(const std::string& preprocessed, const std::string& source,
+                       const CompileOptions& options);
 
 }  // namespace softmetal

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -14,6 +15,8 @@ extern char** environ;
 
 namespace softmetal {
 namespace {
+
+std::atomic<uint64_t> count = 0;
 
 // A pipe whose ends no child inherits by itself: libraries are compiled by several threads at a
 // time.
@@ -77,6 +80,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const std::
     result.errors = "cannot run " + arguments[0] + ": " + std::strerror(failed);
     return result;
   }
+  ++count;
   read_both(out, errors, result);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -84,5 +88,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const std::
   result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return result;
 }
+
+uint64_t processes_run() { return count; }
 
 }  // namespace softmetal

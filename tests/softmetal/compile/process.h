@@ -1,6 +1,7 @@
 // Runs a program and takes what it prints.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,5 +14,7 @@ struct ProcessResult {
 
 // Runs `arguments` in `folder`, which must exist.
 ProcessResult run_process(const std::vector<std::string>& arguments, const std::string& folder);
+// How many this process has run, for tests of what needs no compiler.
+uint64_t processes_run();
 
 }  // namespace softmetal

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "tests/softmetal/compile/files.h"
+#include "tests/softmetal/compile/scratch_folder.h"
 #include "tests/softmetal/execute/calls.h"
 
 namespace softmetal {
@@ -72,6 +74,16 @@ std::shared_ptr<Module> Module::load(const std::string& path, std::string& probl
   return module;
 }
 
+std::shared_ptr<Module> Module::load_bytes(std::string_view bytes, std::string& problem) {
+  const ScratchFolder scratch;  // the file is in memory once it is loaded
+  const std::string path = scratch.path() + "/program.so";
+  if (scratch.path().empty() || !write_file(path, bytes)) {
+    problem = "no temporary folder can be written";
+    return nullptr;
+  }
+  return load(path, problem);
+}
+
 Module::~Module() {
   if (handle_ != nullptr) ::dlclose(handle_);
 }
@@ -106,20 +118,27 @@ void Module::find_range() {
 
 std::shared_ptr<Library> Library::compile(const std::string& source, const CompileOptions& options,
                                           std::string& log) {
-  Compilation compilation = compile_source(source, options);
+  return of(compile_source(source, options), source, options, log);
+}
+
+std::shared_ptr<Library> Library::specialized(const std::map<int, std::string>& constants,
+                                              std::string& problem) const {
+  CompileOptions options = options_;
+  options.constants = constants;
+  return of(specialize(preprocessed_, source_, options), source_, options, problem);
+}
+
+std::shared_ptr<Library> Library::of(Compilation compilation, const std::string& source,
+                                     const CompileOptions& options, std::string& log) {
   log = std::move(compilation.log);
   if (!compilation.ok) return nullptr;
   std::shared_ptr<Library> library(new Library);
-  std::string problem;
-  library->module_ = Module::load(compilation.module, problem);
-  if (library->module_ == nullptr) {
-    log += options.file + ": error: " + problem + "\n";
-    return nullptr;
-  }
   library->source_ = source;
+  library->preprocessed_ = std::move(compilation.preprocessed);
   library->options_ = options;
   library->program_ = std::move(compilation.program);
   library->program_.text.clear();
+  library->code_ = std::move(compilation.code);
   return library;
 }
 
@@ -129,32 +148,9 @@ std::vector<std::string> Library::function_names() const {
   return names;
 }
 
-std::shared_ptr<Function> Library::function(const std::string& name, std::string& problem) const {
-  for (size_t i = 0; i < program_.kernels.size(); ++i) {
-    const Kernel& kernel = program_.kernels[i];
-    if (kernel.public_name != name) continue;
-    auto function = std::make_shared<Function>();
-    function->module = module_;
-    function->name = name;
-    function->entry = reinterpret_cast<SmEntry*>(module_->symbol(numbered("__sm_entry_", i)));
-    const auto* threads =
-        static_cast<const uint32_t*>(module_->symbol(numbered("__sm_threads_", i)));
-    const auto* present = static_cast<const bool*>(module_->symbol(numbered("__sm_present_", i)));
-    const auto* descriptions =
-        static_cast<const SmDescription*>(module_->symbol(numbered("__sm_parameters_", i)));
-    if (function->entry == nullptr || threads == nullptr || present == nullptr ||
-        descriptions == nullptr) {
-      problem = "the compiled program lacks symbols of \"" + name + "\"";
-      return nullptr;
-    }
-    function->max_threads = *threads;
-    function->threadgroup_memory = threadgroup_memory(*module_, kernel);
-    for (size_t k = 0; k < kernel.parameters.size(); ++k) {
-      const Parameter& p = kernel.parameters[k];
-      function->arguments.push_back(
-          {p, descriptions[k], present[k], describe_members(program_, *module_, p)});
-    }
-    return function;
+const Kernel* Library::find(const std::string& name, std::string& problem) const {
+  for (const Kernel& kernel : program_.kernels) {
+    if (kernel.public_name == name) return &kernel;
   }
   problem = "there is no kernel \"" + name + "\"; the library has:";
   for (const std::string& known : function_names()) problem += " " + known;
@@ -162,18 +158,46 @@ std::shared_ptr<Function> Library::function(const std::string& name, std::string
   return nullptr;
 }
 
-std::shared_ptr<Function> Library::function(const std::string& name,
-                                            const std::map<int, std::string>& constants,
+std::shared_ptr<Function> Library::function(const std::string& name, std::string& problem) const {
+  if (find(name, problem) == nullptr) return nullptr;
+  std::shared_ptr<Module> module;
+  {
+    const std::lock_guard lock(mutex_);
+    if (module_ == nullptr) {
+      const std::string path = generate_module(code_, problem);
+      if (!path.empty()) module_ = Module::load(path, problem);
+    }
+    module = module_;
+  }
+  return module == nullptr ? nullptr : function(name, std::move(module), problem);
+}
+
+std::shared_ptr<Function> Library::function(const std::string& name, std::shared_ptr<Module> module,
                                             std::string& problem) const {
-  CompileOptions options = options_;
-  options.constants = constants;
-  std::string log;
-  const std::shared_ptr<Library> specialized = compile(source_, options, log);
-  if (specialized == nullptr) {
-    problem = log;
+  const Kernel* const kernel = find(name, problem);
+  if (kernel == nullptr) return nullptr;
+  const auto i = static_cast<size_t>(kernel - program_.kernels.data());
+  auto made = std::make_shared<Function>();
+  made->name = name;
+  made->entry = reinterpret_cast<SmEntry*>(module->symbol(numbered("__sm_entry_", i)));
+  const auto* threads = static_cast<const uint32_t*>(module->symbol(numbered("__sm_threads_", i)));
+  const auto* present = static_cast<const bool*>(module->symbol(numbered("__sm_present_", i)));
+  const auto* descriptions =
+      static_cast<const SmDescription*>(module->symbol(numbered("__sm_parameters_", i)));
+  if (made->entry == nullptr || threads == nullptr || present == nullptr ||
+      descriptions == nullptr) {
+    problem = "the compiled program lacks symbols of \"" + name + "\"";
     return nullptr;
   }
-  return specialized->function(name, problem);
+  made->max_threads = *threads;
+  made->threadgroup_memory = threadgroup_memory(*module, *kernel);
+  for (size_t k = 0; k < kernel->parameters.size(); ++k) {
+    const Parameter& p = kernel->parameters[k];
+    made->arguments.push_back(
+        {p, descriptions[k], present[k], describe_members(program_, *module, p)});
+  }
+  made->module = std::move(module);
+  return made;
 }
 
 }  // namespace softmetal

@@ -3,7 +3,9 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/softmetal/abi.h"
@@ -11,11 +13,13 @@
 
 namespace softmetal {
 
-// A loaded shared object. Several libraries of one text share it.
+// A loaded shared object. Several functions share it.
 class Module {
  public:
   // Null with `problem` if it cannot be loaded.
   static std::shared_ptr<Module> load(const std::string& path, std::string& problem);
+  // The same for the content of such a file.
+  static std::shared_ptr<Module> load_bytes(std::string_view bytes, std::string& problem);
   ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
@@ -63,29 +67,44 @@ struct Function {
   std::vector<ArgumentInfo> arguments;
 };
 
-// A compiled program. Values of function constants are given when a function is made, for which the
-// program is compiled again.
+// A program after the first half of its compilation. The second half is made for the first
+// function, as by a pipeline, unless whoever wants it has the module already. Thread safe.
 class Library {
  public:
   // Null if the program does not compile; `log` has all messages, also warnings.
   static std::shared_ptr<Library> compile(const std::string& source, const CompileOptions& options,
                                           std::string& log);
+  // The same program for other values of function constants, by index, as C++ expressions. Null
+  // with the messages in `problem` if it does not compile so.
+  std::shared_ptr<Library> specialized(const std::map<int, std::string>& constants,
+                                       std::string& problem) const;
 
   std::vector<std::string> function_names() const;
+  // Else `problem` names those that are there.
+  bool has_function(const std::string& name, std::string& problem) const {
+    return find(name, problem) != nullptr;
+  }
   const std::vector<FunctionConstant>& constants() const { return program_.constants; }
-  // The function of a name, by the constants that the library was compiled with. Null with
-  // `problem` if there is none.
+  const IntermediateCode& code() const { return code_; }
+
+  // The function of a name. Null with `problem` if there is none, or if no code can be generated.
   std::shared_ptr<Function> function(const std::string& name, std::string& problem) const;
-  // The same for other values of constants, by index, as C++ expressions.
-  std::shared_ptr<Function> function(const std::string& name,
-                                     const std::map<int, std::string>& constants,
+  // The same, in a module that was generated of this code before.
+  std::shared_ptr<Function> function(const std::string& name, std::shared_ptr<Module> module,
                                      std::string& problem) const;
 
  private:
-  std::string source_;
+  static std::shared_ptr<Library> of(Compilation compilation, const std::string& source,
+                                     const CompileOptions& options, std::string& log);
+  // The kernel of a name, or null with `problem`.
+  const Kernel* find(const std::string& name, std::string& problem) const;
+
+  std::string source_, preprocessed_;
   CompileOptions options_;
   Program program_;
-  std::shared_ptr<Module> module_;
+  IntermediateCode code_;
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<Module> module_;  // guarded by mutex_; null before it is needed
 };
 
 }  // namespace softmetal

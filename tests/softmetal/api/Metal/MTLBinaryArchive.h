@@ -13,7 +13,9 @@ typedef NS_ENUM(NSUInteger, MTLBinaryArchiveError) {
   MTLBinaryArchiveErrorInternalError = 4,
 };
 
-@interface MTLBinaryArchiveDescriptor : NSObject <NSCopying>
+@interface MTLBinaryArchiveDescriptor : NSObject <NSCopying> {
+  NSURL* url_;
+}
 @property(readwrite, nullable, copy, nonatomic) NSURL* url;
 @end
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tests/softmetal/api/classes/binary_archive.h"
 #include "tests/softmetal/api/classes/commands.h"
 #include "tests/softmetal/api/classes/counters.h"
 #include "tests/softmetal/api/classes/events.h"
@@ -318,6 +319,10 @@ NSArray<id<MTLDevice>>* MTLCopyAllDevices() { return [all_devices() retain]; }
   softmetal::set_error(error, MTLLibraryErrorDomain, MTLLibraryErrorUnsupported,
                        "the software Metal reads no compiled library");
   return nil;
+}
+- (id<MTLBinaryArchive>)newBinaryArchiveWithDescriptor:(MTLBinaryArchiveDescriptor*)descriptor
+                                                 error:(NSError**)error {
+  return softmetal::new_binary_archive(self, descriptor, error);
 }
 - (id<MTLComputePipelineState>)newComputePipelineStateWithFunction:(id<MTLFunction>)function
                                                              error:(NSError**)error {

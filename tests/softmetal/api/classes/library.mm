@@ -75,16 +75,17 @@ id<MTLLibrary> new_library(id<MTLDevice> device, NSString* source, MTLCompileOpt
 - (NSString*)installName {
   return nil;
 }
-- (id<MTLFunction>)functionOf:(std::shared_ptr<softmetal::Function>)function {
-  if (function == nullptr) return nil;
+- (id<MTLFunction>)functionNamed:(const std::string&)name
+                              of:(std::shared_ptr<softmetal::Library>)library {
   SMFunction* const made = [[SMFunction alloc] initWithDevice:device_ kind:"function"];
-  made->library_ = new std::shared_ptr<softmetal::Library>(*library_);
-  made->function_ = new std::shared_ptr<softmetal::Function>(std::move(function));
+  made->library_ = new std::shared_ptr<softmetal::Library>(std::move(library));
+  made->name_ = new std::string(name);
   return made;
 }
 - (id<MTLFunction>)newFunctionWithName:(NSString*)name {
+  const std::string text = softmetal::text_of(name);
   std::string problem;
-  return [self functionOf:(*library_)->function(softmetal::text_of(name), problem)];
+  return (*library_)->has_function(text, problem) ? [self functionNamed:text of:*library_] : nil;
 }
 - (id<MTLFunction>)newFunctionWithName:(NSString*)name
                         constantValues:(MTLFunctionConstantValues*)values
@@ -95,22 +96,25 @@ id<MTLLibrary> new_library(id<MTLDevice> device, NSString* source, MTLCompileOpt
     if (value == nil) value = [values->by_name_ objectForKey:softmetal::string_of(constant.name)];
     if (value != nil) constants[constant.index] = softmetal::text_of(value);
   }
+  const std::string text = softmetal::text_of(name);
   std::string problem;
-  auto function = (*library_)->function(softmetal::text_of(name), constants, problem);
-  if (function == nullptr)
+  auto specialized = (*library_)->specialized(constants, problem);
+  if (specialized == nullptr || !specialized->has_function(text, problem)) {
     softmetal::set_error(error, MTLLibraryErrorDomain, MTLLibraryErrorFunctionNotFound, problem);
-  return [self functionOf:std::move(function)];
+    return nil;
+  }
+  return [self functionNamed:text of:std::move(specialized)];
 }
 @end
 
 @implementation SMFunction
 - (void)dealloc {
   delete library_;
-  delete function_;
+  delete name_;
   [super dealloc];
 }
 - (NSString*)name {
-  return softmetal::string_of((*function_)->name);
+  return softmetal::string_of(*name_);
 }
 - (MTLFunctionType)functionType {
   return MTLFunctionTypeKernel;

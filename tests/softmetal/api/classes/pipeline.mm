@@ -1,20 +1,53 @@
 #include <algorithm>
 
+#include "tests/softmetal/api/classes/binary_archive.h"
 #include "tests/softmetal/api/classes/device.h"
 #include "tests/softmetal/api/classes/faults.h"
 #include "tests/softmetal/api/classes/programs.h"
 
 namespace softmetal {
+namespace {
+
+// The function with its code, out of an archive that has it. Null with `problem`.
+std::shared_ptr<Function> generate(MTLComputePipelineDescriptor* descriptor,
+                                   MTLPipelineOption options, std::string& problem) {
+  SMFunction* const function = (SMFunction*)descriptor.computeFunction;
+  const Library& library = **function->library_;
+  for (SMBinaryArchive* archive in descriptor.binaryArchives) {
+    if (auto module = (*archive->modules_)->find(library.code().key, *function->name_, problem))
+      return library.function(*function->name_, std::move(module), problem);
+  }
+  if ((options & MTLPipelineOptionFailOnBinaryArchiveMiss) == 0)
+    return library.function(*function->name_, problem);
+  problem = "kernel \"" + *function->name_ + "\" is in none of the binary archives";
+  return nullptr;
+}
+
+const char* misuse_of(id<MTLDevice> device, MTLComputePipelineDescriptor* descriptor) {
+  if (descriptor.computeFunction == nil) return "the function must not be nil";
+  if ([descriptor.computeFunction device] != device)
+    return "the function belongs to another device";
+  for (id<MTLBinaryArchive> archive in descriptor.binaryArchives) {
+    if (archive.device != device) return "the binary archive belongs to another device";
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string limit_problem(const Function& function) {
+  if (function.threadgroup_memory <= kThreadgroupMemory) return "";
+  return "kernel \"" + function.name + "\" has " + std::to_string(function.threadgroup_memory) +
+         " bytes of threadgroup memory, and the device " + std::to_string(kThreadgroupMemory);
+}
 
 id<MTLComputePipelineState> new_pipeline(id<MTLDevice> device,
                                          MTLComputePipelineDescriptor* descriptor,
                                          MTLPipelineOption options,
                                          MTLAutoreleasedComputePipelineReflection* reflection,
                                          NSError** error) {
-  SMFunction* const function = (SMFunction*)descriptor.computeFunction;
-  if (function == nil || [function device] != device) {
-    report_misuse(std::string("newComputePipelineState: the function ") +
-                  (function == nil ? "must not be nil" : "belongs to another device"));
+  if (const char* const misuse = misuse_of(device, descriptor)) {
+    report_misuse(std::string("newComputePipelineState: ") + misuse);
     return nil;
   }
   if (descriptor.maxTotalThreadsPerThreadgroup > kMaxThreads) {
@@ -26,16 +59,16 @@ id<MTLComputePipelineState> new_pipeline(id<MTLDevice> device,
     set_error(error, MTLLibraryErrorDomain, MTLLibraryErrorInternal, kFaultText);
     return nil;
   }
-  const Function& f = **function->function_;
-  if (f.threadgroup_memory > kThreadgroupMemory) {
-    set_error(error, MTLLibraryErrorDomain, MTLLibraryErrorInternal,
-              "kernel \"" + f.name + "\" has " + std::to_string(f.threadgroup_memory) +
-                  " bytes of threadgroup memory, and the device " +
-                  std::to_string(kThreadgroupMemory));
+  std::string problem;
+  auto generated = generate(descriptor, options, problem);
+  if (generated != nullptr) problem = limit_problem(*generated);
+  if (!problem.empty()) {
+    set_error(error, MTLLibraryErrorDomain, MTLLibraryErrorInternal, problem);
     return nil;
   }
+  const Function& f = *generated;
   SMPipeline* const pipeline = [[SMPipeline alloc] initWithDevice:device kind:"pipeline state"];
-  pipeline->function_ = new std::shared_ptr<Function>(*function->function_);
+  pipeline->function_ = new std::shared_ptr<Function>(generated);
   pipeline->most_threads_ = f.max_threads != 0 ? f.max_threads : kMaxThreads;
   if (descriptor.maxTotalThreadsPerThreadgroup != 0) {
     pipeline->most_threads_ =
@@ -43,7 +76,8 @@ id<MTLComputePipelineState> new_pipeline(id<MTLDevice> device,
   }
   pipeline->multiple_ = descriptor.threadGroupSizeIsMultipleOfThreadExecutionWidth;
   [pipeline setLabel:descriptor.label];
-  if (reflection != nullptr && options != MTLPipelineOptionNone) {
+  constexpr auto kDescribes = MTLPipelineOptionArgumentInfo | MTLPipelineOptionBufferTypeInfo;
+  if (reflection != nullptr && (options & kDescribes) != 0) {
     MTLComputePipelineReflection* const made = [[MTLComputePipelineReflection new] autorelease];
     made->bindings_ = [bindings_of(f) retain];
     *reflection = made;

@@ -11,10 +11,11 @@
 }
 @end
 
+// Code is generated for pipelines and archives alone.
 @interface SMFunction : SMObject <MTLFunction> {
  @public
-  std::shared_ptr<softmetal::Library>* library_;
-  std::shared_ptr<softmetal::Function>* function_;
+  std::shared_ptr<softmetal::Library>* library_;  // with the function's constants
+  std::string* name_;
 }
 @end
 
@@ -48,6 +49,8 @@ MTLStructType* struct_type_of(const std::vector<MemberInfo>& members);
 MTLTextureType texture_type_of(const SmDescription& description);
 MTLBindingAccess texture_access_of(const SmDescription& description);
 
+// What keeps a function from being a pipeline of the device, or nothing.
+std::string limit_problem(const Function& function);
 // The arguments of a function, as objects of MTLBinding. Autoreleased.
 NSArray* bindings_of(const Function& function);
 

@@ -1,0 +1,54 @@
+#include "tests/softmetal/compile/generation.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/softmetal/compile/cache.h"
+#include "tests/softmetal/compile/files.h"
+#include "tests/softmetal/compile/process.h"
+#include "tests/softmetal/compile/scratch_folder.h"
+
+namespace softmetal {
+namespace {
+
+// The flags of the language are left out, and so is the sanitizer: its calls are in the bitcode,
+// and its library is ours. The passes over the bitcode have run.
+std::vector<std::string> generator_command() {
+  std::vector<std::string> command = clang_command();
+  const auto language = std::find(command.begin(), command.end(), "-x");
+  if (language != command.end()) command.erase(language, language + 2);
+  command.insert(command.end(),
+                 {"-fno-sanitize=thread", "-Xclang", "-disable-llvm-passes", "-x", "ir",
+                  "program.bc", "-x", "none", "-shared", "-o", "program.so",
+                  build_file("runtime.o"), "-Wl,-Bsymbolic,--strip-all,--no-undefined", "-lm"});
+  return command;
+}
+
+}  // namespace
+
+std::vector<std::string> clang_command() {
+  std::vector<std::string> command;
+  std::ifstream flags(build_file("flags"));  // one in each line, as the header was precompiled
+  for (std::string flag; std::getline(flags, flag);) command.push_back(flag);
+  return command;
+}
+
+std::string generate_module(const IntermediateCode& code, std::string& problem) {
+  const std::string path = cached_path(code.key, ".so");
+  if (std::filesystem::exists(path)) return path;
+  const ScratchFolder scratch;
+  if (scratch.path().empty() || !write_file(scratch.path() + "/program.bc", code.bitcode)) {
+    problem = "no temporary folder can be written";
+    return "";
+  }
+  const ProcessResult linked = run_process(generator_command(), scratch.path());
+  if (linked.status != 0) {
+    problem = "no code can be generated:\n" + linked.errors;
+    return "";
+  }
+  problem = put_in_cache(scratch.path() + "/program.so", path);
+  return problem.empty() ? path : "";
+}
+
+}  // namespace softmetal
