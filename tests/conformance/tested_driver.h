@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/hal/binary_cache.h"
 #include "runtime/hal/driver.h"
 #include "support/status.h"
 
@@ -29,6 +30,9 @@ struct TestedDriver {
 
   // Returns Unavailable if there is no such device: its tests are then skipped.
   Result<std::shared_ptr<Driver>> (*create)() = nullptr;
+
+  // Creates the driver with a cache of compiled programs; null for one that compiles nothing.
+  Result<std::shared_ptr<Driver>> (*create_cached)(std::shared_ptr<BinaryCache> cache) = nullptr;
 
   // Whether the driver keeps contents and runs kernels. If not, contents are not checked.
   bool computes = true;

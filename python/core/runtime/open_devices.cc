@@ -36,12 +36,11 @@ struct OpenDevices {
     const auto add = [&](const char* name, hal::DriverRegistry::Factory factory) {
       TL_CHECK(drivers.add(name, std::move(factory)).ok());
     };
-    add("opencl", [this] {
-      cache = hal::binary_cache_of_environment();
-      return hal::opencl::create_driver({.binary_cache = cache});
-    });
+    add("opencl",
+        [this] { return hal::opencl::create_driver({.binary_cache = cache_of_drivers()}); });
 #if TEXLOOM_HAS_METAL
-    add("metal", [] { return hal::metal::create_driver(); });
+    add("metal",
+        [this] { return hal::metal::create_driver({.binary_cache = cache_of_drivers()}); });
 #endif
     add("host", [] {
       return Made(hal::host::create_driver({.loaders = {compile::make_interpreter_loader()}}));
@@ -49,8 +48,14 @@ struct OpenDevices {
     add(kNullDriver, [] { return Made(hal::null::create_driver()); });
   }
 
+  // One for the drivers that compile. Must be called with the mutex locked, as a factory is.
+  std::shared_ptr<hal::BinaryCache> cache_of_drivers() {
+    if (cache == nullptr) cache = hal::binary_cache_of_environment();
+    return cache;
+  }
+
   std::mutex mutex;
-  std::shared_ptr<hal::BinaryCache> cache;  // null without OpenCL, and if the user wants none
+  std::shared_ptr<hal::BinaryCache> cache;  // null without such drivers, and if the user wants none
   std::atomic<pid_t> process = 0;           // the process that created the first driver
   hal::DriverRegistry drivers;
   std::map<PyDevice, std::shared_ptr<hal::Device>> devices;

@@ -141,14 +141,16 @@ EncodeNative native_fill(std::uint64_t bytes, std::byte value) {
   };
 }
 
-const Registration kMetal({.name = "metal",
-                           .create = []() -> Result<std::shared_ptr<Driver>> {
-                             return metal::create_driver();
-                           },
-                           .kernels = kernels,
-                           .broken = broken,
-                           .broken_says = "undeclared_name",
-                           .native_fill = native_fill});
+const Registration kMetal(
+    {.name = "metal",
+     .create = []() -> Result<std::shared_ptr<Driver>> { return metal::create_driver(); },
+     .create_cached = [](std::shared_ptr<BinaryCache> cache) -> Result<std::shared_ptr<Driver>> {
+       return metal::create_driver({.binary_cache = std::move(cache)});
+     },
+     .kernels = kernels,
+     .broken = broken,
+     .broken_says = "undeclared_name",
+     .native_fill = native_fill});
 
 }  // namespace
 }  // namespace texloom::hal::conformance

@@ -115,18 +115,20 @@ EncodeNative native_fill(std::uint64_t bytes, std::byte value) {
   };
 }
 
-const Registration kOpenCl({.name = "opencl",
-                            .create = []() -> Result<std::shared_ptr<Driver>> {
-                              return opencl::create_driver();
-                            },
-                            .kernels = kernels,
-                            .broken = broken,
-                            .broken_says = "undeclared_name",
-                            .native_fill = native_fill,
-                            .exclusions = {{.test = "Dispatches.OfAKernelThatTakesItsTime",
-                                            .device = "llvmpipe",
-                                            .reason = "llvmpipe leaves any loop after 65,535 "
-                                                      "rounds"}}});
+const Registration kOpenCl(
+    {.name = "opencl",
+     .create = []() -> Result<std::shared_ptr<Driver>> { return opencl::create_driver(); },
+     .create_cached = [](std::shared_ptr<BinaryCache> cache) -> Result<std::shared_ptr<Driver>> {
+       return opencl::create_driver({.binary_cache = std::move(cache)});
+     },
+     .kernels = kernels,
+     .broken = broken,
+     .broken_says = "undeclared_name",
+     .native_fill = native_fill,
+     .exclusions = {{.test = "Dispatches.OfAKernelThatTakesItsTime",
+                     .device = "llvmpipe",
+                     .reason = "llvmpipe leaves any loop after 65,535 "
+                               "rounds"}}});
 
 }  // namespace
 }  // namespace texloom::hal::conformance

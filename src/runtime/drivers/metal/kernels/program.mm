@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/drivers/metal/api/error.h"
+#include "runtime/drivers/metal/kernels/archive.h"
 #include "runtime/drivers/metal/kernels/kernel_check.h"
 #include "runtime/hal/internal/submission/exit_handlers.h"
 
@@ -88,8 +89,27 @@ Status check_simd_width(const Context& context, const BuildOptions& options,
       *options.simd_width, context.info()->name, width, width);
 }
 
+// How the pipelines of an executable use a binary archive.
+enum class ArchiveUse {
+  None,
+  Fill,  // their functions are added, and taken out of it
+  Only,  // one that is not there is an error
+};
+struct ArchiveOfKernels {
+  Handle<MetalArchive> archive;
+  ArchiveUse use = ArchiveUse::None;
+};
+
+MTLPipelineOption pipeline_options(ArchiveUse use) {
+  const MTLPipelineOption reflection =
+      MTLPipelineOptionArgumentInfo | MTLPipelineOptionBufferTypeInfo;
+  return use == ArchiveUse::Only ? reflection | MTLPipelineOptionFailOnBinaryArchiveMiss
+                                 : reflection;
+}
+
 Result<Kernel> make_kernel(const Context& context, id<MTLLibrary> library,
-                           const BuildOptions& options, const EntryPoint& entry) {
+                           const BuildOptions& options, const EntryPoint& entry,
+                           ArchiveOfKernels& archive) {
   id<MTLFunction> function = [[library newFunctionWithName:to_ns(entry.name)] autorelease];
   if (function == nil)
     return make_error(StatusCode::NotFound, "the code defines no kernel \"{}\"; it has: {}",
@@ -98,13 +118,16 @@ Result<Kernel> make_kernel(const Context& context, id<MTLLibrary> library,
       [[[MTLComputePipelineDescriptor alloc] init] autorelease];
   descriptor.computeFunction = function;
   descriptor.label = to_ns(entry.name);
+  if (archive.use == ArchiveUse::Fill &&
+      ![objc(archive.archive) addComputePipelineFunctionsWithDescriptor:descriptor error:nullptr])
+    archive = {};  // the pipeline will tell why, or need none
+  if (archive.archive) descriptor.binaryArchives = @[ objc(archive.archive) ];
   MTLComputePipelineReflection* reflection = nil;
   NSError* error = nil;
   Kernel kernel;
   kernel.pipeline = adopt<MetalPipeline>([objc(context.device())
       newComputePipelineStateWithDescriptor:descriptor
-                                    options:MTLPipelineOptionArgumentInfo |
-                                            MTLPipelineOptionBufferTypeInfo
+                                    options:pipeline_options(archive.use)
                                  reflection:&reflection
                                       error:&error]);
   if (!kernel.pipeline) {
@@ -117,6 +140,40 @@ Result<Kernel> make_kernel(const Context& context, id<MTLLibrary> library,
   TL_RETURN_IF_ERROR(check_simd_width(context, options, objc(kernel.pipeline))
                          .with_context(fmt::format("kernel \"{}\"", entry.name)));
   return kernel;
+}
+
+Result<std::vector<Kernel>> make_kernels(const Context& context, id<MTLLibrary> library,
+                                         const BuildOptions& options,
+                                         const std::vector<EntryPoint>& entry_points,
+                                         ArchiveOfKernels& archive) {
+  std::vector<Kernel> kernels;
+  for (const EntryPoint& entry : entry_points) {
+    TL_ASSIGN_OR_RETURN(Kernel kernel, make_kernel(context, library, options, entry, archive));
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
+// From the archive that the binary cache has. Whatever is wrong with that one, and if there is
+// none, from a new one, which replaces it.
+Result<std::vector<Kernel>> make_kernels(const Context& context, id<MTLLibrary> library,
+                                         const KernelCode& code, const BuildOptions& options,
+                                         const std::vector<EntryPoint>& entry_points) {
+  BinaryCache* const cache = context.binary_cache();
+  ArchiveOfKernels archive;
+  if (cache == nullptr) return make_kernels(context, library, options, entry_points, archive);
+  const BinaryKey key = archive_key(*context.info(), code, options.math, entry_points);
+  const ArchiveFolder folder;
+  archive = {find_archive(context, *cache, key, folder), ArchiveUse::Only};
+  if (archive.archive) {
+    auto kernels = make_kernels(context, library, options, entry_points, archive);
+    if (kernels.ok()) return kernels;
+  }
+  archive = {new_archive(context), ArchiveUse::Fill};
+  if (!archive.archive) archive = {};
+  auto kernels = make_kernels(context, library, options, entry_points, archive);
+  if (kernels.ok() && archive.archive) store_archive(*cache, key, archive.archive.get(), folder);
+  return kernels;
 }
 
 }  // namespace
@@ -143,12 +200,8 @@ Status MetalExecutable::build() {
     const auto library = build_library(*context_, code_, options_);
     if (!library.ok())
       return library.status().with_context(fmt::format("kernel {}", names_of(entry_points())));
-    std::vector<Kernel> kernels;
-    for (const EntryPoint& entry : entry_points()) {
-      TL_ASSIGN_OR_RETURN(Kernel kernel, make_kernel(*context_, *library, options_, entry));
-      kernels.push_back(std::move(kernel));
-    }
-    kernels_ = std::move(kernels);
+    TL_ASSIGN_OR_RETURN(kernels_,
+                        make_kernels(*context_, *library, code_, options_, entry_points()));
   }
   move_exit_handlers_up();  // registered after the compiler's, so that they run first
   code_ = {};               // no longer needed

@@ -12,6 +12,7 @@
 #include "runtime/drivers/opencl/kernels/kernel_check.h"
 #include "runtime/drivers/opencl/platform/quirks.h"
 #include "runtime/drivers/opencl/platform/words.h"
+#include "runtime/hal/internal/executables/entry_point_key.h"
 #include "runtime/hal/internal/submission/exit_handlers.h"
 #include "runtime/hal/profile.h"
 
@@ -154,26 +155,13 @@ Result<Program> make_program(const Context& context, const KernelCode& code,
   return made;
 }
 
-// Includes the entry points' parameters, because kernels made from a binary need not describe their
-// arguments: a binary is used only for the parameters against which the kernels built from source
-// were checked.
 BinaryKey key_of(const DeviceInfo& device, const KernelCode& code, const std::string& options,
                  const std::vector<EntryPoint>& entry_points) {
   BinaryKey key;
   key.add("opencl").add(device.platform).add(device.vendor).add(device.name);
   key.add(device.driver_version).add(device.api_version).add(device.language_version);
   key.add(code.code).add(options);
-  for (const EntryPoint& entry : entry_points) {
-    const auto& [x, y, z] = entry.workgroup_size;
-    key.add(entry.name).add(fmt::format("{} x {} x {}", x, y, z));
-    for (const KernelParam& param : entry.params) {
-      const auto* texture = std::get_if<TextureParam>(&param);
-      const auto* buffer = std::get_if<BufferParam>(&param);
-      key.add(describe(param));
-      if (texture != nullptr) key.add(to_string(texture->access));
-      if (buffer != nullptr) key.add(to_string(buffer->access));
-    }
-  }
+  add_entry_points(key, entry_points);
   return key;
 }
 

@@ -1,11 +1,10 @@
-// Tests programs from the binary cache: when they are used, and that no cache content can break a
-// build.
+// Tests programs from the binary cache: how often they are built, and what implementations do to
+// them. The conformance suite tests what entries are used.
 #include "runtime/hal/binary_cache.h"
 
 #include <atomic>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <thread>
 
@@ -98,8 +97,6 @@ class ProgramCacheTest : public OpenClTest {
     return queue.wait_idle();
   }
 
-  fs::path entry_file() const { return fs::directory_iterator(folder_)->path(); }
-
   fs::path folder_;
   std::shared_ptr<BinaryCache> cache_;
 };
@@ -162,17 +159,6 @@ TEST_F(ProgramCacheTest, AWrongTableIsRefusedThoughThereIsABinary) {
   EXPECT_EQ(cache_->counts().stored, 1u);
 }
 
-TEST_F(ProgramCacheTest, ADamagedEntryIsReplaced) {
-  open();
-  EXPECT_EQ(result_of(add_five()), 7);
-  fs::resize_file(entry_file(), fs::file_size(entry_file()) - 1);
-  EXPECT_EQ(result_of(add_five()), 7);
-  EXPECT_EQ(from_source, 2);
-  EXPECT_EQ(cache_->counts().rejected, 1u);
-  EXPECT_EQ(result_of(add_five()), 7);
-  EXPECT_EQ(from_source, 2);
-}
-
 TEST_F(ProgramCacheTest, ABinaryThatTheDriverRefusesIsBuiltFromSource) {
   open();
   EXPECT_EQ(result_of(add_five()), 7);
@@ -213,16 +199,6 @@ TEST_F(ProgramCacheTest, ADriverWithoutBinariesIsBuiltFromSource) {
   EXPECT_EQ(result_of(add_five()), 7);
   EXPECT_EQ(from_source, 2);
   EXPECT_TRUE(fs::is_empty(folder_));
-}
-
-TEST_F(ProgramCacheTest, AFolderThatCannotBeMadeIsNoErrorOfTheBuild) {
-  const fs::path whole = folder_;
-  std::ofstream(whole / "file") << "in the way";
-  folder_ = whole / "file" / "cache";
-  open();
-  folder_ = whole;
-  EXPECT_EQ(result_of(add_five()), 7);
-  EXPECT_EQ(cache_->counts().store_failures, 1u);
 }
 
 // A submission races with threads that prepare it: one builds, the others wait.
@@ -278,15 +254,6 @@ TEST_F(ProgramCacheTest, TheBuildLogOfTheDriversKernelsIsTold) {
   const Status status = fill_unaligned(*device_->queue(), buffer);
   EXPECT_THAT(status, fails_with(StatusCode::BuildFailed, "gibberish"));
   EXPECT_THAT(status, fails_with(StatusCode::BuildFailed, "the kernels for unaligned transfers"));
-  EXPECT_TRUE(fs::is_empty(folder_));
-}
-
-TEST_F(ProgramCacheTest, AFailedBuildStoresNothing) {
-  open();
-  ExecutableDesc wrong = add_five();
-  wrong.codes[0].build_options.clear();
-  EXPECT_THAT(device_->create_executable(wrong).status(),
-              fails_with(StatusCode::BuildFailed, "ADD"));
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 

@@ -1,0 +1,92 @@
+// What the binary cache spares on the software Metal, whose compiler's runs can be counted. The
+// conformance suite tests what entries are used.
+#include "runtime/hal/binary_cache.h"
+
+#include <array>
+#include <string>
+
+#include "runtime/hal/transfer.h"
+#include "tests/runtime/drivers/metal/device_test.h"
+#include "tests/softmetal/compile/cache.h"
+#include "tests/softmetal/compile/process.h"
+#include "tests/softmetal/compile/scratch_folder.h"
+
+namespace texloom::hal::metal {
+namespace {
+
+// The first half of a compilation runs the preprocessor and clang, the second one clang again.
+constexpr std::uint64_t kFirstHalf = 2, kBothHalves = 3;
+
+class StoredArchives : public DeviceTest {
+ protected:
+  void TearDown() override { softmetal::set_cache_folder(""); }
+
+  // As in a new process, for which Metal has cached nothing.
+  void start(std::size_t ordinal = 0) {
+    softmetal::set_cache_folder(folder_.path() + "/metal" + std::to_string(++starts_));
+    cache_ =
+        std::make_shared<BinaryCache>(BinaryCacheOptions{.folder = folder_.path() + "/archives"});
+    const auto driver = create_driver({.binary_cache = cache_});
+    TL_ASSERT_OK(driver.status());
+    device = *(*driver)->open(ordinal);
+    before_ = softmetal::processes_run();
+  }
+  std::uint64_t runs() const { return softmetal::processes_run() - before_; }
+
+  void expect_that_it_adds() {
+    const auto made =
+        device->create_executable({.codes = {{.format = KernelFormat::Msl, .code = kAddSource}},
+                                   .entry_points = {{.name = "add", .params = add_params()}}});
+    TL_ASSERT_OK(made.status());
+    const auto in = make(4), out = make(4);
+    std::array<int, 1> value = {7};
+    TL_ASSERT_OK(write_buffer(*device, in, 0, std::as_bytes(std::span(value))));
+    const auto commands = device->create_command_buffer();
+    TL_ASSERT_OK(commands->dispatch(*made, 0, {1, 1, 1},
+                                    std::array<Binding, 2>{BufferBinding{in}, BufferBinding{out}},
+                                    std::array{Constant(5)}));
+    TL_ASSERT_OK(run_and_wait(*device, commands));
+    TL_ASSERT_OK(read_buffer(*device, out, 0, std::as_writable_bytes(std::span(value))));
+    EXPECT_EQ(value[0], 12);
+  }
+
+  softmetal::ScratchFolder folder_;
+  int starts_ = 0;
+  std::uint64_t before_ = 0;
+  std::shared_ptr<BinaryCache> cache_;
+};
+
+TEST_F(StoredArchives, SpareTheSecondHalfOfACompilation) {
+  start();
+  expect_that_it_adds();
+  EXPECT_EQ(runs(), kBothHalves) << "though the archive and the pipeline both need the code";
+  start();
+  expect_that_it_adds();
+  EXPECT_EQ(runs(), kFirstHalf);
+  EXPECT_EQ(cache_->counts().hits, 1U);
+}
+
+TEST_F(StoredArchives, AreThoseOfOneDevice) {
+  start(0);
+  expect_that_it_adds();
+  start(1);
+  expect_that_it_adds();
+  EXPECT_EQ(runs(), kBothHalves);
+  EXPECT_EQ(cache_->counts().misses, 1U);
+  EXPECT_EQ(cache_->counts().stored, 1U);
+}
+
+// One executable of several kernels, which all queues of a device share.
+TEST_F(StoredArchives, HaveTheKernelsForTransfers) {
+  for (const std::uint64_t expected : {kBothHalves, kFirstHalf}) {
+    start();
+    const auto buffer = make(8);
+    const auto commands = device->create_command_buffer();
+    TL_ASSERT_OK(commands->fill(buffer, 1, 6, std::array{std::byte{1}, std::byte{2}}));
+    TL_ASSERT_OK(run_and_wait(*device, commands));
+    EXPECT_EQ(runs(), expected);
+  }
+}
+
+}  // namespace
+}  // namespace texloom::hal::metal
