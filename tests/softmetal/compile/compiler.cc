@@ -80,14 +80,18 @@ void finish(Compilation& c, const std::string& source, const CompileOptions& opt
   c.log = print_messages(c.messages, source, options.file);
 }
 
-// The token pass and clang, over what the preprocessor made.
-void compile_preprocessed(const CompileOptions& options, const std::string& folder,
-                          Compilation& c) {
+Program pass_over(const std::string& preprocessed, const CompileOptions& options) {
   PassOptions pass;
   pass.file = kFile;
   pass.version = options.version;
   pass.constants = options.constants;
-  c.program = run_token_pass(c.preprocessed, pass);
+  return run_token_pass(preprocessed, pass);
+}
+
+// The token pass and clang, over what the preprocessor made.
+void compile_preprocessed(const CompileOptions& options, const std::string& folder,
+                          Compilation& c) {
+  c.program = pass_over(c.preprocessed, options);
   c.messages.insert(c.messages.end(), c.program.messages.begin(), c.program.messages.end());
   const std::string text = with_pragmas(c.program.text, options);
   c.code.key = code_key(text);
@@ -146,6 +150,16 @@ Compilation specialize(const std::string& preprocessed, const std::string& sourc
     compile_preprocessed(options, scratch.path(), c);
   }
   finish(c, source, options);
+  return c;
+}
+
+Compilation restore(const std::string& preprocessed, const CompileOptions& options,
+                    IntermediateCode code) {
+  Compilation c;
+  c.preprocessed = preprocessed;
+  c.program = pass_over(preprocessed, options);
+  c.code = std::move(code);
+  c.ok = true;
   return c;
 }
 

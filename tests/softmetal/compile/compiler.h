@@ -36,4 +36,8 @@ Compilation compile_source(const std::string& source, const CompileOptions& opti
 Compilation specialize(const std::string& preprocessed, const std::string& source,
                        const CompileOptions& options);
 
+// What was compiled before: its code is given, and the token pass alone runs.
+Compilation restore(const std::string& preprocessed, const CompileOptions& options,
+                    IntermediateCode code);
+
 }  // namespace softmetal

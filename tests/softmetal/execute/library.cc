@@ -118,43 +118,45 @@ void Module::find_range() {
 
 std::shared_ptr<Library> Library::compile(const std::string& source, const CompileOptions& options,
                                           std::string& log) {
-  return of(compile_source(source, options), source, options, log);
+  return of({source, options, compile_source(source, options)}, log);
+}
+
+std::shared_ptr<Library> Library::load(std::string_view metallib, std::string& problem) {
+  auto compiled = read_metallib(metallib, problem);
+  return compiled ? of(*std::move(compiled), problem) : nullptr;
 }
 
 std::shared_ptr<Library> Library::specialized(const std::map<int, std::string>& constants,
                                               std::string& problem) const {
-  CompileOptions options = options_;
+  CompileOptions options = compiled_.options;
   options.constants = constants;
-  return of(specialize(preprocessed_, source_, options), source_, options, problem);
+  const std::string& source = compiled_.source;
+  return of({source, options, specialize(compiled_.compilation.preprocessed, source, options)},
+            problem);
 }
 
-std::shared_ptr<Library> Library::of(Compilation compilation, const std::string& source,
-                                     const CompileOptions& options, std::string& log) {
-  log = std::move(compilation.log);
-  if (!compilation.ok) return nullptr;
+std::shared_ptr<Library> Library::of(CompiledLibrary compiled, std::string& log) {
+  log = std::move(compiled.compilation.log);
+  if (!compiled.compilation.ok) return nullptr;
   std::shared_ptr<Library> library(new Library);
-  library->source_ = source;
-  library->preprocessed_ = std::move(compilation.preprocessed);
-  library->options_ = options;
-  library->program_ = std::move(compilation.program);
-  library->program_.text.clear();
-  library->code_ = std::move(compilation.code);
+  library->compiled_ = std::move(compiled);
+  library->compiled_.compilation.program.text.clear();
   return library;
 }
 
 std::vector<std::string> Library::function_names() const {
   std::vector<std::string> names;
-  for (const Kernel& kernel : program_.kernels) names.push_back(kernel.public_name);
+  for (const Kernel& kernel : program().kernels) names.push_back(kernel.public_name);
   return names;
 }
 
 const Kernel* Library::find(const std::string& name, std::string& problem) const {
-  for (const Kernel& kernel : program_.kernels) {
+  for (const Kernel& kernel : program().kernels) {
     if (kernel.public_name == name) return &kernel;
   }
   problem = "there is no kernel \"" + name + "\"; the library has:";
   for (const std::string& known : function_names()) problem += " " + known;
-  if (program_.kernels.empty()) problem += " none";
+  if (program().kernels.empty()) problem += " none";
   return nullptr;
 }
 
@@ -164,7 +166,7 @@ std::shared_ptr<Function> Library::function(const std::string& name, std::string
   {
     const std::lock_guard lock(mutex_);
     if (module_ == nullptr) {
-      const std::string path = generate_module(code_, problem);
+      const std::string path = generate_module(code(), problem);
       if (!path.empty()) module_ = Module::load(path, problem);
     }
     module = module_;
@@ -176,7 +178,7 @@ std::shared_ptr<Function> Library::function(const std::string& name, std::shared
                                             std::string& problem) const {
   const Kernel* const kernel = find(name, problem);
   if (kernel == nullptr) return nullptr;
-  const auto i = static_cast<size_t>(kernel - program_.kernels.data());
+  const auto i = static_cast<size_t>(kernel - program().kernels.data());
   auto made = std::make_shared<Function>();
   made->name = name;
   made->entry = reinterpret_cast<SmEntry*>(module->symbol(numbered("__sm_entry_", i)));
@@ -194,7 +196,7 @@ std::shared_ptr<Function> Library::function(const std::string& name, std::shared
   for (size_t k = 0; k < kernel->parameters.size(); ++k) {
     const Parameter& p = kernel->parameters[k];
     made->arguments.push_back(
-        {p, descriptions[k], present[k], describe_members(program_, *module, p)});
+        {p, descriptions[k], present[k], describe_members(program(), *module, p)});
   }
   made->module = std::move(module);
   return made;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/softmetal/abi.h"
-#include "tests/softmetal/compile/compiler.h"
+#include "tests/softmetal/compile/metallib.h"
 
 namespace softmetal {
 
@@ -74,6 +74,8 @@ class Library {
   // Null if the program does not compile; `log` has all messages, also warnings.
   static std::shared_ptr<Library> compile(const std::string& source, const CompileOptions& options,
                                           std::string& log);
+  // The library in a file of compile/metallib.h. Null with `problem` if it is none.
+  static std::shared_ptr<Library> load(std::string_view metallib, std::string& problem);
   // The same program for other values of function constants, by index, as C++ expressions. Null
   // with the messages in `problem` if it does not compile so.
   std::shared_ptr<Library> specialized(const std::map<int, std::string>& constants,
@@ -84,8 +86,8 @@ class Library {
   bool has_function(const std::string& name, std::string& problem) const {
     return find(name, problem) != nullptr;
   }
-  const std::vector<FunctionConstant>& constants() const { return program_.constants; }
-  const IntermediateCode& code() const { return code_; }
+  const std::vector<FunctionConstant>& constants() const { return program().constants; }
+  const IntermediateCode& code() const { return compiled_.compilation.code; }
 
   // The function of a name. Null with `problem` if there is none, or if no code can be generated.
   std::shared_ptr<Function> function(const std::string& name, std::string& problem) const;
@@ -94,15 +96,12 @@ class Library {
                                      std::string& problem) const;
 
  private:
-  static std::shared_ptr<Library> of(Compilation compilation, const std::string& source,
-                                     const CompileOptions& options, std::string& log);
+  const Program& program() const { return compiled_.compilation.program; }
+  static std::shared_ptr<Library> of(CompiledLibrary compiled, std::string& log);
   // The kernel of a name, or null with `problem`.
   const Kernel* find(const std::string& name, std::string& problem) const;
 
-  std::string source_, preprocessed_;
-  CompileOptions options_;
-  Program program_;
-  IntermediateCode code_;
+  CompiledLibrary compiled_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<Module> module_;  // guarded by mutex_; null before it is needed
 };

@@ -5,7 +5,8 @@
 #include <iterator>
 #include <string>
 
-#include "tests/softmetal/compile/compiler.h"
+#include "tests/softmetal/compile/files.h"
+#include "tests/softmetal/compile/metallib.h"
 #include "tests/softmetal/programs/options.h"
 
 namespace {
@@ -20,6 +21,8 @@ constexpr const char* kUsage =
     "  -DNAME[=VALUE]         defines a macro\n"
     "  -IFOLDER               searches a folder for #include; that of FILE is searched as well\n"
     "  -fmetal-math-mode=M    safe (default), relaxed or fast\n"
+    "  -o FILE.metallib       writes the compiled library, which softmetal's newLibraryWithData "
+    "reads\n"
     "  --list                 prints the kernels and their arguments\n"
     "  --print                prints the program as clang takes it\n";
 
@@ -42,7 +45,7 @@ void list_kernels(const softmetal::Program& program) {
 
 int main(int argc, char** argv) {
   softmetal::CompileOptions options;
-  std::string file, problem;
+  std::string file, output, problem;
   bool list = false, print = false;
   for (int i = 1; i < argc && problem.empty(); ++i) {
     const std::string argument = argv[i];
@@ -50,7 +53,10 @@ int main(int argc, char** argv) {
       std::fputs(kUsage, stdout);
       return 0;
     }
-    if (argument == "--list") {
+    if (argument == "-o") {
+      if (++i < argc) output = argv[i];
+      if (output.empty()) problem = "-o takes the name of a file";
+    } else if (argument == "--list") {
       list = true;
     } else if (argument == "--print") {
       print = true;
@@ -71,9 +77,14 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "softmetal-compile: %s\n", problem.c_str());
     return 1;
   }
-  const softmetal::Compilation result = softmetal::compile_source(source, options);
+  const softmetal::CompiledLibrary library{source, options,
+                                           softmetal::compile_source(source, options)};
+  const softmetal::Compilation& result = library.compilation;
   std::fputs(result.log.c_str(), stderr);
   if (print) std::fputs(result.program.text.c_str(), stdout);
   if (list && result.ok) list_kernels(result.program);
-  return result.ok ? 0 : 1;
+  if (!result.ok) return 1;
+  if (output.empty() || softmetal::write_file(output, softmetal::write_metallib(library))) return 0;
+  std::fprintf(stderr, "softmetal-compile: cannot write \"%s\"\n", output.c_str());
+  return 1;
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/softmetal/compile/files.h"
 #include "tests/softmetal/compile/process.h"
 #include "tests/softmetal/programs/npy.h"
 #include "tests/softmetal/unit/harness.h"
@@ -132,6 +133,21 @@ TEST_F(Programs, CompileAndSayWhatIsWrong) {
       std::string::npos);
   EXPECT_NE(run("softmetal-compile", {"--list", "k.metal"})
                 .out.find("kernel add\n  [[buffer(0)]] constant Args& args"),
+            std::string::npos);
+}
+TEST_F(Programs, CompileLibrariesToFiles) {
+  EXPECT_EQ(run("softmetal-compile", {"k.metal", "-o", "k.metallib"}).status, 0);
+  std::string problem;
+  const auto library = Library::load(read_file(folder_ + "/k.metallib").value_or(""), problem);
+  ASSERT_NE(library, nullptr) << problem;
+  EXPECT_TRUE(library->has_function("image", problem)) << problem;
+  std::ofstream(folder_ + "/bad.metal") << "kernel void k() { int x = y; }\n";
+  EXPECT_EQ(run("softmetal-compile", {"bad.metal", "-o", "bad.metallib"}).status, 1);
+  EXPECT_FALSE(fs::exists(folder_ + "/bad.metallib"));
+  EXPECT_NE(run("softmetal-compile", {"k.metal", "-o", "none/k.metallib"})
+                .errors.find("cannot write \"none/k.metallib\""),
+            std::string::npos);
+  EXPECT_NE(run("softmetal-compile", {"k.metal", "-o"}).errors.find("-o takes the name of a file"),
             std::string::npos);
 }
 // What a kernel did before it failed is not written.

@@ -11,6 +11,7 @@
 #include "tests/softmetal/api/classes/programs.h"
 #include "tests/softmetal/api/classes/residency_set.h"
 #include "tests/softmetal/api/classes/resources.h"
+#include "tests/softmetal/compile/files.h"
 
 using softmetal::must_fail;
 using softmetal::report_misuse;
@@ -309,16 +310,29 @@ NSArray<id<MTLDevice>>* MTLCopyAllDevices() { return [all_devices() retain]; }
   handler([library autorelease], error);
 }
 - (id<MTLLibrary>)newLibraryWithURL:(NSURL*)url error:(NSError**)error {
-  softmetal::set_error(
-      error, MTLLibraryErrorDomain, MTLLibraryErrorUnsupported,
-      "the software Metal reads no compiled library: " + softmetal::text_of([url description]));
+  if (url == nil || ![url isFileURL]) {
+    report_misuse("newLibraryWithURL: the URL must be that of a file");
+    return nil;
+  }
+  const std::string path = softmetal::text_of([url path]);
+  const auto bytes = softmetal::read_file(path);
+  if (bytes) return softmetal::new_library(self, *bytes, "newLibraryWithURL:error:", error);
+  softmetal::set_error(error, MTLLibraryErrorDomain, MTLLibraryErrorFileNotFound,
+                       "cannot read " + path);
   return nil;
 }
 - (id<MTLLibrary>)newLibraryWithData:(dispatch_data_t)data error:(NSError**)error {
-  (void)data;
-  softmetal::set_error(error, MTLLibraryErrorDomain, MTLLibraryErrorUnsupported,
-                       "the software Metal reads no compiled library");
-  return nil;
+  if (data == nullptr) {
+    report_misuse("newLibraryWithData: the data must not be nil");
+    return nil;
+  }
+  const void* bytes = nullptr;
+  size_t size = 0;
+  const dispatch_data_t map = dispatch_data_create_map(data, &bytes, &size);
+  id<MTLLibrary> library = softmetal::new_library(self, {static_cast<const char*>(bytes), size},
+                                                  "newLibraryWithData:error:", error);
+  dispatch_release(map);
+  return library;
 }
 - (id<MTLBinaryArchive>)newBinaryArchiveWithDescriptor:(MTLBinaryArchiveDescriptor*)descriptor
                                                  error:(NSError**)error {

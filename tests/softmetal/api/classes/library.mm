@@ -32,6 +32,12 @@ MTLDataType type_named(const std::string& name) {
   return MTLDataTypeNone;
 }
 
+id<MTLLibrary> wrapped(id<MTLDevice> device, std::shared_ptr<Library> library) {
+  SMLibrary* const made = [[SMLibrary alloc] initWithDevice:device kind:"library"];
+  made->library_ = new std::shared_ptr<Library>(std::move(library));
+  return made;
+}
+
 }  // namespace
 
 id<MTLLibrary> new_library(id<MTLDevice> device, NSString* source, MTLCompileOptions* options,
@@ -51,9 +57,20 @@ id<MTLLibrary> new_library(id<MTLDevice> device, NSString* source, MTLCompileOpt
     set_error(error, MTLLibraryErrorDomain, MTLLibraryErrorCompileFailure, log);
     return nil;
   }
-  SMLibrary* const made = [[SMLibrary alloc] initWithDevice:device kind:"library"];
-  made->library_ = new std::shared_ptr<Library>(std::move(library));
-  return made;
+  return wrapped(device, std::move(library));
+}
+
+id<MTLLibrary> new_library(id<MTLDevice> device, std::string_view metallib, const char* call,
+                           NSError** error) {
+  if (must_fail(call)) {
+    set_error(error, MTLLibraryErrorDomain, MTLLibraryErrorInternal, kFaultText);
+    return nil;
+  }
+  std::string problem;
+  auto library = Library::load(metallib, problem);
+  if (library != nullptr) return wrapped(device, std::move(library));
+  set_error(error, MTLLibraryErrorDomain, MTLLibraryErrorUnsupported, problem);
+  return nil;
 }
 
 }  // namespace softmetal

@@ -37,6 +37,9 @@ namespace softmetal {
 
 id<MTLLibrary> new_library(id<MTLDevice> device, NSString* source, MTLCompileOptions* options,
                            NSError** error);
+// Of a file of compile/metallib.h; `call` names the API's call.
+id<MTLLibrary> new_library(id<MTLDevice> device, std::string_view metallib, const char* call,
+                           NSError** error);
 id<MTLComputePipelineState> new_pipeline(id<MTLDevice> device,
                                          MTLComputePipelineDescriptor* descriptor,
                                          MTLPipelineOption options,

@@ -1,0 +1,24 @@
+// Compiled libraries as files: what softmetal-compile writes, and newLibraryWithData reads. The
+// format is softmetal's own, not Apple's.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tests/softmetal/compile/compiler.h"
+
+namespace softmetal {
+
+struct CompiledLibrary {
+  std::string source;  // for messages about other values of function constants
+  CompileOptions options;
+  Compilation compilation;
+};
+
+std::string write_metallib(const CompiledLibrary& library);
+// Nothing with `problem` if the bytes are no library, or one of another toolchain. Runs no
+// compiler.
+std::optional<CompiledLibrary> read_metallib(std::string_view bytes, std::string& problem);
+
+}  // namespace softmetal
