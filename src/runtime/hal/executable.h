@@ -105,6 +105,7 @@ enum class KernelFormat : std::uint8_t {
   Msl,            // Metal's language
   HostFunctions,  // functions of the process: the name of a library (drivers/host/host_functions.h)
   Ir,             // the compiler's text form
+  Metallib,  // a library of Metal's, compiled from MSL for a version of the system and later ones
 };
 std::string_view to_string(KernelFormat format);  // "OpenCL C", …
 
@@ -140,6 +141,7 @@ enum class BuildTime : std::uint8_t {
 
 struct ExecutableDesc {
   // The same entry points in several formats; a driver uses the first format that it supports.
+  // Metal's prefers a metallib to MSL, and takes the MSL if the metallib cannot be loaded.
   std::vector<KernelCode> codes;
   std::vector<EntryPoint> entry_points;
   MathMode math = MathMode::Strict;

@@ -56,6 +56,7 @@ TL_SAME(KernelFormat, hal::KernelFormat, OpenClBinary);
 TL_SAME(KernelFormat, hal::KernelFormat, Msl);
 TL_SAME(KernelFormat, hal::KernelFormat, HostFunctions);
 TL_SAME(KernelFormat, hal::KernelFormat, Ir);
+TL_SAME(KernelFormat, hal::KernelFormat, Metallib);
 
 TL_SAME(TensorKind, TensorRef::Kind, Argument);
 TL_SAME(TensorKind, TensorRef::Kind, Temporary);

@@ -18,6 +18,7 @@ bool is_source(hal::KernelFormat format) {
       return true;
     case hal::KernelFormat::OpenClBinary:
     case hal::KernelFormat::HostFunctions:
+    case hal::KernelFormat::Metallib:
       return false;
   }
   return true;

@@ -254,8 +254,9 @@ TEST_F(PackageFileTest, LeavesOutSource) {
   const auto file = PackageFile::open(written(example_package()), binaries);
   ASSERT_TRUE(file.ok()) << file.status().to_string();
   const std::vector<ModuleSpec>& modules = (*file)->package().variants[0].plan.modules;
-  ASSERT_EQ(modules[0].codes.size(), 1U);
+  ASSERT_EQ(modules[0].codes.size(), 2U);
   EXPECT_EQ(modules[0].codes[0].format, hal::KernelFormat::OpenClBinary);
+  EXPECT_EQ(modules[0].codes[1].format, hal::KernelFormat::Metallib);
   EXPECT_THAT(refusal(written(symbolic_package()), binaries),
               HasSubstr("module 0 has only source, which is refused"));
 }

@@ -35,7 +35,8 @@ inline LaunchPlan example_plan() {
   plan.parts = {{.temporary = 1, .whole = 0, .offset = 0, .origin = {2, 0}}};
   plan.constants = {texture_tensor("W", {4, 2})};
   plan.modules = {{{{hal::KernelFormat::OpenClC, "__kernel void scale() {}", {"-cl-std=CL1.2"}},
-                    {hal::KernelFormat::OpenClBinary, std::string("\0binary\xff", 8), {}}},
+                    {hal::KernelFormat::OpenClBinary, std::string("\0binary\xff", 8), {}},
+                    {hal::KernelFormat::Metallib, std::string("MTLB\0\xff", 6), {"-std=metal2.3"}}},
                    hal::MathMode::Contract}};
   plan.kernels = {{0,
                    {.name = "scale",

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/drivers/metal/api/objects.h"
+#include "runtime/drivers/metal/kernels/build_options.h"
 #include "runtime/drivers/metal/platform/context.h"
 #include "runtime/hal/binary_cache.h"
 #include "runtime/hal/executable.h"
@@ -27,8 +28,8 @@ class ArchiveFolder {
   std::string path_;
 };
 
-// Names the archive of an executable that is built from `code` in the mode `math`.
-BinaryKey archive_key(const DeviceInfo& device, const KernelCode& code, MathMode math,
+// Names the archive of an executable that is built from this code.
+BinaryKey archive_key(const DeviceInfo& device, const ProgramCode& program,
                       const std::vector<EntryPoint>& entry_points);
 
 // An archive with nothing in it; null if Metal makes none.

@@ -53,12 +53,15 @@ ArchiveFolder::~ArchiveFolder() {
   if (!path_.empty()) fs::remove_all(path_, ignored);
 }
 
-BinaryKey archive_key(const DeviceInfo& device, const KernelCode& code, MathMode math,
+BinaryKey archive_key(const DeviceInfo& device, const ProgramCode& program,
                       const std::vector<EntryPoint>& entry_points) {
+  const KernelCode& code = program.code;
   BinaryKey key;
   key.add(kFormat).add(device.vendor).add(device.name).add(device.api_version);
   key.add(device.driver_version).add(device.language_version);
-  key.add(to_string(code.format)).add(code.code).add(fmt::format("{}", static_cast<int>(math)));
+  key.add(to_string(code.format))
+      .add(code.code)
+      .add(fmt::format("{}", static_cast<int>(program.options.math)));
   for (const std::string& option : code.build_options) key.add(option);
   add_entry_points(key, entry_points);
   return key;

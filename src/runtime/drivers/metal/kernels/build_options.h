@@ -21,6 +21,12 @@ struct BuildOptions {
   MathMode math = MathMode::Strict;
 };
 
+// Code with its options, as they were read.
+struct ProgramCode {
+  KernelCode code;
+  BuildOptions options;
+};
+
 // Reads "-std=metal3.1" (also macos-metal2.3 and ios-metal2.3), "-simd-width=32", "-DNAME",
 // "-DNAME=VALUE", and "-ffast-math" and "-fno-fast-math". InvalidArgument: any other option, or one
 // that relaxes arithmetic in a way that `math` does not allow.

@@ -1,4 +1,4 @@
-// Executables of the Metal driver: a library built from source, and the pipelines of its kernels.
+// Executables of the Metal driver: the pipelines of a library's kernels.
 #pragma once
 
 #include <memory>
@@ -30,13 +30,12 @@ class MetalExecutable final : public Executable {
 
  private:
   MetalExecutable(std::shared_ptr<const Context> context, std::vector<EntryPoint> entry_points,
-                  KernelCode code, BuildOptions options);
+                  std::vector<ProgramCode> codes);
   Status build() override;
 
   std::shared_ptr<const Context> context_;
-  KernelCode code_;
-  BuildOptions options_;
-  std::vector<Kernel> kernels_;  // by entry point; made by build()
+  std::vector<ProgramCode> codes_;  // the best first; until one is built
+  std::vector<Kernel> kernels_;     // by entry point; made by build()
 };
 
 inline const MetalExecutable& as_metal(const Executable& executable) {

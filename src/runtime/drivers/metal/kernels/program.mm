@@ -1,83 +1,16 @@
 #include "runtime/drivers/metal/kernels/program.h"
 
-#include <array>
 #include <string>
 #include <utility>
 
 #include "runtime/drivers/metal/api/error.h"
 #include "runtime/drivers/metal/kernels/archive.h"
+#include "runtime/drivers/metal/kernels/functions.h"
 #include "runtime/drivers/metal/kernels/kernel_check.h"
 #include "runtime/hal/internal/submission/exit_handlers.h"
 
 namespace texloom::hal::metal {
 namespace {
-
-constexpr std::array kFormats = {KernelFormat::Msl};
-
-// MTLLanguageVersion of a version.
-unsigned long language_number(std::pair<unsigned, unsigned> version) {
-  return (static_cast<unsigned long>(version.first) << 16) + version.second;
-}
-
-// Metal's compiler relaxes arithmetic unless it is told not to. Its modes are all or nothing, so
-// anything less than all permissions means none.
-void set_math_mode(MTLCompileOptions* options, MathMode math) {
-  const bool is_fast = allows(math, MathMode::Fast);
-  if ([options respondsToSelector:@selector(setMathMode:)]) {
-    options.mathMode = is_fast ? MTLMathModeFast : MTLMathModeSafe;
-    options.mathFloatingPointFunctions =
-        is_fast ? MTLMathFloatingPointFunctionsFast : MTLMathFloatingPointFunctionsPrecise;
-  } else {
-    options.fastMathEnabled = is_fast ? YES : NO;
-  }
-}
-
-Result<MTLCompileOptions*> compile_options(const BuildOptions& given) {
-  MTLCompileOptions* options = [[[MTLCompileOptions alloc] init] autorelease];
-  if (given.language) {
-    // The newest version is what new options have.
-    const auto newest = static_cast<unsigned long>(options.languageVersion);
-    if (language_number(*given.language) > newest)
-      return invalid_argument(
-          "the code needs version {}.{} of Metal's language, and this system has {}.{}: build it "
-          "for \"metal -msl={}.{}\"",
-          given.language->first, given.language->second, newest >> 16, newest & 0xffff,
-          newest >> 16, newest & 0xffff);
-    options.languageVersion = static_cast<MTLLanguageVersion>(language_number(*given.language));
-  }
-  if (!given.macros.empty()) {
-    NSMutableDictionary* macros = [NSMutableDictionary dictionary];
-    for (const auto& [name, value] : given.macros)
-      [macros setObject:to_ns(value) forKey:to_ns(name)];
-    options.preprocessorMacros = macros;
-  }
-  set_math_mode(options, given.math);
-  return options;
-}
-
-std::string names_of(const std::vector<EntryPoint>& entry_points) {
-  std::string names;
-  for (const EntryPoint& entry : entry_points)
-    names += (names.empty() ? "\"" : ", \"") + entry.name + "\"";
-  return names;
-}
-
-std::string joined(NSArray<NSString*>* names) {
-  return to_string([names componentsJoinedByString:@", "]);
-}
-
-// The library is the caller's, who releases it.
-Result<id<MTLLibrary>> build_library(const Context& context, const KernelCode& code,
-                                     const BuildOptions& options) {
-  TL_ASSIGN_OR_RETURN(MTLCompileOptions* const compile, compile_options(options));
-  NSError* error = nil;
-  id<MTLLibrary> library = [objc(context.device()) newLibraryWithSource:to_ns(code.code)
-                                                                options:compile
-                                                                  error:&error];
-  if (library != nil) return [library autorelease];
-  const Status status = to_error(error, "newLibraryWithSource");
-  return Status(StatusCode::BuildFailed, status.message());
-}
 
 Status check_simd_width(const Context& context, const BuildOptions& options,
                         id<MTLComputePipelineState> pipeline) {
@@ -107,13 +40,9 @@ MTLPipelineOption pipeline_options(ArchiveUse use) {
                                  : reflection;
 }
 
-Result<Kernel> make_kernel(const Context& context, id<MTLLibrary> library,
+Result<Kernel> make_kernel(const Context& context, id<MTLFunction> function,
                            const BuildOptions& options, const EntryPoint& entry,
                            ArchiveOfKernels& archive) {
-  id<MTLFunction> function = [[library newFunctionWithName:to_ns(entry.name)] autorelease];
-  if (function == nil)
-    return make_error(StatusCode::NotFound, "the code defines no kernel \"{}\"; it has: {}",
-                      entry.name, joined(library.functionNames));
   MTLComputePipelineDescriptor* descriptor =
       [[[MTLComputePipelineDescriptor alloc] init] autorelease];
   descriptor.computeFunction = function;
@@ -142,13 +71,15 @@ Result<Kernel> make_kernel(const Context& context, id<MTLLibrary> library,
   return kernel;
 }
 
-Result<std::vector<Kernel>> make_kernels(const Context& context, id<MTLLibrary> library,
+Result<std::vector<Kernel>> make_kernels(const Context& context,
+                                         NSArray<id<MTLFunction>>* functions,
                                          const BuildOptions& options,
                                          const std::vector<EntryPoint>& entry_points,
                                          ArchiveOfKernels& archive) {
   std::vector<Kernel> kernels;
-  for (const EntryPoint& entry : entry_points) {
-    TL_ASSIGN_OR_RETURN(Kernel kernel, make_kernel(context, library, options, entry, archive));
+  for (std::size_t i = 0; i < entry_points.size(); ++i) {
+    TL_ASSIGN_OR_RETURN(Kernel kernel, make_kernel(context, [functions objectAtIndex:i], options,
+                                                   entry_points[i], archive));
     kernels.push_back(std::move(kernel));
   }
   return kernels;
@@ -156,22 +87,24 @@ Result<std::vector<Kernel>> make_kernels(const Context& context, id<MTLLibrary> 
 
 // From the archive that the binary cache has. Whatever is wrong with that one, and if there is
 // none, from a new one, which replaces it.
-Result<std::vector<Kernel>> make_kernels(const Context& context, id<MTLLibrary> library,
-                                         const KernelCode& code, const BuildOptions& options,
+Result<std::vector<Kernel>> make_kernels(const Context& context,
+                                         NSArray<id<MTLFunction>>* functions,
+                                         const ProgramCode& program,
                                          const std::vector<EntryPoint>& entry_points) {
+  const BuildOptions& options = program.options;
   BinaryCache* const cache = context.binary_cache();
   ArchiveOfKernels archive;
-  if (cache == nullptr) return make_kernels(context, library, options, entry_points, archive);
-  const BinaryKey key = archive_key(*context.info(), code, options.math, entry_points);
+  if (cache == nullptr) return make_kernels(context, functions, options, entry_points, archive);
+  const BinaryKey key = archive_key(*context.info(), program, entry_points);
   const ArchiveFolder folder;
   archive = {find_archive(context, *cache, key, folder), ArchiveUse::Only};
   if (archive.archive) {
-    auto kernels = make_kernels(context, library, options, entry_points, archive);
+    auto kernels = make_kernels(context, functions, options, entry_points, archive);
     if (kernels.ok()) return kernels;
   }
   archive = {new_archive(context), ArchiveUse::Fill};
   if (!archive.archive) archive = {};
-  auto kernels = make_kernels(context, library, options, entry_points, archive);
+  auto kernels = make_kernels(context, functions, options, entry_points, archive);
   if (kernels.ok() && archive.archive) store_archive(*cache, key, archive.archive.get(), folder);
   return kernels;
 }
@@ -179,32 +112,34 @@ Result<std::vector<Kernel>> make_kernels(const Context& context, id<MTLLibrary> 
 }  // namespace
 
 MetalExecutable::MetalExecutable(std::shared_ptr<const Context> context,
-                                 std::vector<EntryPoint> entry_points, KernelCode code,
-                                 BuildOptions options)
+                                 std::vector<EntryPoint> entry_points,
+                                 std::vector<ProgramCode> codes)
     : Executable(context->info(), std::move(entry_points)),
       context_(std::move(context)),
-      code_(std::move(code)),
-      options_(std::move(options)) {}
+      codes_(std::move(codes)) {}
 
 Result<std::shared_ptr<Executable>> MetalExecutable::create(std::shared_ptr<const Context> context,
                                                             const ExecutableDesc& desc) {
-  TL_ASSIGN_OR_RETURN(const KernelCode* code, select_code(desc, kFormats, "metal"));
-  TL_ASSIGN_OR_RETURN(BuildOptions options, parse_build_options(code->build_options, desc.math));
+  TL_ASSIGN_OR_RETURN(std::vector<ProgramCode> codes, find_codes(desc));
   return std::shared_ptr<Executable>(
-      new MetalExecutable(std::move(context), desc.entry_points, *code, std::move(options)));
+      new MetalExecutable(std::move(context), desc.entry_points, std::move(codes)));
 }
 
 Status MetalExecutable::build() {
   const HostSpan span(context_->profile(), "build an executable");
   @autoreleasepool {
-    const auto library = build_library(*context_, code_, options_);
-    if (!library.ok())
-      return library.status().with_context(fmt::format("kernel {}", names_of(entry_points())));
+    auto functions = make_functions(*context_, codes_.front(), entry_points());
+    // A metallib may be one of a newer system; its source is not.
+    if (!functions.ok() && codes_.size() > 1) {
+      codes_.erase(codes_.begin());
+      functions = make_functions(*context_, codes_.front(), entry_points());
+    }
+    TL_RETURN_IF_ERROR(functions.status());
     TL_ASSIGN_OR_RETURN(kernels_,
-                        make_kernels(*context_, *library, code_, options_, entry_points()));
+                        make_kernels(*context_, *functions, codes_.front(), entry_points()));
   }
   move_exit_handlers_up();  // registered after the compiler's, so that they run first
-  code_ = {};               // no longer needed
+  codes_ = {};              // no longer needed
   return {};
 }
 

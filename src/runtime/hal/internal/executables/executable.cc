@@ -50,6 +50,8 @@ std::string_view to_string(KernelFormat format) {
       return "host functions";
     case KernelFormat::Ir:
       return "IR";
+    case KernelFormat::Metallib:
+      return "a metallib";
   }
   return "an unknown format";
 }

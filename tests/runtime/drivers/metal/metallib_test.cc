@@ -1,0 +1,123 @@
+// Executables from metallibs: which code is taken, and what is said of one that cannot be.
+#include "tests/softmetal/compile/metallib.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/hal/transfer.h"
+#include "tests/runtime/drivers/metal/device_test.h"
+#include "tests/softmetal/compile/cache.h"
+#include "tests/softmetal/compile/process.h"
+#include "tests/softmetal/compile/scratch_folder.h"
+
+namespace texloom::hal::metal {
+namespace {
+
+// What clang runs for: a library of source, and the code of its pipelines.
+constexpr std::uint64_t kLibrary = 2, kPipelines = 1;
+
+KernelCode metallib_of(const std::string& source) {
+  return {.format = KernelFormat::Metallib,
+          .code = softmetal::write_metallib({source, {}, softmetal::compile_source(source, {})})};
+}
+
+class Metallibs : public DeviceTest {
+ protected:
+  void SetUp() override { start(); }
+  void TearDown() override { softmetal::set_cache_folder(""); }
+
+  // As in a new process, for which Metal has cached nothing.
+  void start() {
+    open({.binary_cache = std::make_shared<BinaryCache>(
+              BinaryCacheOptions{.folder = folder_.path() + "/archives"})});
+    forget();
+  }
+  void forget() {
+    softmetal::set_cache_folder(folder_.path() + "/metal" + std::to_string(++caches_));
+    before_ = softmetal::processes_run();
+  }
+  std::uint64_t runs() const { return softmetal::processes_run() - before_; }
+
+  static ExecutableDesc desc_of(std::vector<KernelCode> codes) {
+    return {.codes = std::move(codes), .entry_points = {{.name = "add", .params = add_params()}}};
+  }
+  void expect_that_it_adds(const ExecutableDesc& desc) {
+    const auto made = device->create_executable(desc);
+    TL_ASSERT_OK(made.status());
+    const auto in = make(4), out = make(4);
+    std::array<int, 1> value = {7};
+    TL_ASSERT_OK(write_buffer(*device, in, 0, std::as_bytes(std::span(value))));
+    const auto commands = device->create_command_buffer();
+    TL_ASSERT_OK(commands->dispatch(*made, 0, {1, 1, 1},
+                                    std::array<Binding, 2>{BufferBinding{in}, BufferBinding{out}},
+                                    std::array{Constant(5)}));
+    TL_ASSERT_OK(run_and_wait(*device, commands));
+    TL_ASSERT_OK(read_buffer(*device, out, 0, std::as_writable_bytes(std::span(value))));
+    EXPECT_EQ(value[0], 12);
+  }
+  void expect_refused(const KernelCode& code, StatusCode status, const std::string& words) {
+    const auto made = device->create_executable(desc_of({code}));
+    EXPECT_THAT(made.status(), fails_with(status, words));
+    EXPECT_THAT(made.status(), fails_with(status, "or give the source beside it"));
+  }
+
+  const KernelCode source_ = {.format = KernelFormat::Msl, .code = kAddSource};
+  const KernelCode metallib_ = metallib_of(kAddSource);
+  const KernelCode nonsense_ = {.format = KernelFormat::Metallib, .code = "nonsense"};
+  const KernelCode other_ = metallib_of("kernel void other() {}");
+  softmetal::ScratchFolder folder_;
+  int caches_ = 0;
+  std::uint64_t before_ = 0;
+};
+
+TEST_F(Metallibs, AreTakenBeforeSource) {
+  expect_that_it_adds(desc_of({source_, metallib_}));
+  EXPECT_EQ(runs(), kPipelines);
+}
+
+TEST_F(Metallibs, NeedNoCompilerBesideAnArchive) {
+  expect_that_it_adds(desc_of({metallib_}));
+  start();
+  expect_that_it_adds(desc_of({metallib_}));
+  EXPECT_EQ(runs(), 0U);
+}
+
+TEST_F(Metallibs, LeaveTheirPlaceToSource) {
+  for (const KernelCode& bad : {nonsense_, other_}) {
+    start();
+    expect_that_it_adds(desc_of({bad, source_}));
+    EXPECT_EQ(runs(), kLibrary + (bad == nonsense_ ? kPipelines : 0U))
+        << "the archive is that of the source";
+  }
+}
+
+TEST_F(Metallibs, AreRefusedInWords) {
+  expect_refused(nonsense_, StatusCode::BuildFailed,
+                 "the metallib cannot be loaded: newLibraryWithData: the library is no compiled "
+                 "library, or damaged");
+  expect_refused({.format = KernelFormat::Metallib, .code = "MTLB\x01"}, StatusCode::BuildFailed,
+                 "one of Apple's");
+  expect_refused(other_, StatusCode::NotFound,
+                 "the metallib defines no kernel \"add\"; it has: other; help: build");
+}
+
+// The source is what there is in the end, so that its errors are told.
+TEST_F(Metallibs, DoNotHideTheErrorsOfTheirSource) {
+  const KernelCode broken = {.format = KernelFormat::Msl, .code = "kernel void add() { x; }"};
+  EXPECT_THAT(device->create_executable(desc_of({nonsense_, broken})).status(),
+              fails_with(StatusCode::BuildFailed, "newLibraryWithSource"));
+}
+
+TEST_F(Metallibs, MayNotRelaxArithmeticMoreThanIsAllowed) {
+  KernelCode fast = metallib_;
+  fast.build_options = {"-ffast-math"};
+  EXPECT_THAT(device->create_executable(desc_of({fast, source_})).status(),
+              fails_with(StatusCode::InvalidArgument, "-ffast-math"));
+}
+
+}  // namespace
+}  // namespace texloom::hal::metal
