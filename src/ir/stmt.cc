@@ -155,6 +155,18 @@ Stmt make_free(Buffer buffer, SourceLocation location) {
 
 Stmt make_barrier(SourceLocation location) { return finish(new Barrier, std::move(location), {}); }
 
+Stmt make_shuffle(Expr var, Expr value, Expr offset, int width, Stmt body,
+                  SourceLocation location) {
+  TL_CHECK(var->type == value->type);
+  auto* node = new Shuffle;
+  node->var = std::move(var);
+  node->value = std::move(value);
+  node->offset = std::move(offset);
+  node->width = width;
+  node->body = std::move(body);
+  return finish(node, std::move(location), {&node->body});
+}
+
 Stmt make_launch(int kernel, SourceLocation location) {
   auto* node = new Launch;
   node->kernel = kernel;

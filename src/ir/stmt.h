@@ -122,6 +122,19 @@ struct Barrier : StmtBase<Barrier> {
   static constexpr StmtKind kKind = StmtKind::Barrier;
   auto fields() const { return field_list(); }
 };
+// All threads of a block run it together. The variable gets the value of the thread whose number is
+// larger by `offset`; it is undefined if that thread is in another SIMD-group, or in none. Threads
+// are numbered with threadIdx.x fastest, and SIMD-groups are `width` threads each, from number 0
+// on.
+struct Shuffle : StmtBase<Shuffle> {
+  static constexpr StmtKind kKind = StmtKind::Shuffle;
+  Expr var;
+  Expr value;
+  Expr offset;
+  int width = 1;
+  Stmt body;
+  auto fields() const { return field_list(Definition{var}, value, offset, width, body); }
+};
 struct Launch : StmtBase<Launch> {
   static constexpr StmtKind kKind = StmtKind::Launch;
   int kernel = 0;  // an index into Program::kernels
@@ -148,6 +161,8 @@ Stmt make_pipelined(Buffer buffer, int stages, Stmt body, SourceLocation locatio
 Stmt make_allocate(Buffer buffer, Stmt body, SourceLocation location = {});
 Stmt make_free(Buffer buffer, SourceLocation location = {});
 Stmt make_barrier(SourceLocation location = {});
+Stmt make_shuffle(Expr var, Expr value, Expr offset, int width, Stmt body,
+                  SourceLocation location = {});
 Stmt make_launch(int kernel, SourceLocation location = {});
 // The empty statement. make_seq() drops it.
 Stmt make_empty();

@@ -84,6 +84,9 @@ Stmt rebuild(const Seq&, Stmts statements) { return make_seq(std::move(statement
 Stmt rebuild(const Let& n, const Expr& var, Expr value, Stmt body) {
   return make_let(var, std::move(value), std::move(body), n.location);
 }
+Stmt rebuild(const Shuffle& n, const Expr& var, Expr value, Expr offset, int width, Stmt body) {
+  return make_shuffle(var, std::move(value), std::move(offset), width, std::move(body), n.location);
+}
 Stmt rebuild(const Nest& n, const Buffer& result, Stmt body) {
   return make_nest(result, std::move(body), n.location);
 }

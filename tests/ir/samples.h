@@ -88,7 +88,7 @@ struct StmtSample {
 inline std::vector<StmtSample> stmt_samples(const Leaves& l) {
   const Stmt store = make_store(l.a, {l.i, l.j}, l.x);
   const Stmt other = make_store(l.a, {l.j, l.i}, l.y);
-  const Expr loop = make_var("k"), bound = make_var("b", kFloat32);
+  const Expr loop = make_var("k"), bound = make_var("b", kFloat32), given = make_var("s", kFloat32);
   return {
       {store, "A[i, j] = x\n"},
       {make_texture_store(l.t, l.i, l.j, l.v), "texture2d.store(T, x=i, y=j, v: float32x4)\n"},
@@ -102,6 +102,8 @@ inline std::vector<StmtSample> stmt_samples(const Leaves& l) {
       {make_pipelined(l.a, 2, store), "pipelined A stages=2 {\n  A[i, j] = x\n}\n"},
       {make_free(l.a), "buffer.free A\n"},
       {make_barrier(), "barrier\n"},
+      {make_shuffle(given, l.z, l.n, 32, store),
+       "shuffle s: float32 = z by n of 32\nA[i, j] = x\n"},
       {make_evaluate(make_foreign_call(
            kInt32, "g", false,
            {make_pointer(Access::ReadWrite, l.a, {l.i, l.j}, {l.n, l.n}, make_int(0))})),

@@ -126,6 +126,7 @@ TEST(Children, AreSeenInOrder) {
       {"s"},
       {},
       {},
+      {"z", "n", "s"},
       {"call_extern(g, access_ptr(read_write, A[i, j], extents=(n, n)): int32)"}};
   const std::vector<StmtSample> stmts = stmt_samples(l);
   ASSERT_EQ(stmts.size(), expected_stmts.size());
@@ -191,7 +192,8 @@ TEST(MapChildren, RebuildsWithEachChild) {
       const bool direct = as<Store>(sample.s) != nullptr || as<TextureStore>(sample.s) != nullptr;
       const bool head = (as<For>(sample.s) != nullptr && name == "n") ||
                         (as<If>(sample.s) != nullptr && name == "p") ||
-                        (as<While>(sample.s) != nullptr && name == "p");
+                        (as<While>(sample.s) != nullptr && name == "p") ||
+                        (as<Shuffle>(sample.s) != nullptr && (name == "z" || name == "n"));
       EXPECT_EQ(to_string(mapped), direct || head ? renamed(sample.text, name) : sample.text);
     }
   }
@@ -212,6 +214,7 @@ TEST(MapChildren, RebuildsStatements) {
                  "while p {\n  barrier\n}\n", "barrier\nbarrier\n", "let b: float32 = z\nbarrier\n",
                  "buffer.alloca A: global float32[8, 16]\nbarrier\n", "nest A {\n  barrier\n}\n",
                  "pipelined A stages=2 {\n  barrier\n}\n", "buffer.free A\n", "barrier\n",
+                 "shuffle s: float32 = z by n of 32\nbarrier\n",
                  "evaluate call_extern(g, access_ptr(read_write, A[i, j], extents=(n, n)): "
                  "int32)\n"));
   const Stmt store = make_store(l.a, {l.i, l.j}, l.x);

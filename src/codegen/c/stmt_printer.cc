@@ -34,17 +34,23 @@ void StmtPrinter::stmt(const Stmt& s) {
         for (const Stmt& each : n.statements) stmt(each);
       },
       [&](const ir::Let& n) {
-        const std::string value = exprs_.text(n.value);
-        line(fmt::format("const {} {} = {};", value_type_name(n.var->type), exprs_.text(n.var),
-                         value));
+        define(n.var, exprs_.text(n.value));
         stmt(n.body);
       },
       [&](const ir::Allocate& n) {
         line(declaration(n.buffer));
         stmt(n.body);
       },
+      [&](const ir::Shuffle& n) {
+        define(n.var, shuffle(n));
+        stmt(n.body);
+      },
       [&](const ir::Barrier&) { line(barrier()); },
       [](const auto&) { TL_UNREACHABLE("a statement of the launch plan inside a kernel"); });
+}
+
+void StmtPrinter::define(const ir::Expr& var, const std::string& value) {
+  line(fmt::format("const {} {} = {};", value_type_name(var->type), exprs_.text(var), value));
 }
 
 void StmtPrinter::block(const std::string& head, const Stmt& body) {

@@ -30,12 +30,15 @@ class StmtPrinter {
   virtual void store(const ir::Store& n) = 0;
   virtual void store_texel(const ir::TextureStore& n) = 0;
   virtual std::string barrier() = 0;
+  // The value that a thread gets. Only for dialects with shuffles.
+  virtual std::string shuffle(const ir::Shuffle& n) = 0;
   // The declaration of an array that the kernel allocates.
   virtual std::string declaration(const ir::Buffer& buffer) = 0;
   // The line in front of a loop; not called for UnrollHint::None.
   virtual std::string_view pragma(UnrollHint hint) = 0;
 
  private:
+  void define(const ir::Expr& var, const std::string& value);
   void block(const std::string& head, const ir::Stmt& body);
 
   ExprPrinter& exprs_;

@@ -28,6 +28,10 @@ bool Dialect::has_values(Type type) const {
   return true;
 }
 
+bool Dialect::has_shuffles(Type type) const {
+  return shuffles && type.is_scalar() && !type.is_bool() && type.bits <= 32 && has_values(type);
+}
+
 bool Dialect::is_memory_alone(Type element) const {
   if (element.code == ir::TypeCode::BFloat) return bfloat16;
   return element == Type::f(16) && half == HalfSupport::Memory;

@@ -48,6 +48,7 @@ struct Dialect {
   bool bools_in_memory = false;  // else memory holds them as uint8, 0 or 1
   bool float64 = false;
   bool int64 = true;
+  bool shuffles = false;            // threads of a SIMD-group exchange values: ir::Shuffle
   bool vector_trigonometry = true;  // sin, cos and tan of vectors are exact
   // The alignment in bytes of arguments and of arrays that threads share: a vector up to that size
   // is accessed at once if its index is a multiple of its lanes.
@@ -67,6 +68,8 @@ struct Dialect {
   bool has_values(ir::Type type) const;
   // Whether memory may hold elements of this type, whose values are float32.
   bool is_memory_alone(ir::Type element) const;
+  // Whether threads may exchange values of this type.
+  bool has_shuffles(ir::Type type) const;
   // Whether memory may hold elements of this type.
   bool has_memory(ir::Type element) const;
   // The type of a variable that holds a value loaded from memory of this type, with the same lanes.

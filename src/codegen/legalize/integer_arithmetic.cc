@@ -179,7 +179,8 @@ Ranges ranges_of(const ir::Kernel& kernel) {
       [&](const ir::Let& n) {
         ranges.widen(n.var, bounds(n.value, ranges));
         if (reads_memory(n.value, ranges)) ranges.set_memory(n.var);
-      });
+      },
+      [&](const ir::Shuffle& n) { ranges.set_memory(n.var); });
   return ranges;
 }
 

@@ -72,6 +72,16 @@ class DialectVerifier {
     value(n.value);
     stmt(n.body);
   }
+  void check(const ir::Shuffle& n, const Stmt& s) {
+    if (!dialect_.has_shuffles(n.var->type)) {
+      add(DialectRule::Shuffles, s,
+          fmt::format("threads do not exchange values of type {}", to_string(n.var->type)));
+    }
+    value(n.var);
+    value(n.value);
+    value(n.offset);
+    stmt(n.body);
+  }
   void check(const ir::Allocate& n, const Stmt& s) {
     memory(n.buffer);
     const Type type = dialect_.loaded(n.buffer->type);
@@ -271,6 +281,8 @@ std::string_view to_string(DialectRule rule) {
       return "divisions";
     case DialectRule::Conditions:
       return "conditions";
+    case DialectRule::Shuffles:
+      return "shuffles";
   }
   TL_UNREACHABLE();
 }

@@ -31,6 +31,7 @@ enum class DialectRule : uint8_t {
                // of Selects: comparisons of elements as wide as the Select's, or And, Or and Not of
                // these. Both branches may be evaluated. A Select with a scalar condition evaluates
                // only one of them
+  Shuffles,    // threads exchange only values that the dialect shuffles
 };
 // "widths", "lanes", ...
 std::string_view to_string(DialectRule rule);

@@ -12,6 +12,7 @@ Dialect msl_dialect(const ir::Target& target) {
       .bools_in_memory = false,
       .float64 = false,
       .int64 = true,
+      .shuffles = true,
       .alignment = 16,
       .private_alignment = 16,
       .without_float64 = "compute it in float32, or for the target \"opencl\"",

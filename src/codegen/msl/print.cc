@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <string_view>
 
 #include "codegen/c/kernel_printer.h"
@@ -139,6 +140,7 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
     for (const bool block : {true, false}) {
       if (uses_axes(block)) params.push_back(axis_parameter(block));
     }
+    if (uses_lane()) params.push_back("uint tl_lane [[thread_index_in_simdgroup]]");
     const auto& [x, y, z] = kernel().block;
     return fmt::format("{}{}[[max_total_threads_per_threadgroup({})]]\nkernel void {}({}{}) {{\n",
                        table, constants, x * y * z, name, params.empty() ? "" : "\n    ",
@@ -254,6 +256,23 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
     return fmt::format("{}_barrier(mem_flags::mem_threadgroup{});",
                        is_one_simdgroup ? "simdgroup" : "threadgroup",
                        form.exchanged.empty() ? "" : " | mem_flags::mem_device");
+  }
+
+  // At a constant distance there may be no thread at the ends of a SIMD-group, for which these
+  // functions are defined.
+  std::string shuffle(const ir::Shuffle& n) override {
+    const std::string value = exprs.text(n.value);
+    if (const int64_t* offset = int_value(n.offset)) {
+      return fmt::format("simd_shuffle_{}({}, {})", *offset < 0 ? "up" : "down", value,
+                         std::abs(*offset));
+    }
+    return fmt::format("simd_shuffle({}, ushort(int(tl_lane) + {}))", value,
+                       exprs.text(n.offset, Precedence::Product));
+  }
+
+  bool uses_lane() const {
+    return any_of(kernel().body,
+                  [](const ir::Shuffle& n) { return int_value(n.offset) == nullptr; });
   }
 
   const ir::Target& target_;

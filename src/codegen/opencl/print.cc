@@ -218,6 +218,10 @@ class OpenCLKernelPrinter : private KernelParts, public KernelPrinter {
     return form.exchanged.empty() ? "barrier(CLK_LOCAL_MEM_FENCE);"
                                   : "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);";
   }
+
+  std::string shuffle(const ir::Shuffle&) override {
+    TL_UNREACHABLE("OpenCL C 1.2 has no shuffles");
+  }
 };
 
 }  // namespace

@@ -45,6 +45,7 @@ void UniformValues::visit(const Stmt& s, bool divergent) {
   if (const auto* loop = as<While>(s)) divergent = divergent || varies(loop->condition);
   if (const auto* guard = as<If>(s)) divergent = divergent || varies(guard->condition);
   if (const auto* let = as<Let>(s); let != nullptr && varies(let->value)) add(let->var);
+  if (const auto* shuffle = as<Shuffle>(s)) add(shuffle->var);
   if (const auto* store = as<Store>(s);
       store != nullptr && store->buffer->memory == MemoryScope::Local) {
     const bool same = !divergent && !varies(store->value) &&

@@ -36,9 +36,13 @@ struct Thread {
 
 using Threads = std::vector<std::unique_ptr<Thread>>;
 
+std::string_view name_of(Stepper::Halt halt) {
+  return halt == Stepper::Halt::Shuffle ? "shuffle" : "barrier";
+}
+
 // Whether all threads are at the same place. If not, reports this for the first one that waits.
 bool agree(Threads& threads, const Kernel& kernel) {
-  const auto waits = [](const Thread& t) { return t.halt == Stepper::Halt::Barrier; };
+  const auto waits = [](const Thread& t) { return t.halt != Stepper::Halt::End; };
   Thread* first = nullptr;
   for (const auto& thread : threads) {
     if (first == nullptr && waits(*thread)) first = thread.get();
@@ -47,17 +51,44 @@ bool agree(Threads& threads, const Kernel& kernel) {
   for (const auto& thread : threads) {
     const bool ended = !waits(*thread);
     if (!ended && first->stepper.is_where(thread->stepper)) continue;
-    const StmtNode& barrier = first->stepper.halted_at();
-    const bool same = !ended && &thread->stepper.halted_at() == &barrier;
-    first->runner.report(ReportKind::Divergence, &barrier, barrier.location, [&] {
-      return fmt::format("it waits at a barrier, and {} {}", to_string(*thread->runner.id()),
-                         ended  ? "has come to the end of " + kernel.name
-                         : same ? "waits there in another iteration"
-                                : "waits at another barrier");
+    const StmtNode& place = first->stepper.halted_at();
+    const bool same = !ended && &thread->stepper.halted_at() == &place;
+    const std::string_view what = name_of(first->halt);
+    const std::string elsewhere = ended  ? "has come to the end of " + kernel.name
+                                  : same ? "waits there in another iteration"
+                                  : thread->halt == first->halt
+                                      ? fmt::format("waits at another {}", what)
+                                      : fmt::format("waits at a {}", name_of(thread->halt));
+    first->runner.report(ReportKind::Divergence, &place, place.location, [&] {
+      return fmt::format("it waits at a {}, and {} {}", what, to_string(*thread->runner.id()),
+                         elsewhere);
     });
     return false;
   }
   return true;
+}
+
+// Gives every thread the value of the one that it asks for. All are at the same shuffle.
+void shuffle(Threads& threads) {
+  const auto& n = static_cast<const Shuffle&>(threads.front()->stepper.halted_at());
+  std::vector<Value> values;
+  for (const auto& thread : threads) values.push_back(thread->evaluator.evaluate(n.value));
+  const auto count = static_cast<int64_t>(threads.size());
+  for (int64_t number = 0; number < count; ++number) {
+    Thread& thread = *threads[static_cast<size_t>(number)];
+    const int64_t other =
+        number + thread.evaluator.evaluate_decision(n.offset, &n, n.location, "the offset is");
+    const bool is_there = other >= 0 && other < count && other / n.width == number / n.width;
+    Value value{n.var->type, {}};
+    if (is_there) {
+      value = values[static_cast<size_t>(other)];
+    } else {
+      value.lanes.fill({.undefined = thread.runner.note_undefined(&n, 0, n.location, [] {
+        return "it is shuffled from outside of the SIMD-group";
+      })});
+    }
+    thread.evaluator.bind(n.var, value);
+  }
 }
 
 }  // namespace
@@ -79,8 +110,12 @@ void run_block(LaunchState& launch, const std::array<int64_t, 3>& block) {
   do {
     for (const auto& thread : threads) thread->halt = thread->stepper.advance();
     if (!agree(threads, launch.kernel)) return;
-    for (const auto& thread : threads) thread->runner.pass_barrier();
-  } while (threads.front()->halt == Stepper::Halt::Barrier);
+    if (threads.front()->halt == Stepper::Halt::Shuffle) {
+      shuffle(threads);
+    } else {
+      for (const auto& thread : threads) thread->runner.pass_barrier();
+    }
+  } while (threads.front()->halt != Stepper::Halt::End);
 }
 
 }  // namespace texloom::ir

@@ -51,6 +51,8 @@ class Interpreter {
           return state_.reporter.take();
         case Stepper::Halt::Barrier:
           break;
+        case Stepper::Halt::Shuffle:
+          TL_UNREACHABLE("only kernels have shuffles");
         case Stepper::Halt::Launch:
           launch(static_cast<const Launch&>(stepper.halted_at()));
       }

@@ -29,8 +29,8 @@ struct InterpretOptions {
 //   * Loops, Flattened: one runner executes all loops in order, including those over threads. There
 //     are no races, and barriers do nothing.
 //   * Kernels, Legalized: executes the launch plan: the blocks of each kernel one by one, and
-//     the threads of a block in turn, each up to the next barrier. A barrier orders the accesses
-//     of its block's threads to shared and global memory; nothing orders two blocks of a
+//     the threads of a block in turn, each up to the next barrier or shuffle. A barrier orders the
+//     accesses of its block's threads to shared and global memory; nothing orders two blocks of a
 //     launch.
 //
 // `arguments` are the places of the parameters, in order; one image may contain several. The caller

@@ -16,7 +16,7 @@ namespace texloom::ir {
 
 enum class ReportKind : uint8_t {
   Race,            // two threads access one element or texel, one writes, nothing orders them
-  Divergence,      // some threads of a block are at a barrier, others elsewhere
+  Divergence,      // some threads of a block are at a barrier or a shuffle, others elsewhere
   OutOfBounds,     // an access outside its buffer, or a store outside its texture
   Undefined,       // an undefined value is returned to the caller, or decides something
   ReadWriteImage,  // one kernel reads and writes one image

@@ -43,7 +43,7 @@ void Stepper::begin(Frame& frame) {
         frame.extent = 1;
       },
       [&](const Free& n) { view_.own.erase(n.buffer.get()); }, [](const Barrier&) {},
-      [](const Launch&) {});
+      [&](const Shuffle&) { frame.extent = 1; }, [](const Launch&) {});
 }
 
 void Stepper::allocate(const Buffer& buffer) {
@@ -72,9 +72,23 @@ const Stmt* Stepper::next_child(Frame& frame) {
         return holds != 0 ? &n.body : nullptr;
       },
       [&](const Seq& n) { return &n.statements[static_cast<size_t>(i)]; },
-      [](const Let& n) { return &n.body; }, [](const Nest& n) { return &n.body; },
-      [](const Pipelined& n) { return &n.body; }, [](const Allocate& n) { return &n.body; },
+      [](const Let& n) { return &n.body; }, [](const Shuffle& n) { return &n.body; },
+      [](const Nest& n) { return &n.body; }, [](const Pipelined& n) { return &n.body; },
+      [](const Allocate& n) { return &n.body; },
       [](const auto&) -> const Stmt* { return nullptr; });
+}
+
+std::optional<Stepper::Halt> Stepper::halt_at(StmtKind kind) {
+  switch (kind) {
+    case StmtKind::Barrier:
+      return Halt::Barrier;
+    case StmtKind::Shuffle:
+      return Halt::Shuffle;
+    case StmtKind::Launch:
+      return Halt::Launch;
+    default:
+      return std::nullopt;
+  }
 }
 
 Stepper::Halt Stepper::advance() {
@@ -82,10 +96,10 @@ Stepper::Halt Stepper::advance() {
   while (!frames_.empty()) {
     Frame& frame = frames_.back();
     const Stmt& s = *frame.stmt;
-    const bool halts = s->kind == StmtKind::Barrier || s->kind == StmtKind::Launch;
-    if (halts && s.get() != halted_at_) {
+    const std::optional<Halt> halt = halt_at(s->kind);
+    if (halt && frame.next == 0 && s.get() != halted_at_) {
       halted_at_ = s.get();
-      return s->kind == StmtKind::Barrier ? Halt::Barrier : Halt::Launch;
+      return *halt;
     }
     halted_at_ = nullptr;
     if (const Stmt* child = next_child(frame)) {

@@ -1,6 +1,7 @@
 // Executes statements of the IR, and halts wherever other code has to run.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "ir/interpret/evaluate.h"
@@ -11,7 +12,7 @@ namespace texloom::ir {
 // threads of a block take turns at barriers.
 class Stepper {
  public:
-  enum class Halt : uint8_t { End, Barrier, Launch };
+  enum class Halt : uint8_t { End, Barrier, Shuffle, Launch };
 
   // The arguments must outlive it.
   Stepper(const Stmt& body, Runner& runner, View& view, Evaluator& evaluator)
@@ -20,12 +21,13 @@ class Stepper {
   // Allocates a temporary that exists from the beginning.
   void allocate(const Buffer& buffer);
 
-  // Runs up to the next barrier or launch, or to the end. Vectorized loops and loops over threads
-  // run like others: an inner loop over a thread tag computes into a buffer that is allocated
-  // inside the outer loop, and completes it in each of its iterations.
+  // Runs up to the next barrier, shuffle or launch, or to the end. Whoever resumes it after a
+  // shuffle has bound its variable. Vectorized loops and loops over threads run like others: an
+  // inner loop over a thread tag computes into a buffer that is allocated inside the outer loop,
+  // and completes it in each of its iterations.
   Halt advance();
 
-  // The Barrier or Launch of the last halt.
+  // The Barrier, Shuffle or Launch of the last halt.
   const StmtNode& halted_at() const { return *halted_at_; }
   // Whether the other one has halted at the same place, in the same iterations of all loops.
   bool is_where(const Stepper& other) const;
@@ -38,6 +40,7 @@ class Stepper {
     int64_t extent = 1;  // how many there are
   };
 
+  static std::optional<Halt> halt_at(StmtKind kind);
   void push(const Stmt& s);
   void begin(Frame& frame);
   const Stmt* next_child(Frame& frame);

@@ -11,6 +11,7 @@ namespace texloom::ir {
 namespace {
 
 constexpr int64_t kMaxExtent = int64_t{1} << 48;
+constexpr int64_t kMaxSimdWidth = 1024;
 
 using Words = std::array<std::string_view, 2>;
 
@@ -29,6 +30,7 @@ constexpr Words kNest = {"nest"};
 constexpr Words kAllocate = {"buffer.alloca", "texture2d.alloca"};
 constexpr Words kFree = {"buffer.free", "texture2d.free"};
 constexpr Words kBarrier = {"barrier"};
+constexpr Words kShuffle = {"shuffle"};
 constexpr Words kLaunch = {"launch"};
 constexpr Words kPipelined = {"pipelined"};
 }  // namespace words
@@ -85,8 +87,10 @@ Stmt StmtParser::body_of(std::vector<Item>& items) {
       continue;
     }
     Stmt body = make_seq({reversed.rbegin(), reversed.rend()});
-    reversed = {i->var ? make_let(i->var, i->value, std::move(body), i->location)
-                       : make_allocate(i->buffer, std::move(body), i->location)};
+    reversed = {i->offset ? make_shuffle(i->var, i->value, i->offset, i->width, std::move(body),
+                                         i->location)
+                : i->var  ? make_let(i->var, i->value, std::move(body), i->location)
+                          : make_allocate(i->buffer, std::move(body), i->location)};
   }
   return make_seq({reversed.rbegin(), reversed.rend()});
 }
@@ -179,6 +183,8 @@ StmtParser::Item StmtParser::item() {
       return statement(evaluate());
     case StmtKind::Let:
       return let();
+    case StmtKind::Shuffle:
+      return shuffle();
     case StmtKind::Allocate:
       return allocate();
     case StmtKind::Free:
@@ -246,9 +252,8 @@ Stmt StmtParser::evaluate() {
   return checked(exprs_, first, make_evaluate(std::move(call), place(first)));
 }
 
-StmtParser::Item StmtParser::let() {
-  const Token first = reader_.next();
-  const NamedToken name = reader_.name("the name of a variable");
+StmtParser::Bound StmtParser::bound() {
+  NamedToken name = reader_.name("the name of a variable");
   reader_.expect(":");
   const Type type = reader_.type();
   reader_.expect("=");
@@ -258,8 +263,25 @@ StmtParser::Item StmtParser::let() {
                   "{} is declared {}, its value is {}", name.token.text, to_string(type),
                   to_string(value->type));
   }
-  const Expr var = names_.bind(reader_, name, type);
-  return {nullptr, var, std::move(value), nullptr, place(first)};
+  return {std::move(name), std::move(value)};
+}
+
+StmtParser::Item StmtParser::let() {
+  const Token first = reader_.next();
+  const Bound bound = this->bound();
+  const Expr var = names_.bind(reader_, bound.name, bound.value->type);
+  return {nullptr, var, bound.value, nullptr, place(first)};
+}
+
+StmtParser::Item StmtParser::shuffle() {
+  const Token first = reader_.next();
+  const Bound bound = this->bound();
+  reader_.expect_word("by");
+  Expr offset = exprs_.expr();
+  reader_.expect_word("of");
+  const auto width = static_cast<int>(reader_.integer("a number of threads", 1, kMaxSimdWidth));
+  const Expr var = names_.bind(reader_, bound.name, bound.value->type);
+  return {nullptr, var, bound.value, nullptr, place(first), std::move(offset), width};
 }
 
 std::optional<Buffer> StmtParser::temporary() {

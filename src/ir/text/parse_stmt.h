@@ -44,13 +44,20 @@ class StmtParser {
   SourceLocation place(const Token& first) { return reader_.location(reader_.line_of(first)); }
 
  private:
-  // A statement of a block. The scope of a Let or an Allocate reaches to the end of the block, so
-  // its parts are kept until then.
+  // A statement of a block. The scope of a Let, a Shuffle or an Allocate reaches to the end of the
+  // block, so its parts are kept until then.
   struct Item {
-    Stmt stmt;  // or else the opening of a Let or an Allocate:
+    Stmt stmt;  // or else the opening of a Let, a Shuffle or an Allocate:
     Expr var, value;
     Buffer buffer;
     SourceLocation location;
+    Expr offset = {};  // of a Shuffle
+    int width = 1;
+  };
+  // The name of a new variable and its value.
+  struct Bound {
+    NamedToken name;
+    Expr value;
   };
   // Makes a statement from its body.
   using Close = std::function<Stmt(Stmt)>;
@@ -77,7 +84,9 @@ class StmtParser {
   Close pipelined();
 
   Item item();
+  Bound bound();
   Item let();
+  Item shuffle();
   Item allocate();
   Stmt store();
   Stmt texture_store();

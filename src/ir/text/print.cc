@@ -129,7 +129,8 @@ class Printer {
           for (const Stmt& each : n.statements) {
             // Their definitions reach to the end of the block, so they may need a block of their
             // own.
-            const bool defines = as<Let>(each) != nullptr || as<Allocate>(each) != nullptr;
+            const bool defines = as<Let>(each) != nullptr || as<Allocate>(each) != nullptr ||
+                                 as<Shuffle>(each) != nullptr;
             const bool block = defines && &each != &n.statements.back();
             if (block) out_ += indent + "{\n";
             stmt(each, block ? depth + 1 : depth);
@@ -162,6 +163,18 @@ class Printer {
         [&](const Free& n) {
           out_ +=
               fmt::format("{}{}.free {}{}\n", indent, object_word(n.buffer), name(n.buffer), place);
+        },
+        [&](const Shuffle& n) {
+          out_ += InOrder{"{}shuffle {}: {} = {} by {} of {}{}\n",
+                          indent,
+                          text(n.var),
+                          to_string(n.var->type),
+                          text(n.value),
+                          text(n.offset),
+                          n.width,
+                          place}
+                      .text;
+          stmt(n.body, depth);
         },
         [&](const Barrier&) { out_ += fmt::format("{}barrier{}\n", indent, place); },
         [&](const Launch& n) { launch(n, indent); });

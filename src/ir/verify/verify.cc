@@ -419,8 +419,12 @@ class Verifier {
     scope_.leave(depth);
   }
   void check(const Free& n, const Stmt& s) { allocations_.free(n, s, loop_); }
-  void check(const Barrier&, const Stmt& s) {
-    if (divergent_ > 0) found_.add(Rule::Barriers, s, "not all threads of a block reach it");
+  void check(const Barrier&, const Stmt& s) { all_reach(s); }
+  void check(const Shuffle& n, const Stmt& s) {
+    all_reach(s);
+    expr(n.value);
+    expr(n.offset);
+    body(n.body, n.var, true);
   }
   void check(const Launch& n, const Stmt& s) {
     if (n.kernel < 0 || static_cast<size_t>(n.kernel) >= program_.kernels.size()) {
@@ -440,6 +444,10 @@ class Verifier {
         found_.add(Rule::Plan, s, "{} of kernel {} is freed already", name, launched.name);
       }
     }
+  }
+
+  void all_reach(const Stmt& s) {
+    if (divergent_ > 0) found_.add(Rule::Barriers, s, "not all threads of a block reach it");
   }
 
   void body(const Stmt& s, const Expr& var, bool varying) {

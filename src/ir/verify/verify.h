@@ -31,7 +31,7 @@ enum class Rule : uint8_t {
                 // texture is both read and written
   Axes,         // a kernel has each thread tag once, in order, and its grid and block are their
                 // extents
-  Barriers,     // all threads of a block reach a barrier, or none does
+  Barriers,     // all threads of a block reach a barrier or a shuffle, or none does
   Bounds,       // an index is proven to be inside its buffer, unless a condition of an enclosing
                 // statement or operation guards it; arrays of symbolic extents are not checked
   Padding,      // nothing is computed from undefined padding, and padding that is stated to be
@@ -39,7 +39,7 @@ enum class Rule : uint8_t {
   Plan,         // kernels exist from stage Kernels on, have distinct names, and are launched with
                 // what is visible in the plan, in the loops that their parameters name; what the
                 // plan allocates is freed once, in the same loop, and not used afterwards
-  Limits,       // a kernel needs no more than the target has
+  Limits,       // a kernel needs no more than the target has, and shuffles in its SIMD-groups
 };
 // "nodes", "types", ...
 std::string_view to_string(Rule rule);

@@ -51,6 +51,7 @@ constexpr Places kPipelined = place_bit(Place::Loops);
 constexpr Places kAllocate = kCode | kPlan;
 constexpr Places kFree = kPlan;
 constexpr Places kBarrier = kCode;
+constexpr Places kShuffle = place_bit(Place::Legalized);
 constexpr Places kLaunch = kPlan;
 }  // namespace row
 

@@ -47,6 +47,10 @@ std::string text_of(const Stmt& s) {
       [](const If& n) { return "if " + text_of(n.condition); },
       [](const While& n) { return "while " + text_of(n.condition); },
       [](const Let& n) { return fmt::format("let {} = {}", text_of(n.var), text_of(n.value)); },
+      [](const Shuffle& n) {
+        return fmt::format("shuffle {} = {} by {}", text_of(n.var), text_of(n.value),
+                           text_of(n.offset));
+      },
       [](const Nest& n) { return "nest " + n.result->name; },
       [](const Pipelined& n) { return "pipelined " + n.buffer->name; },
       [](const Allocate& n) { return "alloca " + n.buffer->name; },

@@ -179,6 +179,13 @@ std::string problem_of(const Let& n) {
   return first(when(as<Var>(n.var) == nullptr, "it does not bind a variable"),
                to_string(same_type_problem(n.var->type, n.value->type)));
 }
+std::string problem_of(const Shuffle& n) {
+  return first(
+      when(as<Var>(n.var) == nullptr, "it does not bind a variable"),
+      to_string(same_type_problem(n.var->type, n.value->type)),
+      when(!is_scalar_index(n.offset), "the offset is not a scalar of type int32 or int64"),
+      when(n.width < 1, "a SIMD-group has at least one thread"));
+}
 std::string problem_of(const Seq&) { return {}; }
 std::string problem_of(const Nest&) { return {}; }
 std::string problem_of(const Pipelined& n) {

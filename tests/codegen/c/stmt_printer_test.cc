@@ -60,6 +60,9 @@ class PlainStmts : private StmtPrinter {
     line(exprs_.name(n.texture) + ".write(" + exprs_.text(n.value) + ");");
   }
   std::string barrier() override { return "barrier;"; }
+  std::string shuffle(const ir::Shuffle& n) override {
+    return "shuffle(" + exprs_.text(n.value) + ", " + exprs_.text(n.offset) + ")";
+  }
   std::string declaration(const ir::Buffer& buffer) override {
     return "array " + exprs_.name(buffer) + ";";
   }

@@ -119,6 +119,21 @@ TEST_F(Faults, BarrierInAnotherIteration) {
   EXPECT_THAT(run(loop(i, 2, make_barrier(line(6)))), IsEmpty());
 }
 
+TEST_F(Faults, ShufflesAndBarriers) {
+  const auto shuffle = [&](int at, const Stmt& body) {
+    return make_shuffle(make_var("s"), tx, make_int(0), 32, body, line(at));
+  };
+  const std::string other = "block (0, 0, 0) thread (1, 0, 0) ";
+  EXPECT_THAT(run(make_if(first_thread(), shuffle(6, make_empty()))),
+              ElementsAre("k.py:6: divergence" + in_first + "it waits at a shuffle, and " + other +
+                          "has come to the end of k"));
+  EXPECT_THAT(run(make_seq({make_if(first_thread(), shuffle(6, make_empty())),
+                            make_if(make_not(first_thread()), make_barrier(line(7)))})),
+              ElementsAre("k.py:6: divergence" + in_first + "it waits at a shuffle, and " + other +
+                          "waits at a barrier"));
+  EXPECT_THAT(run(loop(i, 2, shuffle(6, make_barrier(line(7))))), IsEmpty());
+}
+
 // -- Out of bounds.
 
 TEST_F(Faults, ElementOneTooFar) {

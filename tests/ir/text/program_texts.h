@@ -151,6 +151,12 @@ kernel main_kernel0 grid=(1, 1, 1) block=(16, 1, 1)
   L[0] = float32(float16(H[tx: float32] * 0.5))
   evaluate call_extern(touch, access_ptr(read_write, L[0], extents=(4)): int32)
   barrier
+  {
+    shuffle next: float32 = L[0] by 8 of 16
+    L[1] = next
+    shuffle first: int32 = tx * 2 by tx * -1 of 16
+    L[2] = float32(first)
+  }
   for k < 4 {
     let texel: float32x4 = H[ramp(k * 4, 1, 4): float32x4] + x4(float32(float16(float32(0.1))))
     texture2d.store(T, x=k, y=0, texel: float32x4)
