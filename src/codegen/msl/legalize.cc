@@ -5,6 +5,7 @@
 #include "codegen/legalize/steps.h"
 #include "codegen/msl/limit_exponents.h"
 #include "codegen/msl/msl_dialect.h"
+#include "codegen/msl/shuffle_reductions.h"
 
 namespace texloom::codegen::msl {
 
@@ -18,7 +19,7 @@ using lower::Pass;
 using Shared = Steps<msl_dialect>;
 
 // Steps explains the order of the shared rows. Exponents are limited when their types are final,
-// and before comparisons of integers are made.
+// and before comparisons of integers are made; then values are shuffled in these types.
 constexpr std::array kSteps = {
     Shared::unique_definitions,
     Shared::split_lanes,
@@ -27,6 +28,8 @@ constexpr std::array kSteps = {
     Pass{"legalize.limit_exponents",
          in_each_kernel<[](Kernel& k, const Target&) { k.body = limit_exponents(k.body); }>,
          Legalized, Legalized, "make the conversion of ldexp's exponents to integers defined"},
+    Pass{"legalize.shuffle_reductions", in_each_kernel<shuffle_reductions>, Legalized, Legalized,
+         "combine the parts of reductions in SIMD-groups without shared memory"},
     Shared::align_accesses,
     Shared::make_integers_explicit,
     Shared::drop_unused_values,

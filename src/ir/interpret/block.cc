@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/interpret/stepper.h"

@@ -13,9 +13,9 @@
 namespace texloom::codegen::msl {
 namespace {
 
-// Verification is a step of legalize. The targets differ in half arithmetic.
+// Verification is a step of legalize. The targets differ in half arithmetic and SIMD-groups.
 TEST(MslLegalize, KeepsWhatProgramsCompute) {
-  for (const char* text : {"metal", "metal -msl=3.1 -float16_arithmetic=0"}) {
+  for (const char* text : {"metal", "metal -msl=3.1 -float16_arithmetic=0 -simd_width=4"}) {
     const ir::Target target = ir::parse_target(text, {});
     int programs = 0, runs = 0;
     for (const testing::CorpusProgram& each : testing::kernel_corpus()) {
