@@ -42,6 +42,7 @@ class Fault:
 
 PASSES, QUEUE, WORK = "commands/passes.mm", "commands/command_queue.mm", "commands/work.mm"
 SAMPLES, CLOCK = "commands/samples.mm", "commands/device_clock.cc"
+RESIDENCY, HEAPS = "platform/residency_set.mm", "platform/heaps.mm"
 TABLE, ENCODER = "commands/argument_table.mm", "commands/encoder.mm"
 KERNELS, STAGING = "commands/transfer_kernels.mm", "commands/staging.mm"
 SEMAPHORE, MEMORY, MAPPING = "commands/semaphore.mm", "memory/memory.mm", "memory/map_queue.mm"
@@ -329,6 +330,30 @@ FAULTS = (
         "      return MTLResourceStorageModePrivate;",
         "      return MTLResourceStorageModeShared;",
         "it is right, and slow where memory is not unified",
+    ),
+    Fault(
+        "additions to the residency set do not count",
+        RESIDENCY,
+        "  [objc(set_) commit];\n  [objc(set_) requestResidency];\n",
+        "",
+    ),
+    Fault(
+        "the residency set keeps memory that is released",
+        RESIDENCY,
+        "    [objc(set_) commit];\n    bytes_ -= bytes;\n",
+        "    bytes_ -= bytes;\n",
+    ),
+    Fault(
+        "heaps are not resident",
+        HEAPS,
+        "residency_set_.keep(heap.get())",
+        "{}",
+    ),
+    Fault(
+        "a queue has no residency set",
+        QUEUE,
+        "    context->residency_set().add_to(queue.get());\n",
+        "",
     ),
     Fault(
         "arithmetic is relaxed",

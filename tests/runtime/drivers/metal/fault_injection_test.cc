@@ -167,15 +167,16 @@ class Workload {
   std::shared_ptr<Device> device_;
 };
 
-// What is short of memory is tried again, and there need be no heap, no archive and no sample.
-constexpr std::array<std::string_view, 8> kMayFail = {"newBufferWithLength",
+// What is short of memory is tried again, and there need be no heap, archive, sample or set.
+constexpr std::array<std::string_view, 9> kMayFail = {"newBufferWithLength",
                                                       "newTextureWithDescriptor",
                                                       "newHeapWithDescriptor",
                                                       "newBinaryArchiveWithDescriptor",
                                                       "addComputePipelineFunctionsWithDescriptor",
                                                       "serializeToURL",
                                                       "newCounterSampleBufferWithDescriptor",
-                                                      "resolveCounterRange"};
+                                                      "resolveCounterRange",
+                                                      "newResidencySetWithDescriptor"};
 constexpr std::string_view kPipeline = "newComputePipelineState";
 
 class FaultInjection : public ::testing::TestWithParam<Tested> {

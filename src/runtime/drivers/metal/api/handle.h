@@ -22,6 +22,7 @@ struct MetalEvent;
 struct MetalSharedEvent;
 struct MetalListener;  // MTLSharedEventListener
 struct MetalSamples;   // id<MTLCounterSampleBuffer>
+struct MetalResidencySet;
 
 // Send `retain` and `release` to an Objective-C object, or do nothing for null. Thread safe.
 void retain_object(void* object);

@@ -37,6 +37,7 @@ inline MTLSharedEventListener* objc(MetalListener* object) {
 inline id<MTLCounterSampleBuffer> objc(MetalSamples* object) {
   return (id<MTLCounterSampleBuffer>)object;
 }
+inline id<MTLResidencySet> objc(MetalResidencySet* object) { return (id<MTLResidencySet>)object; }
 
 template <typename Object>
 auto objc(const Handle<Object>& handle) {

@@ -35,6 +35,7 @@ Result<std::unique_ptr<QueueBackend>> MetalCommandQueue::create(
     Handle<MetalQueue> queue = adopt<MetalQueue>(
         [objc(context->device()) newCommandQueueWithMaxCommandBufferCount:kMostCommandBuffers]);
     if (!queue) return to_error(nil, "newCommandQueueWithMaxCommandBufferCount");
+    context->residency_set().add_to(queue.get());
     TL_ASSIGN_OR_RETURN(Passes passes, Passes::create(*context, queue.get()));
     return std::unique_ptr<QueueBackend>(new MetalCommandQueue(
         std::move(context), std::move(kernels), std::move(queue), std::move(passes)));
@@ -119,6 +120,7 @@ Status MetalCommandQueue::commit_and_begin(Encoding& encoding) {
 }
 
 void MetalCommandQueue::commit(Encoding& encoding) {
+  context_->residency_set().update();
   Committed committed;
   committed.measured = std::exchange(encoding.measured, {});
   if (!committed.measured.empty()) committed.time = ProfileClock::now();

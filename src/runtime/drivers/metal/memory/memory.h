@@ -37,7 +37,7 @@ class MetalBuffer final : public Buffer {
 
  private:
   MetalBuffer(std::shared_ptr<const Context> context, std::shared_ptr<MapQueue> map_queue,
-              const BufferDesc& desc, Handle<MetalMemory> memory);
+              const BufferDesc& desc, Handle<MetalMemory> memory, SetMember member);
 
   Result<std::byte*> map_memory(std::uint64_t offset, std::uint64_t bytes, Access access) override;
   Status unmap_memory(std::byte* memory, std::uint64_t offset, std::uint64_t bytes,
@@ -48,6 +48,7 @@ class MetalBuffer final : public Buffer {
   std::shared_ptr<const Context> context_;
   std::shared_ptr<MapQueue> map_queue_;
   Handle<MetalMemory> memory_;
+  SetMember set_member_;  // of memory of its own; ends before it
   mutable std::atomic<bool> has_views_ = false;
 };
 
@@ -65,10 +66,11 @@ class MetalTexture final : public Texture {
 
  private:
   MetalTexture(std::shared_ptr<const Context> context, const TextureDesc& desc,
-               Handle<MetalImage> image);
+               Handle<MetalImage> image, SetMember member);
 
   std::shared_ptr<const Context> context_;
   Handle<MetalImage> image_;
+  SetMember set_member_;  // of memory of its own; ends before it
 };
 
 // Casts an object named by a command buffer, which accepts only objects of its own driver.

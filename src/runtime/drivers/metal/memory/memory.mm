@@ -34,6 +34,11 @@ Status no_memory(std::uint64_t bytes) {
                     byte_text(bytes));
 }
 
+// Heaps are resident as a whole.
+SetMember keep(const Context& context, id<MTLResource> made) {
+  return made.heap == nil ? context.residency_set().keep(made) : SetMember();
+}
+
 }  // namespace
 
 Result<Handle<MetalMemory>> create_memory(const Context& context, std::uint64_t bytes,
@@ -56,11 +61,12 @@ Result<Handle<MetalMemory>> create_memory(const Context& context, std::uint64_t 
 
 MetalBuffer::MetalBuffer(std::shared_ptr<const Context> context,
                          std::shared_ptr<MapQueue> map_queue, const BufferDesc& desc,
-                         Handle<MetalMemory> memory)
+                         Handle<MetalMemory> memory, SetMember member)
     : Buffer(context->info(), desc),
       context_(std::move(context)),
       map_queue_(std::move(map_queue)),
-      memory_(std::move(memory)) {}
+      memory_(std::move(memory)),
+      set_member_(std::move(member)) {}
 
 Result<std::shared_ptr<Buffer>> MetalBuffer::create(std::shared_ptr<const Context> context,
                                                     std::shared_ptr<MapQueue> map_queue,
@@ -79,8 +85,10 @@ Result<std::shared_ptr<Buffer>> MetalBuffer::create(std::shared_ptr<const Contex
     } else {
       TL_ASSIGN_OR_RETURN(memory, create_memory(*context, desc.bytes, desc.memory));
     }
-    return std::shared_ptr<Buffer>(
-        new MetalBuffer(std::move(context), std::move(map_queue), desc, std::move(memory)));
+    // The host's own pages are the host's to keep.
+    SetMember member = imported == nullptr ? keep(*context, objc(memory)) : SetMember();
+    return std::shared_ptr<Buffer>(new MetalBuffer(std::move(context), std::move(map_queue), desc,
+                                                   std::move(memory), std::move(member)));
   }
 }
 
@@ -121,8 +129,11 @@ Status MetalBuffer::invalidate_memory(std::byte* memory, std::uint64_t offset,
 }
 
 MetalTexture::MetalTexture(std::shared_ptr<const Context> context, const TextureDesc& desc,
-                           Handle<MetalImage> image)
-    : Texture(context->info(), desc), context_(std::move(context)), image_(std::move(image)) {}
+                           Handle<MetalImage> image, SetMember member)
+    : Texture(context->info(), desc),
+      context_(std::move(context)),
+      image_(std::move(image)),
+      set_member_(std::move(member)) {}
 
 namespace {
 
@@ -163,7 +174,9 @@ Result<std::shared_ptr<Texture>> MetalTexture::create(std::shared_ptr<const Cont
     });
     if (!made) made = adopt<MetalImage>([device newTextureWithDescriptor:descriptor]);
     TL_ASSIGN_OR_RETURN(Handle<MetalImage> image, check_made(std::move(made), desc));
-    return std::shared_ptr<Texture>(new MetalTexture(std::move(context), desc, std::move(image)));
+    SetMember member = keep(*context, objc(image));
+    return std::shared_ptr<Texture>(
+        new MetalTexture(std::move(context), desc, std::move(image), std::move(member)));
   }
 }
 
@@ -180,7 +193,8 @@ Result<std::shared_ptr<Texture>> MetalTexture::create_view(std::shared_ptr<const
                                                          offset:backing.offset
                                                     bytesPerRow:backing.row_pitch]),
                                    desc));
-    return std::shared_ptr<Texture>(new MetalTexture(std::move(context), desc, std::move(image)));
+    return std::shared_ptr<Texture>(
+        new MetalTexture(std::move(context), desc, std::move(image), SetMember()));
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "runtime/drivers/metal/api/handle.h"
 #include "runtime/drivers/metal/platform/heaps.h"
+#include "runtime/drivers/metal/platform/residency_set.h"
 #include "runtime/hal/binary_cache.h"
 #include "runtime/hal/device_info.h"
 #include "runtime/hal/profile.h"
@@ -13,7 +14,7 @@
 
 namespace texloom::hal::metal {
 
-// Immutable but for the heaps; kept alive by each object of the device.
+// Immutable but for the heaps and the residency set; kept alive by each object of the device.
 class Context {
  public:
   Context(Handle<MetalDevice> device, std::shared_ptr<const DeviceInfo> info,
@@ -24,13 +25,15 @@ class Context {
         binary_cache_(std::move(binary_cache)),
         profile_(std::move(profile)),
         staging_bytes_(staging_bytes),
-        heaps_(device_.get(), heap_bytes) {}
+        residency_set_(device_.get(), info_->limits.global_memory_bytes),
+        heaps_(device_.get(), residency_set_, heap_bytes) {}
 
   MetalDevice* device() const { return device_.get(); }
   const std::shared_ptr<const DeviceInfo>& info() const { return info_; }
   BinaryCache* binary_cache() const { return binary_cache_.get(); }  // null if there is none
   Profile* profile() const { return profile_.get(); }                // null if there is none
   std::uint64_t staging_bytes() const { return staging_bytes_; }     // of a block
+  ResidencySet& residency_set() const { return residency_set_; }
   Heaps& heaps() const { return heaps_; }
   // All formats have four channels of 8, 16 or 32 bits, which every device reads and writes.
   bool supports(TexelFormat, TextureUsage) const { return true; }
@@ -41,6 +44,7 @@ class Context {
   std::shared_ptr<BinaryCache> binary_cache_;
   std::shared_ptr<Profile> profile_;
   std::uint64_t staging_bytes_;
+  mutable ResidencySet residency_set_;
   mutable Heaps heaps_;
 };
 

@@ -7,19 +7,21 @@
 #include <vector>
 
 #include "runtime/drivers/metal/api/handle.h"
+#include "runtime/drivers/metal/platform/residency_set.h"
 #include "support/function_ref.h"
 
 namespace texloom::hal::metal {
 
-// Heaps of private, untracked memory, all of the same size. What is released goes back to its heap;
-// one empty heap is kept. Thread safe.
+// Heaps of private, untracked memory that stays resident, all of the same size. What is released
+// goes back to its heap; one empty heap is kept. Thread safe.
 class Heaps {
  public:
   // Resources up to this part of a heap are taken from heaps.
   static constexpr std::uint64_t kPart = 16;
 
-  // `device` outlives this object. Without bytes there are no heaps.
-  Heaps(MetalDevice* device, std::uint64_t heap_bytes) : device_(device), heap_bytes_(heap_bytes) {}
+  // `device` and `set` outlive this object. Without bytes there are no heaps.
+  Heaps(MetalDevice* device, ResidencySet& set, std::uint64_t heap_bytes)
+      : device_(device), residency_set_(set), heap_bytes_(heap_bytes) {}
 
   // Calls `make` with heaps until it makes something of at most `bytes` bytes, and returns what it
   // made. Null if that is too much for a heap, or there is no memory for another one.
@@ -34,14 +36,20 @@ class Heaps {
   }
 
  private:
+  struct Kept {
+    Handle<MetalHeap> heap;
+    SetMember member;  // ends before the heap
+  };
+
   // Until `use` returns true; the last heap may be a new one.
   void for_each_heap(std::uint64_t bytes, FunctionRef<bool(MetalHeap*)> use);
   Handle<MetalHeap> make_heap() const;
 
   MetalDevice* device_;
+  ResidencySet& residency_set_;
   std::uint64_t heap_bytes_;
   std::mutex mutex_;
-  std::vector<Handle<MetalHeap>> heaps_;  // guarded by mutex_
+  std::vector<Kept> heaps_;  // guarded by mutex_
 };
 
 }  // namespace texloom::hal::metal

@@ -1,0 +1,68 @@
+// The memory that the system keeps resident for a device.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+#include "runtime/drivers/metal/api/handle.h"
+
+namespace texloom::hal::metal {
+
+class ResidencySet;
+
+// Keeps an allocation in a residency set as long as it exists.
+class SetMember {
+ public:
+  SetMember() = default;  // of nothing
+  SetMember(SetMember&& other) noexcept
+      : set_(std::exchange(other.set_, nullptr)),
+        allocation_(other.allocation_),
+        bytes_(other.bytes_) {}
+  SetMember& operator=(SetMember&& other) noexcept {
+    std::swap(set_, other.set_);
+    std::swap(allocation_, other.allocation_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~SetMember();
+
+ private:
+  friend class ResidencySet;
+  SetMember(ResidencySet* set, void* allocation, std::uint64_t bytes)
+      : set_(set), allocation_(allocation), bytes_(bytes) {}
+
+  ResidencySet* set_ = nullptr;
+  void* allocation_ = nullptr;  // id<MTLAllocation>
+  std::uint64_t bytes_ = 0;
+};
+
+// A residency set that a device's queues have. The system takes the memory of idle devices away
+// otherwise, and the next command buffer waits until it is back. Systems before macOS 15 and iOS 18
+// have no such sets; nothing is kept there. Thread safe.
+class ResidencySet {
+ public:
+  // `device` outlives this object. At most `limit` bytes are kept, so that what the device cannot
+  // hold at once is brought in and out, as it is without a set.
+  ResidencySet(MetalDevice* device, std::uint64_t limit);
+  ~ResidencySet();
+
+  void add_to(MetalQueue* queue) const;
+  // Keeps an id<MTLAllocation>, which outlives what is returned, from the next update() on. Keeps
+  // nothing if it is too much.
+  SetMember keep(void* allocation);
+  // Before a command buffer is committed.
+  void update();
+
+ private:
+  friend class SetMember;
+  void remove(void* allocation, std::uint64_t bytes);
+
+  Handle<MetalResidencySet> set_;  // null if the system has none
+  std::uint64_t limit_;
+  std::mutex mutex_;
+  std::uint64_t bytes_ = 0;     // guarded by mutex_, as the rest
+  bool has_additions_ = false;  // since the last update
+};
+
+}  // namespace texloom::hal::metal
