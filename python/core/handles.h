@@ -89,6 +89,7 @@ void bind_program_view(py::module_& m);
 void bind_targets(py::module_& m);
 void bind_texture_plans(py::module_& m);
 void bind_packages(py::module_& m);
+void bind_metallibs(py::module_& m);
 void bind_package_view(py::module_& m);
 void bind_validation(py::module_& m);
 void bind_devices(py::module_& m);

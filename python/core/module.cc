@@ -30,6 +30,7 @@ PYBIND11_MODULE(_core, m) {
   python::bind_custom_operators(m);
   python::bind_validation(m);
   python::bind_packages(m);
+  python::bind_metallibs(m);
   python::bind_package_view(m);
   python::bind_arithmetic(m);
   python::bind_program_view(m);

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import refuse
 from ..inspect.describe import counted
+from .metallibs import add_metallibs, find_xcrun
 from .model_arguments import add_compile_arguments, compile_model, is_package
 from .reports import Progress, reported
 
@@ -32,6 +33,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE.tlp",
         help="the package (default: the model's name with .tlp, in the current folder)",
     )
+    parser.add_argument(
+        "--metallib",
+        action="store_true",
+        help="also compile the kernels for Metal by Apple's tools, so that programs need not: the "
+        "package has a metallib beside each source (needs xcrun, of Xcode)",
+    )
     parser.add_argument("--json", action="store_true", help="write what was decided as JSON")
     return parser.parse_args(arguments)
 
@@ -43,8 +50,12 @@ def _compile(options: argparse.Namespace) -> int:
     output = options.output or Path(options.model.with_suffix(".tlp").name)
     if not output.parent.is_dir():  # said before the work, not after it
         refuse("BadModuleFile", f"there is no folder {output.parent}", "make it, or choose another")
+    if options.metallib:
+        find_xcrun()
     model = compile_model(options.model, options, Progress("compile"))
     model.save(output)
+    if options.metallib:
+        add_metallibs(output)
     seconds = time.monotonic() - begin
     summary = model.summary or {}
     sizes = {"workspace_bytes": 0, "constant_bytes": 0, "launches": 0, "signatures": 0}

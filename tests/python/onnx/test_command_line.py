@@ -92,6 +92,18 @@ def test_a_model_runs_without_a_package(folder, capsys):
     np.testing.assert_array_equal(np.load("out/out_y_0.npy"), expected(np.load("x.npy")))
 
 
+def test_packages_get_metallibs(folder, capsys, monkeypatch):
+    """Where Apple's tools are; said before the work where they are not."""
+    arguments = ("compile", "model.onnx", *SHAPE, "--target", "metal", "--metallib")
+    monkeypatch.setenv("PATH", str(folder))
+    assert "there is no xcrun on this machine" in fails(capsys, *arguments)
+    assert not (folder / "model.tlp").exists()
+    (folder / "xcrun").write_text('#!/bin/sh\nfor file; do :; done\necho a metallib > "$file"\n')
+    (folder / "xcrun").chmod(0o755)
+    succeeds(capsys, *arguments)
+    assert b"a metallib\n" in (folder / "model.tlp").read_bytes()
+
+
 def test_a_package_has_the_names_of_the_model(folder):
     """Also outputs that are constants, or other outputs computed once more."""
     nodes = [

@@ -1,0 +1,115 @@
+"""Metallibs in packages. For Apple's compiler stands that of the software Metal."""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import texloom
+from texloom import te
+from texloom.command_line.metallibs import add_metallibs
+from texloom.graph import Graph, load
+
+BUILD = Path(__file__).parents[2] / "build"
+if not (BUILD / "softmetal-compile").exists():
+    pytest.skip("this build has no software Metal", allow_module_level=True)
+
+# Takes what xcrun takes: -sdk macosx metal OPTION... FILE.metal -o FILE.metallib
+XCRUN = f"""#!{sys.executable}
+import os, sys
+given = sys.argv[4:]
+with open({{calls!r}}, "a") as calls:
+    calls.write(" ".join(sys.argv[1:-3]) + "\\n")
+options = [each for each in given if each != "-fno-fast-math"]  # what softmetal does by itself
+os.execv({str(BUILD / "softmetal-compile")!r}, ["softmetal-compile", *options])
+"""
+FAILING = "#!/bin/sh\necho 'no such sdk' >&2\nexit 1\n"
+KIND = b"softmetal library 1"  # each metallib begins so
+
+
+@pytest.fixture
+def xcrun(tmp_path, monkeypatch):
+    """Install a program as xcrun; it returns the calls that there were."""
+    calls = tmp_path / "calls"
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+
+    def install(program=XCRUN):
+        path = tmp_path / "bin/xcrun"
+        path.write_text(program.replace("{calls!r}", repr(str(calls))))
+        path.chmod(0o755)
+        return lambda: calls.read_text().splitlines() if calls.exists() else []
+
+    return install
+
+
+def times(factor):
+    """A node whose kernel multiplies."""
+    return lambda x: te.compute(x.shape, lambda i: x[i] * te.const(factor, "float32"), name="Y")
+
+
+def on_threads(outputs, *_):
+    s = te.create_schedule(outputs[0].op)
+    s[outputs[0]].bind(outputs[0].op.axis[0], te.thread_axis("threadIdx.x"))
+    return s
+
+
+def package(path, target):
+    """Three nodes; two of them have the same kernel."""
+    g = Graph("small")
+    edge = g.input("x", (8,))
+    for name, factor in {"a": 2, "b": 3, "y": 2}.items():
+        edge = g.node(name, times(factor), [edge], on_threads, {"global": ("global", "global")})
+    g.output(edge)
+    g.compile(target=target).save(path)
+    return path
+
+
+def test_each_source_gets_one(tmp_path, xcrun):
+    calls = xcrun()
+    path = package(tmp_path / "m.tlp", "metal")
+    before = path.read_bytes()
+    assert add_metallibs(path) == len(calls()) == path.read_bytes().count(KIND) == 2
+    assert before.count(KIND) == 0
+    assert set(calls()) == {"-sdk macosx metal -fno-fast-math -std=macos-metal2.3"}
+    again = path.read_bytes()
+    assert add_metallibs(path) == 2 and path.read_bytes() == again
+
+
+@pytest.mark.parametrize("number", range(len(texloom.devices("metal"))))
+def test_the_package_runs(tmp_path, xcrun, number):
+    xcrun()
+    device = texloom.metal(number)
+    path = package(tmp_path / "m.tlp", texloom.target.Target.from_device(device))
+    add_metallibs(path)
+    x = np.arange(8, dtype="float32")
+    np.testing.assert_array_equal(load(path).run({"x": x}, device)["y"], 12 * x)
+
+
+def test_the_language_is_that_of_the_target(tmp_path, xcrun):
+    calls = xcrun()
+    add_metallibs(package(tmp_path / "m.tlp", "metal -device=m3 -msl=3.2"))
+    assert set(calls()) == {"-sdk macosx metal -fno-fast-math -std=metal3.2"}
+
+
+def test_nothing_changes_without_the_compiler(tmp_path, xcrun, monkeypatch):
+    path = package(tmp_path / "m.tlp", "metal")
+    before = path.read_bytes()
+    xcrun(FAILING)
+    with pytest.raises(texloom.TVMError, match="made no metallib: no such sdk(.|\n)*--metallib"):
+        add_metallibs(path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(texloom.TVMError, match="there is no xcrun on this machine(.|\n)*Xcode"):
+        add_metallibs(path)
+    assert path.read_bytes() == before
+
+
+def test_other_kernels_have_none(tmp_path, xcrun):
+    xcrun()
+    path = package(tmp_path / "m.tlp", "opencl")
+    with pytest.raises(
+        texloom.TVMError, match="no kernel in Metal's language(.|\n)*--target metal"
+    ):
+        add_metallibs(path)
