@@ -4,13 +4,11 @@
 
 #include <stdlib.h>
 
-#include <charconv>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "tests/conformance/fixture.h"
+#include "tests/runtime/cache_entry.h"
 
 namespace texloom::hal::conformance {
 namespace {
@@ -58,24 +56,6 @@ class CachedPrograms : public On<> {
   fs::path entry_file() const { return fs::directory_iterator(folder_)->path(); }
   bool is_empty() const { return fs::is_empty(folder_); }
 
-  // The key in the file of an entry: after a header of 48 bytes, whose third word is its length.
-  static BinaryKey key_in(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    const std::string whole(std::istreambuf_iterator<char>(file), {});
-    std::uint64_t length = 0;
-    std::memcpy(&length, whole.data() + 16, sizeof length);
-    BinaryKey key;
-    std::string_view text = std::string_view(whole).substr(48, length);
-    while (!text.empty()) {
-      std::size_t bytes = 0;
-      const char* end = std::from_chars(text.data(), text.data() + text.size(), bytes).ptr;
-      const std::size_t begin = static_cast<std::size_t>(end - text.data()) + 1;
-      key.add(text.substr(begin, bytes));
-      text.remove_prefix(begin + bytes);
-    }
-    return key;
-  }
-
   fs::path folder_;
   std::shared_ptr<BinaryCache> cache_;
 };
@@ -118,7 +98,7 @@ TEST_P(CachedPrograms, AreReplacedIfTheirFileIsDamaged) {
 // As after a change of the system that the key does not show.
 TEST_P(CachedPrograms, AreReplacedIfTheDeviceRefusesThem) {
   expect_that_it_adds(add_one());
-  TL_ASSERT_OK(cache_->store(key_in(entry_file()), "nothing that a compiler wrote"));
+  TL_ASSERT_OK(cache_->store(read_entry(entry_file()).key, "nothing that a compiler wrote"));
   expect_that_it_adds(add_one());
   EXPECT_EQ(cache_->counts().hits, 1U);
   EXPECT_EQ(cache_->counts().stored, 3U);

@@ -3,9 +3,11 @@
 #include "runtime/hal/binary_cache.h"
 
 #include <array>
+#include <filesystem>
 #include <string>
 
 #include "runtime/hal/transfer.h"
+#include "tests/runtime/cache_entry.h"
 #include "tests/runtime/drivers/metal/device_test.h"
 #include "tests/softmetal/compile/cache.h"
 #include "tests/softmetal/compile/process.h"
@@ -13,6 +15,8 @@
 
 namespace texloom::hal::metal {
 namespace {
+
+const std::string kSource = std::string(kAddSource) + "kernel void nothing() {}\n";
 
 // The first half of a compilation runs the preprocessor and clang, the second one clang again.
 constexpr std::uint64_t kFirstHalf = 2, kBothHalves = 3;
@@ -33,10 +37,12 @@ class StoredArchives : public DeviceTest {
   }
   std::uint64_t runs() const { return softmetal::processes_run() - before_; }
 
+  static ExecutableDesc add() {
+    return {.codes = {{.format = KernelFormat::Msl, .code = kSource}},
+            .entry_points = {{.name = "add", .params = add_params()}}};
+  }
   void expect_that_it_adds() {
-    const auto made =
-        device->create_executable({.codes = {{.format = KernelFormat::Msl, .code = kAddSource}},
-                                   .entry_points = {{.name = "add", .params = add_params()}}});
+    const auto made = device->create_executable(add());
     TL_ASSERT_OK(made.status());
     const auto in = make(4), out = make(4);
     std::array<int, 1> value = {7};
@@ -48,6 +54,11 @@ class StoredArchives : public DeviceTest {
     TL_ASSERT_OK(run_and_wait(*device, commands));
     TL_ASSERT_OK(read_buffer(*device, out, 0, std::as_writable_bytes(std::span(value))));
     EXPECT_EQ(value[0], 12);
+  }
+
+  // Their files.
+  std::filesystem::directory_iterator entries() const {
+    return std::filesystem::directory_iterator(folder_.path() + "/archives");
   }
 
   softmetal::ScratchFolder folder_;
@@ -74,6 +85,26 @@ TEST_F(StoredArchives, AreThoseOfOneDevice) {
   EXPECT_EQ(runs(), kBothHalves);
   EXPECT_EQ(cache_->counts().misses, 1U);
   EXPECT_EQ(cache_->counts().stored, 1U);
+}
+
+// An archive of a system that found other functions in the source.
+TEST_F(StoredArchives, AreReplacedIfTheyLackAKernel) {
+  start();
+  ExecutableDesc nothing = add();
+  nothing.entry_points = {{.name = "nothing", .params = {}}};
+  TL_ASSERT_OK(device->create_executable(nothing).status());
+  const std::filesystem::path first = entries()->path();
+  const std::string other = read_entry(first).binary;
+  std::filesystem::remove(first);
+  expect_that_it_adds();
+  TL_ASSERT_OK(cache_->store(read_entry(entries()->path()).key, other));
+  start();
+  expect_that_it_adds();
+  EXPECT_EQ(cache_->counts().hits, 1U);
+  EXPECT_EQ(cache_->counts().stored, 1U);
+  start();
+  expect_that_it_adds();
+  EXPECT_EQ(runs(), kFirstHalf);
 }
 
 // One executable of several kernels, which all queues of a device share.
