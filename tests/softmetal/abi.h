@@ -49,6 +49,8 @@ typedef struct {
   uint32_t slice;
   float lod; /* below -1e30: no level is given */
   int32_t offset_x, offset_y, offset_z;
+  uint32_t compares; /* whether texels are 0 or 1, by the sampler's comparison with the reference */
+  float reference;
 } SmSampleAt;
 
 typedef void SmEntry(const uint64_t* values, const uint32_t (*builtins)[4]);

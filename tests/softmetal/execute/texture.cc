@@ -36,6 +36,15 @@ int wrapped(int i, int size, SamplerState::Address address) {
   return -1;
 }
 
+// Where sample_compare() asks for it, a texel becomes whether the reference compares to it.
+void compare(SamplerState s, const SmSampleAt& at, uint32_t texel[4]) {
+  if (at.compares == 0) return;
+  const float depth = std::bit_cast<float>(texel[0]), r = at.reference;
+  const std::array<bool, 8> results = {
+      false, r<depth, r <= depth, r> depth, r >= depth, r == depth, r != depth, true};
+  texel[0] = std::bit_cast<uint32_t>(results[s.compare_function()] ? 1.0F : 0.0F);
+}
+
 // The texel at whole coordinates, or the border's color.
 void fetch(const Texture& t, SamplerState s, std::array<int, 3> at, SmTexelAt place,
            uint32_t texel[4], const TexelReads& reads) {
@@ -119,6 +128,7 @@ void sample_level(const Texture& t, SamplerState s, const SmSampleAt& at, uint32
   if (!linear || !numbers) {
     for (int a = 0; a < 3; ++a) base[a] = static_cast<int>(std::floor(place.at[a]));
     fetch(t, s, base, place.image, texel, reads);
+    compare(s, at, texel);
     return;
   }
   std::array<float, 3> weight{};
@@ -139,6 +149,7 @@ void sample_level(const Texture& t, SamplerState s, const SmSampleAt& at, uint32
     if (w == 0) continue;
     uint32_t value[4];
     fetch(t, s, where, place.image, value, reads);
+    compare(s, at, value);
     for (int c = 0; c < 4; ++c) sum[c] += w * std::bit_cast<float>(value[c]);
   }
   for (int c = 0; c < 4; ++c) texel[c] = std::bit_cast<uint32_t>(sum[c]);
@@ -219,6 +230,7 @@ void gather_texture(const Texture& t, SamplerState s, const SmSampleAt& at, uint
   for (int i = 0; i < 4; ++i) {
     uint32_t texel[4];
     fetch(t, s, {x + kCorners[i][0], y + kCorners[i][1], 0}, place.image, texel, reads);
+    compare(s, at, texel);
     texels[i] = texel[c];
   }
 }

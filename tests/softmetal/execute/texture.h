@@ -55,6 +55,7 @@ struct SamplerState {
   bool min_linear() const { return (bits >> 11 & 1) != 0; }  // minified
   int mip_filter() const { return static_cast<int>(bits >> 12 & 3); }
   int border() const { return static_cast<int>(bits >> 14 & 3); }
+  int compare_function() const { return static_cast<int>(bits >> 16 & 7); }
 };
 
 // The texel at a place that is inside.

@@ -79,6 +79,10 @@ const std::vector<ValueCase> kVectors = {
     {"components of packed vectors are assigned",
      "packed_float3 p(1, 2, 3); p.y = 5; p.xz = float2(7, 8); out[0] = p.x + p[1];",
      {12}},
+    {"packed vectors of integers have the operators of integers",
+     "packed_int3 p(7, 8, 9), q(1, 2, 3); p %= 5; out[0] = (p << 1).y; out[1] = (p & q).z; "
+     "out[2] = (~p).x; out[3] = (p >= q).y;",
+     {6, 0, -3, 1}},
     {"memory of packed vectors has no gaps",
      "device packed_float3* p = (device packed_float3*)out; p[1] = packed_float3(1, 2, 3); out[0] "
      "= 9;",
@@ -109,6 +113,7 @@ const std::vector<ValueCase> kMatrices = {
     {"a matrix is made of columns",
      "float2x2 m(float2(1, 2), float2(3, 4)); out[0] = m[1][0];",
      {3}},
+    {"columns may be lists in braces", "float2x2 m = {{1, 2}, {3, 4}}; out[0] = m[1][0];", {3}},
     {"elements come in the order of columns",
      "float2x3 m(1, 2, 3, 4, 5, 6); out[0] = m[1].x;",
      {4}},

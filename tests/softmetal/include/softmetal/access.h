@@ -14,6 +14,9 @@ template <class T>
 constexpr const device T& __sm_device(const __generic T& x) {
   return *(const device T*)&x;
 }
+// For decltype.
+template <class T>
+T& __sm_object();
 template <class T>
 constexpr device T* __sm_device(__generic T* x) {
   return (device T*)x;

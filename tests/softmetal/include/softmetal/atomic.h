@@ -32,6 +32,8 @@ template <class T>
 struct atomic {
   T __value;
 };
+template <class T>
+using _atomic = atomic<T>;  // its name in Apple's header
 
 template <class T>
 struct __sm_atomic_bits {

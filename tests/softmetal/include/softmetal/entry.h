@@ -4,7 +4,7 @@
 #pragma once
 
 #include "packed.h"
-#include "texture.h"
+#include "depth.h"
 
 // One parameter, or one member of an argument buffer, for the reflection. The host's side is in
 // abi.h.

@@ -1,5 +1,6 @@
 // What the preprocessor sees of the library: macros alone. The rest is precompiled.
 #pragma once
+#define assert(...) ((void)0)
 #define METAL_FUNC inline __attribute__((__always_inline__))
 #define METAL_ASM(...)
 #define METAL_CONST __attribute__((__const__))

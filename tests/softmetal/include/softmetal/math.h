@@ -31,7 +31,7 @@ int __sm_ilogb(float);
 }
 
 namespace metal {
-inline namespace precise {
+namespace precise {
 
 // Vectors, component by component, from a function of scalars that is declared already.
 #define SM_LOOP(N) for (int i = 0; i < N; ++i)
@@ -225,6 +225,37 @@ SM_OF_EXPONENT(half, 4)
 #undef SM_OF_EXPONENT
 #undef SM_WITH_RESULT
 
+// Of bfloat: the float's result, rounded. They are templates, because programs have functions of
+// these names of their own.
+#define SM_BFLOAT_1(F)                                               \
+  template <class T, class = enable_if_t<is_same<T, bfloat>::value>> \
+  inline T F(T x) {                                                  \
+    return (T)F((float)x);                                           \
+  }
+#define SM_BFLOAT_2(F)                                               \
+  template <class T, class = enable_if_t<is_same<T, bfloat>::value>> \
+  inline T F(T x, T y) {                                             \
+    return (T)F((float)x, (float)y);                                 \
+  }
+#define SM_BFLOAT_3(F)                                               \
+  template <class T, class = enable_if_t<is_same<T, bfloat>::value>> \
+  inline T F(T x, T y, T z) {                                        \
+    return (T)F((float)x, (float)y, (float)z);                       \
+  }
+SM_EACH_LIBRARY_1(SM_BFLOAT_1)
+// clang-format off
+#define SM_EACH_UNARY(F) \
+  F(fabs) F(abs) F(ceil) F(floor) F(trunc) F(rint) F(round) F(sqrt) F(saturate) F(sign) F(fract)
+#define SM_EACH_BINARY(F) \
+  F(atan2) F(fmod) F(pow) F(powr) F(copysign) F(fmax) F(fmin) F(max) F(min) F(fdim) F(step) \
+  F(divide)
+#define SM_EACH_TERNARY(F) \
+  F(clamp) F(mix) F(fmax3) F(max3) F(fmin3) F(min3) F(fmedian3) F(median3) F(fma) F(smoothstep)
+// clang-format on
+SM_EACH_UNARY(SM_BFLOAT_1)
+SM_EACH_BINARY(SM_BFLOAT_2)
+SM_EACH_TERNARY(SM_BFLOAT_3)
+
 // Geometric functions.
 #define SM_GEOMETRIC(T, N)                                                                  \
   inline T dot(vec<T, N> x, vec<T, N> y) {                                                  \
@@ -263,19 +294,19 @@ SM_CROSS(half)
 
 }  // namespace precise
 
-namespace fast {
+// Programs may define functions of these names in each of the three namespaces.
 #define SM_SAME(F) using precise::F;
-SM_EACH_LIBRARY_1(SM_SAME)
 // clang-format off
 #define SM_EACH_OTHER(F) \
-  F(atan2) F(fmod) F(pow) F(powr) F(fabs) F(abs) F(ceil) F(floor) F(trunc) F(rint) \
-  F(round) F(sqrt) F(copysign) F(fmax) F(fmin) F(max) F(min) F(fdim) F(step) F(divide) \
-  F(clamp) F(mix) F(fmax3) F(max3) F(fmin3) F(min3) F(fmedian3) F(median3) F(saturate) \
-  F(sign) F(fract) F(fma) F(smoothstep) F(nextafter) F(frexp) F(ldexp) F(ilogb) F(modf) \
-  F(sincos) F(dot) F(length) F(length_squared) F(distance) F(distance_squared) \
-  F(normalize) F(reflect) F(refract) F(faceforward) F(cross)
+  SM_EACH_UNARY(F) SM_EACH_BINARY(F) SM_EACH_TERNARY(F) \
+  F(nextafter) F(frexp) F(ldexp) F(ilogb) F(modf) F(sincos) F(dot) F(length) F(length_squared) \
+  F(distance) F(distance_squared) F(normalize) F(reflect) F(refract) F(faceforward) F(cross)
 // clang-format on
+SM_EACH_LIBRARY_1(SM_SAME)
 SM_EACH_OTHER(SM_SAME)
-#undef SM_SAME
+namespace fast {
+SM_EACH_LIBRARY_1(SM_SAME)
+SM_EACH_OTHER(SM_SAME)
 }  // namespace fast
+#undef SM_SAME
 }  // namespace metal

@@ -6,6 +6,7 @@
 
 namespace metal {
 
+#define SM_COLUMNS(N) static_assert(C == (N), "a matrix is made of all its columns")
 template <class T, int C, int R>
 struct matrix {
   typedef T element_type;
@@ -21,8 +22,12 @@ struct matrix {
   // All elements in the order of columns, or columns.
   template <class... V, class = enable_if_t<sizeof...(V) + 2 == C * R>>
   matrix(T first, T second, V... rest) : matrix(__elements(), first, second, T(rest)...) {}
-  template <class... V, class = enable_if_t<sizeof...(V) + 1 == C>>
-  matrix(vec<T, R> first, V... rest) : columns{first, vec<T, R>(rest)...} {}
+  // Columns that may be lists in braces.
+  matrix(vec<T, R> a, vec<T, R> b) : columns{a, b} { SM_COLUMNS(2); }
+  matrix(vec<T, R> a, vec<T, R> b, vec<T, R> c) : columns{a, b, c} { SM_COLUMNS(3); }
+  matrix(vec<T, R> a, vec<T, R> b, vec<T, R> c, vec<T, R> d) : columns{a, b, c, d} {
+    SM_COLUMNS(4);
+  }
   template <class U, class = enable_if_t<!is_same<U, T>::value>>
   explicit matrix(matrix<U, C, R> other) {
     for (int c = 0; c < C; ++c) columns[c] = vec<T, R>(other.columns[c]);

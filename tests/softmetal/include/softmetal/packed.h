@@ -46,11 +46,20 @@ struct packed_vec;
   }                                                                \
   __generic T& operator[](size_t i) { return __e[i]; }             \
   T operator[](size_t i) const { return __e[i]; }                  \
+  vec<T, N> operator+() const { return *this; }                    \
   vec<T, N> operator-() const { return -vec<T, N>(*this); }        \
+  vec<T, N> operator~() const { return ~vec<T, N>(*this); }        \
+  vec<bool, N> operator!() const { return !vec<T, N>(*this); }     \
   SM_PACKED_ASSIGN(+=)                                             \
   SM_PACKED_ASSIGN(-=)                                             \
   SM_PACKED_ASSIGN(*=)                                             \
-  SM_PACKED_ASSIGN(/=)
+  SM_PACKED_ASSIGN(/=)                                             \
+  SM_PACKED_ASSIGN(%=)                                             \
+  SM_PACKED_ASSIGN(&=)                                             \
+  SM_PACKED_ASSIGN(|=)                                             \
+  SM_PACKED_ASSIGN(^=)                                             \
+  SM_PACKED_ASSIGN(<<=)                                            \
+  SM_PACKED_ASSIGN(>>=)
 
 // Swizzles of packed vectors are those of the vector with the same components.
 #undef SM_GET
@@ -135,6 +144,14 @@ SM_PACKED_OPERATOR(==)
 SM_PACKED_OPERATOR(!=)
 SM_PACKED_OPERATOR(<)
 SM_PACKED_OPERATOR(>)
+SM_PACKED_OPERATOR(<=)
+SM_PACKED_OPERATOR(>=)
+SM_PACKED_OPERATOR(%)
+SM_PACKED_OPERATOR(&)
+SM_PACKED_OPERATOR(|)
+SM_PACKED_OPERATOR(^)
+SM_PACKED_OPERATOR(<<)
+SM_PACKED_OPERATOR(>>)
 #undef SM_PACKED_OPERATOR
 
 }  // namespace metal

@@ -73,7 +73,7 @@ SM_EACH_VECTOR_TYPE(SM_SELECT)
 
 // The bits of x as another type of the same size.
 template <class T, class U>
-inline T as_type(U x) {
+constexpr T as_type(U x) {
   static_assert(sizeof(T) == sizeof(U), "as_type needs types of one size");
   return __builtin_bit_cast(T, x);
 }

@@ -3,7 +3,7 @@
 // row.
 #pragma once
 
-#include "texture.h"
+#include "depth.h"
 
 namespace metal {
 
@@ -68,7 +68,7 @@ SM_INLINE void __sm_whole(simdgroup_matrix<T, 8, 8> m, thread T* whole) {
   }
 }
 
-template <class T, int C, int R>
+template <class T, int C, int R = C>
 inline simdgroup_matrix<T, C, R> make_filled_simdgroup_matrix(T value) {
   simdgroup_matrix<T, C, R> m;
   for (int i = 0; i < 8; ++i) m.__f.e[i] = value;

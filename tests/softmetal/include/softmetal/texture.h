@@ -1,9 +1,9 @@
-// <metal_texture>: samplers and textures. A texture is a handle of 8 bytes, as in an argument
-// buffer; the runtime decodes texels and checks what is read and written. A sampler is its state in
-// 8 bytes.
+// <metal_texture>: textures. A texture is a handle of 8 bytes, as in an argument buffer; the
+// runtime decodes texels and checks what is read and written.
 #pragma once
 
 #include "array.h"
+#include "sampler.h"
 #include "threads.h"
 
 namespace metal {
@@ -11,106 +11,6 @@ namespace metal {
 enum class access { sample, read, write, read_write };
 enum memory_coherence { memory_coherence_threadgroup, memory_coherence_device };
 enum class component { x, y, z, w };
-
-enum class coord { normalized, pixel };
-enum class address { clamp_to_edge, clamp_to_zero, clamp_to_border, repeat, mirrored_repeat };
-enum class s_address { clamp_to_edge, clamp_to_zero, clamp_to_border, repeat, mirrored_repeat };
-enum class t_address { clamp_to_edge, clamp_to_zero, clamp_to_border, repeat, mirrored_repeat };
-enum class r_address { clamp_to_edge, clamp_to_zero, clamp_to_border, repeat, mirrored_repeat };
-enum class border_color { transparent_black, opaque_black, opaque_white };
-enum class filter { nearest, linear };
-enum class mag_filter { nearest, linear };
-enum class min_filter { nearest, linear };
-enum class mip_filter { none, nearest, linear };
-enum class compare_func {
-  never,
-  less,
-  less_equal,
-  greater,
-  greater_equal,
-  equal,
-  not_equal,
-  always,
-  none = never
-};
-
-struct max_anisotropy {
-  int value;
-  constexpr max_anisotropy(int v) : value(v) {}
-};
-struct lod_clamp {
-  float low, high;
-  constexpr lod_clamp(float l, float h) : low(l), high(h) {}
-};
-
-// The layout of the bits is SamplerBits in abi.h.
-struct sampler {
-  ulong __bits;
-  constexpr sampler() : __bits(0) {}
-  template <class First, class... Rest, class = enable_if_t<!is_same<First, sampler>::value>>
-  constexpr explicit sampler(First first, Rest... rest) : __bits(0) {
-    __apply(first);
-    __rest(rest...);
-  }
-
- private:
-  constexpr void __rest() {}
-  template <class First, class... Rest>
-  constexpr void __rest(First first, Rest... rest) {
-    __apply(first);
-    __rest(rest...);
-  }
-  constexpr void __set(uint shift, ulong mask, ulong value) {
-    __bits = (__bits & ~(mask << shift)) | (value << shift);
-  }
-  constexpr void __apply(coord c) { __set(0, 1, ulong(c)); }
-  constexpr void __apply(s_address a) { __set(1, 7, ulong(a)); }
-  constexpr void __apply(t_address a) { __set(4, 7, ulong(a)); }
-  constexpr void __apply(r_address a) { __set(7, 7, ulong(a)); }
-  constexpr void __apply(address a) {
-    __set(1, 7, ulong(a));
-    __set(4, 7, ulong(a));
-    __set(7, 7, ulong(a));
-  }
-  constexpr void __apply(mag_filter f) { __set(10, 1, ulong(f)); }
-  constexpr void __apply(min_filter f) { __set(11, 1, ulong(f)); }
-  constexpr void __apply(filter f) {
-    __set(10, 1, ulong(f));
-    __set(11, 1, ulong(f));
-  }
-  constexpr void __apply(mip_filter f) { __set(12, 3, ulong(f)); }
-  constexpr void __apply(border_color c) { __set(14, 3, ulong(c)); }
-  constexpr void __apply(compare_func f) { __set(16, 7, ulong(f)); }
-  constexpr void __apply(max_anisotropy a) { __set(19, 31, ulong(a.value)); }
-  // In 1/64 of a level, each in 16 bits.
-  constexpr void __apply(lod_clamp c) {
-    __set(24, 0xffff, ulong(c.low * 64));
-    __set(40, 0xffff, c.high > 1000.0f ? 0xfffful : ulong(c.high * 64) + 1);
-  }
-};
-
-// Arguments of sample() beside the coordinates.
-struct level {
-  float value;
-  constexpr level(float v) : value(v) {}
-};
-struct bias {
-  float value;
-  constexpr bias(float v) : value(v) {}
-};
-struct min_lod_clamp {
-  float value;
-  constexpr min_lod_clamp(float v) : value(v) {}
-};
-#define SM_GRADIENT(NAME, N)                                 \
-  struct NAME {                                              \
-    vec<float, N> dx, dy;                                    \
-    NAME(vec<float, N> x, vec<float, N> y) : dx(x), dy(y) {} \
-  };
-SM_GRADIENT(gradient2d, 2)
-SM_GRADIENT(gradient3d, 3)
-SM_GRADIENT(gradientcube, 3)
-#undef SM_GRADIENT
 
 }  // namespace metal
 
@@ -136,6 +36,8 @@ struct __sm_sample_at {
   uint slice;
   float lod;  // or a negative number below -1e30 where no level is given
   int offset_x, offset_y, offset_z;
+  uint compares;  // whether texels are 0 or 1, by the sampler's comparison with the reference
+  float reference;
 };
 extern "C" {
 // `type` is kind | element << 8 | access << 16, element 0 float, 1 int, 2 uint. Texels are 4 x 32
@@ -182,6 +84,7 @@ struct __sm_texel {
   }
 };
 
+#define SM_NO_LEVEL -2e30f
 struct __sm_texture_base {
   ulong __handle;
 };
@@ -228,8 +131,22 @@ struct __sm_texture : __sm_texture_base {
     return __sm_texture_size(__handle, __type(), what, lod);
   }
   uint get_num_mip_levels() const { return __size(4, 0); }
+  // The level that sample() is told. Kernels have no derivatives that a bias would add to.
+  float __lod(level l) const { return l.value; }
+  float __lod(bias) const { return SM_NO_LEVEL; }
+  float __lod(min_lod_clamp c) const { return c.value; }
+  float __lod(gradient2d g) const {
+    return __lod_of(vec<float, 3>(g.dx, 0), vec<float, 3>(g.dy, 0));
+  }
+  float __lod(gradient3d g) const { return __lod_of(g.dx, g.dy); }
+  float __lod(gradientcube g) const { return __lod_of(g.dx * 0.5f, g.dy * 0.5f); }
+  float __lod_of(vec<float, 3> dx, vec<float, 3> dy) const {
+    const bool is_3d = KIND == __sm_3d, is_cube = KIND == __sm_cube || KIND == __sm_cube_array;
+    const float width = __size(0, 0), depth = is_3d ? __size(2, 0) : (is_cube ? width : 0.0f);
+    const vec<float, 3> size(width, __size(1, 0), depth);
+    return 0.5f * log2(max(length_squared(dx * size), length_squared(dy * size)));
+  }
 };
-#define SM_NO_LEVEL -2e30f
 
 // Coordinates may be of 32 and of 16 bits. COORD2 is a function of `c` and further arguments.
 #define SM_READ(COORD, ARGS, AT)                                                      \
@@ -256,6 +173,8 @@ struct __sm_texture : __sm_texture_base {
 #define SM_ARGS_NONE(I)
 #define SM_ARGS_SLICE(I) , I slice
 #define SM_ARGS_SLICE_LOD(I) , I slice, I lod = 0
+#define SM_ARGS_FACE(I) , I face
+#define SM_ARGS_FACE_SLICE(I) , I face, I slice
 #define SM_ARGS_FACE_LOD(I) , I face, I lod = 0
 #define SM_ARGS_FACE_SLICE_LOD(I) , I face, I slice, I lod = 0
 #define SM_ARGS_SAMPLE(I) , I sample
@@ -294,11 +213,18 @@ struct __sm_texture : __sm_texture_base {
     return SM_FIRST(this->__sample(this->__handle, s,                                            \
                                    __sm_sample_at{X, Y, Z, SLICE, SM_NO_LEVEL, OX, OY, OZ}));    \
   }                                                                                              \
-  template <access B = A>                                                                        \
-  __sm_if<B == access::sample, SM_RESULT> sample(sampler s, COORD c SLICE_ARGS, level l,         \
-                                                 OFFSET offset = OFFSET(0)) const {              \
-    return SM_FIRST(                                                                             \
-        this->__sample(this->__handle, s, __sm_sample_at{X, Y, Z, SLICE, l.value, OX, OY, OZ})); \
+  template <class L, access B = A>                                                               \
+  __sm_if<B == access::sample && __sm_is_lod<L>::value, SM_RESULT> sample(                       \
+      sampler s, COORD c SLICE_ARGS, L l, OFFSET offset = OFFSET(0)) const {                     \
+    return SM_FIRST(this->__sample(this->__handle, s,                                            \
+                                   __sm_sample_at{X, Y, Z, SLICE, this->__lod(l), OX, OY, OZ})); \
+  }                                                                                              \
+  template <class L, access B = A>                                                               \
+  __sm_if<B == access::sample && __sm_is_lod<L>::value, SM_RESULT> sample(                       \
+      sampler s, COORD c SLICE_ARGS, L l, min_lod_clamp low, OFFSET offset = OFFSET(0)) const {  \
+    return SM_FIRST(this->__sample(                                                              \
+        this->__handle, s,                                                                       \
+        __sm_sample_at{X, Y, Z, SLICE, max(this->__lod(l), low.value), OX, OY, OZ}));            \
   }
 #define SM_GATHER(COORD, SLICE_ARGS, X, Y, Z, SLICE)                                               \
   template <access B = A>                                                                          \
@@ -308,8 +234,69 @@ struct __sm_texture : __sm_texture_base {
         this->__handle, s,                                                                         \
         __sm_sample_at{X, Y, Z, SLICE, SM_NO_LEVEL, offset.__v[0], offset.__v[1], 0}, channel);    \
   }
+// Samples of cubes have no offset.
+#define SM_SAMPLE_CUBE(SLICE_ARGS, SLICE)                                                \
+  template <access B = A>                                                                \
+  __sm_if<B == access::sample, SM_RESULT> sample(sampler s, float3 c SLICE_ARGS) const { \
+    return SM_FIRST(this->__sample(                                                      \
+        this->__handle, s,                                                               \
+        __sm_sample_at{c.__v[0], c.__v[1], c.__v[2], SLICE, SM_NO_LEVEL, 0, 0, 0}));     \
+  }                                                                                      \
+  template <class L, access B = A>                                                       \
+  __sm_if<B == access::sample && __sm_is_lod<L>::value, SM_RESULT> sample(               \
+      sampler s, float3 c SLICE_ARGS, L l) const {                                       \
+    return SM_FIRST(this->__sample(                                                      \
+        this->__handle, s,                                                               \
+        __sm_sample_at{c.__v[0], c.__v[1], c.__v[2], SLICE, this->__lod(l), 0, 0, 0}));  \
+  }
+#define SM_GATHER_CUBE(SLICE_ARGS, SLICE)                                                    \
+  template <access B = A>                                                                    \
+  __sm_if<B == access::sample, SM_4T> gather(sampler s, float3 c SLICE_ARGS,                 \
+                                             component channel = component::x) const {       \
+    return this->__gather(                                                                   \
+        this->__handle, s,                                                                   \
+        __sm_sample_at{c.__v[0], c.__v[1], c.__v[2], SLICE, SM_NO_LEVEL, 0, 0, 0}, channel); \
+  }
 #define SM_COMMA_SLICE , uint slice
 
+// Atomic operations on textures of int and uint (from MSL 3.1).
+#define SM_TEXTURE_ATOMIC(NAME, OPERATION, COORD, ARGS, AT)                                \
+  template <access B = A>                                                                  \
+  __sm_if<__sm_writes(B) && __sm_reads(B), SM_4T> NAME SM_ATOMIC_ARGS(COORD, ARGS) const { \
+    return SM_4T((T)this->__atomic(this->__handle, AT, OPERATION, (uint)v.__v[0]));        \
+  }
+// Replaces the texel if it has the expected value; else gives the one that it has.
+#define SM_TEXTURE_EXCHANGE(COORD, ARGS, AT)                                                      \
+  template <access B = A>                                                                         \
+  __sm_if<__sm_writes(B) && __sm_reads(B), bool> atomic_compare_exchange_weak(                    \
+      uint##COORD c SM_ARGS_##ARGS(uint), thread SM_4T* expected, SM_4T desired) const {          \
+    const T old = (T)this->__atomic(this->__handle, AT, 8 | (ulong)(uint)expected->__v[0] << 32,  \
+                                    (uint)desired.__v[0]);                                        \
+    const bool same = old == (T)expected->__v[0];                                                 \
+    expected->__v[0] = old;                                                                       \
+    return same;                                                                                  \
+  }                                                                                               \
+  template <access B = A>                                                                         \
+  __sm_if<__sm_writes(B) && __sm_reads(B), SM_4T> atomic_load(uint##COORD c SM_ARGS_##ARGS(uint)) \
+      const {                                                                                     \
+    return SM_4T((T)this->__atomic(this->__handle, AT, 3, 0));                                    \
+  }                                                                                               \
+  template <access B = A>                                                                         \
+  __sm_if<__sm_writes(B) && __sm_reads(B), void> atomic_store(                                    \
+      SM_4T v, uint##COORD c SM_ARGS_##ARGS(uint)) const {                                        \
+    this->__atomic(this->__handle, AT, 7, (uint)v.__v[0]);                                        \
+  }
+#define SM_ATOMIC_ARGS(COORD, ARGS) (uint##COORD c SM_ARGS_##ARGS(uint), SM_4T v)
+#define SM_TEXTURE_ATOMICS(COORD, ARGS, AT)               \
+  SM_TEXTURE_ATOMIC(atomic_fetch_add, 0, COORD, ARGS, AT) \
+  SM_TEXTURE_ATOMIC(atomic_fetch_sub, 1, COORD, ARGS, AT) \
+  SM_TEXTURE_ATOMIC(atomic_fetch_and, 2, COORD, ARGS, AT) \
+  SM_TEXTURE_ATOMIC(atomic_fetch_or, 3, COORD, ARGS, AT)  \
+  SM_TEXTURE_ATOMIC(atomic_fetch_xor, 4, COORD, ARGS, AT) \
+  SM_TEXTURE_ATOMIC(atomic_fetch_min, 5, COORD, ARGS, AT) \
+  SM_TEXTURE_ATOMIC(atomic_fetch_max, 6, COORD, ARGS, AT) \
+  SM_TEXTURE_ATOMIC(atomic_exchange, 7, COORD, ARGS, AT)  \
+  SM_TEXTURE_EXCHANGE(COORD, ARGS, AT)
 SM_TEXTURE_CLASS(texture1d, __sm_1d)
 SM_READ(, LOD, SM_AT_1(0, 0, lod, 0))
 SM_WRITE(, LOD, SM_AT_1(0, 0, lod, 0))
@@ -317,6 +304,7 @@ SM_WIDTH SM_FENCE template <access B = A>
 __sm_if<B == access::sample, SM_4T> sample(sampler s, float c) const {
   return this->__sample(this->__handle, s, __sm_sample_at{c, 0, 0, 0, SM_NO_LEVEL, 0, 0, 0});
 }
+SM_TEXTURE_ATOMICS(, NONE, SM_AT_1(0, 0, 0, 0))
 };
 SM_TEXTURE_CLASS(texture1d_array, __sm_1d_array)
 SM_READ(, SLICE_LOD, SM_AT_1(slice, 0, lod, 0))
@@ -325,52 +313,15 @@ SM_WIDTH SM_ARRAY_SIZE SM_FENCE template <access B = A>
 __sm_if<B == access::sample, SM_4T> sample(sampler s, float c, uint slice) const {
   return this->__sample(this->__handle, s, __sm_sample_at{c, 0, 0, slice, SM_NO_LEVEL, 0, 0, 0});
 }
+SM_TEXTURE_ATOMICS(, SLICE, SM_AT_1(slice, 0, 0, 0))
 }
 ;
-// Atomic operations on 2-D textures of int and uint (from MSL 3.1).
-#define SM_TEXTURE_ATOMIC(NAME, OPERATION, ARGS, AT)                                \
-  template <access B = A>                                                           \
-  __sm_if<__sm_writes(B) && __sm_reads(B), SM_4T> NAME SM_ATOMIC_ARGS(ARGS) const { \
-    return SM_4T((T)this->__atomic(this->__handle, AT, OPERATION, (uint)v.__v[0])); \
-  }
-// Replaces the texel if it has the expected value; else gives the one that it has.
-#define SM_TEXTURE_EXCHANGE(ARGS, AT)                                                            \
-  template <access B = A>                                                                        \
-  __sm_if<__sm_writes(B) && __sm_reads(B), bool> atomic_compare_exchange_weak(                   \
-      uint2 c SM_ARGS_##ARGS(uint), thread SM_4T* expected, SM_4T desired) const {               \
-    const T old = (T)this->__atomic(this->__handle, AT, 8 | (ulong)(uint)expected->__v[0] << 32, \
-                                    (uint)desired.__v[0]);                                       \
-    const bool same = old == (T)expected->__v[0];                                                \
-    expected->__v[0] = old;                                                                      \
-    return same;                                                                                 \
-  }                                                                                              \
-  template <access B = A>                                                                        \
-  __sm_if<__sm_writes(B) && __sm_reads(B), SM_4T> atomic_load(uint2 c SM_ARGS_##ARGS(uint))      \
-      const {                                                                                    \
-    return SM_4T((T)this->__atomic(this->__handle, AT, 3, 0));                                   \
-  }                                                                                              \
-  template <access B = A>                                                                        \
-  __sm_if<__sm_writes(B) && __sm_reads(B), void> atomic_store(                                   \
-      SM_4T v, uint2 c SM_ARGS_##ARGS(uint)) const {                                             \
-    this->__atomic(this->__handle, AT, 7, (uint)v.__v[0]);                                       \
-  }
-#define SM_ATOMIC_ARGS(ARGS) (uint2 c SM_ARGS_##ARGS(uint), SM_4T v)
-#define SM_TEXTURE_ATOMICS(ARGS, AT)               \
-  SM_TEXTURE_ATOMIC(atomic_fetch_add, 0, ARGS, AT) \
-  SM_TEXTURE_ATOMIC(atomic_fetch_sub, 1, ARGS, AT) \
-  SM_TEXTURE_ATOMIC(atomic_fetch_and, 2, ARGS, AT) \
-  SM_TEXTURE_ATOMIC(atomic_fetch_or, 3, ARGS, AT)  \
-  SM_TEXTURE_ATOMIC(atomic_fetch_xor, 4, ARGS, AT) \
-  SM_TEXTURE_ATOMIC(atomic_fetch_min, 5, ARGS, AT) \
-  SM_TEXTURE_ATOMIC(atomic_fetch_max, 6, ARGS, AT) \
-  SM_TEXTURE_ATOMIC(atomic_exchange, 7, ARGS, AT)  \
-  SM_TEXTURE_EXCHANGE(ARGS, AT)
 SM_TEXTURE_CLASS(texture2d, __sm_2d)
 SM_READ(2, LOD, SM_AT_2(0, 0, lod, 0))
 SM_WRITE(2, LOD, SM_AT_2(0, 0, lod, 0))
 SM_WIDTH SM_HEIGHT SM_FENCE SM_SAMPLE(float2, , c.__v[0], c.__v[1], 0, 0, int2, offset.__v[0],
                                       offset.__v[1], 0)
-    SM_GATHER(float2, , c.__v[0], c.__v[1], 0, 0) SM_TEXTURE_ATOMICS(NONE, SM_AT_2(0, 0, 0, 0))
+    SM_GATHER(float2, , c.__v[0], c.__v[1], 0, 0) SM_TEXTURE_ATOMICS(2, NONE, SM_AT_2(0, 0, 0, 0))
 }
 ;
 SM_TEXTURE_CLASS(texture2d_array, __sm_2d_array)
@@ -379,7 +330,7 @@ SM_WRITE(2, SLICE_LOD, SM_AT_2(slice, 0, lod, 0))
 SM_WIDTH SM_HEIGHT SM_ARRAY_SIZE SM_FENCE SM_SAMPLE(float2, SM_COMMA_SLICE, c.__v[0], c.__v[1], 0,
                                                     slice, int2, offset.__v[0], offset.__v[1], 0)
     SM_GATHER(float2, SM_COMMA_SLICE, c.__v[0], c.__v[1], 0, slice)
-        SM_TEXTURE_ATOMICS(SLICE, SM_AT_2(slice, 0, 0, 0))
+        SM_TEXTURE_ATOMICS(2, SLICE, SM_AT_2(slice, 0, 0, 0))
 }
 ;
 SM_TEXTURE_CLASS(texture3d, __sm_3d)
@@ -387,31 +338,22 @@ SM_READ(3, LOD, SM_AT_3(0, 0, lod, 0))
 SM_WRITE(3, LOD, SM_AT_3(0, 0, lod, 0))
 SM_WIDTH SM_HEIGHT SM_DEPTH SM_FENCE SM_SAMPLE(float3, , c.__v[0], c.__v[1], c.__v[2], 0, int3,
                                                offset.__v[0], offset.__v[1], offset.__v[2])
+    SM_TEXTURE_ATOMICS(3, NONE, SM_AT_3(0, 0, 0, 0))
 }
 ;
 SM_TEXTURE_CLASS(texturecube, __sm_cube)
 SM_READ(2, FACE_LOD, SM_AT_2(0, face, lod, 0))
 SM_WRITE(2, FACE_LOD, SM_AT_2(0, face, lod, 0))
-SM_WIDTH SM_HEIGHT SM_FENCE template <access B = A>
-__sm_if<B == access::sample, SM_4T> sample(sampler s, float3 c) const {
-  return this->__sample(this->__handle, s,
-                        __sm_sample_at{c.__v[0], c.__v[1], c.__v[2], 0, SM_NO_LEVEL, 0, 0, 0});
-}
-template <access B = A>
-__sm_if<B == access::sample, SM_4T> sample(sampler s, float3 c, level l) const {
-  return this->__sample(this->__handle, s,
-                        __sm_sample_at{c.__v[0], c.__v[1], c.__v[2], 0, l.value, 0, 0, 0});
-}
+SM_WIDTH SM_HEIGHT SM_FENCE SM_SAMPLE_CUBE(, 0) SM_GATHER_CUBE(, 0)
+    SM_TEXTURE_ATOMICS(2, FACE, SM_AT_2(0, face, 0, 0))
 }
 ;
 SM_TEXTURE_CLASS(texturecube_array, __sm_cube_array)
 SM_READ(2, FACE_SLICE_LOD, SM_AT_2(slice, face, lod, 0))
 SM_WRITE(2, FACE_SLICE_LOD, SM_AT_2(slice, face, lod, 0))
-SM_WIDTH SM_HEIGHT SM_ARRAY_SIZE SM_FENCE template <access B = A>
-__sm_if<B == access::sample, SM_4T> sample(sampler s, float3 c, uint slice) const {
-  return this->__sample(this->__handle, s,
-                        __sm_sample_at{c.__v[0], c.__v[1], c.__v[2], slice, SM_NO_LEVEL, 0, 0, 0});
-}
+SM_WIDTH SM_HEIGHT SM_ARRAY_SIZE SM_FENCE SM_SAMPLE_CUBE(SM_COMMA_SLICE, slice)
+    SM_GATHER_CUBE(SM_COMMA_SLICE, slice)
+        SM_TEXTURE_ATOMICS(2, FACE_SLICE, SM_AT_2(slice, face, 0, 0))
 }
 ;
 template <class T, access A = access::read>
@@ -440,30 +382,8 @@ struct texture_buffer : __sm_texture<T, A, __sm_buffer> {
   __sm_if<__sm_writes(B), void> write(vec<T, 4> v, uint c) const {
     this->__write(this->__handle, SM_AT_1(0, 0, 0, 0), v);
   }
-  SM_WIDTH SM_FENCE
+  SM_WIDTH SM_FENCE SM_TEXTURE_ATOMICS(, NONE, SM_AT_1(0, 0, 0, 0))
 };
-
-// Depth textures give one component.
-#undef SM_RESULT
-#undef SM_FIRST
-#define SM_RESULT T
-#define SM_FIRST(x) ((x)[0])
-SM_TEXTURE_CLASS(depth2d, __sm_2d)
-static_assert(is_same<T, float>::value, "depth textures are of float");
-static_assert(!__sm_writes(A), "depth textures are not written");
-SM_READ(2, LOD, SM_AT_2(0, 0, lod, 0))
-SM_WIDTH SM_HEIGHT SM_SAMPLE(float2, , c.__v[0], c.__v[1], 0, 0, int2, offset.__v[0], offset.__v[1],
-                             0) SM_GATHER(float2, , c.__v[0], c.__v[1], 0, 0)
-}
-;
-SM_TEXTURE_CLASS(depth2d_array, __sm_2d_array)
-static_assert(is_same<T, float>::value, "depth textures are of float");
-static_assert(!__sm_writes(A), "depth textures are not written");
-SM_READ(2, SLICE_LOD, SM_AT_2(slice, 0, lod, 0))
-SM_WIDTH SM_HEIGHT SM_ARRAY_SIZE SM_SAMPLE(float2, SM_COMMA_SLICE, c.__v[0], c.__v[1], 0, slice,
-                                           int2, offset.__v[0], offset.__v[1], 0)
-}
-;
 
 template <class T>
 inline bool is_null_texture(T t) {
@@ -485,19 +405,14 @@ SM_IS_TEXTURE(texture2d_array)
 SM_IS_TEXTURE(texture3d)
 SM_IS_TEXTURE(texturecube)
 SM_IS_TEXTURE(texturecube_array)
-template <class T, access A>
-struct __sm_texture_traits<texture2d_ms<T, A>> : true_type {
-  typedef T element;
-  static constexpr uint type() { return texture2d_ms<T, A>::__type(); }
-};
-template <class T, access A>
-struct __sm_texture_traits<texture2d_ms_array<T, A>> : true_type {
-  typedef T element;
-  static constexpr uint type() { return texture2d_ms_array<T, A>::__type(); }
-};
+#define SM_IS_TEXTURE_MS(NAME)                                    \
+  template <class T, access A>                                    \
+  struct __sm_texture_traits<NAME<T, A>> : true_type {            \
+    typedef T element;                                            \
+    static constexpr uint type() { return NAME<T, A>::__type(); } \
+  };
+SM_IS_TEXTURE_MS(texture2d_ms)
+SM_IS_TEXTURE_MS(texture2d_ms_array)
 SM_IS_TEXTURE(texture_buffer)
-SM_IS_TEXTURE(depth2d)
-SM_IS_TEXTURE(depth2d_array)
-#undef SM_IS_TEXTURE
 
 }  // namespace metal

@@ -313,13 +313,16 @@ using make_integer_sequence = __make_integer_seq<integer_sequence, T, N>;
 template <size_t N>
 using make_index_sequence = make_integer_sequence<size_t, N>;
 
+// By the name of Apple's header, which programs specialize for types of their own.
 template <class T>
-struct numeric_limits {
+struct _numeric_limits_impl {
   static constexpr constant bool is_specialized = false;
 };
+template <class T>
+struct numeric_limits : _numeric_limits_impl<remove_cv_t<T>> {};
 #define SM_INTEGER_LIMITS(T, LOWEST, HIGHEST, DIGITS, SIGNED) \
   template <>                                                 \
-  struct numeric_limits<T> {                                  \
+  struct _numeric_limits_impl<T> {                            \
     static constexpr constant bool is_specialized = true;     \
     static constexpr constant bool is_signed = SIGNED;        \
     static constexpr constant bool is_integer = true;         \
@@ -349,7 +352,7 @@ SM_INTEGER_LIMITS(ulong, 0, 18446744073709551615ul, 64, false)
 #undef SM_INTEGER_LIMITS
 #define SM_FLOAT_LIMITS(T, SMALLEST, HIGHEST, EPSILON, DENORMAL, DIGITS, DIGITS10, EMIN, EMAX) \
   template <>                                                                                  \
-  struct numeric_limits<T> {                                                                   \
+  struct _numeric_limits_impl<T> {                                                             \
     static constexpr constant bool is_specialized = true;                                      \
     static constexpr constant bool is_signed = true;                                           \
     static constexpr constant bool is_integer = false;                                         \

@@ -297,6 +297,34 @@ template <class T>
 constexpr T __sm_value(T x) {
   return x;
 }
+// The type of the elements of a vector or scalar, and their number.
+template <class T>
+struct make_scalar {
+  typedef T type;
+};
+template <class T, size_t N>
+struct make_scalar<__sm_vec<T[N]>> {
+  typedef T type;
+};
+template <class T>
+using make_scalar_t = typename make_scalar<T>::type;
+template <class T>
+struct vec_elements : integral_constant<int, 1> {};
+template <class T, size_t N>
+struct vec_elements<__sm_vec<T[N]>> : integral_constant<int, N> {};
+// What functions of simdgroups take, by the name of Apple's header.
+template <class T>
+struct __is_valid_simdgroup_type : is_arithmetic<make_scalar_t<T>> {};
+// static_cast<T>(x), also between half and bfloat, which clang does not convert.
+template <class T, class U>
+constexpr T __sm_static_cast(U x) {
+  if constexpr ((is_same<T, half>::value && is_same<U, bfloat>::value) ||
+                (is_same<T, bfloat>::value && is_same<U, half>::value)) {
+    return static_cast<T>(static_cast<float>(x));
+  } else {
+    return static_cast<T>(x);
+  }
+}
 // The vector of a list in braces that is shorter than it: the rest is zero. The token pass puts
 // this in place of such lists.
 template <class T>
