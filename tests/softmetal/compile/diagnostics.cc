@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <utility>
 
@@ -40,7 +41,7 @@ void name_vectors(std::string& s) {
 
 // Types in the words of MSL. A variable is in its own space as well, which says nothing here.
 std::string in_words_of_msl(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kWords = {{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kWords = {{
       {"*__private'", "*'"},
       {"&__private'", "&'"},
       {"const __global ", "constant "},
@@ -52,6 +53,7 @@ std::string in_words_of_msl(std::string_view text) {
       {"__local", "threadgroup"},
       {"__generic", ""},
       {"__attribute__((address_space(0)))", "device"},
+      {"address space '0'", "address space 'device'"},
       {"metal::", ""},
       {"__sm_", ""},
       {"static assertion failed: ", ""},
@@ -70,7 +72,10 @@ std::string in_words_of_msl(std::string_view text) {
   // Clang puts an attribute in front of the other qualifiers.
   for (size_t at = 0; (at = out.find("device ", at)) != std::string::npos; ++at) {
     const size_t end = out.find(' ', at + 7);
-    if (end != std::string::npos && out.compare(end, 6, " const") == 0) {
+    const bool word =
+        end != std::string::npos && out.compare(end, 6, " const") == 0 &&
+        (end + 6 == out.size() || !std::isalnum(static_cast<unsigned char>(out[end + 6])));
+    if (word) {
       out.erase(end, 6);
       out.insert(at, "const ");
       at += 6;
@@ -127,6 +132,8 @@ std::vector<Message> read_clang_messages(std::string_view printed, std::string_v
     const std::string other = of_user && line.file != file ? std::string(line.file) : "";
     // The token pass says it in Metal's words.
     if (line.text.find("cl_khr_fp64") != std::string::npos) continue;
+    // The overload that the token pass adds for temporaries.
+    if (line.text.find("expects an rvalue for object argument") != std::string::npos) continue;
     if (line.kind != Message::Kind::Note) {
       homeless = !of_user;
       candidates = 0;

@@ -20,8 +20,7 @@ std::vector<MemberInfo> describe_members(const Program& program, const Module& m
   std::vector<MemberInfo> members;
   for (size_t i = 0; i < program.structs.size(); ++i) {
     const Struct& s = program.structs[i];
-    if (p.binding != BindingKind::Buffer || (s.name != p.of_struct && s.name != "::" + p.of_struct))
-      continue;
+    if (p.binding != BindingKind::Buffer || !s.is_named(p.of_struct) || !members.empty()) continue;
     const auto* descriptions =
         static_cast<const SmDescription*>(module.symbol(numbered("__sm_members_", i)));
     if (descriptions == nullptr) continue;

@@ -69,7 +69,7 @@ size_t end_of_operand(const Code& code, size_t i, size_t limit, bool first) {
 
 void wrap(Code& code, size_t begin, size_t end) {
   if (begin >= end || is_literal(code, begin, end)) return;
-  code[begin].before += "metal::__sm_value(";
+  code[begin].before += " ::metal::__sm_value(";
   code[end - 1].after = ")" + code[end - 1].after;
 }
 
@@ -126,74 +126,77 @@ bool is_zero(const Code& code, size_t begin, size_t end) {
   return true;
 }
 
-// The argument of `alignas(...)` between two tokens, if there is one.
-std::string alignment_of(const Code& code, size_t begin, size_t end) {
-  for (size_t i = begin; i < end; ++i) {
-    if (code.is(i, "alignas")) return code.text(i + 2, code.closing(i + 1));
+// Behind `alignas(16)` or `__attribute__((aligned(16)))` at i, whose argument it takes; i if there
+// is neither.
+size_t behind_alignment(const Code& code, size_t i, std::string& alignment) {
+  if (!code.is(i, "alignas") && !code.is(i, "__attribute__")) return i;
+  const size_t end = code.closing(i + 1);
+  for (size_t k = i; k < end; ++k) {
+    if ((code.is(k, "alignas") || code.is(k, "aligned")) && code.is(k + 1, "(")) {
+      alignment = code.text(k + 2, code.closing(k + 1));
+    }
   }
-  return {};
+  return end + 1;
 }
 
-// `threadgroup T a[2], b;` becomes references to storage that all threads of a group share.
-void rewrite_variables(Code& code, size_t first, size_t type, size_t behind,
-                       const std::string& alignment) {
-  size_t end = behind;
+// Tokens of `threadgroup T a[2], b;`.
+struct ThreadgroupVariables {
+  size_t first;  // of all
+  size_t type, behind_type;
+  size_t names;           // the first name
+  std::string alignment;  // of all; names may have their own
+};
+
+// The variables become references to storage that all threads of a group share.
+void rewrite_variables(Code& code, const ThreadgroupVariables& v) {
+  size_t end = v.names;
   while (end < code.size() && !code.is(end, ";")) ++end;
-  const std::string type_text = code.text(type, behind);
+  const std::string type_text = code.text(v.type, v.behind_type);
   std::string out;
-  for (const auto& [begin, stop] : split_at_commas(code, behind, end)) {
+  for (const auto& [begin, stop] : split_at_commas(code, v.names, end)) {
     size_t dims = begin + 1;
     while (dims < stop && code.is(dims, "[")) dims = code.closing(dims) + 1;
-    if (!is_zero(code, dims, stop)) {
-      code.error(dims, "a variable in threadgroup memory cannot be initialized");
+    std::string alignment = v.alignment;
+    const size_t value = behind_alignment(code, dims, alignment);
+    if (!is_zero(code, value, stop)) {
+      code.error(value, "a variable in threadgroup memory cannot be initialized");
     }
     const std::string name(code[begin].text), id = std::to_string(begin);
     out += "typedef " + type_text + " __sm_type_" + id + code.text(begin + 1, dims) +
-           "; threadgroup __sm_type_" + id + "& " + name + " = *metal::__sm_" +
-           (dims < stop ? "zero_" : "") + "threadgroup<__sm_type_" + id + ", " + id + "u" +
+           "; threadgroup __sm_type_" + id + "& " + name + " = *::metal::__sm_" +
+           (value < stop ? "zero_" : "") + "threadgroup<__sm_type_" + id + ", " + id + "u" +
            (alignment.empty() ? "" : ", (" + alignment + ")") + ">(); ";
   }
-  for (size_t i = first; i < end; ++i) code[i].replace("");
-  code[first].replace(out);
+  for (size_t i = v.first; i < end; ++i) code[i].replace("");
+  code[v.first].replace(out);
 }
 
 void rewrite_threadgroup_variables(Code& code, size_t open, size_t close, bool of_kernel) {
   for (size_t i = open + 1; i < close; ++i) {
     if (!code.is(i, "threadgroup")) continue;
-    size_t first = i, type = i + 1;
-    while (is_cv(code, first - 1)) --first;
-    // `alignas(16)` on either side: it is an argument of the storage.
-    for (size_t k = first; k-- > open && first - k < 12;) {
-      if (code.is(k, "alignas") && code.closing(k + 1) + 1 == first) first = k;
+    ThreadgroupVariables v{i, i + 1, 0, 0, {}};
+    while (is_cv(code, v.first - 1)) --v.first;
+    // An alignment on either side is an argument of the storage.
+    for (size_t k = v.first; k-- > open && v.first - k < 12;) {
+      std::string alignment;
+      if (behind_alignment(code, k, alignment) != v.first) continue;
+      v.alignment = alignment;
+      v.first = k;
     }
-    if (code.is(type, "alignas")) type = code.closing(type + 1) + 1;
-    if (!begins_statement(code, first)) continue;
-    const std::string alignment = alignment_of(code, first, type);
-    const size_t behind = behind_type(code, type);
-    // A pointer or reference to threadgroup memory.
-    if (code.is(behind, "*") || code.is(behind, "&") || code.is(behind, "(")) continue;
-    if (!code.is_identifier(behind)) continue;
+    if (!begins_statement(code, v.first)) continue;
+    v.type = behind_alignment(code, v.type, v.alignment);
+    v.behind_type = behind_type(code, v.type);
+    v.names = behind_alignment(code, v.behind_type, v.alignment);
+    // A pointer or reference to threadgroup memory, or a cast.
+    if (!code.is_identifier(v.names)) continue;
     if (!of_kernel) {
       code.error(i, "a variable in threadgroup memory can only be declared in a kernel");
     }
-    rewrite_variables(code, first, type, behind, alignment);
+    rewrite_variables(code, v);
   }
 }
 
 // --- pointers without a space ---
-
-bool is_builtin_type(const Token& token) {
-  static const std::set<std::string, std::less<>> kScalars = {
-      "bool",  "char",    "uchar",    "short",   "ushort",   "int",     "uint",     "long",
-      "ulong", "half",    "float",    "bfloat",  "int8_t",   "uint8_t", "int16_t",  "uint16_t",
-      "void",  "int32_t", "uint32_t", "int64_t", "uint64_t", "size_t",  "unsigned", "signed"};
-  if (!token.is_identifier()) return false;
-  std::string_view name = token.text;
-  if (kScalars.count(name) != 0) return true;
-  if (name.size() > 2 && name.back() >= '2' && name.back() <= '4') name.remove_suffix(1);
-  if (name.substr(0, 7) == "packed_") name.remove_prefix(7);
-  return name != token.text && kScalars.count(name) != 0;
-}
 
 // Declarations `T* p = ...` and casts `(T*)p` of builtin types.
 void check_pointers(Code& code, size_t open, size_t close) {
@@ -225,7 +228,7 @@ void rewrite_returns(Code& code, size_t open, size_t close) {
       end = code.is(end, "(") || code.is(end, "[") || code.is(end, "{") ? code.closing(end) + 1
                                                                         : end + 1;
     }
-    code[i].after += " metal::__sm_device(";
+    code[i].after += " ::metal::__sm_device(";
     code[end - 1].after += ")";
   }
 }
@@ -249,7 +252,7 @@ void complete_lists(Code& code, size_t open, size_t close) {
     const size_t end = code.closing(i + 3);
     const size_t count = split_at_commas(code, i + 4, end).size();
     if (count == 0 || count >= static_cast<size_t>(type.back() - '0')) continue;
-    code[i + 3].replace("metal::__sm_list<" + std::string(type) + ">(");
+    code[i + 3].replace("::metal::__sm_list<" + std::string(type) + ">(");
     code[end].replace(")");
   }
 }

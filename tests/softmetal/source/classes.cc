@@ -14,12 +14,13 @@ bool is_access_specifier(const Code& code, size_t i) {
 
 }  // namespace
 
-void Scopes::class_scope(const Declaration& d, const std::string& prefix) {
+void Scopes::class_scope(const Declaration& d, const std::string& prefix, bool is_nested) {
   Struct s;
   const std::string name(code_.is_identifier(d.class_name) ? code_[d.class_name].text : "");
   s.name = prefix + name;
   s.line = code_[d.begin].line;
   s.is_template = d.is_template;
+  s.is_nested = is_nested;
   if (!name.empty()) class_names_.insert(name);
   const size_t end = code_.closing(d.body);
   std::set<std::string> outer;
@@ -32,7 +33,7 @@ void Scopes::class_scope(const Declaration& d, const std::string& prefix) {
     } else {
       const Declaration member = read_declaration(code_, i, end);
       if (member.is_class) {
-        class_scope(member, s.name + "::");
+        class_scope(member, s.name + "::", true);
       } else if (!code_.is(member.begin, "using") && !code_.is(member.begin, "typedef") &&
                  !code_.is(member.begin, "friend") && !code_.is(member.begin, "static_assert") &&
                  !member.is_enum) {
@@ -42,6 +43,11 @@ void Scopes::class_scope(const Declaration& d, const std::string& prefix) {
     }
   }
   std::swap(outer, constructors_);
+  // `typedef struct { ... } Name;`
+  if (code_.is(d.begin, "typedef") && code_.is_identifier(end + 1)) {
+    program_.structs.push_back(s);
+    program_.structs.back().name = prefix + std::string(code_[end + 1].text);
+  }
   if (!name.empty()) program_.structs.push_back(std::move(s));
 }
 
@@ -102,7 +108,10 @@ void Scopes::class_member(const Declaration& d, const std::string& prefix,
 // for all.
 void Scopes::method_qualifiers(const Declaration& d, const std::string& class_name) {
   const bool is_static = d.has(code_, "static", d.name) || d.has(code_, "friend", d.name);
-  const bool is_constructor = code_[d.open - 1].is(class_name);
+  // Its name may have the template's arguments.
+  const bool with_arguments =
+      code_[d.name].is(class_name) && code_.behind_template_arguments(d.name + 1, true) == d.open;
+  const bool is_constructor = code_[d.open - 1].is(class_name) || with_arguments;
   const bool is_destructor = d.name + 1 < code_.size() && d.open >= 2 && code_.is(d.open - 2, "~");
   size_t place = d.close;
   bool has_space = false;
@@ -124,8 +133,8 @@ void Scopes::method_qualifiers(const Declaration& d, const std::string& class_na
   }
   const bool defaulted = code_.is(d.end - 2, "default") && code_.is(d.end - 3, "=");
   // Constructors that differ in the space of the new object are one here.
-  const std::string signature = code_.text(d.open, d.close);
-  const bool repeated = is_constructor && has_space && !constructors_.insert(signature).second;
+  const std::string signature = class_name + code_.text(d.open, d.close);
+  const bool repeated = is_constructor && !constructors_.insert(signature).second && has_space;
   if (defaulted && code_.is(d.name, "operator") && code_.is(d.name + 1, "=") && has_space &&
       define_assignment(d))
     return;
@@ -133,8 +142,63 @@ void Scopes::method_qualifiers(const Declaration& d, const std::string& class_na
     for (size_t i = d.first; i < d.end; ++i) code_[i].replace("");
     return;
   }
-  if (is_static || is_constructor || is_destructor || has_space) return;
-  code_[place].after += " thread";
+  if (is_static || is_constructor || is_destructor) return;
+  const std::string_view operation = code_.is(d.name, "operator") ? code_[d.open - 1].text : "";
+  const bool assigns = operation.size() > 0 && operation.back() == '=' && operation != "==" &&
+                       operation != "!=" && operation != "<=" && operation != ">=";
+  if (!has_space) code_[place].after += " thread";
+  // Overloads either all say that objects are lvalues, or none does.
+  if (assigns || class_name.empty()) return;
+  code_[place].after += "&";
+  if (!has_space || code_.is(place, "thread")) forward_from_temporary(d, class_name);
+}
+
+// Clang's results of calls are in no space, so that methods of the thread do not take them: another
+// overload for temporaries alone calls the method. One is enough for all methods of a name.
+void Scopes::forward_from_temporary(const Declaration& d, const std::string& class_name) {
+  const bool in_class = class_name != code_[d.name].text || !code_.is(d.name + 1, "::");
+  // A conversion to `vec<T, 2>` is read as a function of that name.
+  const size_t first = code_.is(d.name - 1, "operator") ? d.name - 1 : d.name;
+  const bool converts = code_.is(first, "operator") && code_.is_identifier(first + 1);
+  const std::string name = code_.text(first, d.open);
+  const size_t count = split_at_commas(code_, d.open + 1, d.close).size();
+  const bool fixed = code_.is(d.name, "operator") && !code_.is(d.open - 1, ")");
+  bool is_const = false, is_reference = false;
+  for (size_t i = d.close; i < (d.body != 0 ? d.body : d.end); ++i)
+    is_const |= code_.is(i, "const");
+  for (size_t i = d.begin; i < d.name; ++i) is_reference |= code_.is(i, "&") || code_.is(i, "*");
+  const std::string key = name + (fixed ? std::to_string(count) : "") + (is_const ? " const" : "");
+  if (!in_class || (converts && d.is_template) || !constructors_.insert("&&" + key).second) return;
+  const std::string object = is_const ? "const thread __sm_C" : "thread __sm_C";
+  const std::string cv = is_const ? " const" : "";
+  std::string types, parameters, values;
+  for (size_t i = 0; fixed && i < count; ++i) {
+    const std::string n = std::to_string(i), comma = i == 0 ? "" : ", ";
+    types += ", class __sm_A" + n;
+    parameters += comma + "__sm_A" + n + "&& __sm_a" + n;
+    values += comma + "static_cast<__sm_A" + n + "&&>(__sm_a" + n + ")";
+  }
+  if (!fixed) {
+    types = ", class... __sm_A";
+    parameters = "__sm_A&&... __sm_a";
+    values = "static_cast<__sm_A&&>(__sm_a)...";
+  }
+  std::string out;
+  if (converts) {
+    out = std::string(d.has(code_, "explicit", d.name) ? " explicit " : " ") + name + "()" + cv +
+          "&& { return (*(" + (is_const ? "const " : "") + "thread " + class_name + "*)this)." +
+          name + "(); }";
+  } else {
+    const std::string call = "." + name + "(" + values + ")";
+    const bool is_constexpr = d.has(code_, "constexpr", d.name) && !is_reference;
+    out =
+        " template <class __sm_C = " + class_name + types + "> " +
+        (is_constexpr ? "constexpr " : "") + "auto " + name + "(" + parameters + ")" + cv +
+        "&& -> decltype(::metal::__sm_object<" + object + ">()" + call + ") { " +
+        (is_constexpr ? "__sm_C __sm_o(*this); return __sm_o" : "return (*(" + object + "*)this)") +
+        call + "; }";
+  }
+  code_[d.end - 1].after += out;
 }
 
 // `thread T& operator=(const device T& x) thread = default`: one definition for each space of the
@@ -151,7 +215,7 @@ bool Scopes::define_assignment(const Declaration& d) {
   }
   code_[d.end - 3].replace("{ __builtin_memcpy(this, &" + std::string(code_[d.close - 1].text) +
                            ", sizeof(*this)); return " +
-                           (space == "device" ? "metal::__sm_device(*this); }" : "*this; }"));
+                           (space == "device" ? "::metal::__sm_device(*this); }" : "*this; }"));
   code_[d.end - 2].replace("");
   return true;
 }

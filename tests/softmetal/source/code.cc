@@ -111,6 +111,11 @@ const std::set<std::string, std::less<>>& library_templates() {
                                                             "texture_buffer",
                                                             "depth2d",
                                                             "depth2d_array",
+                                                            "depth2d_ms",
+                                                            "depth2d_ms_array",
+                                                            "depthcube",
+                                                            "depthcube_array",
+                                                            "texture2d_ms_array",
                                                             "numeric_limits",
                                                             "simdgroup_matrix",
                                                             "make_filled_simdgroup_matrix",
@@ -130,11 +135,37 @@ const std::set<std::string, std::less<>>& library_templates() {
 
 }  // namespace
 
+std::string unquoted(const std::string& literals) {
+  std::string out;
+  bool inside = false;
+  for (char c : literals) {
+    if (c == '"') {
+      inside = !inside;
+    } else if (inside) {
+      out += c;
+    }
+  }
+  return out;
+}
+
 bool is_builtin_attribute(std::string_view name) { return builtins().count(name) != 0; }
 
 bool is_address_space(const Token& token) {
   return token.is("device") || token.is("constant") || token.is("threadgroup") ||
          token.is("thread");
+}
+
+bool is_builtin_type(const Token& token) {
+  static const std::set<std::string, std::less<>> kScalars = {
+      "bool",  "char",    "uchar",    "short",   "ushort",   "int",     "uint",     "long",
+      "ulong", "half",    "float",    "bfloat",  "int8_t",   "uint8_t", "int16_t",  "uint16_t",
+      "void",  "int32_t", "uint32_t", "int64_t", "uint64_t", "size_t",  "unsigned", "signed"};
+  if (!token.is_identifier()) return false;
+  std::string_view name = token.text;
+  if (kScalars.count(name) != 0) return true;
+  if (name.size() > 2 && name.back() >= '2' && name.back() <= '4') name.remove_suffix(1);
+  if (name.substr(0, 7) == "packed_") name.remove_prefix(7);
+  return name != token.text && kScalars.count(name) != 0;
 }
 
 Code::Code(std::vector<Token>& tokens, std::vector<Message>& messages)

@@ -38,6 +38,8 @@ class Code {
 
   // The attributes between the tokens i - 1 and i.
   const std::vector<Attribute>& attributes_before(size_t i) const;
+  // All of them, by the token that follows.
+  std::map<size_t, std::vector<Attribute>>& attributes() { return attributes_; }
   // The tokens' text as in the program, on one line.
   std::string text(size_t begin, size_t end) const;
 
@@ -54,11 +56,15 @@ class Code {
   std::vector<Message>& messages_;
   std::vector<size_t> at_;
   std::vector<size_t> closing_;
-  std::map<size_t, std::vector<Attribute>> attributes_;  // by the position that follows
+  std::map<size_t, std::vector<Attribute>> attributes_;
   std::set<std::string, std::less<>> templates_, members_;
 };
 
 bool is_address_space(const Token& token);
+// `float`, `uint4`, `packed_half3`, …
+bool is_builtin_type(const Token& token);
+// String literals, which the compiler joins, without their quotes.
+std::string unquoted(const std::string& literals);
 // Whether a builtin of compute kernels has this name.
 bool is_builtin_attribute(std::string_view name);
 

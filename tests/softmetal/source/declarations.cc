@@ -11,7 +11,10 @@ void read_template_parameters(const Code& code, size_t open, size_t behind, Decl
   for (const auto& [begin, end] : split_at_commas(code, open + 1, behind - 1)) {
     for (size_t i = begin; i < end; ++i) {
       const bool last = i + 1 == end || code.is(i + 1, "=");
-      if (last && code.is_identifier(i)) out.template_parameters.emplace_back(code[i].text);
+      if (last && code.is_identifier(i)) {
+        out.template_parameters.push_back(
+            {std::string(code[i].text), code.is(i + 1, "=") ? code.text(i + 2, end) : ""});
+      }
       if (code.is(i, "=")) break;
     }
   }
@@ -130,6 +133,8 @@ Declaration read_declaration(const Code& code, size_t begin, size_t limit) {
         out.is_class = true;
         out.body = i;
         out.class_name = class_key + 1;
+        while (code.is(out.class_name, "alignas") || code.is(out.class_name, "__attribute__"))
+          out.class_name = code.closing(out.class_name + 1) + 1;
       }
       i = close;
     }

@@ -14,7 +14,10 @@ struct Declaration {
   size_t begin = 0;  // behind `template <...>`
   size_t end = 0;    // behind the last token: `;` or `}`
   bool is_template = false;
-  std::vector<std::string> template_parameters;
+  struct TemplateParameter {
+    std::string name, otherwise;  // what it is where no argument is given; may be empty
+  };
+  std::vector<TemplateParameter> template_parameters;
 
   // Of functions: the name, its parameters, what follows these, the body's braces.
   bool is_function = false;

@@ -65,7 +65,7 @@ class Printer {
   }
 
   static std::string type_of(const Kernel& kernel, size_t i) {
-    return "typename metal::__sm_parameter<" + std::to_string(i) + ", decltype(" +
+    return "typename ::metal::__sm_parameter<" + std::to_string(i) + ", decltype(" +
            "::" + kernel.expression + ")>::type";
   }
 
@@ -76,29 +76,29 @@ class Printer {
     const std::string given = " parameter '" + p.name + "' of kernel '" + kernel.name + "' ";
     switch (*p.binding) {
       case BindingKind::Buffer:
-        check("metal::__sm_is_buffer<" + type + ">()",
+        check("::metal::__sm_is_buffer<" + type + ">()",
               "the buffer" + given + "must be a pointer or reference to device or constant memory",
               p.line);
         break;
       case BindingKind::Threadgroup:
-        check("metal::__sm_is_threadgroup<" + type + ">()",
+        check("::metal::__sm_is_threadgroup<" + type + ">()",
               "the threadgroup" + given + "must be a pointer or reference to threadgroup memory",
               p.line);
         break;
       case BindingKind::Texture:
-        check("metal::__sm_is_resource<" + type + ">(1)",
+        check("::metal::__sm_is_resource<" + type + ">(1)",
               "the texture" + given + "must be a texture or an array of textures", p.line);
         break;
       case BindingKind::Sampler:
-        check("metal::__sm_is_resource<" + type + ">(2)",
+        check("::metal::__sm_is_resource<" + type + ">(2)",
               "the sampler" + given + "must be a sampler", p.line);
         break;
       case BindingKind::Builtin:
         if (builtin(p.builtin).index) {
-          check("metal::__sm_is_index<" + type + ">()",
+          check("::metal::__sm_is_index<" + type + ">()",
                 "[[" + p.builtin + "]] must be uint or ushort", p.line);
         } else {
-          check("metal::__sm_is_position<" + type + ">()",
+          check("::metal::__sm_is_position<" + type + ">()",
                 "[[" + p.builtin + "]] must be uint, uint2, uint3, ushort, ushort2 or ushort3",
                 p.line);
         }
@@ -107,7 +107,7 @@ class Printer {
   }
 
   void kernel(const Kernel& kernel, const std::string& number) {
-    check("metal::is_void<typename metal::__sm_result<decltype(::" + kernel.expression +
+    check("::metal::is_void<typename ::metal::__sm_result<decltype(::" + kernel.expression +
               ")>::type>::value",
           "kernel '" + kernel.name + "' must return void", kernel.line);
     for (size_t i = 0; i < kernel.parameters.size(); ++i) check_parameter(kernel, i);
@@ -120,17 +120,17 @@ class Printer {
       const std::string type = type_of(kernel, i);
       if (i != 0) out_ += ", ";
       if (p.binding == BindingKind::Builtin) {
-        out_ += "metal::__sm_builtin_of<typename metal::__sm_unqualified<" + type +
+        out_ += "::metal::__sm_builtin_of<typename ::metal::__sm_unqualified<" + type +
                 ">::type>::get(__sm_b[" + std::to_string(builtin(p.builtin).place) + "])";
       } else {
-        out_ += "metal::__sm_value_of<" + type + ">::get(__sm_v[" + std::to_string(i) + "])";
+        out_ += "::metal::__sm_value_of<" + type + ">::get(__sm_v[" + std::to_string(i) + "])";
       }
     }
     out_ += "); }\n";
     out_ += std::string(kExported) + " __global const __sm_description __sm_parameters_" + number +
             "[] = {";
     for (size_t i = 0; i < kernel.parameters.size(); ++i) {
-      out_ += "metal::__sm_describe<" + type_of(kernel, i) + ">(), ";
+      out_ += "::metal::__sm_describe<" + type_of(kernel, i) + ">(), ";
     }
     out_ += "__sm_description{}};\n";
     line(kernel.line);
@@ -145,11 +145,11 @@ class Printer {
   }
 
   void record(const Struct& s, const std::string& number) {
-    if (s.is_template || s.name.find("::") != std::string::npos) return;
+    if (s.is_template || s.is_nested) return;
     out_ += std::string(kExported) + " __global const __sm_description __sm_members_" + number +
             "[] = {";
     for (const Member& m : s.members) {
-      out_ += "metal::__sm_describe<decltype(::" + s.name + "::" + m.name +
+      out_ += "::metal::__sm_describe<decltype(::" + s.name + "::" + m.name +
               ")>(__builtin_offsetof(::" + s.name + ", " + m.name + ")), ";
     }
     out_ += "__sm_description{}};\n";

@@ -69,7 +69,8 @@ void apply_attribute(Code& code, const Attribute& a, Parameter& p, bool& explici
 std::optional<BindingKind> kind_of_type(const std::string& type) {
   if (has_word(type, "device") || has_word(type, "constant")) return BindingKind::Buffer;
   if (has_word(type, "threadgroup")) return BindingKind::Threadgroup;
-  if (type.find("texture") != std::string::npos || type.find("depth2d") != std::string::npos) {
+  if (type.find("texture") != std::string::npos || type.find("depth2d") != std::string::npos ||
+      type.find("depthcube") != std::string::npos) {
     return BindingKind::Texture;
   }
   if (has_word(type, "sampler")) return BindingKind::Sampler;

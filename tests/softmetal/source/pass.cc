@@ -4,6 +4,7 @@
 
 #include "tests/softmetal/source/bodies.h"
 #include "tests/softmetal/source/entries.h"
+#include "tests/softmetal/source/indices.h"
 #include "tests/softmetal/source/scopes.h"
 
 namespace softmetal {
@@ -16,8 +17,7 @@ void keep_argument_structs(Program& program) {
     bool used = s.has_ids;
     for (const Kernel& kernel : program.kernels) {
       for (const Parameter& p : kernel.parameters) {
-        used |= p.binding == BindingKind::Buffer &&
-                (p.of_struct == s.name || "::" + p.of_struct == s.name);
+        used |= p.binding == BindingKind::Buffer && s.is_named(p.of_struct);
       }
     }
     if (used) kept.push_back(std::move(s));
@@ -41,9 +41,11 @@ void rewrite_number(Token& token) {
   }
 }
 
-// Pragmas of Metal become clang's.
+// Pragmas of Metal become clang's. Loops are not unrolled: that only makes programs longer, and its
+// arguments may name macros, which are gone.
 void rewrite_pragma(Token& token) {
   const auto has = [&](std::string_view s) { return token.text.find(s) != std::string_view::npos; };
+  if (has("pragma") && has("unroll")) token.replace("");
   if (!has("METAL")) return;
   if (has("contract") && has("fast")) {
     token.replace("#pragma clang fp contract(fast)");
@@ -60,6 +62,13 @@ void rewrite_pragma(Token& token) {
 
 }  // namespace
 
+bool Struct::is_named(const std::string& type) const {
+  const std::string qualified = "::" + name;
+  const std::string end = type.compare(0, 2, "::") == 0 ? type : "::" + type;
+  return !type.empty() && qualified.size() >= end.size() &&
+         qualified.compare(qualified.size() - end.size(), end.size(), end) == 0;
+}
+
 Program run_token_pass(std::string_view preprocessed, const PassOptions& options) {
   Program program;
   std::vector<Token> tokens = read_tokens(preprocessed, options.file);
@@ -69,6 +78,7 @@ Program run_token_pass(std::string_view preprocessed, const PassOptions& options
   }
   Code code(tokens, program.messages);
   check_words(code, options.version);
+  evaluate_indices(code);
   Scopes(code, program, options).run();
   keep_argument_structs(program);
   program.text = write_tokens(preprocessed, tokens);

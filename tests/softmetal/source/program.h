@@ -57,8 +57,11 @@ struct Struct {
   std::string name;  // with namespaces
   int line = 0;
   bool is_template = false;
+  bool is_nested = false;  // in another class
   bool has_ids = false;
   std::vector<Member> members;
+  // Whether a parameter of a kernel is of this struct, which it may name without its namespaces.
+  bool is_named(const std::string& type) const;
 };
 
 struct FunctionConstant {

@@ -3,46 +3,14 @@
 #include <algorithm>
 
 #include "tests/softmetal/source/bodies.h"
+#include "tests/softmetal/source/conversions.h"
 #include "tests/softmetal/source/kernels.h"
 
 namespace softmetal {
-namespace {
-
-// String literals, which the compiler joins, without their quotes.
-std::string unquoted(const std::string& literals) {
-  std::string out;
-  bool inside = false;
-  for (char c : literals) {
-    if (c == '"') {
-      inside = !inside;
-    } else if (inside) {
-      out += c;
-    }
-  }
-  return out;
-}
-
-// `text` with whole words replaced.
-std::string substitute(const std::string& text, const std::string& word, const std::string& by) {
-  std::string out;
-  for (size_t i = 0; i < text.size();) {
-    size_t end = i;
-    while (end < text.size() &&
-           (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_')) {
-      ++end;
-    }
-    end = std::max(end, i + 1);
-    const std::string part = text.substr(i, end - i);
-    out += part == word ? "(" + by + ")" : part;
-    i = end;
-  }
-  return out;
-}
-
-}  // namespace
-
 void Scopes::run() {
   collect_templates();
+  of_spaces_ = functions_of_spaces(code_);
+  rewrite_static_casts(code_);
   namespace_scope(0, code_.size(), "");
   find_recursion();
 }
@@ -114,76 +82,6 @@ size_t Scopes::namespace_declaration(size_t begin, size_t end, const std::string
   if (!code_.is(i, "{")) return i + 1;
   namespace_scope(i + 1, code_.closing(i), name.empty() ? prefix : prefix + name + "::");
   return code_.closing(i) + 1;
-}
-
-// `template [[host_name("x")]] kernel void f<float>(...)`, or by a function's type:
-// `template [[host_name("x")]] kernel decltype(f<float>) f<float>`.
-void Scopes::explicit_instantiation(size_t begin, size_t end, const std::string& prefix) {
-  std::string host_name;
-  bool is_kernel = false;
-  for (size_t i = begin + 1; i < end; ++i) {
-    for (const Attribute& attribute : code_.attributes_before(i)) {
-      if (attribute.name == "kernel") is_kernel = true;
-      if (attribute.name == "host_name") host_name = unquoted(attribute.argument);
-    }
-    if (code_.is(i, "kernel")) {
-      is_kernel = true;
-      code_[i].replace("");
-    }
-  }
-  if (!is_kernel) return;
-  // The name: the last template-id in front of the parameters, or of the end.
-  size_t stop = end;
-  const Declaration d = read_declaration(code_, begin + 1, end);
-  if (d.is_function && !code_.is(d.name, "decltype")) stop = d.open;
-  size_t first = stop;
-  if (stop > begin && code_.is(stop - 1, ">")) {
-    int depth = 0;
-    for (first = stop - 1; first > begin; --first) {
-      if (code_.is(first, ">")) ++depth;
-      if (code_.is(first, "<") && --depth == 0) break;
-    }
-  }
-  size_t name = first - 1;
-  while (name >= begin + 2 && code_.is(name - 1, "::")) name -= 2;
-  const std::string base = code_.text(name, first);
-  auto found = kernels_.find(prefix + base);
-  if (found == kernels_.end()) found = kernels_.find(base);
-  if (found == kernels_.end()) {
-    code_.error(name, "there is no kernel template \"" + base + "\" to instantiate");
-    return;
-  }
-  Kernel kernel = found->second.kernel;
-  kernel.is_template = false;
-  kernel.expression = found->first + code_.text(first, stop);
-  if (first == stop && d.is_function) {
-    // The arguments follow from the parameters: a function with these calls it.
-    const std::string instance = "__sm_instance_" + std::to_string(begin);
-    std::string arguments;
-    Kernel declared;
-    read_parameters(code_, d, declared);
-    for (const Parameter& p : declared.parameters)
-      arguments += (arguments.empty() ? "" : ", ") + p.name;
-    code_[end].after += " inline void " + instance + code_.text(d.open, d.close + 1) + " { " +
-                        "::" + found->first + "(" + arguments + "); }";
-    kernel.expression = prefix + instance;
-    kernel.public_name = host_name.empty() ? found->first : host_name;
-  }
-  if (first != stop) kernel.public_name = host_name.empty() ? kernel.expression : host_name;
-  kernel.line = code_[begin].line;
-  // The most threads of an instance: an expression of template arguments.
-  const auto arguments =
-      split_at_commas(code_, std::min(first + 1, stop), std::max(stop, first + 1) - 1);
-  for (size_t i = 0; i < arguments.size() && i < found->second.template_parameters.size(); ++i) {
-    kernel.max_threads = substitute(kernel.max_threads, found->second.template_parameters[i],
-                                    code_.text(arguments[i].first, arguments[i].second));
-  }
-  program_.kernels.push_back(std::move(kernel));
-  // The entry point instantiates the template; what declares it by its type is no declaration to
-  // clang.
-  if (stop == end) {
-    for (size_t i = begin; i < end; ++i) code_[i].replace("");
-  }
 }
 
 void Scopes::function(const Declaration& d, const std::string& prefix,
@@ -262,8 +160,19 @@ void Scopes::other_stage(const Declaration& d) {
 }
 
 void Scopes::function_parameters(const Declaration& d) {
+  const std::string_view name = code_[d.open - 1].text;
+  const bool of_spaces = of_spaces_.count(name) != 0;
+  // What a result or an object may refer to is left a reference.
+  bool kept = class_names_.count(name) != 0;
+  for (size_t i = d.begin; i < d.name; ++i) kept |= code_.is(i, "&") || code_.is(i, "*");
   for (const auto& [begin, end] : split_at_commas(code_, d.open + 1, d.close)) {
     pointers_of_spaces(d, begin, end);
+    bool builtin = false;
+    for (size_t i = begin; i < end; ++i) builtin |= is_builtin_type(code_[i]);
+    // Methods of classes are of spaces.
+    if (kept || (of_spaces && !builtin)) continue;
+    take_temporaries(code_, begin, end,
+                     of_spaces ? Temporaries::ByReference : Temporaries::ByValue);
   }
   // A pointer that is returned.
   for (size_t i = d.begin; i < d.name; ++i) {
@@ -280,6 +189,7 @@ void Scopes::pointers_of_spaces(const Declaration& d, size_t begin, size_t end) 
   size_t pointer = end;
   for (size_t i = begin; i < end && !code_.is(i, "="); ++i) {
     if (is_address_space(code_[i]) || code_.is(i, "auto") || code_.is(i, "__generic")) return;
+    if (code_.is(i, "(") && code_.is(i + 1, "*")) return;  // to a function
     if (code_.is(i, "[")) {
       i = code_.closing(i);
       continue;
@@ -289,8 +199,8 @@ void Scopes::pointers_of_spaces(const Declaration& d, size_t begin, size_t end) 
       i = behind - 1;
       continue;
     }
-    for (const std::string& parameter : d.template_parameters) {
-      if (code_[i].is(parameter)) return;
+    for (const Declaration::TemplateParameter& parameter : d.template_parameters) {
+      if (code_[i].is(parameter.name)) return;
     }
     if (code_.is(i, "&&")) return;
     if (pointer == end && (code_.is(i, "*") || code_.is(i, "&"))) pointer = i;

@@ -20,7 +20,7 @@ class Scopes {
   // What is known of a kernel, also of a template, by its qualified name.
   struct KernelDefinition {
     Kernel kernel;
-    std::vector<std::string> template_parameters;
+    std::vector<Declaration::TemplateParameter> template_parameters;
     bool seen_body = false;
   };
 
@@ -34,8 +34,9 @@ class Scopes {
   void function_parameters(const Declaration& d);
   void method_qualifiers(const Declaration& d, const std::string& class_name);
   bool define_assignment(const Declaration& d);
+  void forward_from_temporary(const Declaration& d, const std::string& class_name);
   void pointers_of_spaces(const Declaration& d, size_t begin, size_t end);
-  void class_scope(const Declaration& d, const std::string& prefix);
+  void class_scope(const Declaration& d, const std::string& prefix, bool is_nested = false);
   void class_member(const Declaration& d, const std::string& prefix, const std::string& class_name,
                     Struct& into);
   void variable(const Declaration& d, const std::string& prefix);
@@ -48,6 +49,7 @@ class Scopes {
   const PassOptions& options_;
   std::set<std::string, std::less<>> class_names_;
   std::set<std::string> constructors_;  // classes and parameters of those that name a space
+  std::set<std::string, std::less<>> of_spaces_;  // functions_of_spaces()
   std::map<std::string, KernelDefinition> kernels_;
   // Which functions each function calls, by unqualified names.
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> calls_;

@@ -1,61 +1,11 @@
-// Shaders in the styles of other compilers: SPIRV-Cross, Halide, TVM, naga, Slang, Tint, and of
-// libraries of templates. Each runs, and gives what its source says.
-#include <bit>
+// Shaders in the styles of other compilers: SPIRV-Cross, Halide, TVM, naga, Slang, Tint, tinygrad.
+// Each runs, and gives what its source says.
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 
-#include "tests/softmetal/unit/harness.h"
+#include "tests/softmetal/unit/foreign_shader.h"
 
 namespace softmetal {
 namespace {
-
-std::string read_shader(const std::string& name) {
-  std::ifstream in(std::string(SOFTMETAL_FOREIGN) + "/" + name + ".metal");
-  EXPECT_TRUE(in.good()) << name;
-  return std::string((std::istreambuf_iterator<char>(in)), {});
-}
-
-// A shader with arguments; what it must not do is a failure of the test.
-class Shader {
- public:
-  Shader(const std::string& file, const std::string& kernel,
-         const std::map<int, std::string>& constants = {}) {
-    CompileOptions options;
-    options.constants = constants;
-    function_ = function_or_fail(read_shader(file), kernel, options);
-  }
-  template <class T>
-  Shader& buffer(int index, std::vector<T>& values) {
-    arguments_.buffers[index] = {values.data(), values.size() * sizeof(T)};
-    return *this;
-  }
-  template <class T>
-  Shader& bytes(int index, const T& value) {
-    const auto* raw = reinterpret_cast<const uint8_t*>(&value);
-    arguments_.bytes[index].assign(raw, raw + sizeof value);
-    return *this;
-  }
-  Arguments& arguments() { return arguments_; }
-  const Function* function() const { return function_.get(); }
-  // For several orders of threads.
-  void run(const Grid& grid) {
-    ASSERT_NE(function_, nullptr);
-    for (uint64_t seed : {0, 1, 2}) {
-      RunOptions options;
-      options.seed = seed;
-      const auto reports = dispatch(*function_, arguments_, grid, options);
-      EXPECT_TRUE(reports.empty()) << print_reports(reports);
-    }
-  }
-
- private:
-  std::shared_ptr<Function> function_;
-  Arguments arguments_;
-};
-
-using Floats = std::vector<float>;
 
 TEST(Foreign, SpirvArraysWithMethodsOfAllSpaces) {
   Floats out(8), scales = {1, 1, 1, 2};
@@ -171,68 +121,6 @@ TEST(Foreign, TvmShufflesOfHalf) {
     EXPECT_NEAR(float_of_half(out[static_cast<size_t>(i)]), expected, expected * 0x1.02p-11);
   }
 }
-TEST(Foreign, TemplatesWithHostNames) {
-  Floats a = {1, 2, 3, 4, 5}, b = {2, 2, 2, 2, 2}, out(5);
-  const uint64_t size = 5;
-  Shader("templates_host_name", "binary_mul_float")
-      .buffer(0, a)
-      .buffer(1, b)
-      .buffer(2, out)
-      .bytes(4, size)
-      .run({{3, 1, 1}, {1, 1, 1}});
-  EXPECT_EQ(out, (Floats{2, 4, 6, 8, 10}));
-  const float bias = 1;
-  Shader biased("templates_host_name", "binary_mul_float", {{20, "true"}});
-  biased.buffer(0, a).buffer(1, b).buffer(2, out).bytes(3, bias).bytes(4, size).run(
-      {{3, 1, 1}, {1, 1, 1}});
-  EXPECT_EQ(out, (Floats{3, 5, 7, 9, 11}));
-  EXPECT_EQ(biased.function()->max_threads, 16U);
-  std::vector<int> i = {1, -2, 3, -4}, j = {0, 0, 5, 0}, k(4);
-  const uint64_t four = 4;
-  Shader("templates_host_name", "binary_max_int")
-      .buffer(0, i)
-      .buffer(1, j)
-      .buffer(2, k)
-      .bytes(4, four)
-      .run({});
-  EXPECT_EQ(k, (std::vector<int>{1, 0, 5, 0}));
-}
-TEST(Foreign, TemplatesOverSimdgroupMatrices) {
-  Floats a(64), b(64), out(64);
-  for (size_t i = 0; i < 64; ++i) {
-    a[i] = static_cast<float>(i);
-    b[i] = i % 9 == 0 ? 1 : (i == 1 ? 5 : 0);  // the identity, and b[0][1], which is transposed
-  }
-  Shader("templates_tile", "tile_f32")
-      .buffer(0, a)
-      .buffer(1, b)
-      .buffer(2, out)
-      .run({{1, 1, 1}, {32, 1, 1}});
-  for (size_t r = 0; r < 8; ++r) {
-    for (size_t c = 0; c < 8; ++c)
-      ASSERT_EQ(out[8 * r + c], a[8 * r + c] + (c == 0 ? 5 * a[8 * r + 1] : 0));
-  }
-}
-TEST(Foreign, TemplatesThatTakeFunctions) {
-  struct Block {
-    uint16_t scale;
-    uint8_t pairs[4];
-  };
-  std::vector<Block> rows(4);
-  for (size_t i = 0; i < 4; ++i)
-    rows[i] = {half_of_float(static_cast<float>(i + 1)), {0x98, 0xba, 0x70, 0x0f}};
-  const struct {
-    int32_t columns, pad = 0;
-    uint64_t row_bytes;
-  } args{.columns = 16, .row_bytes = 12};
-  Floats out(32);
-  Shader("quantized_rows", "kernel_rows_4bit")
-      .bytes(0, args)
-      .buffer(1, rows)
-      .buffer(2, out)
-      .run({{2, 1, 1}, {2, 1, 1}});
-  EXPECT_EQ((Floats(out.begin() + 8, out.begin() + 16)), (Floats{0, 2, 4, 6, -16, -2, 14, -16}));
-}
 TEST(Foreign, NagaReferences) {
   struct Body {
     float px, py, vx, vy;
@@ -270,23 +158,69 @@ TEST(Foreign, TintArraysOfArrays) {
   shader.run({{1, 1, 1}, {2, 2, 1}});
   EXPECT_EQ(out, (Floats{2, 4, 3, 5}));
 }
-TEST(Foreign, TwoHostNamesOfOneSource) {
-  Floats x = {-2, -0.25F, 0, 0.5F, 3}, y(5);
-  const float lambda = 0.5F;
-  Shader("softshrink_commit", "softshrink")
-      .buffer(0, x)
-      .buffer(1, y)
-      .bytes(2, lambda)
-      .run({{5, 1, 1}, {1, 1, 1}});
-  EXPECT_EQ(y, (Floats{-1.5F, 0, 0, 0, 2.5F}));
-  std::vector<uint32_t> changed = {7}, groups(3, 99);
-  const uint32_t limit = 3;
-  Shader("softshrink_commit", "softshrink_commit")
-      .buffer(0, changed)
-      .buffer(1, groups)
-      .bytes(2, limit)
-      .run({});
-  EXPECT_EQ(groups, (std::vector<uint32_t>{7, 1, 1}));
+TEST(Foreign, SpirvConstantsOfTheProgram) {
+  Floats out(7);
+  Shader("spirv_constants", "main0").buffer(0, out).run({});
+  EXPECT_EQ(out, (Floats{6, 3, 3, 4, 2, 0.25F, 4}));
+}
+TEST(Foreign, SpirvShadowsAndLevels) {
+  Floats depths = {1, 2, 3, 4}, colors(16 + 4 + 1), out(6);
+  std::fill(colors.begin() + 16, colors.begin() + 20, 7.0F);
+  std::vector<uint32_t> cells = {0, 0, 0, 0, 40, 0, 0, 0};
+  Texture shadow, cube, color;
+  shadow.width = shadow.height = 2;
+  shadow.lay_out(reinterpret_cast<uint8_t*>(depths.data()), 1);
+  cube.kind = TextureKind::T3d;
+  cube.format = PixelFormat::R32Uint;
+  cube.width = cube.height = cube.depth = 2;
+  cube.lay_out(reinterpret_cast<uint8_t*>(cells.data()), 1);
+  color.width = color.height = 4;
+  color.lay_out(reinterpret_cast<uint8_t*>(colors.data()), 3);
+  Shader shader("spirv_shadows", "main0");
+  shader.buffer(0, out).arguments().textures = {{0, {&shadow}}, {1, {&cube}}, {2, {&color}}};
+  RunOptions options;
+  EXPECT_TRUE(dispatch(*shader.function(), shader.arguments(), {}, options).empty());
+  // 3 and 4 are not below 2.5; 1 is 1; of (3, 4, 2, 1) all but the last are at least 2; the level
+  // whose texels are as large as the longer gradient, half the image, is the second.
+  EXPECT_EQ(out, (Floats{0.5F, 1, 1 + 2 + 4, 40, 7, 0}));
+  EXPECT_EQ(cells[4], 43U);
+}
+TEST(Foreign, HalideConstantsByTheirBits) {
+  Floats in = {1, -5, 2, 3, 0, 9, -1, -2, 1e6F, 0, 0, 0}, out(2);
+  const struct {
+    int32_t extent, stride;
+  } args{2, 8};
+  in.resize(16);
+  Shader shader("halide_bits", "_kernel_largest");
+  shader.bytes(0, args).buffer(1, in).buffer(2, out).arguments().threadgroup_sizes[0] = 16;
+  shader.run({{2, 1, 1}, {4, 1, 1}});
+  EXPECT_EQ(out, (Floats{9, 65504}));
+}
+TEST(Foreign, AlignedThreadgroupVariables) {
+  Floats sum(1), in(32);
+  for (size_t i = 0; i < 32; ++i) in[i] = static_cast<float>(i);
+  const int32_t n = 2;
+  Shader("aligned_sums", "r_4_8")
+      .buffer(0, sum)
+      .buffer(1, in)
+      .bytes(2, n)
+      .run({{1, 1, 1}, {4, 1, 1}});
+  // Rows of two, 1, 17, 33 and 49, then the first one's half, and 2.
+  EXPECT_EQ(sum[0], 1 + 17 + 33 + 49 - 0.5F + 2);
+  Floats out(64), a(64), b(64);
+  for (size_t i = 0; i < 64; ++i) a[i] = static_cast<float>(i);
+  // The identity, of which each thread has two neighbors of a row.
+  for (size_t lane = 0; lane < 32; ++lane) {
+    const size_t quad = lane / 4, row = (quad & 4) + lane / 2 % 4,
+                 column = (quad & 2) * 2 + lane % 2 * 2;
+    if (row / 2 == column / 2) b[2 * lane + row % 2] = 1;
+  }
+  Shader("aligned_sums", "mma")
+      .buffer(0, out)
+      .buffer(1, a)
+      .buffer(2, b)
+      .run({{1, 1, 1}, {32, 1, 1}});
+  for (size_t i = 0; i < 64; ++i) EXPECT_EQ(out[i], 2 * a[i]) << i;
 }
 
 }  // namespace

@@ -1,0 +1,13 @@
+// Indices of attributes that are constant expressions: `[[buffer(kInput + 1)]]`.
+#pragma once
+
+#include "tests/softmetal/source/code.h"
+
+namespace softmetal {
+
+// Replaces the arguments of [[buffer]], [[texture]], [[sampler]], [[threadgroup]], [[id]] and
+// [[function_constant]] by their values where these follow from numbers, enumerators and integer
+// constants of the program. Others are left.
+void evaluate_indices(Code& code);
+
+}  // namespace softmetal

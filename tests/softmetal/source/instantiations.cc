@@ -1,0 +1,118 @@
+// Explicit instantiations of kernels.
+#include <algorithm>
+
+#include "tests/softmetal/source/kernels.h"
+#include "tests/softmetal/source/scopes.h"
+
+namespace softmetal {
+namespace {
+
+// `text` with whole words replaced.
+std::string substitute(const std::string& text, const std::string& word, const std::string& by) {
+  std::string out;
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_')) {
+      ++end;
+    }
+    end = std::max(end, i + 1);
+    const std::string part = text.substr(i, end - i);
+    out += part == word ? "(" + by + ")" : part;
+    i = end;
+  }
+  return out;
+}
+
+// An expression of a template's parameters for an instance, of which defaults may name earlier
+// ones. Nothing if it needs what follows from the arguments of a call.
+std::string with_arguments(std::string expression,
+                           const std::vector<Declaration::TemplateParameter>& parameters,
+                           const std::vector<std::string>& arguments) {
+  for (size_t i = parameters.size(); i-- > 0;) {
+    const auto& [name, otherwise] = parameters[i];
+    const std::string& value = i < arguments.size() ? arguments[i] : otherwise;
+    const std::string given = substitute(expression, name, value);
+    if (value.empty() && given != expression) return {};
+    expression = given;
+  }
+  return expression;
+}
+
+// Where the template arguments begin that end at `stop`, or `stop`.
+size_t begin_of_arguments(const Code& code, size_t begin, size_t stop) {
+  if (stop <= begin || !code.is(stop - 1, ">")) return stop;
+  int depth = 0;
+  size_t first = stop - 1;
+  for (; first > begin; --first) {
+    if (code.is(first, ">")) ++depth;
+    if (code.is(first, "<") && --depth == 0) break;
+  }
+  return first;
+}
+
+}  // namespace
+
+// `template [[host_name("x")]] kernel void f<float>(...)`, or by a function's type:
+// `template [[host_name("x")]] kernel decltype(f<float>) f<float>`.
+void Scopes::explicit_instantiation(size_t begin, size_t end, const std::string& prefix) {
+  std::string host_name;
+  bool is_kernel = false;
+  for (size_t i = begin + 1; i < end; ++i) {
+    for (const Attribute& attribute : code_.attributes_before(i)) {
+      if (attribute.name == "kernel") is_kernel = true;
+      if (attribute.name == "host_name") host_name = unquoted(attribute.argument);
+    }
+    if (code_.is(i, "kernel")) {
+      is_kernel = true;
+      code_[i].replace("");
+    }
+  }
+  if (!is_kernel) return;
+  // The name: the last template-id in front of the parameters, or of the end.
+  size_t stop = end;
+  const Declaration d = read_declaration(code_, begin + 1, end);
+  if (d.is_function && !code_.is(d.name, "decltype")) stop = d.open;
+  const size_t first = begin_of_arguments(code_, begin, stop);
+  size_t name = first - 1;
+  while (name >= begin + 2 && code_.is(name - 1, "::")) name -= 2;
+  const std::string base = code_.text(name, first);
+  auto found = kernels_.find(prefix + base);
+  if (found == kernels_.end()) found = kernels_.find(base);
+  if (found == kernels_.end()) {
+    code_.error(name, "there is no kernel template \"" + base + "\" to instantiate");
+    return;
+  }
+  Kernel kernel = found->second.kernel;
+  kernel.is_template = false;
+  kernel.expression = found->first + code_.text(first, stop);
+  if (first == stop && d.is_function) {
+    // The arguments follow from the parameters: a function with these calls it.
+    const std::string instance = "__sm_instance_" + std::to_string(begin);
+    std::string values;
+    Kernel declared;
+    read_parameters(code_, d, declared);
+    for (const Parameter& p : declared.parameters) values += (values.empty() ? "" : ", ") + p.name;
+    code_[end].after += " inline void " + instance + code_.text(d.open, d.close + 1) + " { " +
+                        "::" + found->first + "(" + values + "); }";
+    kernel.expression = prefix + instance;
+    kernel.public_name = host_name.empty() ? found->first : host_name;
+  }
+  if (first != stop) kernel.public_name = host_name.empty() ? kernel.expression : host_name;
+  kernel.line = code_[begin].line;
+  std::vector<std::string> arguments;
+  for (const auto& [from, to] :
+       split_at_commas(code_, std::min(first + 1, stop), std::max(stop, first + 1) - 1)) {
+    arguments.push_back(code_.text(from, to));
+  }
+  kernel.max_threads =
+      with_arguments(kernel.max_threads, found->second.template_parameters, arguments);
+  program_.kernels.push_back(std::move(kernel));
+  // The entry point instantiates the template; what declares it by its type is no declaration to
+  // clang.
+  if (stop == end) {
+    for (size_t i = begin; i < end; ++i) code_[i].replace("");
+  }
+}
+
+}  // namespace softmetal
