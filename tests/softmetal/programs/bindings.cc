@@ -66,6 +66,12 @@ size_t axes_of(TextureKind kind) {
   }
 }
 
+// The dtype of `int32:7,8`.
+std::optional<Dtype> dtype_in_front(const std::string& text) {
+  const size_t colon = text.find(':');
+  return colon == std::string::npos ? std::nullopt : dtype_of_name(text.substr(0, colon));
+}
+
 }  // namespace
 
 NpyArray* Bindings::array(const std::string& file, std::string& problem) {
@@ -129,9 +135,7 @@ bool Bindings::bind(std::string& problem) {
 
 bool Bindings::bind_bytes(int index, const std::string& text, std::string& problem) {
   if (!has_parameter("--bytes", BindingKind::Buffer, index, problem)) return false;
-  const size_t colon = text.find(':');
-  const std::optional<Dtype> dtype =
-      colon == std::string::npos ? std::nullopt : dtype_of_name(text.substr(0, colon));
+  const std::optional<Dtype> dtype = dtype_in_front(text);
   if (!dtype) {
     problem = "--bytes " + std::to_string(index) +
               " takes DTYPE:VALUES, as in int32:7,8, with a dtype of bool, "
@@ -140,7 +144,7 @@ bool Bindings::bind_bytes(int index, const std::string& text, std::string& probl
     return false;
   }
   std::vector<uint8_t> bytes;
-  if (!parse_numbers(text.substr(colon + 1), *dtype, bytes, problem)) {
+  if (!parse_numbers(text.substr(text.find(':') + 1), *dtype, bytes, problem)) {
     problem = "--bytes " + std::to_string(index) + ": " + problem;
     return false;
   }
@@ -154,52 +158,98 @@ bool Bindings::bind_bytes(int index, const std::string& text, std::string& probl
   return true;
 }
 
-// Members in the order of their ids take the files. Where the kernel's type is no struct of
-// resources, the buffer has addresses one after the other.
-bool Bindings::bind_argument_buffer(int index, const std::vector<std::string>& files,
+// Which members take a value, in the order of their ids: `count` of them. Where the kernel's type
+// is no struct of resources, the buffer has addresses one after the other.
+std::vector<MemberInfo> Bindings::slots_of(const ArgumentInfo& a, size_t count,
+                                           std::string& problem) const {
+  constexpr uint32_t kData = 0, kSampler = 2, kPointer = 3;
+  std::vector<MemberInfo> members = a.members, all, resources;
+  std::stable_sort(members.begin(), members.end(),
+                   [](const MemberInfo& x, const MemberInfo& y) { return x.id < y.id; });
+  for (MemberInfo m : members) {
+    if (m.description.category == kSampler) continue;
+    for (uint32_t left = m.description.count; left > 0; --left) {
+      all.push_back(m);
+      if (m.description.category != kData) resources.push_back(m);
+      m.description.offset += sizeof(uint64_t);
+    }
+  }
+  for (size_t k = 0; members.empty() && k < count; ++k) {
+    resources.emplace_back();
+    resources.back().description.category = kPointer;
+    resources.back().description.offset = k * sizeof(uint64_t);
+  }
+  if (resources.size() == count) return resources;
+  if (all.size() == count) return all;
+  problem = "has " + std::to_string(count) + " arrays, but \"" + a.parameter.of_struct + "\" has " +
+            std::to_string(resources.size()) + " members that take one";
+  if (all.size() != resources.size())
+    problem += ", or " + std::to_string(all.size()) + " with its constants";
+  return {};
+}
+
+// A constant's bytes: of an array, or of `DTYPE:VALUE`.
+bool Bindings::read_constant(const std::string& value, std::vector<uint8_t>& bytes,
+                             std::string& problem) {
+  const std::optional<Dtype> dtype = dtype_in_front(value);
+  if (dtype) return parse_numbers(value.substr(value.find(':') + 1), *dtype, bytes, problem);
+  NpyArray* a = array(value, problem);
+  if (a == nullptr) return false;
+  const auto* data = static_cast<const uint8_t*>(a->data());
+  bytes.assign(data, data + a->size);
+  return true;
+}
+
+// Writes what `value` names to the member of an argument buffer.
+bool Bindings::bind_member(const MemberInfo& member, const std::string& value,
+                           const std::string& name, char* buffer, std::string& problem) {
+  const SmDescription& d = member.description;
+  std::vector<uint8_t> bytes;
+  const auto take = [&](const void* pointer) {
+    bytes.resize(sizeof pointer);
+    std::memcpy(bytes.data(), &pointer, sizeof pointer);
+  };
+  if (d.category == 0) {
+    if (!read_constant(value, bytes, problem)) return false;
+    if (bytes.size() > d.size) {
+      problem = name + ": \"" + member.name + "\" has " + std::to_string(d.size) + " bytes, but " +
+                value + " has " + std::to_string(bytes.size());
+      return false;
+    }
+  } else if (d.category == 1) {
+    Texture* t = make_texture(value, d.type, problem);
+    if (t == nullptr) return false;
+    arguments_.resident_textures.push_back(t);
+    take(t);
+  } else {
+    NpyArray* a = array(value, problem);
+    if (a == nullptr) return false;
+    arguments_.resident.push_back({a->data(), a->size, true, name + " (" + value + ")"});
+    take(a->data());
+  }
+  std::memcpy(buffer + d.offset, bytes.data(), bytes.size());
+  return true;
+}
+
+bool Bindings::bind_argument_buffer(int index, const std::vector<std::string>& values,
                                     std::string& problem) {
   if (!has_parameter("--argument-buffer", BindingKind::Buffer, index, problem)) return false;
   const ArgumentInfo& a = *parameter(BindingKind::Buffer, index);
-  std::vector<std::pair<size_t, const MemberInfo*>> slots;  // where each file goes
-  std::vector<MemberInfo> members = a.members;
-  std::stable_sort(members.begin(), members.end(),
-                   [](const MemberInfo& x, const MemberInfo& y) { return x.id < y.id; });
   const std::string name = "--argument-buffer " + std::to_string(index);
-  for (const MemberInfo& m : members) {
-    if (m.description.category != 1 && m.description.category != 3) continue;
-    for (uint32_t k = 0; k < m.description.count; ++k)
-      slots.emplace_back(m.description.offset + 8 * k, &m);
-  }
-  if (members.empty()) {
-    for (size_t k = 0; k < files.size(); ++k) slots.emplace_back(8 * k, nullptr);
-  }
-  if (slots.size() != files.size()) {
-    problem = name + " has " + std::to_string(files.size()) + " arrays, but \"" +
-              a.parameter.of_struct + "\" has " + std::to_string(slots.size()) +
-              " members that take one";
+  const std::vector<MemberInfo> slots = slots_of(a, values.size(), problem);
+  if (slots.empty()) {
+    problem = name + " " + problem;
     return false;
   }
-  const size_t size = std::max<size_t>(a.description.size, 8 * files.size());
+  const size_t size = std::max<size_t>(a.description.size, sizeof(uint64_t) * values.size());
   auto& words =
       *argument_buffers_.emplace_back(std::make_unique<std::vector<uint64_t>>(size / 8 + 1));
-  auto* bytes = reinterpret_cast<char*>(words.data());
-  for (size_t k = 0; k < files.size(); ++k) {
-    uint64_t value = 0;
-    if (slots[k].second != nullptr && slots[k].second->description.category == 1) {
-      Texture* t = make_texture(files[k], slots[k].second->description.type, problem);
-      if (t == nullptr) return false;
-      arguments_.resident_textures.push_back(t);
-      value = reinterpret_cast<uint64_t>(t);
-    } else {
-      NpyArray* array_ = array(files[k], problem);
-      if (array_ == nullptr) return false;
-      arguments_.resident.push_back({array_->data(), array_->size, true,
-                                     name + " [" + std::to_string(k) + "] (" + files[k] + ")"});
-      value = reinterpret_cast<uint64_t>(array_->data());
-    }
-    std::memcpy(bytes + slots[k].first, &value, sizeof value);
+  auto* buffer = reinterpret_cast<char*>(words.data());
+  for (size_t k = 0; k < values.size(); ++k) {
+    const std::string member = name + " [" + std::to_string(k) + "]";
+    if (!bind_member(slots[k], values[k], member, buffer, problem)) return false;
   }
-  arguments_.buffers[index] = {bytes, size, false, "argument buffer " + std::to_string(index)};
+  arguments_.buffers[index] = {buffer, size, false, "argument buffer " + std::to_string(index)};
   return true;
 }
 

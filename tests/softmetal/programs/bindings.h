@@ -27,7 +27,12 @@ class Bindings {
   NpyArray* array(const std::string& file, std::string& problem);
   bool has_parameter(const char* option, BindingKind kind, int index, std::string& problem) const;
   bool bind_bytes(int index, const std::string& text, std::string& problem);
-  bool bind_argument_buffer(int index, const std::vector<std::string>& files, std::string& problem);
+  bool bind_argument_buffer(int index, const std::vector<std::string>& values,
+                            std::string& problem);
+  std::vector<MemberInfo> slots_of(const ArgumentInfo& a, size_t count, std::string& problem) const;
+  bool read_constant(const std::string& value, std::vector<uint8_t>& bytes, std::string& problem);
+  bool bind_member(const MemberInfo& member, const std::string& value, const std::string& name,
+                   char* buffer, std::string& problem);
   bool bind_texture(int index, const std::string& file, std::string& problem);
   bool bind_sampler(int index, const std::string& words, std::string& problem);
   Texture* make_texture(const std::string& file, uint32_t type, std::string& problem);

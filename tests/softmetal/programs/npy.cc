@@ -1,5 +1,6 @@
 #include "tests/softmetal/programs/npy.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -19,12 +20,13 @@ struct DtypeInfo {
   size_t size;
 };
 constexpr DtypeInfo kDtypes[] = {
-    {Dtype::Bool, "bool", "b1", 1},      {Dtype::Int8, "int8", "i1", 1},
-    {Dtype::UInt8, "uint8", "u1", 1},    {Dtype::Int16, "int16", "i2", 2},
-    {Dtype::UInt16, "uint16", "u2", 2},  {Dtype::Int32, "int32", "i4", 4},
-    {Dtype::UInt32, "uint32", "u4", 4},  {Dtype::Int64, "int64", "i8", 8},
-    {Dtype::UInt64, "uint64", "u8", 8},  {Dtype::Float16, "float16", "f2", 2},
-    {Dtype::Float32, "float32", "f4", 4}};
+    {Dtype::Bool, "bool", "b1", 1},       {Dtype::Int8, "int8", "i1", 1},
+    {Dtype::UInt8, "uint8", "u1", 1},     {Dtype::Int16, "int16", "i2", 2},
+    {Dtype::UInt16, "uint16", "u2", 2},   {Dtype::Int32, "int32", "i4", 4},
+    {Dtype::UInt32, "uint32", "u4", 4},   {Dtype::Int64, "int64", "i8", 8},
+    {Dtype::UInt64, "uint64", "u8", 8},   {Dtype::Float16, "float16", "f2", 2},
+    {Dtype::Float32, "float32", "f4", 4}, {Dtype::Complex64, "complex64", "c8", 8},
+    {Dtype::Record, "record", "", 0}};
 
 const DtypeInfo& info(Dtype dtype) {
   for (const DtypeInfo& d : kDtypes) {
@@ -36,56 +38,63 @@ const DtypeInfo& info(Dtype dtype) {
 // The text behind `'key':` in the header's dictionary.
 std::string value_of(const std::string& header, const std::string& key) {
   const size_t at = header.find("'" + key + "'");
-  if (at == std::string::npos) return {};
-  const size_t colon = header.find(':', at);
-  const size_t begin = header.find_first_not_of(' ', colon + 1);
-  if (colon == std::string::npos || begin == std::string::npos) return {};
-  if (header[begin] == '(') return header.substr(begin, header.find(')', begin) + 1 - begin);
-  return header.substr(begin, header.find_first_of(",}", begin) - begin);
+  const size_t colon = header.find(':', std::min(at, header.size()));
+  const size_t begin = header.find_first_not_of(' ', std::min(colon, header.size() - 1) + 1);
+  if (at == std::string::npos || begin == std::string::npos) return {};
+  int depth = 0;
+  size_t end = begin;
+  for (; end < header.size(); ++end) {
+    const char c = header[end];
+    if (depth == 0 && (c == ',' || c == '}')) break;
+    if (c == '(' || c == '[') ++depth;
+    if (c == ')' || c == ']') --depth;
+  }
+  return header.substr(begin, end - begin);
 }
 
-bool parse_header(const std::string& header, NpyArray& array, std::string& problem) {
-  std::string descr = value_of(header, "descr");
+// A structured type is a list, and a raw one `|V12`: the size of its elements follows from the
+// file's.
+bool parse_type(const std::string& descr, NpyArray& array, std::string& problem) {
   if (descr.size() < 4) {
     problem = "its type is not a plain one";
     return false;
   }
-  descr = descr.substr(1, descr.size() - 2);
-  if (descr[0] == '>') {
-    problem = "it is big-endian (" + descr + ")";
-    return false;
+  if (descr[0] == '[' || descr.compare(0, 3, "'|V") == 0) {
+    array.dtype = Dtype::Record;
+    return true;
   }
-  const std::string code = descr.substr(1);
-  bool known = false;
+  array.big_endian = descr[1] == '>';
+  const std::string code = descr.substr(2, descr.size() - 3);
   for (const DtypeInfo& d : kDtypes) {
-    if (code == d.code) {
-      array.dtype = d.dtype;
-      known = true;
-    }
+    if (code != d.code) continue;
+    array.dtype = d.dtype;
+    array.item_size = d.size;
+    return true;
   }
-  if (!known) {
-    problem = code == "f8" ? "its type is float64, which Metal does not have; convert it to float32"
-                           : "its type \"" + descr + "\" is none of Metal's";
-    return false;
-  }
-  if (value_of(header, "fortran_order") != "False") {
-    problem = "it is in Fortran order; save numpy.ascontiguousarray() of it";
-    return false;
-  }
+  problem = code == "f8" ? "its type is float64, which Metal does not have; convert it to float32"
+                         : "its type " + descr + " is none of Metal's";
+  return false;
+}
+
+bool parse_header(const std::string& header, size_t bytes, NpyArray& array, std::string& problem) {
+  if (!parse_type(value_of(header, "descr"), array, problem)) return false;
+  array.fortran_order = value_of(header, "fortran_order") == "True";
   const std::string shape = value_of(header, "shape");
-  array.size = info(array.dtype).size;
+  size_t count = 1;
   for (size_t at = shape.find_first_of("0123456789"); at != std::string::npos;
        at = shape.find_first_of("0123456789", at)) {
     size_t extent = 0;
     const auto end = std::from_chars(shape.data() + at, shape.data() + shape.size(), extent).ptr;
     at = static_cast<size_t>(end - shape.data());
     array.shape.push_back(extent);
-    if (extent != 0 && array.size > (size_t{1} << 40) / extent) {
+    if (extent != 0 && count > (size_t{1} << 36) / extent) {
       problem = "its shape " + shape + " is too large";
       return false;
     }
-    array.size *= extent;
+    count *= extent;
   }
+  if (array.dtype == Dtype::Record) array.item_size = count == 0 ? 0 : bytes / count;
+  array.size = count * array.item_size;
   return true;
 }
 
@@ -95,10 +104,33 @@ size_t dtype_size(Dtype dtype) { return info(dtype).size; }
 std::string dtype_name(Dtype dtype) { return info(dtype).name; }
 std::optional<Dtype> dtype_of_name(const std::string& name) {
   for (const DtypeInfo& d : kDtypes) {
-    if (name == d.name) return d.dtype;
+    if (name == d.name && d.dtype != Dtype::Complex64 && d.dtype != Dtype::Record) return d.dtype;
   }
   return std::nullopt;
 }
+
+namespace {
+
+// Copies elements from the file's order to C order and little-endian, or back.
+void reorder(const NpyArray& a, const char* from, char* to, bool to_file) {
+  const size_t count = a.item_size == 0 ? 0 : a.size / a.item_size;
+  const size_t part = a.dtype == Dtype::Complex64 ? a.item_size / 2 : a.item_size;
+  std::vector<size_t> index(a.shape.size(), 0);
+  for (size_t c = 0; c < count; ++c) {
+    size_t f = 0;  // the element's place in Fortran order
+    for (size_t axis = a.shape.size(); axis-- > 0;) f = f * a.shape[axis] + index[axis];
+    const size_t in_file = a.fortran_order ? f : c;
+    char* out = to + (to_file ? in_file : c) * a.item_size;
+    std::memcpy(out, from + (to_file ? c : in_file) * a.item_size, a.item_size);
+    if (a.big_endian) {
+      for (size_t at = 0; at < a.item_size; at += part) std::reverse(out + at, out + at + part);
+    }
+    for (size_t axis = a.shape.size(); axis-- > 0 && ++index[axis] == a.shape[axis];)
+      index[axis] = 0;
+  }
+}
+
+}  // namespace
 
 bool read_npy(const std::string& file, NpyArray& array, std::string& problem) {
   std::ifstream in(file, std::ios::binary);
@@ -116,7 +148,7 @@ bool read_npy(const std::string& file, NpyArray& array, std::string& problem) {
                                      : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
   if (all.size() < prefix + length) return false;
   std::string why;
-  if (!parse_header(all.substr(prefix, length), array, why)) {
+  if (!parse_header(all.substr(prefix, length), all.size() - prefix - length, array, why)) {
     problem = "\"" + file + "\": " + why;
     return false;
   }
@@ -128,7 +160,7 @@ bool read_npy(const std::string& file, NpyArray& array, std::string& problem) {
   array.file = file;
   array.header = all.substr(0, prefix + length);
   array.storage.assign(array.size / 8 + 1, 0);
-  std::memcpy(array.storage.data(), all.data() + prefix + length, array.size);
+  reorder(array, all.data() + prefix + length, static_cast<char*>(array.data()), false);
   array.original = array.storage;
   problem.clear();
   return true;
@@ -137,8 +169,9 @@ bool read_npy(const std::string& file, NpyArray& array, std::string& problem) {
 bool write_npy(const NpyArray& array, std::string& problem) {
   std::ofstream out(array.file, std::ios::binary);
   out.write(array.header.data(), static_cast<std::streamsize>(array.header.size()));
-  out.write(reinterpret_cast<const char*>(array.storage.data()),
-            static_cast<std::streamsize>(array.size));
+  std::string data(array.size, '\0');
+  reorder(array, reinterpret_cast<const char*>(array.storage.data()), data.data(), true);
+  out << data;
   out.flush();
   if (!out) problem = "cannot write \"" + array.file + "\"";
   return out.good();
@@ -195,6 +228,9 @@ bool append_number(const std::string& word, Dtype dtype, std::vector<uint8_t>& b
     case Dtype::Float16:
     case Dtype::Float32:
       return append_float(word, dtype, bytes);
+    case Dtype::Complex64:
+    case Dtype::Record:
+      break;  // no name of these is taken
   }
   return false;
 }

@@ -1,4 +1,5 @@
-// Arrays in .npy files, format versions 1 to 3, in C order and little-endian.
+// Arrays in .npy files, format versions 1 to 3. Kernels get them in C order and little-endian;
+// files keep their order.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +20,25 @@ enum class Dtype {
   Int64,
   UInt64,
   Float16,
-  Float32
+  Float32,
+  Complex64,
+  Record  // of a structured array, or raw bytes
 };
 size_t dtype_size(Dtype dtype);
 std::string dtype_name(Dtype dtype);
-std::optional<Dtype> dtype_of_name(const std::string& name);  // "int32"
+// "int32"; only of what is a number.
+std::optional<Dtype> dtype_of_name(const std::string& name);
 
 struct NpyArray {
   std::string file;
   Dtype dtype = Dtype::Float32;
   std::vector<size_t> shape;
-  size_t size = 0;                 // of the data in bytes
-  std::vector<uint64_t> storage;   // aligned for every type
-  std::string header;              // up to the data, for writing back
-  std::vector<uint64_t> original;  // to see changes
+  size_t item_size = 0;
+  bool fortran_order = false, big_endian = false;  // in the file
+  size_t size = 0;                                 // of the data in bytes
+  std::vector<uint64_t> storage;                   // aligned for every type
+  std::string header;                              // up to the data, for writing back
+  std::vector<uint64_t> original;                  // to see changes
 
   void* data() { return storage.data(); }
   bool changed() const { return storage != original; }

@@ -34,6 +34,18 @@ kernel void image(texture2d<float, access::read> in [[texture(0)]], texture2d<fl
 kernel void sampled(texture2d<float> in [[texture(0)]], sampler s [[sampler(0)]], device float* out [[buffer(0)]]) {
   out[0] = in.sample(s, float2(0.5)).x;
 }
+namespace packs {
+typedef struct alignas(8) {
+  float scale [[id(2)]]; array<device float*, 2> data [[id(0)]]; texture2d<float, access::read> image [[id(3)]];
+} Pack;
+kernel void apply(constant Pack& p [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  p.data[1][i] = p.data[0][i] * p.scale + p.image.read(uint2(i, 0)).x;
+}
+}
+struct Item { char kind; float value; };
+kernel void items(device Item* items [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  items[i].value += float(items[i].kind);
+}
 constant int factor [[function_constant(3)]];
 kernel void constants(device int* out [[buffer(0)]], uint n [[threads_per_simdgroup]]) { out[0] = factor * int(n); }
 )";
@@ -58,9 +70,9 @@ class Programs : public testing::Test {
 
   template <class T>
   void write(const char* file, const std::string& descr, const std::string& shape,
-             const std::vector<T>& values) {
-    std::string header =
-        "{'descr': " + descr + ", 'fortran_order': False, 'shape': " + shape + ", }";
+             const std::vector<T>& values, const std::string& fortran_order = "False") {
+    std::string header = "{'descr': " + descr + ", 'fortran_order': " + fortran_order +
+                         ", 'shape': " + shape + ", }";
     header.resize(117, ' ');
     header += '\n';
     std::string all("\x93NUMPY\x01\x00\x76\x00", 10);
@@ -91,6 +103,53 @@ TEST_F(Programs, BindArgumentBuffersInTheOrderOfIds) {
   EXPECT_EQ(r.status, 0) << r.errors;
   EXPECT_EQ(read("out.npy"), (std::vector<float>{2, 3, 4, 5}));
   EXPECT_EQ(read("in.npy"), (std::vector<float>{1, 2, 3, 4}));
+}
+TEST_F(Programs, BindConstantsAndTexturesOfArgumentBuffers) {
+  for (const char* list :
+       {"0=in.npy,out.npy,float32:10,image.npy", "0=in.npy,out.npy,ten.npy,image.npy"}) {
+    write("ten.npy", "'<f4'", "()", std::vector<float>{10});
+    const auto r = run("softmetal-run",
+                       {"k.metal", "packs::apply", "--threads", "2", "--argument-buffer", list});
+    EXPECT_EQ(r.status, 0) << r.errors;
+    EXPECT_EQ(read("out.npy"), (std::vector<float>{11, 22, 0, 0}));
+    write("out.npy", "'<f4'", "(4,)", std::vector<float>(4));
+  }
+  // Constants that are left out are zero.
+  const auto r = run("softmetal-run", {"k.metal", "packs::apply", "--threads", "2",
+                                       "--argument-buffer", "0=in.npy,out.npy,image.npy"});
+  EXPECT_EQ(r.status, 0) << r.errors;
+  EXPECT_EQ(read("out.npy"), (std::vector<float>{1, 2, 0, 0}));
+}
+// Kernels get C order and little-endian; the files keep theirs.
+TEST_F(Programs, TakeArraysOfAllOrdersAndRecords) {
+  write("columns.npy", "'<f4'", "(2, 3)", std::vector<float>{1, 4, 2, 5, 3, 6}, "True");
+  const std::vector<std::string> scale = {"k.metal",      "scale",         "--threads=4",
+                                          "--buffer",     "0=in.npy",      "--bytes",
+                                          "2=int32:10,7", "--threadgroup", "0=16"};
+  auto arguments = scale;
+  arguments.insert(arguments.end(), {"--buffer", "1=columns.npy"});
+  auto r = run("softmetal-run", arguments);
+  EXPECT_EQ(r.status, 0) << r.errors;
+  EXPECT_EQ(read("columns.npy"), (std::vector<float>{27, 17, 47, 37, 5, 6}));
+  std::ifstream in(folder_ + "/columns.npy", std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  EXPECT_NE(bytes.find("'fortran_order': True"), std::string::npos);
+  write("big.npy", "'>i4'", "(2,)", std::vector<int32_t>{0x01020304, 0});
+  EXPECT_EQ(read<int32_t>("big.npy")[0], 0x04030201);
+  r = run("softmetal-run", {"k.metal", "constants", "--buffer", "0=big.npy", "--constant", "3=2"});
+  EXPECT_EQ(r.status, 0) << r.errors;
+  EXPECT_EQ(read<int32_t>("big.npy"), (std::vector<int32_t>{64, 0}));
+  write("complex.npy", "'>c8'", "(1,)", std::vector<uint32_t>{0x0000803f, 0x00000040});
+  EXPECT_EQ(read("complex.npy"), (std::vector<float>{1, 2}));
+  struct Item {
+    char kind, pad[3];
+    float value;
+  };
+  write("items.npy", "[('kind', '|i1'), ('', '|V3'), ('value', '<f4')]", "(2,)",
+        std::vector<Item>{{1, {}, 0.5F}, {2, {}, 0.5F}});
+  r = run("softmetal-run", {"k.metal", "items", "--threads", "2", "--buffer", "0=items.npy"});
+  EXPECT_EQ(r.status, 0) << r.errors;
+  EXPECT_EQ(read<Item>("items.npy")[1].value, 2.5F);
 }
 TEST_F(Programs, BindBuffersBytesAndThreadgroupMemory) {
   const auto r =
@@ -172,7 +231,9 @@ TEST_F(Programs, ExplainEveryWrongArgument) {
       {{}, "a source file and the name of a kernel are needed"},
       {{"add", "twice"}, "only one source file and one kernel"},
       {{"missing"},
-       "there is no kernel \"missing\"; the library has: add scale image sampled constants"},
+       "there is no kernel \"missing\"; the library has: add scale image sampled packs::apply "
+       "items "
+       "constants"},
       {{"add", "--grops", "1"}, "there is no option \"--grops\""},
       {{"add", "--groups"}, "--groups needs a value"},
       {{"add", "--groups", "1,2,3,4"}, "--groups takes up to three numbers"},
@@ -184,6 +245,12 @@ TEST_F(Programs, ExplainEveryWrongArgument) {
        "--buffer is given twice for index 0"},
       {{"add", "--buffer", "0=in.npy", "--argument-buffer", "0=in.npy"}, "buffer 0 is bound twice"},
       {{"add", "--argument-buffer", "0=in.npy"}, "has 1 arrays, but \"Args\" has 2 members"},
+      {{"packs::apply", "--argument-buffer", "0=in.npy"},
+       "has 1 arrays, but \"Pack\" has 3 members that take one, or 4 with its constants"},
+      {{"packs::apply", "--argument-buffer", "0=in.npy,out.npy,float32:1,2,image.npy"},
+       "has 5 arrays"},
+      {{"packs::apply", "--argument-buffer", "0=in.npy,out.npy,in.npy,image.npy"},
+       "\"scale\" has 4 bytes, but in.npy has 16"},
       {{"add", "--argument-buffer", "0=in.npy,missing.npy"}, "cannot read \"missing.npy\""},
       {{"add"}, "buffer 0, \"args\", is not bound"},
       {{"add", "--buffer", "0=ints.npy"}, "has 4 bytes, but \"constant Args&\" refers to 16"},
