@@ -241,7 +241,15 @@ bool parse_numbers(const std::string& text, Dtype dtype, std::vector<uint8_t>& b
                    std::string& problem) {
   for (size_t at = 0; at <= text.size();) {
     const size_t end = std::min(text.find(',', at), text.size());
-    const std::string word = text.substr(at, end - at);
+    std::string word = text.substr(at, end - at);
+    // Another type from here on, aligned as in a struct.
+    const size_t colon = word.find(':');
+    const auto other = dtype_of_name(word.substr(0, std::min(colon, word.size())));
+    if (colon != std::string::npos && other) {
+      dtype = *other;
+      word.erase(0, colon + 1);
+      while (bytes.size() % dtype_size(dtype) != 0) bytes.push_back(0);
+    }
     if (!append_number(word, dtype, bytes)) {
       problem = "\"" + word + "\" is no number of type " + dtype_name(dtype);
       return false;

@@ -48,7 +48,8 @@ struct NpyArray {
 bool read_npy(const std::string& file, NpyArray& array, std::string& problem);
 bool write_npy(const NpyArray& array, std::string& problem);
 
-// Numbers separated by commas as bytes of a type; false with `problem` if one does not fit.
+// Numbers separated by commas as bytes of a type, `7,8`, or of several, `7,float32:0.5`; false with
+// `problem` if one does not fit.
 bool parse_numbers(const std::string& text, Dtype dtype, std::vector<uint8_t>& bytes,
                    std::string& problem);
 

@@ -46,6 +46,10 @@ struct Item { char kind; float value; };
 kernel void items(device Item* items [[buffer(0)]], uint i [[thread_position_in_grid]]) {
   items[i].value += float(items[i].kind);
 }
+struct Mixed { char a; short b; float c; long d; };
+kernel void mixed(constant Mixed& m [[buffer(0)]], device float* out [[buffer(1)]]) {
+  out[0] = m.a; out[1] = m.b; out[2] = m.c; out[3] = m.d;
+}
 constant int factor [[function_constant(3)]];
 kernel void constants(device int* out [[buffer(0)]], uint n [[threads_per_simdgroup]]) { out[0] = factor * int(n); }
 )";
@@ -158,6 +162,13 @@ TEST_F(Programs, BindBuffersBytesAndThreadgroupMemory) {
   EXPECT_EQ(r.status, 0) << r.errors;
   EXPECT_EQ(read("out.npy"), (std::vector<float>{27, 17, 47, 37}));
 }
+TEST_F(Programs, BindBytesOfAStruct) {
+  const auto r =
+      run("softmetal-run", {"k.metal", "mixed", "--bytes", "0=int8:1,int16:-2,float32:0.5,int64:9",
+                            "--buffer", "1=out.npy"});
+  EXPECT_EQ(r.status, 0) << r.errors;
+  EXPECT_EQ(read("out.npy"), (std::vector<float>{1, -2, 0.5F, 9}));
+}
 TEST_F(Programs, BindTexturesAndSamplers) {
   write("half.npy", "'<f2'", "(2, 2, 1)", std::vector<uint16_t>(4));
   auto r = run("softmetal-run", {"k.metal", "image", "--groups", "2,2", "--texture", "0=image.npy",
@@ -232,8 +243,7 @@ TEST_F(Programs, ExplainEveryWrongArgument) {
       {{"add", "twice"}, "only one source file and one kernel"},
       {{"missing"},
        "there is no kernel \"missing\"; the library has: add scale image sampled packs::apply "
-       "items "
-       "constants"},
+       "items mixed constants"},
       {{"add", "--grops", "1"}, "there is no option \"--grops\""},
       {{"add", "--groups"}, "--groups needs a value"},
       {{"add", "--groups", "1,2,3,4"}, "--groups takes up to three numbers"},
