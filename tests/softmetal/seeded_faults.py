@@ -119,15 +119,15 @@ FAULTS = (
     Fault(
         "commands that are sampled share an encoder",
         PASSES,
-        "  if (samples_ && point == SamplingPoint::Encoders) end_encoder();\n",
-        "",
+        "  if (sampling_point_ == SamplingPoint::Encoders)\n    end_encoder();\n"
+        "  else if (compute_)",
+        "  if (sampling_point_ == SamplingPoint::Encoders) {\n  } else if (compute_)",
     ),
     Fault(
         "a second encoder samples the begin of a command again",
         PASSES,
         "has_begin ? MTLCounterDontSample : samples.begin",
-        "samples.begin",
-        "the span is shorter than the command, which takes no known time",
+        "(static_cast<void>(has_begin), samples.begin)",
     ),
     Fault(
         "two commands have the same samples",
@@ -347,7 +347,7 @@ FAULTS = (
         "heaps are not resident",
         HEAPS,
         "residency_set_.keep(heap.get())",
-        "{}",
+        "(static_cast<void>(residency_set_), SetMember())",
     ),
     Fault(
         "a queue has no residency set",

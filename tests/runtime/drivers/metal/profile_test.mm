@@ -132,6 +132,27 @@ TEST_P(Profiled, ACommandMayHaveSeveralEncoders) {
   EXPECT_LE(found[0].end, found[1].begin);
 }
 
+// A kernel of many threads, whose encoder is the first one, and a blit that is quick.
+TEST_P(Profiled, TheFirstEncoderBeginsACommand) {
+  constexpr Extent2D kExtent{256, 256};
+  constexpr std::uint32_t kPitch = 4 * kExtent.width + 1;  // which blits refuse
+  auto texture = device->create_texture({.extent = kExtent, .format = TexelFormat::Rgba8UInt});
+  TL_ASSERT_OK(texture.status());
+  const auto buffer = make(std::uint64_t{kPitch} * kExtent.height);
+  const auto commands = device->create_command_buffer({.reusable = true});
+  TL_ASSERT_OK(
+      commands->copy_buffer_to_texture(buffer, *texture, {.extent = kExtent, .row_pitch = kPitch}));
+  TL_ASSERT_OK(commands->finish());
+  TL_ASSERT_OK(device->queue()->run({.commands = {commands}}));  // compiles the kernel
+  profile->clear();
+  const auto begin = ProfileClock::now();
+  TL_ASSERT_OK(device->queue()->run({.commands = {commands}}));
+  const auto passed = ProfileClock::now() - begin;
+  const auto found = spans();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_GT(found[0].end - found[0].begin, passed / 4);
+}
+
 TEST_P(Profiled, ABatchMayNeedSeveralSampleBuffers) {
   const auto commands = device->create_command_buffer({.reusable = true});
   for (int i = 0; i < kPairs + 1; ++i)

@@ -54,7 +54,7 @@ class Passes {
   MetalCommands* lend_commands();
 
   // What is encoded between these calls takes the time from one sample to the other one. It needs
-  // an encoder of compute() or blit(). A device that samples encoders gets new ones.
+  // an encoder of compute() or blit(), which no command before has used if encoders are sampled.
   void begin_sampled(const SamplePair& samples, SamplingPoint point);
   void end_sampled();
 

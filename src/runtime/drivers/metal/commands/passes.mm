@@ -151,7 +151,6 @@ void Passes::begin_sampled(const SamplePair& samples, SamplingPoint point) {
   samples_ = samples;
   sampling_point_ = point;
   has_begin_ = false;
-  if (samples_ && point == SamplingPoint::Encoders) end_encoder();
 }
 
 // The barrier lets earlier commands of a concurrent encoder end before the time is taken.
