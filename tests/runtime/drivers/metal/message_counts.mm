@@ -57,7 +57,7 @@ IMP __wrap_objc_msg_lookup(id receiver, SEL selector) {
   using namespace texloom::hal::metal;
   if (counting && receiver != nil) {
     const std::string_view name = class_getName(object_getClass(receiver));
-    if (name.starts_with("SM")) {
+    if (name.starts_with("SM") || name.starts_with("MTL")) {
       const std::lock_guard lock(mutex);
       ++counts()[sel_getName(selector)];
     }
