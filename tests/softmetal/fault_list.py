@@ -30,6 +30,7 @@ TABLE, ENCODER = "commands/argument_table.mm", "commands/encoder.mm"
 KERNELS, STAGING = "commands/transfer_kernels.mm", "commands/staging.mm"
 SEMAPHORE, MEMORY, MAPPING = "commands/semaphore.mm", "memory/memory.mm", "memory/map_queue.mm"
 CHECK, PROGRAM = "kernels/kernel_check.mm", "kernels/program.mm"
+FUNCTIONS = "kernels/functions.mm"
 
 FAULTS = (
     Fault(
@@ -340,7 +341,7 @@ FAULTS = (
     ),
     Fault(
         "arithmetic is relaxed",
-        PROGRAM,
+        FUNCTIONS,
         "  const bool is_fast = allows(math, MathMode::Fast);",
         "  const bool is_fast = allows(math, MathMode::Fast) || true;",
     ),
@@ -373,6 +374,12 @@ FAULTS = (
         "kernels/kernel_slots.h",
         "return in_argument_buffer ? 1 : buffers;",
         "return buffers;",
+    ),
+    Fault(
+        "an archive that lacks a kernel stays",
+        PROGRAM,
+        "reflection | MTLPipelineOptionFailOnBinaryArchiveMiss",
+        "reflection",
     ),
     Fault(
         "constants of another size are accepted",
