@@ -3,8 +3,8 @@
 // values.
 #pragma once
 
-#include "packed.h"
 #include "depth.h"
+#include "packed.h"
 
 // One parameter, or one member of an argument buffer, for the reflection. The host's side is in
 // abi.h.
