@@ -366,8 +366,8 @@ FAULTS = (
     Fault(
         "addresses lose their offsets",
         ENCODER,
-        "arguments.address(place.memory, buffer->access) + place.offset;",
-        "arguments.address(place.memory, buffer->access);",
+        "arguments.use_by_address(place.memory, buffer->access) + place.offset;",
+        "arguments.use_by_address(place.memory, buffer->access);",
     ),
     Fault(
         "constants follow the argument buffer's resources",

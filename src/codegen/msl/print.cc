@@ -135,7 +135,12 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
 
   std::string signature(const std::string& name) override {
     std::vector<std::string> params;
-    const std::string table = uses_table_ ? in_table(params) : in_slots(params);
+    std::string table;
+    if (uses_table_) {
+      table = in_table(params);
+    } else {
+      in_slots(params);
+    }
     const std::string constants = constants_after(params);
     for (const bool block : {true, false}) {
       if (uses_axes(block)) params.push_back(axis_parameter(block));
@@ -147,8 +152,8 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
                        fmt::join(params, ",\n    "));
   }
 
-  // Adds a parameter for each buffer and texture. There is no table.
-  std::string in_slots(std::vector<std::string>& params) {
+  // Adds a parameter for each buffer and texture.
+  void in_slots(std::vector<std::string>& params) {
     int textures = 0;
     for (const ir::KernelParam& param : kernel().params) {
       if (param.scalar) continue;
@@ -157,7 +162,6 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
                                    is_texture ? "texture" : "buffer",
                                    (is_texture ? textures : buffers_)++));
     }
-    return {};
   }
 
   // Adds the parameter for the table of buffers and textures, and returns the definition of its

@@ -37,7 +37,7 @@ std::optional<CompiledLibrary> read_metallib(std::string_view bytes, std::string
   }
   std::vector<std::string> fields;
   if (!read_fields(kKind, bytes, fields) || fields.size() != FieldCount) {
-    problem = "the library is no compiled library, or damaged";
+    problem = "the data is not a compiled library, or it is damaged";
     return std::nullopt;
   }
   if (fields[Toolchain] != toolchain_key()) {

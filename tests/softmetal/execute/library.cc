@@ -65,7 +65,7 @@ std::shared_ptr<Module> Module::load(const std::string& path, std::string& probl
   }
   auto* calls = static_cast<const SmCalls**>(module->symbol("__sm_calls"));
   if (calls == nullptr) {
-    problem = path + " is no program";
+    problem = path + " is not a program";
     return nullptr;
   }
   *calls = &program_calls();

@@ -20,7 +20,7 @@ std::shared_ptr<ModuleArchive> ModuleArchive::read(std::string_view bytes,
                                                    std::string& problem) {
   std::vector<std::string> fields;
   if (!read_fields(kKind, bytes, fields) || fields.size() < 2 || fields.size() % 3 != 2) {
-    problem = "the file is no binary archive, or damaged";
+    problem = "the file is not a binary archive, or it is damaged";
     return nullptr;
   }
   if (fields[0] != device || fields[1] != toolchain_key()) {

@@ -75,12 +75,26 @@ TEST_F(ArgumentBuffers, AreComparedWithTheTable) {
   EXPECT_THAT(refused(two, {in}), HasSubstr("argument buffer has 2 members, the table has 1"));
   EXPECT_THAT(refused(two, {in, out, in}), HasSubstr("no buffer 2 in the argument buffer"));
   EXPECT_THAT(refused(two, {in, image}), HasSubstr("no texture 1 in the argument buffer"));
+  EXPECT_THAT(refused("array<texture2d<float>, 2> images [[id(0)]];", {image, image}),
+              HasSubstr("no texture 0 in the argument buffer"));
   EXPECT_THAT(refused(two, {out, in}), HasSubstr("\"out\": the table says a buffer for write"));
   EXPECT_THAT(refused("device const int* in [[id(1)]]; device int* out [[id(0)]];", {in, out}),
               HasSubstr("no buffer 0 in the argument buffer"));
   EXPECT_THAT(
       refused("device const int* in [[id(0)]]; texture2d<int> image [[id(1)]];", {in, image}),
       HasSubstr("channels of another type"));
+}
+
+// A list whose nodes have addresses is data.
+TEST_F(ArgumentBuffers, AreNotWhatKernelsWrite) {
+  const auto made = build(
+      "#include <metal_stdlib>\nusing namespace metal;\n"
+      "struct Node { device Node* next; int value; };\n"
+      "kernel void add(device Node* nodes [[buffer(0)]], device int* out [[buffer(1)]]) {\n"
+      "  out[0] = nodes[0].value;\n}",
+      {BufferParam{.name = "nodes", .access = Access::Read},
+       BufferParam{.name = "out", .access = Access::Write}});
+  TL_EXPECT_OK(made.status());
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/drivers/metal/api/handle.h"
+#include "runtime/drivers/metal/api/limits.h"
 #include "runtime/hal/types.h"
 
 namespace texloom::hal::metal {
@@ -26,10 +27,10 @@ class ArgumentTable {
   void set_texture(std::uint32_t index, MetalImage* image);
   void set_local_bytes(std::uint32_t index, std::uint64_t bytes);
 
-  // What an argument buffer has for a resource, which dispatches of the encoder may use from now
-  // on.
-  std::uint64_t address(MetalMemory* memory, Access access);
-  std::uint64_t address(MetalImage* image, Access access);
+  // Names the resource to the encoder, unless it has been named for this access, and returns its
+  // address for an argument buffer.
+  std::uint64_t use_by_address(MetalMemory* memory, Access access);
+  std::uint64_t use_by_address(MetalImage* image, Access access);
 
  private:
   void use(void* resource, Access access);
@@ -42,9 +43,9 @@ class ArgumentTable {
 
   MetalCompute* encoder_ = nullptr;
   MetalPipeline* pipeline_ = nullptr;
-  std::array<BufferSlot, 31> buffers_;
-  std::array<MetalImage*, 128> images_ = {};
-  std::array<std::uint64_t, 31> local_bytes_ = {};
+  std::array<BufferSlot, kBufferSlots> buffers_;
+  std::array<MetalImage*, kMostTextureSlots> images_ = {};
+  std::array<std::uint64_t, kBufferSlots> local_bytes_ = {};
   std::unordered_map<void*, Access> used_;  // id<MTLResource>, by argument buffers
 };
 

@@ -56,12 +56,12 @@ void ArgumentTable::set_local_bytes(std::uint32_t index, std::uint64_t bytes) {
   [objc(encoder_) setThreadgroupMemoryLength:bytes atIndex:index];
 }
 
-std::uint64_t ArgumentTable::address(MetalMemory* memory, Access access) {
+std::uint64_t ArgumentTable::use_by_address(MetalMemory* memory, Access access) {
   use(memory, access);
   return objc(memory).gpuAddress;
 }
 
-std::uint64_t ArgumentTable::address(MetalImage* image, Access access) {
+std::uint64_t ArgumentTable::use_by_address(MetalImage* image, Access access) {
   use(image, access);
   return objc(image).gpuResourceID._impl;
 }

@@ -126,21 +126,21 @@ Result<MetalCompute*> Encoder::encode_call(const KernelCall& call, const Command
   ArgumentTable& arguments = passes_.arguments();
   arguments.set_pipeline(kernel.pipeline.get());
   ArgumentAddresses addresses;
+  const bool in_argument_buffer = kernel.slots.in_argument_buffer;
   KernelSlots next;
   auto binding = call.bindings.begin();
   for (const KernelParam& param : call.entry().params) {
-    const bool is_addressed = kernel.slots.in_argument_buffer;
     if (const auto* buffer = std::get_if<BufferParam>(&param)) {
       const Place place = place_of(resolve_buffer(*binding++, range.table()));
-      if (is_addressed)
+      if (in_argument_buffer)
         addresses[next.resources()] =
-            arguments.address(place.memory, buffer->access) + place.offset;
+            arguments.use_by_address(place.memory, buffer->access) + place.offset;
       else
         arguments.set_buffer(next.buffers, place.memory, place.offset);
     } else if (const auto* texture = std::get_if<TextureParam>(&param)) {
       MetalImage* const image = as_metal(*resolve_texture(*binding++, range.table()).texture).get();
-      if (is_addressed)
-        addresses[next.resources()] = arguments.address(image, texture->access);
+      if (in_argument_buffer)
+        addresses[next.resources()] = arguments.use_by_address(image, texture->access);
       else
         arguments.set_texture(next.textures, image);
     } else if (const auto* local = std::get_if<LocalParam>(&param)) {
@@ -148,7 +148,7 @@ Result<MetalCompute*> Encoder::encode_call(const KernelCall& call, const Command
     }
     count(param, next);
   }
-  if (kernel.slots.in_argument_buffer)
+  if (in_argument_buffer)
     arguments.set_bytes(0, std::as_bytes(std::span(addresses).first(next.resources())));
   if (kernel.slots.constant_bytes > 0) {
     alignas(8) ConstantBytes packed;

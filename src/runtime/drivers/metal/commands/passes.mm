@@ -18,8 +18,8 @@ MTLBarrierScope scope_of(BarrierScope scope) {
   return made;
 }
 
-// Of an encoder to be made: samples when it ends, and, if it is the first one of its command, when
-// it begins. The last encoder's end stays.
+// Lets the encoder take a sample at its end, and at its begin if it is the first one of the
+// command. The last encoder overwrites the samples of the earlier ends.
 template <typename PassDescriptor>
 void set_samples(PassDescriptor* descriptor, const SamplePair& samples, bool has_begin) {
   auto* const attachment = [descriptor.sampleBufferAttachments objectAtIndexedSubscript:0];

@@ -1,4 +1,4 @@
-// What a compiled kernel takes, as Metal's reflection tells it. For Objective-C++ sources alone.
+// Reads what a compiled kernel takes in Metal's reflection. For Objective-C++ sources alone.
 #pragma once
 
 #include <cstdint>

@@ -28,18 +28,24 @@ std::uint32_t index_after(MTLBindingType type, const KernelSlots& before) {
   return type == MTLBindingTypeTexture ? before.textures : before.locals;
 }
 
-bool is_resource(MTLStructMember* member) {
-  return member.dataType == MTLDataTypePointer || member.dataType == MTLDataTypeTexture;
+bool is_resource(MTLDataType type) {
+  return type == MTLDataTypePointer || type == MTLDataTypeTexture;
+}
+
+// Structs that kernels may write are data, also where they have pointers.
+bool is_argument_buffer(id<MTLBufferBinding> binding) {
+  if (binding.access != MTLBindingAccessReadOnly) return false;
+  for (MTLStructMember* each in binding.bufferStructType.members) {
+    if (is_resource(each.dataType) || is_resource(each.arrayType.elementType)) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 KernelArguments::KernelArguments(NSArray<id<MTLBinding>>* bindings) : bindings_(bindings) {
   id<MTLBufferBinding> first = (id<MTLBufferBinding>)binding(MTLBindingTypeBuffer, 0);
-  MTLStructType* const type = first == nil ? nil : first.bufferStructType;
-  for (MTLStructMember* each in type.members) {
-    if (is_resource(each)) argument_buffer_ = type;
-  }
+  if (is_argument_buffer(first)) argument_buffer_ = first.bufferStructType;
 }
 
 std::optional<KernelArgument> KernelArguments::find(MTLBindingType type,

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <span>
 
+#include "runtime/drivers/metal/api/limits.h"
 #include "runtime/hal/binding.h"
 #include "runtime/hal/executable.h"
 
@@ -61,8 +62,6 @@ inline KernelSlots slots_of(const EntryPoint& entry) {
   return slots;
 }
 
-// The most that setBytes takes, and so the most that a kernel's constants may take.
-inline constexpr std::size_t kMaxSetBytes = 4096;
 using ConstantBytes = std::array<std::byte, kMaxSetBytes>;
 using ArgumentAddresses = std::array<std::uint64_t, kMaxSetBytes / sizeof(std::uint64_t)>;
 

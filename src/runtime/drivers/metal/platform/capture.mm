@@ -11,7 +11,7 @@ namespace {
 
 Status check_path(const std::filesystem::path& path) {
   if (path.extension() != ".gputrace")
-    return invalid_argument("{} is no name of a capture; help: let it end in .gputrace",
+    return invalid_argument("the path of a capture must end in .gputrace, and {} does not",
                             path.string());
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored))

@@ -6,6 +6,7 @@
 #include <array>
 #include <string>
 
+#include "runtime/drivers/metal/api/limits.h"
 #include "runtime/drivers/metal/api/objects.h"
 #include "runtime/drivers/metal/platform/pixel_format.h"
 #include "runtime/hal/internal/devices/device_id.h"
@@ -14,15 +15,12 @@
 namespace texloom::hal::metal {
 namespace {
 
-// The sizes of Metal's argument tables and the largest textures, which the API does not report
-// (Apple's "Metal feature set tables").
-constexpr std::uint32_t kBufferSlots = 31;
-constexpr std::uint64_t kMaxSetBytes = 4096;
 // Of an argument of the kernel: the largest vector that kernels load at once is a float4.
 constexpr std::uint64_t kBufferOffsetAlignment = 16;
 // Blit encoders of macOS fill and copy multiples of 4 bytes.
 constexpr std::uint64_t kBlitAlignment = 4;
 
+// What the API does not report (Apple's "Metal feature set tables").
 struct Family {
   MTLGPUFamily family;
   const char* name;
@@ -41,6 +39,9 @@ constexpr std::array kFamilies = {
     // Older devices, whose driver may lack what this one calls.
     Family{MTLGPUFamilyApple3, "Apple3", 31, 16384},
 };
+static_assert(std::all_of(kFamilies.begin(), kFamilies.end(), [](const Family& each) {
+  return each.texture_slots <= kMostTextureSlots;
+}));
 
 const Family* family_of(id<MTLDevice> device) {
   const auto found = std::find_if(kFamilies.begin(), kFamilies.end(), [&](const Family& each) {
