@@ -13,6 +13,7 @@ from .. import _core, nd
 from .._core import Device, Program
 from ..driver import build, parse
 from ..errors import InternalError, TexloomWarning, TVMError
+from ..target import Target
 from .arguments import HALF_ARITHMETIC
 from .calls import SAME_BITS, Argument, Call, calls_of
 
@@ -146,7 +147,7 @@ class Check:
         if device.driver == "metal":
             if "float64" in text:
                 return  # which the language lacks
-            text = for_metal(text)
+            text = for_metal(text, device)
         function = build(self.program if text == self.text else parse(text, "case.tl"))
         arrays = []
         for values, argument, layout in zip(
@@ -192,18 +193,21 @@ def with_half_arithmetic(text: str, there: bool) -> str:
     return plain.replace('target="opencl', half, 1) if there else plain
 
 
-def for_metal(text: str) -> str:
-    """Return the program's text for Metal devices; devices are presets of OpenCL's.
+def for_metal(text: str, device: Device) -> str:
+    """Return the program's text for a Metal device; other presets than Metal's are dropped.
 
-    A quarter of the programs, always the same ones, take their arguments in an argument buffer.
+    Always the same quarter of the programs takes its arguments in an argument buffer, and the same
+    half relies on the width of SIMD-groups, if the device's target states it.
     """
-    in_argument_buffers = zlib.crc32(text.encode()) % 4 == 0
+    number = zlib.crc32(text.encode())
+    chosen = ["-argument_buffers=1", "-max_buffers=1"] if number % 4 == 0 else []
+    width = Target.from_device(device).attrs["simd_width"]
+    if width > 1 and number // 4 % 2 == 0:
+        chosen.append(f"-simd_width={width}")
 
     def metal(found: re.Match[str]) -> str:
         kept = [each for each in found[1].split() if not each.startswith("-device=")]
-        if in_argument_buffers:
-            kept += ["-argument_buffers=1", "-max_buffers=1"]
-        return f'target="{" ".join(["metal", *kept])}"'
+        return f'target="{" ".join(["metal", *kept, *chosen])}"'
 
     return re.sub(r'target="opencl([^"]*)"', metal, text, count=1)
 
