@@ -80,6 +80,36 @@ TEST_F(Residency, OfAHeapIsThatOfItsResources) {
   EXPECT_EQ(contents<int>(to)[0], 9);
 }
 
+// Otherwise a barrier for the buffer would not be about what is reached through its heap.
+TEST_F(Residency, HazardsInAHeapAreThoseOfItsResources) {
+  MTLHeapDescriptor* const d = [[MTLHeapDescriptor new] autorelease];
+  d.size = 1024;
+  d.storageMode = MTLStorageModeShared;
+  id<MTLHeap> heap = [[device newHeapWithDescriptor:d] autorelease];
+  from = [[heap newBufferWithLength:4 options:0] autorelease];
+  to = [[heap newBufferWithLength:4 options:0] autorelease];
+  [set addAllocation:heap];
+  [set commit];
+  [queue addResidencySet:set];
+  contents<uint64_t>(arguments)[0] = [from gpuAddress];
+  contents<uint64_t>(arguments)[1] = [to gpuAddress];
+  id<MTLBuffer> back = buffer(16);
+  contents<uint64_t>(back)[0] = [to gpuAddress];
+  contents<uint64_t>(back)[1] = [from gpuAddress];
+  for (const bool has_barrier : {true, false}) {
+    id<MTLCommandBuffer> commands = [queue commandBuffer];
+    id<MTLComputeCommandEncoder> encoder =
+        [commands computeCommandEncoderWithDispatchType:MTLDispatchTypeConcurrent];
+    dispatch(encoder, copy, arguments);
+    const id<MTLResource> both[] = {from, to};
+    if (has_barrier) [encoder memoryBarrierWithResources:both count:2];
+    dispatch(encoder, copy, back);
+    [encoder endEncoding];
+    run(commands);
+    if (!has_barrier) expect_said("no barrier, fence or event orders the two");
+  }
+}
+
 TEST_F(Residency, SetsSayWhatIsInThem) {
   [set addAllocation:from];
   [set addAllocation:from];

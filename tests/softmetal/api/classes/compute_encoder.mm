@@ -152,20 +152,10 @@ struct SMComputeState {
     made->bind(index, *bound.buffer->part_, bound.offset, softmetal::name_for_uses(bound.buffer));
   for (const auto& [index, texture] : compute_->textures)
     made->bind(index, *texture->texture_, *texture->part_, softmetal::name_for_uses(texture));
-  for (const auto& [resource, usage] : compute_->used) {
-    if ([resource isKindOfClass:[SMTexture class]]) {
-      SMTexture* const texture = (SMTexture*)resource;
-      made->make_resident(*texture->texture_, *texture->part_, softmetal::name_for_uses(texture));
-    } else {
-      made->make_resident(*resource->part_, (usage & MTLResourceUsageWrite) != 0,
-                          softmetal::name_for_uses(resource));
-    }
-  }
+  for (const auto& [resource, usage] : compute_->used)
+    made->make_resident(softmetal::resident_of(resource), (usage & MTLResourceUsageWrite) != 0);
   for (SMHeap* const heap : compute_->used_heaps) {
-    const softmetal::UsedObject name{heap, [heap described], false};
-    made->make_resident([heap wholePart], false, name);
-    for (const auto& texture : [heap textures])
-      made->make_resident(texture, [heap wholePart], name);
+    for (const softmetal::Resident& each : [heap residents]) made->make_resident(each, false);
   }
   return made;
 }

@@ -26,15 +26,16 @@ void Dispatched::bind(int index, const std::shared_ptr<Texture>& texture, const 
   places_[texture.get()] = {part, object, texture};
 }
 
-void Dispatched::make_resident(const Part& part, bool is_writable, const UsedObject& object) {
-  arguments.resident.push_back({part.device(), part.size, is_writable, object.name});
-  places_.emplace(part.device(), Place{part, object, nullptr});
-}
-
-void Dispatched::make_resident(const std::shared_ptr<Texture>& texture, const Part& part,
-                               const UsedObject& object) {
-  arguments.resident_textures.push_back(texture.get());
-  places_.emplace(texture.get(), Place{part, object, texture});
+void Dispatched::make_resident(const Resident& resident, bool is_writable) {
+  const Place place{resident.part, resident.object, resident.texture};
+  if (resident.texture != nullptr) {
+    arguments.resident_textures.push_back(resident.texture.get());
+    places_.emplace(resident.texture.get(), place);
+  } else {
+    uint8_t* const begin = resident.part.device();
+    arguments.resident.push_back({begin, resident.part.size, is_writable, resident.object.name});
+    places_.emplace(begin, place);
+  }
 }
 
 RunOptions Dispatched::options() const {
@@ -83,12 +84,7 @@ std::string Dispatched::run(Pass& pass, const std::vector<Resident>& residents) 
     if (std::count(grid.threadgroups.begin(), grid.threadgroups.end(), 0U) != 0) return {};
   }
   if (has_argument_buffers()) {
-    for (const Resident& each : residents) {
-      if (each.texture != nullptr)
-        make_resident(each.texture, each.part, each.object);
-      else
-        make_resident(each.part, true, each.object);
-    }
+    for (const Resident& each : residents) make_resident(each, true);
   }
   RunOptions run = options();
   run.on_touched = [&](const Touched& touched) { add_use(pass, touched); };

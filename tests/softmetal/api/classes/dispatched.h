@@ -20,11 +20,11 @@ struct UsedObject {
   bool is_tracked = false;
 };
 
-// Memory, or a texture in it, of a residency set.
+// A buffer, or a texture, that argument buffers may refer to.
 struct Resident {
   Part part;
   UsedObject object;
-  std::shared_ptr<Texture> texture;
+  std::shared_ptr<Texture> texture = nullptr;  // null for a buffer
 };
 
 class Dispatched {
@@ -43,10 +43,8 @@ class Dispatched {
   void bind(int index, const Part& part, size_t offset, const UsedObject& object);
   void bind(int index, const std::shared_ptr<Texture>& texture, const Part& part,
             const UsedObject& object);
-  // What argument buffers refer to.
-  void make_resident(const Part& part, bool is_writable, const UsedObject& object);
-  void make_resident(const std::shared_ptr<Texture>& texture, const Part& part,
-                     const UsedObject& object);
+  // Adds what argument buffers may refer to, unless it has been added.
+  void make_resident(const Resident& resident, bool is_writable);
 
   // Why the arguments do not fit the function, or nothing.
   std::string problem() const;

@@ -15,7 +15,7 @@ struct SMHeapState {
   std::mutex mutex;
   Part all;
   std::map<size_t, size_t> used;  // begin to end; empty for heaps whose users place resources
-  std::map<const void*, std::shared_ptr<softmetal::Texture>> textures;  // by object
+  std::map<const void*, softmetal::Resident> residents;  // by object, until they end
 };
 
 namespace {
@@ -42,19 +42,23 @@ size_t aligned(size_t size) { return (size + kAlignment - 1) / kAlignment * kAli
   [descriptor_ release];
   [super dealloc];
 }
-- (Part)wholePart {
-  return heap_->all;
-}
-- (std::vector<std::shared_ptr<softmetal::Texture>>)textures {
+- (std::vector<softmetal::Resident>)residents {
   const std::lock_guard lock(heap_->mutex);
-  std::vector<std::shared_ptr<softmetal::Texture>> textures;
-  for (const auto& [object, texture] : heap_->textures) textures.push_back(texture);
-  return textures;
+  std::vector<softmetal::Resident> residents;
+  for (const auto& [object, resident] : heap_->residents) residents.push_back(resident);
+  return residents;
+}
+// Keeps what it needs of the resource, as the resource may end on another thread.
+- (id)withResident:(SMResource*)resource {
+  if (resource == nil) return nil;
+  const std::lock_guard lock(heap_->mutex);
+  heap_->residents[resource] = softmetal::resident_of(resource);
+  return resource;
 }
 - (void)resourceEnds:(SMResource*)resource {
   const std::lock_guard lock(heap_->mutex);
   if (descriptor_.type == MTLHeapTypeAutomatic) heap_->used.erase(resource->part_->offset);
-  heap_->textures.erase(resource);
+  heap_->residents.erase(resource);
 }
 - (MTLStorageMode)storageMode {
   return descriptor_.storageMode;
@@ -144,21 +148,21 @@ size_t aligned(size_t size) { return (size + kAlignment - 1) / kAlignment * kAli
 }
 - (id<MTLBuffer>)bufferAt:(Part)part options:(MTLResourceOptions)options {
   if (part.storage == nullptr) return nil;
-  return [SMBuffer newWithDevice:device_ part:std::move(part) options:options heap:self];
+  return [self withResident:[SMBuffer newWithDevice:device_
+                                               part:std::move(part)
+                                            options:options
+                                               heap:self]];
 }
 - (id<MTLTexture>)textureAt:(Part)part descriptor:(MTLTextureDescriptor*)d {
   if (part.storage == nullptr) return nil;
   softmetal::Texture texture = softmetal::texture_of(d);
   texture.lay_out(part.device(), static_cast<uint32_t>(d.mipmapLevelCount));
-  SMTexture* const made = [SMTexture newWithDevice:device_
-                                        descriptor:d
-                                           texture:std::move(texture)
-                                              part:std::move(part)
-                                              heap:self
-                                              base:nil];
-  const std::lock_guard lock(heap_->mutex);
-  heap_->textures[made] = *made->texture_;
-  return made;
+  return [self withResident:[SMTexture newWithDevice:device_
+                                          descriptor:d
+                                             texture:std::move(texture)
+                                                part:std::move(part)
+                                                heap:self
+                                                base:nil]];
 }
 - (size_t)sizeOf:(MTLTextureDescriptor*)d by:(const char*)call {
   const std::string problem = softmetal::problem_of(d);

@@ -132,16 +132,10 @@ bool may_use(id<MTLResidencySet> set, id<MTLDevice> device, const char* call) {
   std::vector<Resident> all;
   for (id each : set_->committed) {
     if ([each isKindOfClass:[SMHeap class]]) {
-      SMHeap* const heap = (SMHeap*)each;
-      const softmetal::UsedObject name{heap, [heap described], false};
-      all.push_back({[heap wholePart], name, nullptr});
-      for (const auto& texture : [heap textures]) all.push_back({[heap wholePart], name, texture});
-    } else if ([each isKindOfClass:[SMTexture class]]) {
-      SMTexture* const texture = (SMTexture*)each;
-      all.push_back({*texture->part_, softmetal::name_for_uses(texture), *texture->texture_});
+      const std::vector<Resident> more = [(SMHeap*)each residents];
+      all.insert(all.end(), more.begin(), more.end());
     } else {
-      SMResource* const buffer = (SMResource*)each;
-      all.push_back({*buffer->part_, softmetal::name_for_uses(buffer), nullptr});
+      all.push_back(softmetal::resident_of((SMResource*)each));
     }
   }
   return all;

@@ -16,6 +16,12 @@ UsedObject name_for_uses(SMResource* resource) {
   return {resource, [resource described], [resource isTracked] != NO};
 }
 
+Resident resident_of(SMResource* resource) {
+  const bool is_texture = [resource isKindOfClass:[SMTexture class]];
+  return {*resource->part_, name_for_uses(resource),
+          is_texture ? *((SMTexture*)resource)->texture_ : nullptr};
+}
+
 }  // namespace softmetal
 
 @implementation SMResource

@@ -78,13 +78,12 @@ Texture texture_of(MTLTextureDescriptor* descriptor);
   struct SMHeapState* heap_;
 }
 - (instancetype)initWithDevice:(id<MTLDevice>)device descriptor:(MTLHeapDescriptor*)descriptor;
-- (void)resourceEnds:(SMResource*)resource;  // its memory may be used again
-- (softmetal::Part)wholePart;
-// The textures in it, whose memory is theirs as long as they live.
-- (std::vector<std::shared_ptr<softmetal::Texture>>)textures;
+- (void)resourceEnds:(SMResource*)resource;     // its memory may be used again
+- (std::vector<softmetal::Resident>)residents;  // the resources that are in the heap
 @end
 
 namespace softmetal {
 // The resource as the search for hazards knows it.
 UsedObject name_for_uses(SMResource* resource);
+Resident resident_of(SMResource* resource);
 }  // namespace softmetal
