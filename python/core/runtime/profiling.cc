@@ -59,20 +59,27 @@ SharedProfile start_profile() {
 }
 
 // Only builds with the Metal driver have Metal devices.
-void start_metal_capture([[maybe_unused]] size_t ordinal,
-                         [[maybe_unused]] const std::string& path) {
 #if TEXLOOM_HAS_METAL
-  throw_if_error(hal::metal::start_capture(ordinal, path));
-#else
-  throw_if_error(make_error(StatusCode::Unavailable, "there is no Metal driver in this build"));
-#endif
+void check_metal_capture(size_t ordinal, const std::string& path) {
+  throw_if_error(hal::metal::check_capture(ordinal, path));
 }
 
-void stop_metal_capture() {
-#if TEXLOOM_HAS_METAL
-  hal::metal::stop_capture();
-#endif
+void start_metal_capture(size_t ordinal, const std::string& path) {
+  throw_if_error(hal::metal::start_capture(ordinal, path));
 }
+
+void stop_metal_capture() { hal::metal::stop_capture(); }
+#else
+void check_metal_capture(size_t /*ordinal*/, const std::string& /*path*/) {
+  throw_if_error(make_error(StatusCode::Unavailable, "there is no Metal driver in this build"));
+}
+
+void start_metal_capture(size_t ordinal, const std::string& path) {
+  check_metal_capture(ordinal, path);
+}
+
+void stop_metal_capture() {}
+#endif
 
 }  // namespace
 
@@ -88,6 +95,8 @@ void bind_profiling(py::module_& m) {
            "in the queue, bytes.");
   m.def("start_profile", &start_profile,
         "A profile of all devices that are opened from now on; None if one is already open.");
+  m.def("check_metal_capture", check_metal_capture, py::arg("ordinal"), py::arg("path"),
+        "Fails as start_metal_capture() would, as far as that is known before.");
   m.def("start_metal_capture", start_metal_capture, py::arg("ordinal"), py::arg("path"),
         "Begins to capture a Metal device's work for Xcode, in a new document *.gputrace.");
   m.def("stop_metal_capture", stop_metal_capture, "Ends the capture.");

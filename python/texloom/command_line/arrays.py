@@ -61,6 +61,12 @@ def npy_bytes(array: NDArray[Any]) -> bytes:
     return content.getvalue()
 
 
+def refuse_missing_folder(file: Path) -> None:
+    """Refuse a file that cannot be written after the work, as its folder is missing."""
+    if not file.parent.is_dir():
+        refuse("BadModuleFile", f"there is no folder {file.parent}", "make it, or choose another")
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file, of which nobody sees a part: an earlier one is replaced at the end."""
     try:
@@ -146,6 +152,7 @@ __all__ = [
     "load_array",
     "load_arrays",
     "npy_bytes",
+    "refuse_missing_folder",
     "save_outputs",
     "tensors_of",
     "write_whole",

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import refuse
 from ..inspect.describe import counted
+from .arrays import refuse_missing_folder
 from .metallibs import add_metallibs, find_xcrun
 from .model_arguments import add_compile_arguments, compile_model, is_package
 from .reports import Progress, reported
@@ -48,8 +49,7 @@ def _compile(options: argparse.Namespace) -> int:
     if is_package(options.model):
         refuse("BadModuleFile", f"{options.model} is a package already", "texloom run takes it")
     output = options.output or Path(options.model.with_suffix(".tlp").name)
-    if not output.parent.is_dir():  # said before the work, not after it
-        refuse("BadModuleFile", f"there is no folder {output.parent}", "make it, or choose another")
+    refuse_missing_folder(output)
     if options.metallib:
         find_xcrun()
     model = compile_model(options.model, options, Progress("compile"))

@@ -11,7 +11,7 @@ from .. import _core
 from ..device_kinds import present
 from ..errors import refuse
 from ..trace import rows_of, table_of
-from .arrays import write_whole
+from .arrays import refuse_missing_folder, write_whole
 from .kernel_times import start_profile
 from .model_arguments import choose_device
 
@@ -53,6 +53,7 @@ class RunProfile:
         elif self._file is not None and self._file.suffix == _CAPTURE:
             choose_device(options)
             self._captured = _metal_device(options.device, self._file)
+            _core.check_metal_capture(self._captured, str(self._file))
         elif self._file is not None and self._file.suffix != _TRACE:
             refuse(
                 "BadDirectiveArgument",
@@ -60,6 +61,8 @@ class RunProfile:
                 f"name a file that ends in {_TRACE} or {_CAPTURE}",
             )
         else:
+            if self._file is not None:
+                refuse_missing_folder(self._file)
             self._profile = start_profile("texloom run --profile")
 
     def __enter__(self) -> RunProfile:

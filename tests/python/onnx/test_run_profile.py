@@ -77,6 +77,7 @@ def test_a_capture_has_the_run(folder, monkeypatch, capsys):
     assert main([*RUN, *CAPTURE]) == 0, capsys.readouterr().err
     calls = (folder / "p.gputrace/calls.txt").read_text()
     assert calls.count("the kernel is") == 1
+    Path("model.onnx").unlink()  # nobody gets as far as the model
     told = refused(capsys, *CAPTURE)
     assert "p.gputrace is there already" in told and "help: remove it" in told
 
@@ -98,10 +99,19 @@ def test_a_capture_ends_with_a_run_that_fails(folder, monkeypatch, capsys):
 @metal
 def test_the_environment_must_allow_captures(folder, monkeypatch, capsys):
     monkeypatch.delenv("METAL_CAPTURE_ENABLED", raising=False)
+    Path("model.onnx").unlink()  # nobody gets as far as the model
     told = refused(capsys, *CAPTURE)
     assert "does not let this process capture" in told
     assert "help: set METAL_CAPTURE_ENABLED=1" in told
     assert not (folder / "p.gputrace").exists()
+
+
+@metal
+def test_a_capture_needs_a_folder(monkeypatch, capsys):
+    monkeypatch.setenv("METAL_CAPTURE_ENABLED", "1")
+    Path("model.onnx").unlink()  # nobody gets as far as the model
+    told = refused(capsys, *CAPTURE[:-1], "--profile-file=missing/p.gputrace")
+    assert "there is no folder missing" in told
 
 
 @pytest.mark.parametrize(
@@ -111,6 +121,7 @@ def test_the_environment_must_allow_captures(folder, monkeypatch, capsys):
         (CAPTURE[2:], "which Metal makes, but the device is opencl(0)"),
         (["--profile-file=p.json"], "there is no --profile"),
         (["--profile=queue", "--profile-file=p.txt"], "p.txt has no known suffix"),
+        (["--profile=queue", "--profile-file=missing/p.json"], "there is no folder missing"),
     ],
 )
 def test_wrong_calls_are_refused_before_anything_runs(arguments, message, capsys):

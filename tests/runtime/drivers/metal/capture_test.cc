@@ -72,13 +72,25 @@ TEST_F(Captures, AreOfOneDevice) {
   EXPECT_THAT(calls(), Not(HasSubstr("the kernel")));
 }
 
+TEST_F(Captures, AreCheckedWithoutBeingBegun) {
+  TL_ASSERT_OK(check_capture(0, path));
+  EXPECT_FALSE(std::filesystem::exists(path));
+  TL_ASSERT_OK(start_capture(0, path));
+  stop_capture();
+  EXPECT_EQ(check_capture(0, path).code(), StatusCode::InvalidArgument);
+}
+
 TEST_F(Captures, AreRefusedInWords) {
   const auto refused = [](std::size_t ordinal, const std::string& at, StatusCode code) {
     const Status status = start_capture(ordinal, at);
     EXPECT_EQ(status.code(), code);
+    const bool is_known_before = code != StatusCode::DeviceError;  // which is Metal's own
+    EXPECT_EQ(check_capture(ordinal, at).message(), is_known_before ? status.message() : "");
     return status.message();
   };
   EXPECT_THAT(refused(0, "x.trace", StatusCode::InvalidArgument), HasSubstr("end in .gputrace"));
+  EXPECT_THAT(refused(0, path / "in.gputrace", StatusCode::InvalidArgument),
+              HasSubstr("there is no folder " + path.string()));
   EXPECT_THAT(refused(9, path, StatusCode::NotFound), HasSubstr("no Metal device 9"));
   softmetal::fail_call(1);
   EXPECT_THAT(refused(0, path, StatusCode::DeviceError), HasSubstr(softmetal::kFaultText));

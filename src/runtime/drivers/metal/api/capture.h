@@ -8,11 +8,14 @@
 
 namespace texloom::hal::metal {
 
+// Whether start_capture() would begin, as far as that is known without beginning. InvalidArgument
+// if the path does not end in ".gputrace", is there already, or is in no folder; NotFound if there
+// is no such device; Unavailable if the system lets the process capture nothing.
+Status check_capture(std::size_t ordinal, const std::string& path);
+
 // Begins to capture the work of a device, given by its number in Driver::devices(), in a new
-// document whose path ends in ".gputrace". Complete is what is submitted, and waited for, before
-// stop_capture(). A process has one capture at a time. InvalidArgument for another path, or one
-// that is there already; NotFound if there is no such device; Unavailable if the system lets the
-// process capture nothing; else Metal's error.
+// document. Complete is what is submitted, and waited for, before stop_capture(). A process has one
+// capture at a time. The errors of check_capture(), or Metal's.
 Status start_capture(std::size_t ordinal, const std::string& path);
 
 // Ends the capture that start_capture() has begun.
