@@ -94,6 +94,16 @@ def test_the_language_is_that_of_the_target(tmp_path, xcrun):
     assert set(calls()) == {"-sdk macosx metal -fno-fast-math -std=metal3.2"}
 
 
+def test_the_package_may_go_to_another_file(tmp_path, xcrun):
+    xcrun()
+    path = package(tmp_path / "m.tlp", "metal")
+    before = path.read_bytes()
+    assert add_metallibs(path, tmp_path / "n.tlp") == 2
+    assert path.read_bytes() == before
+    add_metallibs(path)
+    assert path.read_bytes() == (tmp_path / "n.tlp").read_bytes()
+
+
 def test_nothing_changes_without_the_compiler(tmp_path, xcrun, monkeypatch):
     path = package(tmp_path / "m.tlp", "metal")
     before = path.read_bytes()

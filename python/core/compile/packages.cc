@@ -11,6 +11,7 @@
 #include "compile/package.h"
 #include "core/handles.h"
 #include "core/runtime/function.h"
+#include "core/runtime/open_devices.h"
 #include "runtime/package/package_file.h"
 #include "runtime/package/package_writer.h"
 #include "support/diagnostic.h"
@@ -49,7 +50,10 @@ std::vector<std::shared_ptr<PyFunction>> load_functions(const py::bytes& path) {
 
 void throw_if_not_written(const Status& status) {
   if (status.code() == StatusCode::Unavailable) refuse_output_file(status.message());
-  if (!status.ok()) compile::refuse_module_file(status.message(), user_location());
+  if (status.ok()) return;
+  const auto [message, help] = parted_help(status.message());
+  if (help.empty()) compile::refuse_module_file(message, user_location());
+  fail(user_location(), Code::BadModuleFile, help, "{}", message);
 }
 
 void bind_packages(py::module_& m) {

@@ -61,13 +61,17 @@ def _compiled(xcrun: str, source: MetalSource) -> tuple[bytes, str]:
         return b"", done.stderr.strip() or "it says nothing"
 
 
-def add_metallibs(package: str | os.PathLike[str]) -> int:
+def add_metallibs(
+    package: str | os.PathLike[str], output: str | os.PathLike[str] | None = None
+) -> int:
     """Add a metallib beside each source in Metal's language of a package file.
 
     Parameters
     ----------
     package : str or path
-        The file, which is replaced once all are compiled.
+        The file.
+    output : str or path, optional
+        Where the package goes once all are compiled; by default, it replaces the file.
 
     Returns
     -------
@@ -77,8 +81,8 @@ def add_metallibs(package: str | os.PathLike[str]) -> int:
     Raises
     ------
     TVMError
-        TL5012 if there is no xcrun, if it fails, if the package has no kernel for Metal, or if the
-        file cannot be read or written.
+        TL5012 if there is no xcrun, if it fails, if the package has no kernel for Metal, or if a
+        file cannot be read or written. Then `output` is what it was.
     """
     compiled = partial(_compiled, find_xcrun())
 
@@ -94,7 +98,8 @@ def add_metallibs(package: str | os.PathLike[str]) -> int:
                 )
         return [metallib for metallib, _ in results]
 
-    count: int = _core.add_metallibs(os.fsencode(package), compile_all)
+    written = os.fsencode(package if output is None else output)
+    count: int = _core.add_metallibs(os.fsencode(package), written, compile_all)
     return count
 
 
