@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import refuse
 from ..inspect.describe import counted
@@ -15,6 +16,9 @@ from .arrays import refuse_missing_folder
 from .metallibs import add_metallibs, find_xcrun
 from .model_arguments import add_compile_arguments, compile_model, is_package
 from .reports import Progress, reported
+
+if TYPE_CHECKING:
+    from ..onnx import Model
 
 _DESCRIPTION = """\
 Compiles an ONNX model to a package, which `texloom run`, texloom.graph.load and programs in C++
@@ -53,9 +57,10 @@ def _compile(options: argparse.Namespace) -> int:
     if options.metallib:
         find_xcrun()
     model = compile_model(options.model, options, Progress("compile"))
-    model.save(output)
     if options.metallib:
-        add_metallibs(output)
+        _save_with_metallibs(model, output)
+    else:
+        model.save(output)
     seconds = time.monotonic() - begin
     summary = model.summary or {}
     sizes = {"workspace_bytes": 0, "constant_bytes": 0, "launches": 0, "signatures": 0}
@@ -98,6 +103,14 @@ def _compile(options: argparse.Namespace) -> int:
             "for every OpenCL device, but suits processors: --target opencl:0 is for the first one"
         )
     return 0
+
+
+def _save_with_metallibs(model: Model, output: Path) -> None:
+    """Save a model, of which there is no package until it has its metallibs."""
+    with tempfile.TemporaryDirectory(dir=output.parent, prefix=".metallibs.") as folder:
+        package = Path(folder, "package.tlp")
+        model.save(package)
+        add_metallibs(package, output)
 
 
 def _chosen(choice: dict[str, Any]) -> str:

@@ -104,6 +104,20 @@ def test_packages_get_metallibs(folder, capsys, monkeypatch):
     assert b"a metallib\n" in (folder / "model.tlp").read_bytes()
 
 
+def test_no_package_is_left_without_its_metallibs(folder, capsys, monkeypatch):
+    """Where the compiler fails, an earlier package stays."""
+    arguments = ("compile", "model.onnx", *SHAPE, "--target", "metal", "--metallib")
+    monkeypatch.setenv("PATH", str(folder))
+    (folder / "xcrun").write_text("#!/bin/sh\necho 'no such sdk' >&2\nexit 1\n")
+    (folder / "xcrun").chmod(0o755)
+    before = sorted(folder.iterdir())
+    assert "made no metallib: no such sdk" in fails(capsys, *arguments)
+    assert sorted(folder.iterdir()) == before
+    (folder / "model.tlp").write_bytes(b"an earlier one")
+    fails(capsys, *arguments)
+    assert (folder / "model.tlp").read_bytes() == b"an earlier one"
+
+
 def test_a_package_has_the_names_of_the_model(folder):
     """Also outputs that are constants, or other outputs computed once more."""
     nodes = [
