@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import refuse
 from ..inspect.describe import counted
+from ..target import resolve
 from .arrays import refuse_missing_folder
 from .metallibs import add_metallibs, find_xcrun
-from .model_arguments import add_compile_arguments, compile_model, is_package
+from .model_arguments import add_compile_arguments, compile_model, is_package, target_of
 from .reports import Progress, reported
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def _compile(options: argparse.Namespace) -> int:
     output = options.output or Path(options.model.with_suffix(".tlp").name)
     refuse_missing_folder(output)
     if options.metallib:
+        _refuse_other_than_metal(options)
         find_xcrun()
     model = compile_model(options.model, options, Progress("compile"))
     if options.metallib:
@@ -103,6 +105,16 @@ def _compile(options: argparse.Namespace) -> int:
             "for every OpenCL device, but suits processors: --target opencl:0 is for the first one"
         )
     return 0
+
+
+def _refuse_other_than_metal(options: argparse.Namespace) -> None:
+    kind = resolve(target_of(options)).split()[0]
+    if kind != "metal":
+        refuse(
+            "BadDirectiveArgument",
+            f"--metallib is for kernels in Metal's language, but the target is {kind}",
+            "add --target metal, or leave out --metallib",
+        )
 
 
 def _save_with_metallibs(model: Model, output: Path) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..costs import open_costs
 from ..device_kinds import present
 from ..errors import refuse
-from ..target import target_for
+from ..target import Target, target_for
 from .arrays import load_array
 
 if TYPE_CHECKING:
@@ -153,12 +153,18 @@ def choose_device(options: argparse.Namespace) -> None:
     options.device = options.measure = chosen
 
 
+def target_of(options: argparse.Namespace) -> str | Target | None:
+    """Return the target that the model is compiled for; None stands for the default."""
+    choose_device(options)
+    if options.runs or options.measure is not None:
+        return target_for(options.device, options.target)
+    target: str | None = options.target
+    return target
+
+
 def compile_arguments(options: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     """Return the arguments of :class:`texloom.onnx.Model` that the options give."""
-    choose_device(options)
-    target = options.target
-    if options.runs or options.measure is not None:
-        target = target_for(options.device, target)
+    target = target_of(options)
     measure = None if options.measure is None else present(options.measure)
     return {
         "target": target,
@@ -221,4 +227,5 @@ __all__ = [
     "refuse_precision",
     "shapes_of",
     "split_name",
+    "target_of",
 ]

@@ -104,6 +104,15 @@ def test_packages_get_metallibs(folder, capsys, monkeypatch):
     assert b"a metallib\n" in (folder / "model.tlp").read_bytes()
 
 
+@pytest.mark.parametrize("target", [(), ("--target", "opencl -device=adreno")])
+def test_metallibs_are_for_metal(target, folder, capsys):
+    """Said before the model is read."""
+    (folder / "model.onnx").write_bytes(b"no model")  # nobody gets as far
+    told = fails(capsys, "compile", "model.onnx", *target, "--metallib")
+    assert "[TL2040]" in told and "but the target is opencl" in told and "--target metal" in told
+    assert not (folder / "model.tlp").exists()
+
+
 def test_no_package_is_left_without_its_metallibs(folder, capsys, monkeypatch):
     """Where the compiler fails, an earlier package stays."""
     arguments = ("compile", "model.onnx", *SHAPE, "--target", "metal", "--metallib")
