@@ -1,6 +1,7 @@
 """Metallibs in packages. For Apple's compiler stands that of the software Metal."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -108,12 +109,41 @@ def test_nothing_changes_without_the_compiler(tmp_path, xcrun, monkeypatch):
     path = package(tmp_path / "m.tlp", "metal")
     before = path.read_bytes()
     xcrun(FAILING)
-    with pytest.raises(texloom.TVMError, match="made no metallib: no such sdk(.|\n)*--metallib"):
+    told = "made no metallib: no such sdk(.|\n)*--metallib"
+    with pytest.raises(texloom.TVMError, match=told) as refused:
         add_metallibs(path)
+    assert refused.value.code == "TL5010"
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(texloom.TVMError, match="there is no xcrun on this machine(.|\n)*Xcode"):
+    told = "there is no xcrun on this machine(.|\n)*Xcode"
+    with pytest.raises(texloom.TVMError, match=told) as refused:
         add_metallibs(path)
+    assert refused.value.code == "TL5016"
     assert path.read_bytes() == before
+
+
+def test_messages_may_be_in_any_encoding(tmp_path, xcrun):
+    xcrun("#!/bin/sh\nprintf 'kein \\303\\234bersetzer: \\334' >&2\nexit 1\n")
+    with pytest.raises(texloom.TVMError, match="kein Übersetzer: \N{REPLACEMENT CHARACTER}"):
+        add_metallibs(package(tmp_path / "m.tlp", "metal"))
+
+
+def test_sources_are_in_utf8_in_every_locale(xcrun):
+    xcrun("#!/bin/sh\ncp kernels.metal kernels.metallib\n")
+    program = """
+from texloom.command_line.metallibs import _compiled, find_xcrun
+metallib, _ = _compiled(find_xcrun(), ("// \\u00fc", [], False))
+assert metallib == b"// \\xc3\\xbc", metallib
+"""
+    python = str(Path(texloom.__file__).parents[1])
+    ascii_locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **ascii_locale, "PYTHONPATH": python},
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_other_kernels_have_none(tmp_path, xcrun):

@@ -23,11 +23,11 @@ MetalSource = tuple[str, list[str], bool]
 
 
 def find_xcrun() -> str:
-    """Return the path of xcrun, which finds Apple's tools; TL5012 where it is missing."""
+    """Return the path of xcrun, which finds Apple's tools; TL5016 where it is missing."""
     path = shutil.which("xcrun")
     if path is None:
         refuse(
-            "BadModuleFile",
+            "UnknownName",
             "no metallib can be made: there is no xcrun on this machine, which finds Apple's "
             "compiler for Metal",
             "install Xcode on a Mac, or leave out --metallib: the device compiles the source",
@@ -51,10 +51,17 @@ def _compiled(xcrun: str, source: MetalSource) -> tuple[bytes, str]:
     """Return a metallib, or why there is none."""
     text, given, is_fast = source
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "kernels.metal").write_text(text)
+        Path(folder, "kernels.metal").write_text(text, encoding="utf-8")
         command = [xcrun, "-sdk", "macosx", "metal", *_options(given, is_fast)]
         command += ["kernels.metal", "-o", "kernels.metallib"]  # no path gets into a metallib
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",  # of messages alone
+            check=False,
+        )
         metallib = Path(folder, "kernels.metallib")
         if done.returncode == 0 and metallib.is_file():
             return metallib.read_bytes(), ""
@@ -81,8 +88,8 @@ def add_metallibs(
     Raises
     ------
     TVMError
-        TL5012 if there is no xcrun, if it fails, if the package has no kernel for Metal, or if a
-        file cannot be read or written. Then `output` is what it was.
+        TL5016 if there is no xcrun, TL5010 if it fails, TL5012 if the package has no kernel for
+        Metal, or if a file cannot be read or written. Then `output` is what it was.
     """
     compiled = partial(_compiled, find_xcrun())
 
@@ -92,7 +99,7 @@ def add_metallibs(
         for _, problem in results:
             if problem:
                 refuse(
-                    "BadModuleFile",
+                    "KernelRefused",
                     f"xcrun metal made no metallib: {problem}",
                     "try `xcrun -sdk macosx metal --version`, or leave out --metallib",
                 )
