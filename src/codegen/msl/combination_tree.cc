@@ -15,6 +15,8 @@ using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
+using AccessCounts = std::unordered_map<const BufferNode*, int64_t>;
+
 bool is_barrier(const Stmts& statements, size_t i) {
   return i < statements.size() && statements[i]->kind == StmtKind::Barrier;
 }
@@ -55,7 +57,7 @@ class TreeReader {
   }
 
   // The accesses of a part's elements by the tree, and the loads of its result.
-  const std::unordered_map<const BufferNode*, int64_t>& accesses() const { return accesses_; }
+  const AccessCounts& accesses() const { return accesses_; }
 
  private:
   // -- The part of each thread.
@@ -246,16 +248,36 @@ class TreeReader {
   ThreadIndex own_;                              // of the element of each thread
   std::unordered_map<int64_t, int64_t> owners_;  // the thread's number, by element
   std::set<int64_t> distances_;                  // in the current step; 0: to another SIMD-group
-  std::unordered_map<const BufferNode*, int64_t> accesses_;
+  AccessCounts accesses_;
 };
+
+struct FoundTree {
+  const Seq* seq;
+  CombinationTree tree;
+  AccessCounts accesses;
+};
+
+// Keeps the trees whose buffers nothing else accesses. When a tree goes, its accesses become those
+// of something else: all trees that share a buffer with it go, too.
+void drop_accessed_elsewhere(std::vector<FoundTree>& trees, AccessCounts elsewhere) {
+  for (const FoundTree& each : trees) {
+    for (const auto& [buffer, count] : each.accesses) elsewhere.at(buffer) -= count;
+  }
+  const auto drop = [&](const FoundTree& each) {
+    const bool alone = std::ranges::all_of(
+        each.accesses, [&](const auto& access) { return elsewhere.at(access.first) == 0; });
+    if (alone) return false;
+    for (const auto& [buffer, count] : each.accesses) elsewhere.at(buffer) += count;
+    return true;
+  };
+  while (std::erase_if(trees, drop) > 0) continue;
+}
 
 }  // namespace
 
 CombinationTrees combination_trees(const Kernel& kernel, int64_t width, const Dialect& dialect) {
   std::optional<BlockThreads> threads;  // made if there is anything to read
-  CombinationTrees trees;
-  std::unordered_map<const BufferNode*, int64_t> unknown;  // accesses outside of trees
-  for_each_access(kernel.body, [&](const BufferAccess& n) { ++unknown[n.buffer.get()]; });
+  std::vector<FoundTree> found;
   walk_statements(kernel.body, [&](const Seq& seq) {
     for (size_t i = 1; i < seq.statements.size(); ++i) {
       if (!may_begin(seq.statements, i)) continue;
@@ -263,17 +285,15 @@ CombinationTrees combination_trees(const Kernel& kernel, int64_t width, const Di
       TreeReader reader(*threads, width, dialect, seq.statements);
       std::optional<CombinationTree> tree = reader.before(i);
       if (!tree) continue;
-      for (const auto& [buffer, count] : reader.accesses()) unknown[buffer] -= count;
       i = tree->end - 1;
-      trees[&seq].push_back(std::move(*tree));
+      found.push_back({&seq, std::move(*tree), reader.accesses()});
     }
   });
-  for (auto& [seq, found] : trees) {
-    std::erase_if(found, [&](const CombinationTree& tree) {
-      return std::ranges::any_of(
-          tree.parts, [&](const Store* part) { return unknown.at(part->buffer.get()) != 0; });
-    });
-  }
+  AccessCounts all;
+  for_each_access(kernel.body, [&](const BufferAccess& n) { ++all[n.buffer.get()]; });
+  drop_accessed_elsewhere(found, std::move(all));
+  CombinationTrees trees;
+  for (FoundTree& each : found) trees[each.seq].push_back(std::move(each.tree));
   return trees;
 }
 

@@ -24,8 +24,11 @@ class TreeShuffler {
 
   Stmt stmt(const Stmt& s) {
     if (const auto* seq = as<Seq>(s)) return from(*seq, 0);
-    return map_children(
+    Stmt result = map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
+    // From here on, loads read what is stored, not the result of a tree before.
+    if (const auto* store = as<Store>(s)) results_.erase(store->buffer.get());
+    return result;
   }
 
  private:
