@@ -10,8 +10,9 @@ namespace texloom::codegen::msl {
 using ir::Expr;
 using ir::arith::LinearTerm;
 
-BlockThreads::BlockThreads(const ir::Kernel& kernel)
-    : strides_{1, kernel.block[0], kernel.block[0] * kernel.block[1]},
+BlockThreads::BlockThreads(const ir::Kernel& kernel, int64_t simd_width)
+    : simd_width_(simd_width),
+      strides_{1, kernel.block[0], kernel.block[0] * kernel.block[1]},
       ranges_(ranges_of(kernel)),
       uniform_(kernel) {
   const auto& [nx, ny, nz] = kernel.block;
@@ -60,6 +61,11 @@ std::optional<std::vector<bool>> BlockThreads::where(const Expr& condition) cons
     result.push_back(is_true(value));
   }
   return result;
+}
+
+std::optional<int64_t> BlockThreads::distance_in_simd_group(int64_t thread, int64_t other) const {
+  if (thread / simd_width_ != other / simd_width_) return std::nullopt;
+  return other - thread;
 }
 
 Expr BlockThreads::distance_to_first(const std::array<bool, 3>& dimensions) const {

@@ -4,33 +4,22 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "codegen/legalize/dialect.h"
+#include "codegen/msl/combination_step.h"
 #include "ir/program.h"
 
 namespace texloom::codegen::msl {
 
-// A step after a barrier: some threads combine their own elements with those of others, as in
-// `if threadIdx.x < 8 { P[threadIdx.x] = P[threadIdx.x] + P[threadIdx.x + 8] }`.
-struct CombinationStep {
-  std::vector<bool> threads;                        // that take part, by number
-  std::unordered_set<const ir::ExprNode*> others;   // loads of other threads' elements
-  std::unordered_set<const ir::BufferNode*> taken;  // the buffers that these read
-  std::unordered_set<int64_t> elements;             // that these read
-  // By how much the number of the other thread is larger, if that is the same for all threads and
-  // the two are in one SIMD-group.
-  std::optional<int64_t> offset;
-};
-
 // Stores, one for each value of the reduction, of the part of every thread to an element of its
 // own; then steps, each after a barrier, that access only these elements; then another barrier.
-// Until the next such stores, the kernel reads only elements that the last step stores.
+// Until the next such stores, the kernel reads only elements that the last step stores. Nothing but
+// trees accesses the buffers.
 struct CombinationTree {
   size_t begin = 0, end = 0;  // in a Seq: the first store, the last barrier
+  size_t result_end = 0;      // until there, the Seq reads only the result
   std::vector<const ir::Store*> parts;
   std::vector<CombinationStep> steps;
   size_t first_shuffle = 0;  // it and all later steps have an offset
