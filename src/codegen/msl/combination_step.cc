@@ -23,7 +23,7 @@ class StepReader {
     std::optional<std::vector<bool>> threads = threads_.where(guard.condition);
     if (!threads) return std::nullopt;
     step_.threads = std::move(*threads);
-    if (!read_update(guard.then)) return std::nullopt;
+    if (!read_update(guard.then) || stored_.size() != owners_.buffers()) return std::nullopt;
     if (distances_.size() == 1 && *distances_.begin() > 0) step_.offset = *distances_.begin();
     return std::move(step_);
   }
@@ -42,10 +42,12 @@ class StepReader {
   bool read_store(const Store& store) {
     const std::optional<PartIndex> index =
         owners_.at(store.buffer, store.value->type, store.indices.front());
-    return index && index->is_own(step_.threads);
+    const bool first = stored_.insert(store.buffer.get()).second;
+    return first && index && index->is_own(step_.threads);
   }
 
-  // Only parts may be read: other elements could change between the steps.
+  // Only parts may be read: other elements could change between the steps. Those that this step
+  // stores may not: the last step can store them in memory alone, where shuffles do not read.
   bool read_value(const Expr& e) {
     bool valid = true;
     walk(
@@ -56,7 +58,7 @@ class StepReader {
 
   bool read_load(const Load& load) {
     const std::optional<PartIndex> index = owners_.at(load.buffer, load.type, load.indices.front());
-    if (!index) return false;
+    if (!index || stored_.contains(load.buffer.get())) return false;
     if (index->is_own(step_.threads)) return true;
     step_.others.insert(&load);
     step_.taken.insert(load.buffer.get());
@@ -73,6 +75,7 @@ class StepReader {
   const BlockThreads& threads_;
   const PartOwners& owners_;
   CombinationStep step_;
+  std::unordered_set<const BufferNode*> stored_;
   std::set<std::optional<int64_t>> distances_;  // nullopt: to another SIMD-group
 };
 

@@ -13,7 +13,8 @@
 namespace texloom::codegen::msl {
 
 // A step after a barrier: some threads combine their own elements with those of others, as in
-// `if threadIdx.x < 8 { P[threadIdx.x] = P[threadIdx.x] + P[threadIdx.x + 8] }`.
+// `if threadIdx.x < 8 { P[threadIdx.x] = P[threadIdx.x] + P[threadIdx.x + 8] }`. It stores to each
+// buffer once, after its loads of it.
 struct CombinationStep {
   std::vector<bool> threads;                        // that take part, by number
   std::unordered_set<const ir::ExprNode*> others;   // loads of other threads' elements

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -32,6 +33,7 @@ class PartOwners {
                                       const BlockThreads& threads);
 
   bool has(const ir::Buffer& buffer) const { return buffers_.contains(buffer.get()); }
+  size_t buffers() const { return buffers_.size(); }
   const std::array<int64_t, 3>& factors() const { return own_.factors; }
   // The parts that an access of one value of that type may reach; nullopt if that is not known.
   std::optional<PartIndex> at(const ir::Buffer& buffer, ir::Type type, const ir::Expr& index) const;
