@@ -112,10 +112,21 @@ def sections(device: str, count: int) -> list[Section]:
 
 def main() -> int:
     """Run all sections; write and print the page."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--device", default="metal:0")
+    parser = argparse.ArgumentParser(
+        prog="./dev metal-report",
+        description="Builds the driver and its tests, runs the conformance suite, random programs "
+        "and MobileNetV2 on a Metal device, and writes one page to attach to an issue. Where there "
+        "is no Metal, the device is the software Metal of the tests. Takes about half an hour.",
+    )
+    parser.add_argument("--device", default="metal:0", help="which device (metal:0)")
     parser.add_argument("--count", type=int, default=1000, help="random programs (1000)")
-    parser.add_argument("--out", type=Path, default=Path("metal-report.md"), metavar="FILE")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("metal-report.md"),
+        metavar="FILE",
+        help="where the page goes (metal-report.md)",
+    )
     options = parser.parse_args()
     try:
         info = present(options.device).info

@@ -45,7 +45,10 @@ void check_requirements(const CompiledModule& module, const hal::DeviceInfo& dev
       codegen::backends().begin(), codegen::backends().end(),
       [&](const codegen::Backend& row) { return to_string(row.kind) == device.driver; });
   if (has_kernels && device.driver != kind) {
-    fail(where, Code::NoDevice, "build it for Target.from_device(device)",
+    fail(where, Code::NoDevice,
+         fmt::format("build it for Target.from_device(device), or call it with arrays of a device "
+                     "that runs it: texloom.nd.array(x, texloom.device(\"{}:0\"))",
+                     kind),
          "'{}' is built for {}, whose kernels {} does not run", module.program.name, kind,
          device.name);
   }

@@ -1,4 +1,4 @@
-"""``texloom run --profile``: what a run does on the device's queue."""
+"""``texloom run --profile`` and ``--profile-file``: what a run does on the device's queue."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ _TRACE, _CAPTURE = ".json", ".gputrace"
 def add_profile_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options that :class:`RunProfile` reads."""
     parser.add_argument(
-        "--profile", choices=("queue",), help="record what the run does on the device's queue"
+        "--profile",
+        choices=("queue",),
+        help="record what the run does on the device's queue; --profile-file means it, too",
     )
     parser.add_argument(
         "--profile-file",
@@ -33,7 +35,7 @@ def add_profile_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class RunProfile:
-    """Records what devices run in its block; does nothing without ``--profile``.
+    """Records what devices run in its block; does nothing without either option.
 
     A capture for Xcode also ends, and a trace is also written, if the block ends by an error.
     """
@@ -43,14 +45,9 @@ class RunProfile:
         self._file: Path | None = options.profile_file
         self._profile: _core.Profile | None = None
         self._captured: int | None = None  # the number of the Metal device
-        if options.profile is None:
-            if self._file is not None:
-                refuse(
-                    "BadDirectiveArgument",
-                    "--profile-file names where a profile goes, but there is no --profile",
-                    "add --profile=queue",
-                )
-        elif self._file is not None and self._file.suffix == _CAPTURE:
+        if options.profile is None and self._file is None:
+            return
+        if self._file is not None and self._file.suffix == _CAPTURE:
             choose_device(options)
             self._captured = _metal_device(options.device, self._file)
             _core.check_metal_capture(self._captured, str(self._file))
@@ -87,6 +84,7 @@ class RunProfile:
         finally:
             if self._captured is not None:
                 _core.stop_metal_capture()
+                print(f"profile: {self._file}", file=sys.stderr)
         if self._profile is not None:
             _write(self._profile, self._file)
 
@@ -105,6 +103,7 @@ def _metal_device(name: str | None, file: Path) -> int:
 def _write(profile: _core.Profile, file: Path | None) -> None:
     if file is not None:
         write_whole(file, profile.chrome_trace().encode())
+        print(f"profile: {file}", file=sys.stderr)
         return
     rows = rows_of(profile.device_spans())
     print(table_of(rows) if rows else "no command ran on a device", file=sys.stderr)

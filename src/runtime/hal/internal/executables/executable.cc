@@ -72,8 +72,9 @@ Result<const KernelCode*> select_code(const ExecutableDesc& desc,
     taken += to_string(format);
   }
   return make_error(StatusCode::Unimplemented,
-                    "the executable is given as: {}; the driver {} takes: {}", given, driver,
-                    taken);
+                    "the kernels are given as: {}; the driver {} takes: {}; help: compile for a "
+                    "device of this driver, as texloom compile --target {}:0 does",
+                    given, driver, taken, driver);
 }
 
 Status Executable::build_once() {

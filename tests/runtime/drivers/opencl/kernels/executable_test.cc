@@ -198,7 +198,7 @@ TEST_F(ExecutableTest, TheFirstCodeThatTheDriverUnderstandsIsTaken) {
   EXPECT_EQ(status({msl, bad, good}).code(), StatusCode::BuildFailed);
   EXPECT_THAT(status({msl, {.format = KernelFormat::Ir, .code = "x"}}),
               fails_with(StatusCode::Unimplemented,
-                         "the executable is given as: MSL, IR; the driver opencl takes: OpenCL C, "
+                         "the kernels are given as: MSL, IR; the driver opencl takes: OpenCL C, "
                          "an OpenCL binary"));
   EXPECT_THAT(status({good, {.format = KernelFormat::Msl}}),
               fails_with(StatusCode::InvalidArgument, "given as MSL, which is empty"));
