@@ -8,16 +8,28 @@
 namespace softmetal {
 namespace {
 
-constexpr std::string_view kKind = "softmetal library 1";
+constexpr std::string_view kKind = "softmetal library 2";
 constexpr std::string_view kOfApple = "MTLB";
 
-enum Field { Toolchain, Version, Mode, File, Source, Preprocessed, Key, Bitcode, FieldCount };
+enum Field {
+  Toolchain,
+  System,
+  Version,
+  Mode,
+  File,
+  Source,
+  Preprocessed,
+  Key,
+  Bitcode,
+  FieldCount
+};
 
 }  // namespace
 
 std::string write_metallib(const CompiledLibrary& library) {
   std::vector<std::string> fields(FieldCount);
   fields[Toolchain] = toolchain_key();
+  fields[System] = std::to_string(library.needed_system);
   fields[Version] = std::to_string(library.options.version);
   fields[Mode] = std::to_string(static_cast<int>(library.options.math_mode));
   fields[File] = library.options.file;
@@ -45,6 +57,7 @@ std::optional<CompiledLibrary> read_metallib(std::string_view bytes, std::string
     return std::nullopt;
   }
   CompiledLibrary library;
+  library.needed_system = std::stoi(fields[System]);
   library.source = fields[Source];
   library.options.file = fields[File];
   library.options.version = std::stoi(fields[Version]);

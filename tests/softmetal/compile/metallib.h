@@ -10,10 +10,14 @@
 
 namespace softmetal {
 
+// The version of macOS that the software Metal is like.
+inline constexpr int kSystem = 15;
+
 struct CompiledLibrary {
   std::string source;  // for messages about other values of function constants
   CompileOptions options;
   Compilation compilation;
+  int needed_system = kSystem;  // older ones load the library, and make no pipelines of it
 };
 
 std::string write_metallib(const CompiledLibrary& library);

@@ -130,7 +130,8 @@ std::shared_ptr<Library> Library::specialized(const std::map<int, std::string>& 
   CompileOptions options = compiled_.options;
   options.constants = constants;
   const std::string& source = compiled_.source;
-  return of({source, options, specialize(compiled_.compilation.preprocessed, source, options)},
+  return of({source, options, specialize(compiled_.compilation.preprocessed, source, options),
+             compiled_.needed_system},
             problem);
 }
 
@@ -159,8 +160,15 @@ const Kernel* Library::find(const std::string& name, std::string& problem) const
   return nullptr;
 }
 
+const Kernel* Library::find_runnable(const std::string& name, std::string& problem) const {
+  if (compiled_.needed_system <= kSystem) return find(name, problem);
+  problem = "kernel \"" + name + "\" is for macOS " + std::to_string(compiled_.needed_system) +
+            ", which is incompatible with this system, as macOS " + std::to_string(kSystem);
+  return nullptr;
+}
+
 std::shared_ptr<Function> Library::function(const std::string& name, std::string& problem) const {
-  if (find(name, problem) == nullptr) return nullptr;
+  if (find_runnable(name, problem) == nullptr) return nullptr;
   std::shared_ptr<Module> module;
   {
     const std::lock_guard lock(mutex_);
@@ -175,7 +183,7 @@ std::shared_ptr<Function> Library::function(const std::string& name, std::string
 
 std::shared_ptr<Function> Library::function(const std::string& name, std::shared_ptr<Module> module,
                                             std::string& problem) const {
-  const Kernel* const kernel = find(name, problem);
+  const Kernel* const kernel = find_runnable(name, problem);
   if (kernel == nullptr) return nullptr;
   const auto i = static_cast<size_t>(kernel - program().kernels.data());
   auto made = std::make_shared<Function>();

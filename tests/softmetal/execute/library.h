@@ -100,6 +100,8 @@ class Library {
   static std::shared_ptr<Library> of(CompiledLibrary compiled, std::string& log);
   // The kernel of a name, or null with `problem`.
   const Kernel* find(const std::string& name, std::string& problem) const;
+  // The same, if this system can run the library.
+  const Kernel* find_runnable(const std::string& name, std::string& problem) const;
 
   CompiledLibrary compiled_;
   mutable std::mutex mutex_;

@@ -128,8 +128,18 @@ TEST_F(LibraryTest, RefusesWhatIsNoLibrary) {
     EXPECT_EQ(library_of(content), nil);
     expect_error(MTLLibraryErrorUnsupported, "not a compiled library");
   }
-  EXPECT_EQ(library_of(write_fields("softmetal library 1", std::vector<std::string>(8))), nil);
+  EXPECT_EQ(library_of(write_fields("softmetal library 2", std::vector<std::string>(9))), nil);
   expect_error(MTLLibraryErrorUnsupported, "of another compiler");
+}
+
+TEST_F(LibraryTest, OfANewerSystemIsLoadedButMakesNoPipeline) {
+  const CompiledLibrary newer{kSource, {}, compile_source(kSource, {}), kSystem + 1};
+  id<MTLLibrary> library = library_of(write_metallib(newer));
+  EXPECT_EQ([library.functionNames count], 2U);
+  id<MTLFunction> add = [[library newFunctionWithName:@"add"] autorelease];
+  ASSERT_NE(add, nil);
+  EXPECT_EQ([device newComputePipelineStateWithFunction:add error:&error], nil);
+  expect_error(MTLLibraryErrorInternal, "incompatible with this system");
 }
 
 TEST_F(LibraryTest, MisusesAreReportedAndCallsFailOnPurpose) {

@@ -20,9 +20,10 @@ namespace {
 // What clang runs for: a library of source, and the code of its pipelines.
 constexpr std::uint64_t kLibrary = 2, kPipelines = 1;
 
-KernelCode metallib_of(const std::string& source) {
+KernelCode metallib_of(const std::string& source, int system = softmetal::kSystem) {
   return {.format = KernelFormat::Metallib,
-          .code = softmetal::write_metallib({source, {}, softmetal::compile_source(source, {})})};
+          .code = softmetal::write_metallib(
+              {source, {}, softmetal::compile_source(source, {}), system})};
 }
 
 class Metallibs : public DeviceTest {
@@ -69,6 +70,7 @@ class Metallibs : public DeviceTest {
   const KernelCode metallib_ = metallib_of(kAddSource);
   const KernelCode nonsense_ = {.format = KernelFormat::Metallib, .code = "nonsense"};
   const KernelCode other_ = metallib_of("kernel void other() {}");
+  const KernelCode newer_ = metallib_of(kAddSource, softmetal::kSystem + 1);
   softmetal::ScratchFolder folder_;
   int caches_ = 0;
   std::uint64_t before_ = 0;
@@ -87,7 +89,7 @@ TEST_F(Metallibs, NeedNoCompilerBesideAnArchive) {
 }
 
 TEST_F(Metallibs, LeaveTheirPlaceToSource) {
-  for (const KernelCode& bad : {nonsense_, other_}) {
+  for (const KernelCode& bad : {nonsense_, other_, newer_}) {
     start();
     expect_that_it_adds(desc_of({bad, source_}));
     EXPECT_EQ(runs(), kLibrary + (bad == nonsense_ ? kPipelines : 0U))
@@ -103,13 +105,28 @@ TEST_F(Metallibs, AreRefusedInWords) {
                  "one of Apple's");
   expect_refused(other_, StatusCode::NotFound,
                  "the metallib defines no kernel \"add\"; it has: other; help: build");
+  expect_refused(newer_, StatusCode::BuildFailed, "incompatible with this system");
 }
 
-// The source is what there is in the end, so that its errors are told.
 TEST_F(Metallibs, DoNotHideTheErrorsOfTheirSource) {
   const KernelCode broken = {.format = KernelFormat::Msl, .code = "kernel void add() { x; }"};
-  EXPECT_THAT(device->create_executable(desc_of({nonsense_, broken})).status(),
-              fails_with(StatusCode::BuildFailed, "newLibraryWithSource"));
+  for (const auto& [bad, words] : {std::pair(nonsense_, "the metallib cannot be loaded"),
+                                   std::pair(newer_, "incompatible with this system")}) {
+    const Status status = device->create_executable(desc_of({bad, broken})).status();
+    EXPECT_THAT(status, fails_with(StatusCode::BuildFailed, "newLibraryWithSource"));
+    EXPECT_THAT(status, fails_with(StatusCode::BuildFailed, words));
+  }
+}
+
+// Parameters that are wrong for the metallib are wrong for its source, too.
+TEST_F(Metallibs, DoNotLeaveTheirPlaceForWrongParameters) {
+  ExecutableDesc wrong = desc_of({metallib_, source_});
+  wrong.entry_points[0].params.pop_back();
+  wrong.entry_points[0].params.push_back(BufferParam{.name = "more", .access = Access::Read});
+  wrong.entry_points[0].params.push_back(BufferParam{.name = "most", .access = Access::Read});
+  EXPECT_THAT(device->create_executable(wrong).status(),
+              fails_with(StatusCode::InvalidArgument, "most"));
+  EXPECT_EQ(runs(), kPipelines);
 }
 
 TEST_F(Metallibs, MayNotRelaxArithmeticMoreThanIsAllowed) {

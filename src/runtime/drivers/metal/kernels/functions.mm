@@ -13,9 +13,6 @@ namespace {
 // The best first.
 constexpr std::array kFormats = {KernelFormat::Metallib, KernelFormat::Msl};
 
-constexpr std::string_view kMetallibHelp =
-    "help: build the metallib again, for this system, or give the source beside it";
-
 // MTLLanguageVersion of a version.
 unsigned long language_number(std::pair<unsigned, unsigned> version) {
   return (static_cast<unsigned long>(version.first) << 16) + version.second;
@@ -91,8 +88,7 @@ Result<id<MTLLibrary>> make_library(const Context& context, const ProgramCode& p
   if (library != nil) return library;
   const Status status = to_error(error, is_source ? "newLibraryWithSource" : "newLibraryWithData");
   if (is_source) return Status(StatusCode::BuildFailed, status.message());
-  return make_error(StatusCode::BuildFailed, "the metallib cannot be loaded: {}; {}",
-                    status.message(), kMetallibHelp);
+  return make_error(StatusCode::BuildFailed, "the metallib cannot be loaded: {}", status.message());
 }
 
 }  // namespace
@@ -119,10 +115,9 @@ Result<NSArray<id<MTLFunction>>*> make_functions(const Context& context, const P
     id<MTLFunction> function = [[*library newFunctionWithName:to_ns(entry.name)] autorelease];
     if (function == nil) {
       const bool is_source = program.code.format == KernelFormat::Msl;
-      return make_error(StatusCode::NotFound, "the {} defines no kernel \"{}\"; it has: {}{}{}",
+      return make_error(StatusCode::NotFound, "the {} defines no kernel \"{}\"; it has: {}",
                         is_source ? "code" : "metallib", entry.name,
-                        joined([*library functionNames]), is_source ? "" : "; ",
-                        is_source ? "" : kMetallibHelp);
+                        joined([*library functionNames]));
     }
     [functions addObject:function];
   }

@@ -32,6 +32,7 @@ class MetalExecutable final : public Executable {
   MetalExecutable(std::shared_ptr<const Context> context, std::vector<EntryPoint> entry_points,
                   std::vector<ProgramCode> codes);
   Status build() override;
+  Status build(const ProgramCode& code);
 
   std::shared_ptr<const Context> context_;
   std::vector<ProgramCode> codes_;  // the best first; until one is built

@@ -93,11 +93,13 @@ Result<std::vector<Kernel>> make_kernels(const Context& context,
                                          const std::vector<EntryPoint>& entry_points) {
   const BuildOptions& options = program.options;
   BinaryCache* const cache = context.binary_cache();
-  ArchiveOfKernels archive;
-  if (cache == nullptr) return make_kernels(context, functions, options, entry_points, archive);
+  if (cache == nullptr) {
+    ArchiveOfKernels none;
+    return make_kernels(context, functions, options, entry_points, none);
+  }
   const BinaryKey key = archive_key(*context.info(), program, entry_points);
   const ArchiveFolder folder;
-  archive = {find_archive(context, *cache, key, folder), ArchiveUse::Only};
+  ArchiveOfKernels archive = {find_archive(context, *cache, key, folder), ArchiveUse::Only};
   if (archive.archive) {
     auto kernels = make_kernels(context, functions, options, entry_points, archive);
     if (kernels.ok()) return kernels;
@@ -107,6 +109,15 @@ Result<std::vector<Kernel>> make_kernels(const Context& context,
   auto kernels = make_kernels(context, functions, options, entry_points, archive);
   if (kernels.ok() && archive.archive) store_archive(*cache, key, archive.archive.get(), folder);
   return kernels;
+}
+
+constexpr const char* kMetallibHelp =
+    "; help: build the metallib again, for this system, or give the source beside it";
+
+// A metallib of a newer system may fail as it is loaded, or no sooner than its pipelines are made;
+// its source does not. What is wrong with the parameters is so for each code.
+bool may_be_of_this_code(const Status& failure) {
+  return failure.code() == StatusCode::BuildFailed || failure.code() == StatusCode::NotFound;
 }
 
 }  // namespace
@@ -127,19 +138,27 @@ Result<std::shared_ptr<Executable>> MetalExecutable::create(std::shared_ptr<cons
 
 Status MetalExecutable::build() {
   const HostSpan span(context_->profile(), "build an executable");
-  @autoreleasepool {
-    auto functions = make_functions(*context_, codes_.front(), entry_points());
-    // A metallib may be one of a newer system; its source is not.
-    if (!functions.ok() && codes_.size() > 1) {
-      codes_.erase(codes_.begin());
-      functions = make_functions(*context_, codes_.front(), entry_points());
-    }
-    TL_RETURN_IF_ERROR(functions.status());
-    TL_ASSIGN_OR_RETURN(kernels_,
-                        make_kernels(*context_, *functions, codes_.front(), entry_points()));
+  Status status;
+  for (const ProgramCode& code : codes_) {
+    const std::string before = status.message();
+    status = build(code);
+    if (!status.ok() && !before.empty()) status = std::move(status).with_context(before);
+    if (!may_be_of_this_code(status)) break;
   }
+  if (may_be_of_this_code(status) && codes_.back().code.format == KernelFormat::Metallib)
+    status = Status(status.code(), status.message() + kMetallibHelp);
+  TL_RETURN_IF_ERROR(status);
   move_exit_handlers_up();  // registered after the compiler's, so that they run first
   codes_ = {};              // no longer needed
+  return {};
+}
+
+Status MetalExecutable::build(const ProgramCode& code) {
+  @autoreleasepool {
+    TL_ASSIGN_OR_RETURN(NSArray<id<MTLFunction>>* const functions,
+                        make_functions(*context_, code, entry_points()));
+    TL_ASSIGN_OR_RETURN(kernels_, make_kernels(*context_, functions, code, entry_points()));
+  }
   return {};
 }
 
