@@ -1,5 +1,7 @@
 #include "runtime/drivers/metal/commands/work.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -15,15 +17,26 @@ struct Interval {
   ProfileClock::time_point begin, end;
 };
 
-// Metal's times are seconds of the host's clock since the machine was started, as are those of
-// steady_clock on Apple's systems.
-ProfileClock::time_point time_of(CFTimeInterval seconds) {
-  return ProfileClock::time_point(
-      std::chrono::duration_cast<ProfileClock::duration>(std::chrono::duration<double>(seconds)));
+// How far the clock of profiles is ahead of that of Metal's times. On Apple's systems both begin as
+// the machine is started, but Metal's stands still while it sleeps. The software Metal has the
+// clock of profiles itself.
+ProfileClock::duration time_asleep() {
+#ifdef __APPLE__
+  const std::chrono::nanoseconds awake(::clock_gettime_nsec_np(CLOCK_UPTIME_RAW));
+  return ProfileClock::now().time_since_epoch() - awake;
+#else
+  return {};
+#endif
 }
 
-Interval time_of(MetalCommands* commands) {
-  return {time_of(objc(commands).GPUStartTime), time_of(objc(commands).GPUEndTime)};
+ProfileClock::time_point time_of(CFTimeInterval seconds, ProfileClock::duration asleep) {
+  const std::chrono::duration<double> awake(seconds);
+  return ProfileClock::time_point(std::chrono::duration_cast<ProfileClock::duration>(awake) +
+                                  asleep);
+}
+
+Interval time_of(MetalCommands* commands, ProfileClock::duration asleep) {
+  return {time_of(objc(commands).GPUStartTime, asleep), time_of(objc(commands).GPUEndTime, asleep)};
 }
 
 std::optional<Interval> time_of(const SamplePair& samples, const DeviceClock& clock) {
@@ -64,6 +77,7 @@ void MetalWork::add_spans(Profile& profile, bool is_complete) {
   const bool has_samples = !submitted_.samples.empty();
   const ClockMoment after = has_samples ? memory_->samples.now() : ClockMoment();
   const DeviceClock clock(submitted_.before, after);
+  const ProfileClock::duration asleep = time_asleep();
   for (const Committed& each : submitted_.commands) {
     for (const MeasuredCommand& command : each.measured) {
       std::optional<Interval> time;
@@ -71,7 +85,7 @@ void MetalWork::add_spans(Profile& profile, bool is_complete) {
         time = time_of(command.samples, clock);
         if (!time && is_complete) memory_->samples.give_up();
       }
-      if (!time) time = time_of(each.commands.get());
+      if (!time) time = time_of(each.commands.get(), asleep);
       const auto begin = std::max(time->begin, each.time);
       profile.add({.name = command.name,
                    .track = track_,
