@@ -205,11 +205,15 @@ TEST_P(Profiled, CommandBuffersMeasureWhereSamplesAreMissing) {
   const auto run = [&] { return device->queue()->run({.commands = {commands}}); };
   std::uint64_t call = 0;
   do {
+    profile->clear();
     softmetal::fail_call(++call);
     static_cast<void>(run());
     ASSERT_LT(call, 100U);
   } while (softmetal::failed_call() != "resolveCounterRange:");
   softmetal::fail_call(0);
+  ASSERT_EQ(spans().size(), 1U) << "the commands have one time together";
+  EXPECT_EQ(spans()[0].name, "2 commands, not sampled");
+  EXPECT_EQ(spans()[0].bytes, 4 * kBytes) << "two buffers of each";
   profile->clear();
   const MessageCounts counts;
   TL_ASSERT_OK(run());

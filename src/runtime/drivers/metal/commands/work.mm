@@ -1,5 +1,6 @@
 #include "runtime/drivers/metal/commands/work.h"
 
+#include <fmt/format.h>
 #include <time.h>
 
 #include <algorithm>
@@ -47,6 +48,36 @@ std::optional<Interval> time_of(const SamplePair& samples, const DeviceClock& cl
   return Interval{*begin, *end};
 }
 
+// Of the commands in a command buffer; nothing unless each has samples.
+std::vector<Interval> sampled_times(const Committed& committed, const DeviceClock& clock) {
+  std::vector<Interval> times;
+  for (const MeasuredCommand& command : committed.measured) {
+    const auto time = command.samples ? time_of(command.samples, clock) : std::nullopt;
+    if (!time) return {};
+    times.push_back(*time);
+  }
+  return times;
+}
+
+// For the time that commands take together, if there is no other.
+MeasuredCommand joined(const std::vector<MeasuredCommand>& commands) {
+  if (commands.size() == 1) return commands.front();
+  MeasuredCommand all{.name = fmt::format("{} commands, not sampled", commands.size())};
+  for (const MeasuredCommand& each : commands) all.bytes += each.bytes;
+  return all;
+}
+
+ProfileSpan span_of(const MeasuredCommand& command, std::uint32_t track,
+                    ProfileClock::time_point committed, const Interval& time) {
+  const auto begin = std::max(time.begin, committed);
+  return {.name = command.name,
+          .track = track,
+          .begin = begin,
+          .end = std::max(time.end, begin),
+          .queue_wait = begin - committed,
+          .bytes = command.bytes};
+}
+
 }  // namespace
 
 bool MetalWork::is_complete() {
@@ -79,21 +110,14 @@ void MetalWork::add_spans(Profile& profile, bool is_complete) {
   const DeviceClock clock(submitted_.before, after);
   const ProfileClock::duration asleep = time_asleep();
   for (const Committed& each : submitted_.commands) {
-    for (const MeasuredCommand& command : each.measured) {
-      std::optional<Interval> time;
-      if (command.samples) {
-        time = time_of(command.samples, clock);
-        if (!time && is_complete) memory_->samples.give_up();
-      }
-      if (!time) time = time_of(each.commands.get(), asleep);
-      const auto begin = std::max(time->begin, each.time);
-      profile.add({.name = command.name,
-                   .track = track_,
-                   .begin = begin,
-                   .end = std::max(time->end, begin),
-                   .queue_wait = begin - each.time,
-                   .bytes = command.bytes});
-    }
+    if (each.measured.empty()) continue;
+    const std::vector<Interval> times = sampled_times(each, clock);
+    for (std::size_t i = 0; i < times.size(); ++i)
+      profile.add(span_of(each.measured[i], track_, each.time, times[i]));
+    if (!times.empty()) continue;
+    if (each.measured.front().samples && is_complete) memory_->samples.give_up();
+    const Interval time = time_of(each.commands.get(), asleep);
+    profile.add(span_of(joined(each.measured), track_, each.time, time));
   }
 }
 
