@@ -223,6 +223,20 @@ TEST_P(Profiled, CommandBuffersMeasureWhereSamplesAreMissing) {
   EXPECT_EQ(spans().size(), 2U);
 }
 
+// A reused sample buffer still has those of an earlier batch.
+TEST_P(Profiled, SamplesOfEarlierBatchesAreNotTaken) {
+  const auto commands = adds(2);
+  TL_ASSERT_OK(device->queue()->run({.commands = {commands}}));
+  EXPECT_EQ(spans().size(), 2U);
+  profile->clear();
+  softmetal::drop_samples(true);
+  const Status status = device->queue()->run({.commands = {commands}});
+  softmetal::drop_samples(false);
+  TL_ASSERT_OK(status);
+  ASSERT_EQ(spans().size(), 1U);
+  EXPECT_EQ(spans()[0].name, "2 commands, not sampled");
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, Profiled, ::testing::Values(0, 1));
 
 }  // namespace

@@ -23,7 +23,7 @@ class CounterSamples {
 
  private:
   mutable std::mutex mutex_;
-  std::vector<uint64_t> times_;  // 0 where nothing was sampled
+  std::vector<uint64_t> times_;  // 0 where nothing was sampled yet
 };
 
 }  // namespace softmetal

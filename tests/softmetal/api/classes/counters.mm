@@ -192,7 +192,8 @@ std::string problem_of(const std::vector<PassSamples>& samples, id<MTLDevice> de
   const std::shared_ptr<softmetal::CounterSamples> samples = *buffer->samples_;
   const softmetal::DeviceModel& model = *((SMDevice*)device_)->model_;
   [commands_ record:[=, &model](Run&) {
-    samples->set(index, softmetal::device_time(model, softmetal::host_time()));
+    if (!softmetal::drops_samples())
+      samples->set(index, softmetal::device_time(model, softmetal::host_time()));
     return std::string();
   }];
 }

@@ -1,5 +1,6 @@
 #include "tests/softmetal/api/classes/faults.h"
 
+#include <atomic>
 #include <mutex>
 
 namespace softmetal {
@@ -7,6 +8,7 @@ namespace {
 std::mutex fault_mutex;
 uint64_t chosen = 0, count = 0;
 std::string failed;
+std::atomic<bool> samples_are_dropped = false;
 }  // namespace
 
 void fail_call(uint64_t n) {
@@ -32,5 +34,9 @@ bool must_fail(const char* call) {
   failed = call;
   return true;
 }
+
+void drop_samples(bool drop) { samples_are_dropped = drop; }
+
+bool drops_samples() { return samples_are_dropped; }
 
 }  // namespace softmetal

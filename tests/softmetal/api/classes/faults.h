@@ -19,4 +19,8 @@ bool must_fail(const char* call);
 // The text of the NSError of a call that fails so.
 inline constexpr const char* kFaultText = "a fault that a test injected";
 
+// Whether commands write no samples of counters from now on, as devices do that say they would.
+void drop_samples(bool drop);
+bool drops_samples();
+
 }  // namespace softmetal

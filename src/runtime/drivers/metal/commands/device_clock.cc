@@ -12,7 +12,8 @@ double from_to(std::uint64_t begin, std::uint64_t end) {
 
 }  // namespace
 
-DeviceClock::DeviceClock(const ClockMoment& before, const ClockMoment& after) : after_(after) {
+DeviceClock::DeviceClock(const ClockMoment& before, const ClockMoment& after)
+    : first_(before.device), after_(after) {
   const double ticks = from_to(before.device, after.device);
   if (ticks > 0) nanoseconds_per_tick_ = from_to(before.host, after.host) / ticks;
 }

@@ -21,10 +21,13 @@ class DeviceClock {
  public:
   DeviceClock(const ClockMoment& before, const ClockMoment& after);
 
+  // The device's ticks at the first moment.
+  std::uint64_t first() const { return first_; }
   // Nothing if the device's clock stands still.
   std::optional<ProfileClock::time_point> time_of(std::uint64_t device) const;
 
  private:
+  std::uint64_t first_;
   ClockMoment after_;
   double nanoseconds_per_tick_ = 0;
 };

@@ -25,8 +25,9 @@ struct SamplePair {
 
   explicit operator bool() const { return buffer != nullptr; }
   // The ticks of both samples, after the commands are complete. Nothing if the device did not take
-  // them, as Metal reports it by values or by no data.
-  std::optional<std::pair<std::uint64_t, std::uint64_t>> ticks() const;
+  // them: Metal reports it by values or by no data, or the buffer still has what an earlier batch
+  // left, from before the ticks `first`.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> ticks(std::uint64_t first) const;
 };
 
 // The sample buffers of a queue, which batches use and give back when they are complete. Thread

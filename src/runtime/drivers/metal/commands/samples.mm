@@ -29,16 +29,19 @@ SamplingPoint sampling_point(MetalDevice* device) {
              : SamplingPoint::None;
 }
 
-bool was_taken(std::uint64_t time) { return time != 0 && time != MTLCounterErrorValue; }
+bool was_taken(std::uint64_t time, std::uint64_t first) {
+  return time != 0 && time != MTLCounterErrorValue && static_cast<std::int64_t>(time - first) >= 0;
+}
 
 }  // namespace
 
-std::optional<std::pair<std::uint64_t, std::uint64_t>> SamplePair::ticks() const {
+std::optional<std::pair<std::uint64_t, std::uint64_t>> SamplePair::ticks(
+    std::uint64_t first) const {
   NSData* const data = [objc(buffer) resolveCounterRange:NSMakeRange(begin, 2)];
   std::array<MTLCounterResultTimestamp, 2> times = {};
   if (data.length < sizeof times) return {};
   [data getBytes:times.data() length:sizeof times];
-  if (!was_taken(times[0].timestamp) || !was_taken(times[1].timestamp)) return {};
+  if (!was_taken(times[0].timestamp, first) || !was_taken(times[1].timestamp, first)) return {};
   return std::pair(times[0].timestamp, times[1].timestamp);
 }
 

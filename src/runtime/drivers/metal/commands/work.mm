@@ -41,7 +41,7 @@ Interval time_of(MetalCommands* commands, ProfileClock::duration asleep) {
 }
 
 std::optional<Interval> time_of(const SamplePair& samples, const DeviceClock& clock) {
-  const auto ticks = samples.ticks();
+  const auto ticks = samples.ticks(clock.first());
   if (!ticks) return {};
   const auto begin = clock.time_of(ticks->first), end = clock.time_of(ticks->second);
   if (!begin || !end) return {};
