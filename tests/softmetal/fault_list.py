@@ -318,14 +318,14 @@ FAULTS = (
     Fault(
         "additions to the residency set do not count",
         RESIDENCY,
-        "  [objc(set_) commit];\n  [objc(set_) requestResidency];\n",
-        "",
+        "if (has_additions_ || removed_bytes_ > 0) commit();",
+        "if (removed_bytes_ > 0) commit();",
     ),
     Fault(
         "the residency set keeps memory that is released",
         RESIDENCY,
-        "    [objc(set_) commit];\n    bytes_ -= bytes;\n",
-        "    bytes_ -= bytes;\n",
+        "    if (removed_bytes_ > kMostRemoved) commit();\n",
+        "",
     ),
     Fault(
         "heaps are not resident",

@@ -111,13 +111,32 @@ TEST_F(InResidencySets, MemoryIsAddedOnceAndTakenOut) {
   EXPECT_EQ(counts.of("removeAllocation:"), 1);
 }
 
-// Otherwise the set keeps it.
-TEST_F(InResidencySets, MemoryIsFreedAtOnce) {
+// A commit is a call into the system; until then, the set keeps the memory.
+TEST_F(InResidencySets, RemovalsAreCommittedTogether) {
   open({.heap_bytes = kHeapBytes});
-  auto own = make(kOwnBytes);
+  const auto other = make(64);
+  std::vector<std::shared_ptr<Buffer>> own = {make(kOwnBytes), make(kOwnBytes), make(kOwnBytes)};
+  run_something(own[0]);
+  id<MTLBuffer> memory = [(id<MTLBuffer>)native_memory(BoundBuffer(own[0].get(), 0)) retain];
+  const MessageCounts counts;
+  own.clear();
+  EXPECT_EQ(counts.of("removeAllocation:"), 3);
+  EXPECT_EQ(counts.of("commit"), 0);
+  run_something(other);
+  EXPECT_EQ(counts.of("commit"), 2) << "one is that of the command buffer";
+  EXPECT_EQ(counts.of("requestResidency"), 0) << "nothing was added";
+  EXPECT_EQ([memory retainCount], 1U);
+  [memory release];
+}
+
+TEST_F(InResidencySets, MuchMemoryIsFreedAtOnce) {
+  open({.heap_bytes = kHeapBytes});
+  auto own = make(ResidencySet::kMostRemoved + 1);
   run_something(own);
   id<MTLBuffer> memory = [(id<MTLBuffer>)native_memory(BoundBuffer(own.get(), 0)) retain];
+  const MessageCounts counts;
   own = nullptr;
+  EXPECT_EQ(counts.of("commit"), 1);
   EXPECT_EQ([memory retainCount], 1U);
   [memory release];
 }

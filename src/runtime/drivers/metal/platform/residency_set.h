@@ -42,6 +42,9 @@ class SetMember {
 // have no such sets; nothing is kept there. Thread safe.
 class ResidencySet {
  public:
+  // What the set may still hold of freed memory, in bytes: as much as a heap.
+  static constexpr std::uint64_t kMostRemoved = std::uint64_t{1} << 24;
+
   // `device` outlives this object. At most `limit` bytes are kept, so that what the device cannot
   // hold at once is brought in and out, as it is without a set.
   ResidencySet(MetalDevice* device, std::uint64_t limit);
@@ -51,18 +54,20 @@ class ResidencySet {
   // Keeps an id<MTLAllocation>, which outlives what is returned, from the next update() on. Keeps
   // nothing if it is too much.
   SetMember keep(void* allocation);
-  // Before a command buffer is committed.
+  // Before a command buffer is committed. Commits what was added and removed, in one call.
   void update();
 
  private:
   friend class SetMember;
   void remove(void* allocation, std::uint64_t bytes);
+  void commit();
 
   Handle<MetalResidencySet> set_;  // null if the system has none
   std::uint64_t limit_;
   std::mutex mutex_;
-  std::uint64_t bytes_ = 0;     // guarded by mutex_, as the rest
-  bool has_additions_ = false;  // since the last update
+  std::uint64_t bytes_ = 0;          // guarded by mutex_, as the rest
+  bool has_additions_ = false;       // since the last update
+  std::uint64_t removed_bytes_ = 0;  // since the last commit
 };
 
 }  // namespace texloom::hal::metal

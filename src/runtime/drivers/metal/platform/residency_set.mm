@@ -47,21 +47,26 @@ SetMember ResidencySet::keep(void* allocation) {
   }
 }
 
-// The set retains the allocation until that is committed.
+// The set retains what is removed until that is committed, which is a call into the system.
 void ResidencySet::remove(void* allocation, std::uint64_t bytes) {
   @autoreleasepool {
     const std::lock_guard lock(mutex_);
     [objc(set_) removeAllocation:(id<MTLAllocation>)allocation];
-    [objc(set_) commit];
     bytes_ -= bytes;
+    removed_bytes_ += bytes;
+    if (removed_bytes_ > kMostRemoved) commit();
   }
+}
+
+void ResidencySet::commit() {
+  [objc(set_) commit];
+  removed_bytes_ = 0;
 }
 
 void ResidencySet::update() {
   const std::lock_guard lock(mutex_);
-  if (!std::exchange(has_additions_, false)) return;
-  [objc(set_) commit];
-  [objc(set_) requestResidency];
+  if (has_additions_ || removed_bytes_ > 0) commit();
+  if (std::exchange(has_additions_, false)) [objc(set_) requestResidency];
 }
 
 }  // namespace texloom::hal::metal
