@@ -111,6 +111,18 @@ TEST_F(InResidencySets, MemoryIsAddedOnceAndTakenOut) {
   EXPECT_EQ(counts.of("removeAllocation:"), 1);
 }
 
+TEST_F(InResidencySets, StagingBlocksStay) {
+  open({.heap_bytes = kHeapBytes});
+  const auto buffer = make(64);
+  const std::array<std::byte, 64> values = {};
+  const MessageCounts counts;
+  for (int i = 0; i < 2; ++i) {
+    TL_ASSERT_OK(write_buffer(*device, buffer, 0, values));
+    EXPECT_EQ(counts.of("addAllocation:"), 1) << "the block is used again";
+  }
+  EXPECT_EQ(counts.of("removeAllocation:"), 0);
+}
+
 // A commit is a call into the system; until then, the set keeps the memory.
 TEST_F(InResidencySets, RemovalsAreCommittedTogether) {
   open({.heap_bytes = kHeapBytes});

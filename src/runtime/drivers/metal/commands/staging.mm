@@ -27,6 +27,7 @@ Result<StagingBlock> Staging::take(std::uint64_t bytes) {
   Result<Handle<MetalMemory>> made = create_memory(context_, block.bytes, MemoryKind::Shared);
   if (!made.ok()) return made.status().with_context("staging memory of a queue");
   block.memory = *std::move(made);
+  block.member = context_.residency_set().keep(block.memory.get());
   block.contents = static_cast<std::byte*>(objc(block.memory).contents);
   return block;
 }

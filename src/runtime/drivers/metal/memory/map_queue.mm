@@ -12,6 +12,7 @@ Result<MetalQueue*> MapQueue::queue() {
   if (!queue_) {
     queue_ = adopt<MetalQueue>([objc(context_->device()) newCommandQueue]);
     if (!queue_) return to_error(nil, "newCommandQueue");
+    context_->residency_set().add_to(queue_.get());
   }
   return queue_.get();
 }
