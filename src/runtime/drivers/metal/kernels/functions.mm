@@ -22,7 +22,7 @@ unsigned long language_number(std::pair<unsigned, unsigned> version) {
 // anything less than all permissions means none.
 void set_math_mode(MTLCompileOptions* options, MathMode math) {
   const bool is_fast = allows(math, MathMode::Fast);
-  if ([options respondsToSelector:@selector(setMathMode:)]) {
+  if (@available(macOS 15, iOS 18, *)) {
     options.mathMode = is_fast ? MTLMathModeFast : MTLMathModeSafe;
     options.mathFloatingPointFunctions =
         is_fast ? MTLMathFloatingPointFunctionsFast : MTLMathFloatingPointFunctionsPrecise;

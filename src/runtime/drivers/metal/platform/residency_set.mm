@@ -6,9 +6,14 @@ namespace texloom::hal::metal {
 namespace {
 
 Handle<MetalResidencySet> make_set(id<MTLDevice> device) {
-  if (![device respondsToSelector:@selector(newResidencySetWithDescriptor:error:)]) return {};
-  MTLResidencySetDescriptor* descriptor = [[[MTLResidencySetDescriptor alloc] init] autorelease];
-  return adopt<MetalResidencySet>([device newResidencySetWithDescriptor:descriptor error:nullptr]);
+  if (@available(macOS 15, iOS 18, *)) {
+    // A device without them, as the software Metal has one.
+    if (![device respondsToSelector:@selector(newResidencySetWithDescriptor:error:)]) return {};
+    MTLResidencySetDescriptor* descriptor = [[[MTLResidencySetDescriptor alloc] init] autorelease];
+    return adopt<MetalResidencySet>([device newResidencySetWithDescriptor:descriptor
+                                                                    error:nullptr]);
+  }
+  return {};
 }
 
 }  // namespace
