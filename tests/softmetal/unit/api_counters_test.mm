@@ -1,6 +1,7 @@
 // Counter sample buffers: what they have after commands have run, and how they are misused.
 #include <vector>
 
+#include "tests/softmetal/api/classes/counters.h"
 #include "tests/softmetal/unit/api_fixture.h"
 
 namespace softmetal {
@@ -75,6 +76,17 @@ TEST_F(Counters, ClocksOfDevicesHaveTheirOwnTicks) {
     EXPECT_NEAR(static_cast<double>(gpu[1] - gpu[0]), expected, 2);
     EXPECT_NE(cpu[0], gpu[0]);
   }
+}
+
+TEST_F(Counters, TheClockTakesStepsThatTestsSet) {
+  step_clock(2000);
+  for (id<MTLDevice> each in devices) {
+    MTLTimestamp cpu[2], gpu[2];
+    for (int i = 0; i < 2; ++i) [each sampleTimestamps:&cpu[i] gpuTimestamp:&gpu[i]];
+    EXPECT_EQ(cpu[1] - cpu[0], 2000U);
+    EXPECT_EQ(gpu[1] - gpu[0], each == device ? 2000U : 54U);
+  }
+  step_clock(0);
 }
 
 TEST_F(Counters, EncodersAreSampledAtTheirEnds) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 #include "tests/runtime/drivers/metal/device_test.h"
 #include "tests/runtime/drivers/metal/message_counts.h"
 #include "tests/runtime/status_matchers.h"
+#include "tests/softmetal/api/classes/counters.h"
 #include "tests/softmetal/api/classes/faults.h"
 
 namespace texloom::hal::metal {
@@ -25,6 +27,9 @@ namespace {
 constexpr std::uint64_t kBytes = 32;
 // The pairs of samples of a sample buffer, which has 32 KiB.
 constexpr int kPairs = 2048;
+// Of the software clock: whole ticks of each device, and so short that no span begins before the
+// commit.
+constexpr std::chrono::nanoseconds kStep(1000);
 
 class Profiled : public DeviceTest, public ::testing::WithParamInterface<std::size_t> {
  protected:
@@ -40,7 +45,12 @@ class Profiled : public DeviceTest, public ::testing::WithParamInterface<std::si
     TL_ASSERT_OK(write_buffer(*device, a, 0, std::as_bytes(std::span(values))));
     profile->clear();
   }
+  void TearDown() override { softmetal::step_clock(0); }
   bool samples_encoders() const { return GetParam() == 0; }
+  // Both ends are rounded to nanoseconds.
+  static void expect_steps(ProfileClock::duration time, int steps) {
+    EXPECT_LE(std::chrono::abs(time - steps * kStep), std::chrono::nanoseconds(1));
+  }
 
   Status add(CommandBuffer& commands, std::uint32_t threads = 8) {
     const std::array<Binding, 2> bindings = {BufferBinding{a}, BufferBinding{b}};
@@ -89,25 +99,16 @@ TEST_P(Profiled, ABatchIsOneCommandBuffer) {
   }
 }
 
-// Most of the time is that of kernels, so that a wrong length of the device's ticks shows.
+// The software clock takes a step at each sample.
 TEST_P(Profiled, SpansTakeTheTimeThatPasses) {
-  constexpr std::uint32_t kThreads = 20'000;
-  a = make(kThreads * sizeof(int));
-  b = make(kThreads * sizeof(int));
-  const auto commands = device->create_command_buffer();
-  for (int i = 0; i < 2; ++i) {
-    if (i > 0) TL_ASSERT_OK(commands->barrier());
-    TL_ASSERT_OK(add(*commands, kThreads));
-  }
-  TL_ASSERT_OK(commands->finish());
-  const auto begin = ProfileClock::now();
+  const auto commands = adds(2);
+  softmetal::step_clock(kStep.count());
   TL_ASSERT_OK(device->queue()->run({.commands = {commands}}));
-  const auto passed = ProfileClock::now() - begin;
   const auto found = spans();
   ASSERT_EQ(found.size(), 2U);
-  const auto taken = found[1].end - found[0].begin;
-  EXPECT_GT(taken, passed / 4);
-  EXPECT_LE(taken, passed);
+  expect_steps(found[0].end - found[0].begin, 1);
+  expect_steps(found[1].begin - found[0].end, 1);
+  expect_steps(found[1].end - found[1].begin, 1);
 }
 
 // Kernels and blits take turns in a copy of rows that blits refuse.
@@ -132,25 +133,26 @@ TEST_P(Profiled, ACommandMayHaveSeveralEncoders) {
   EXPECT_LE(found[0].end, found[1].begin);
 }
 
-// A kernel of many threads, whose encoder is the first one, and a blit that is quick.
+// A kernel and a blit. Each encoder that samples does so as it ends.
 TEST_P(Profiled, TheFirstEncoderBeginsACommand) {
-  constexpr Extent2D kExtent{256, 256};
+  constexpr Extent2D kExtent{64, 64};
   constexpr std::uint32_t kPitch = 4 * kExtent.width + 1;  // which blits refuse
   auto texture = device->create_texture({.extent = kExtent, .format = TexelFormat::Rgba8UInt});
   TL_ASSERT_OK(texture.status());
   const auto buffer = make(std::uint64_t{kPitch} * kExtent.height);
-  const auto commands = device->create_command_buffer({.reusable = true});
+  const auto commands = device->create_command_buffer();
   TL_ASSERT_OK(
       commands->copy_buffer_to_texture(buffer, *texture, {.extent = kExtent, .row_pitch = kPitch}));
   TL_ASSERT_OK(commands->finish());
-  TL_ASSERT_OK(device->queue()->run({.commands = {commands}}));  // compiles the kernel
-  profile->clear();
-  const auto begin = ProfileClock::now();
+  softmetal::step_clock(kStep.count());
+  const MessageCounts counts;
   TL_ASSERT_OK(device->queue()->run({.commands = {commands}}));
-  const auto passed = ProfileClock::now() - begin;
+  EXPECT_EQ(counts.of("endEncoding"), 2);
+  EXPECT_EQ(counts.of("sampleCountersInBuffer:atSampleIndex:withBarrier:"),
+            samples_encoders() ? 0 : 2);
   const auto found = spans();
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_GT(found[0].end - found[0].begin, passed / 4);
+  expect_steps(found[0].end - found[0].begin, samples_encoders() ? 2 : 1);
 }
 
 TEST_P(Profiled, ABatchMayNeedSeveralSampleBuffers) {

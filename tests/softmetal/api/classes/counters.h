@@ -38,6 +38,9 @@ namespace softmetal {
 
 // The host's clock in nanoseconds, and what the device's clock shows at such a moment.
 uint64_t host_time();
+// Lets each reading of that clock be so many nanoseconds after the one before, for tests that
+// expect exact times; 0, as at first, lets it show the time of the system.
+void step_clock(uint64_t nanoseconds);
 uint64_t device_time(const DeviceModel& model, uint64_t host_time);
 
 // One set of one counter. Lives as long as the program.

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "tests/softmetal/api/classes/commands.h"
 #include "tests/softmetal/api/classes/device.h"
@@ -87,6 +88,14 @@ std::string problem_of(MTLCounterSampleBufferDescriptor* descriptor) {
   return {};
 }
 
+std::atomic<uint64_t> clock_step = 0, stepped_clock = 0;
+
+uint64_t system_time() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000 + static_cast<uint64_t>(t.tv_nsec);
+}
+
 }  // namespace
 
 void CounterSamples::set(size_t index, uint64_t time) {
@@ -101,9 +110,14 @@ std::vector<uint64_t> CounterSamples::times(size_t begin, size_t count) const {
 }
 
 uint64_t host_time() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1000000000 + static_cast<uint64_t>(t.tv_nsec);
+  if (const uint64_t step = clock_step) return stepped_clock.fetch_add(step);
+  return system_time();
+}
+
+// From a whole microsecond on, so that steps of microseconds are whole ticks of each device.
+void step_clock(uint64_t nanoseconds) {
+  stepped_clock = system_time() / 1000 * 1000;
+  clock_step = nanoseconds;
 }
 
 uint64_t device_time(const DeviceModel& model, uint64_t host_time) {
