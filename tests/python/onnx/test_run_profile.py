@@ -59,7 +59,7 @@ def test_a_table_is_told():
 
 def test_a_trace_is_written(folder):
     done = texloom_run("--profile=queue", "--profile-file=p.json")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "profile: p.json\n")
     events = json.loads((folder / "p.json").read_text())["traceEvents"]
     kernels = [each for each in events if each["ph"] == "X" and "_kernel0" in each["name"]]
     assert len(kernels) == 1
