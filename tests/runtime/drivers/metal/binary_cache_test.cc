@@ -38,25 +38,6 @@ class StoredArchives : public DeviceTest {
   }
   std::uint64_t runs() const { return softmetal::processes_run() - before_; }
 
-  static ExecutableDesc add() {
-    return {.codes = {{.format = KernelFormat::Msl, .code = kSource}},
-            .entry_points = {{.name = "add", .params = add_params()}}};
-  }
-  void expect_that_it_adds() {
-    const auto made = device->create_executable(add());
-    TL_ASSERT_OK(made.status());
-    const auto in = make(4), out = make(4);
-    std::array<int, 1> value = {7};
-    TL_ASSERT_OK(write_buffer(*device, in, 0, std::as_bytes(std::span(value))));
-    const auto commands = device->create_command_buffer();
-    TL_ASSERT_OK(commands->dispatch(*made, 0, {1, 1, 1},
-                                    std::array<Binding, 2>{BufferBinding{in}, BufferBinding{out}},
-                                    std::array{Constant(5)}));
-    TL_ASSERT_OK(run_and_wait(*device, commands));
-    TL_ASSERT_OK(read_buffer(*device, out, 0, std::as_writable_bytes(std::span(value))));
-    EXPECT_EQ(value[0], 12);
-  }
-
   // Their files.
   std::filesystem::directory_iterator entries() const {
     return std::filesystem::directory_iterator(folder_.path() + "/archives");
@@ -70,10 +51,10 @@ class StoredArchives : public DeviceTest {
 
 TEST_F(StoredArchives, SpareTheSecondHalfOfACompilation) {
   start();
-  expect_that_it_adds();
+  expect_that_it_adds(add_desc(kSource));
   EXPECT_EQ(runs(), kBothHalves);
   start();
-  expect_that_it_adds();
+  expect_that_it_adds(add_desc(kSource));
   EXPECT_EQ(runs(), kFirstHalf);
   EXPECT_EQ(cache_->counts().hits, 1U);
 }
@@ -83,16 +64,16 @@ TEST_F(StoredArchives, SpareTheSecondHalfOfACompilation) {
 TEST_F(StoredArchives, AreWherePipelinesAreTakenOutOf) {
   start();
   const MessageCounts counts;
-  expect_that_it_adds();
+  expect_that_it_adds(add_desc(kSource));
   EXPECT_EQ(counts.of("addComputePipelineFunctionsWithDescriptor:error:"), 1);
   EXPECT_EQ(counts.of("setBinaryArchives:"), 1);
 }
 
 TEST_F(StoredArchives, AreThoseOfOneDevice) {
   start(0);
-  expect_that_it_adds();
+  expect_that_it_adds(add_desc(kSource));
   start(1);
-  expect_that_it_adds();
+  expect_that_it_adds(add_desc(kSource));
   EXPECT_EQ(runs(), kBothHalves);
   EXPECT_EQ(cache_->counts().misses, 1U);
   EXPECT_EQ(cache_->counts().stored, 1U);
@@ -101,20 +82,20 @@ TEST_F(StoredArchives, AreThoseOfOneDevice) {
 // An archive of a system that found other functions in the source.
 TEST_F(StoredArchives, AreReplacedIfTheyLackAKernel) {
   start();
-  ExecutableDesc nothing = add();
+  ExecutableDesc nothing = add_desc(kSource);
   nothing.entry_points = {{.name = "nothing", .params = {}}};
   TL_ASSERT_OK(device->create_executable(nothing).status());
   const std::filesystem::path first = entries()->path();
   const std::string other = read_entry(first).binary;
   std::filesystem::remove(first);
-  expect_that_it_adds();
+  expect_that_it_adds(add_desc(kSource));
   TL_ASSERT_OK(cache_->store(read_entry(entries()->path()).key, other));
   start();
-  expect_that_it_adds();
+  expect_that_it_adds(add_desc(kSource));
   EXPECT_EQ(cache_->counts().hits, 1U);
   EXPECT_EQ(cache_->counts().stored, 1U);
   start();
-  expect_that_it_adds();
+  expect_that_it_adds(add_desc(kSource));
   EXPECT_EQ(runs(), kFirstHalf);
 }
 

@@ -5,14 +5,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 
-#include "runtime/hal/transfer.h"
 #include "tests/runtime/drivers/metal/device_test.h"
 #include "tests/runtime/status_matchers.h"
 #include "tests/softmetal/api/classes/faults.h"
@@ -41,17 +39,7 @@ class Captures : public DeviceTest {
   }
   void run_add(std::size_t ordinal) {
     open({}, ordinal);
-    const auto made =
-        device->create_executable({.codes = {{.format = KernelFormat::Msl, .code = kAddSource}},
-                                   .entry_points = {{.name = "add", .params = add_params()}}});
-    TL_ASSERT_OK(made.status());
-    const auto a = make(32), b = make(32);
-    const auto commands = device->create_command_buffer();
-    TL_ASSERT_OK(commands->fill(a, 0, 32, std::array{std::byte{1}}));
-    TL_ASSERT_OK(commands->barrier());
-    const std::array<Binding, 2> bindings = {BufferBinding{a}, BufferBinding{b}};
-    TL_ASSERT_OK(commands->dispatch(*made, 0, {8, 1, 1}, bindings, std::array{Constant(1)}));
-    TL_ASSERT_OK(run_and_wait(*device, commands));
+    expect_that_it_adds(add_desc());
   }
 
   std::filesystem::path path;

@@ -2,12 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "runtime/drivers/metal/driver.h"
 #include "runtime/hal/device.h"
+#include "runtime/hal/transfer.h"
 #include "tests/runtime/status_matchers.h"
 
 namespace texloom::hal::metal {
@@ -41,6 +45,12 @@ inline std::vector<KernelParam> add_params() {
           ConstantParam{.name = "k", .type = ElementType::Int32}};
 }
 
+// The kernel "add" of a source.
+inline ExecutableDesc add_desc(const std::string& source = kAddSource) {
+  return {.codes = {{.format = KernelFormat::Msl, .code = source}},
+          .entry_points = {{.name = "add", .params = add_params()}}};
+}
+
 // A test on a Metal device, the first one unless it says otherwise.
 class DeviceTest : public ::testing::Test {
  protected:
@@ -56,6 +66,22 @@ class DeviceTest : public ::testing::Test {
     const auto made = device->create_buffer({.bytes = bytes, .memory = kind});
     EXPECT_TRUE(made.ok()) << made.status().to_string();
     return *made;
+  }
+
+  // Makes the executable, whose first entry point is "add", and runs it.
+  void expect_that_it_adds(const ExecutableDesc& desc) {
+    const auto made = device->create_executable(desc);
+    TL_ASSERT_OK(made.status());
+    const auto in = make(4), out = make(4);
+    std::array<int, 1> value = {7};
+    TL_ASSERT_OK(write_buffer(*device, in, 0, std::as_bytes(std::span(value))));
+    const auto commands = device->create_command_buffer();
+    TL_ASSERT_OK(commands->dispatch(*made, 0, {1, 1, 1},
+                                    std::array<Binding, 2>{BufferBinding{in}, BufferBinding{out}},
+                                    std::array{Constant(5)}));
+    TL_ASSERT_OK(run_and_wait(*device, commands));
+    TL_ASSERT_OK(read_buffer(*device, out, 0, std::as_writable_bytes(std::span(value))));
+    EXPECT_EQ(value[0], 12);
   }
 
   std::shared_ptr<Device> device;

@@ -3,12 +3,10 @@
 
 #include <gmock/gmock.h>
 
-#include <array>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "runtime/hal/transfer.h"
 #include "tests/runtime/drivers/metal/device_test.h"
 #include "tests/softmetal/compile/cache.h"
 #include "tests/softmetal/compile/process.h"
@@ -45,20 +43,6 @@ class Metallibs : public DeviceTest {
 
   static ExecutableDesc desc_of(std::vector<KernelCode> codes) {
     return {.codes = std::move(codes), .entry_points = {{.name = "add", .params = add_params()}}};
-  }
-  void expect_that_it_adds(const ExecutableDesc& desc) {
-    const auto made = device->create_executable(desc);
-    TL_ASSERT_OK(made.status());
-    const auto in = make(4), out = make(4);
-    std::array<int, 1> value = {7};
-    TL_ASSERT_OK(write_buffer(*device, in, 0, std::as_bytes(std::span(value))));
-    const auto commands = device->create_command_buffer();
-    TL_ASSERT_OK(commands->dispatch(*made, 0, {1, 1, 1},
-                                    std::array<Binding, 2>{BufferBinding{in}, BufferBinding{out}},
-                                    std::array{Constant(5)}));
-    TL_ASSERT_OK(run_and_wait(*device, commands));
-    TL_ASSERT_OK(read_buffer(*device, out, 0, std::as_writable_bytes(std::span(value))));
-    EXPECT_EQ(value[0], 12);
   }
   void expect_refused(const KernelCode& code, StatusCode status, const std::string& words) {
     const auto made = device->create_executable(desc_of({code}));

@@ -35,9 +35,7 @@ class Profiled : public DeviceTest, public ::testing::WithParamInterface<std::si
  protected:
   void SetUp() override {
     open({}, GetParam(), {.profile = profile});
-    auto made =
-        device->create_executable({.codes = {{.format = KernelFormat::Msl, .code = kAddSource}},
-                                   .entry_points = {{.name = "add", .params = add_params()}}});
+    auto made = device->create_executable(add_desc());
     TL_ASSERT_OK(made.status());
     executable = *made;
     for (std::shared_ptr<Buffer>* each : {&a, &b}) *each = make(kBytes);
