@@ -120,6 +120,18 @@ FAULTS = (
         "",
     ),
     Fault(
+        "samples that an earlier batch left are taken",
+        SAMPLES,
+        " && static_cast<std::int64_t>(time - first) >= 0;",
+        " && first != 1;",
+    ),
+    Fault(
+        "a metallib that fails does not leave its place to the source",
+        PROGRAM,
+        "if (!may_be_of_this_code(status)) break;",
+        "break;",
+    ),
+    Fault(
         "the device's clock is taken for that of the host",
         CLOCK,
         "from_to(before.host, after.host) / ticks",
