@@ -83,8 +83,8 @@ TEST_F(Metallibs, LeaveTheirPlaceToSource) {
 
 TEST_F(Metallibs, AreRefusedInWords) {
   expect_refused(nonsense_, StatusCode::BuildFailed,
-                 "the metallib cannot be loaded: newLibraryWithData: the library is no compiled "
-                 "library, or damaged");
+                 "the metallib cannot be loaded: newLibraryWithData: the data is not a compiled "
+                 "library");
   expect_refused({.format = KernelFormat::Metallib, .code = "MTLB\x01"}, StatusCode::BuildFailed,
                  "one of Apple's");
   expect_refused(other_, StatusCode::NotFound,
