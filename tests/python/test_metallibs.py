@@ -68,6 +68,20 @@ def package(path, target):
     return path
 
 
+def test_a_relative_path_finds_xcrun(tmp_path, xcrun, monkeypatch):
+    xcrun()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"bin{os.pathsep}{os.environ['PATH']}")
+    assert add_metallibs(package(tmp_path / "m.tlp", "metal")) == 2
+
+
+def test_a_metallib_has_contents(tmp_path, xcrun):
+    xcrun('#!/bin/sh\nfor last; do :; done\n: > "$last"\n')
+    path = package(tmp_path / "m.tlp", "metal")
+    with pytest.raises(texloom.TVMError, match="made no metallib: it says nothing"):
+        add_metallibs(path)
+
+
 def test_each_source_gets_one(tmp_path, xcrun):
     calls = xcrun()
     path = package(tmp_path / "m.tlp", "metal")

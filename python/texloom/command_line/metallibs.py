@@ -32,7 +32,7 @@ def find_xcrun() -> str:
             "compiler for Metal",
             "install Xcode on a Mac, or leave out --metallib: the device compiles the source",
         )
-    return path
+    return os.path.abspath(path)  # it runs in another folder
 
 
 def _options(given: Sequence[str], is_fast: bool) -> list[str]:
@@ -63,8 +63,9 @@ def _compiled(xcrun: str, source: MetalSource) -> tuple[bytes, str]:
             check=False,
         )
         metallib = Path(folder, "kernels.metallib")
-        if done.returncode == 0 and metallib.is_file():
-            return metallib.read_bytes(), ""
+        made = metallib.read_bytes() if metallib.is_file() else b""
+        if done.returncode == 0 and made:
+            return made, ""
         return b"", done.stderr.strip() or "it says nothing"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from types import TracebackType
@@ -50,7 +51,7 @@ class RunProfile:
         if self._file is not None and self._file.suffix == _CAPTURE:
             choose_device(options)
             self._captured = _metal_device(options.device, self._file)
-            _core.check_metal_capture(self._captured, str(self._file))
+            _core.check_metal_capture(self._captured, os.fsencode(self._file))
         elif self._file is not None and self._file.suffix != _TRACE:
             refuse(
                 "BadDirectiveArgument",
@@ -64,7 +65,7 @@ class RunProfile:
 
     def __enter__(self) -> RunProfile:
         if self._captured is not None:
-            _core.start_metal_capture(self._captured, str(self._file))
+            _core.start_metal_capture(self._captured, os.fsencode(self._file))
         if self._profile is not None:
             _core.finish_devices()
             self._profile.clear()  # of what compiling has measured

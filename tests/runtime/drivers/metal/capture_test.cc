@@ -77,6 +77,9 @@ TEST_F(Captures, AreRefusedInWords) {
     return status.message();
   };
   EXPECT_THAT(refused(0, "x.trace", StatusCode::InvalidArgument), HasSubstr("end in .gputrace"));
+  EXPECT_THAT(refused(0, "\xff.gputrace", StatusCode::InvalidArgument), HasSubstr("be UTF-8"));
+  EXPECT_THAT(refused(0, std::string(300, 'x') + ".gputrace", StatusCode::DeviceError),
+              HasSubstr("cannot be written"));
   EXPECT_THAT(refused(0, path / "in.gputrace", StatusCode::InvalidArgument),
               HasSubstr("there is no folder " + path.string()));
   EXPECT_THAT(refused(9, path, StatusCode::NotFound), HasSubstr("no Metal device 9"));

@@ -65,8 +65,9 @@ std::string problem_of(MTLCaptureDescriptor* descriptor) {
   if (descriptor.outputURL == nil) return "the descriptor has no output URL";
   const std::filesystem::path path = path_of(descriptor.outputURL);
   if (path.extension() != ".gputrace") return "the output URL must end in .gputrace";
-  if (std::filesystem::exists(path)) return "the output URL is there already: " + path.string();
   std::error_code failure;
+  if (std::filesystem::exists(path, failure))
+    return "the output URL is there already: " + path.string();
   if (!std::filesystem::create_directory(path, failure))
     return "the output URL cannot be written: " + failure.message();
   return {};

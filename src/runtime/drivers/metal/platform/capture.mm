@@ -13,6 +13,9 @@ Status check_path(const std::filesystem::path& path) {
   if (path.extension() != ".gputrace")
     return invalid_argument("the path of a capture must end in .gputrace, and {} does not",
                             path.string());
+  @autoreleasepool {
+    if (to_ns(path.string()) == nil) return invalid_argument("the path of a capture must be UTF-8");
+  }
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored))
     return invalid_argument("{} is there already; help: remove it, or name another file",
