@@ -15,26 +15,9 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from queue import SimpleQueue
 
-from tree_copy import ROOT, TreeCopy
-
-
-@dataclass(frozen=True)
-class Fault:
-    """Replaces the only occurrence of `before` in a source by `after`."""
-
-    name: str
-    source: str
-    before: str
-    after: str
-
-    def apply(self, text: str) -> str:
-        """Return the changed source."""
-        assert text.count(self.before) == 1, f"{self.source}: not one place: {self.before}"
-        return text.replace(self.before, self.after)
-
+from tree_copy import ROOT, Fault, TreeCopy
 
 SCHEDULE, LOWER, LEGALIZE = "src/schedule/", "src/lower/", "src/codegen/legalize/"
 

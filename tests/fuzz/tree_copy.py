@@ -6,9 +6,26 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Replaces the only occurrence of `before` in a source by `after`."""
+
+    name: str
+    source: str
+    before: str
+    after: str
+    explained: str = ""  # why no test can notice it
+
+    def apply(self, text: str) -> str:
+        """Return the changed source."""
+        assert text.count(self.before) == 1, f"{self.source}: not one place: {self.before}"
+        return text.replace(self.before, self.after)
 
 
 class TreeCopy:

@@ -2,26 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tree_copy import Fault
 
-DRIVER = "src/runtime/drivers/metal/"
-
-
-@dataclass(frozen=True)
-class Fault:
-    """Replaces the only occurrence of `before` in a source of the driver by `after`."""
-
-    name: str
-    source: str
-    before: str
-    after: str
-    explained: str = ""  # why no test can notice it here
-
-    def apply(self, text: str) -> str:
-        """Return the changed source."""
-        assert text.count(self.before) == 1, f"{self.source}: not one place: {self.before}"
-        return text.replace(self.before, self.after)
-
+DRIVER = "src/runtime/drivers/metal/"  # where their sources are
 
 PASSES, QUEUE, WORK = "commands/passes.mm", "commands/command_queue.mm", "commands/work.mm"
 SAMPLES, CLOCK = "commands/samples.mm", "commands/device_clock.cc"

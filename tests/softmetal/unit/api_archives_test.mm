@@ -82,16 +82,6 @@ class ArchiveTest : public ApiTest {
                                                reflection:nullptr
                                                     error:&error] autorelease];
   }
-  int result_of(id<MTLComputePipelineState> pipeline) {
-    id<MTLBuffer> x = buffer(4);
-    contents<int>(x)[0] = 7;
-    id<MTLCommandBuffer> commands = [queue commandBuffer];
-    id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
-    dispatch(encoder, pipeline, x);
-    [encoder endEncoding];
-    run(commands);
-    return contents<int>(x)[0];
-  }
   std::string text_of_error() const {
     return error == nil ? "" : [[error localizedDescription] UTF8String];
   }

@@ -91,6 +91,17 @@ class ApiTest : public testing::Test {
   static T* contents(id<MTLBuffer> buffer) {
     return static_cast<T*>([buffer contents]);
   }
+  // What the pipeline makes of a 7 in its buffer 0.
+  int result_of(id<MTLComputePipelineState> pipeline) {
+    id<MTLBuffer> x = buffer(4);
+    contents<int>(x)[0] = 7;
+    id<MTLCommandBuffer> commands = [queue commandBuffer];
+    id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
+    dispatch(encoder, pipeline, x);
+    [encoder endEncoding];
+    run(commands);
+    return contents<int>(x)[0];
+  }
 
   void expect_said(const char* text) {
     const std::lock_guard lock(mutex);

@@ -43,17 +43,8 @@ class LibraryTest : public ApiTest {
     const std::string path = folder.path() + "/" + name;
     return [NSURL fileURLWithPath:[NSString stringWithUTF8String:path.c_str()]];
   }
-  int result_of(id<MTLFunction> function) {
-    id<MTLComputePipelineState> pipeline =
-        [[device newComputePipelineStateWithFunction:function error:&error] autorelease];
-    id<MTLBuffer> x = buffer(4);
-    contents<int>(x)[0] = 7;
-    id<MTLCommandBuffer> commands = [queue commandBuffer];
-    id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
-    dispatch(encoder, pipeline, x);
-    [encoder endEncoding];
-    run(commands);
-    return contents<int>(x)[0];
+  id<MTLComputePipelineState> pipeline_of(id<MTLFunction> function) {
+    return [[device newComputePipelineStateWithFunction:function error:&error] autorelease];
   }
   void expect_error(NSUInteger code, const char* text) {
     ASSERT_NE(error, nil);
@@ -75,7 +66,7 @@ TEST_F(LibraryTest, IsTheOneThatWasCompiled) {
   EXPECT_TRUE([library.functionNames isEqual:(@[ @"add", @"constants", @"fast" ])]);
   id<MTLFunction> add = [[library newFunctionWithName:@"add"] autorelease];
   EXPECT_EQ(processes_run(), before);
-  EXPECT_EQ(result_of(add), 12);
+  EXPECT_EQ(result_of(pipeline_of(add)), 12);
   EXPECT_EQ(processes_run(), before + 1) << "the code for the pipeline";
 }
 
@@ -87,7 +78,7 @@ TEST_F(LibraryTest, IsSpecialized) {
                                                       constantValues:values
                                                                error:&error] autorelease];
   ASSERT_NE(function, nil) << [[error localizedDescription] UTF8String];
-  EXPECT_EQ(result_of(function), 10);
+  EXPECT_EQ(result_of(pipeline_of(function)), 10);
 }
 
 TEST_F(LibraryTest, NeedsNoCompilerBesideAnArchive) {
