@@ -51,6 +51,7 @@ def plain(type_text: str) -> str:
     text = re.sub(r"\bBOOL\b|\bunsigned char\b", "bool", text)
     text = re.sub(r"\bTimeInterval\b|\bCFTimeInterval\b", "double", text)
     text = re.sub(r"\bid\b", "Object *", text)
+    text = re.sub(r"\bGPUAddress\b", "uint64_t", text)
     return re.sub(r"\s+", "", text)
 
 
@@ -82,10 +83,10 @@ def metal_cpp(folder: Path) -> Api:
             key = (found["class"], selectors[selector[1]])
             api.methods[key] = (plain(found["result"]), *map(plain, types))
         for body in re.findall(r"_MTL_(?:ENUM|OPTIONS)\([^)]*\)\s*\{([^}]*)\}", text):
-            for name, value in re.findall(r"(\w+)\s*=\s*(-?\w+)", body):
+            for name, value, shift in re.findall(r"(\w+)\s*=\s*(-?\w+)(?:\s*<<\s*(\d+))?", body):
                 number = value.rstrip("ULul")
                 if re.fullmatch(r"-?(0x[0-9a-fA-F]+|\d+)", number):
-                    api.enumerators[name] = int(number, 0)
+                    api.enumerators[name] = int(number, 0) << int(shift or 0)
     return api
 
 
