@@ -12,6 +12,15 @@ bool is_access_specifier(const Code& code, size_t i) {
          code.is(i + 1, ":");
 }
 
+// Where the `&` or `&&` of a method's object is, or `stop`.
+size_t reference_qualifier(const Code& code, const Declaration& d, size_t stop) {
+  size_t i = d.close + 1;
+  while (i < stop && (code.is(i, "const") || code.is(i, "volatile") || is_address_space(code[i]))) {
+    ++i;
+  }
+  return i < stop && (code.is(i, "&") || code.is(i, "&&")) ? i : stop;
+}
+
 }  // namespace
 
 void Scopes::class_scope(const Declaration& d, const std::string& prefix, bool is_nested) {
@@ -146,11 +155,19 @@ void Scopes::method_qualifiers(const Declaration& d, const std::string& class_na
   const std::string_view operation = code_.is(d.name, "operator") ? code_[d.open - 1].text : "";
   const bool assigns = operation.size() > 0 && operation.back() == '=' && operation != "==" &&
                        operation != "!=" && operation != "<=" && operation != ">=";
+  const bool of_thread = !has_space || code_.is(place, "thread");
+  const size_t reference = reference_qualifier(code_, d, stop);
+  if (code_.is(reference, "&&")) {  // a temporary is in no space
+    if (has_space && of_thread) code_[place].replace("");
+    return;
+  }
   if (!has_space) code_[place].after += " thread";
   // Overloads either all say that objects are lvalues, or none does.
   if (assigns || class_name.empty()) return;
-  code_[place].after += "&";
-  if (!has_space || code_.is(place, "thread")) forward_from_temporary(d, class_name);
+  if (reference == stop) code_[place].after += "&";
+  bool takes_temporaries = reference == stop;
+  for (size_t i = d.close; i < reference; ++i) takes_temporaries |= code_.is(i, "const");
+  if (of_thread && takes_temporaries) forward_from_temporary(d, class_name);
 }
 
 // Clang's results of calls are in no space, so that methods of the thread do not take them: another
@@ -168,7 +185,7 @@ void Scopes::forward_from_temporary(const Declaration& d, const std::string& cla
     is_const |= code_.is(i, "const");
   for (size_t i = d.begin; i < d.name; ++i) is_reference |= code_.is(i, "&") || code_.is(i, "*");
   const std::string key = name + (fixed ? std::to_string(count) : "") + (is_const ? " const" : "");
-  if (!in_class || (converts && d.is_template) || !constructors_.insert("&&" + key).second) return;
+  if (!in_class || !constructors_.insert("&&" + key).second) return;
   const std::string object = is_const ? "const thread __sm_C" : "thread __sm_C";
   const std::string cv = is_const ? " const" : "";
   std::string types, parameters, values;
@@ -185,7 +202,8 @@ void Scopes::forward_from_temporary(const Declaration& d, const std::string& cla
   }
   std::string out;
   if (converts) {
-    out = std::string(d.has(code_, "explicit", d.name) ? " explicit " : " ") + name + "()" + cv +
+    out = " " + code_.text(d.first, d.begin) +
+          (d.has(code_, "explicit", d.name) ? " explicit " : " ") + name + "()" + cv +
           "&& { return (*(" + (is_const ? "const " : "") + "thread " + class_name + "*)this)." +
           name + "(); }";
   } else {

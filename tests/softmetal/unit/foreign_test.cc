@@ -64,6 +64,16 @@ TEST(Foreign, SpirvMatrices) {
   Shader("spirv_matrices", "main0").buffer(0, t).buffer(1, out).run({});
   EXPECT_EQ(out, (Floats{11, 22, 33, 1, 2, 0, 8, 0.25F, 6, 6, 7, 18}));
 }
+TEST(Foreign, NagaDefaultsOfRowsOutOfBounds) {
+  std::vector<int32_t> in = {1, 2, 3, 4, 50, 60, 70, 80}, out(3);
+  Shader("naga_defaults", "defaults").buffer(0, out).buffer(1, in).bytes(2, 2U).run({{3, 1, 1}});
+  EXPECT_EQ(out, (std::vector<int32_t>{1 + 2 + 1, 50 + 60 + 1, 1}));
+}
+TEST(Foreign, MethodsOfObjectsAndOfTemporaries) {
+  std::vector<int32_t> out(4);
+  Shader("naga_defaults", "objects").buffer(0, out).run({});
+  EXPECT_EQ(out, (std::vector<int32_t>{3, 104, 5, 6 + 5}));
+}
 TEST(Foreign, HalideCastsOfThreadgroupMemory) {
   Floats in = {1, 2, 3, 4, 5, 6}, out(6);
   const struct {
