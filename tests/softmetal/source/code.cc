@@ -133,6 +133,19 @@ const std::set<std::string, std::less<>>& library_templates() {
   return kNames;
 }
 
+// The last token of the attributes whose `[[` is at `first`, or the one that cannot be in them.
+size_t end_of_attributes(const std::vector<Token>& tokens, size_t first) {
+  int depth = 0;
+  size_t last = first;
+  for (; last + 1 < tokens.size(); ++last) {
+    const Token& token = tokens[last];
+    if (token.is(";") || token.is("{") || token.is("}")) break;
+    if (token.is("[") || token.is("(")) ++depth;
+    if ((token.is("]") || token.is(")")) && --depth == 0) break;
+  }
+  return last;
+}
+
 }  // namespace
 
 std::string unquoted(const std::string& literals) {
@@ -176,18 +189,16 @@ Code::Code(std::vector<Token>& tokens, std::vector<Message>& messages)
                        tokens_[i + 1].offset == tokens_[i].offset + 1;
     size_t last = i;
     if (opens) {
-      int depth = 0;
-      do {
-        if (tokens_[last].is("[") || tokens_[last].is("(")) ++depth;
-        if (tokens_[last].is("]") || tokens_[last].is(")")) --depth;
-      } while (depth != 0 && ++last < tokens_.size());
-      last = std::min(last, tokens_.size() - 1);
+      last = end_of_attributes(tokens_, i);
       // `x[[` of an index by a lambda does not begin with a name of Metal's.
       const std::string_view name = tokens_[std::min(i + 2, last)].text;
       if (is_builtin_attribute(name) || metal_attributes().count(name) != 0) {
-        take_attributes(i, last);
-        i = last;
-        continue;
+        if (tokens_[last].is("]") && tokens_[last - 1].is("]")) {
+          take_attributes(i, last);
+          i = last;
+          continue;
+        }
+        error_at(tokens_[i].line, "expected ']]' at the end of [[" + std::string(name));
       }
     }
     at_.push_back(i);
