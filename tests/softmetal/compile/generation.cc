@@ -36,7 +36,8 @@ std::vector<std::string> clang_command() {
 
 std::string generate_module(const IntermediateCode& code, std::string& problem) {
   const std::string path = cached_path(code.key, ".so");
-  if (std::filesystem::exists(path)) return path;
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) return path;
   const ScratchFolder scratch;
   if (scratch.path().empty() || !write_file(scratch.path() + "/program.bc", code.bitcode)) {
     problem = "no temporary folder can be written";

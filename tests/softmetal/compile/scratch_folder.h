@@ -13,8 +13,10 @@ namespace softmetal {
 class ScratchFolder {
  public:
   ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "softmetal-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
+    std::error_code failed;
+    const auto parent = std::filesystem::temp_directory_path(failed);
+    std::string name = (parent / "softmetal-XXXXXX").string();
+    if (!failed && ::mkdtemp(name.data()) != nullptr) path_ = name;
   }
   ~ScratchFolder() {
     std::error_code ignored;

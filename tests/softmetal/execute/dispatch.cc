@@ -7,6 +7,9 @@
 namespace softmetal {
 namespace {
 
+// They are numbered from 1.
+constexpr uint64_t kMaxThreadgroups = UINT32_MAX;
+
 // Holds the arguments to the function's parameters, before anything runs.
 class Checker {
  public:
@@ -31,7 +34,7 @@ class Checker {
   }
 
   void grid() {
-    uint64_t threads = 1;
+    uint64_t threads = 1, threadgroups = 1;
     for (int a = 0; a < 3; ++a) {
       const uint32_t size = grid_.threads_per_threadgroup[a], groups = grid_.threadgroups[a];
       threads *= size;
@@ -40,12 +43,17 @@ class Checker {
               "a grid has at least one threadgroup of one thread in each dimension");
         return;
       }
+      threadgroups = std::min(threadgroups, kMaxThreadgroups + 1) * groups;
       if (grid_.threads && ((*grid_.threads)[a] > uint64_t{size} * groups ||
                             (*grid_.threads)[a] <= uint64_t{size} * (groups - 1))) {
         error(ReportKind::Limit, "a grid of " + std::to_string((*grid_.threads)[a]) +
                                      " threads does not have " + std::to_string(groups) +
                                      " threadgroups of " + std::to_string(size));
       }
+    }
+    if (threadgroups > kMaxThreadgroups) {
+      error(ReportKind::Limit,
+            "the threadgroups of a grid are over the limit of " + std::to_string(kMaxThreadgroups));
     }
     const uint32_t limit = function_.max_threads == 0
                                ? options_.max_threads

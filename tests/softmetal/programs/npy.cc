@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <limits>
 
+#include "tests/softmetal/compile/files.h"
 #include "tests/softmetal/execute/pixel_format.h"
 
 namespace softmetal {
@@ -133,12 +133,12 @@ void reorder(const NpyArray& a, const char* from, char* to, bool to_file) {
 }  // namespace
 
 bool read_npy(const std::string& file, NpyArray& array, std::string& problem) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) {
+  const std::optional<std::string> content = read_file(file);
+  if (!content) {
     problem = "cannot read \"" + file + "\"";
     return false;
   }
-  const std::string all((std::istreambuf_iterator<char>(in)), {});
+  const std::string& all = *content;
   problem = "\"" + file + "\" is no .npy file";
   if (all.size() < 10 || all.compare(0, 6, "\x93NUMPY") != 0) return false;
   const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(all[i])); };

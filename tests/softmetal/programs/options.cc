@@ -1,8 +1,10 @@
 #include "tests/softmetal/programs/options.h"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "tests/softmetal/compile/files.h"
 
 namespace softmetal {
 namespace {
@@ -27,7 +29,9 @@ bool read_compile_option(const std::string& argument, CompileOptions& options,
     return true;
   }
   if (begins_with(argument, "-I", rest)) {
-    options.include_folders.push_back(std::filesystem::absolute(rest).string());
+    if (rest.empty()) problem = "-I takes a folder, as in -Ifolder";
+    std::error_code ignored;
+    options.include_folders.push_back(std::filesystem::absolute(rest, ignored).string());
     return true;
   }
   if (begins_with(argument, "-std=", rest)) {
@@ -61,14 +65,14 @@ bool read_compile_option(const std::string& argument, CompileOptions& options,
 
 bool read_source(const std::string& file, std::string& source, CompileOptions& options,
                  std::string& problem) {
-  std::error_code ignored;
-  std::ifstream in(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file, ignored)) {
+  std::optional<std::string> content = read_file(file);
+  if (!content) {
     problem = "cannot read \"" + file + "\"";
     return false;
   }
-  source.assign(std::istreambuf_iterator<char>(in), {});
+  source = *std::move(content);
   options.file = file;
+  std::error_code ignored;
   const auto folder = std::filesystem::absolute(file, ignored).parent_path();
   options.include_folders.push_back(folder.string());
   return true;

@@ -216,7 +216,7 @@ bool parse_run_command(const std::vector<std::string>& arguments, RunCommand& c,
   if (c.grid.threads) {
     for (int a = 0; a < 3; ++a) {
       const uint32_t size = c.grid.threads_per_threadgroup[a];
-      c.grid.threadgroups[a] = ((*c.grid.threads)[a] + size - 1) / size;
+      c.grid.threadgroups[a] = ((*c.grid.threads)[a] - 1) / size + 1;
     }
   }
   return takes_index(c, problem);

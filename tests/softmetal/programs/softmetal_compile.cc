@@ -1,8 +1,6 @@
 // softmetal-compile FILE.metal: compiles a Metal program for this machine and says what is wrong
 // with it.
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "tests/softmetal/compile/files.h"

@@ -220,6 +220,17 @@ TEST_F(Programs, CompileLibrariesToFiles) {
   EXPECT_NE(run("softmetal-compile", {"k.metal", "-o"}).errors.find("-o takes the name of a file"),
             std::string::npos);
 }
+TEST_F(Programs, SayThatTheyNeedATemporaryFolder) {
+  for (const char* program : {"softmetal-compile", "softmetal-run"}) {
+    std::vector<std::string> arguments = {"env", "TMPDIR=" + folder_ + "/none",
+                                          std::string(SOFTMETAL_PROGRAMS) + "/" + program,
+                                          "k.metal"};
+    if (std::string(program) == "softmetal-run") arguments.emplace_back("add");
+    const auto r = run_process(arguments, folder_);
+    EXPECT_EQ(r.status, 1);
+    EXPECT_NE(r.errors.find("no temporary folder can be written"), std::string::npos) << r.errors;
+  }
+}
 // What a kernel did before it failed is not written.
 TEST_F(Programs, DoNotWriteWhatAKernelLeftThatFailed) {
   const auto r = run("softmetal-run", {"k.metal", "add", "--groups", "5", "--argument-buffer",
@@ -249,6 +260,12 @@ TEST_F(Programs, ExplainEveryWrongArgument) {
       {{"add", "--groups", "1,2,3,4"}, "--groups takes up to three numbers"},
       {{"add", "--groups", "0"}, "numbers from 1 on"},
       {{"add", "--threads", "x"}, "--threads takes up to three numbers"},
+      {{"add", "--buffer", "0=."}, "cannot read \".\""},
+      {{"add", "-I"}, "-I takes a folder"},
+      {{"items", "--buffer", "0=ints.npy", "--groups", "4294967295,4294967295,4294967295"},
+       "the threadgroups of a grid are over the limit of 4294967295"},
+      {{"items", "--buffer", "0=ints.npy", "--grid", "4294967295,4294967295,2", "--threads", "32"},
+       "the threadgroups of a grid are over the limit of 4294967295"},
       {{"add", "--buffer", "in.npy"}, "--buffer takes INDEX=VALUE"},
       {{"add", "--buffer", "7=in.npy"}, "kernel \"add\" has no [[buffer(7)]]"},
       {{"add", "--buffer", "0=in.npy", "--buffer", "0=in.npy"},
