@@ -259,14 +259,24 @@ const Texture& Execution::texture(uint64_t handle, uint32_t type, bool reads, bo
   return *texture;
 }
 
+void Execution::report_time_limit() {
+  reports_.push_back(
+      report_here(ReportKind::Fault, "the kernel did not end within the time limit"));
+  failed_ = true;
+}
+
 void Execution::fault(int signal, const void* code, const void* address) {
-  if (running_ == nullptr || code < function_.module->begin() || code >= function_.module->end())
+  if (running_ == nullptr || code < function_.module->begin() || code >= function_.module->end()) {
+    if (signal == kTimeLimitSignal) time_is_over_ = 1;
     return;
+  }
+  if (signal == kTimeLimitSignal) {
+    report_time_limit();
+    leave();
+  }
   ReportKind kind = ReportKind::Fault;
   std::string text;
-  if (signal == kTimeLimitSignal) {
-    text = "the kernel did not end within the time limit";
-  } else if (signal == kDivisionSignal) {
+  if (signal == kDivisionSignal) {
     text = "divides an integer by zero, or the least integer by -1";
   } else if (stacks_.is_guard(address)) {
     text = "uses more memory of its own than a thread has: recursion, or large arrays";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 
 #include "tests/softmetal/execute/signals.h"
 
@@ -41,14 +42,25 @@ Execution::~Execution() = default;
 std::vector<Report> Execution::run() {
   tl_execution = this;
   const SignalScope signals(options_.time_limit);
-  std::vector<uint32_t> order(size_t{grid_.threadgroups[0]} * grid_.threadgroups[1] *
-                              grid_.threadgroups[2]);
-  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  if (options_.seed != 0) std::shuffle(order.begin(), order.end(), random_);
-  for (uint32_t number : order) {
+  const uint64_t count =
+      uint64_t{grid_.threadgroups[0]} * grid_.threadgroups[1] * grid_.threadgroups[2];
+  // Steps of a length without a factor of the count reach each group once.
+  uint64_t first = 0, step = 1;
+  if (options_.seed != 0) {
+    std::uniform_int_distribution<uint64_t> choice(1, count);
+    first = choice(random_);
+    do {
+      step = choice(random_);
+    } while (std::gcd(step, count) != 1);
+  }
+  for (uint64_t i = 0; i < count && !failed_; ++i) {
+    if (time_is_over_ != 0) {
+      report_time_limit();
+      break;
+    }
+    const auto number = static_cast<uint32_t>((first + i * step) % count);
     const uint32_t x = number % grid_.threadgroups[0], rest = number / grid_.threadgroups[0];
     run_group(x, rest % grid_.threadgroups[1], rest / grid_.threadgroups[1], number + 1);
-    if (failed_) break;
   }
   tl_execution = nullptr;
   return std::move(reports_);

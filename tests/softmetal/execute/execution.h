@@ -3,6 +3,7 @@
 // is chosen by a seed, so that what a missing barrier leaves open shows.
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -91,6 +92,7 @@ class Execution {
   void make_ready(Thread& thread);
   // Why nothing can go on.
   void report_stuck();
+  void report_time_limit();
   uintptr_t site_of(const void* site, const void* frame) const;
   Accessor accessor(const Region& region) const;
   std::vector<Thread*> members_of(const Thread& thread, bool quad);
@@ -107,7 +109,8 @@ class Execution {
   std::map<const Texture*, TexelMarks> texel_marks_;
   std::vector<Report> reports_;
   bool failed_ = false;
-  const void* refused_ = nullptr;  // an address outside of all memory
+  volatile std::sig_atomic_t time_is_over_ = 0;  // a signal came while the host's code was running
+  const void* refused_ = nullptr;                // an address outside of all memory
 
   Context main_;
   StackPool stacks_;

@@ -1,4 +1,7 @@
 // What threads must not do: each kernel runs and is reported.
+#include <algorithm>
+#include <set>
+
 #include "tests/softmetal/unit/harness.h"
 
 namespace softmetal {
@@ -129,6 +132,40 @@ TEST(Misbehavior, DoesNotDisturbLaterDispatches) {
     EXPECT_TRUE(run_over(*good, values, {{1, 1, 1}, {64, 1, 1}}).empty());
     EXPECT_EQ(values[63], 63);
   }
+}
+
+// The time limit counts what a threadgroup costs beside its kernel, and orders need no memory.
+TEST(Misbehavior, OfGridsThatAreTooLargeForTheTimeLimit) {
+  const auto function = function_or_fail("kernel void k(device float* out) {}", "k");
+  for (const uint64_t seed : {0, 1}) {
+    RunOptions options;
+    options.time_limit = 0.1;
+    options.seed = seed;
+    std::vector<float> values(1);
+    const auto reports = run_over(*function, values, {{65535, 65535, 1}, {1, 1, 1}}, options);
+    ASSERT_EQ(reports.size(), 1U) << print_reports(reports);
+    EXPECT_NE(reports[0].text.find("time limit"), std::string::npos) << print_reports(reports);
+  }
+}
+
+// Each seed has an order of its own, in which every threadgroup comes once.
+TEST(Dispatch, RunsEachThreadgroupOnce) {
+  const auto function = function_or_fail(
+      "#include <metal_stdlib>\nusing namespace metal;\n"
+      "kernel void k(device float* out, uint3 i [[threadgroup_position_in_grid]]) {\n"
+      "  const uint n = i.x + 3 * i.y + 12 * i.z; out[60] += 1; out[n] += out[60]; }",
+      "k");
+  std::set<std::vector<float>> orders;
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    RunOptions options;
+    options.seed = seed;
+    std::vector<float> values(61);
+    run_over(*function, values, {{3, 4, 5}, {1, 1, 1}}, options);
+    orders.insert(values);
+    std::sort(values.begin(), values.end() - 1);
+    for (int i = 0; i < 60; ++i) EXPECT_EQ(values[i], i + 1);
+  }
+  EXPECT_EQ(orders.size(), 6U);
 }
 
 // Two halves of a word, each read and written by a thread of its own.
