@@ -266,7 +266,10 @@ void Execution::report_time_limit() {
 }
 
 void Execution::fault(int signal, const void* code, const void* address) {
-  if (running_ == nullptr || code < function_.module->begin() || code >= function_.module->end()) {
+  // A jump to where no code is faults there.
+  const bool jumped = (signal == SIGSEGV || signal == SIGBUS) && code == address;
+  const bool inside = code >= function_.module->begin() && code < function_.module->end();
+  if (running_ == nullptr || (!inside && !jumped)) {
     if (signal == kTimeLimitSignal) time_is_over_ = 1;
     return;
   }
@@ -276,7 +279,9 @@ void Execution::fault(int signal, const void* code, const void* address) {
   }
   ReportKind kind = ReportKind::Fault;
   std::string text;
-  if (signal == kDivisionSignal) {
+  if (jumped) {
+    text = "calls or returns to an address that is not in the program's code";
+  } else if (signal == kDivisionSignal) {
     text = "divides an integer by zero, or the least integer by -1";
   } else if (stacks_.is_guard(address)) {
     text = "uses more memory of its own than a thread has: recursion, or large arrays";

@@ -80,6 +80,9 @@ const std::vector<Misbehavior> kMisbehaviors = {
     {"a loop without accesses that does not end",
      "uint x = i; while (x != 0x7fffffff) { x = x * 2 | 1; x &= 0xffff; } out[i] = x;",
      ReportKind::Fault, "did not end within the time limit"},
+    {"a call at an address without a function",
+     "typedef void (*F)(device float*); F f = (F)ulong(0x1234 + int(out[i])); f(out);",
+     ReportKind::Fault, "an address that is not in the program's code"},
     {"arrays that do not fit on a thread's stack",
      "float a[100000]; for (int k = 0; k < 100000; ++k) a[k] = out[k % 64]; for (int k = 1; k < "
      "100000; ++k) a[k] += a[k - 1] * a[(k * 7) % 1000]; out[i] = a[int(out[i]) + 99999];",
