@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <string_view>
 
 #include "tests/softmetal/compile/cache.h"
 #include "tests/softmetal/compile/files.h"
@@ -25,6 +27,24 @@ std::vector<std::string> generator_command() {
   return command;
 }
 
+// What the linker says in words, if it is that functions are missing.
+std::string link_problem(const std::string& errors) {
+  static constexpr std::string_view kUndefined = "undefined reference to `";
+  std::set<std::string> names;
+  for (size_t at = errors.find(kUndefined); at != std::string::npos;
+       at = errors.find(kUndefined, at)) {
+    at += kUndefined.size();
+    names.insert(errors.substr(at, errors.find('\'', at) - at));
+  }
+  if (names.empty()) return "no code can be generated:\n" + errors;
+  std::string problem;
+  for (const std::string& name : names) {
+    problem +=
+        (problem.empty() ? "" : "\n") + ("function \"" + name) + "\" is declared, but not defined";
+  }
+  return problem;
+}
+
 }  // namespace
 
 std::vector<std::string> clang_command() {
@@ -45,7 +65,7 @@ std::string generate_module(const IntermediateCode& code, std::string& problem) 
   }
   const ProcessResult linked = run_process(generator_command(), scratch.path());
   if (linked.status != 0) {
-    problem = "no code can be generated:\n" + linked.errors;
+    problem = link_problem(linked.errors);
     return "";
   }
   problem = put_in_cache(scratch.path() + "/program.so", path);

@@ -310,7 +310,7 @@ void check_words(Code& code, int version) {
     std::string_view word;
     const char* why;
   };
-  static constexpr std::array<Word, 12> kMissing = {{
+  static constexpr std::array<Word, 14> kMissing = {{
       {"double", "type \"double\" is not supported in Metal"},
       {"goto", "\"goto\" is not supported in Metal"},
       {"try", "exceptions are not supported in Metal"},
@@ -323,6 +323,8 @@ void check_words(Code& code, int version) {
       {"thread_local", "\"thread_local\" is not supported in Metal"},
       {"virtual", "virtual functions are not supported in Metal"},
       {"asm", "\"asm\" is not supported in Metal"},
+      {"__asm", "\"__asm\" is not supported in Metal"},
+      {"__asm__", "\"__asm__\" is not supported in Metal"},
   }};
   struct Feature {
     std::string_view prefix;

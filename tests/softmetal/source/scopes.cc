@@ -13,6 +13,7 @@ void Scopes::run() {
   rewrite_static_casts(code_);
   namespace_scope(0, code_.size(), "");
   find_recursion();
+  find_undefined();
 }
 
 // Names of the program's templates, so that `<` behind them is told from a comparison.
@@ -106,7 +107,13 @@ void Scopes::function(const Declaration& d, const std::string& prefix,
   if (in_class.empty() && out_of_class && d.name + 1 < d.open) {
     method_qualifiers(d, std::string(code_[d.name].text));
   }
-  if (d.body == 0) return;
+  named_.insert(d.open - 1);
+  if (d.body == 0) {
+    const bool is_object = d.has(code_, "constant", d.name) && !d.has(code_, "*", d.name) &&
+                           !d.has(code_, "&", d.name);
+    if (!d.is_template && !out_of_class && !is_object) declared_.insert(name);
+    return;
+  }
   program_.function_lines[name] = code_[d.name].line;
   BodyContext context;
   context.of_kernel = is_kernel;
@@ -222,6 +229,22 @@ void Scopes::find_recursion() {
       open.insert(open.end(), calls_[next].begin(), calls_[next].end());
     }
     if (reached.count(name) != 0) program_.recursion_candidates.push_back(name);
+  }
+}
+
+// Nothing outside of the program defines a function: without this, the linker would take one of the
+// host's.
+void Scopes::find_undefined() {
+  for (const auto& [name, called] : calls_) {  // methods may have the name of a function
+    if (name.rfind(':') != std::string::npos) declared_.erase(name.substr(name.rfind(':') + 1));
+  }
+  for (size_t i = 1; i < code_.size(); ++i) {
+    if (!code_.is(i + 1, "(") || code_.is(i - 1, ".") || code_.is(i - 1, "->")) continue;
+    const std::string name(code_[i].text);
+    if (declared_.count(name) == 0 || named_.count(i) != 0) continue;
+    if (program_.function_lines.count(name) != 0) continue;
+    code_.error(i, "function \"" + name + "\" is declared, but not defined");
+    declared_.erase(name);
   }
 }
 

@@ -43,6 +43,7 @@ class Scopes {
   void record_function_constant(const Declaration& d, const Attribute& attribute,
                                 const std::string& prefix);
   void find_recursion();
+  void find_undefined();
 
   Code& code_;
   Program& program_;
@@ -51,6 +52,8 @@ class Scopes {
   std::set<std::string> constructors_;  // classes and parameters of those that name a space
   std::set<std::string, std::less<>> of_spaces_;  // functions_of_spaces()
   std::map<std::string, KernelDefinition> kernels_;
+  std::set<std::string, std::less<>> declared_;  // functions without a body, by unqualified names
+  std::set<size_t> named_;                       // where declarations name functions
   // Which functions each function calls, by unqualified names.
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> calls_;
 };

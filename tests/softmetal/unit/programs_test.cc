@@ -231,6 +231,13 @@ TEST_F(Programs, SayThatTheyNeedATemporaryFolder) {
     EXPECT_NE(r.errors.find("no temporary folder can be written"), std::string::npos) << r.errors;
   }
 }
+// The linker finds what the token pass does not see.
+TEST_F(Programs, NameFunctionsThatAreNotDefined) {
+  std::ofstream(folder_ + "/local.metal") << "kernel void k() {\n  void g(int);\n  g(1);\n}\n";
+  const auto r = run("softmetal-run", {"local.metal", "k"});
+  EXPECT_EQ(r.status, 1);
+  EXPECT_EQ(r.errors, "softmetal-run: function \"g(int)\" is declared, but not defined\n");
+}
 // What a kernel did before it failed is not written.
 TEST_F(Programs, DoNotWriteWhatAKernelLeftThatFailed) {
   const auto r = run("softmetal-run", {"k.metal", "add", "--groups", "5", "--argument-buffer",
