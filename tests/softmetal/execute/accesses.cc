@@ -283,8 +283,10 @@ void Execution::fault(int signal, const void* code, const void* address) {
     text = "calls or returns to an address that is not in the program's code";
   } else if (signal == kDivisionSignal) {
     text = "divides an integer by zero, or the least integer by -1";
-  } else if (stacks_.is_guard(address)) {
+  } else if (is_below(running_->stack, address)) {
     text = "uses more memory of its own than a thread has: recursion, or large arrays";
+  } else if (is_above(running_->stack, address)) {
+    text = "accesses what is beyond its own memory: an index that is not in an array";
   } else {
     kind = ReportKind::OutOfBounds;
     refused_ = address;

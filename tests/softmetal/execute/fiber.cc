@@ -30,7 +30,8 @@ void __asan_unpoison_memory_region(const volatile void* begin, size_t size);
 namespace softmetal {
 namespace {
 
-constexpr size_t kPage = 4096;
+// Where an index that is far off an array still faults. Such memory costs addresses alone.
+constexpr size_t kGuard = size_t{1} << 20;
 
 #if !defined(__x86_64__)
 // Where a prepared context begins.
@@ -155,16 +156,17 @@ void Context::entered_from(Context& other) {
 }
 
 StackPool::~StackPool() {
-  for (const Stack& s : all_) munmap(s.begin - kPage, s.size + kPage);
+  for (const Stack& s : all_) munmap(s.begin - kGuard, s.size + 2 * kGuard);
 }
 
 Stack StackPool::take() {
   if (free_.empty()) {
-    void* memory = mmap(nullptr, kSize + kPage, PROT_READ | PROT_WRITE,
+    void* memory = mmap(nullptr, kSize + 2 * kGuard, PROT_NONE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) std::abort();
-    mprotect(memory, kPage, PROT_NONE);
-    all_.push_back({static_cast<char*>(memory) + kPage, kSize});
+    char* const begin = static_cast<char*>(memory) + kGuard;
+    if (mprotect(begin, kSize, PROT_READ | PROT_WRITE) != 0) std::abort();
+    all_.push_back({begin, kSize});
     return all_.back();
   }
   const Stack stack = free_.back();
@@ -178,16 +180,18 @@ Stack StackPool::take() {
 
 bool StackPool::contains(const void* address) const {
   for (const Stack& s : all_) {
-    if (address >= s.begin - kPage && address < s.begin + s.size) return true;
+    if (address >= s.begin - kGuard && address < s.begin + s.size + kGuard) return true;
   }
   return false;
 }
 
-bool StackPool::is_guard(const void* address) const {
-  for (const Stack& s : all_) {
-    if (address >= s.begin - kPage && address < s.begin) return true;
-  }
-  return false;
+bool is_below(const Stack& stack, const void* address) {
+  return address >= stack.begin - kGuard && address < stack.begin;
+}
+
+bool is_above(const Stack& stack, const void* address) {
+  const char* const end = stack.begin + stack.size;
+  return address >= end && address < end + kGuard;
 }
 
 }  // namespace softmetal

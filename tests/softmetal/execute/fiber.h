@@ -28,7 +28,11 @@ struct Stack {
   size_t size = 0;
 };
 
-// Stacks with a guard page below each. Not shared by threads of the host.
+// Whether an address is in the guard memory below or above a stack.
+bool is_below(const Stack& stack, const void* address);
+bool is_above(const Stack& stack, const void* address);
+
+// Stacks with guard memory below and above each. Not shared by threads of the host.
 class StackPool {
  public:
   static constexpr size_t kSize = 256 * 1024;
@@ -37,9 +41,8 @@ class StackPool {
   void give_back(Stack stack) { free_.push_back(stack); }
   // Forgets which stacks are in use.
   void give_back_all() { free_ = all_; }
-  // Whether an address is on any stack, or on a guard page.
+  // Whether an address is on any stack, or in its guard memory.
   bool contains(const void* address) const;
-  bool is_guard(const void* address) const;
 
  private:
   std::vector<Stack> all_, free_;
