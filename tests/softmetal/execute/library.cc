@@ -160,8 +160,24 @@ const Kernel* Library::find(const std::string& name, std::string& problem) const
   return nullptr;
 }
 
+bool Library::has_constants(const std::string& name, std::string& problem) const {
+  const Kernel* const kernel = find(name, problem);
+  if (kernel == nullptr || kernel->missing_constants.empty()) return kernel != nullptr;
+  problem = "kernel \"" + name + "\" needs values of the function constants:";
+  for (const std::string& constant : kernel->missing_constants) problem += " " + constant;
+  return false;
+}
+
+std::vector<std::string> Library::missing_constants(const std::string& name) const {
+  std::string ignored;
+  const Kernel* const kernel = find(name, ignored);
+  return kernel == nullptr ? std::vector<std::string>() : kernel->missing_constants;
+}
+
 const Kernel* Library::find_runnable(const std::string& name, std::string& problem) const {
-  if (compiled_.needed_system <= kSystem) return find(name, problem);
+  if (compiled_.needed_system <= kSystem) {
+    return has_constants(name, problem) ? find(name, problem) : nullptr;
+  }
   problem = "kernel \"" + name + "\" is for macOS " + std::to_string(compiled_.needed_system) +
             ", which is incompatible with this system, as macOS " + std::to_string(kSystem);
   return nullptr;

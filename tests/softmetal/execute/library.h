@@ -86,6 +86,10 @@ class Library {
   bool has_function(const std::string& name, std::string& problem) const {
     return find(name, problem) != nullptr;
   }
+  // Whether the function constants that the kernel needs have values; else `problem` names them.
+  bool has_constants(const std::string& name, std::string& problem) const;
+  // Those that lack one, by name; none if there is no such kernel.
+  std::vector<std::string> missing_constants(const std::string& name) const;
   const std::vector<FunctionConstant>& constants() const { return program().constants; }
   const IntermediateCode& code() const { return compiled_.compilation.code; }
 
@@ -100,7 +104,7 @@ class Library {
   static std::shared_ptr<Library> of(CompiledLibrary compiled, std::string& log);
   // The kernel of a name, or null with `problem`.
   const Kernel* find(const std::string& name, std::string& problem) const;
-  // The same, if this system can run the library.
+  // The same, if this system can run the library, and if the kernel has its constants.
   const Kernel* find_runnable(const std::string& name, std::string& problem) const;
 
   CompiledLibrary compiled_;

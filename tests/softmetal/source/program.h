@@ -46,6 +46,7 @@ struct Kernel {
   std::string max_threads;              // an expression; empty: not limited
   size_t body_begin = 0, body_end = 0;  // in tokens: those of its threadgroup variables name them
   std::vector<Parameter> parameters;
+  std::vector<std::string> missing_constants;  // function constants that it needs a value of
 };
 
 struct Member {

@@ -14,6 +14,7 @@ void Scopes::run() {
   namespace_scope(0, code_.size(), "");
   find_recursion();
   find_undefined();
+  find_missing_constants();
 }
 
 // Names of the program's templates, so that `<` behind them is told from a comparison.
@@ -114,6 +115,7 @@ void Scopes::function(const Declaration& d, const std::string& prefix,
     if (!d.is_template && !out_of_class && !is_object) declared_.insert(name);
     return;
   }
+  scopes_.push_back({name, d.open + 1, d.close, code_.closing(d.body)});
   program_.function_lines[name] = code_[d.name].line;
   BodyContext context;
   context.of_kernel = is_kernel;
@@ -248,6 +250,15 @@ void Scopes::find_undefined() {
   }
 }
 
+// The name of a variable that has a value.
+std::optional<size_t> Scopes::initialized(const Declaration& d) const {
+  for (size_t i = d.begin + 1; i < d.end; ++i) {
+    if (!code_.is(i, "=") && !code_.is(i, "{") && !code_.is(i, "[")) continue;
+    return code_.is_identifier(i - 1) ? std::optional(i - 1) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 void Scopes::variable(const Declaration& d, const std::string& prefix) {
   for (size_t i = d.begin; i <= d.end && i < code_.size(); ++i) {
     for (const Attribute& a : code_.attributes_before(i)) {
@@ -261,6 +272,9 @@ void Scopes::variable(const Declaration& d, const std::string& prefix) {
   for (std::string_view key : {"struct", "class", "union", "enum"}) {
     if (code_.is(d.begin, key) && code_.is(d.begin + 2, ";")) return;  // declared, not defined
   }
+  if (const auto name = initialized(d)) {
+    scopes_.push_back({std::string(code_[*name].text), *name + 1, 0, d.end});
+  }
   const bool named = d.end > d.begin + 2 && code_.is_identifier(d.begin);
   const bool constant = d.has(code_, "constant", d.end);
   const bool sampler = d.has(code_, "sampler", d.end);
@@ -272,41 +286,6 @@ void Scopes::variable(const Declaration& d, const std::string& prefix) {
              !d.has(code_, "{", d.end) && !d.has(code_, "(", d.end)) {
     code_.error(d.begin, "a variable in the constant address space must be initialized");
   }
-}
-
-// The constant's value is known when a function is made from the library, so that the program is
-// compiled for it: without a value it is zero and not defined.
-void Scopes::record_function_constant(const Declaration& d, const Attribute& attribute,
-                                      const std::string& prefix) {
-  FunctionConstant constant;
-  const size_t name = d.end - 2;
-  constant.name = prefix + std::string(code_[name].text);
-  constant.index = std::atoi(attribute.argument.c_str());
-  constant.line = code_[name].line;
-  size_t type = d.begin;
-  while (type < name && (is_address_space(code_[type]) || code_.is(type, "const") ||
-                         code_.is(type, "static") || code_.is(type, "constexpr"))) {
-    ++type;
-  }
-  constant.type = code_.text(type, name);
-  for (const FunctionConstant& other : program_.constants) {
-    if (other.index == constant.index) {
-      code_.error(name, "function constant " + std::to_string(constant.index) +
-                            " is declared twice: also as \"" + other.name + "\"");
-    }
-  }
-  if (!d.has(code_, "constant", d.end)) {
-    code_.error(d.begin, "a function constant must be in the constant address space");
-  }
-  const auto value = options_.constants.find(constant.index);
-  const bool defined = value != options_.constants.end();
-  code_[name].after +=
-      " = " + (defined ? "(" + constant.type + ")(" + value->second + ")" : constant.type + "(0)");
-  // Behind the semicolon.
-  code_[d.end - 1].after += " static constexpr constant bool __sm_defined_" +
-                            std::string(code_[name].text) + " = " + (defined ? "true" : "false") +
-                            ";";
-  program_.constants.push_back(std::move(constant));
 }
 
 }  // namespace softmetal

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "tests/softmetal/source/declarations.h"
 #include "tests/softmetal/source/pass.h"
@@ -23,6 +26,11 @@ class Scopes {
     std::vector<Declaration::TemplateParameter> template_parameters;
     bool seen_body = false;
   };
+  // Where functions have their parameters and bodies, and variables their values.
+  struct Scope {
+    std::string name;  // unqualified
+    size_t begin, parameters_end, end;
+  };
 
   void collect_templates();
   void namespace_scope(size_t begin, size_t end, const std::string& prefix);
@@ -42,6 +50,10 @@ class Scopes {
   void variable(const Declaration& d, const std::string& prefix);
   void record_function_constant(const Declaration& d, const Attribute& attribute,
                                 const std::string& prefix);
+  std::optional<size_t> initialized(const Declaration& d) const;
+  std::map<std::string, std::string, std::less<>> required_constants() const;
+  void collect_uses(const Scope& scope, std::set<std::string>& uses) const;
+  void find_missing_constants();
   void find_recursion();
   void find_undefined();
 
@@ -52,6 +64,7 @@ class Scopes {
   std::set<std::string> constructors_;  // classes and parameters of those that name a space
   std::set<std::string, std::less<>> of_spaces_;  // functions_of_spaces()
   std::map<std::string, KernelDefinition> kernels_;
+  std::vector<Scope> scopes_;
   std::set<std::string, std::less<>> declared_;  // functions without a body, by unqualified names
   std::set<size_t> named_;                       // where declarations name functions
   // Which functions each function calls, by unqualified names.

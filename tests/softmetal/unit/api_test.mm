@@ -105,10 +105,20 @@ TEST_F(ApiTest, FunctionConstantsHaveValues) {
                                      "{ x[0] = float(a) + b; }"
                             options:nil
                               error:&error] autorelease];
+  id<MTLFunction> unspecialized = [[library newFunctionWithName:@"f"] autorelease];
+  MTLFunctionConstant* const first =
+      [[unspecialized functionConstantsDictionary] objectForKey:@"a"];
+  EXPECT_TRUE(first.required);
+  EXPECT_EQ([device newComputePipelineStateWithFunction:unspecialized error:&error], nil);
+  EXPECT_THAT([[error localizedDescription] UTF8String],
+              testing::HasSubstr("needs values of the function constants: a b"));
   MTLFunctionConstantValues* const values = [[MTLFunctionConstantValues new] autorelease];
   const int a = -3;
   const float b = 0.25F;
   [values setConstantValue:&a type:MTLDataTypeInt atIndex:0];
+  EXPECT_EQ([library newFunctionWithName:@"f" constantValues:values error:&error], nil);
+  EXPECT_THAT([[error localizedDescription] UTF8String],
+              testing::HasSubstr("needs values of the function constants: b"));
   [values setConstantValue:&b type:MTLDataTypeFloat withName:@"b"];
   id<MTLFunction> f = [[library newFunctionWithName:@"f" constantValues:values
                                               error:&error] autorelease];

@@ -10,7 +10,7 @@ namespace {
 TEST(Foreign, TemplatesWithHostNames) {
   Floats a = {1, 2, 3, 4, 5}, b = {2, 2, 2, 2, 2}, out(5);
   const uint64_t size = 5;
-  Shader("templates_host_name", "binary_mul_float")
+  Shader("templates_host_name", "binary_mul_float", {{20, "false"}})
       .buffer(0, a)
       .buffer(1, b)
       .buffer(2, out)
@@ -25,7 +25,7 @@ TEST(Foreign, TemplatesWithHostNames) {
   EXPECT_EQ(biased.function()->max_threads, 16U);
   std::vector<int> i = {1, -2, 3, -4}, j = {0, 0, 5, 0}, k(4);
   const uint64_t four = 4;
-  Shader("templates_host_name", "binary_max_int")
+  Shader("templates_host_name", "binary_max_int", {{20, "false"}})
       .buffer(0, i)
       .buffer(1, j)
       .buffer(2, k)

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tests/softmetal/api/classes/faults.h"
 #include "tests/softmetal/api/classes/programs.h"
 
@@ -116,7 +118,7 @@ id<MTLLibrary> new_library(id<MTLDevice> device, std::string_view metallib, cons
   const std::string text = softmetal::text_of(name);
   std::string problem;
   auto specialized = (*library_)->specialized(constants, problem);
-  if (specialized == nullptr || !specialized->has_function(text, problem)) {
+  if (specialized == nullptr || !specialized->has_constants(text, problem)) {
     softmetal::set_error(error, MTLLibraryErrorDomain, MTLLibraryErrorFunctionNotFound, problem);
     return nil;
   }
@@ -138,10 +140,12 @@ id<MTLLibrary> new_library(id<MTLDevice> device, std::string_view metallib, cons
 }
 - (NSDictionary*)functionConstantsDictionary {
   NSMutableDictionary* const all = [NSMutableDictionary dictionary];
+  const std::vector<std::string> missing = (*library_)->missing_constants(*name_);
   for (const softmetal::FunctionConstant& constant : (*library_)->constants()) {
     MTLFunctionConstant* const each = [[MTLFunctionConstant new] autorelease];
     each->name_ = [softmetal::string_of(constant.name) retain];
     each->type_ = softmetal::type_named(constant.type);
+    each->required_ = std::find(missing.begin(), missing.end(), constant.name) != missing.end();
     each->index_ = static_cast<NSUInteger>(constant.index);
     [all setObject:each forKey:each->name_];
   }
