@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tests/softmetal/programs/bindings.h"
+#include "tests/softmetal/programs/constants.h"
 #include "tests/softmetal/programs/options.h"
 #include "tests/softmetal/programs/run_command.h"
 
@@ -30,6 +31,8 @@ int main(int argc, char** argv) {
   const auto library = softmetal::Library::compile(source, command.compile, log);
   std::fputs(log.c_str(), stderr);
   if (library == nullptr) return 1;
+  if (!softmetal::check_constants(*library, command.compile.constants, problem))
+    return complain(problem);
   const auto function = library->function(command.kernel, problem);
   if (function == nullptr) return complain(problem);
   softmetal::Bindings bindings(*function, command);
