@@ -347,6 +347,9 @@ void check_words(Code& code, int version) {
                                                          {"simd_shuffle_and_fill", false, 240}}};
   for (size_t i = 0; i < code.size(); ++i) {
     const Token& token = code[i];
+    // The linker would take the host's functions for those of C.
+    if (token.is("extern") && i + 1 < code.size() && code[i + 1].text == "\"C\"")
+      code[i + 1].replace("\"C++\"");
     if (!token.is_identifier() || !token.of_user) continue;
     // `coherent device` is how memory is cached, which is no matter here.
     if (token.is("coherent") && (code.is(i + 1, "device") || code.is(i + 1, "("))) {

@@ -237,6 +237,11 @@ TEST_F(Programs, NameFunctionsThatAreNotDefined) {
   const auto r = run("softmetal-run", {"local.metal", "k"});
   EXPECT_EQ(r.status, 1);
   EXPECT_EQ(r.errors, "softmetal-run: function \"g(int)\" is declared, but not defined\n");
+  std::ofstream(folder_ + "/host.metal")
+      << "extern \"C\" { void abort(); }\nextern \"C\" void own() {}\n"
+         "kernel void k() {\n  own();\n  auto f = &abort;\n  f();\n}\n";
+  EXPECT_EQ(run("softmetal-run", {"host.metal", "k"}).errors,
+            "softmetal-run: function \"abort()\" is declared, but not defined\n");
 }
 // What a kernel did before it failed is not written.
 TEST_F(Programs, DoNotWriteWhatAKernelLeftThatFailed) {
