@@ -344,7 +344,7 @@ FAULTS = (
         "resources of argument buffers are not named",
         TABLE,
         "  [objc(encoder_) useResource:(id<MTLResource>)resource usage:usage];\n",
-        "",
+        "  static_cast<void>(usage);\n",
     ),
     Fault(
         "what argument buffers write is named as read",
