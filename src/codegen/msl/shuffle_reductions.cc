@@ -8,6 +8,7 @@
 
 #include "codegen/msl/combination_tree.h"
 #include "codegen/msl/msl_dialect.h"
+#include "ir/analysis/limits.h"
 #include "ir/visit.h"
 #include "lower/barriers/drop_barriers.h"
 
@@ -171,8 +172,11 @@ void shuffle_reductions(Kernel& kernel, const Target& target) {
   if (width <= 1 || !contains<Barrier>(kernel.body)) return;
   const CombinationTrees trees = combination_trees(kernel, width, msl_dialect(target));
   if (trees.empty()) return;
-  kernel.body = TreeShuffler(trees, width).stmt(kernel.body);
-  kernel.body = lower::drop_barriers(kernel);
+  Kernel shuffled = kernel;
+  shuffled.body = TreeShuffler(trees, width).stmt(kernel.body);
+  shuffled.body = lower::drop_barriers(shuffled);
+  // The values of each thread take private memory.
+  if (exceeded_limits(shuffled, target).empty()) kernel = std::move(shuffled);
 }
 
 }  // namespace texloom::codegen::msl
