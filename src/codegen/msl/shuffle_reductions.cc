@@ -175,7 +175,7 @@ void shuffle_reductions(Kernel& kernel, const Target& target) {
   Kernel shuffled = kernel;
   shuffled.body = TreeShuffler(trees, width).stmt(kernel.body);
   shuffled.body = lower::drop_barriers(shuffled);
-  // The values of each thread take private memory.
+  // Private parts take memory.
   if (exceeded_limits(shuffled, target).empty()) kernel = std::move(shuffled);
 }
 

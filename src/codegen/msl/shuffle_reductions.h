@@ -12,7 +12,8 @@ namespace texloom::codegen::msl {
 //   same order, so results are the same to the last bit. If all steps are shuffles, threads also
 //   get the result by a shuffle, and no shared memory is left; else the last step stores it there.
 //   Steps stay as they are if their threads are not neighbors in a SIMD-group, or if the language
-//   does not shuffle values of the type (Dialect::has_shuffles).
+//   does not shuffle values of the type (Dialect::has_shuffles). All do if the private parts exceed
+//   the target's limits.
 // Requires: stage legalized. The target knows the width of its SIMD-groups; else nothing changes.
 // Ensures: stage legalized; the same results.
 // Order: after insert_barriers, since a barrier in front of each step shows that all threads reach
