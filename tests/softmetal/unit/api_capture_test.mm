@@ -81,6 +81,26 @@ TEST_F(Captures, HaveTheCallsInOrder) {
             "the command buffer: enqueue\n");
 }
 
+// Which kernels their commands run is not known before they do.
+TEST_F(Captures, HaveExecutionsOfIndirectCommands) {
+  MTLIndirectCommandBufferDescriptor* const d =
+      [[MTLIndirectCommandBufferDescriptor new] autorelease];
+  d.commandTypes = MTLIndirectCommandTypeConcurrentDispatch;
+  id<MTLIndirectCommandBuffer> indirect =
+      [[device newIndirectCommandBufferWithDescriptor:d maxCommandCount:8 options:0] autorelease];
+  indirect.label = @"all";
+  ASSERT_EQ(start(capture_of(queue, "a.gputrace")), 0) << told;
+  id<MTLComputeCommandEncoder> encoder = [[queue commandBuffer] computeCommandEncoder];
+  [encoder executeCommandsInBuffer:indirect withRange:NSMakeRange(2, 5)];
+  [encoder endEncoding];
+  [manager stopCapture];
+  EXPECT_THAT(
+      calls_in("a.gputrace"),
+      testing::HasSubstr("the compute encoder: executeCommandsInBuffer\n"
+                         "the compute encoder: 5 commands from 2 on of the indirect command "
+                         "buffer \"all\" are executed\n"));
+}
+
 TEST_F(Captures, MayBeOfOneQueue) {
   ASSERT_EQ(start(capture_of(queue, "a.gputrace")), 0) << told;
   work_on([[device newCommandQueue] autorelease]);

@@ -43,6 +43,8 @@ TEST_F(ApiTest, ClassesHaveTheMethodsOfTheirProtocols) {
       {"SMEvent", "MTLEvent"},
       {"SMSharedEvent", "MTLSharedEvent"},
       {"SMResidencySet", "MTLResidencySet"},
+      {"SMIndirectCommandBuffer", "MTLIndirectCommandBuffer"},
+      {"SMIndirectComputeCommand", "MTLIndirectComputeCommand"},
       {"SMCounter", "MTLCounter"},
       {"SMCounterSet", "MTLCounterSet"},
       {"SMCounterSampleBuffer", "MTLCounterSampleBuffer"},

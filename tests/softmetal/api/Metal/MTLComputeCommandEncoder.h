@@ -7,6 +7,7 @@
 #import <Metal/MTLCounters.h>
 #import <Metal/MTLFence.h>
 #import <Metal/MTLHeap.h>
+#import <Metal/MTLIndirectCommandBuffer.h>
 #import <Metal/MTLSampler.h>
 #import <Metal/MTLTexture.h>
 
@@ -46,6 +47,8 @@ typedef struct {
                usage:(MTLResourceUsage)usage;
 - (void)useHeap:(id<MTLHeap>)heap;
 - (void)useHeaps:(const id<MTLHeap> _Nonnull[_Nonnull])heaps count:(NSUInteger)count;
+- (void)executeCommandsInBuffer:(id<MTLIndirectCommandBuffer>)indirectCommandBuffer
+                      withRange:(NSRange)executionRange;
 - (void)memoryBarrierWithScope:(MTLBarrierScope)scope;
 - (void)memoryBarrierWithResources:(const id<MTLResource> _Nonnull[_Nonnull])resources
                              count:(NSUInteger)count;

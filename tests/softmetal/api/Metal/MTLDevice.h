@@ -15,9 +15,11 @@
 @protocol MTLDevice;
 @protocol MTLEvent;
 @protocol MTLFence;
+@protocol MTLIndirectCommandBuffer;
 @protocol MTLSharedEvent;
 @class MTLBinaryArchiveDescriptor;
 @class MTLComputePipelineDescriptor;
+@class MTLIndirectCommandBufferDescriptor;
 @class MTLSharedEventHandle;
 
 #import <Metal/MTLComputePipeline.h>
@@ -162,6 +164,10 @@ typedef void (^MTLNewComputePipelineStateCompletionHandler)(
 - (nullable id<MTLCounterSampleBuffer>)
     newCounterSampleBufferWithDescriptor:(MTLCounterSampleBufferDescriptor*)descriptor
                                    error:(__autoreleasing NSError**)error;
+- (nullable id<MTLIndirectCommandBuffer>)
+    newIndirectCommandBufferWithDescriptor:(MTLIndirectCommandBufferDescriptor*)descriptor
+                           maxCommandCount:(NSUInteger)maxCount
+                                   options:(MTLResourceOptions)options;
 - (nullable id<MTLResidencySet>)newResidencySetWithDescriptor:(MTLResidencySetDescriptor*)desc
                                                         error:(__autoreleasing NSError**)error;
 - (void)sampleTimestamps:(MTLTimestamp*)cpuTimestamp gpuTimestamp:(MTLTimestamp*)gpuTimestamp;

@@ -20,6 +20,8 @@
 #import <Metal/MTLEvent.h>
 #import <Metal/MTLFence.h>
 #import <Metal/MTLHeap.h>
+#import <Metal/MTLIndirectCommandBuffer.h>
+#import <Metal/MTLIndirectCommandEncoder.h>
 #import <Metal/MTLLibrary.h>
 #import <Metal/MTLPixelFormat.h>
 #import <Metal/MTLResidencySet.h>

@@ -3,6 +3,7 @@
 #include "tests/softmetal/api/classes/capture.h"
 #include "tests/softmetal/api/classes/commands.h"
 #include "tests/softmetal/api/classes/faults.h"
+#include "tests/softmetal/api/classes/indirect_commands.h"
 
 using softmetal::report_misuse;
 using softmetal::Run;
@@ -14,9 +15,11 @@ struct SMCommandBufferState {
   SMEncoder* encoder = nil;  // the open one
   bool retains = true;
   std::vector<softmetal::Command> commands;
-  std::set<id> kept;                                         // if it retains
-  std::set<std::shared_ptr<softmetal::ObjectState>> needed;  // else
-  std::set<std::shared_ptr<softmetal::FenceState>> fences;   // that it updates
+  std::set<id> kept;  // if it retains
+  // Else, and what indirect commands need, which nobody retains for them.
+  std::set<std::shared_ptr<softmetal::ObjectState>> needed;
+  std::vector<std::pair<std::shared_ptr<softmetal::IndirectCommands>, NSRange>> executed;
+  std::set<std::shared_ptr<softmetal::FenceState>> fences;  // that it updates
   std::vector<MTLCommandBufferHandler> scheduled, completed;
   MTLCommandBufferStatus status = MTLCommandBufferStatusNotEnqueued;
   std::set<SMResidencySet*> residency_sets;    // beside those of the queue; kept or needed
@@ -124,6 +127,9 @@ void call_all(const std::vector<MTLCommandBufferHandler>& handlers, SMCommandBuf
 }
 - (void)updates:(std::shared_ptr<softmetal::FenceState>)fence {
   buffer_->fences.insert(std::move(fence));
+}
+- (void)executes:(std::shared_ptr<softmetal::IndirectCommands>)commands range:(NSRange)range {
+  buffer_->executed.emplace_back(std::move(commands), range);
 }
 - (void)encoderEnded {
   buffer_->encoder = nil;
@@ -263,6 +269,7 @@ void call_all(const std::vector<MTLCommandBufferHandler>& handlers, SMCommandBuf
   const std::string problem = [self runCommands];
   buffer_->commands.clear();
   for (const auto& object : buffer_->needed) --object->in_flight;
+  for (const auto& [commands, range] : buffer_->executed) commands->end(range);
   {
     const std::lock_guard lock(buffer_->mutex);
     buffer_->start = start;
@@ -290,6 +297,9 @@ void call_all(const std::vector<MTLCommandBufferHandler>& handlers, SMCommandBuf
 }
 - (void)commit {
   if (![self mayChange:"commit"]) return;
+  for (const auto& [commands, range] : buffer_->executed) {
+    for (const auto& object : commands->needed_by(range)) buffer_->needed.insert(object);
+  }
   for (const auto& object : buffer_->needed) {
     if (object->is_gone)
       return report_misuse("commit: " + object->name +
@@ -302,6 +312,7 @@ void call_all(const std::vector<MTLCommandBufferHandler>& handlers, SMCommandBuf
   }
   [self enqueue];
   for (const auto& object : buffer_->needed) ++object->in_flight;
+  for (const auto& [commands, range] : buffer_->executed) commands->begin(range);
   {
     const std::lock_guard lock(buffer_->mutex);
     buffer_->fails = softmetal::must_fail("commit");

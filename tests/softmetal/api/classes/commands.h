@@ -29,6 +29,7 @@ struct Run {
   std::optional<Pass> pass;         // of the encoder whose commands run
   std::vector<Resident> residents;  // of residency sets, when it was committed
 };
+class IndirectCommands;
 // Returns what went wrong, or nothing.
 using Command = std::function<std::string(Run&)>;
 
@@ -60,6 +61,8 @@ void update_fence(FenceState& fence, const Run& run);
 // The command buffer's commands use an object: it is retained, or must live until they are done.
 - (void)need:(SMObject*)object;
 - (void)updates:(std::shared_ptr<softmetal::FenceState>)fence;
+// Indirect commands must stay as they are from `commit` on until the command buffer completes.
+- (void)executes:(std::shared_ptr<softmetal::IndirectCommands>)commands range:(NSRange)range;
 - (void)encoderEnded;
 - (void)run;
 @end

@@ -1,31 +1,10 @@
-#include <algorithm>
-#include <cstring>
-#include <map>
-
 #include "tests/softmetal/api/classes/capture.h"
 #include "tests/softmetal/api/classes/commands.h"
-#include "tests/softmetal/api/classes/device.h"
-#include "tests/softmetal/api/classes/dispatched.h"
-#include "tests/softmetal/api/classes/programs.h"
-#include "tests/softmetal/api/classes/resources.h"
+#include "tests/softmetal/api/classes/compute_state.h"
+#include "tests/softmetal/api/classes/indirect_commands.h"
 
 using softmetal::report_misuse;
 using softmetal::Run;
-
-struct SMComputeState {
-  struct Bound {
-    SMBuffer* buffer;
-    NSUInteger offset;
-  };
-  SMPipeline* pipeline = nil;
-  std::map<int, Bound> buffers;
-  std::map<int, SMTexture*> textures;
-  std::map<int, std::vector<uint8_t>> bytes;
-  std::map<int, softmetal::SamplerState> samplers;
-  std::map<int, size_t> threadgroup_sizes;
-  std::map<SMResource*, MTLResourceUsage> used;  // through argument buffers
-  std::set<SMHeap*> used_heaps;
-};
 
 @implementation SMComputeEncoder
 - (instancetype)initWithBuffer:(SMCommandBuffer*)buffer
@@ -57,7 +36,7 @@ struct SMComputeState {
   if (![self mayEncode:"setComputePipelineState"] ||
       ![self owns:state as:"setComputePipelineState: the state"])
     return;
-  compute_->pipeline = (SMPipeline*)state;
+  compute_->pipeline = *((SMPipeline*)state)->pipeline_;
   [commands_ need:(SMPipeline*)state];
 }
 - (void)setBuffer:(id<MTLBuffer>)buffer offset:(NSUInteger)offset atIndex:(NSUInteger)index {
@@ -139,73 +118,21 @@ struct SMComputeState {
   for (NSUInteger i = 0; i < count; ++i) [self useHeap:heaps[i]];
 }
 
-// Everything that is bound, and what is reached through it.
-- (std::shared_ptr<softmetal::Dispatched>)dispatched {
-  auto made = std::make_shared<softmetal::Dispatched>();
-  made->function = *compute_->pipeline->function_;
-  made->simd_width = ((SMDevice*)device_)->model_->simd_width;
-  made->arguments.bytes = compute_->bytes;
-  made->arguments.threadgroup_sizes = compute_->threadgroup_sizes;
-  for (const auto& [index, sampler] : compute_->samplers)
-    made->arguments.samplers[index] = {sampler};
-  for (const auto& [index, bound] : compute_->buffers)
-    made->bind(index, *bound.buffer->part_, bound.offset, softmetal::name_for_uses(bound.buffer));
-  for (const auto& [index, texture] : compute_->textures)
-    made->bind(index, *texture->texture_, *texture->part_, softmetal::name_for_uses(texture));
-  for (const auto& [resource, usage] : compute_->used)
-    made->make_resident(softmetal::resident_of(resource), (usage & MTLResourceUsageWrite) != 0);
-  for (SMHeap* const heap : compute_->used_heaps) {
-    for (const softmetal::Resident& each : [heap residents]) made->make_resident(each, false);
-  }
-  return made;
-}
-
-- (std::string)problemOf:(MTLSize)threads {
-  SMPipeline* const pipeline = compute_->pipeline;
-  if (pipeline == nil) return "no pipeline state is set";
-  const NSUInteger count = threads.width * threads.height * threads.depth;
-  if (count == 0 || count > [pipeline maxTotalThreadsPerThreadgroup]) {
-    return "more threads per threadgroup than maxTotalThreadsPerThreadgroup of the pipeline, " +
-           std::to_string([pipeline maxTotalThreadsPerThreadgroup]) + ", or none";
-  }
-  if (pipeline->multiple_ && count % [pipeline threadExecutionWidth] != 0) {
-    return "the threadgroup is no multiple of threadExecutionWidth, as the pipeline's descriptor "
-           "says";
-  }
-  size_t bytes = [pipeline staticThreadgroupMemoryLength];
-  for (const auto& [index, size] : compute_->threadgroup_sizes) bytes += size;
-  if (bytes > softmetal::kThreadgroupMemory) {
-    return std::to_string(bytes) + " bytes of threadgroup memory are over the limit of " +
-           std::to_string(softmetal::kThreadgroupMemory);
-  }
-  return {};
-}
-// `grid` is in threads if `whole_grid`, else in threadgroups; or it is in a buffer.
-- (void)dispatch:(MTLSize)grid
-         threads:(MTLSize)threads
-       wholeGrid:(BOOL)whole_grid
+- (void)dispatch:(softmetal::DispatchSize)size
         indirect:(SMBuffer*)indirect
           offset:(NSUInteger)offset
               by:(const char*)call {
-  std::string problem = [self problemOf:threads];
-  if (!problem.empty()) return report_misuse(std::string(call) + ": " + problem);
-  const auto dispatched = [self dispatched];
-  const auto in = [](NSUInteger n) { return static_cast<uint32_t>(n); };
-  dispatched->grid.threads_per_threadgroup = {in(threads.width), in(threads.height),
-                                              in(threads.depth)};
-  if (indirect == nil) {
-    dispatched->grid.threadgroups = {in(grid.width), in(grid.height), in(grid.depth)};
-    if (whole_grid) {
-      dispatched->grid.threads = dispatched->grid.threadgroups;
-      for (int a = 0; a < 3; ++a) {
-        const uint32_t size = dispatched->grid.threads_per_threadgroup[a];
-        dispatched->grid.threadgroups[a] = (dispatched->grid.threadgroups[a] + size - 1) / size;
-      }
-    }
-    if (grid.width == 0 || grid.height == 0 || grid.depth == 0) return;  // nothing runs
+  const auto dispatched = compute_->dispatched();
+  const std::string problem = softmetal::complete(*dispatched, compute_->pipeline, size);
+  if (!problem.empty()) {
+    const char* const after =
+        compute_->has_executed
+            ? " (executeCommandsInBuffer leaves pipeline and arguments undefined)"
+            : "";
+    return report_misuse(std::string(call) + ": " + problem + after);
   }
-  problem = dispatched->problem();
-  if (!problem.empty()) return report_misuse(std::string(call) + ": " + problem);
+  compute_->dispatched_pipelines.insert(compute_->pipeline);
+  if (size.is_empty()) return;
   if (indirect != nil) {
     [commands_ need:indirect];
     dispatched->indirect = {*indirect->part_, offset, softmetal::name_for_uses(indirect)};
@@ -216,16 +143,11 @@ struct SMComputeState {
 }
 - (void)dispatchThreadgroups:(MTLSize)groups threadsPerThreadgroup:(MTLSize)threads {
   if (![self mayEncode:"dispatchThreadgroups"]) return;
-  [self dispatch:groups
-         threads:threads
-       wholeGrid:NO
-        indirect:nil
-          offset:0
-              by:"dispatchThreadgroups"];
+  [self dispatch:{groups, threads} indirect:nil offset:0 by:"dispatchThreadgroups"];
 }
 - (void)dispatchThreads:(MTLSize)grid threadsPerThreadgroup:(MTLSize)threads {
   if (![self mayEncode:"dispatchThreads"]) return;
-  [self dispatch:grid threads:threads wholeGrid:YES indirect:nil offset:0 by:"dispatchThreads"];
+  [self dispatch:{grid, threads, true} indirect:nil offset:0 by:"dispatchThreads"];
 }
 - (void)dispatchThreadgroupsWithIndirectBuffer:(id<MTLBuffer>)buffer
                           indirectBufferOffset:(NSUInteger)offset
@@ -237,12 +159,32 @@ struct SMComputeState {
     return report_misuse("dispatchThreadgroupsWithIndirectBuffer: the offset must be a multiple "
                          "of 4, and 12 bytes from there lie in the buffer");
   }
-  [self dispatch:MTLSizeMake(1, 1, 1)
-         threads:threads
-       wholeGrid:NO
+  [self dispatch:{MTLSizeMake(1, 1, 1), threads}
         indirect:(SMBuffer*)buffer
           offset:offset
               by:"dispatchThreadgroupsWithIndirectBuffer"];
+}
+- (void)executeCommandsInBuffer:(id<MTLIndirectCommandBuffer>)buffer withRange:(NSRange)range {
+  if (![self mayEncode:"executeCommandsInBuffer"] ||
+      ![self owns:buffer as:"executeCommandsInBuffer: the indirect command buffer"])
+    return;
+  SMIndirectCommandBuffer* const indirect = (SMIndirectCommandBuffer*)buffer;
+  const std::shared_ptr<softmetal::IndirectCommands> commands = *indirect->commands_;
+  const std::string problem = softmetal::problem_of_execution(*commands, range);
+  if (!problem.empty()) return report_misuse("executeCommandsInBuffer: " + problem);
+  softmetal::IndirectExecution execution{
+      commands, range, compute_->pipeline, compute_->inherited(commands->inherits_buffers), {}};
+  if (![device_ supportsFamily:MTLGPUFamilyApple9])
+    execution.usable = compute_->dispatched_pipelines;
+  [commands_ need:indirect];
+  [commands_ executes:commands range:range];
+  if (softmetal::is_captured([commands_ commandQueue])) {
+    softmetal::capture(self, std::to_string(range.length) + " commands from " +
+                                 std::to_string(range.location) + " on of " + [indirect described] +
+                                 " are executed");
+  }
+  [commands_ record:[=](Run& run) { return execution.run(run); }];
+  compute_->forget_arguments();
 }
 - (void)memoryBarrierWithScope:(MTLBarrierScope)scope {
   if (![self mayEncode:"memoryBarrierWithScope"]) return;

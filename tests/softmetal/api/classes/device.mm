@@ -8,6 +8,7 @@
 #include "tests/softmetal/api/classes/counters.h"
 #include "tests/softmetal/api/classes/events.h"
 #include "tests/softmetal/api/classes/faults.h"
+#include "tests/softmetal/api/classes/indirect_commands.h"
 #include "tests/softmetal/api/classes/programs.h"
 #include "tests/softmetal/api/classes/residency_set.h"
 #include "tests/softmetal/api/classes/resources.h"
@@ -280,6 +281,12 @@ NSArray<id<MTLDevice>>* MTLCopyAllDevices() { return [all_devices() retain]; }
     return nil;
   }
   return softmetal::new_residency_set(self, descriptor, error);
+}
+- (id<MTLIndirectCommandBuffer>)newIndirectCommandBufferWithDescriptor:
+                                    (MTLIndirectCommandBufferDescriptor*)descriptor
+                                                       maxCommandCount:(NSUInteger)count
+                                                               options:(MTLResourceOptions)options {
+  return softmetal::new_indirect_command_buffer(self, descriptor, count, options);
 }
 - (id<MTLFence>)newFence {
   if (must_fail("newFence")) return nil;

@@ -14,9 +14,10 @@ void check_use(const Pass& pass, const std::string& what, const Part& part, Use 
   if (!hazard.empty()) report_misuse("hazard: " + hazard);
 }
 
-void Dispatched::bind(int index, const Part& part, size_t offset, const UsedObject& object) {
+void Dispatched::bind(int index, const Part& part, size_t offset, const UsedObject& object,
+                      bool is_writable) {
   uint8_t* const begin = part.device() + offset;
-  arguments.buffers[index] = {begin, part.size - offset};
+  arguments.buffers[index] = {begin, part.size - offset, is_writable};
   places_[begin] = {part, object, nullptr};
 }
 
@@ -36,6 +37,20 @@ void Dispatched::make_resident(const Resident& resident, bool is_writable) {
     arguments.resident.push_back({begin, resident.part.size, is_writable, resident.object.name});
     places_.emplace(begin, place);
   }
+}
+
+std::optional<bool> Dispatched::residency_of(const Part& buffer,
+                                             const std::vector<Resident>& of_sets) const {
+  if (std::any_of(of_sets.begin(), of_sets.end(), [&](const Resident& each) {
+        return each.part.device() == buffer.device() && each.part.size == buffer.size;
+      }))
+    return true;
+  std::optional<bool> is_writable;
+  for (const MemoryRange& range : arguments.resident) {
+    if (range.begin == buffer.device() && range.size == buffer.size)
+      is_writable = is_writable.value_or(false) || range.writable;
+  }
+  return is_writable;
 }
 
 RunOptions Dispatched::options() const {

@@ -40,11 +40,15 @@ class Dispatched {
   };
   std::optional<Indirect> indirect;  // else the grid counts
 
-  void bind(int index, const Part& part, size_t offset, const UsedObject& object);
+  void bind(int index, const Part& part, size_t offset, const UsedObject& object,
+            bool is_writable = true);
   void bind(int index, const std::shared_ptr<Texture>& texture, const Part& part,
             const UsedObject& object);
   // Adds what argument buffers may refer to, unless it has been added.
   void make_resident(const Resident& resident, bool is_writable);
+  // Whether a resident buffer may be written; nothing if it is not resident. Those of residency
+  // sets are given.
+  std::optional<bool> residency_of(const Part& buffer, const std::vector<Resident>& of_sets) const;
 
   // Why the arguments do not fit the function, or nothing.
   std::string problem() const;

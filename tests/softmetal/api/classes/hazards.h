@@ -42,6 +42,12 @@ struct Pass {
   // complete.
   uint32_t buffers_done = 0, textures_done = 0;
   std::map<const void*, uint32_t> done;
+  // In a serial pass, while indirect commands are executed: those from this number on are
+  // concurrent.
+  uint32_t concurrent_from = UINT32_MAX;
+
+  // Whatever commands before the running one did is complete.
+  void wait_for_all() { buffers_done = textures_done = concurrent_from = command; }
 };
 PassId new_pass();
 

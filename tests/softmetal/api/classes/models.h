@@ -29,5 +29,7 @@ inline constexpr size_t kThreadgroupMemory = 32768;
 inline constexpr uint32_t kMaxThreads = 1024;
 inline constexpr size_t kBufferSlots = 31, kTextureSlots = 128, kSamplerSlots = 16;
 inline constexpr size_t kPassSampleBuffers = 4;
+// In an indirect command buffer, and in an execution of one.
+inline constexpr size_t kMostIndirectCommands = 16384;
 
 }  // namespace softmetal

@@ -41,6 +41,36 @@ std::string limit_problem(const Function& function) {
          " bytes of threadgroup memory, and the device " + std::to_string(kThreadgroupMemory);
 }
 
+std::string indirect_problem(const Function& function) {
+  for (const ArgumentInfo& each : function.arguments) {
+    if (!each.present || !each.parameter.binding) continue;
+    const bool is_texture = *each.parameter.binding == BindingKind::Texture;
+    if (!is_texture && *each.parameter.binding != BindingKind::Sampler) continue;
+    return "Compute function cannot be used with indirect command buffers: kernel \"" +
+           function.name + "\" takes the " + (is_texture ? "texture" : "sampler") + " \"" +
+           each.parameter.name + "\" as an argument; an argument buffer may refer to it";
+  }
+  return "";
+}
+
+namespace {
+
+std::shared_ptr<const PipelineState> state_of(id<MTLDevice> device,
+                                              MTLComputePipelineDescriptor* descriptor,
+                                              std::shared_ptr<Function> function) {
+  auto state = std::make_shared<PipelineState>();
+  state->simd_width = ((SMDevice*)device)->model_->simd_width;
+  state->most_threads = function->max_threads != 0 ? function->max_threads : kMaxThreads;
+  if (descriptor.maxTotalThreadsPerThreadgroup != 0)
+    state->most_threads = std::min(state->most_threads, descriptor.maxTotalThreadsPerThreadgroup);
+  state->is_multiple = descriptor.threadGroupSizeIsMultipleOfThreadExecutionWidth;
+  state->supports_indirect = descriptor.supportIndirectCommandBuffers;
+  state->function = std::move(function);
+  return state;
+}
+
+}  // namespace
+
 id<MTLComputePipelineState> new_pipeline(id<MTLDevice> device,
                                          MTLComputePipelineDescriptor* descriptor,
                                          MTLPipelineOption options,
@@ -62,24 +92,20 @@ id<MTLComputePipelineState> new_pipeline(id<MTLDevice> device,
   std::string problem;
   auto generated = generate(descriptor, options, problem);
   if (generated != nullptr) problem = limit_problem(*generated);
+  if (generated != nullptr && problem.empty() && descriptor.supportIndirectCommandBuffers)
+    problem = indirect_problem(*generated);
   if (!problem.empty()) {
     set_error(error, MTLLibraryErrorDomain, MTLLibraryErrorInternal, problem);
     return nil;
   }
-  const Function& f = *generated;
   SMPipeline* const pipeline = [[SMPipeline alloc] initWithDevice:device kind:"pipeline state"];
-  pipeline->function_ = new std::shared_ptr<Function>(generated);
-  pipeline->most_threads_ = f.max_threads != 0 ? f.max_threads : kMaxThreads;
-  if (descriptor.maxTotalThreadsPerThreadgroup != 0) {
-    pipeline->most_threads_ =
-        std::min(pipeline->most_threads_, descriptor.maxTotalThreadsPerThreadgroup);
-  }
-  pipeline->multiple_ = descriptor.threadGroupSizeIsMultipleOfThreadExecutionWidth;
+  pipeline->pipeline_ =
+      new std::shared_ptr<const PipelineState>(state_of(device, descriptor, generated));
   [pipeline setLabel:descriptor.label];
   constexpr auto kDescribes = MTLPipelineOptionArgumentInfo | MTLPipelineOptionBufferTypeInfo;
   if (reflection != nullptr && (options & kDescribes) != 0) {
     MTLComputePipelineReflection* const made = [[MTLComputePipelineReflection new] autorelease];
-    made->bindings_ = [bindings_of(f) retain];
+    made->bindings_ = [bindings_of(*generated) retain];
     *reflection = made;
   }
   return pipeline;
@@ -117,23 +143,23 @@ id<MTLSamplerState> new_sampler(id<MTLDevice> device, MTLSamplerDescriptor* d) {
 
 @implementation SMPipeline
 - (void)dealloc {
-  delete function_;
+  delete pipeline_;
   [super dealloc];
 }
 - (NSUInteger)threadExecutionWidth {
-  return ((SMDevice*)device_)->model_->simd_width;
+  return (*pipeline_)->simd_width;
 }
 - (NSUInteger)maxTotalThreadsPerThreadgroup {
-  return most_threads_;
+  return (*pipeline_)->most_threads;
 }
 - (NSUInteger)staticThreadgroupMemoryLength {
-  return (*function_)->threadgroup_memory;
+  return (*pipeline_)->function->threadgroup_memory;
 }
 - (BOOL)supportIndirectCommandBuffers {
-  return NO;
+  return (*pipeline_)->supports_indirect;
 }
 - (MTLResourceID)gpuResourceID {
-  return MTLResourceID{reinterpret_cast<uint64_t>(function_->get())};
+  return MTLResourceID{reinterpret_cast<uint64_t>((*pipeline_)->function.get())};
 }
 @end
 

@@ -19,11 +19,22 @@
 }
 @end
 
+namespace softmetal {
+
+// What dispatches need of a pipeline state. It outlives it.
+struct PipelineState {
+  std::shared_ptr<Function> function;
+  uint32_t simd_width = 0;
+  NSUInteger most_threads = 0;
+  bool is_multiple = false;  // threadgroups are to be multiples of simdgroups
+  bool supports_indirect = false;
+};
+
+}  // namespace softmetal
+
 @interface SMPipeline : SMObject <MTLComputePipelineState> {
  @public
-  std::shared_ptr<softmetal::Function>* function_;
-  NSUInteger most_threads_;
-  BOOL multiple_;  // threadgroups are to be multiples of simdgroups
+  std::shared_ptr<const softmetal::PipelineState>* pipeline_;
 }
 @end
 
@@ -54,6 +65,8 @@ MTLBindingAccess texture_access_of(const SmDescription& description);
 
 // What keeps a function from being a pipeline of the device, or nothing.
 std::string limit_problem(const Function& function);
+// What keeps it from being used by indirect commands, or nothing.
+std::string indirect_problem(const Function& function);
 // The arguments of a function, as objects of MTLBinding. Autoreleased.
 NSArray* bindings_of(const Function& function);
 

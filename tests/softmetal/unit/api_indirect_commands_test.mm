@@ -1,0 +1,349 @@
+// Indirect command buffers: what their commands run, when they are read, what is resident, and what
+// orders them.
+#include "tests/softmetal/unit/api_indirect.h"
+
+namespace softmetal {
+namespace {
+
+class IndirectCommandsTest : public IndirectTest {};
+
+// Copies by addresses, and increments.
+TEST_F(IndirectCommandsTest, RunAgainOverOtherContents) {
+  for (id<MTLDevice> on in devices) {
+    id<MTLComputePipelineState> copy = indirect_pipeline(
+        on, "struct Args { device int* from [[id(0)]]; device int* to [[id(1)]]; };\n"
+            "kernel void copy(constant Args& a [[buffer(1)]]) { a.to[0] = a.from[0]; }");
+    id<MTLComputePipelineState> add = indirect_pipeline(on, kIncrement);
+    id<MTLBuffer> first = buffer_of(on, 4), second = buffer_of(on, 4), to = buffer_of(on, 16),
+                  arguments = buffer_of(on, 16);
+    contents<int>(first)[0] = 10;
+    contents<int>(second)[0] = 20;
+    contents<uint64_t>(arguments)[1] = [to gpuAddress];
+    id<MTLIndirectCommandBuffer> commands = commands_of(on, 5);
+    EXPECT_EQ([commands size], 5U);
+    [[commands indirectComputeCommandAtIndex:0] setComputePipelineState:copy];
+    [[commands indirectComputeCommandAtIndex:0] setKernelBuffer:arguments offset:0 atIndex:1];
+    [[commands indirectComputeCommandAtIndex:0] concurrentDispatchThreadgroups:kOne
+                                                         threadsPerThreadgroup:kOne];
+    // The one between does nothing.
+    id<MTLIndirectComputeCommand> third = [commands indirectComputeCommandAtIndex:2];
+    [third setComputePipelineState:add];
+    [third setKernelBuffer:to offset:0 atIndex:0];
+    [third setBarrier];
+    [third concurrentDispatchThreads:MTLSizeMake(3, 1, 1)
+               threadsPerThreadgroup:MTLSizeMake(2, 1, 1)];
+    increments(commands, 3, to, add);  // outside of the range
+    id<MTLCommandQueue> its_queue = [[on newCommandQueue] autorelease];
+    for (id<MTLBuffer> from in @[ first, second ]) {
+      contents<uint64_t>(arguments)[0] = [from gpuAddress];
+      id<MTLCommandBuffer> buffer = [its_queue commandBuffer];
+      id<MTLComputeCommandEncoder> encoder = [buffer computeCommandEncoder];
+      use_first(encoder, {copy, add});
+      use(encoder, {first, second, to, arguments});
+      [encoder executeCommandsInBuffer:commands withRange:NSMakeRange(0, 3)];
+      [encoder endEncoding];
+      run(buffer);
+      ASSERT_EQ([buffer status], MTLCommandBufferStatusCompleted);
+      EXPECT_EQ(contents<int>(to)[0], contents<int>(from)[0] + 1);
+    }
+    EXPECT_EQ(contents<int>(to)[2], 2);
+    EXPECT_EQ(contents<int>(to)[3], 0);
+  }
+}
+
+TEST_F(IndirectCommandsTest, InheritPipelineAndBuffers) {
+  MTLIndirectCommandBufferDescriptor* const d =
+      [[MTLIndirectCommandBufferDescriptor new] autorelease];
+  EXPECT_TRUE(d.inheritPipelineState);
+  EXPECT_TRUE(d.inheritBuffers);
+  EXPECT_EQ(d.maxKernelBufferBindCount, 31U);
+  EXPECT_EQ(d.commandTypes, 0U);
+  d.commandTypes = MTLIndirectCommandTypeConcurrentDispatch;
+  id<MTLIndirectCommandBuffer> commands = commands_with([[d copy] autorelease], 1);
+  id<MTLIndirectComputeCommand> command = [commands indirectComputeCommandAtIndex:0];
+  [command concurrentDispatchThreadgroups:MTLSizeMake(2, 1, 1) threadsPerThreadgroup:kOne];
+  id<MTLBuffer> x = buffer(16);
+  const auto run_with = [&](id<MTLComputePipelineState> pipeline) {
+    id<MTLCommandBuffer> on = [queue commandBuffer];
+    id<MTLComputeCommandEncoder> encoder = [on computeCommandEncoder];
+    if (pipeline != nil) [encoder setComputePipelineState:pipeline];
+    [encoder setBuffer:x offset:4 atIndex:0];
+    [encoder executeCommandsInBuffer:commands withRange:NSMakeRange(0, 1)];
+    // Not what comes after it.
+    [encoder setBuffer:buffer(16) offset:0 atIndex:0];
+    [encoder endEncoding];
+    run(on);
+    return [on status];
+  };
+  EXPECT_EQ(run_with(add), MTLCommandBufferStatusCompleted);
+  EXPECT_EQ(contents<int>(x)[0], 0);
+  EXPECT_EQ(contents<int>(x)[2], 1);
+  EXPECT_EQ(run_with(increment()), MTLCommandBufferStatusError);
+  expect_said(
+      "executeCommandsInBuffer: command 0 of an indirect command buffer: the pipeline state "
+      "was made without supportIndirectCommandBuffers");
+  EXPECT_EQ(run_with(nil), MTLCommandBufferStatusError);
+  expect_said("command 0 of an indirect command buffer: no pipeline state is set");
+  [command concurrentDispatchThreadgroups:kOne threadsPerThreadgroup:MTLSizeMake(2000, 1, 1)];
+  EXPECT_EQ(run_with(add), MTLCommandBufferStatusError);
+  expect_said("more threads per threadgroup than maxTotalThreadsPerThreadgroup");
+}
+
+TEST_F(IndirectCommandsTest, AreReadWhenTheyRun) {
+  id<MTLBuffer> x = buffer(4), y = buffer(4);
+  id<MTLIndirectCommandBuffer> commands = commands_of(device, 2);
+  increments(commands, 0, x);
+  increments(commands, 1, x);
+  id<MTLCommandBuffer> on = [queue commandBuffer];
+  encode(on, commands, {x, y});
+  [[commands indirectComputeCommandAtIndex:0] setKernelBuffer:y offset:0 atIndex:0];
+  [commands resetWithRange:NSMakeRange(1, 1)];
+  run(on);
+  EXPECT_EQ(contents<int>(x)[0], 0);
+  EXPECT_EQ(contents<int>(y)[0], 1);
+  [[commands indirectComputeCommandAtIndex:0] reset];
+  execute(commands, {x, y});
+  EXPECT_EQ(contents<int>(y)[0], 1);
+}
+
+TEST_F(IndirectCommandsTest, StayAsTheyAreWhileTheyMayRun) {
+  id<MTLBuffer> x = buffer(4);
+  id<MTLIndirectCommandBuffer> commands = commands_of(device, 2);
+  id<MTLIndirectComputeCommand> command = increments(commands, 0, x);
+  id<MTLSharedEvent> event = [[device newSharedEvent] autorelease];
+  id<MTLCommandBuffer> on = [queue commandBuffer];
+  [on encodeWaitForEvent:event value:1];
+  encode(on, commands, {x}, NSMakeRange(0, 1));
+  [command clearBarrier];
+  [on commit];
+  constexpr const char* kReads = ": a command buffer that executes the command, and has not "
+                                 "completed, reads it when it runs";
+  const auto refused = [&](const char* call) { expect_said((call + std::string(kReads)).c_str()); };
+  [command setComputePipelineState:add];
+  refused("setComputePipelineState of an indirect command");
+  [command setKernelBuffer:x offset:0 atIndex:0];
+  refused("setKernelBuffer");
+  [command concurrentDispatchThreadgroups:kOne threadsPerThreadgroup:kOne];
+  refused("concurrentDispatchThreadgroups");
+  [command concurrentDispatchThreads:kOne threadsPerThreadgroup:kOne];
+  refused("concurrentDispatchThreads");
+  [command setBarrier];
+  refused("setBarrier");
+  [command clearBarrier];
+  refused("clearBarrier");
+  [command reset];
+  refused("reset");
+  [commands resetWithRange:NSMakeRange(0, 2)];
+  refused("resetWithRange");
+  increments(commands, 1, x);  // is not executed
+  [event setSignaledValue:1];
+  [on waitUntilCompleted];
+  [command reset];
+  EXPECT_EQ(contents<int>(x)[0], 1);
+}
+
+TEST_F(IndirectCommandsTest, NeedWhatNobodyRetainsForThem) {
+  id<MTLBuffer> x = buffer(4);
+  id<MTLSharedEvent> event = [[device newSharedEvent] autorelease];
+  id<MTLIndirectComputeCommand> command = nil;
+  id<MTLCommandBuffer> on = [queue commandBufferWithUnretainedReferences];
+  [on encodeWaitForEvent:event value:1];
+  @autoreleasepool {
+    id<MTLIndirectCommandBuffer> commands = commands_of(device, 1);
+    command = [increments(commands, 0, x) retain];
+    encode(on, commands, {x});
+    [on commit];
+  }
+  expect_said("dealloc: the indirect command buffer is needed by a command buffer that has not "
+              "completed");
+  [command setBarrier];
+  expect_said("setBarrier: the indirect command buffer was deallocated");
+  [command release];
+  [event setSignaledValue:1];
+  [on waitUntilCompleted];
+  EXPECT_EQ(contents<int>(x)[0], 1);
+  // A command buffer that retains keeps indirect commands, but not their pipeline states.
+  on = [queue commandBuffer];
+  @autoreleasepool {
+    id<MTLIndirectCommandBuffer> commands = commands_of(device, 1);
+    [on encodeWaitForEvent:event value:2];
+    increments(commands, 0, x, indirect_pipeline(device, kIncrement));
+    encode(on, commands, {x});
+    [on commit];
+  }
+  expect_said("dealloc: the pipeline state is needed by a command buffer that has not completed");
+  [event setSignaledValue:2];
+  [on waitUntilCompleted];
+  on = [queue commandBuffer];
+  @autoreleasepool {
+    id<MTLIndirectCommandBuffer> commands = commands_of(device, 1);
+    increments(commands, 0, buffer(4));
+    encode(on, commands, {x});
+  }
+  [on commit];
+  expect_said("commit: the buffer was deallocated after commands that use it were encoded");
+}
+
+TEST_F(IndirectCommandsTest, BuffersAreResident) {
+  id<MTLBuffer> x = buffer(4);
+  id<MTLIndirectCommandBuffer> commands = commands_of(device, 1);
+  increments(commands, 0, x);
+  constexpr const char* kAbsent =
+      "executeCommandsInBuffer: command 0 of an indirect command buffer: the buffer is not "
+      "resident: it must be named by useResource or useHeap, or be in a residency set";
+  EXPECT_EQ(execute(commands, {}), MTLCommandBufferStatusError);
+  expect_said(kAbsent);
+  EXPECT_EQ(execute(commands, {x}, MTLResourceUsageRead), MTLCommandBufferStatusError);
+  EXPECT_EQ(execute(commands, {x}), MTLCommandBufferStatusCompleted);
+  id<MTLResidencySet> set =
+      [[device newResidencySetWithDescriptor:[[MTLResidencySetDescriptor new] autorelease]
+                                       error:nullptr] autorelease];
+  [queue addResidencySet:set];
+  [set addAllocation:x];
+  EXPECT_EQ(execute(commands, {}), MTLCommandBufferStatusError) << "that is not committed";
+  expect_said(kAbsent);
+  [set commit];
+  EXPECT_EQ(execute(commands, {}), MTLCommandBufferStatusCompleted);
+  EXPECT_EQ(contents<int>(x)[0], 2);
+}
+
+TEST_F(IndirectCommandsTest, HeapsMakeBuffersReadable) {
+  MTLHeapDescriptor* const d = [[MTLHeapDescriptor new] autorelease];
+  d.size = 1024;
+  d.storageMode = MTLStorageModeShared;
+  id<MTLHeap> heap = [[device newHeapWithDescriptor:d] autorelease];
+  id<MTLBuffer> from = [[heap newBufferWithLength:4 options:0] autorelease], to = buffer(4);
+  contents<int>(from)[0] = 6;
+  id<MTLIndirectCommandBuffer> commands = commands_of(device, 1);
+  id<MTLIndirectComputeCommand> command = increments(
+      commands, 0, to,
+      indirect_pipeline(device, "kernel void copy(device int* to [[buffer(0)]], "
+                                "device const int* from [[buffer(1)]]) { to[0] = from[0]; }"));
+  [command setKernelBuffer:from offset:0 atIndex:1];
+  for (const bool uses_heap : {false, true}) {
+    id<MTLCommandBuffer> on = [queue commandBuffer];
+    id<MTLComputeCommandEncoder> encoder = [on computeCommandEncoder];
+    use(encoder, {to});
+    if (uses_heap) [encoder useHeap:heap];
+    [encoder executeCommandsInBuffer:commands withRange:NSMakeRange(0, 1)];
+    [encoder endEncoding];
+    run(on);
+    if (!uses_heap) expect_said("the buffer is not resident");
+  }
+  EXPECT_EQ(contents<int>(to)[0], 6);
+}
+
+TEST_F(IndirectCommandsTest, AreConcurrentInOneExecution) {
+  for (const MTLDispatchType type : {MTLDispatchTypeSerial, MTLDispatchTypeConcurrent}) {
+    id<MTLBuffer> x = buffer(4), y = buffer(4);
+    id<MTLIndirectCommandBuffer> commands = commands_of(device, 3);
+    increments(commands, 0, x);
+    increments(commands, 1, y);
+    run_in(type, commands, {x, y});
+    expect_nothing_said();
+    id<MTLIndirectComputeCommand> last = increments(commands, 2, x);
+    run_in(type, commands, {x, y});
+    expect_said("hazard: kernel \"increment\" uses byte 0 of the buffer, which kernel "
+                "\"increment\" writes in the same encoder");
+    [last setBarrier];
+    run_in(type, commands, {x, y});
+    expect_nothing_said();
+    [last clearBarrier];
+    run_in(type, commands, {x, y});
+    expect_said("hazard: ");
+    // A barrier also holds for commands after its own.
+    [[commands indirectComputeCommandAtIndex:1] setBarrier];
+    run_in(type, commands, {x, y});
+    expect_nothing_said();
+  }
+}
+
+TEST_F(IndirectCommandsTest, AreOrderedAsDispatchesOutsideOfAnExecution) {
+  for (const MTLDispatchType type : {MTLDispatchTypeSerial, MTLDispatchTypeConcurrent}) {
+    for (const bool has_barrier : {false, true}) {
+      const auto check = [&] {
+        type == MTLDispatchTypeSerial || has_barrier ? expect_nothing_said()
+                                                     : expect_said("hazard: ");
+      };
+      id<MTLBuffer> x = buffer(4);
+      id<MTLIndirectCommandBuffer> commands = commands_of(device, 1);
+      increments(commands, 0, x);
+      run_in(type, commands, {x}, 2, has_barrier);  // executions
+      check();
+      if (has_barrier) [[commands indirectComputeCommandAtIndex:0] setBarrier];
+      run_in(type, commands, {x}, 2);
+      check();
+      for (const bool is_first : {false, true}) {
+        id<MTLCommandBuffer> on = [queue commandBuffer];
+        id<MTLComputeCommandEncoder> encoder = [on computeCommandEncoderWithDispatchType:type];
+        use(encoder, {x});
+        if (is_first) dispatch(encoder, increment(), x);
+        if (is_first && has_barrier) [encoder memoryBarrierWithScope:MTLBarrierScopeBuffers];
+        [encoder executeCommandsInBuffer:commands withRange:NSMakeRange(0, 1)];
+        if (!is_first && has_barrier) [encoder memoryBarrierWithResources:(id*)&x count:1];
+        if (!is_first) dispatch(encoder, increment(), x);
+        [encoder endEncoding];
+        run(on);
+        check();
+      }
+    }
+  }
+}
+
+TEST_F(IndirectCommandsTest, LeaveNoArgumentsBehind) {
+  id<MTLBuffer> x = buffer(4);
+  id<MTLIndirectCommandBuffer> commands = commands_of(device, 1);
+  increments(commands, 0, x);
+  id<MTLCommandBuffer> on = [queue commandBuffer];
+  id<MTLComputeCommandEncoder> encoder = [on computeCommandEncoder];
+  use(encoder, {x});
+  dispatch(encoder, add, x);
+  [encoder executeCommandsInBuffer:commands withRange:NSMakeRange(0, 1)];
+  [encoder dispatchThreadgroups:kOne threadsPerThreadgroup:kOne];
+  expect_said("dispatchThreadgroups: no pipeline state is set (executeCommandsInBuffer leaves "
+              "pipeline and arguments undefined)");
+  [encoder setComputePipelineState:add];
+  [encoder dispatchThreadgroups:kOne threadsPerThreadgroup:kOne];
+  expect_said("buffer 0, \"x\", is not bound (executeCommandsInBuffer leaves pipeline");
+  dispatch(encoder, add, x);
+  // What is resident remains.
+  [encoder executeCommandsInBuffer:commands withRange:NSMakeRange(0, 1)];
+  [encoder endEncoding];
+  run(on);
+  EXPECT_EQ(contents<int>(x)[0], 4);
+}
+
+TEST_F(IndirectCommandsTest, MayOnlyUsePipelinesThatTheEncoderHasUsed) {
+  id<MTLCommandQueue> old = [[discrete newCommandQueue] autorelease];
+  id<MTLBuffer> x = buffer_of(discrete, 4);
+  id<MTLIndirectCommandBuffer> commands = commands_of(discrete, 1);
+  id<MTLComputePipelineState> its = indirect_pipeline(discrete, kIncrement),
+                              other = indirect_pipeline(discrete, kIncrement);
+  increments(commands, 0, x, its);
+  const auto run_after = [&](const std::function<void(id<MTLComputeCommandEncoder>)>& before) {
+    id<MTLCommandBuffer> on = [old commandBuffer];
+    id<MTLComputeCommandEncoder> encoder = [on computeCommandEncoder];
+    before(encoder);
+    use(encoder, {x});
+    [encoder executeCommandsInBuffer:commands withRange:NSMakeRange(0, 1)];
+    [encoder endEncoding];
+    run(on);
+    return [on status];
+  };
+  constexpr const char* kFault = "command 0 of an indirect command buffer: GPUs before family "
+                                 "Apple9 fault unless the encoder itself has used the pipeline";
+  EXPECT_EQ(run_after([](id) {}), MTLCommandBufferStatusError);
+  expect_said(kFault);
+  run_after([&](id<MTLComputeCommandEncoder> encoder) { [encoder setComputePipelineState:its]; });
+  expect_said(kFault);
+  run_after([&](id<MTLComputeCommandEncoder> encoder) { use_first(encoder, {other}); });
+  expect_said(kFault);
+  EXPECT_EQ(
+      run_after([&](id<MTLComputeCommandEncoder> encoder) { use_first(encoder, {its, other}); }),
+      MTLCommandBufferStatusCompleted);
+  EXPECT_FALSE([discrete supportsFamily:MTLGPUFamilyApple9]);
+  EXPECT_TRUE([device supportsFamily:MTLGPUFamilyApple9]) << "which has no such rule";
+}
+
+}  // namespace
+}  // namespace softmetal
