@@ -14,6 +14,7 @@ KERNELS, STAGING = "commands/transfer_kernels.mm", "commands/staging.mm"
 SEMAPHORE, MEMORY, MAPPING = "commands/semaphore.mm", "memory/memory.mm", "memory/map_queue.mm"
 CHECK, PROGRAM = "kernels/kernel_check.mm", "kernels/program.mm"
 FUNCTIONS = "kernels/functions.mm"
+RUN, RUNS = "commands/recorded_run.mm", "commands/recorded_runs.mm"
 
 FAULTS = (
     Fault(
@@ -360,15 +361,63 @@ FAULTS = (
     ),
     Fault(
         "addresses lose their offsets",
-        ENCODER,
-        "arguments.use_by_address(place.memory, buffer->access) + place.offset;",
-        "arguments.use_by_address(place.memory, buffer->access);",
+        "commands/references.mm",
+        "objc(memory).gpuAddress + bound.offset",
+        "objc(memory).gpuAddress",
     ),
     Fault(
         "constants follow the argument buffer's resources",
         "kernels/kernel_slots.h",
         "return in_argument_buffer ? 1 : buffers;",
         "return buffers;",
+    ),
+    Fault(
+        "recorded dispatches lose the barriers between them",
+        RUN,
+        "if (is_after_barrier) [command setBarrier];",
+        "",
+    ),
+    Fault(
+        "the memory for recorded arguments is not named",
+        RUN,
+        "used_ = {{arguments_.get(), Access::Read}};",
+        "used_.clear();",
+    ),
+    Fault(
+        "recorded arguments are those of the first table",
+        RUN,
+        "return is_bound_ && (!has_slots_ || table_number_ == range.table_number());",
+        "return is_bound_;",
+    ),
+    Fault(
+        "recorded arguments change while a batch uses them",
+        RUNS,
+        "return each.use_count() == 1;",
+        "return each.use_count() >= 1;",
+    ),
+    Fault(
+        "what only one recorded dispatch writes is named for reading",
+        RUN,
+        "known->second = Access::ReadWrite;",
+        "known->second = Access::Read;",
+    ),
+    Fault(
+        "the arguments from before recorded dispatches count as set",
+        RUN,
+        "  arguments.forget();\n",
+        "",
+    ),
+    Fault(
+        "pipelines of recorded dispatches are not used before",
+        RUN,
+        "if (needs_pipelines &&",
+        "if (false && needs_pipelines &&",
+    ),
+    Fault(
+        "recorded constants begin where their addresses do",
+        RUN,
+        "return {addresses, add(slots.constant_bytes)};",
+        "return {addresses, addresses};",
     ),
     Fault(
         "an archive that lacks a kernel stays",

@@ -16,6 +16,7 @@ struct MetalMemory;    // id<MTLBuffer>
 struct MetalImage;     // id<MTLTexture>
 struct MetalHeap;
 struct MetalPipeline;  // id<MTLComputePipelineState>
+struct MetalIndirect;  // id<MTLIndirectCommandBuffer>
 struct MetalArchive;   // id<MTLBinaryArchive>
 struct MetalFence;
 struct MetalEvent;

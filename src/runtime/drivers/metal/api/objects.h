@@ -27,6 +27,9 @@ inline id<MTLHeap> objc(MetalHeap* object) { return (id<MTLHeap>)object; }
 inline id<MTLComputePipelineState> objc(MetalPipeline* object) {
   return (id<MTLComputePipelineState>)object;
 }
+inline id<MTLIndirectCommandBuffer> objc(MetalIndirect* object) {
+  return (id<MTLIndirectCommandBuffer>)object;
+}
 inline id<MTLBinaryArchive> objc(MetalArchive* object) { return (id<MTLBinaryArchive>)object; }
 inline id<MTLFence> objc(MetalFence* object) { return (id<MTLFence>)object; }
 inline id<MTLEvent> objc(MetalEvent* object) { return (id<MTLEvent>)object; }

@@ -20,6 +20,9 @@ class ArgumentTable {
  public:
   // For another encoder, or after a stranger has used this one: nothing is known to be set.
   void begin(MetalCompute* encoder);
+  // After the encoder has executed indirect commands: nothing is known to be set, but resources
+  // remain named.
+  void forget();
 
   void set_pipeline(MetalPipeline* pipeline);
   void set_buffer(std::uint32_t index, MetalMemory* memory, std::uint64_t offset);
@@ -27,14 +30,11 @@ class ArgumentTable {
   void set_texture(std::uint32_t index, MetalImage* image);
   void set_local_bytes(std::uint32_t index, std::uint64_t bytes);
 
-  // Names the resource to the encoder, unless it has been named for this access, and returns its
-  // address for an argument buffer.
-  std::uint64_t use_by_address(MetalMemory* memory, Access access);
-  std::uint64_t use_by_address(MetalImage* image, Access access);
-
- private:
+  // Names an id<MTLResource> that is reached by its address to the encoder, unless it has been
+  // named for this access.
   void use(void* resource, Access access);
 
+ private:
   struct BufferSlot {
     MetalMemory* memory = nullptr;  // null for none, and for bytes
     std::uint64_t offset = 0;

@@ -8,6 +8,11 @@ namespace texloom::hal::metal {
 
 void ArgumentTable::begin(MetalCompute* encoder) {
   encoder_ = encoder;
+  used_.clear();
+  forget();
+}
+
+void ArgumentTable::forget() {
   pipeline_ = nullptr;
   for (BufferSlot& slot : buffers_) {
     slot.memory = nullptr;
@@ -15,7 +20,6 @@ void ArgumentTable::begin(MetalCompute* encoder) {
   }
   images_.fill(nullptr);
   local_bytes_.fill(0);
-  used_.clear();
 }
 
 void ArgumentTable::set_pipeline(MetalPipeline* pipeline) {
@@ -54,16 +58,6 @@ void ArgumentTable::set_local_bytes(std::uint32_t index, std::uint64_t bytes) {
   if (local_bytes_[index] == bytes) return;
   local_bytes_[index] = bytes;
   [objc(encoder_) setThreadgroupMemoryLength:bytes atIndex:index];
-}
-
-std::uint64_t ArgumentTable::use_by_address(MetalMemory* memory, Access access) {
-  use(memory, access);
-  return objc(memory).gpuAddress;
-}
-
-std::uint64_t ArgumentTable::use_by_address(MetalImage* image, Access access) {
-  use(image, access);
-  return objc(image).gpuResourceID._impl;
 }
 
 // What is named once stays named until the encoder ends.

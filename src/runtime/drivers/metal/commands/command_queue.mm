@@ -46,9 +46,9 @@ std::unique_ptr<QueueBackend::Scope> MetalCommandQueue::enter() { return enter_p
 
 // A batch that is being encoded.
 struct MetalCommandQueue::Encoding {
-  explicit Encoding(QueueMemory& memory) : staging(memory.staging), samples(memory.samples) {}
+  explicit Encoding(QueueMemory& memory) : kept(memory.staging), samples(memory.samples) {}
 
-  StagingRanges staging;
+  KeptObjects kept;
   SamplePairs samples;
   std::vector<MeasuredCommand> measured;  // of the open command buffer
   Submitted submitted;
@@ -69,7 +69,9 @@ Result<std::unique_ptr<QueueBackend::Work>> MetalCommandQueue::start(const Batch
   }
   signal_natively(batch.signals, submitted);
   commit(encoding);
-  submitted.staging = encoding.staging.release();
+  submitted.staging = encoding.kept.staging.release();
+  submitted.readbacks = std::move(encoding.kept.readbacks);
+  submitted.runs = std::move(encoding.kept.runs);
   submitted.samples = encoding.samples.release();
   return std::unique_ptr<Work>(
       std::make_unique<MetalWork>(context_, memory_, std::move(submitted), track_));
@@ -80,8 +82,7 @@ Status MetalCommandQueue::encode_commands(const Batch& batch, Encoding& encoding
   for (const CommandRange& range : batch.ranges) {
     passes_.barrier();  // command buffers run one after another
     TL_RETURN_IF_ERROR(context_->profile() == nullptr
-                           ? encoder_.encode(range, range.begin(), range.end(), encoding.staging,
-                                             encoding.submitted.readbacks)
+                           ? encoder_.encode(range, range.begin(), range.end(), encoding.kept)
                            : encode_measured(range, encoding));
   }
   return {};
@@ -98,8 +99,7 @@ Status MetalCommandQueue::encode_measured(const CommandRange& range, Encoding& e
     const bool is_alone = is_command && !samples;  // in its command buffer
     if (is_alone && !encoding.measured.empty()) TL_RETURN_IF_ERROR(commit_and_begin(encoding));
     passes_.begin_sampled(samples, memory_->samples.point());
-    TL_RETURN_IF_ERROR(
-        encoder_.encode(range, first, next, encoding.staging, encoding.submitted.readbacks));
+    TL_RETURN_IF_ERROR(encoder_.encode(range, first, next, encoding.kept));
     passes_.end_sampled();
     if (is_command) {
       MeasuredCommand& command = encoding.measured.emplace_back();

@@ -10,6 +10,8 @@
 
 #include "runtime/drivers/metal/api/handle.h"
 #include "runtime/drivers/metal/commands/passes.h"
+#include "runtime/drivers/metal/commands/recorded_run.h"
+#include "runtime/drivers/metal/commands/references.h"
 #include "runtime/drivers/metal/commands/staging.h"
 #include "runtime/drivers/metal/commands/transfer_kernels.h"
 #include "runtime/drivers/metal/platform/context.h"
@@ -28,6 +30,15 @@ struct StagedReadback {
   std::span<std::byte> to;
 };
 
+// What a batch keeps until it is complete.
+struct KeptObjects {
+  explicit KeptObjects(Staging& from) : staging(from) {}
+
+  StagingRanges staging;
+  std::vector<StagedReadback> readbacks;
+  std::vector<std::shared_ptr<const RecordedRun>> runs;
+};
+
 // Encodes for one queue. Used by one thread at a time, inside an autorelease pool.
 class Encoder {
  public:
@@ -35,10 +46,9 @@ class Encoder {
   Encoder(const Context& context, MetalQueue* queue, TransferKernels& kernels, Passes& passes)
       : context_(context), queue_(queue), kernels_(kernels), passes_(passes) {}
 
-  // Encodes segments into the command buffer of the passes. `staging` and `readbacks` must be kept
-  // until it is complete.
+  // Encodes segments into the command buffer of the passes.
   Status encode(const CommandRange& range, SegmentList::Iterator begin, SegmentList::Iterator end,
-                StagingRanges& staging, std::vector<StagedReadback>& readbacks);
+                KeptObjects& kept);
 
  private:
   class Leases;
@@ -46,6 +56,8 @@ class Encoder {
 
   Status encode(const Segment& any, const CommandRange& range);
   Result<MetalCompute*> encode_call(const KernelCall& call, const CommandRange& range);
+  void set_by_address(const KernelCall& call, std::span<const Binding> table);
+  void set_by_slot(const KernelCall& call, std::span<const Binding> table);
   Status encode(const DispatchSegment& segment, const CommandRange& range);
   Status encode(const IndirectDispatchSegment& segment, const CommandRange& range);
   Status encode(const FillSegment& segment, const CommandRange& range);
@@ -68,8 +80,8 @@ class Encoder {
   MetalQueue* queue_;
   TransferKernels& kernels_;
   Passes& passes_;
-  StagingRanges* staging_ = nullptr;                  // of the running call
-  std::vector<StagedReadback>* readbacks_ = nullptr;  // likewise
+  KeptObjects* kept_ = nullptr;        // of the running call
+  std::vector<Reference> references_;  // of one kernel; keeps its capacity
 };
 
 // Moves past the segments that are encoded as one command (at least one).

@@ -6,6 +6,7 @@
 
 #include "runtime/drivers/metal/api/native.h"
 #include "runtime/drivers/metal/api/objects.h"
+#include "runtime/drivers/metal/commands/recorded_runs.h"
 #include "runtime/drivers/metal/kernels/program.h"
 #include "runtime/drivers/metal/memory/memory.h"
 #include "runtime/hal/internal/recording/update_run.h"
@@ -87,11 +88,16 @@ SegmentList::Iterator skip_joined(SegmentList::Iterator first, SegmentList::Iter
 }
 
 Status Encoder::encode(const CommandRange& range, SegmentList::Iterator begin,
-                       SegmentList::Iterator end, StagingRanges& staging,
-                       std::vector<StagedReadback>& readbacks) {
-  staging_ = &staging;
-  readbacks_ = &readbacks;
+                       SegmentList::Iterator end, KeptObjects& kept) {
+  kept_ = &kept;
+  RecordedRuns runs(context_, range);
   while (begin != end) {
+    if (const RecordedRuns::Found found = runs.find(begin)) {
+      TL_RETURN_IF_ERROR(found.run->encode(passes_));
+      kept.runs.push_back(found.run);
+      begin = found.end;
+      continue;
+    }
     const SegmentList::Iterator next = skip_joined(begin, end);
     TL_RETURN_IF_ERROR(std::holds_alternative<UpdateSegment>(*begin) ? encode_updates(begin, next)
                                                                      : encode(*begin, range));
@@ -125,39 +131,47 @@ Result<MetalCompute*> Encoder::encode_call(const KernelCall& call, const Command
   const Kernel& kernel = as_metal(*call.executable).kernel(call.entry_point);
   ArgumentTable& arguments = passes_.arguments();
   arguments.set_pipeline(kernel.pipeline.get());
-  ArgumentAddresses addresses;
-  const bool in_argument_buffer = kernel.slots.in_argument_buffer;
-  KernelSlots next;
-  auto binding = call.bindings.begin();
+  if (kernel.slots.in_argument_buffer)
+    set_by_address(call, range.table());
+  else
+    set_by_slot(call, range.table());
+  std::uint32_t locals = 0;
   for (const KernelParam& param : call.entry().params) {
-    if (const auto* buffer = std::get_if<BufferParam>(&param)) {
-      const Place place = place_of(resolve_buffer(*binding++, range.table()));
-      if (in_argument_buffer)
-        addresses[next.resources()] =
-            arguments.use_by_address(place.memory, buffer->access) + place.offset;
-      else
-        arguments.set_buffer(next.buffers, place.memory, place.offset);
-    } else if (const auto* texture = std::get_if<TextureParam>(&param)) {
-      MetalImage* const image = as_metal(*resolve_texture(*binding++, range.table()).texture).get();
-      if (in_argument_buffer)
-        addresses[next.resources()] = arguments.use_by_address(image, texture->access);
-      else
-        arguments.set_texture(next.textures, image);
-    } else if (const auto* local = std::get_if<LocalParam>(&param)) {
-      arguments.set_local_bytes(next.locals, local->bytes);
-    }
-    count(param, next);
+    if (const auto* local = std::get_if<LocalParam>(&param))
+      arguments.set_local_bytes(locals++, local->bytes);
   }
-  if (in_argument_buffer)
-    arguments.set_bytes(0, std::as_bytes(std::span(addresses).first(next.resources())));
   if (kernel.slots.constant_bytes > 0) {
-    alignas(8) ConstantBytes packed;
-    std::fill_n(packed.begin(), kernel.slots.constant_bytes, std::byte{0});
+    alignas(8) ConstantBytes all;
+    const std::span packed = std::span(all).first(kernel.slots.constant_bytes);
     pack_constants(call.constants, packed);
-    arguments.set_bytes(kernel.slots.constants_slot(),
-                        std::span(packed).first(kernel.slots.constant_bytes));
+    arguments.set_bytes(kernel.slots.constants_slot(), packed);
   }
   return encoder;
+}
+
+// The addresses of the argument buffer are bytes of the command.
+void Encoder::set_by_address(const KernelCall& call, std::span<const Binding> table) {
+  find_references(call, table, references_);
+  ArgumentAddresses addresses;
+  for (std::size_t i = 0; i < references_.size(); ++i) {
+    passes_.arguments().use(references_[i].resource, references_[i].access);
+    addresses[i] = references_[i].address;
+  }
+  passes_.arguments().set_bytes(0, std::as_bytes(std::span(addresses).first(references_.size())));
+}
+
+void Encoder::set_by_slot(const KernelCall& call, std::span<const Binding> table) {
+  std::uint32_t buffers = 0, textures = 0;
+  auto binding = call.bindings.begin();
+  for (const KernelParam& param : call.entry().params) {
+    if (std::holds_alternative<BufferParam>(param)) {
+      const Place place = place_of(resolve_buffer(*binding++, table));
+      passes_.arguments().set_buffer(buffers++, place.memory, place.offset);
+    } else if (std::holds_alternative<TextureParam>(param)) {
+      passes_.arguments().set_texture(textures++,
+                                      as_metal(*resolve_texture(*binding++, table).texture).get());
+    }
+  }
 }
 
 Status Encoder::encode(const DispatchSegment& segment, const CommandRange& range) {
@@ -217,7 +231,7 @@ Status Encoder::encode_updates(SegmentList::Iterator begin, SegmentList::Iterato
   const BoundBuffer& target = std::get<UpdateSegment>(*begin).target;
   std::uint64_t bytes = 0;
   for (auto each = begin; each != end; ++each) bytes += std::get<UpdateSegment>(*each).data.size();
-  TL_ASSIGN_OR_RETURN(const StagingPlace staged, staging_->take(bytes, target.offset));
+  TL_ASSIGN_OR_RETURN(const StagingPlace staged, kept_->staging.take(bytes, target.offset));
   std::byte* to = staged.contents;
   for (auto each = begin; each != end; ++each) {
     const std::span<const std::byte> data = std::get<UpdateSegment>(*each).data;
@@ -228,9 +242,9 @@ Status Encoder::encode_updates(SegmentList::Iterator begin, SegmentList::Iterato
 
 Status Encoder::encode(const ReadbackSegment& segment, const CommandRange&) {
   const std::uint64_t bytes = segment.data.size();
-  TL_ASSIGN_OR_RETURN(const StagingPlace staged, staging_->take(bytes, segment.source.offset));
+  TL_ASSIGN_OR_RETURN(const StagingPlace staged, kept_->staging.take(bytes, segment.source.offset));
   TL_RETURN_IF_ERROR(copy(place_of(segment.source), {staged.memory, staged.offset}, bytes));
-  readbacks_->push_back({staged.contents, segment.data});
+  kept_->readbacks.push_back({staged.contents, segment.data});
   return {};
 }
 
@@ -251,7 +265,7 @@ struct Encoder::Block {
 Status Encoder::copy_in_blocks(const CopiedRows& all,
                                FunctionRef<Status(const Block&)> copy_block) {
   const std::uint64_t height = all.rows_within(context_.staging_bytes());
-  TL_ASSIGN_OR_RETURN(const StagingPlace staged, staging_->take(height * all.row_bytes));
+  TL_ASSIGN_OR_RETURN(const StagingPlace staged, kept_->staging.take(height * all.row_bytes));
   for (std::uint64_t begin = 0; begin < all.height; begin += height) {
     const CopiedRows rows = all.part(begin, std::min(height, all.height - begin));
     TL_RETURN_IF_ERROR(

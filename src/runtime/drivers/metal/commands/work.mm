@@ -99,6 +99,7 @@ Status MetalWork::wait() {
     for (const TimelinePoint& point : submitted_.signals)
       as_metal(*point.semaphore).release(point.value);
   }
+  submitted_.runs.clear();
   memory_->staging.give_back(submitted_.staging);
   memory_->samples.give_back(submitted_.samples);
   return status;

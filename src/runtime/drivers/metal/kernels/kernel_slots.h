@@ -6,6 +6,7 @@
 // others: a struct with the constants in order, each at a multiple of its size, as in C.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -65,8 +66,9 @@ inline KernelSlots slots_of(const EntryPoint& entry) {
 using ConstantBytes = std::array<std::byte, kMaxSetBytes>;
 using ArgumentAddresses = std::array<std::uint64_t, kMaxSetBytes / sizeof(std::uint64_t)>;
 
-// Writes the constants to the struct. What is between them is left as it is.
-inline void pack_constants(std::span<const Constant> constants, ConstantBytes& packed) {
+// Writes the constants to the struct, and zeros between them.
+inline void pack_constants(std::span<const Constant> constants, std::span<std::byte> packed) {
+  std::fill(packed.begin(), packed.end(), std::byte{0});
   std::uint64_t end = 0;
   for (const Constant& constant : constants) {
     const std::uint32_t bytes = byte_size(constant.type());

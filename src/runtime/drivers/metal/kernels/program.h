@@ -17,6 +17,7 @@ namespace texloom::hal::metal {
 struct Kernel {
   Handle<MetalPipeline> pipeline;
   KernelSlots slots;
+  bool is_recordable = false;  // in indirect command buffers
 };
 
 class MetalExecutable final : public Executable {

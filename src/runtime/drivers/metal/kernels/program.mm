@@ -40,6 +40,33 @@ MTLPipelineOption pipeline_options(ArchiveUse use) {
                                  : reflection;
 }
 
+Handle<MetalPipeline> make_pipeline(const Context& context,
+                                    MTLComputePipelineDescriptor* descriptor,
+                                    ArchiveOfKernels& archive,
+                                    MTLComputePipelineReflection** reflection, NSError** error) {
+  if (archive.use == ArchiveUse::Fill &&
+      ![objc(archive.archive) addComputePipelineFunctionsWithDescriptor:descriptor error:nullptr])
+    archive = {};  // the pipeline will tell why, or need none
+  descriptor.binaryArchives = archive.archive ? @[ objc(archive.archive) ] : nil;
+  return adopt<MetalPipeline>([objc(context.device())
+      newComputePipelineStateWithDescriptor:descriptor
+                                    options:pipeline_options(archive.use)
+                                 reflection:reflection
+                                      error:error]);
+}
+
+// Replaces the pipeline by one that indirect command buffers can use, if there is one: Metal does
+// not make it of each function, and does not say beforehand of which.
+void make_recordable(const Context& context, MTLComputePipelineDescriptor* descriptor,
+                     ArchiveOfKernels archive, Kernel& kernel) {
+  if (!kernel.slots.in_argument_buffer || kernel.slots.locals > 0) return;
+  descriptor.supportIndirectCommandBuffers = YES;
+  auto pipeline = make_pipeline(context, descriptor, archive, nullptr, nullptr);
+  if (!pipeline) return;
+  kernel.pipeline = std::move(pipeline);
+  kernel.is_recordable = true;
+}
+
 Result<Kernel> make_kernel(const Context& context, id<MTLFunction> function,
                            const BuildOptions& options, const EntryPoint& entry,
                            ArchiveOfKernels& archive) {
@@ -47,18 +74,10 @@ Result<Kernel> make_kernel(const Context& context, id<MTLFunction> function,
       [[[MTLComputePipelineDescriptor alloc] init] autorelease];
   descriptor.computeFunction = function;
   descriptor.label = to_ns(entry.name);
-  if (archive.use == ArchiveUse::Fill &&
-      ![objc(archive.archive) addComputePipelineFunctionsWithDescriptor:descriptor error:nullptr])
-    archive = {};  // the pipeline will tell why, or need none
-  if (archive.archive) descriptor.binaryArchives = @[ objc(archive.archive) ];
   MTLComputePipelineReflection* reflection = nil;
   NSError* error = nil;
   Kernel kernel;
-  kernel.pipeline = adopt<MetalPipeline>([objc(context.device())
-      newComputePipelineStateWithDescriptor:descriptor
-                                    options:pipeline_options(archive.use)
-                                 reflection:&reflection
-                                      error:&error]);
+  kernel.pipeline = make_pipeline(context, descriptor, archive, &reflection, &error);
   if (!kernel.pipeline) {
     const Status status = to_error(error, "newComputePipelineState");
     return Status(StatusCode::BuildFailed, status.message())
@@ -68,6 +87,7 @@ Result<Kernel> make_kernel(const Context& context, id<MTLFunction> function,
                       check_kernel(context, objc(kernel.pipeline), reflection.bindings, entry));
   TL_RETURN_IF_ERROR(check_simd_width(context, options, objc(kernel.pipeline))
                          .with_context(fmt::format("kernel \"{}\"", entry.name)));
+  make_recordable(context, descriptor, archive, kernel);
   return kernel;
 }
 

@@ -1,0 +1,58 @@
+// Dispatches of a reusable command buffer that were recorded once, as an indirect command buffer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/drivers/metal/api/handle.h"
+#include "runtime/drivers/metal/commands/passes.h"
+#include "runtime/drivers/metal/platform/context.h"
+#include "runtime/hal/segment.h"
+#include "runtime/hal/types.h"
+#include "support/status.h"
+
+namespace texloom::hal::metal {
+
+// Dispatches with the barriers between them; the first and the last one are dispatches.
+struct Run {
+  SegmentList::Iterator begin, end;
+  std::uint32_t dispatches = 0;
+};
+
+// Whether indirect commands can make the call. They take no bytes, no textures outside of argument
+// buffers and no sizes of threadgroup memory. Builds the kernel.
+bool is_recordable(const KernelCall& call);
+
+// A run as an indirect command buffer of Metal, which the device executes by one call. What is
+// bound to its kernels is in argument buffers, so that the commands never change. Used by one
+// thread at a time.
+class RecordedRun {
+ public:
+  // Null if Metal has no memory for it.
+  static std::shared_ptr<RecordedRun> record(const Context& context, const Run& run);
+
+  // Whether the argument buffers are those of this submission.
+  bool is_bound(const CommandRange& range) const;
+  // Writes the argument buffers. No batch may be using the run.
+  void bind(const Run& run, const CommandRange& range);
+
+  // Executes the commands, after those before the last barrier.
+  Status encode(Passes& passes) const;
+
+ private:
+  RecordedRun() = default;
+
+  Handle<MetalIndirect> commands_;
+  std::uint32_t count_ = 0;
+  Handle<MetalMemory> arguments_;           // of all kernels
+  std::vector<MetalPipeline*> pipelines_;   // to be set before, each one once
+  std::unordered_map<void*, Access> used_;  // id<MTLResource>, by argument buffers
+  bool has_slots_ = false;
+  bool is_bound_ = false;
+  std::uint64_t table_number_ = 0;
+};
+
+}  // namespace texloom::hal::metal

@@ -1,0 +1,165 @@
+#include "runtime/drivers/metal/commands/recorded_run.h"
+
+#include <algorithm>
+#include <span>
+
+#include "runtime/drivers/metal/api/objects.h"
+#include "runtime/drivers/metal/commands/references.h"
+#include "runtime/drivers/metal/kernels/program.h"
+#include "runtime/drivers/metal/memory/memory.h"
+
+namespace texloom::hal::metal {
+namespace {
+
+// Of the addresses and the constants of a kernel; Metal's feature tables want 32 bytes at most.
+constexpr std::uint64_t kAlignment = 32;
+
+const Kernel& kernel_of(const KernelCall& call) {
+  return as_metal(*call.executable).kernel(call.entry_point);
+}
+
+// Where a call has its addresses and its constants in the memory for arguments.
+struct Places {
+  std::uint64_t addresses = 0, constants = 0;
+};
+
+// Takes the places one after the other.
+class Layout {
+ public:
+  Places add(const KernelSlots& slots) {
+    const std::uint64_t addresses = add(slots.resources() * sizeof(std::uint64_t));
+    return {addresses, add(slots.constant_bytes)};
+  }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  std::uint64_t add(std::uint64_t bytes) {
+    const std::uint64_t begin = bytes_;
+    bytes_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return begin;
+  }
+
+  std::uint64_t bytes_ = 0;
+};
+
+std::uint64_t argument_bytes(const Run& run) {
+  Layout layout;
+  for (auto each = run.begin; each != run.end; ++each) {
+    if (const KernelCall* call = call_of(*each)) layout.add(kernel_of(*call).slots);
+  }
+  return layout.bytes();
+}
+
+MTLSize size_of(const std::array<std::uint32_t, 3>& size) {
+  return MTLSizeMake(size[0], size[1], size[2]);
+}
+
+void record_dispatch(id<MTLIndirectComputeCommand> command, const DispatchSegment& segment,
+                     MetalMemory* arguments, const Places& places) {
+  const Kernel& kernel = kernel_of(segment.call);
+  [command setComputePipelineState:objc(kernel.pipeline)];
+  [command setKernelBuffer:objc(arguments) offset:places.addresses atIndex:0];
+  if (kernel.slots.constant_bytes > 0)
+    [command setKernelBuffer:objc(arguments)
+                      offset:places.constants
+                     atIndex:kernel.slots.constants_slot()];
+  [command concurrentDispatchThreadgroups:size_of(segment.groups)
+                    threadsPerThreadgroup:size_of(segment.call.entry().workgroup_size)];
+}
+
+Handle<MetalIndirect> new_commands(const Context& context, std::uint32_t count) {
+  MTLIndirectCommandBufferDescriptor* const descriptor =
+      [[[MTLIndirectCommandBufferDescriptor alloc] init] autorelease];
+  descriptor.commandTypes = MTLIndirectCommandTypeConcurrentDispatch;
+  descriptor.inheritPipelineState = NO;
+  descriptor.inheritBuffers = NO;
+  descriptor.maxKernelBufferBindCount = 2;  // addresses and constants
+  return adopt<MetalIndirect>([objc(context.device())
+      newIndirectCommandBufferWithDescriptor:descriptor
+                             maxCommandCount:count
+                                     options:MTLResourceStorageModeShared |
+                                             MTLResourceHazardTrackingModeUntracked]);
+}
+
+}  // namespace
+
+bool is_recordable(const KernelCall& call) {
+  return call.executable->prepare().ok() && kernel_of(call).is_recordable;
+}
+
+std::shared_ptr<RecordedRun> RecordedRun::record(const Context& context, const Run& run) {
+  const std::shared_ptr<RecordedRun> made(new RecordedRun);
+  made->commands_ = new_commands(context, run.dispatches);
+  auto arguments = create_memory(context, argument_bytes(run), MemoryKind::Shared);
+  if (!made->commands_ || !arguments.ok()) return nullptr;
+  made->arguments_ = *std::move(arguments);
+  // GPUs of earlier families fault on pipelines that the encoder itself has not used, as tinygrad's
+  // graphs for Metal found.
+  const bool needs_pipelines = ![objc(context.device()) supportsFamily:MTLGPUFamilyApple9];
+  Layout layout;
+  bool is_after_barrier = false;
+  for (auto each = run.begin; each != run.end; ++each) {
+    const auto* dispatch = std::get_if<DispatchSegment>(&*each);
+    if (dispatch == nullptr) {
+      is_after_barrier = true;
+      continue;
+    }
+    const Kernel& kernel = kernel_of(dispatch->call);
+    id<MTLIndirectComputeCommand> const command =
+        [objc(made->commands_) indirectComputeCommandAtIndex:made->count_++];
+    record_dispatch(command, *dispatch, made->arguments_.get(), layout.add(kernel.slots));
+    if (is_after_barrier) [command setBarrier];
+    is_after_barrier = false;
+    made->has_slots_ = made->has_slots_ || dispatch->call.has_slots;
+    std::vector<MetalPipeline*>& pipelines = made->pipelines_;
+    MetalPipeline* const pipeline = kernel.pipeline.get();
+    if (needs_pipelines &&
+        std::find(pipelines.begin(), pipelines.end(), pipeline) == pipelines.end())
+      pipelines.push_back(pipeline);
+  }
+  return made;
+}
+
+bool RecordedRun::is_bound(const CommandRange& range) const {
+  return is_bound_ && (!has_slots_ || table_number_ == range.table_number());
+}
+
+void RecordedRun::bind(const Run& run, const CommandRange& range) {
+  auto* const memory = static_cast<std::byte*>(objc(arguments_).contents);
+  used_ = {{arguments_.get(), Access::Read}};
+  Layout layout;
+  std::vector<Reference> references;
+  for (auto each = run.begin; each != run.end; ++each) {
+    const KernelCall* const call = call_of(*each);
+    if (call == nullptr) continue;
+    const KernelSlots& slots = kernel_of(*call).slots;
+    const Places places = layout.add(slots);
+    find_references(*call, range.table(), references);
+    auto* const addresses = reinterpret_cast<std::uint64_t*>(memory + places.addresses);
+    for (std::size_t i = 0; i < references.size(); ++i) {
+      const Reference& reference = references[i];
+      addresses[i] = reference.address;
+      const auto [known, is_new] = used_.try_emplace(reference.resource, reference.access);
+      if (known->second != reference.access) known->second = Access::ReadWrite;
+    }
+    pack_constants(call->constants, {memory + places.constants, slots.constant_bytes});
+  }
+  is_bound_ = true;
+  table_number_ = range.table_number();
+}
+
+Status RecordedRun::encode(Passes& passes) const {
+  TL_ASSIGN_OR_RETURN(MetalCompute* const encoder, passes.compute());
+  ArgumentTable& arguments = passes.arguments();
+  for (const auto& [resource, access] : used_) arguments.use(resource, access);
+  for (MetalPipeline* pipeline : pipelines_) {
+    arguments.set_pipeline(pipeline);
+    [objc(encoder) dispatchThreadgroups:MTLSizeMake(0, 0, 0)
+                  threadsPerThreadgroup:MTLSizeMake(1, 1, 1)];
+  }
+  [objc(encoder) executeCommandsInBuffer:objc(commands_) withRange:NSMakeRange(0, count_)];
+  arguments.forget();
+  return {};
+}
+
+}  // namespace texloom::hal::metal

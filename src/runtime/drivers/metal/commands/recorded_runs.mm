@@ -1,0 +1,94 @@
+#include "runtime/drivers/metal/commands/recorded_runs.h"
+
+#include <algorithm>
+#include <atomic>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace texloom::hal::metal {
+namespace {
+
+// Shorter runs are encoded as fast.
+constexpr std::uint32_t kFewestDispatches = 4;
+// Metal's limit for one execution on GPUs that are not Apple's.
+constexpr std::uint32_t kMostDispatches = 0x4000;
+// Batches with different tables that may be using a run. Further ones are encoded.
+constexpr std::size_t kMostInFlight = 4;
+
+std::vector<Run> find_runs(const SegmentList& segments) {
+  std::vector<Run> runs;
+  Run run;
+  const auto close = [&] {
+    if (run.dispatches >= kFewestDispatches) runs.push_back(run);
+    run = {};
+  };
+  for (auto each = segments.begin(); each != segments.end(); ++each) {
+    if (std::holds_alternative<BarrierSegment>(*each)) continue;
+    const auto* dispatch = std::get_if<DispatchSegment>(&*each);
+    if (dispatch == nullptr || !is_recordable(dispatch->call)) {
+      close();
+      continue;
+    }
+    if (run.dispatches == kMostDispatches) close();
+    if (run.dispatches++ == 0) run.begin = each;
+    run.end = std::next(each);
+  }
+  close();
+  return runs;
+}
+
+}  // namespace
+
+struct RecordedRuns::Encoded final : EncodedCommands {
+  struct Entry {
+    Run run;
+    std::vector<std::shared_ptr<RecordedRun>> recorded;
+  };
+
+  explicit Encoded(const SegmentList& segments) {
+    for (const Run& run : find_runs(segments)) entries[&*run.begin] = {run, {}};
+  }
+
+  std::unordered_map<const Segment*, Entry> entries;  // by the first segment
+};
+
+RecordedRuns::RecordedRuns(const Context& context, const CommandRange& range)
+    : context_(context), range_(range) {
+  const CommandBuffer& commands = range.commands();
+  if (!commands.desc().reusable || commands.call_count() < kFewestDispatches ||
+      context.profile() != nullptr)
+    return;
+  // Only this driver encodes command buffers of its devices.
+  encoded_.reset(static_cast<Encoded*>(commands.take_encoded().release()));
+  if (encoded_ == nullptr) encoded_ = std::make_unique<Encoded>(commands.segments());
+}
+
+RecordedRuns::~RecordedRuns() {
+  if (encoded_ != nullptr) range_.commands().keep_encoded(std::move(encoded_));
+}
+
+RecordedRuns::Found RecordedRuns::find(SegmentList::Iterator begin) {
+  if (encoded_ == nullptr) return {};
+  const auto found = encoded_->entries.find(&*begin);
+  if (found == encoded_->entries.end()) return {};
+  auto& [run, recorded] = found->second;
+  // Batches share what has the same arguments.
+  for (const std::shared_ptr<RecordedRun>& each : recorded) {
+    if (each->is_bound(range_)) return {each, run.end};
+  }
+  auto free = std::find_if(recorded.begin(), recorded.end(),
+                           [](const auto& each) { return each.use_count() == 1; });
+  if (free == recorded.end()) {
+    if (recorded.size() == kMostInFlight) return {};
+    std::shared_ptr<RecordedRun> made = RecordedRun::record(context_, run);
+    if (made == nullptr) return {};
+    free = recorded.insert(recorded.end(), std::move(made));
+  }
+  // What the last batch did with it happened before.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  (*free)->bind(run, range_);
+  return {*free, run.end};
+}
+
+}  // namespace texloom::hal::metal

@@ -1,0 +1,264 @@
+// Dispatches of reusable command buffers that become indirect command buffers: kernels that take
+// argument buffers. The software Metal finds missing barriers and what is not resident.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "runtime/hal/transfer.h"
+#include "tests/runtime/drivers/metal/device_test.h"
+#include "tests/runtime/drivers/metal/message_counts.h"
+#include "tests/runtime/status_matchers.h"
+#include "tests/softmetal/api/classes/faults.h"
+
+namespace texloom::hal::metal {
+namespace {
+
+constexpr const char* kExecute = "executeCommandsInBuffer:withRange:";
+constexpr const char* kDispatch = "dispatchThreadgroups:threadsPerThreadgroup:";
+constexpr const char* kNewCommands =
+    "newIndirectCommandBufferWithDescriptor:maxCommandCount:options:";
+
+using Values = std::array<int, 8>;
+
+// On either device: one has no residency sets, and wants pipelines to be used before.
+class RecordedRuns : public DeviceTest, public ::testing::WithParamInterface<int> {
+ protected:
+  void SetUp() override { open_with({}); }
+  void open_with(const DeviceOptions& options) {
+    open({}, GetParam(), options);
+    const auto made = device->create_executable(add_desc(kArgumentBufferSource));
+    TL_ASSERT_OK(made.status());
+    add_ = *made;
+  }
+  std::shared_ptr<CommandBuffer> begin(bool reusable = true) {
+    return device->create_command_buffer({.reusable = reusable});
+  }
+  Status record(CommandBuffer& commands, const BindingRef& from, const BindingRef& to, int k) {
+    return commands.dispatch_with_table(add_, 0, {8, 1, 1}, std::array{from, to},
+                                        std::array{Constant(k)});
+  }
+  // `count` dispatches from slot 0 to slot 1 and back, each of which adds 1.
+  std::shared_ptr<CommandBuffer> back_and_forth(int count) {
+    auto commands = begin();
+    for (int i = 0; i < count; ++i) {
+      const auto from = static_cast<std::uint32_t>(i % 2);
+      TL_EXPECT_OK(record(*commands, BindingSlot{from}, BindingSlot{1 - from}, 1));
+    }
+    TL_EXPECT_OK(commands->finish());
+    return commands;
+  }
+  std::shared_ptr<Buffer> numbers(int from) {
+    Values values;
+    std::iota(values.begin(), values.end(), from);
+    auto buffer = make(sizeof values);
+    TL_EXPECT_OK(write_buffer(*device, buffer, 0, std::as_bytes(std::span(values))));
+    return buffer;
+  }
+  void expect_numbers(const std::shared_ptr<Buffer>& buffer, int from) {
+    Values values = {}, expected;
+    std::iota(expected.begin(), expected.end(), from);
+    TL_ASSERT_OK(read_buffer(*device, buffer, 0, std::as_writable_bytes(std::span(values))));
+    EXPECT_EQ(values, expected);
+  }
+  Status run(const std::shared_ptr<CommandBuffer>& commands, std::vector<Binding> table = {}) {
+    return device->queue()->run({.commands = {{commands, std::move(table)}}});
+  }
+
+  std::shared_ptr<Executable> add_;
+};
+INSTANTIATE_TEST_SUITE_P(, RecordedRuns, ::testing::Values(0, 1));
+
+TEST_P(RecordedRuns, AreExecutedByOneCall) {
+  const auto commands = back_and_forth(100);
+  const auto a = numbers(5), b = numbers(0);
+  const std::vector<Binding> table = {BufferBinding{a}, BufferBinding{b}};
+  TL_ASSERT_OK(run(commands, table));
+  expect_numbers(a, 105);
+  expect_numbers(b, 104);
+  const MessageCounts counts;
+  TL_ASSERT_OK(run(commands, table));
+  EXPECT_EQ(counts.of(kExecute), 1);
+  EXPECT_EQ(counts.of("useResource:usage:"), 3);  // the two buffers, and the argument buffers
+  EXPECT_EQ(counts.beginning_with("memoryBarrier"), 0);
+  EXPECT_EQ(counts.beginning_with("set"),
+            GetParam());  // the pipeline, where it must be used before
+  EXPECT_EQ(counts.of(kDispatch), GetParam());
+  EXPECT_EQ(counts.beginning_with("new"), 0) << "nothing is allocated in the second submission";
+  expect_numbers(a, 205);
+}
+
+TEST_P(RecordedRuns, KeepTheirCommandsWhenTablesChange) {
+  const auto commands = back_and_forth(6);
+  TL_ASSERT_OK(run(commands, {BufferBinding{numbers(0)}, BufferBinding{numbers(0)}}));
+  const auto a = numbers(100), b = numbers(0);
+  const std::vector<Binding> table = {BufferBinding{a}, BufferBinding{b}};
+  const MessageCounts counts;
+  TL_ASSERT_OK(run(commands, table));
+  EXPECT_EQ(counts.of(kExecute), 1);
+  EXPECT_EQ(counts.of("setKernelBuffer:offset:atIndex:"), 0);
+  EXPECT_EQ(counts.beginning_with("new"), 0);
+  expect_numbers(a, 106);
+  expect_numbers(b, 105);
+}
+
+// Each batch has argument buffers of its own until it is complete.
+TEST_P(RecordedRuns, MayBeInFlightWithOtherTables) {
+  const auto commands = back_and_forth(5);
+  const auto gate = device->create_semaphore();
+  TL_ASSERT_OK(gate.status());
+  constexpr int kBatches = 7;
+  std::vector<std::shared_ptr<Buffer>> from, to;
+  for (int i = 0; i < kBatches; ++i) from.push_back(numbers(100 * i)), to.push_back(numbers(0));
+  const MessageCounts counts;
+  // The device itself waits, so that all batches are encoded meanwhile.
+  const auto second = device->create_queue();
+  TL_ASSERT_OK(second.status());
+  TL_ASSERT_OK((*second)->submit({.waits = {{*gate, 1}}, .signals = {{*gate, 2}}}));
+  for (int i = 0; i < kBatches; ++i) {
+    TL_ASSERT_OK(device->queue()->submit(
+        {.waits = {{*gate, 2}},
+         .commands = {{commands, {BufferBinding{from[i]}, BufferBinding{to[i]}}}}}));
+  }
+  TL_ASSERT_OK((*gate)->signal(1));
+  TL_ASSERT_OK(device->queue()->wait_idle());
+  EXPECT_LE(counts.of(kNewCommands), 4);
+  for (int i = 0; i < kBatches; ++i) {
+    expect_numbers(to[i], 100 * i + 5);
+    expect_numbers(from[i], 100 * i + 4);
+  }
+}
+
+TEST_P(RecordedRuns, EndAtOtherCommands) {
+  const auto a = numbers(0), b = numbers(0);
+  const auto commands = begin();
+  const auto add = [&](int times) {
+    for (int i = 0; i < times; ++i)
+      TL_ASSERT_OK(record(*commands, BufferBinding{a}, BufferBinding{b}, i));
+  };
+  const std::array pattern = {std::byte{1}, std::byte{0}, std::byte{0}, std::byte{0}};
+  add(4);
+  TL_ASSERT_OK(commands->fill(a, 4, 4, pattern));
+  add(5);
+  TL_ASSERT_OK(commands->fill(a, 8, 4, pattern));
+  add(3);  // too few
+  TL_ASSERT_OK(commands->finish());
+  for (int submission = 0; submission < 2; ++submission) {
+    const MessageCounts counts;
+    TL_ASSERT_OK(run(commands));
+    EXPECT_EQ(counts.of(kExecute), 2);
+    EXPECT_GE(counts.of(kDispatch), 3);
+  }
+  Values values = {};
+  TL_ASSERT_OK(read_buffer(*device, b, 0, std::as_writable_bytes(std::span(values))));
+  EXPECT_EQ(values, (Values{2, 3, 3, 5, 6, 7, 8, 9}));
+}
+
+// Kernels after a run do not rely on what was set before it.
+TEST_P(RecordedRuns, LeaveNoArgumentsSet) {
+  const auto other = device->create_executable(add_desc());
+  TL_ASSERT_OK(other.status());
+  const auto a = numbers(0), b = numbers(0), c = numbers(0);
+  const auto commands = begin();
+  const auto direct = [&](int k) {
+    TL_ASSERT_OK(commands->dispatch(*other, 0, {8, 1, 1},
+                                    std::array<Binding, 2>{BufferBinding{a}, BufferBinding{c}},
+                                    std::array{Constant(k)}));
+  };
+  direct(1);
+  for (int i = 0; i < 4; ++i)
+    TL_ASSERT_OK(record(*commands, BufferBinding{a}, BufferBinding{b}, 2));
+  direct(1);
+  TL_ASSERT_OK(commands->finish());
+  TL_ASSERT_OK(run(commands));
+  expect_numbers(b, 2);
+  expect_numbers(c, 1);
+}
+
+TEST_P(RecordedRuns, AreOfReusableCommandBuffersWithoutProfile) {
+  const auto count_executions = [&](bool reusable) {
+    const auto a = numbers(0), b = numbers(0);
+    const auto commands = begin(reusable);
+    for (int i = 0; i < 4; ++i)
+      TL_EXPECT_OK(record(*commands, BufferBinding{a}, BufferBinding{b}, i));
+    TL_EXPECT_OK(commands->finish());
+    const MessageCounts counts;
+    TL_EXPECT_OK(run(commands));
+    expect_numbers(b, 3);
+    return counts.of(kExecute);
+  };
+  EXPECT_EQ(count_executions(true), 1);
+  EXPECT_EQ(count_executions(false), 0);
+  open_with({.profile = std::make_shared<Profile>()});
+  EXPECT_EQ(count_executions(true), 0);
+}
+
+// Without an indirect command buffer, or a pipeline for one, commands are encoded.
+TEST_P(RecordedRuns, NeedNotExist) {
+  for (const std::string failing : {"newIndirectCommandBuffer", "newComputePipelineState"}) {
+    bool is_seen = false;
+    for (std::uint64_t call = 1; !is_seen; ++call) {
+      ASSERT_LT(call, 100U) << failing << " is never called";
+      const auto a = numbers(1), b = numbers(0);
+      softmetal::fail_call(call);
+      // The first pipeline of a kernel is for encoding, the second one for indirect commands.
+      auto made = device->create_executable(add_desc(kArgumentBufferSource));
+      if (made.ok() && (*made)->prepare().ok()) {
+        add_ = *made;
+        const MessageCounts counts;
+        const auto commands = back_and_forth(4);
+        const Status status = run(commands, {BufferBinding{a}, BufferBinding{b}});
+        is_seen = softmetal::failed_call().starts_with(failing);
+        softmetal::fail_call(0);
+        if (is_seen) {
+          TL_ASSERT_OK(status);
+          EXPECT_EQ(counts.of(kExecute), 0);
+          expect_numbers(a, 5);
+        }
+      }
+      softmetal::fail_call(0);
+    }
+  }
+}
+
+// A texture is a member of the argument buffer, too.
+TEST_P(RecordedRuns, ReadTextures) {
+  const auto executable = device->create_executable(
+      {.codes = {{.format = KernelFormat::Msl, .code = R"(
+#include <metal_stdlib>
+using namespace metal;
+struct Table { texture2d<int, access::read> from [[id(0)]]; device int4* to [[id(1)]]; };
+kernel void read(constant Table& table [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  table.to[i] = table.from.read(uint2(i, 0));
+}
+)"}},
+       .entry_points = {{.name = "read",
+                         .params = {TextureParam{.name = "from", .format = TexelFormat::Rgba32Int},
+                                    BufferParam{.name = "to", .access = Access::Write}}}}});
+  TL_ASSERT_OK(executable.status());
+  const auto texture = device->create_texture({.extent = {2, 1}, .format = TexelFormat::Rgba32Int});
+  TL_ASSERT_OK(texture.status());
+  const Values texels = {1, 2, 3, 4, 5, 6, 7, 8};
+  TL_ASSERT_OK(
+      write_texture(*device, *texture, {.extent = {2, 1}}, std::as_bytes(std::span(texels))));
+  const auto commands = begin();
+  std::array<std::shared_ptr<Buffer>, 4> results;
+  for (std::shared_ptr<Buffer>& each : results) {
+    each = numbers(0);
+    TL_ASSERT_OK(commands->dispatch(
+        *executable, 0, {2, 1, 1},
+        std::array<Binding, 2>{TextureBinding{*texture}, BufferBinding{each}}, {}));
+  }
+  TL_ASSERT_OK(commands->finish());
+  const MessageCounts counts;
+  TL_ASSERT_OK(run(commands));
+  EXPECT_EQ(counts.of(kExecute), 1);
+  for (const auto& each : results) expect_numbers(each, 1);
+}
+
+}  // namespace
+}  // namespace texloom::hal::metal
