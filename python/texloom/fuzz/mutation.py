@@ -28,8 +28,9 @@ def _directives(lines: list[str]) -> list[int]:
     """Return the parameters in the head.
 
     Excluded are an intrinsic's statement, which must match its computation, the reducers used
-    there, and the memory that an extern allocates: sharing private memory would be a race of the
-    script's own.
+    there, the text of foreign functions, whose results the interpreter takes from the computation,
+    and the memory that an extern allocates: sharing private memory would be a race of the script's
+    own.
     """
     found, of_intrinsic = [], False
     unchanged = {"", "buffer.alloca"}
@@ -39,7 +40,7 @@ def _directives(lines: list[str]) -> list[int]:
         word = line.split()[0] if line.startswith("  ") else ""
         inside = line.startswith("   ") or word in ("body", "reset", "update", "}")
         of_intrinsic = word == "intrinsic" or (of_intrinsic and inside)
-        if word not in unchanged and n > 0 and not of_intrinsic:
+        if word not in unchanged and "import_c" not in line and n > 0 and not of_intrinsic:
             found.append(n)
     return found
 
