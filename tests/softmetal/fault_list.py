@@ -14,7 +14,7 @@ KERNELS, STAGING = "commands/transfer_kernels.mm", "commands/staging.mm"
 SEMAPHORE, MEMORY, MAPPING = "commands/semaphore.mm", "memory/memory.mm", "memory/map_queue.mm"
 CHECK, PROGRAM = "kernels/kernel_check.mm", "kernels/program.mm"
 FUNCTIONS = "kernels/functions.mm"
-RUN, RUNS = "commands/recorded_run.mm", "commands/recorded_runs.mm"
+RUN, RUNS = "commands/indirect_run.mm", "commands/indirect_runs.mm"
 
 FAULTS = (
     Fault(

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "runtime/drivers/metal/api/handle.h"
+#include "runtime/drivers/metal/commands/indirect_run.h"
 #include "runtime/drivers/metal/commands/passes.h"
-#include "runtime/drivers/metal/commands/recorded_run.h"
 #include "runtime/drivers/metal/commands/references.h"
 #include "runtime/drivers/metal/commands/staging.h"
 #include "runtime/drivers/metal/commands/transfer_kernels.h"
@@ -36,7 +36,7 @@ struct KeptObjects {
 
   StagingRanges staging;
   std::vector<StagedReadback> readbacks;
-  std::vector<std::shared_ptr<const RecordedRun>> runs;
+  std::vector<std::shared_ptr<const IndirectRun>> runs;
 };
 
 // Encodes for one queue. Used by one thread at a time, inside an autorelease pool.

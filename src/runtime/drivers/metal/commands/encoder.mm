@@ -6,7 +6,7 @@
 
 #include "runtime/drivers/metal/api/native.h"
 #include "runtime/drivers/metal/api/objects.h"
-#include "runtime/drivers/metal/commands/recorded_runs.h"
+#include "runtime/drivers/metal/commands/indirect_runs.h"
 #include "runtime/drivers/metal/kernels/program.h"
 #include "runtime/drivers/metal/memory/memory.h"
 #include "runtime/hal/internal/recording/update_run.h"
@@ -90,9 +90,9 @@ SegmentList::Iterator skip_joined(SegmentList::Iterator first, SegmentList::Iter
 Status Encoder::encode(const CommandRange& range, SegmentList::Iterator begin,
                        SegmentList::Iterator end, KeptObjects& kept) {
   kept_ = &kept;
-  RecordedRuns runs(context_, range);
+  IndirectRuns runs(context_, range);
   while (begin != end) {
-    if (const RecordedRuns::Found found = runs.find(begin)) {
+    if (const IndirectRuns::Found found = runs.find(begin)) {
       TL_RETURN_IF_ERROR(found.run->encode(passes_));
       kept.runs.push_back(found.run);
       begin = found.end;

@@ -37,7 +37,7 @@ struct Submitted {
   std::vector<Committed> commands;
   std::vector<StagingBlock> staging;
   std::vector<StagedReadback> readbacks;
-  std::vector<std::shared_ptr<const RecordedRun>> runs;
+  std::vector<std::shared_ptr<const IndirectRun>> runs;
   std::vector<TimelinePoint> signals;         // that the device signals
   std::vector<Handle<MetalSamples>> samples;  // of the measured commands
   ClockMoment before;                         // the first commit, if commands are sampled

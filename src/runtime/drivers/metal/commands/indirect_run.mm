@@ -1,4 +1,4 @@
-#include "runtime/drivers/metal/commands/recorded_run.h"
+#include "runtime/drivers/metal/commands/indirect_run.h"
 
 #include <algorithm>
 #include <span>
@@ -42,7 +42,7 @@ class Layout {
   std::uint64_t bytes_ = 0;
 };
 
-std::uint64_t argument_bytes(const Run& run) {
+std::uint64_t argument_bytes(const DispatchRun& run) {
   Layout layout;
   for (auto each = run.begin; each != run.end; ++each) {
     if (const KernelCall* call = call_of(*each)) layout.add(kernel_of(*call).slots);
@@ -87,8 +87,8 @@ bool is_recordable(const KernelCall& call) {
   return call.executable->prepare().ok() && kernel_of(call).is_recordable;
 }
 
-std::shared_ptr<RecordedRun> RecordedRun::record(const Context& context, const Run& run) {
-  const std::shared_ptr<RecordedRun> made(new RecordedRun);
+std::shared_ptr<IndirectRun> IndirectRun::record(const Context& context, const DispatchRun& run) {
+  const std::shared_ptr<IndirectRun> made(new IndirectRun);
   made->commands_ = new_commands(context, run.dispatches);
   auto arguments = create_memory(context, argument_bytes(run), MemoryKind::Shared);
   if (!made->commands_ || !arguments.ok()) return nullptr;
@@ -120,11 +120,11 @@ std::shared_ptr<RecordedRun> RecordedRun::record(const Context& context, const R
   return made;
 }
 
-bool RecordedRun::is_bound(const CommandRange& range) const {
+bool IndirectRun::is_bound(const CommandRange& range) const {
   return is_bound_ && (!has_slots_ || table_number_ == range.table_number());
 }
 
-void RecordedRun::bind(const Run& run, const CommandRange& range) {
+void IndirectRun::bind(const DispatchRun& run, const CommandRange& range) {
   auto* const memory = static_cast<std::byte*>(objc(arguments_).contents);
   used_ = {{arguments_.get(), Access::Read}};
   Layout layout;
@@ -148,7 +148,7 @@ void RecordedRun::bind(const Run& run, const CommandRange& range) {
   table_number_ = range.table_number();
 }
 
-Status RecordedRun::encode(Passes& passes) const {
+Status IndirectRun::encode(Passes& passes) const {
   TL_ASSIGN_OR_RETURN(MetalCompute* const encoder, passes.compute());
   ArgumentTable& arguments = passes.arguments();
   for (const auto& [resource, access] : used_) arguments.use(resource, access);

@@ -26,7 +26,7 @@ constexpr const char* kNewCommands =
 using Values = std::array<int, 8>;
 
 // On either device: one has no residency sets, and wants pipelines to be used before.
-class RecordedRuns : public DeviceTest, public ::testing::WithParamInterface<int> {
+class IndirectRuns : public DeviceTest, public ::testing::WithParamInterface<int> {
  protected:
   void SetUp() override { open_with({}); }
   void open_with(const DeviceOptions& options) {
@@ -71,9 +71,9 @@ class RecordedRuns : public DeviceTest, public ::testing::WithParamInterface<int
 
   std::shared_ptr<Executable> add_;
 };
-INSTANTIATE_TEST_SUITE_P(, RecordedRuns, ::testing::Values(0, 1));
+INSTANTIATE_TEST_SUITE_P(, IndirectRuns, ::testing::Values(0, 1));
 
-TEST_P(RecordedRuns, AreExecutedByOneCall) {
+TEST_P(IndirectRuns, AreExecutedByOneCall) {
   const auto commands = back_and_forth(100);
   const auto a = numbers(5), b = numbers(0);
   const std::vector<Binding> table = {BufferBinding{a}, BufferBinding{b}};
@@ -92,7 +92,7 @@ TEST_P(RecordedRuns, AreExecutedByOneCall) {
   expect_numbers(a, 205);
 }
 
-TEST_P(RecordedRuns, KeepTheirCommandsWhenTablesChange) {
+TEST_P(IndirectRuns, KeepTheirCommandsWhenTablesChange) {
   const auto commands = back_and_forth(6);
   TL_ASSERT_OK(run(commands, {BufferBinding{numbers(0)}, BufferBinding{numbers(0)}}));
   const auto a = numbers(100), b = numbers(0);
@@ -107,7 +107,7 @@ TEST_P(RecordedRuns, KeepTheirCommandsWhenTablesChange) {
 }
 
 // Each batch has argument buffers of its own until it is complete.
-TEST_P(RecordedRuns, MayBeInFlightWithOtherTables) {
+TEST_P(IndirectRuns, MayBeInFlightWithOtherTables) {
   const auto commands = back_and_forth(5);
   const auto gate = device->create_semaphore();
   TL_ASSERT_OK(gate.status());
@@ -133,7 +133,7 @@ TEST_P(RecordedRuns, MayBeInFlightWithOtherTables) {
   }
 }
 
-TEST_P(RecordedRuns, EndAtOtherCommands) {
+TEST_P(IndirectRuns, EndAtOtherCommands) {
   const auto a = numbers(0), b = numbers(0);
   const auto commands = begin();
   const auto add = [&](int times) {
@@ -159,7 +159,7 @@ TEST_P(RecordedRuns, EndAtOtherCommands) {
 }
 
 // Kernels after a run do not rely on what was set before it.
-TEST_P(RecordedRuns, LeaveNoArgumentsSet) {
+TEST_P(IndirectRuns, LeaveNoArgumentsSet) {
   const auto other = device->create_executable(add_desc());
   TL_ASSERT_OK(other.status());
   const auto a = numbers(0), b = numbers(0), c = numbers(0);
@@ -179,7 +179,7 @@ TEST_P(RecordedRuns, LeaveNoArgumentsSet) {
   expect_numbers(c, 1);
 }
 
-TEST_P(RecordedRuns, AreOfReusableCommandBuffersWithoutProfile) {
+TEST_P(IndirectRuns, AreOfReusableCommandBuffersWithoutProfile) {
   const auto count_executions = [&](bool reusable) {
     const auto a = numbers(0), b = numbers(0);
     const auto commands = begin(reusable);
@@ -198,7 +198,7 @@ TEST_P(RecordedRuns, AreOfReusableCommandBuffersWithoutProfile) {
 }
 
 // Without an indirect command buffer, or a pipeline for one, commands are encoded.
-TEST_P(RecordedRuns, NeedNotExist) {
+TEST_P(IndirectRuns, NeedNotExist) {
   for (const std::string failing : {"newIndirectCommandBuffer", "newComputePipelineState"}) {
     bool is_seen = false;
     for (std::uint64_t call = 1; !is_seen; ++call) {
@@ -226,7 +226,7 @@ TEST_P(RecordedRuns, NeedNotExist) {
 }
 
 // A texture is a member of the argument buffer, too.
-TEST_P(RecordedRuns, ReadTextures) {
+TEST_P(IndirectRuns, ReadTextures) {
   const auto executable = device->create_executable(
       {.codes = {{.format = KernelFormat::Msl, .code = R"(
 #include <metal_stdlib>

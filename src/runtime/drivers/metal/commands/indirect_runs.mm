@@ -1,4 +1,4 @@
-#include "runtime/drivers/metal/commands/recorded_runs.h"
+#include "runtime/drivers/metal/commands/indirect_runs.h"
 
 #include <algorithm>
 #include <atomic>
@@ -16,9 +16,9 @@ constexpr std::uint32_t kMostDispatches = 0x4000;
 // Batches with different tables that may be using a run. Further ones are encoded.
 constexpr std::size_t kMostInFlight = 4;
 
-std::vector<Run> find_runs(const SegmentList& segments) {
-  std::vector<Run> runs;
-  Run run;
+std::vector<DispatchRun> find_runs(const SegmentList& segments) {
+  std::vector<DispatchRun> runs;
+  DispatchRun run;
   const auto close = [&] {
     if (run.dispatches >= kFewestDispatches) runs.push_back(run);
     run = {};
@@ -40,20 +40,20 @@ std::vector<Run> find_runs(const SegmentList& segments) {
 
 }  // namespace
 
-struct RecordedRuns::Encoded final : EncodedCommands {
+struct IndirectRuns::Encoded final : EncodedCommands {
   struct Entry {
-    Run run;
-    std::vector<std::shared_ptr<RecordedRun>> recorded;
+    DispatchRun run;
+    std::vector<std::shared_ptr<IndirectRun>> recorded;
   };
 
   explicit Encoded(const SegmentList& segments) {
-    for (const Run& run : find_runs(segments)) entries[&*run.begin] = {run, {}};
+    for (const DispatchRun& run : find_runs(segments)) entries[&*run.begin] = {run, {}};
   }
 
   std::unordered_map<const Segment*, Entry> entries;  // by the first segment
 };
 
-RecordedRuns::RecordedRuns(const Context& context, const CommandRange& range)
+IndirectRuns::IndirectRuns(const Context& context, const CommandRange& range)
     : context_(context), range_(range) {
   const CommandBuffer& commands = range.commands();
   if (!commands.desc().reusable || commands.call_count() < kFewestDispatches ||
@@ -64,24 +64,24 @@ RecordedRuns::RecordedRuns(const Context& context, const CommandRange& range)
   if (encoded_ == nullptr) encoded_ = std::make_unique<Encoded>(commands.segments());
 }
 
-RecordedRuns::~RecordedRuns() {
+IndirectRuns::~IndirectRuns() {
   if (encoded_ != nullptr) range_.commands().keep_encoded(std::move(encoded_));
 }
 
-RecordedRuns::Found RecordedRuns::find(SegmentList::Iterator begin) {
+IndirectRuns::Found IndirectRuns::find(SegmentList::Iterator begin) {
   if (encoded_ == nullptr) return {};
   const auto found = encoded_->entries.find(&*begin);
   if (found == encoded_->entries.end()) return {};
   auto& [run, recorded] = found->second;
   // Batches share what has the same arguments.
-  for (const std::shared_ptr<RecordedRun>& each : recorded) {
+  for (const std::shared_ptr<IndirectRun>& each : recorded) {
     if (each->is_bound(range_)) return {each, run.end};
   }
   auto free = std::find_if(recorded.begin(), recorded.end(),
                            [](const auto& each) { return each.use_count() == 1; });
   if (free == recorded.end()) {
     if (recorded.size() == kMostInFlight) return {};
-    std::shared_ptr<RecordedRun> made = RecordedRun::record(context_, run);
+    std::shared_ptr<IndirectRun> made = IndirectRun::record(context_, run);
     if (made == nullptr) return {};
     free = recorded.insert(recorded.end(), std::move(made));
   }

@@ -1,4 +1,4 @@
-// Dispatches of a reusable command buffer that were recorded once, as an indirect command buffer.
+// Dispatches of a reusable command buffer as an indirect command buffer, which is recorded once.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 namespace texloom::hal::metal {
 
 // Dispatches with the barriers between them; the first and the last one are dispatches.
-struct Run {
+struct DispatchRun {
   SegmentList::Iterator begin, end;
   std::uint32_t dispatches = 0;
 };
@@ -29,21 +29,21 @@ bool is_recordable(const KernelCall& call);
 // A run as an indirect command buffer of Metal, which the device executes by one call. What is
 // bound to its kernels is in argument buffers, so that the commands never change. Used by one
 // thread at a time.
-class RecordedRun {
+class IndirectRun {
  public:
   // Null if Metal has no memory for it.
-  static std::shared_ptr<RecordedRun> record(const Context& context, const Run& run);
+  static std::shared_ptr<IndirectRun> record(const Context& context, const DispatchRun& run);
 
   // Whether the argument buffers are those of this submission.
   bool is_bound(const CommandRange& range) const;
   // Writes the argument buffers. No batch may be using the run.
-  void bind(const Run& run, const CommandRange& range);
+  void bind(const DispatchRun& run, const CommandRange& range);
 
   // Executes the commands, after those before the last barrier.
   Status encode(Passes& passes) const;
 
  private:
-  RecordedRun() = default;
+  IndirectRun() = default;
 
   Handle<MetalIndirect> commands_;
   std::uint32_t count_ = 0;

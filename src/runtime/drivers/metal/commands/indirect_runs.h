@@ -1,0 +1,42 @@
+// The indirect command buffers of a reusable command buffer.
+#pragma once
+
+#include <memory>
+
+#include "runtime/drivers/metal/commands/indirect_run.h"
+#include "runtime/drivers/metal/platform/context.h"
+#include "runtime/hal/command_buffer.h"
+#include "runtime/hal/segment.h"
+
+namespace texloom::hal::metal {
+
+// Takes the indirect command buffers of a command buffer for one encoding, and gives them back at
+// the end. The first encoding records them. There are none in command buffers that can be submitted
+// only once, and with a profile, which takes the time of each command.
+class IndirectRuns {
+ public:
+  struct Found {
+    std::shared_ptr<const IndirectRun> run;  // must be kept until the batch is complete
+    SegmentList::Iterator end;
+
+    explicit operator bool() const { return run != nullptr; }
+  };
+
+  IndirectRuns(const Context& context, const CommandRange& range);
+  ~IndirectRuns();
+  IndirectRuns(const IndirectRuns&) = delete;
+  IndirectRuns& operator=(const IndirectRuns&) = delete;
+
+  // The run that begins here, with the arguments of this submission. Nothing if none begins here,
+  // or batches are using what was recorded of it.
+  Found find(SegmentList::Iterator begin);
+
+ private:
+  struct Encoded;
+
+  const Context& context_;
+  const CommandRange& range_;
+  std::unique_ptr<Encoded> encoded_;
+};
+
+}  // namespace texloom::hal::metal
