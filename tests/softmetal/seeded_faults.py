@@ -28,7 +28,7 @@ class DriverCopy(TreeCopy):
     def compile(self) -> None:
         """Build the tests; raise CalledProcessError on failure."""
         if not (self.build / "build.ninja").exists():
-            self._run("cmake", "--preset", "default")
+            self._run("cmake", "--preset", "default", f"-DPython_EXECUTABLE={sys.executable}")
         self._run("cmake", "--build", "build", "--target", "metal_tests", "conformance_tests")
 
     def noticed_by(self) -> str:
