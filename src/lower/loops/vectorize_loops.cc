@@ -44,10 +44,7 @@ class Widener {
           const Expr extent = expr(n.extent);
           if (n.loop == LoopKind::Thread) return refused("it contains a loop over threads", s);
           if (!extent->type.is_scalar())
-            return refused(
-                "the extent of a loop in it depends on the "
-                "lane",
-                s);
+            return refused("the extent of a loop in it depends on the lane", s);
           const Stmt body = stmt(n.body);
           return make_for(n.var, extent, n.loop, body, n.location);
         },
@@ -59,7 +56,11 @@ class Widener {
           for (const Stmt& each : n.statements) statements.push_back(stmt(each));
           return make_seq(std::move(statements));
         },
-        [&](const auto&) { return refused("another stage is computed in it", s); });
+        [&](const auto&) {
+          return refused(contains<Barrier>(s) ? "threads exchange values in it"
+                                              : "another stage is computed in it",
+                         s);
+        });
   }
 
  private:

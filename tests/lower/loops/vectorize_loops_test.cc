@@ -116,6 +116,8 @@ TEST_F(VectorizeLoops, Warnings) {
   EXPECT_EQ(warnings(make_thread_for(j, make_int(4), {}, put(y, i + j, x))),
             stays + "it contains a loop over threads");
   EXPECT_EQ(warnings(make_allocate(a, put(y, i, x))), stays + "another stage is computed in it");
+  EXPECT_EQ(warnings(make_allocate(a, make_seq({put(y, i, x), ir::make_barrier()}))),
+            stays + "threads exchange values in it");
   EXPECT_EQ(warnings(put(y, make_ramp(n, make_int(1), 4), make_broadcast(x, 4))),
             stays + "a loop in it is already vectorized");
   EXPECT_EQ(warnings(make_if(i < n, put(y, i, x))),
