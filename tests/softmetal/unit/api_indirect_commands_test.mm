@@ -1,11 +1,11 @@
 // Indirect command buffers: what their commands run, when they are read, what is resident, and what
-// orders them.
+// they leave behind.
 #include "tests/softmetal/unit/api_indirect.h"
 
 namespace softmetal {
 namespace {
 
-class IndirectCommandsTest : public IndirectTest {};
+using IndirectCommandsTest = IndirectTest;
 
 // Copies by addresses, and increments.
 TEST_F(IndirectCommandsTest, RunAgainOverOtherContents) {
@@ -176,6 +176,16 @@ TEST_F(IndirectCommandsTest, NeedWhatNobodyRetainsForThem) {
   [on waitUntilCompleted];
   on = [queue commandBuffer];
   @autoreleasepool {
+    // A command without a dispatch needs nothing.
+    id<MTLIndirectCommandBuffer> commands = commands_of(device, 1);
+    [[commands indirectComputeCommandAtIndex:0]
+        setComputePipelineState:indirect_pipeline(device, kIncrement)];
+    encode(on, commands, {});
+  }
+  run(on);
+  expect_nothing_said();
+  on = [queue commandBuffer];
+  @autoreleasepool {
     id<MTLIndirectCommandBuffer> commands = commands_of(device, 1);
     increments(commands, 0, buffer(4));
     encode(on, commands, {x});
@@ -194,6 +204,13 @@ TEST_F(IndirectCommandsTest, BuffersAreResident) {
   EXPECT_EQ(execute(commands, {}), MTLCommandBufferStatusError);
   expect_said(kAbsent);
   EXPECT_EQ(execute(commands, {x}, MTLResourceUsageRead), MTLCommandBufferStatusError);
+  id<MTLCommandBuffer> on = [queue commandBuffer];
+  id<MTLComputeCommandEncoder> encoder = [on computeCommandEncoder];
+  [encoder executeCommandsInBuffer:commands withRange:NSMakeRange(0, 1)];
+  use(encoder, {x});  // too late
+  [encoder endEncoding];
+  run(on);
+  expect_said(kAbsent);
   EXPECT_EQ(execute(commands, {x}), MTLCommandBufferStatusCompleted);
   id<MTLResidencySet> set =
       [[device newResidencySetWithDescriptor:[[MTLResidencySetDescriptor new] autorelease]
@@ -233,63 +250,6 @@ TEST_F(IndirectCommandsTest, HeapsMakeBuffersReadable) {
   EXPECT_EQ(contents<int>(to)[0], 6);
 }
 
-TEST_F(IndirectCommandsTest, AreConcurrentInOneExecution) {
-  for (const MTLDispatchType type : {MTLDispatchTypeSerial, MTLDispatchTypeConcurrent}) {
-    id<MTLBuffer> x = buffer(4), y = buffer(4);
-    id<MTLIndirectCommandBuffer> commands = commands_of(device, 3);
-    increments(commands, 0, x);
-    increments(commands, 1, y);
-    run_in(type, commands, {x, y});
-    expect_nothing_said();
-    id<MTLIndirectComputeCommand> last = increments(commands, 2, x);
-    run_in(type, commands, {x, y});
-    expect_said("hazard: kernel \"increment\" uses byte 0 of the buffer, which kernel "
-                "\"increment\" writes in the same encoder");
-    [last setBarrier];
-    run_in(type, commands, {x, y});
-    expect_nothing_said();
-    [last clearBarrier];
-    run_in(type, commands, {x, y});
-    expect_said("hazard: ");
-    // A barrier also holds for commands after its own.
-    [[commands indirectComputeCommandAtIndex:1] setBarrier];
-    run_in(type, commands, {x, y});
-    expect_nothing_said();
-  }
-}
-
-TEST_F(IndirectCommandsTest, AreOrderedAsDispatchesOutsideOfAnExecution) {
-  for (const MTLDispatchType type : {MTLDispatchTypeSerial, MTLDispatchTypeConcurrent}) {
-    for (const bool has_barrier : {false, true}) {
-      const auto check = [&] {
-        type == MTLDispatchTypeSerial || has_barrier ? expect_nothing_said()
-                                                     : expect_said("hazard: ");
-      };
-      id<MTLBuffer> x = buffer(4);
-      id<MTLIndirectCommandBuffer> commands = commands_of(device, 1);
-      increments(commands, 0, x);
-      run_in(type, commands, {x}, 2, has_barrier);  // executions
-      check();
-      if (has_barrier) [[commands indirectComputeCommandAtIndex:0] setBarrier];
-      run_in(type, commands, {x}, 2);
-      check();
-      for (const bool is_first : {false, true}) {
-        id<MTLCommandBuffer> on = [queue commandBuffer];
-        id<MTLComputeCommandEncoder> encoder = [on computeCommandEncoderWithDispatchType:type];
-        use(encoder, {x});
-        if (is_first) dispatch(encoder, increment(), x);
-        if (is_first && has_barrier) [encoder memoryBarrierWithScope:MTLBarrierScopeBuffers];
-        [encoder executeCommandsInBuffer:commands withRange:NSMakeRange(0, 1)];
-        if (!is_first && has_barrier) [encoder memoryBarrierWithResources:(id*)&x count:1];
-        if (!is_first) dispatch(encoder, increment(), x);
-        [encoder endEncoding];
-        run(on);
-        check();
-      }
-    }
-  }
-}
-
 TEST_F(IndirectCommandsTest, LeaveNoArgumentsBehind) {
   id<MTLBuffer> x = buffer(4);
   id<MTLIndirectCommandBuffer> commands = commands_of(device, 1);
@@ -311,6 +271,38 @@ TEST_F(IndirectCommandsTest, LeaveNoArgumentsBehind) {
   [encoder endEncoding];
   run(on);
   EXPECT_EQ(contents<int>(x)[0], 4);
+}
+
+TEST_F(IndirectCommandsTest, LeaveNothingBoundOfAnyKind) {
+  id<MTLComputePipelineState> reads = pipeline(
+      "kernel void f(constant int& a [[buffer(0)]], texture2d<float> t [[texture(0)]], "
+      "sampler s [[sampler(0)]], threadgroup int* m [[threadgroup(0)]], "
+      "device float* x [[buffer(1)]]) { m[0] = a; x[0] = m[0] + t.sample(s, float2(0.5f)).x; }");
+  id<MTLIndirectCommandBuffer> commands = commands_of(device, 1);
+  id<MTLTexture> t = texture(descriptor(2, 2));
+  id<MTLSamplerState> s =
+      [[device newSamplerStateWithDescriptor:[[MTLSamplerDescriptor new] autorelease]] autorelease];
+  id<MTLComputeCommandEncoder> encoder = [[queue commandBuffer] computeCommandEncoder];
+  const int one = 1;
+  const auto set = [&](int i) {
+    if (i == 0) [encoder setBytes:&one length:4 atIndex:0];
+    if (i == 1) [encoder setTexture:t atIndex:0];
+    if (i == 2) [encoder setSamplerState:s atIndex:0];
+    if (i == 3) [encoder setThreadgroupMemoryLength:16 atIndex:0];
+    if (i == 4) [encoder setBuffer:buffer(4) offset:0 atIndex:1];
+  };
+  for (int i = 0; i < 5; ++i) set(i);
+  [encoder executeCommandsInBuffer:commands withRange:NSMakeRange(0, 1)];
+  [encoder setComputePipelineState:reads];
+  constexpr const char* kNames[] = {"buffer 0", "texture 0", "sampler 0", "threadgroup memory 0",
+                                    "buffer 1"};
+  for (int i = 0; i < 5; ++i) {
+    [encoder dispatchThreadgroups:kOne threadsPerThreadgroup:kOne];
+    expect_said(kNames[i]);
+    set(i);
+  }
+  [encoder dispatchThreadgroups:kOne threadsPerThreadgroup:kOne];
+  [encoder endEncoding];
 }
 
 TEST_F(IndirectCommandsTest, MayOnlyUsePipelinesThatTheEncoderHasUsed) {

@@ -129,17 +129,27 @@ TEST_F(IndirectRules, DispatchesFitTheirPipeline) {
   expect_said("command 0 of an indirect command buffer: buffer 0, \"x\", is not bound");
   [command concurrentDispatchThreadgroups:MTLSizeMake(0, 1, 1) threadsPerThreadgroup:kOne];
   EXPECT_EQ(execute(commands, {}), MTLCommandBufferStatusCompleted) << "nothing runs";
-  // Threadgroup memory of the encoder is not that of commands.
-  id<MTLComputePipelineState> shares = indirect_pipeline(
-      device, "kernel void f(threadgroup int* m [[threadgroup(0)]]) { m[0] = 1; }");
-  [command setComputePipelineState:shares];
-  [command concurrentDispatchThreadgroups:kOne threadsPerThreadgroup:kOne];
-  id<MTLCommandBuffer> on = [queue commandBuffer];
-  id<MTLComputeCommandEncoder> encoder = [on computeCommandEncoder];
-  [encoder setThreadgroupMemoryLength:16 atIndex:0];
-  [encoder executeCommandsInBuffer:commands withRange:NSMakeRange(0, 1)];
-  [encoder endEncoding];
-  run(on);
+  [command concurrentDispatchThreads:kOne threadsPerThreadgroup:MTLSizeMake(1, 0, 1)];
+  expect_said("concurrentDispatchThreads: more threads per threadgroup than");
+}
+
+TEST_F(IndirectRules, CommandsTakeNothingFromTheEncoder) {
+  const auto run_command = [&](const char* source) {
+    id<MTLIndirectCommandBuffer> commands = commands_of(device, 1);
+    id<MTLIndirectComputeCommand> command = [commands indirectComputeCommandAtIndex:0];
+    [command setComputePipelineState:indirect_pipeline(device, source)];
+    [command concurrentDispatchThreadgroups:kOne threadsPerThreadgroup:kOne];
+    id<MTLCommandBuffer> on = [queue commandBuffer];
+    id<MTLComputeCommandEncoder> encoder = [on computeCommandEncoder];
+    [encoder setBuffer:buffer(4) offset:0 atIndex:0];
+    [encoder setThreadgroupMemoryLength:16 atIndex:0];
+    [encoder executeCommandsInBuffer:commands withRange:NSMakeRange(0, 1)];
+    [encoder endEncoding];
+    run(on);
+  };
+  run_command(kIncrement);
+  expect_said("command 0 of an indirect command buffer: buffer 0, \"x\", is not bound");
+  run_command("kernel void f(threadgroup int* m [[threadgroup(0)]]) { m[0] = 1; }");
   expect_said("command 0 of an indirect command buffer: threadgroup memory 0, \"m\", has no size");
 }
 

@@ -96,7 +96,10 @@ std::string Dispatched::run(Pass& pass, const std::vector<Resident>& residents) 
                {{begin, begin + 12}},
                {}});
     std::memcpy(grid.threadgroups.data(), indirect->part.device() + indirect->offset, 12);
-    if (std::count(grid.threadgroups.begin(), grid.threadgroups.end(), 0U) != 0) return {};
+    if (std::count(grid.threadgroups.begin(), grid.threadgroups.end(), 0U) != 0) {
+      ++pass.command;
+      return {};
+    }
   }
   if (has_argument_buffers()) {
     for (const Resident& each : residents) make_resident(each, true);

@@ -77,9 +77,10 @@ bool UseHistory::is_ordered(const Entry& entry, const Pass& pass, const Use& use
   const bool tracked = entry.use.is_tracked && use.is_tracked;
   if (entry.pass != pass.id)
     return (tracked && entry.queue == pass.queue) || pass.known.has(entry.pass);
-  if (pass.kind == Pass::Kind::Serial)
-    return entry.command < pass.concurrent_from || entry.command == pass.command;
   if (pass.kind == Pass::Kind::Blit) return tracked;
+  // One kernel's accesses through two of its arguments are no matter of order.
+  if (entry.command == pass.command) return true;
+  if (pass.kind == Pass::Kind::Serial) return entry.command < pass.concurrent_from;
   // A barrier of a scope, or for a resource, is about accesses through it on both sides.
   const auto by_scope = [&](bool texture) {
     return entry.command < (texture ? pass.textures_done : pass.buffers_done);
