@@ -152,18 +152,19 @@ TEST_F(ArchiveTest, RefusesWhatIsNoArchiveOfTheDevice) {
   expect_error(MTLBinaryArchiveErrorInvalidFile, "there is no file to read");
   store(@[ function(@"add") ]);
   EXPECT_EQ(archive_of(discrete, url()), nil);
-  expect_error(MTLBinaryArchiveErrorInvalidFile, "of another device, \"Software Metal\"");
+  expect_error(MTLBinaryArchiveErrorInvalidFile,
+               "of another device, \"Software Metal (for tests)\"");
   const std::string whole = *read_file(path());
   std::string damaged = whole;
   damaged[whole.size() / 2] ^= 1;
   for (const std::string& bytes :
        {damaged, whole.substr(0, whole.size() - 1), whole + "x", std::string("a text"),
-        std::string(), write_fields("softmetal archive 1", {"Software Metal"})}) {
+        std::string(), write_fields("softmetal archive 1", {"Software Metal (for tests)"})}) {
     write_file(path(), bytes);
     EXPECT_EQ(archive_of(device, url()), nil);
     expect_error(MTLBinaryArchiveErrorInvalidFile, "not a binary archive");
   }
-  write_file(path(), write_fields("softmetal archive 1", {"Software Metal", "older"}));
+  write_file(path(), write_fields("softmetal archive 1", {"Software Metal (for tests)", "older"}));
   EXPECT_EQ(archive_of(device, url()), nil);
   expect_error(MTLBinaryArchiveErrorInvalidFile, "of another compiler");
 }

@@ -20,8 +20,9 @@ struct DeviceModel {
 };
 
 inline constexpr std::array kDeviceModels = {
-    DeviceModel{"Software Metal", 1, true, true, 32, 16, 1000, 5000000000000000, true},
-    DeviceModel{"Software Metal, discrete", 2, false, false, 8, 256, 27, 1000000000000000, false},
+    DeviceModel{"Software Metal (for tests)", 1, true, true, 32, 16, 1000, 5000000000000000, true},
+    DeviceModel{"Software Metal (for tests, discrete)", 2, false, false, 8, 256, 27,
+                1000000000000000, false},
 };
 
 inline constexpr size_t kMaxBufferLength = size_t{1} << 34;
