@@ -200,6 +200,28 @@ def test_a_package_of_a_graph(metal, scopes):
     np.testing.assert_array_equal(compiled.run(values, metal)["y"], wanted)
 
 
+def test_a_graph_runs_again(metal):
+    """Kernels with argument buffers are recorded at the second run, and get the next inputs."""
+
+    def integers(*shape):
+        return RNG.integers(-2, 3, shape).astype("float32")
+
+    g = Graph("chain")
+    y = g.input("x", (1, 4, 6, 8))
+    for n in range(6):
+        weights = g.constant(f"w{n}", integers(4, 4, 1, 1))
+        (y,) = g.op(f"y{n}", "Conv", convolution, [y, weights])
+    g.output(y)
+    target = tvm.target.Target(f"{tvm.target.Target.from_device(metal)} -max_buffers=1")
+    compiled = g.compile(target=target)
+    for _ in range(4):
+        values = {"x": integers(1, 4, 6, 8)}
+        (wanted,) = compiled.run(values, tvm.device("host")).values()
+        assert wanted.any()
+        (got,) = compiled.run(values, metal).values()
+        np.testing.assert_array_equal(got, wanted)
+
+
 def test_what_does_not_compile_is_told(metal):
     """A foreign function that the compiler refuses: its message, with the line of the source."""
     x = te.placeholder((4,), name="X")
