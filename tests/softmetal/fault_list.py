@@ -375,7 +375,7 @@ FAULTS = (
         "recorded dispatches lose the barriers between them",
         RUN,
         "if (is_after_barrier) [command setBarrier];",
-        "",
+        "static_cast<void>(is_after_barrier);",
     ),
     Fault(
         "the memory for recorded arguments is not named",
@@ -386,8 +386,8 @@ FAULTS = (
     Fault(
         "recorded arguments are those of the first table",
         RUN,
-        "return is_bound_ && (!has_slots_ || table_number_ == range.table_number());",
-        "return is_bound_;",
+        "(!has_slots_ || table_number_ == range.table_number())",
+        "(!has_slots_ || table_number_ <= range.table_number())",
     ),
     Fault(
         "recorded arguments change while a batch uses them",
