@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Changes with what an archive has, or how it is found.
-constexpr std::string_view kFormat = "metal archive 1";
+constexpr std::string_view kFormat = "metal archive 2";
 
 bool write_file(const std::string& path, std::string_view content) {
   std::ofstream file(path, std::ios::binary);
