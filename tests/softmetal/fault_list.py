@@ -414,6 +414,12 @@ FAULTS = (
         "if (false && needs_pipelines &&",
     ),
     Fault(
+        "a pipeline for recorded dispatches may have too few threads",
+        PROGRAM,
+        "!check_pipeline(context, options, objc(pipeline), entry).ok()",
+        "(false && !check_pipeline(context, options, objc(pipeline), entry).ok())",
+    ),
+    Fault(
         "recorded constants begin where their addresses do",
         RUN,
         "return {addresses, add(slots.constant_bytes)};",

@@ -225,6 +225,27 @@ TEST_P(IndirectRuns, NeedNotExist) {
   }
 }
 
+// A pipeline for indirect commands may have fewer threads than the one that was checked first: that
+// of device 1 has at most 512.
+TEST_P(IndirectRuns, HaveAsManyThreadsAsTheKernel) {
+  for (const std::uint32_t threads : {512U, 513U}) {
+    ExecutableDesc desc = add_desc(kArgumentBufferSource);
+    desc.entry_points[0].workgroup_size = {threads, 1, 1};
+    const auto executable = device->create_executable(desc);
+    TL_ASSERT_OK(executable.status());
+    const auto a = make(threads * sizeof(int)), b = make(threads * sizeof(int));
+    const auto commands = begin();
+    for (int i = 0; i < 4; ++i)
+      TL_ASSERT_OK(commands->dispatch(*executable, 0, {1, 1, 1},
+                                      std::array<Binding, 2>{BufferBinding{a}, BufferBinding{b}},
+                                      std::array{Constant(i)}));
+    TL_ASSERT_OK(commands->finish());
+    const MessageCounts counts;
+    TL_ASSERT_OK(run(commands));
+    EXPECT_EQ(counts.of(kExecute), GetParam() == 1 && threads > 512 ? 0 : 1);
+  }
+}
+
 // A texture is a member of the argument buffer, too.
 TEST_P(IndirectRuns, ReadTextures) {
   const auto executable = device->create_executable(

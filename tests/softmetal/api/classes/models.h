@@ -13,16 +13,18 @@ struct DeviceModel {
   bool is_unified;  // else managed memory has a copy on either side
   bool is_apple;    // of the families of Apple's own GPUs, beside those of Macs
   uint32_t simd_width;
-  size_t linear_alignment;   // of textures over buffers, in bytes
-  uint64_t clock_megahertz;  // of the clock that counters have
-  uint64_t clock_start;      // what it shows when the host's clock shows 0
-  bool has_residency_sets;   // as from macOS 15 on
+  size_t linear_alignment;    // of textures over buffers, in bytes
+  uint64_t clock_megahertz;   // of the clock that counters have
+  uint64_t clock_start;       // what it shows when the host's clock shows 0
+  bool has_residency_sets;    // as from macOS 15 on
+  uint32_t indirect_threads;  // at most, of a threadgroup of pipelines for indirect commands
 };
 
 inline constexpr std::array kDeviceModels = {
-    DeviceModel{"Software Metal (for tests)", 1, true, true, 32, 16, 1000, 5000000000000000, true},
+    DeviceModel{"Software Metal (for tests)", 1, true, true, 32, 16, 1000, 5000000000000000, true,
+                1024},
     DeviceModel{"Software Metal (for tests, discrete)", 2, false, false, 8, 256, 27,
-                1000000000000000, false},
+                1000000000000000, false, 512},
 };
 
 inline constexpr size_t kMaxBufferLength = size_t{1} << 34;

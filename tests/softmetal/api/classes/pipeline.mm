@@ -59,12 +59,15 @@ std::shared_ptr<const PipelineState> state_of(id<MTLDevice> device,
                                               MTLComputePipelineDescriptor* descriptor,
                                               std::shared_ptr<Function> function) {
   auto state = std::make_shared<PipelineState>();
-  state->simd_width = ((SMDevice*)device)->model_->simd_width;
+  const DeviceModel& model = *((SMDevice*)device)->model_;
+  state->simd_width = model.simd_width;
   state->most_threads = function->max_threads != 0 ? function->max_threads : kMaxThreads;
   if (descriptor.maxTotalThreadsPerThreadgroup != 0)
     state->most_threads = std::min(state->most_threads, descriptor.maxTotalThreadsPerThreadgroup);
   state->is_multiple = descriptor.threadGroupSizeIsMultipleOfThreadExecutionWidth;
   state->supports_indirect = descriptor.supportIndirectCommandBuffers;
+  if (state->supports_indirect)
+    state->most_threads = std::min<NSUInteger>(state->most_threads, model.indirect_threads);
   state->function = std::move(function);
   return state;
 }

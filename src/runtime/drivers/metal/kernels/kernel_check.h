@@ -18,4 +18,9 @@ namespace texloom::hal::metal {
 Result<KernelSlots> check_kernel(const Context& context, id<MTLComputePipelineState> pipeline,
                                  NSArray<id<MTLBinding>>* bindings, const EntryPoint& entry);
 
+// What differs between pipelines of one function: InvalidArgument if the threadgroup is larger than
+// this one supports, or takes too much threadgroup memory. A part of check_kernel().
+Status check_workgroup(const Context& context, id<MTLComputePipelineState> pipeline,
+                       const EntryPoint& entry);
+
 }  // namespace texloom::hal::metal

@@ -85,22 +85,6 @@ Status check_constants(const KernelArguments& arguments, const KernelSlots& slot
                           slots.constant_bytes, slot, *bytes);
 }
 
-Status check_workgroup(const Context& context, id<MTLComputePipelineState> pipeline,
-                       const EntryPoint& entry) {
-  const auto& size = entry.workgroup_size;
-  const std::uint64_t largest = pipeline.maxTotalThreadsPerThreadgroup;
-  if (std::uint64_t{size[0]} * size[1] * size[2] > largest)
-    return invalid_argument(
-        "a workgroup of {} x {} x {} work items, device {} runs this kernel with at most {}",
-        size[0], size[1], size[2], context.info()->name, largest);
-  const std::uint64_t local_limit = context.info()->limits.local_memory_bytes;
-  const std::uint64_t wanted = pipeline.staticThreadgroupMemoryLength + local_bytes(entry.params);
-  if (wanted > local_limit)
-    return invalid_argument("takes {} bytes of local memory, device {} has {}", wanted,
-                            context.info()->name, local_limit);
-  return {};
-}
-
 Status check_argument_buffer(const Context& context, const KernelSlots& slots) {
   if (!context.info()->features.argument_buffers)
     return make_error(StatusCode::Unimplemented,
@@ -129,6 +113,22 @@ Status check_slots(const Context& context, const KernelSlots& slots) {
 }
 
 }  // namespace
+
+Status check_workgroup(const Context& context, id<MTLComputePipelineState> pipeline,
+                       const EntryPoint& entry) {
+  const auto& size = entry.workgroup_size;
+  const std::uint64_t largest = pipeline.maxTotalThreadsPerThreadgroup;
+  if (std::uint64_t{size[0]} * size[1] * size[2] > largest)
+    return invalid_argument(
+        "a workgroup of {} x {} x {} work items, device {} runs this kernel with at most {}",
+        size[0], size[1], size[2], context.info()->name, largest);
+  const std::uint64_t local_limit = context.info()->limits.local_memory_bytes;
+  const std::uint64_t wanted = pipeline.staticThreadgroupMemoryLength + local_bytes(entry.params);
+  if (wanted > local_limit)
+    return invalid_argument("takes {} bytes of local memory, device {} has {}", wanted,
+                            context.info()->name, local_limit);
+  return {};
+}
 
 Result<KernelSlots> check_kernel(const Context& context, id<MTLComputePipelineState> pipeline,
                                  NSArray<id<MTLBinding>>* bindings, const EntryPoint& entry) {

@@ -55,14 +55,24 @@ Handle<MetalPipeline> make_pipeline(const Context& context,
                                       error:error]);
 }
 
+// What may differ between pipelines of one function.
+Status check_pipeline(const Context& context, const BuildOptions& options,
+                      id<MTLComputePipelineState> pipeline, const EntryPoint& entry) {
+  TL_RETURN_IF_ERROR(check_simd_width(context, options, pipeline));
+  return check_workgroup(context, pipeline, entry);
+}
+
 // Replaces the pipeline by one that indirect command buffers can use, if there is one: Metal does
-// not make it of each function, and does not say beforehand of which.
+// not make it of each function, and does not say beforehand of which. It may have fewer threads
+// than the first one, and then is none for this entry point. A copy of `archive` is given, as what
+// an archive does not take of this pipeline says nothing about the other ones.
 void make_recordable(const Context& context, MTLComputePipelineDescriptor* descriptor,
-                     ArchiveOfKernels archive, Kernel& kernel) {
+                     const BuildOptions& options, const EntryPoint& entry, ArchiveOfKernels archive,
+                     Kernel& kernel) {
   if (!kernel.slots.in_argument_buffer || kernel.slots.locals > 0) return;
   descriptor.supportIndirectCommandBuffers = YES;
   auto pipeline = make_pipeline(context, descriptor, archive, nullptr, nullptr);
-  if (!pipeline) return;
+  if (!pipeline || !check_pipeline(context, options, objc(pipeline), entry).ok()) return;
   kernel.pipeline = std::move(pipeline);
   kernel.is_recordable = true;
 }
@@ -87,7 +97,7 @@ Result<Kernel> make_kernel(const Context& context, id<MTLFunction> function,
                       check_kernel(context, objc(kernel.pipeline), reflection.bindings, entry));
   TL_RETURN_IF_ERROR(check_simd_width(context, options, objc(kernel.pipeline))
                          .with_context(fmt::format("kernel \"{}\"", entry.name)));
-  make_recordable(context, descriptor, archive, kernel);
+  make_recordable(context, descriptor, options, entry, archive, kernel);
   return kernel;
 }
 
