@@ -7,9 +7,11 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runtime/hal/transfer.h"
+#include "tests/runtime/drivers/metal/device_gate.h"
 #include "tests/runtime/drivers/metal/device_test.h"
 #include "tests/runtime/drivers/metal/message_counts.h"
 #include "tests/runtime/status_matchers.h"
@@ -109,28 +111,48 @@ TEST_P(IndirectRuns, KeepTheirCommandsWhenTablesChange) {
 // Each batch has argument buffers of its own until it is complete.
 TEST_P(IndirectRuns, MayBeInFlightWithOtherTables) {
   const auto commands = back_and_forth(5);
-  const auto gate = device->create_semaphore();
-  TL_ASSERT_OK(gate.status());
   constexpr int kBatches = 7;
   std::vector<std::shared_ptr<Buffer>> from, to;
   for (int i = 0; i < kBatches; ++i) from.push_back(numbers(100 * i)), to.push_back(numbers(0));
   const MessageCounts counts;
-  // The device itself waits, so that all batches are encoded meanwhile.
-  const auto second = device->create_queue();
-  TL_ASSERT_OK(second.status());
-  TL_ASSERT_OK((*second)->submit({.waits = {{*gate, 1}}, .signals = {{*gate, 2}}}));
+  DeviceGate gate(device);
+  TL_ASSERT_OK(gate.close());
   for (int i = 0; i < kBatches; ++i) {
     TL_ASSERT_OK(device->queue()->submit(
-        {.waits = {{*gate, 2}},
-         .commands = {{commands, {BufferBinding{from[i]}, BufferBinding{to[i]}}}}}));
+        {.commands = {{commands, {BufferBinding{from[i]}, BufferBinding{to[i]}}}}}));
   }
-  TL_ASSERT_OK((*gate)->signal(1));
+  // Each of them, and what closes the gate, ends with one encoder; a thread of the queue encodes.
+  while (counts.of("updateFence:") < kBatches + 1) std::this_thread::yield();
+  gate.open();
   TL_ASSERT_OK(device->queue()->wait_idle());
-  EXPECT_LE(counts.of(kNewCommands), 4);
+  EXPECT_EQ(counts.of(kNewCommands), 4);
+  EXPECT_EQ(counts.of(kExecute), 4) << "further batches are encoded";
   for (int i = 0; i < kBatches; ++i) {
     expect_numbers(to[i], 100 * i + 5);
     expect_numbers(from[i], 100 * i + 4);
   }
+}
+
+// Each thread has runs of its own, or those that another one has given back.
+TEST_P(IndirectRuns, MayBeSubmittedByThreads) {
+  const auto commands = back_and_forth(4);
+  constexpr int kThreads = 3, kTimes = 20;
+  std::vector<std::shared_ptr<Buffer>> from, to;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) from.push_back(numbers(100 * i)), to.push_back(numbers(0));
+  const MessageCounts counts;
+  for (int i = 0; i < kThreads; ++i) {
+    const auto queue = device->create_queue();
+    TL_ASSERT_OK(queue.status());
+    threads.emplace_back([&, i, queue = *queue] {
+      for (int time = 0; time < kTimes; ++time)
+        TL_EXPECT_OK(
+            queue->run({.commands = {{commands, {BufferBinding{from[i]}, BufferBinding{to[i]}}}}}));
+    });
+  }
+  for (std::thread& each : threads) each.join();
+  EXPECT_EQ(counts.of(kExecute), kThreads * kTimes);
+  for (int i = 0; i < kThreads; ++i) expect_numbers(from[i], 100 * i + 4 * kTimes);
 }
 
 TEST_P(IndirectRuns, EndAtOtherCommands) {

@@ -28,7 +28,8 @@ class IndirectRuns {
   IndirectRuns& operator=(const IndirectRuns&) = delete;
 
   // The run that begins here, with the arguments of this submission. Nothing if none begins here,
-  // or batches are using what was recorded of it.
+  // batches are using all that was recorded of it, or Metal has no memory for it. A run lies in one
+  // range, as host calls, which divide command buffers into ranges, end it.
   Found find(SegmentList::Iterator begin);
 
  private:

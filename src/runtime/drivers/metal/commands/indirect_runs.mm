@@ -1,7 +1,6 @@
 #include "runtime/drivers/metal/commands/indirect_runs.h"
 
 #include <algorithm>
-#include <atomic>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -85,8 +84,9 @@ IndirectRuns::Found IndirectRuns::find(SegmentList::Iterator begin) {
     if (made == nullptr) return {};
     free = recorded.insert(recorded.end(), std::move(made));
   }
-  // What the last batch did with it happened before.
-  std::atomic_thread_fence(std::memory_order_acquire);
+  // use_count() is a relaxed read. Making and destroying a copy synchronizes with the batch that
+  // used the run last.
+  std::shared_ptr<IndirectRun>(*free).reset();
   (*free)->bind(run, range_);
   return {*free, run.end};
 }
