@@ -1,10 +1,12 @@
-// Converts between Metal's objects and the pointers by which plain C++ refers to them. For
-// Objective-C++ sources alone.
+// Converts between Metal's objects and the pointers by which plain C++ refers to them, and between
+// their values. For Objective-C++ sources alone.
 #pragma once
 
 #import <Foundation/Foundation.h>
 #import <Metal/Metal.h>
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -56,6 +58,10 @@ Handle<Object> adopt(id object) {
 template <typename Object>
 Handle<Object> share(id object) {
   return Handle<Object>::share((Object*)object);
+}
+
+inline MTLSize size_of(const std::array<std::uint32_t, 3>& size) {
+  return MTLSizeMake(size[0], size[1], size[2]);
 }
 
 inline NSString* to_ns(std::string_view text) {

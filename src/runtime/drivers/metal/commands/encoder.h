@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "runtime/drivers/metal/api/handle.h"
-#include "runtime/drivers/metal/commands/indirect_run.h"
 #include "runtime/drivers/metal/commands/passes.h"
 #include "runtime/drivers/metal/commands/references.h"
 #include "runtime/drivers/metal/commands/staging.h"
@@ -23,6 +22,8 @@
 #include "support/status.h"
 
 namespace texloom::hal::metal {
+
+class IndirectRun;
 
 // Staging memory from which the host's memory is filled when the batch is complete.
 struct StagedReadback {

@@ -20,9 +20,6 @@ constexpr std::uint64_t kLargestKernelTransfer = std::uint64_t{1} << 20;
 // Metal's limit for the distance of rows in copies from and to textures, in texels.
 constexpr std::uint64_t kMaxPitchTexels = 32767;
 
-MTLSize size_of(const std::array<std::uint32_t, 3>& size) {
-  return MTLSizeMake(size[0], size[1], size[2]);
-}
 MTLSize size_of(Extent2D extent) { return MTLSizeMake(extent.width, extent.height, 1); }
 MTLOrigin origin_of(Offset2D offset, std::uint64_t row = 0) {
   return MTLOriginMake(offset.x, offset.y + row, 0);

@@ -23,12 +23,13 @@ struct DispatchRun {
 };
 
 // Whether indirect commands can make the call. They take no bytes, no textures outside of argument
-// buffers and no sizes of threadgroup memory. Builds the kernel.
+// buffers and, before macOS 14 and iOS 17, no sizes of threadgroup memory. Builds the kernel.
 bool is_recordable(const KernelCall& call);
 
 // A run as an indirect command buffer of Metal, which the device executes by one call. What is
-// bound to its kernels is in argument buffers, so that the commands never change. Used by one
-// thread at a time.
+// bound to its kernels is in argument buffers, so that the commands never change. It retains
+// neither the pipelines nor what is bound: the command buffer and the submission do. Used by one
+// thread at a time, inside an autorelease pool.
 class IndirectRun {
  public:
   // Null if Metal has no memory for it.
@@ -39,7 +40,8 @@ class IndirectRun {
   // Writes the argument buffers. No batch may be using the run.
   void bind(const DispatchRun& run, const CommandRange& range);
 
-  // Executes the commands, after those before the last barrier.
+  // Executes the commands, after those before the last barrier. The run must be kept until the
+  // batch is complete.
   Status encode(Passes& passes) const;
 
  private:

@@ -50,10 +50,6 @@ std::uint64_t argument_bytes(const DispatchRun& run) {
   return layout.bytes();
 }
 
-MTLSize size_of(const std::array<std::uint32_t, 3>& size) {
-  return MTLSizeMake(size[0], size[1], size[2]);
-}
-
 void record_dispatch(id<MTLIndirectComputeCommand> command, const DispatchSegment& segment,
                      MetalMemory* arguments, const Places& places) {
   const Kernel& kernel = kernel_of(segment.call);
@@ -139,8 +135,8 @@ void IndirectRun::bind(const DispatchRun& run, const CommandRange& range) {
     for (std::size_t i = 0; i < references.size(); ++i) {
       const Reference& reference = references[i];
       addresses[i] = reference.address;
-      const auto [known, is_new] = used_.try_emplace(reference.resource, reference.access);
-      if (known->second != reference.access) known->second = Access::ReadWrite;
+      Access& access = used_.try_emplace(reference.resource, reference.access).first->second;
+      if (access != reference.access) access = Access::ReadWrite;
     }
     pack_constants(call->constants, {memory + places.constants, slots.constant_bytes});
   }
