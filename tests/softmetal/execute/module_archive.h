@@ -14,7 +14,8 @@
 namespace softmetal {
 
 // Modules by the code that they were generated of, each with the functions that were added: others
-// of the same program are not found. Thread safe.
+// of the same program are not found. A function has a name for each way of compiling it. Thread
+// safe.
 class ModuleArchive {
  public:
   explicit ModuleArchive(std::string device) : device_(std::move(device)) {}

@@ -69,6 +69,25 @@ TEST_F(StoredArchives, AreWherePipelinesAreTakenOutOf) {
   EXPECT_EQ(counts.of("setBinaryArchives:"), 1);
 }
 
+// A kernel with an argument buffer has a second pipeline, for indirect commands.
+TEST_F(StoredArchives, HavePipelinesForIndirectCommands) {
+  for (const std::uint64_t expected : {kBothHalves, kFirstHalf}) {
+    start();
+    const auto made = device->create_executable(add_desc(kArgumentBufferSource));
+    TL_ASSERT_OK(made.status());
+    const auto in = make(4), out = make(4);
+    const auto commands = device->create_command_buffer({.reusable = true});
+    for (int i = 0; i < 4; ++i)
+      TL_ASSERT_OK(commands->dispatch(*made, 0, {1, 1, 1},
+                                      std::array<Binding, 2>{BufferBinding{in}, BufferBinding{out}},
+                                      std::array{Constant(i)}));
+    const MessageCounts counts;
+    TL_ASSERT_OK(run_and_wait(*device, commands));
+    EXPECT_EQ(counts.of("executeCommandsInBuffer:withRange:"), 1);
+    EXPECT_EQ(runs(), expected);
+  }
+}
+
 TEST_F(StoredArchives, AreThoseOfOneDevice) {
   start(0);
   expect_that_it_adds(add_desc(kSource));

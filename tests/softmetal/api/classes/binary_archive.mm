@@ -81,7 +81,10 @@ id<MTLBinaryArchive> new_binary_archive(id<MTLDevice> device,
   } else {
     const auto generated = (*function->library_)->function(*function->name_, problem);
     if (generated != nullptr) problem = softmetal::limit_problem(*generated);
-    if (problem.empty()) problem = (*modules_)->add(**function->library_, *function->name_);
+    if (problem.empty() && descriptor.supportIndirectCommandBuffers)
+      problem = softmetal::indirect_problem(*generated);
+    if (problem.empty())
+      problem = (*modules_)->add(**function->library_, softmetal::name_in_archives(descriptor));
   }
   if (problem.empty()) return YES;
   set_error(error, MTLBinaryArchiveDomain, MTLBinaryArchiveErrorCompilationFailure, problem);

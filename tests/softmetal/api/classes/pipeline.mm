@@ -6,6 +6,12 @@
 #include "tests/softmetal/api/classes/programs.h"
 
 namespace softmetal {
+
+std::string name_in_archives(MTLComputePipelineDescriptor* descriptor) {
+  const std::string& function = *((SMFunction*)descriptor.computeFunction)->name_;
+  return descriptor.supportIndirectCommandBuffers ? function + " for indirect commands" : function;
+}
+
 namespace {
 
 // The function with its code, out of an archive that has it. Null with `problem`.
@@ -14,7 +20,8 @@ std::shared_ptr<Function> generate(MTLComputePipelineDescriptor* descriptor,
   SMFunction* const function = (SMFunction*)descriptor.computeFunction;
   const Library& library = **function->library_;
   for (SMBinaryArchive* archive in descriptor.binaryArchives) {
-    if (auto module = (*archive->modules_)->find(library.code().key, *function->name_, problem))
+    if (auto module =
+            (*archive->modules_)->find(library.code().key, name_in_archives(descriptor), problem))
       return library.function(*function->name_, std::move(module), problem);
   }
   if ((options & MTLPipelineOptionFailOnBinaryArchiveMiss) == 0)

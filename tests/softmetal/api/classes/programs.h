@@ -67,6 +67,8 @@ MTLBindingAccess texture_access_of(const SmDescription& description);
 std::string limit_problem(const Function& function);
 // What keeps it from being used by indirect commands, or nothing.
 std::string indirect_problem(const Function& function);
+// What a binary archive has a pipeline's function under: code for indirect commands is other code.
+std::string name_in_archives(MTLComputePipelineDescriptor* descriptor);
 // The arguments of a function, as objects of MTLBinding. Autoreleased.
 NSArray* bindings_of(const Function& function);
 
