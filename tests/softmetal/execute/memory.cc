@@ -20,7 +20,8 @@ void* zero_pages(size_t size) {
 }
 }  // namespace
 
-AccessMarks::AccessMarks(size_t bytes) : words_(nullptr), bytes_(nullptr), count_(bytes / 4 + 2) {
+AccessMarks::AccessMarks(size_t bytes)
+    : words_(nullptr), bytes_(nullptr), count_(bytes / 4 + 2), first_(count_) {
   words_ = static_cast<Word*>(zero_pages(count_ * sizeof(Word)));
   bytes_ = static_cast<Mark*>(zero_pages(4 * count_ * sizeof(Mark)));
 }
@@ -70,6 +71,8 @@ void AccessMarks::mark_read(Mark& mark, uint32_t mask, Access access, const Acce
 
 std::optional<RaceFound> AccessMarks::record_word(size_t index, uint32_t mask, Access access,
                                                   const Accessor& by) {
+  first_ = std::min(first_, index);
+  end_ = std::max(end_, index + 1);
   Word& word = words_[index];
   Mark* const bytes = bytes_ + 4 * index;
   std::optional<RaceFound> race;
@@ -112,7 +115,7 @@ std::optional<RaceFound> AccessMarks::record(size_t offset, size_t size, Access 
 
 std::vector<std::pair<size_t, size_t>> AccessMarks::touched(bool written) const {
   std::vector<std::pair<size_t, size_t>> ranges;
-  for (size_t i = 0; i < count_; ++i) {
+  for (size_t i = first_; i < end_; ++i) {
     const unsigned bytes = written ? words_[i].written : words_[i].was_read;
     for (size_t b = 0; b < 4 && bytes != 0; ++b) {
       if ((bytes >> b & 1) == 0) continue;

@@ -65,6 +65,7 @@ class AccessMarks {
   Mark* bytes_;  // of reads of parts of words
   bool has_byte_marks_ = false;
   size_t count_;
+  size_t first_, end_ = 0;  // all words with marks are from the first to before the end
 };
 
 // The texels that a dispatch reads and writes.
