@@ -303,5 +303,132 @@ kernel void read(constant Table& table [[buffer(0)]], uint i [[thread_position_i
   for (const auto& each : results) expect_numbers(each, 1);
 }
 
+// A command buffer of Metal that fails runs nothing; the commands are intact.
+TEST_P(IndirectRuns, SurviveACommandBufferThatFails) {
+  const auto commands = back_and_forth(5);
+  const auto a = numbers(0), b = numbers(0), c = numbers(0), d = numbers(0);
+  const std::vector<Binding> first = {BufferBinding{a}, BufferBinding{b}};
+  const std::vector<Binding> second = {BufferBinding{c}, BufferBinding{d}};
+  TL_ASSERT_OK(run(commands, first));
+  expect_numbers(b, 5);
+  bool is_seen = false;
+  for (std::uint64_t call = 1; !is_seen; ++call) {
+    ASSERT_LT(call, 100U) << "commit is never called";
+    softmetal::fail_call(call);
+    // The next ones may be executed before the error is known.
+    for (int i = 0; i < 3; ++i)
+      TL_ASSERT_OK(device->queue()->submit({.commands = {{commands, i == 1 ? second : first}}}));
+    const Status status = device->queue()->wait_idle();
+    is_seen = softmetal::failed_call() == "commit";
+    softmetal::fail_call(0);
+    if (is_seen) EXPECT_FALSE(status.ok());
+  }
+  for (int i = 0; i < 2; ++i) {
+    for (const auto& table : {first, second}) {
+      const auto fresh = numbers(10 * i), other = numbers(0);
+      TL_ASSERT_OK(run(commands, table));
+      TL_ASSERT_OK(run(commands, {BufferBinding{fresh}, BufferBinding{other}}));
+      expect_numbers(other, 10 * i + 5);
+    }
+  }
+}
+
+TEST_P(IndirectRuns, WaitForASemaphoreThatFails) {
+  const auto commands = back_and_forth(5);
+  const auto a = numbers(0), b = numbers(0);
+  const std::vector<Binding> table = {BufferBinding{a}, BufferBinding{b}};
+  const auto gate = device->create_semaphore();
+  TL_ASSERT_OK(gate.status());
+  TL_ASSERT_OK(run(commands, table));
+  TL_ASSERT_OK(device->queue()->submit({.waits = {{*gate, 1}}, .commands = {{commands, table}}}));
+  TL_ASSERT_OK((*gate)->fail(make_error(StatusCode::Unavailable, "on purpose")));
+  EXPECT_EQ(device->queue()->wait_idle().code(), StatusCode::Unavailable);
+  expect_numbers(b, 5);
+  TL_ASSERT_OK(run(commands, table));
+  expect_numbers(b, 9);
+}
+
+// Nothing but the queue keeps them, and then nobody keeps the device.
+TEST_P(IndirectRuns, MayEndWhileTheyAreInFlight) {
+  const auto a = numbers(0), b = numbers(0);
+  for (int i = 0; i < 8; ++i) {
+    const std::vector<Binding> table = {BufferBinding{a}, BufferBinding{b}};
+    TL_ASSERT_OK(device->queue()->submit({.commands = {{back_and_forth(5), table}}}));
+  }
+  TL_ASSERT_OK(device->queue()->wait_idle());
+  expect_numbers(b, 33);
+  auto commands = back_and_forth(5);
+  {
+    const std::vector<Binding> table = {BufferBinding{numbers(0)}, BufferBinding{numbers(0)}};
+    TL_ASSERT_OK(device->queue()->submit({.commands = {{commands, table}}}));
+  }
+  add_.reset();
+  device.reset();
+  commands.reset();
+}
+
+TEST_P(IndirectRuns, MayBeSubmittedByThreads) {
+  const auto commands = back_and_forth(5);
+  constexpr int kThreads = 3, kTimes = 20;
+  std::array<std::shared_ptr<Buffer>, 2 * kThreads> buffers;
+  for (auto& each : buffers) each = numbers(0);
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        const auto queue = device->create_queue();
+        TL_ASSERT_OK(queue.status());
+        const std::vector<Binding> table = {BufferBinding{buffers[2 * t]},
+                                            BufferBinding{buffers[2 * t + 1]}};
+        for (int i = 0; i < kTimes; ++i)
+          TL_ASSERT_OK((*queue)->submit({.commands = {{commands, table}, {commands, table}}}));
+        TL_ASSERT_OK((*queue)->wait_idle());
+      });
+    }
+  }
+  for (int t = 0; t < kThreads; ++t) expect_numbers(buffers[2 * t], 8 * kTimes);
+}
+
+// Metal executes at most 16384 commands at once on GPUs that are not Apple's.
+TEST_P(IndirectRuns, AreDividedIfTheyAreLong) {
+  open({.staging_bytes = 1 << 12, .heap_bytes = 1 << 14}, GetParam());
+  const auto made = device->create_executable(add_desc(kArgumentBufferSource));
+  TL_ASSERT_OK(made.status());
+  add_ = *made;
+  constexpr int kCount = 0x4000 + 5;
+  const auto commands = back_and_forth(kCount);
+  const auto a = numbers(0), b = numbers(0);
+  const MessageCounts counts;
+  TL_ASSERT_OK(run(commands, {BufferBinding{a}, BufferBinding{b}}));
+  EXPECT_EQ(counts.of(kExecute), 2);
+  EXPECT_EQ(counts.beginning_with("memoryBarrier"), 1);
+  expect_numbers(b, kCount);
+}
+
+// The error is that of the kernel, each time, and the others are not affected.
+TEST_P(IndirectRuns, DoNotHideThatAKernelFails) {
+  const auto wrong = device->create_executable(
+      {.codes = {{.format = KernelFormat::Msl, .code = "kernel void add() { wrong }"}},
+       .entry_points = {{.name = "add", .params = add_params()}},
+       .build = BuildTime::FirstUse});
+  TL_ASSERT_OK(wrong.status());
+  const auto a = numbers(0), b = numbers(0);
+  const auto commands = begin();
+  const std::array<Binding, 2> bindings = {BufferBinding{a}, BufferBinding{b}};
+  for (int i = 0; i < 4; ++i)
+    TL_ASSERT_OK(record(*commands, BufferBinding{a}, BufferBinding{b}, 1));
+  TL_ASSERT_OK(commands->dispatch(*wrong, 0, {8, 1, 1}, bindings, std::array{Constant(1)}));
+  for (int i = 0; i < 4; ++i)
+    TL_ASSERT_OK(record(*commands, BufferBinding{a}, BufferBinding{b}, 1));
+  TL_ASSERT_OK(commands->finish());
+  const auto good = back_and_forth(4);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(run(commands).code(), StatusCode::BuildFailed);
+    expect_numbers(b, 0);
+  }
+  TL_ASSERT_OK(run(good, {BufferBinding{b}, BufferBinding{a}}));
+  expect_numbers(b, 4);
+}
+
 }  // namespace
 }  // namespace texloom::hal::metal
