@@ -378,6 +378,12 @@ FAULTS = (
         "static_cast<void>(is_after_barrier);",
     ),
     Fault(
+        "recorded barriers do not order what comes after the recorded dispatches",
+        RUN,
+        "  arguments.forget();\n  if (has_barriers_) passes.barrier();\n",
+        "  arguments.forget();\n",
+    ),
+    Fault(
         "the memory for recorded arguments is not named",
         RUN,
         "used_ = {{arguments_.get(), Access::Read}};",

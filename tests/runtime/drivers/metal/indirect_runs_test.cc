@@ -201,6 +201,30 @@ TEST_P(IndirectRuns, LeaveNoArgumentsSet) {
   expect_numbers(c, 1);
 }
 
+// Barriers inside of a run also order what is before and after it.
+TEST_P(IndirectRuns, HaveBarriersForOthers) {
+  const auto other = device->create_executable(add_desc());
+  TL_ASSERT_OK(other.status());
+  const auto a = numbers(0), b = numbers(0), c = numbers(0), d = numbers(0), e = numbers(0);
+  const auto commands = begin();
+  const auto direct = [&](const std::shared_ptr<Buffer>& from, const std::shared_ptr<Buffer>& to) {
+    TL_ASSERT_OK(commands->dispatch(*other, 0, {8, 1, 1},
+                                    std::array<Binding, 2>{BufferBinding{from}, BufferBinding{to}},
+                                    std::array{Constant(1)}));
+  };
+  direct(a, b);
+  for (int i = 0; i < 4; ++i)  // the barrier is before the second one
+    TL_ASSERT_OK(
+        record(*commands, BufferBinding{i == 0 ? a : b}, BufferBinding{i == 0 ? c : d}, i));
+  direct(c, e);
+  TL_ASSERT_OK(commands->finish());
+  const MessageCounts counts;
+  TL_ASSERT_OK(run(commands));
+  EXPECT_EQ(counts.of(kExecute), 1);
+  expect_numbers(d, 4);
+  expect_numbers(e, 1);
+}
+
 TEST_P(IndirectRuns, AreOfReusableCommandBuffersWithoutProfile) {
   const auto count_executions = [&](bool reusable) {
     const auto a = numbers(0), b = numbers(0);

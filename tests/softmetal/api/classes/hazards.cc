@@ -80,7 +80,8 @@ bool UseHistory::is_ordered(const Entry& entry, const Pass& pass, const Use& use
   if (pass.kind == Pass::Kind::Blit) return tracked;
   // One kernel's accesses through two of its arguments are no matter of order.
   if (entry.command == pass.command) return true;
-  if (pass.kind == Pass::Kind::Serial) return entry.command < pass.concurrent_from;
+  if (entry.command >= pass.indirect_begin && entry.command < pass.indirect_done) return true;
+  if (pass.kind == Pass::Kind::Serial) return entry.command < pass.indirect_begin;
   // A barrier of a scope, or for a resource, is about accesses through it on both sides.
   const auto by_scope = [&](bool texture) {
     return entry.command < (texture ? pass.textures_done : pass.buffers_done);

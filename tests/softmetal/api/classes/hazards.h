@@ -42,12 +42,10 @@ struct Pass {
   // complete.
   uint32_t buffers_done = 0, textures_done = 0;
   std::map<const void*, uint32_t> done;
-  // In a serial pass, while indirect commands are executed: those from this number on are
-  // concurrent.
-  uint32_t concurrent_from = UINT32_MAX;
-
-  // Whatever commands before the running one did is complete.
-  void wait_for_all() { buffers_done = textures_done = concurrent_from = command; }
+  // While indirect commands are executed: the first one, and the last one that has a barrier. The
+  // barriers are known to order only those of one execution. They are concurrent, also in a serial
+  // pass.
+  uint32_t indirect_begin = UINT32_MAX, indirect_done = 0;
 };
 PassId new_pass();
 

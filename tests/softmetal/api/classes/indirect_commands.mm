@@ -136,11 +136,11 @@ std::string IndirectExecution::prepare(Dispatched& dispatched, const IndirectCom
 std::string IndirectExecution::run(Run& run) const {
   Pass& pass = *run.pass;
   std::string wrong;
-  pass.concurrent_from = pass.command;
+  pass.indirect_begin = pass.command;
   for (NSUInteger i = range.location; i < NSMaxRange(range) && wrong.empty(); ++i) {
     const IndirectCommand command = commands->at(i);
     if (!command.dispatch) continue;
-    if (command.has_barrier) pass.wait_for_all();
+    if (command.has_barrier) pass.indirect_done = pass.command;
     Dispatched dispatched = *inherited;
     const std::string problem = prepare(dispatched, command, run.residents);
     if (!problem.empty()) {
@@ -150,7 +150,8 @@ std::string IndirectExecution::run(Run& run) const {
       wrong = dispatched.run(pass, run.residents);
     }
   }
-  pass.concurrent_from = UINT32_MAX;
+  pass.indirect_begin = UINT32_MAX;
+  pass.indirect_done = 0;
   return wrong;
 }
 

@@ -52,6 +52,7 @@ class IndirectRun {
   Handle<MetalMemory> arguments_;           // of all kernels
   std::vector<MetalPipeline*> pipelines_;   // to be set before, each one once
   std::unordered_map<void*, Access> used_;  // id<MTLResource>, by argument buffers
+  bool has_barriers_ = false;
   bool has_slots_ = false;
   bool is_bound_ = false;
   std::uint64_t table_number_ = 0;

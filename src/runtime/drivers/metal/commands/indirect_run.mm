@@ -105,6 +105,7 @@ std::shared_ptr<IndirectRun> IndirectRun::record(const Context& context, const D
         [objc(made->commands_) indirectComputeCommandAtIndex:made->count_++];
     record_dispatch(command, *dispatch, made->arguments_.get(), layout.add(kernel.slots));
     if (is_after_barrier) [command setBarrier];
+    made->has_barriers_ = made->has_barriers_ || is_after_barrier;
     is_after_barrier = false;
     made->has_slots_ = made->has_slots_ || dispatch->call.has_slots;
     std::vector<MetalPipeline*>& pipelines = made->pipelines_;
@@ -144,7 +145,10 @@ void IndirectRun::bind(const DispatchRun& run, const CommandRange& range) {
   table_number_ = range.table_number();
 }
 
+// Metal does not say that barriers of indirect commands order what is outside of their execution:
+// what they should order there, barriers of the encoder do.
 Status IndirectRun::encode(Passes& passes) const {
+  if (has_barriers_) passes.barrier();
   TL_ASSIGN_OR_RETURN(MetalCompute* const encoder, passes.compute());
   ArgumentTable& arguments = passes.arguments();
   for (const auto& [resource, access] : used_) arguments.use(resource, access);
@@ -155,6 +159,7 @@ Status IndirectRun::encode(Passes& passes) const {
   }
   [objc(encoder) executeCommandsInBuffer:objc(commands_) withRange:NSMakeRange(0, count_)];
   arguments.forget();
+  if (has_barriers_) passes.barrier();
   return {};
 }
 
