@@ -23,7 +23,7 @@ struct DispatchRun {
 };
 
 // Whether indirect commands can make the call. They take no bytes, no textures outside of argument
-// buffers and, before macOS 14 and iOS 17, no sizes of threadgroup memory. Builds the kernel.
+// buffers and, before macOS 14 and iOS 17, no sizes of threadgroup memory. The kernel is built.
 bool is_recordable(const KernelCall& call);
 
 // A run as an indirect command buffer of Metal, which the device executes by one call. What is

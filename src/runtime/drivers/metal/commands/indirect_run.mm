@@ -79,15 +79,14 @@ Handle<MetalIndirect> new_commands(const Context& context, std::uint32_t count) 
 
 }  // namespace
 
-bool is_recordable(const KernelCall& call) {
-  return call.executable->prepare().ok() && kernel_of(call).is_recordable;
-}
+bool is_recordable(const KernelCall& call) { return kernel_of(call).is_recordable; }
 
 std::shared_ptr<IndirectRun> IndirectRun::record(const Context& context, const DispatchRun& run) {
   const std::shared_ptr<IndirectRun> made(new IndirectRun);
   made->commands_ = new_commands(context, run.dispatches);
   auto arguments = create_memory(context, argument_bytes(run), MemoryKind::Shared);
   if (!made->commands_ || !arguments.ok()) return nullptr;
+  // In no residency set: that of the device may end before a command buffer that keeps the run.
   made->arguments_ = *std::move(arguments);
   // GPUs of earlier families fault on pipelines that the encoder itself has not used, as tinygrad's
   // graphs for Metal found.
@@ -154,6 +153,7 @@ Status IndirectRun::encode(Passes& passes) const {
   for (const auto& [resource, access] : used_) arguments.use(resource, access);
   for (MetalPipeline* pipeline : pipelines_) {
     arguments.set_pipeline(pipeline);
+    for (const std::uint32_t slot : {0, 1}) arguments.set_buffer(slot, arguments_.get(), 0);
     [objc(encoder) dispatchThreadgroups:MTLSizeMake(0, 0, 0)
                   threadsPerThreadgroup:MTLSizeMake(1, 1, 1)];
   }

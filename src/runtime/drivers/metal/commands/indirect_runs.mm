@@ -8,14 +8,15 @@
 namespace texloom::hal::metal {
 namespace {
 
-// Shorter runs are encoded as fast.
+// Fewer take little to encode.
 constexpr std::uint32_t kFewestDispatches = 4;
 // Metal's limit for one execution on GPUs that are not Apple's.
 constexpr std::uint32_t kMostDispatches = 0x4000;
 // Batches with different tables that may be using a run. Further ones are encoded.
 constexpr std::size_t kMostInFlight = 4;
 
-std::vector<DispatchRun> find_runs(const SegmentList& segments) {
+// Builds the kernels. If that fails, encoding tells why.
+Result<std::vector<DispatchRun>> find_runs(const SegmentList& segments) {
   std::vector<DispatchRun> runs;
   DispatchRun run;
   const auto close = [&] {
@@ -25,6 +26,7 @@ std::vector<DispatchRun> find_runs(const SegmentList& segments) {
   for (auto each = segments.begin(); each != segments.end(); ++each) {
     if (std::holds_alternative<BarrierSegment>(*each)) continue;
     const auto* dispatch = std::get_if<DispatchSegment>(&*each);
+    if (dispatch != nullptr) TL_RETURN_IF_ERROR(dispatch->call.executable->prepare());
     if (dispatch == nullptr || !is_recordable(dispatch->call)) {
       close();
       continue;
@@ -45,8 +47,8 @@ struct IndirectRuns::Encoded final : EncodedCommands {
     std::vector<std::shared_ptr<IndirectRun>> recorded;
   };
 
-  explicit Encoded(const SegmentList& segments) {
-    for (const DispatchRun& run : find_runs(segments)) entries[&*run.begin] = {run, {}};
+  explicit Encoded(const std::vector<DispatchRun>& runs) {
+    for (const DispatchRun& run : runs) entries[&*run.begin] = {run, {}};
   }
 
   std::unordered_map<const Segment*, Entry> entries;  // by the first segment
@@ -60,7 +62,9 @@ IndirectRuns::IndirectRuns(const Context& context, const CommandRange& range)
     return;
   // Only this driver encodes command buffers of its devices.
   encoded_.reset(static_cast<Encoded*>(commands.take_encoded().release()));
-  if (encoded_ == nullptr) encoded_ = std::make_unique<Encoded>(commands.segments());
+  if (encoded_ != nullptr) return;
+  if (const auto runs = find_runs(commands.segments()); runs.ok())
+    encoded_ = std::make_unique<Encoded>(*runs);
 }
 
 IndirectRuns::~IndirectRuns() {
