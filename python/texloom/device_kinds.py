@@ -88,7 +88,11 @@ def device(kind: str | int, index: int = 0) -> Device | AbsentDevice:
     if word in _core.driver_names():
         return Device(word, _number(index))
     if word not in _KINDS:
-        errors.refuse("UnknownName", f"there is no device kind {kind!r}", 'use "opencl"')
+        errors.refuse(
+            "UnknownName",
+            f"there is no device kind {kind!r}",
+            'use "opencl", "metal" or "host"; texloom.devices() lists the devices of this machine',
+        )
     return AbsentDevice(word, _number(index))
 
 
@@ -134,7 +138,7 @@ def _number(index: int) -> int:
         errors.refuse(
             "BadDirectiveArgument",
             f"the device number is {shown(index)}, not a non-negative integer",
-            "the first is texloom.opencl(0)",
+            "the first device of a kind has the number 0, as texloom.opencl(0)",
         )
     return number
 

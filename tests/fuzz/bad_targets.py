@@ -70,6 +70,16 @@ def target_limit_of_zero() -> None:
     tvm.target.Target("opencl -max_num_threads=0")  # wrong
 
 
+@case("TL4003", says="has slots for 31 buffers")
+def more_buffers_than_metal_has_slots() -> None:
+    tvm.target.Target("metal -max_buffers=32")  # wrong
+
+
+@case("TL4003", says="the name of a device, not with a kind")
+def attributes_of_a_device_that_is_named() -> None:
+    tvm.target.Target("metal:0 -max_buffers=1")  # wrong
+
+
 @case("TL4004")
 def shared_memory_beyond_the_limit() -> None:
     x, y, s = copy_of((8, 64, 256))

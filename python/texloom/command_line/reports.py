@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
-from typing import NoReturn
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
-from ..errors import TVMError, refuse
+from ..errors import TexloomWarning, TVMError, refuse
 
 _INTERRUPTED = 128 + 2  # as shells report a process that the signal SIGINT ended
 _QUIET_SECONDS = 2.0
@@ -31,10 +33,29 @@ def described(error: TVMError) -> str:
     return "\n".join(lines)
 
 
+@contextmanager
+def _warnings_told(command: str) -> Iterator[None]:
+    """Tell each warning of Texloom once, as errors are told: without a line of Python."""
+    told = set()
+    with warnings.catch_warnings():
+        show_other = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
+            if not issubclass(category, TexloomWarning):
+                show_other(message, category, *where)
+            elif str(message) not in told:
+                told.add(str(message))
+                print(f"texloom {command}: {message}", file=sys.stderr)
+
+        warnings.showwarning = show
+        yield
+
+
 def reported(command: str, work: Callable[[], int]) -> int:
-    """Return the exit code of a command's work; errors of the user are told on stderr."""
+    """Return the exit code of a command's work; errors and warnings are told on stderr."""
     try:
-        return work()
+        with _warnings_told(command):
+            return work()
     except TVMError as error:
         told = described(error)
     except OSError as error:

@@ -78,6 +78,11 @@ def schedule(out: Output, device: Device, description: str, folder: Path) -> boo
             "\nThis device is a CPU: its textures are emulated in software, so the texture\n"
             "variant is slower here. The times say nothing about a GPU."
         )
+    elif device.driver == "metal" and device.info["name"].startswith("Software Metal"):
+        out.text(
+            "\nThis device is a software Metal for tests, on the processor. The times say nothing\n"
+            "about a GPU."
+        )
     out.text("\nwritten:")
     for name in photographs.TITLES:
         out.text(f"  {folder / name}.png  the input and all responses")

@@ -179,6 +179,19 @@ std::string preset_help() {
   return fmt::format("use one of {}", fmt::join(target_presets(), ", "));
 }
 
+// Refuses a device's name, such as "metal:0", where a target is needed.
+void refuse_device_name(std::string_view word, const SourceLocation& where) {
+  for (const Kind& row : kKinds) {
+    if (!word.starts_with(fmt::format("{}:", row.name))) continue;
+    fail(where, Code::UnknownTarget,
+         fmt::format(
+             "write \"{0}\" and attributes, as \"{0} -max_num_threads=256\"; "
+             "texloom.target.Target(\"{0}:0\") takes the name of a device, without attributes",
+             row.name),
+         "the target begins with '{}', the name of a device, not with a kind", word);
+  }
+}
+
 // The language of Metal, as "3.1".
 void apply_language(Target& target, std::string_view text, const SourceLocation& where) {
   std::vector<std::string> known;
@@ -224,6 +237,11 @@ void apply_attribute(Target& target, std::string_view word, const SourceLocation
       fail(where, Code::UnknownTarget, "give it a positive number",
            "the target attribute '{}' needs a positive number, not '{}'", name, text);
     }
+    if (row.field == &GpuLimits::max_buffers && value > kMetalBuffers) {
+      fail(where, Code::UnknownTarget, fmt::format("write at most -{}={}", name, kMetalBuffers),
+           "the target attribute '{}' is {}, but a kernel of Metal has slots for {} buffers", name,
+           value, kMetalBuffers);
+    }
     target.limits.*row.field = value;
     return;
   }
@@ -255,6 +273,7 @@ Target parse_target(std::string_view text, const SourceLocation& where) {
   const auto kind =
       std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& row) { return row.name == word; });
   if (kind == kKinds.end()) {
+    refuse_device_name(word, where);
     fail(where, Code::UnknownTarget, preset_help(), "no kernels are made for the target '{}'",
          text);
   }

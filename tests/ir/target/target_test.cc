@@ -252,6 +252,13 @@ TEST(Target, UnknownOnesAreRefusedWithHelp) {
        "compute in float32: x.astype('float32'), or build for \"opencl\""},
       {"metal -block_stack=1", "unknown target attribute '-block_stack=1'",
        "write one as -max_num_threads=256; Target(\"metal\").attrs has them all with their values"},
+      {"metal -max_buffers=32",
+       "the target attribute 'max_buffers' is 32, but a kernel of Metal has slots for 31 buffers",
+       "write at most -max_buffers=31"},
+      {"metal:0 -max_buffers=1",
+       "the target begins with 'metal:0', the name of a device, not with a kind",
+       "write \"metal\" and attributes, as \"metal -max_num_threads=256\"; "
+       "texloom.target.Target(\"metal:0\") takes the name of a device, without attributes"},
       {"opencl -msl=2.3", "unknown target attribute '-msl=2.3'", kAttributes},
       {"opencl -simd_width=32", "unknown target attribute '-simd_width=32'", kAttributes},
       {"opencl -device=", "unknown OpenCL device preset ''", kPresets},

@@ -113,6 +113,14 @@ def test_metallibs_are_for_metal(target, folder, capsys):
     assert not (folder / "model.tlp").exists()
 
 
+@pytest.mark.filterwarnings("always::texloom.errors.TexloomWarning")
+def test_a_warning_is_told_once_as_errors_are(folder, capsys):
+    assert main(["compile", "model.onnx", *SHAPE, "--target", "metal -device=m2"]) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert told[0].startswith("texloom compile: warning[TL4003]: there is no preset")
+    assert told[1].startswith("  help: use one of a13, m1, m3") and len(told) == 2
+
+
 def test_no_package_is_left_without_its_metallibs(folder, capsys, monkeypatch):
     """Where the compiler fails, an earlier package stays."""
     arguments = ("compile", "model.onnx", *SHAPE, "--target", "metal", "--metallib")

@@ -71,10 +71,12 @@ Result<const KernelCode*> select_code(const ExecutableDesc& desc,
     taken += taken.empty() ? "" : ", ";
     taken += to_string(format);
   }
-  return make_error(StatusCode::Unimplemented,
-                    "the kernels are given as: {}; the driver {} takes: {}; help: compile for a "
-                    "device of this driver, as texloom compile --target {}:0 does",
-                    given, driver, taken, driver);
+  return make_error(
+      StatusCode::Unimplemented,
+      "the kernels are given as: {}; the driver {} takes: {}; help: compile for a "
+      "device of this driver, as texloom compile --target {}:0 does, or run them on a device that "
+      "takes them, as texloom run --device does",
+      given, driver, taken, driver);
 }
 
 Status Executable::build_once() {
