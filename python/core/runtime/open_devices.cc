@@ -105,8 +105,8 @@ Code code_of(StatusCode status) {
 std::string help_for(Code code) {
   switch (code) {
     case Code::NoDevice:
-      return "install an OpenCL implementation (Debian: pocl-opencl-icd runs on any processor) and "
-             "see texloom.devices()";
+      return "install an OpenCL implementation (Debian: pocl-opencl-icd runs on any processor), or "
+             "name a device of another driver, as \"metal:0\": texloom.devices() lists them";
     case Code::OutOfDeviceMemory:
       return "delete arrays that are no longer used, or use smaller ones; memory_statistics of the "
              "device says what is held";

@@ -108,7 +108,8 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     loader = facts["opencl_loader"] or "missing: install ocl-icd-libopencl1, or the GPU's driver"
     lines += [f"  loader  {loader}"]
     cache = facts["cache"]
-    lines += [f"  cache   {cache['folder'] + ', ' if cache['folder'] else ''}{cache['state']}"]
+    lines += ["", "Compiled kernels, of all drivers"]
+    lines += [f"  cache  {cache['folder'] + ', ' if cache['folder'] else ''}{cache['state']}"]
     lines += ["", "Devices"]
     if facts["device_error"]:
         lines += [f"  {line}" for line in facts["device_error"].splitlines()]
