@@ -105,7 +105,8 @@ class PlanMaker {
       if (i < arrays.size() && !param.is_symbolic())
         plan_.arguments.back().layout = tensor_layout(arrays[i]);
     }
-    for (const CompiledKernel& kernel : module_.kernels) add_kernel(kernel);
+    for (size_t i = 0; i < module_.kernels.size(); ++i)
+      add_kernel(module_.kernels[i], module_.program.kernels[i]);
     for (const Buffer& temporary : module_.program.temporaries)
       unused_.emplace(temporary.get(), add_temporary(temporary));
     const Stmt& body = module_.program.body;
@@ -137,8 +138,8 @@ class PlanMaker {
     });
   }
 
-  void add_kernel(const CompiledKernel& kernel) {
-    auto [format, build_options] = source_format(module_.target);
+  void add_kernel(const CompiledKernel& kernel, const Kernel& legalized) {
+    auto [format, build_options] = source_format(legalized, module_.target);
     runtime::KernelSpec spec{.module = static_cast<uint32_t>(plan_.modules.size()), .entry = {}};
     plan_.modules.push_back({{{format, kernel.source, std::move(build_options)}}});
     spec.entry.name = kernel.name;

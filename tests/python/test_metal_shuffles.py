@@ -251,3 +251,15 @@ def test_packages_state_the_width(metal):
     function = tvm.build(s, [x, b], f"metal -simd_width={other}")
     with pytest.raises(tvm.TVMError, match=f"-simd_width={WIDTHS[DEVICES.index(device)]}"):
         bits(function, device, values((ROWS, 16), "float32"), [b])
+
+
+def test_other_packages_run_with_each_width(metal):
+    device, _ = metal
+    other = WIDTHS[1 - DEVICES.index(device)]
+    x = te.placeholder((ROWS, 16), name="x")
+    y = te.compute(x.shape, lambda i, j: x[i, j] + 1.0, name="y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], block())
+    s[y].bind(y.op.axis[1], thread())
+    function = tvm.build(s, [x, y], f"metal -simd_width={other}")
+    assert bits(function, device, values((ROWS, 16), "float32"), [y])[0].any()

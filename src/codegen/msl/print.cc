@@ -254,11 +254,8 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
 
   // The threads of a block that is not larger than a SIMD-group wait for no others.
   std::string barrier() override {
-    const auto& [x, y, z] = kernel().block;
-    const int64_t width = target_.limits.simd_width;
-    const bool is_one_simdgroup = width > 1 && x * y * z <= width;
     return fmt::format("{}_barrier(mem_flags::mem_threadgroup{});",
-                       is_one_simdgroup ? "simdgroup" : "threadgroup",
+                       ir::is_one_simd_group(kernel(), target_) ? "simdgroup" : "threadgroup",
                        form.exchanged.empty() ? "" : " | mem_flags::mem_device");
   }
 

@@ -141,6 +141,18 @@ std::string_view to_string(Limit limit) {
   TL_UNREACHABLE();
 }
 
+bool is_one_simd_group(const Kernel& kernel, const Target& target) {
+  const auto& [x, y, z] = kernel.block;
+  const int64_t width = target.limits.simd_width;
+  return width > 1 && int128{x} * y * z <= width;
+}
+
+bool relies_on_simd_width(const Kernel& kernel, const Target& target) {
+  if (target.limits.simd_width <= 1) return false;
+  if (contains<Shuffle>(kernel.body) || contains<ForeignCall>(kernel.body)) return true;
+  return is_one_simd_group(kernel, target) && contains<Barrier>(kernel.body);
+}
+
 bool uses_argument_buffer(const Kernel& kernel, const Target& target) {
   if (!target.features.argument_buffers) return false;
   const Slots need = slots_of(kernel);

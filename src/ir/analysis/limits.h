@@ -36,6 +36,12 @@ struct Excess {
 // and too few slots. What limits them then is ParameterBytes alone.
 bool uses_argument_buffer(const Kernel& kernel, const Target& target);
 
+// Whether a block of the kernel is not larger than the SIMD-groups that the target states.
+bool is_one_simd_group(const Kernel& kernel, const Target& target);
+// Whether the kernel is right only where SIMD-groups have the width that the target states. Foreign
+// functions may rely on it.
+bool relies_on_simd_width(const Kernel& kernel, const Target& target);
+
 // The limits of `target` that the kernel exceeds, in the order of Limit: each once, but ImageSize
 // for every texture.
 std::vector<Excess> exceeded_limits(const Kernel& kernel, const Target& target);
