@@ -70,7 +70,7 @@ def target_limit_of_zero() -> None:
     tvm.target.Target("opencl -max_num_threads=0")  # wrong
 
 
-@case("TL4003", says="has slots for 31 buffers")
+@case("TL4003", says="no device of Metal has more than 31")
 def more_buffers_than_metal_has_slots() -> None:
     tvm.target.Target("metal -max_buffers=32")  # wrong
 

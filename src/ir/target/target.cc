@@ -62,11 +62,15 @@ constexpr std::array kMetalPresets = {
     MetalPreset{"", {2, 3}, 96, 1, false},
     MetalPreset{"a13", {2, 3}, 128, 32, true},
     MetalPreset{"m1", {2, 3}, 128, 32, true},
+    MetalPreset{"m2", {2, 4}, 128, 32, true},
     MetalPreset{"m3", {3, 1}, 128, 32, true},
+    MetalPreset{"m4", {3, 1}, 128, 32, true},
     // Intel's compiler chooses SIMD-groups of 8, 16 or 32 threads; those of AMD have 64.
     MetalPreset{"mac-intel", {2, 3}, 128, 1, false},
 };
 constexpr int64_t kMetalBuffers = 31;
+constexpr int64_t kMetalTextures = 128;
+constexpr int64_t kMetalSimdWidth = 64;  // of AMD's GPUs
 constexpr int64_t kMetalBlock = 1024;
 constexpr int64_t kMetalImageSize = 16384;
 constexpr int64_t kMetalThreadgroupBytes = 32768;
@@ -78,6 +82,7 @@ struct Attribute {
   std::string_view name;
   int64_t GpuLimits::* field;
   std::optional<TargetKind> only = {};  // the kind that has it, if not all do
+  int64_t most = 0;                     // that any device has, if that is known
 };
 constexpr std::array kAttributes = {
     Attribute{"max_num_threads", &GpuLimits::max_threads},
@@ -88,9 +93,9 @@ constexpr std::array kAttributes = {
     Attribute{"max_image_reads", &GpuLimits::max_image_reads},
     Attribute{"max_image_writes", &GpuLimits::max_image_writes},
     Attribute{"max_parameter_size", &GpuLimits::max_parameter_bytes},
-    Attribute{"max_buffers", &GpuLimits::max_buffers, TargetKind::Metal},
-    Attribute{"max_textures", &GpuLimits::max_textures, TargetKind::Metal},
-    Attribute{"simd_width", &GpuLimits::simd_width, TargetKind::Metal},
+    Attribute{"max_buffers", &GpuLimits::max_buffers, TargetKind::Metal, kMetalBuffers},
+    Attribute{"max_textures", &GpuLimits::max_textures, TargetKind::Metal, kMetalTextures},
+    Attribute{"simd_width", &GpuLimits::simd_width, TargetKind::Metal, kMetalSimdWidth},
 };
 
 // The attribute for the version of Metal's language, as -msl=3.1.
@@ -237,10 +242,10 @@ void apply_attribute(Target& target, std::string_view word, const SourceLocation
       fail(where, Code::UnknownTarget, "give it a positive number",
            "the target attribute '{}' needs a positive number, not '{}'", name, text);
     }
-    if (row.field == &GpuLimits::max_buffers && value > kMetalBuffers) {
-      fail(where, Code::UnknownTarget, fmt::format("write at most -{}={}", name, kMetalBuffers),
-           "the target attribute '{}' is {}, but a kernel of Metal has slots for {} buffers", name,
-           value, kMetalBuffers);
+    if (row.most != 0 && value > row.most) {
+      fail(where, Code::UnknownTarget, fmt::format("write at most -{}={}", name, row.most),
+           "the target attribute '{}' is {}, but no device of Metal has more than {}", name, value,
+           row.most);
     }
     target.limits.*row.field = value;
     return;

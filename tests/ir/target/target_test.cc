@@ -25,7 +25,8 @@ Diagnostic error_of(std::string_view text) {
 const std::string kPresets =
     "use one of opencl, opencl -device=adreno, opencl -device=mali, opencl "
     "-device=intel_graphics, opencl -device=nvidia, opencl -device=pocl, metal, metal -device=a13, "
-    "metal -device=m1, metal -device=m3, metal -device=mac-intel";
+    "metal -device=m1, metal -device=m2, metal -device=m3, metal -device=m4, "
+    "metal -device=mac-intel";
 const std::string kAttributes =
     "write one as -max_num_threads=256; Target(\"opencl\").attrs has them all with their values";
 
@@ -78,7 +79,9 @@ TEST(Target, MetalPresets) {
       {"metal", "", {2, 3}, 96, 1, false},
       {"metal -device=a13", "a13", {2, 3}, 128, 32, true},
       {"metal -device=m1", "m1", {2, 3}, 128, 32, true},
+      {"metal -device=m2", "m2", {2, 4}, 128, 32, true},
       {"metal -device=m3", "m3", {3, 1}, 128, 32, true},
+      {"metal -device=m4", "m4", {3, 1}, 128, 32, true},
       {"metal -device=mac-intel", "mac-intel", {2, 3}, 128, 1, false},
   };
   std::vector<std::string> texts;
@@ -253,8 +256,11 @@ TEST(Target, UnknownOnesAreRefusedWithHelp) {
       {"metal -block_stack=1", "unknown target attribute '-block_stack=1'",
        "write one as -max_num_threads=256; Target(\"metal\").attrs has them all with their values"},
       {"metal -max_buffers=32",
-       "the target attribute 'max_buffers' is 32, but a kernel of Metal has slots for 31 buffers",
+       "the target attribute 'max_buffers' is 32, but no device of Metal has more than 31",
        "write at most -max_buffers=31"},
+      {"metal -simd_width=128",
+       "the target attribute 'simd_width' is 128, but no device of Metal has more than 64",
+       "write at most -simd_width=64"},
       {"metal:0 -max_buffers=1",
        "the target begins with 'metal:0', the name of a device, not with a kind",
        "write \"metal\" and attributes, as \"metal -max_num_threads=256\"; "
