@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
 os.environ["TEXLOOM_DEBUG"] = "1"  # check the program after every pass, not only at the end
 
 
+HANGS = 300  # seconds; the longest test takes 50 on two cores, and more beside other work
 # Files and folders whose tests take over half of the time of all tests together: ./dev check leaves
 # them to ./dev test, as if each test were marked `slow`.
 SLOW = (
@@ -85,7 +86,7 @@ def plain_target(dev):
 @pytest.fixture(autouse=True)
 def no_hang():
     """End the run with all stacks if a test hangs."""
-    faulthandler.dump_traceback_later(120, exit=True)
+    faulthandler.dump_traceback_later(HANGS, exit=True)
     yield
     faulthandler.cancel_dump_traceback_later()
 

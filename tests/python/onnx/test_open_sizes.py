@@ -332,6 +332,7 @@ def test_a_size_beyond_the_limit_of_images():
 
 
 @pytest.mark.slow
+@pytest.mark.nightly  # nearly three minutes
 @pytest.mark.skipif(models.find() is None, reason="the networks are not installed: ./dev setup")
 @pytest.mark.parametrize(
     ("name", "shapes"),
