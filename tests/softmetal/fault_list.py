@@ -160,7 +160,7 @@ FAULTS = (
     Fault(
         "staging memory is reused before its batch is complete",
         QUEUE,
-        "  submitted.staging = encoding.staging.release();\n",
+        "  submitted.staging = encoding.kept.staging.release();\n",
         "  auto early = encoding.staging.release();\n  memory_->staging.give_back(early);\n",
     ),
     Fault(
@@ -350,14 +350,14 @@ FAULTS = (
     Fault(
         "what argument buffers write is named as read",
         TABLE,
-        "if (writes(known->second)) usage |= MTLResourceUsageWrite;",
+        "if (writes(all)) usage |= MTLResourceUsageWrite;",
         "",
     ),
     Fault(
         "a resource keeps its first use",
-        TABLE,
-        "if (!is_new && (known->second == access || known->second == Access::ReadWrite)) return;",
-        "if (!is_new) return;",
+        "commands/references.mm",
+        "if (known->second == access || known->second == Access::ReadWrite) return false;",
+        "return false;",
     ),
     Fault(
         "addresses lose their offsets",
@@ -402,8 +402,8 @@ FAULTS = (
         "return each.use_count() >= 1;",
     ),
     Fault(
-        "what only one recorded dispatch writes is named for reading",
-        RUN,
+        "what is read and written is named for reading",
+        "commands/references.mm",
         "known->second = Access::ReadWrite;",
         "known->second = Access::Read;",
     ),

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "runtime/drivers/metal/api/handle.h"
 #include "runtime/drivers/metal/api/limits.h"
+#include "runtime/drivers/metal/commands/references.h"
 #include "runtime/hal/types.h"
 
 namespace texloom::hal::metal {
@@ -46,7 +46,7 @@ class ArgumentTable {
   std::array<BufferSlot, kBufferSlots> buffers_;
   std::array<MetalImage*, kMostTextureSlots> images_ = {};
   std::array<std::uint64_t, kBufferSlots> local_bytes_ = {};
-  std::unordered_map<void*, Access> used_;  // id<MTLResource>, by argument buffers
+  ResourceUses used_;  // by argument buffers
 };
 
 }  // namespace texloom::hal::metal

@@ -62,12 +62,11 @@ void ArgumentTable::set_local_bytes(std::uint32_t index, std::uint64_t bytes) {
 
 // What is named once stays named until the encoder ends.
 void ArgumentTable::use(void* resource, Access access) {
-  const auto [known, is_new] = used_.try_emplace(resource, access);
-  if (!is_new && (known->second == access || known->second == Access::ReadWrite)) return;
-  known->second = is_new ? access : Access::ReadWrite;
+  if (!add_use(used_, resource, access)) return;
+  const Access all = used_[resource];
   MTLResourceUsage usage = 0;
-  if (reads(known->second)) usage |= MTLResourceUsageRead;
-  if (writes(known->second)) usage |= MTLResourceUsageWrite;
+  if (reads(all)) usage |= MTLResourceUsageRead;
+  if (writes(all)) usage |= MTLResourceUsageWrite;
   [objc(encoder_) useResource:(id<MTLResource>)resource usage:usage];
 }
 

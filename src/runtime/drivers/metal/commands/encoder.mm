@@ -125,7 +125,7 @@ Status Encoder::encode(const Segment& any, const CommandRange& range) {
 Result<MetalCompute*> Encoder::encode_call(const KernelCall& call, const CommandRange& range) {
   TL_RETURN_IF_ERROR(call.executable->prepare());
   TL_ASSIGN_OR_RETURN(MetalCompute* const encoder, passes_.compute());
-  const Kernel& kernel = as_metal(*call.executable).kernel(call.entry_point);
+  const Kernel& kernel = kernel_of(call);
   ArgumentTable& arguments = passes_.arguments();
   arguments.set_pipeline(kernel.pipeline.get());
   if (kernel.slots.in_argument_buffer)

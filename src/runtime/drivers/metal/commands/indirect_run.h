@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "runtime/drivers/metal/api/handle.h"
 #include "runtime/drivers/metal/commands/passes.h"
+#include "runtime/drivers/metal/commands/references.h"
 #include "runtime/drivers/metal/platform/context.h"
 #include "runtime/hal/segment.h"
 #include "runtime/hal/types.h"
@@ -16,15 +16,12 @@
 
 namespace texloom::hal::metal {
 
-// Dispatches with the barriers between them; the first and the last one are dispatches.
+// Dispatches of recordable kernels, which are built, with the barriers between them; the first and
+// the last one are dispatches.
 struct DispatchRun {
   SegmentList::Iterator begin, end;
   std::uint32_t dispatches = 0;
 };
-
-// Whether indirect commands can make the call. They take no bytes, no textures outside of argument
-// buffers and, before macOS 14 and iOS 17, no sizes of threadgroup memory. The kernel is built.
-bool is_recordable(const KernelCall& call);
 
 // A run as an indirect command buffer of Metal, which the device executes by one call. What is
 // bound to its kernels is in argument buffers, so that the commands never change. It retains
@@ -49,9 +46,9 @@ class IndirectRun {
 
   Handle<MetalIndirect> commands_;
   std::uint32_t count_ = 0;
-  Handle<MetalMemory> arguments_;           // of all kernels
-  std::vector<MetalPipeline*> pipelines_;   // to be set before, each one once
-  std::unordered_map<void*, Access> used_;  // id<MTLResource>, by argument buffers
+  Handle<MetalMemory> arguments_;          // of all kernels
+  std::vector<MetalPipeline*> pipelines_;  // to be set before, each one once
+  ResourceUses used_;                      // by argument buffers
   bool has_barriers_ = false;
   bool has_slots_ = false;
   bool is_bound_ = false;

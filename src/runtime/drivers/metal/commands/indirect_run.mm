@@ -14,10 +14,6 @@ namespace {
 // Of the addresses and the constants of a kernel; Metal's feature tables want 32 bytes at most.
 constexpr std::uint64_t kAlignment = 32;
 
-const Kernel& kernel_of(const KernelCall& call) {
-  return as_metal(*call.executable).kernel(call.entry_point);
-}
-
 // Where a call has its addresses and its constants in the memory for arguments.
 struct Places {
   std::uint64_t addresses = 0, constants = 0;
@@ -79,8 +75,6 @@ Handle<MetalIndirect> new_commands(const Context& context, std::uint32_t count) 
 
 }  // namespace
 
-bool is_recordable(const KernelCall& call) { return kernel_of(call).is_recordable; }
-
 std::shared_ptr<IndirectRun> IndirectRun::record(const Context& context, const DispatchRun& run) {
   const std::shared_ptr<IndirectRun> made(new IndirectRun);
   made->commands_ = new_commands(context, run.dispatches);
@@ -135,8 +129,7 @@ void IndirectRun::bind(const DispatchRun& run, const CommandRange& range) {
     for (std::size_t i = 0; i < references.size(); ++i) {
       const Reference& reference = references[i];
       addresses[i] = reference.address;
-      Access& access = used_.try_emplace(reference.resource, reference.access).first->second;
-      if (access != reference.access) access = Access::ReadWrite;
+      add_use(used_, reference.resource, reference.access);
     }
     pack_constants(call->constants, {memory + places.constants, slots.constant_bytes});
   }

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/drivers/metal/kernels/program.h"
+
 namespace texloom::hal::metal {
 namespace {
 
@@ -27,7 +29,7 @@ Result<std::vector<DispatchRun>> find_runs(const SegmentList& segments) {
     if (std::holds_alternative<BarrierSegment>(*each)) continue;
     const auto* dispatch = std::get_if<DispatchSegment>(&*each);
     if (dispatch != nullptr) TL_RETURN_IF_ERROR(dispatch->call.executable->prepare());
-    if (dispatch == nullptr || !is_recordable(dispatch->call)) {
+    if (dispatch == nullptr || !kernel_of(dispatch->call).is_recordable) {
       close();
       continue;
     }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "runtime/hal/binding.h"
@@ -17,6 +18,11 @@ struct Reference {
   Access access = Access::Read;
   std::uint64_t address = 0;  // of a buffer, with the offset; the resource ID of a texture
 };
+
+// Resources (id<MTLResource>), and what is done to them.
+using ResourceUses = std::unordered_map<void*, Access>;
+// Adds a use; false if it is there.
+bool add_use(ResourceUses& uses, void* resource, Access access);
 
 // Sets `to` to the buffers and textures of a call, in the order of the kernel's parameters.
 void find_references(const KernelCall& call, std::span<const Binding> table,

@@ -5,6 +5,14 @@
 
 namespace texloom::hal::metal {
 
+bool add_use(ResourceUses& uses, void* resource, Access access) {
+  const auto [known, is_new] = uses.try_emplace(resource, access);
+  if (is_new) return true;
+  if (known->second == access || known->second == Access::ReadWrite) return false;
+  known->second = Access::ReadWrite;
+  return true;
+}
+
 void find_references(const KernelCall& call, std::span<const Binding> table,
                      std::vector<Reference>& to) {
   to.clear();

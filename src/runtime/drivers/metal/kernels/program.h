@@ -9,6 +9,7 @@
 #include "runtime/drivers/metal/kernels/kernel_slots.h"
 #include "runtime/drivers/metal/platform/context.h"
 #include "runtime/hal/executable.h"
+#include "runtime/hal/segment.h"
 #include "support/status.h"
 
 namespace texloom::hal::metal {
@@ -17,7 +18,9 @@ namespace texloom::hal::metal {
 struct Kernel {
   Handle<MetalPipeline> pipeline;
   KernelSlots slots;
-  bool is_recordable = false;  // in indirect command buffers
+  // Whether indirect commands can run it. They take no bytes, no textures outside of argument
+  // buffers and, before macOS 14 and iOS 17, no sizes of threadgroup memory.
+  bool is_recordable = false;
 };
 
 class MetalExecutable final : public Executable {
@@ -42,6 +45,10 @@ class MetalExecutable final : public Executable {
 
 inline const MetalExecutable& as_metal(const Executable& executable) {
   return static_cast<const MetalExecutable&>(executable);
+}
+// The kernel of a call whose executable is prepared.
+inline const Kernel& kernel_of(const KernelCall& call) {
+  return as_metal(*call.executable).kernel(call.entry_point);
 }
 
 }  // namespace texloom::hal::metal
