@@ -20,7 +20,7 @@ from .target_words import as_mapping, is_remark, is_unknown_device, option, word
 _current: ContextVar[Target | None] = ContextVar("texloom_target", default=None)
 
 DEFAULT = "opencl"
-_DEVICE_NAME = re.compile(r"\w+:\d+")
+_DEVICE_NAME = re.compile(r"\s*(\w+:\d+)(?=\s|$)")
 
 # The threads of a block and of a warp that TVM 0.9's schedules count on if the target's text has no
 # numbers (src/target/target_kind.cc there).
@@ -45,7 +45,8 @@ class Target:
     """A target such as ``"opencl"``, ``"opencl -device=adreno"`` or ``"metal -contract=0"``.
 
     The name of a device on this machine, such as ``"opencl:0"``, stands for
-    ``Target.from_device(texloom.device("opencl:0"))``. Options may be written as
+    ``Target.from_device(texloom.device("opencl:0"))``; options after it, as in
+    ``"metal:0 -max_buffers=1"``, count more than those of the device. Options may be written as
     ``--device=mali``, ``-device mali``, a dict, or a JSON string. As a context manager, a target is
     the default of ``lower`` and ``build`` in its body.
 
@@ -63,8 +64,11 @@ class Target:
 
     def __init__(self, target: str | Target | Mapping[str, Any], host: Any = None) -> None:
         _check_kind(target)
-        if isinstance(target, str) and _DEVICE_NAME.fullmatch(target.strip()):
-            target = Target.from_device(present(target.strip()))
+        if (named := device_named(target)) is not None:
+            options = str(target).split()[1:]
+            target = Target.from_device(present(named))
+            if options:
+                target = " ".join([str(target), *options])
         given = target if isinstance(target, Mapping) else str(target)
         if isinstance(given, str):
             given = as_mapping(given) or given
@@ -266,6 +270,12 @@ def target_for(device: Device | str | None, target: str | Target | None = None) 
     return Target.from_device(present(device)) if chosen is None else Target(chosen)
 
 
+def device_named(target: object) -> str | None:
+    """Return ``"opencl:0"`` of such a target's text, and None for targets that name no device."""
+    match = _DEVICE_NAME.match(target) if isinstance(target, str) else None
+    return None if match is None else match[1]
+
+
 def is_processor(target: str | Target | None) -> bool:
     """Return whether kernels for the given, the current, or the default target run on processors.
 
@@ -287,6 +297,7 @@ __all__ = [
     "adreno",
     "create",
     "cuda",
+    "device_named",
     "intel_graphics",
     "is_processor",
     "mali",

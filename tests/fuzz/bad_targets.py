@@ -76,8 +76,8 @@ def more_buffers_than_metal_has_slots() -> None:
 
 
 @case("TL4003", says="the name of a device, not with a kind")
-def attributes_of_a_device_that_is_named() -> None:
-    tvm.target.Target("metal:0 -max_buffers=1")  # wrong
+def a_dict_that_names_a_device() -> None:
+    tvm.target.Target({"kind": "metal:0", "max_buffers": 1})  # wrong
 
 
 @case("TL4004")

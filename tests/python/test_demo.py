@@ -149,8 +149,11 @@ def test_the_page_is_read_as_onnxruntime_reads_it(tmp_path, capsys):
 def test_demo_lists_devices(capsys):
     assert demo_command.main(["--list-devices"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == len(texloom.devices("opencl"))
-    assert lines[0].startswith(f"0: {texloom.devices('opencl')[0]['name']} (")
+    taken = [each for each in texloom.devices() if each["driver"] in ("opencl", "metal")]
+    assert len(lines) == len(taken)
+    assert f"0: {texloom.devices('opencl')[0]['name']} (" in "\n".join(lines)
+    for number, each in enumerate(each for each in taken if each["driver"] == "metal"):
+        assert any(line.startswith(f"metal:{number}: {each['name']} (") for line in lines)
 
 
 @pytest.mark.parametrize("main", [demo_command.main, bench_command.main])

@@ -113,6 +113,14 @@ def test_target_of_a_device(dev):
     assert Target(f"{dev.driver}:{dev.device_id}") == target
 
 
+def test_options_count_more_than_those_of_the_device_before_them(dev):
+    named = f"{dev.driver}:{dev.device_id}"
+    target = Target(f"{named} -max_num_threads=3")
+    assert target.max_num_threads == 3
+    own = Target(named).attrs
+    assert {k: v for k, v in target.attrs.items() if own[k] != v}.keys() == {"max_num_threads"}
+
+
 @pytest.mark.parametrize(("name", "code"), [("opencl:99", "TL5006"), ("nothing:0", "TL5016")])
 def test_absent_devices_are_no_targets(name, code):
     with pytest.raises(tvm.TVMError) as refused:

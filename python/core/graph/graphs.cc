@@ -202,6 +202,7 @@ void bind_graphs(py::module_& m) {
              return output_shapes(g.package(), inputs);
            })
       .def("symbols", [](const PyRunnableGraph& g) { return g.package().symbols; })
+      .def("driver", [](const PyRunnableGraph& g) { return driver_of(g.package()); })
       .def("time", &time);
   py::class_<PyStoredGraph, PyRunnableGraph, std::shared_ptr<PyStoredGraph>>(m, "_StoredGraph")
       .def("inputs", [](const PyStoredGraph& g) { return tensors(g, g.package().inputs); })

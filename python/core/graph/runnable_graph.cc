@@ -1,6 +1,15 @@
 #include "core/graph/runnable_graph.h"
 
+#include "core/runtime/open_devices.h"
+
 namespace texloom::python {
+
+std::string driver_of(const runtime::Package& package) {
+  // The first word of a target is its kind, which has the name of a driver.
+  const std::string& target = package.variants.front().target;
+  const std::string kind = target.substr(0, target.find(' '));
+  return kind.empty() ? PyDevice().driver : kind;
+}
 
 GraphArrays::GraphArrays(const std::vector<pybind11::array>& given) {
   for (const pybind11::array& each : given) {

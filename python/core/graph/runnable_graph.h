@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "core/graph/graph_run.h"
@@ -49,6 +50,9 @@ struct PyStoredGraph final : PyRunnableGraph {
   std::size_t number = 0;
   bool waits_around_calls = false;
 };
+
+// The driver whose devices a package is for: that of the target of its first variant.
+std::string driver_of(const runtime::Package& package);
 
 // Arrays of Python's as inputs of a graph: row-major, and copied if they are not.
 struct GraphArrays {

@@ -8,14 +8,14 @@ import sys
 from collections.abc import Callable
 
 from .. import TVMError
-from .device import NoSuchDeviceError, message
+from .device import DRIVERS, NoSuchDeviceError, message
 from .opencl_host import OpenCLError
 
 
 def _device_name(text: str) -> tuple[str, int]:
     """Return the driver and the number of "1", "metal" or "metal:0"."""
     driver, _, number = ("opencl", "", text) if text.isdigit() else text.partition(":")
-    if driver not in ("opencl", "metal") or not (number or "0").isdigit():
+    if driver not in DRIVERS or not (number or "0").isdigit():
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a device: 0, 1, ... of OpenCL, or a name such as metal:0"
         )

@@ -6,6 +6,9 @@ from typing import Any
 
 from .. import Device, TVMError, devices
 
+# The drivers that command lines take devices of, with their names.
+DRIVERS = {"opencl": "OpenCL", "metal": "Metal"}
+
 
 class NoSuchDeviceError(LookupError):
     """A missing or unusable device."""
@@ -36,12 +39,11 @@ def choose(given: tuple[str, int] | None) -> tuple[Device, str]:
     infos = devices(driver)
     if number is None:
         number = next((i for i, info in enumerate(infos) if info["images"]), 0)
-    name = {"opencl": "OpenCL", "metal": "Metal"}[driver]
     if number >= len(infos):
         raise NoSuchDeviceError(
-            f"there is no {name} device {number}: this machine has {len(infos)}"
+            f"there is no {DRIVERS[driver]} device {number}: this machine has {len(infos)}"
         )
-    described = f"{name} device {describe(number, infos[number])}"
+    described = f"{DRIVERS[driver]} device {describe(number, infos[number])}"
     if not infos[number]["images"]:
         raise NoSuchDeviceError(f"the {described} lacks textures")
     return Device(driver, number), described

@@ -29,6 +29,7 @@ from .inputs import (
 from .kernel_times import kernel_facts, kernel_rows, start_profile
 from .model_arguments import (
     add_compile_arguments,
+    choose_device,
     compile_model,
     is_package,
     refuse_compile_options,
@@ -128,6 +129,7 @@ def _timed(run: Callable[[], object]) -> Callable[[], float]:
 
 
 def _bench(options: argparse.Namespace) -> int:
+    choose_device(options)
     profile = start_profile("texloom bench --kernels") if options.kernels else None
     graph = _loaded(options)
     device = present(options.device)

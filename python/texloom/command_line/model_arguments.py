@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from ..costs import open_costs
 from ..device_kinds import present
 from ..errors import refuse
-from ..target import Target, target_for
+from ..graph import load as load_package
+from ..target import Target, device_named, resolve, target_for
 from .arrays import load_array
 
 if TYPE_CHECKING:
@@ -33,14 +34,16 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, runs: bool = True)
     parser.set_defaults(runs=runs, device=None)
     if runs:
         parser.add_argument(
-            "--device", metavar="D", help='such as "opencl:1"; `texloom devices` lists them'
+            "--device",
+            metavar="D",
+            help='such as "opencl:1"; `texloom devices` lists them (default: the first one of the '
+            "kind that the kernels are for)",
         )
     parser.add_argument(
         "--target",
         metavar="TARGET",
-        help='such as "opencl -device=adreno"; "opencl:0", or another device of this machine '
-        "without options, stands for its target (default: that of the device that runs or "
-        "measures, else opencl)",
+        help='such as "opencl -device=adreno"; "opencl:0", or another device of this machine, '
+        "stands for its target (default: that of the device that runs or measures, else opencl)",
     )
     parser.add_argument(
         "--shape",
@@ -140,26 +143,38 @@ def _values_of(options: Sequence[str]) -> dict[str, NDArray[Any]]:
 
 
 def choose_device(options: argparse.Namespace) -> None:
-    """Let the model run on the device that measures, and measure on the one that runs."""
-    if options.measure is None:
+    """Set ``options.device`` of a command that runs a model, and ``options.measure`` if given.
+
+    A model runs on the device that measures, and measures on the one that runs: the one that an
+    option names, also ``--target``, or else the first one of the kind that the kernels are for.
+    """
+    measures = options.measure is not None
+    if not options.runs and not measures:
         return
-    chosen = options.device or options.measure or "opencl:0"
+    chosen = options.device or options.measure or device_named(options.target) or _first(options)
     if options.measure and present(options.measure) != present(chosen):
         refuse(
             "BadDirectiveArgument",
             f"--measure {options.measure} is another device than --device {options.device}",
             "give one of them",
         )
-    options.device = options.measure = chosen
+    options.device = chosen
+    if measures:
+        options.measure = chosen
+
+
+def _first(options: argparse.Namespace) -> str:
+    """Return the first device of the kind that the package, or the target, is for."""
+    if is_package(options.model):
+        return f"{load_package(options.model).default_device.driver}:0"
+    return f"{resolve(options.target).split()[0]}:0"
 
 
 def target_of(options: argparse.Namespace) -> str | Target | None:
     """Return the target that the model is compiled for; None stands for the default."""
     choose_device(options)
-    if options.runs or options.measure is not None:
-        return target_for(options.device, options.target)
     target: str | None = options.target
-    return target
+    return target if options.device is None else target_for(options.device, target)
 
 
 def compile_arguments(options: argparse.Namespace, progress: Progress) -> dict[str, Any]:

@@ -43,7 +43,7 @@ class Recording:
         path: Path | None,
         runnable: Runnable,
         inputs: Mapping[str, NDArray[Any]],
-        device: str | None,
+        device: str,
     ) -> None:
         self.outputs: dict[str, NDArray[Any]] = {}
         self._path = path
@@ -78,7 +78,7 @@ class Recording:
         record = {
             "format": _FORMAT,
             "model": self._runnable.path.name,
-            "device": self._device or "opencl:0",
+            "device": self._device,
             "device_info": _device_info(self._device),
             "platform": platform.platform(),
             "inputs": list(self._inputs),
@@ -95,7 +95,7 @@ class Recording:
         write_whole(self._path, content.getvalue())
 
 
-def _device_info(device: str | None) -> dict[str, Any]:
+def _device_info(device: str) -> dict[str, Any]:
     try:
         return dict(present(device).info)
     except TVMError as error:

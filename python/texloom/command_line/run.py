@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .arrays import save_outputs, tensors_of
 from .inputs import add_input_arguments, read_inputs, refuse_missing
-from .model_arguments import add_compile_arguments
+from .model_arguments import add_compile_arguments, choose_device
 from .recording import Recording
 from .reports import Progress, reported
 from .run_profile import RunProfile, add_profile_arguments
@@ -60,6 +60,7 @@ def _facts(name: str, array: NDArray[Any]) -> dict[str, Any]:
 
 def _run(options: argparse.Namespace) -> int:
     profile = RunProfile(options)
+    choose_device(options)
     progress = Progress("run")
     runnable = open_runnable(options.model, options, progress)
     inputs = read_inputs(options, runnable.ports)

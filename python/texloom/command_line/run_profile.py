@@ -87,10 +87,10 @@ class RunProfile:
                 _core.stop_metal_capture()
                 print(f"profile: {self._file}", file=sys.stderr)
         if self._profile is not None:
-            _write(self._profile, self._file)
+            _write(self._profile, self._file, failed=error is not None)
 
 
-def _metal_device(name: str | None, file: Path) -> int:
+def _metal_device(name: str, file: Path) -> int:
     device = present(name)
     if device.driver != "metal":
         refuse(
@@ -101,13 +101,16 @@ def _metal_device(name: str | None, file: Path) -> int:
     return device.device_id
 
 
-def _write(profile: _core.Profile, file: Path | None) -> None:
+def _write(profile: _core.Profile, file: Path | None, *, failed: bool) -> None:
     if file is not None:
         write_whole(file, profile.chrome_trace().encode())
         print(f"profile: {file}", file=sys.stderr)
         return
     rows = rows_of(profile.device_spans())
-    print(table_of(rows) if rows else "no command ran on a device", file=sys.stderr)
+    if rows:
+        print(table_of(rows), file=sys.stderr)
+    elif not failed:
+        print("no command ran on a device", file=sys.stderr)
 
 
 __all__ = ["RunProfile", "add_profile_arguments"]

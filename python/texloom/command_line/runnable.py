@@ -41,7 +41,7 @@ class Runnable:
             self.model = runs
             self.ports = [Port(*each) for each in runs.signature.ports(runs.shapes)]
 
-    def run(self, inputs: Mapping[str, NDArray[Any]], device: str | None) -> dict[str, Any]:
+    def run(self, inputs: Mapping[str, NDArray[Any]], device: str) -> dict[str, Any]:
         """Run it and return its outputs by name."""
         return self._runs.run(inputs, device)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .. import Device, devices
 from ..bench.command_line import add_device_option, exit_status
-from ..bench.device import choose, describe
+from ..bench.device import DRIVERS, NoSuchDeviceError, choose, describe
 from . import texture_cache
 from .console import Output, standard_output
 
@@ -39,7 +39,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     add_device_option(parser)
     parser.add_argument(
-        "--list-devices", action="store_true", help="show the OpenCL devices and stop"
+        "--list-devices", action="store_true", help="show the OpenCL and Metal devices and stop"
     )
     return parser.parse_args(arguments)
 
@@ -92,9 +92,16 @@ def schedule(out: Output, device: Device, description: str, folder: Path) -> boo
 
 
 def list_devices() -> bool:
-    """Print a line for each OpenCL device."""
-    for number, info in enumerate(devices("opencl")):
-        print(describe(number, info))
+    """Print a line for each device that ``--device`` takes."""
+    numbers = dict.fromkeys(DRIVERS, 0)
+    for info in devices():
+        driver = info["driver"]
+        if driver in numbers:
+            prefix = "" if driver == "opencl" else f"{driver}:"
+            print(f"{prefix}{describe(numbers[driver], info)}")
+            numbers[driver] += 1
+    if not any(numbers.values()):
+        raise NoSuchDeviceError("this machine has no OpenCL and no Metal device")
     return True
 
 

@@ -47,7 +47,8 @@ class RunnableGraph:
             what the graph's symbols are. A run with values that are new plans the memory again; the
             plans of the latest sizes are kept.
         device : Device or str, optional
-            ``texloom.opencl(0)`` by default. The first run on a device compiles the kernels there.
+            :attr:`default_device` if it is not given. The first run on a device compiles the
+            kernels there.
 
         Returns
         -------
@@ -69,7 +70,7 @@ class RunnableGraph:
             )
         shapes = self._core.output_shapes([array.shape for array in given])
         made = [np.empty(s, t.dtype) for s, t in zip(shapes, self.outputs, strict=True)]
-        results = self._core.run(present(device), given, made)
+        results = self._core.run(self._chosen(device), given, made)
         return {tensor.name: array for tensor, array in zip(self.outputs, results, strict=True)}
 
     def time(self, times: int = 1, device: Device | str | None = None) -> float:
@@ -82,7 +83,18 @@ class RunnableGraph:
         TVMError
             TL5007 before the first run on the device.
         """
-        return float(self._core.time(present(device), times))
+        return float(self._core.time(self._chosen(device), times))
+
+    @property
+    def default_device(self) -> Device:
+        """The first device of the driver that the graph was compiled for, as ``opencl:0``.
+
+        Reading it raises TL5006 if this machine has no such driver.
+        """
+        return present(f"{self._core.driver()}:0")
+
+    def _chosen(self, device: Device | str | None) -> Device:
+        return self.default_device if device is None else present(device)
 
     @staticmethod
     def _checked(inputs: Mapping[str, NDArray[Any]], tensor: GraphTensor) -> NDArray[Any]:

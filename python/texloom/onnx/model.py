@@ -225,7 +225,8 @@ class Model:
         inputs : mapping of str to array
             An array for each input, by name.
         device : Device or str, optional
-            ``texloom.opencl(0)`` by default. The first run on a device compiles the kernels there.
+            By default the first one of the target's kind, as ``texloom.opencl(0)``. The first run
+            on a device compiles the kernels there.
 
         Returns
         -------

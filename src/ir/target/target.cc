@@ -189,10 +189,9 @@ void refuse_device_name(std::string_view word, const SourceLocation& where) {
   for (const Kind& row : kKinds) {
     if (!word.starts_with(fmt::format("{}:", row.name))) continue;
     fail(where, Code::UnknownTarget,
-         fmt::format(
-             "write \"{0}\" and attributes, as \"{0} -max_num_threads=256\"; "
-             "texloom.target.Target(\"{0}:0\") takes the name of a device, without attributes",
-             row.name),
+         fmt::format("write \"{0}\" and attributes, as \"{0} -max_num_threads=256\"; "
+                     "texloom.target.Target(\"{0}:0\") takes the name of a device",
+                     row.name),
          "the target begins with '{}', the name of a device, not with a kind", word);
   }
 }

@@ -264,7 +264,7 @@ TEST(Target, UnknownOnesAreRefusedWithHelp) {
       {"metal:0 -max_buffers=1",
        "the target begins with 'metal:0', the name of a device, not with a kind",
        "write \"metal\" and attributes, as \"metal -max_num_threads=256\"; "
-       "texloom.target.Target(\"metal:0\") takes the name of a device, without attributes"},
+       "texloom.target.Target(\"metal:0\") takes the name of a device"},
       {"opencl -msl=2.3", "unknown target attribute '-msl=2.3'", kAttributes},
       {"opencl -simd_width=32", "unknown target attribute '-simd_width=32'", kAttributes},
       {"opencl -device=", "unknown OpenCL device preset ''", kPresets},

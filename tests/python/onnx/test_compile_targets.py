@@ -1,5 +1,6 @@
 """Targets of models: that of the device which runs or measures, unless one is given."""
 
+import json
 from argparse import ArgumentParser
 from pathlib import Path
 
@@ -46,18 +47,19 @@ def made_for(monkeypatch, call):
 def chosen(*options, runs=True):
     """Return the target, the device that runs and the one that measures."""
     parser = ArgumentParser()
+    parser.add_argument("model", type=Path)
     add_compile_arguments(parser, runs=runs)
-    parsed = parser.parse_args(options)
+    parsed = parser.parse_args(["double.onnx", *options])
     arguments = compile_arguments(parsed, None)
     return arguments["target"], parsed.device, arguments["measure"]
 
 
 @needs_metal
-def test_kernels_are_for_the_device_that_runs_or_measures(monkeypatch, tmp_path):
-    monkeypatch.setenv("TEXLOOM_CACHE_DIR", str(tmp_path))
+def test_kernels_are_for_the_device_that_runs_or_measures(monkeypatch, folder):
+    monkeypatch.setenv("TEXLOOM_CACHE_DIR", str(folder))
     cl, metal = tvm.opencl(0), tvm.metal(0)
     for_cl, for_metal = Target.from_device(cl), Target.from_device(metal)
-    assert chosen() == (for_cl, None, None)
+    assert chosen() == (for_cl, "opencl:0", None)
     assert chosen("--device", "metal:0") == (for_metal, "metal:0", None)
     assert chosen("--measure") == (for_cl, "opencl:0", cl)
     assert chosen("--measure", "metal:0") == (for_metal, "metal:0", metal)
@@ -67,9 +69,34 @@ def test_kernels_are_for_the_device_that_runs_or_measures(monkeypatch, tmp_path)
     assert str(given[0]) == "metal -contract=0"
     with pytest.raises(tvm.TVMError, match="another device than --device opencl:0"):
         chosen("--device", "opencl:0", "--measure", "metal:0")
+    assert chosen("--target", "metal -contract=0")[1:] == ("metal:0", None)
+    assert chosen("--target", "metal -contract=0", "--measure")[1:] == ("metal:0", metal)
+    assert chosen("--target", "metal:0 -max_buffers=1")[1:] == ("metal:0", None)
     assert chosen(runs=False) == (None, None, None)
     assert chosen("--measure", "metal:0", runs=False) == (for_metal, "metal:0", metal)
     assert chosen("--target", "opencl:0", runs=False)[0] == "opencl:0"
+
+
+@needs_metal
+def test_kernels_run_on_a_device_of_their_kind(folder, capsys):
+    """Without a device, a package and a model run where their target says, not on OpenCL."""
+    model = ["double.onnx", "--target", "metal -device=m1"]
+    assert main(["compile", *model, "-o", "double.tlp"]) == 0
+    for each in (["double.tlp"], model):
+        assert main(["run", *each, "--input", "x=x.npy", "--record", "run.tlz"]) == 0
+        capsys.readouterr()
+        assert main(["replay", "run.tlz", "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert (told["device"], told["differences"]["y"]["elements"]) == ("metal:0", 0)
+        assert main(["bench", *each, "--rounds", "1"]) == 0
+        assert tvm.metal(0).device_name in capsys.readouterr().out
+    package = tvm.graph.load("double.tlp")
+    assert package.default_device == tvm.metal(0)
+    x = np.ones((2, 4), "float32")
+    np.testing.assert_array_equal(package.run({"x": x})["y"], 2.0)
+    assert package.time(3) > 0
+    loaded = tvm.onnx.load("double.onnx", target="metal")
+    np.testing.assert_array_equal(loaded.run({"x": x})["y"], 2.0)
 
 
 @needs_metal

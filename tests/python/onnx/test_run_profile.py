@@ -65,6 +65,12 @@ def test_a_trace_is_written(folder):
     assert len(kernels) == 1
 
 
+def test_a_run_that_fails_says_only_why():
+    done = texloom_run("--profile=queue", "--target", "metal", "--device", "opencl:0")
+    assert done.returncode == 1
+    assert done.stderr.startswith("texloom run: error[") and "no command ran" not in done.stderr
+
+
 metal = pytest.mark.skipif(
     "metal" not in texloom._core.driver_names(), reason="this build has no Metal driver"
 )
@@ -125,5 +131,5 @@ def test_a_capture_needs_a_folder(monkeypatch, capsys):
     ],
 )
 def test_wrong_calls_are_refused_before_anything_runs(arguments, message, capsys):
-    Path("model.onnx").unlink()  # nobody gets as far as the model
+    Path("model.onnx").write_bytes(b"")  # nobody gets as far as the nodes
     assert message in refused(capsys, *arguments)
