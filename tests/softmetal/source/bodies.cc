@@ -116,12 +116,18 @@ size_t behind_type(const Code& code, size_t i) {
   return i;
 }
 
-// Whether an initializer is zero: `= {}`, `= {0}`, `= 0`.
-bool is_zero(const Code& code, size_t begin, size_t end) {
+// Whether an initializer is zero: `= {}`, `= {0}`, `= 0`, `= {(T)0, 0.0f}`, and `= float4(0)` for a
+// variable of that type.
+bool is_zero(const Code& code, size_t begin, size_t end, std::string_view type) {
+  static constexpr std::array<std::string_view, 6> kOthers = {"=", "{", "}", "(", ")", ","};
   for (size_t i = begin; i < end; ++i) {
-    const bool zero = code[i].kind == TokenKind::Number &&
-                      code[i].text.find_first_not_of("0.fFhHuUlL") == std::string_view::npos;
-    if (!zero && !code.is(i, "{") && !code.is(i, "}") && !code.is(i, "=")) return false;
+    const bool is_number = code[i].kind == TokenKind::Number &&
+                           code[i].text.find_first_not_of("0.fFhHuUlL") == std::string_view::npos;
+    const bool is_cast =
+        code[i].kind == TokenKind::Identifier && code.is(i - 1, "(") && code.is(i + 1, ")");
+    const bool is_other = std::any_of(kOthers.begin(), kOthers.end(),
+                                      [&](std::string_view s) { return code.is(i, s); });
+    if (!is_number && !is_cast && !is_other && !code.is(i, type)) return false;
   }
   return true;
 }
@@ -158,7 +164,7 @@ void rewrite_variables(Code& code, const ThreadgroupVariables& v) {
     while (dims < stop && code.is(dims, "[")) dims = code.closing(dims) + 1;
     std::string alignment = v.alignment;
     const size_t value = behind_alignment(code, dims, alignment);
-    if (!is_zero(code, value, stop)) {
+    if (!is_zero(code, value, stop, type_text)) {
       code.error(value, "a variable in threadgroup memory cannot be initialized");
     }
     const std::string name(code[begin].text), id = std::to_string(begin);

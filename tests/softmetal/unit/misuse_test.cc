@@ -73,6 +73,8 @@ const std::vector<Misuse> kMisuses = {
      "can only be declared in a kernel"},
     {"threadgroup variables are not initialized", "kernel void k() {\nthreadgroup float x = 3; }",
      2, "cannot be initialized"},
+    {"threadgroup variables are not initialized by functions of zero",
+     "kernel void k() {\nthreadgroup float x = metal::exp(0.0f); }", 2, "cannot be initialized"},
     {"a method of the thread is not called on device memory",
      "struct S { float x; float get() const { return x; } };\nkernel void k(device S* s "
      "[[buffer(0)]]) {\ns->get(); }",

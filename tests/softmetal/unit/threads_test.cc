@@ -55,6 +55,13 @@ kernel void waits(device float* out [[buffer(0)]], uint i [[thread_position_in_t
   out[i] = i;
   atomic_store_explicit(&turn, int(i) + 1, memory_order_relaxed);
 }
+kernel void zeros(device float* out [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) {
+  typedef float4 wide;
+  threadgroup wide a[2] = {(wide)0.f};
+  threadgroup half4 b = half4(0.0h);
+  threadgroup uchar c[3] = {0, 0};
+  out[i] = a[i].w + b[i] + c[i];
+}
 kernel void lanes(device float* out [[buffer(0)]], uint i [[thread_position_in_threadgroup]],
                   uint lane [[thread_index_in_simdgroup]], uint group [[simdgroup_index_in_threadgroup]],
                   uint width [[threads_per_simdgroup]], uint groups [[simdgroups_per_threadgroup]]) {
@@ -146,6 +153,9 @@ TEST(Threads, AreFewerInTheLastGroupOfAGridThatIsNoMultiple) {
   Grid grid{{2, 1, 1}, {4, 1, 1}, std::array<uint32_t, 3>{6, 1, 1}};
   EXPECT_EQ(run("edge", std::vector<float>(6), grid),
             (std::vector<float>{404, 404, 404, 404, 204, 204}));
+}
+TEST(Threads, ShareMemoryThatIsZeroAtFirstIfTheProgramSaysSo) {
+  EXPECT_EQ(run("zeros", {7, 7}, {{1, 1, 1}, {2, 1, 1}}), (std::vector<float>{0, 0}));
 }
 // Whatever the order of threads, barriers make them agree.
 TEST(Threads, ShareMemoryAcrossBarriersInEveryOrder) {
