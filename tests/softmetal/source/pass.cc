@@ -60,6 +60,19 @@ void rewrite_pragma(Token& token) {
   }
 }
 
+// In `thread const device T* p` the thread's space is that of p, which p has anyway; clang would
+// take both spaces for that of T.
+void drop_threads_of_pointers(Code& code) {
+  for (size_t i = 0; i < code.size(); ++i) {
+    if (!code.is(i, "thread")) continue;
+    size_t next = i + 1;
+    while (code.is(next, "const") || code.is(next, "volatile")) ++next;
+    if (next < code.size() && is_address_space(code[next]) && !code.is(next, "thread")) {
+      code[i].replace("");
+    }
+  }
+}
+
 }  // namespace
 
 bool Struct::is_named(const std::string& type) const {
@@ -78,6 +91,7 @@ Program run_token_pass(std::string_view preprocessed, const PassOptions& options
   }
   Code code(tokens, program.messages);
   check_words(code, options.version);
+  drop_threads_of_pointers(code);
   evaluate_indices(code);
   Scopes(code, program, options).run();
   keep_argument_structs(program);

@@ -62,6 +62,16 @@ kernel void zeros(device float* out [[buffer(0)]], uint i [[thread_position_in_t
   threadgroup uchar c[3] = {0, 0};
   out[i] = a[i].w + b[i] + c[i];
 }
+kernel void pointers(device float* out [[buffer(0)]], uint i [[thread_position_in_threadgroup]]) {
+  thread const device float* from[2];
+  thread volatile threadgroup float* to;
+  threadgroup float shared[2];
+  for (uint k = 0; k < 2; ++k) from[k] = out + k;
+  to = shared;
+  to[i] = *from[1 - i];
+  threadgroup_barrier(mem_flags::mem_device);
+  out[i] = shared[i];
+}
 kernel void lanes(device float* out [[buffer(0)]], uint i [[thread_position_in_threadgroup]],
                   uint lane [[thread_index_in_simdgroup]], uint group [[simdgroup_index_in_threadgroup]],
                   uint width [[threads_per_simdgroup]], uint groups [[simdgroups_per_threadgroup]]) {
@@ -156,6 +166,9 @@ TEST(Threads, AreFewerInTheLastGroupOfAGridThatIsNoMultiple) {
 }
 TEST(Threads, ShareMemoryThatIsZeroAtFirstIfTheProgramSaysSo) {
   EXPECT_EQ(run("zeros", {7, 7}, {{1, 1, 1}, {2, 1, 1}}), (std::vector<float>{0, 0}));
+}
+TEST(Threads, HavePointersOfTheirOwnToOtherMemory) {
+  EXPECT_EQ(run("pointers", {3, 4}, {{1, 1, 1}, {2, 1, 1}}), (std::vector<float>{4, 3}));
 }
 // Whatever the order of threads, barriers make them agree.
 TEST(Threads, ShareMemoryAcrossBarriersInEveryOrder) {
