@@ -266,7 +266,7 @@ FAULTS = (
         SEMAPHORE,
         "  if (objc(event_).signaledValue < value) objc(event_).signaledValue = value;",
         "  objc(event_).signaledValue = value;",
-        "the semaphore itself lets no value through that is not larger",
+        "only a failure between two signals, or a host that overtakes the device, would show it",
     ),
     Fault(
         "the host's signal does not reach the event",
@@ -428,8 +428,8 @@ FAULTS = (
     Fault(
         "recorded constants begin where their addresses do",
         RUN,
-        "return {addresses, add(slots.constant_bytes)};",
-        "return {addresses, addresses};",
+        "places.push_back({addresses, take(bytes, slots.constant_bytes)});",
+        "places.push_back({addresses, addresses});",
     ),
     Fault(
         "an archive that lacks a kernel stays",

@@ -37,11 +37,9 @@ constexpr auto kFunctions = std::to_array<Function>({
   return copysign(t * down, x);
 }
 )"},
-    {"tl_erf", 1, "tl_erfc", R"(float tl_erfc(float x);
-
-float tl_erf(float x) {
+    // erf for magnitudes below 0.84.
+    {"tl_central_erf", 1, "", R"(float tl_central_erf(float x) {
   const float z = x * x;
-  if (!(z < 0.7f)) return x != x ? x : copysign(1.0f - tl_erfc(fabs(x)), x);
   // erf(x) / x - 1
   float p = 8.853866e-05f;
   p = fma(p, z, -0.00082481315f);
@@ -53,21 +51,17 @@ float tl_erf(float x) {
   return fma(x, p, x);
 }
 )"},
+    {"tl_erf", 1, "tl_erfc", R"(float tl_erfc(float x);
+
+float tl_erf(float x) {
+  if (!(x * x < 0.7f)) return x != x ? x : copysign(1.0f - tl_erfc(fabs(x)), x);
+  return tl_central_erf(x);
+}
+)"},
     // The square in the exponent has twice the digits of x.
-    {"tl_erfc", 1, "", R"(float tl_erfc(float x) {
+    {"tl_erfc", 1, "tl_central_erf", R"(float tl_erfc(float x) {
   const float a = fabs(x);
-  if (a < 0.5f) {
-    const float z = x * x;
-    // erf(x) / x - 1
-    float p = 8.853866e-05f;
-    p = fma(p, z, -0.00082481315f);
-    p = fma(p, z, 0.005209613f);
-    p = fma(p, z, -0.0268626f);
-    p = fma(p, z, 0.11283749f);
-    p = fma(p, z, -0.37612638f);
-    p = fma(p, z, 0.12837917f);
-    return 1.0f - fma(x, p, x);
-  }
+  if (a < 0.5f) return 1.0f - tl_central_erf(x);
   if (!(a < 10.1f)) return x != x ? x : (x < 0.0f ? 2.0f : 0.0f);
   const float t = 2.0f / (2.0f + a), u = t - 0.5f;
   // exp(a * a) * erfc(a) / t

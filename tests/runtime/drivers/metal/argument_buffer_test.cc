@@ -40,7 +40,7 @@ class ArgumentBuffers : public DeviceTest {
 TEST_F(ArgumentBuffers, HaveAddressesWithOffsets) {
   const auto executable = build(kArgumentBufferSource, add_params());
   TL_ASSERT_OK(executable.status());
-  std::array<int, 16> values;
+  std::array<int, 32> values;
   std::iota(values.begin(), values.end(), 0);
   const std::shared_ptr<Buffer> buffer = make(sizeof values), other = make(sizeof values);
   TL_ASSERT_OK(write_buffer(*device, buffer, 0, std::as_bytes(std::span(values))));
@@ -54,15 +54,15 @@ TEST_F(ArgumentBuffers, HaveAddressesWithOffsets) {
         std::array{Constant(k)});
   };
   // The other buffer is first written, then read, too.
-  TL_ASSERT_OK(add(buffer, 16, other, 32, 100));
+  TL_ASSERT_OK(add(buffer, 32, other, 64, 100));
   TL_ASSERT_OK(commands->barrier());
-  TL_ASSERT_OK(add(other, 32, buffer, 0, 1000));
+  TL_ASSERT_OK(add(other, 64, buffer, 0, 1000));
   TL_ASSERT_OK(commands->finish());
   for (int run = 0; run < 2; ++run) {
     TL_ASSERT_OK(device->queue()->run({.commands = {commands}}));
     TL_ASSERT_OK(read_buffer(*device, buffer, 0, std::as_writable_bytes(std::span(values))));
     EXPECT_EQ(std::vector<int>(values.begin(), values.begin() + 6),
-              (std::vector<int>{1104, 1105, 1106, 1107, 4, 5}));
+              (std::vector<int>{1108, 1109, 1110, 1111, 4, 5}));
   }
 }
 

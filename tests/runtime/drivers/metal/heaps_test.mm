@@ -50,6 +50,17 @@ TEST_F(Heaps, AreAsManyAsNeeded) {
   EXPECT_NE(metal(buffers[39]).heap, nil);
 }
 
+TEST_F(Heaps, AreGivenBackForLargeMemory) {
+  open({.heap_bytes = 1 << 16});
+  id<MTLDevice> const system = metal(make(100)).device;
+  std::vector<std::shared_ptr<Buffer>> buffers;
+  for (int i = 0; i < 40; ++i) buffers.push_back(make(4096));
+  buffers.clear();
+  const NSUInteger before = system.currentAllocatedSize;
+  const auto large = make(1 << 13);
+  EXPECT_LE(system.currentAllocatedSize, before - (1 << 16) + (1 << 13));
+}
+
 TEST_F(Heaps, AreLeftOutIfTheyHaveNoBytes) {
   open({.heap_bytes = 0});
   EXPECT_EQ(metal(make(100)).heap, nil);

@@ -158,7 +158,7 @@ class RandomRuns : public DeviceTest,
     Table table;
     for (std::size_t i = 0; i < table.objects.size(); ++i)
       table.objects[i] = below(i < kBufferSlots ? buffers_.size() : textures_.size());
-    for (std::uint64_t& each : table.offsets) each = 16 * below(16);
+    for (std::uint64_t& each : table.offsets) each = random_offset(240);
     return table;
   }
   std::vector<Binding> bindings_of(const Table& table) {
@@ -171,6 +171,10 @@ class RandomRuns : public DeviceTest,
     }
     return bindings;
   }
+  std::uint64_t random_offset(std::uint64_t most) {
+    const std::uint64_t step = device->info().limits.buffer_offset_alignment;
+    return step * below(most / step + 1);
+  }
   Used random_use(bool is_texture, Access access) {
     Used used{.is_slot = one_in(2), .bytes = kBytes, .is_written = writes(access)};
     if (used.is_slot)
@@ -178,7 +182,7 @@ class RandomRuns : public DeviceTest,
     else
       used.index = below(is_texture ? textures_.size() : buffers_.size());
     // A part has 512 bytes, and a table adds up to 240 to the offset.
-    if (!is_texture) used.offset = 16 * below(13);
+    if (!is_texture) used.offset = random_offset(192);
     return used;
   }
 

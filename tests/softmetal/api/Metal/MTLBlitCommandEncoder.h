@@ -16,7 +16,7 @@ typedef NS_OPTIONS(NSUInteger, MTLBlitOption) {
 };
 
 @protocol MTLBlitCommandEncoder <MTLCommandEncoder>
-- (void)synchronizeResource:(id<MTLResource>)resource;
+- (void)synchronizeResource:(id<MTLResource>)resource API_UNAVAILABLE(ios);
 - (void)synchronizeTexture:(id<MTLTexture>)texture slice:(NSUInteger)slice level:(NSUInteger)level;
 - (void)copyFromTexture:(id<MTLTexture>)sourceTexture
             sourceSlice:(NSUInteger)sourceSlice

@@ -10,7 +10,7 @@ NS_ASSUME_NONNULL_BEGIN
 @protocol MTLBuffer <MTLResource>
 @property(readonly) NSUInteger length;
 - (void*)contents NS_RETURNS_INNER_POINTER;
-- (void)didModifyRange:(NSRange)range;
+- (void)didModifyRange:(NSRange)range API_UNAVAILABLE(ios);
 - (nullable id<MTLTexture>)newTextureWithDescriptor:(MTLTextureDescriptor*)descriptor
                                              offset:(NSUInteger)offset
                                         bytesPerRow:(NSUInteger)bytesPerRow;

@@ -34,7 +34,7 @@ typedef NS_ENUM(NSUInteger, MTLCommandBufferError) {
   MTLCommandBufferErrorOutOfMemory = 8,
   MTLCommandBufferErrorInvalidResource = 9,
   MTLCommandBufferErrorMemoryless = 10,
-  MTLCommandBufferErrorDeviceRemoved = 11,
+  MTLCommandBufferErrorDeviceRemoved API_UNAVAILABLE(ios) = 11,
   MTLCommandBufferErrorStackOverflow = 12,
 };
 

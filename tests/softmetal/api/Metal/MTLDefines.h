@@ -25,6 +25,9 @@
 #endif
 
 // What GNUstep's Foundation lacks.
+#ifndef API_UNAVAILABLE
+#define API_UNAVAILABLE(platform) __attribute__((availability(platform, unavailable)))
+#endif
 #ifndef NS_RETURNS_INNER_POINTER
 #define NS_RETURNS_INNER_POINTER __attribute__((objc_returns_inner_pointer))
 #endif

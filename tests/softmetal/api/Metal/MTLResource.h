@@ -21,7 +21,7 @@ typedef NS_ENUM(NSUInteger, MTLCPUCacheMode) {
 
 typedef NS_ENUM(NSUInteger, MTLStorageMode) {
   MTLStorageModeShared = 0,
-  MTLStorageModeManaged = 1,
+  MTLStorageModeManaged API_UNAVAILABLE(ios) = 1,
   MTLStorageModePrivate = 2,
   MTLStorageModeMemoryless = 3,
 };
@@ -44,7 +44,8 @@ typedef NS_OPTIONS(NSUInteger, MTLResourceOptions) {
   MTLResourceCPUCacheModeWriteCombined = MTLCPUCacheModeWriteCombined
                                          << MTLResourceCPUCacheModeShift,
   MTLResourceStorageModeShared = MTLStorageModeShared << MTLResourceStorageModeShift,
-  MTLResourceStorageModeManaged = MTLStorageModeManaged << MTLResourceStorageModeShift,
+  MTLResourceStorageModeManaged API_UNAVAILABLE(ios) = MTLStorageModeManaged
+                                                       << MTLResourceStorageModeShift,
   MTLResourceStorageModePrivate = MTLStorageModePrivate << MTLResourceStorageModeShift,
   MTLResourceStorageModeMemoryless = MTLStorageModeMemoryless << MTLResourceStorageModeShift,
   MTLResourceHazardTrackingModeDefault = MTLHazardTrackingModeDefault

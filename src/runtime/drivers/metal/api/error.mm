@@ -7,7 +7,9 @@ StatusCode code_of_commands(NSInteger code) {
   switch (code) {
     case MTLCommandBufferErrorOutOfMemory:
       return StatusCode::OutOfMemory;
+#if !TARGET_OS_IPHONE
     case MTLCommandBufferErrorDeviceRemoved:
+#endif
     case MTLCommandBufferErrorAccessRevoked:
       return StatusCode::Unavailable;
     default:

@@ -261,7 +261,7 @@ struct Encoder::Block {
 // memory.
 Status Encoder::copy_in_blocks(const CopiedRows& all,
                                FunctionRef<Status(const Block&)> copy_block) {
-  const std::uint64_t height = all.rows_within(context_.staging_bytes());
+  const std::uint64_t height = std::min(all.rows_within(context_.staging_bytes()), all.height);
   TL_ASSIGN_OR_RETURN(const StagingPlace staged, kept_->staging.take(height * all.row_bytes));
   for (std::uint64_t begin = 0; begin < all.height; begin += height) {
     const CopiedRows rows = all.part(begin, std::min(height, all.height - begin));

@@ -23,6 +23,11 @@ struct DispatchRun {
   std::uint32_t dispatches = 0;
 };
 
+// Where a dispatch has its addresses and its constants in the memory for arguments.
+struct ArgumentPlaces {
+  std::uint64_t addresses = 0, constants = 0;
+};
+
 // A run as an indirect command buffer of Metal, which the device executes by one call. What is
 // bound to its kernels is in argument buffers, so that the commands never change. It retains
 // neither the pipelines nor what is bound: the command buffer and the submission do. Used by one
@@ -45,7 +50,7 @@ class IndirectRun {
   IndirectRun() = default;
 
   Handle<MetalIndirect> commands_;
-  std::uint32_t count_ = 0;
+  std::vector<ArgumentPlaces> places_;     // by dispatch
   Handle<MetalMemory> arguments_;          // of all kernels
   std::vector<MetalPipeline*> pipelines_;  // to be set before, each one once
   ResourceUses used_;                      // by argument buffers

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "runtime/drivers/metal/api/limits.h"
 #include "runtime/drivers/metal/api/objects.h"
 #include "runtime/drivers/metal/commands/references.h"
 #include "runtime/drivers/metal/kernels/program.h"
@@ -11,43 +12,28 @@
 namespace texloom::hal::metal {
 namespace {
 
-// Of the addresses and the constants of a kernel; Metal's feature tables want 32 bytes at most.
-constexpr std::uint64_t kAlignment = 32;
+// Takes bytes at the end; returns where they begin.
+std::uint64_t take(std::uint64_t& end, std::uint64_t bytes) {
+  const std::uint64_t begin = end;
+  end += (bytes + kConstantAlignment - 1) / kConstantAlignment * kConstantAlignment;
+  return begin;
+}
 
-// Where a call has its addresses and its constants in the memory for arguments.
-struct Places {
-  std::uint64_t addresses = 0, constants = 0;
-};
-
-// Takes the places one after the other.
-class Layout {
- public:
-  Places add(const KernelSlots& slots) {
-    const std::uint64_t addresses = add(slots.resources() * sizeof(std::uint64_t));
-    return {addresses, add(slots.constant_bytes)};
-  }
-  std::uint64_t bytes() const { return bytes_; }
-
- private:
-  std::uint64_t add(std::uint64_t bytes) {
-    const std::uint64_t begin = bytes_;
-    bytes_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    return begin;
-  }
-
-  std::uint64_t bytes_ = 0;
-};
-
-std::uint64_t argument_bytes(const DispatchRun& run) {
-  Layout layout;
+// Adds the places of each dispatch, one after the other; returns the bytes of all.
+std::uint64_t lay_out(const DispatchRun& run, std::vector<ArgumentPlaces>& places) {
+  std::uint64_t bytes = 0;
   for (auto each = run.begin; each != run.end; ++each) {
-    if (const KernelCall* call = call_of(*each)) layout.add(kernel_of(*call).slots);
+    const KernelCall* const call = call_of(*each);
+    if (call == nullptr) continue;
+    const KernelSlots& slots = kernel_of(*call).slots;
+    const std::uint64_t addresses = take(bytes, slots.resources() * sizeof(std::uint64_t));
+    places.push_back({addresses, take(bytes, slots.constant_bytes)});
   }
-  return layout.bytes();
+  return bytes;
 }
 
 void record_dispatch(id<MTLIndirectComputeCommand> command, const DispatchSegment& segment,
-                     MetalMemory* arguments, const Places& places) {
+                     MetalMemory* arguments, const ArgumentPlaces& places) {
   const Kernel& kernel = kernel_of(segment.call);
   [command setComputePipelineState:objc(kernel.pipeline)];
   [command setKernelBuffer:objc(arguments) offset:places.addresses atIndex:0];
@@ -78,14 +64,15 @@ Handle<MetalIndirect> new_commands(const Context& context, std::uint32_t count) 
 std::shared_ptr<IndirectRun> IndirectRun::record(const Context& context, const DispatchRun& run) {
   const std::shared_ptr<IndirectRun> made(new IndirectRun);
   made->commands_ = new_commands(context, run.dispatches);
-  auto arguments = create_memory(context, argument_bytes(run), MemoryKind::Shared);
+  const std::uint64_t bytes = lay_out(run, made->places_);
+  auto arguments = create_memory(context, bytes, MemoryKind::Shared);
   if (!made->commands_ || !arguments.ok()) return nullptr;
   // In no residency set: that of the device may end before a command buffer that keeps the run.
   made->arguments_ = *std::move(arguments);
   // GPUs of earlier families fault on pipelines that the encoder itself has not used, as tinygrad's
   // graphs for Metal found.
   const bool needs_pipelines = ![objc(context.device()) supportsFamily:MTLGPUFamilyApple9];
-  Layout layout;
+  std::uint32_t number = 0;
   bool is_after_barrier = false;
   for (auto each = run.begin; each != run.end; ++each) {
     const auto* dispatch = std::get_if<DispatchSegment>(&*each);
@@ -95,8 +82,8 @@ std::shared_ptr<IndirectRun> IndirectRun::record(const Context& context, const D
     }
     const Kernel& kernel = kernel_of(dispatch->call);
     id<MTLIndirectComputeCommand> const command =
-        [objc(made->commands_) indirectComputeCommandAtIndex:made->count_++];
-    record_dispatch(command, *dispatch, made->arguments_.get(), layout.add(kernel.slots));
+        [objc(made->commands_) indirectComputeCommandAtIndex:number];
+    record_dispatch(command, *dispatch, made->arguments_.get(), made->places_[number++]);
     if (is_after_barrier) [command setBarrier];
     made->has_barriers_ = made->has_barriers_ || is_after_barrier;
     is_after_barrier = false;
@@ -117,13 +104,12 @@ bool IndirectRun::is_bound(const CommandRange& range) const {
 void IndirectRun::bind(const DispatchRun& run, const CommandRange& range) {
   auto* const memory = static_cast<std::byte*>(objc(arguments_).contents);
   used_ = {{arguments_.get(), Access::Read}};
-  Layout layout;
+  auto place = places_.begin();
   std::vector<Reference> references;
   for (auto each = run.begin; each != run.end; ++each) {
     const KernelCall* const call = call_of(*each);
     if (call == nullptr) continue;
-    const KernelSlots& slots = kernel_of(*call).slots;
-    const Places places = layout.add(slots);
+    const ArgumentPlaces& places = *place++;
     find_references(*call, range.table(), references);
     auto* const addresses = reinterpret_cast<std::uint64_t*>(memory + places.addresses);
     for (std::size_t i = 0; i < references.size(); ++i) {
@@ -131,7 +117,8 @@ void IndirectRun::bind(const DispatchRun& run, const CommandRange& range) {
       addresses[i] = reference.address;
       add_use(used_, reference.resource, reference.access);
     }
-    pack_constants(call->constants, {memory + places.constants, slots.constant_bytes});
+    pack_constants(call->constants,
+                   {memory + places.constants, kernel_of(*call).slots.constant_bytes});
   }
   is_bound_ = true;
   table_number_ = range.table_number();
@@ -150,7 +137,7 @@ Status IndirectRun::encode(Passes& passes) const {
     [objc(encoder) dispatchThreadgroups:MTLSizeMake(0, 0, 0)
                   threadsPerThreadgroup:MTLSizeMake(1, 1, 1)];
   }
-  [objc(encoder) executeCommandsInBuffer:objc(commands_) withRange:NSMakeRange(0, count_)];
+  [objc(encoder) executeCommandsInBuffer:objc(commands_) withRange:NSMakeRange(0, places_.size())];
   arguments.forget();
   if (has_barriers_) passes.barrier();
   return {};

@@ -13,7 +13,8 @@
 namespace texloom::hal::metal {
 
 // The event has the semaphore's values, except that a value reached on the host may come late if
-// the device is to signal a greater one. It never goes backwards by this driver.
+// the device is to signal a greater one. It goes backwards only where a caller lets it: where the
+// host signals a value above one that the device is still to signal.
 class MetalSemaphore final : public SemaphoreBackend {
  public:
   static Result<std::unique_ptr<SemaphoreBackend>> create(const Context& context,
@@ -28,7 +29,8 @@ class MetalSemaphore final : public SemaphoreBackend {
   MetalSharedEvent* begin_signal(std::uint64_t value);
   // The event, if work of the device that signals the value has been committed; null otherwise.
   MetalSharedEvent* event_for(std::uint64_t value) const;
-  // Lets those proceed that wait for a command buffer that has ended without signaling.
+  // The command buffer that signals the value has ended. Lets those proceed that wait for it: it
+  // may have failed, or the release of an earlier one may have crossed its signal.
   void release(std::uint64_t value);
 
   void attach(const std::weak_ptr<Semaphore>& semaphore) override;

@@ -1,13 +1,14 @@
 #include "runtime/drivers/metal/commands/semaphore.h"
 
+#include <limits>
 #include <utility>
 
 #include "runtime/drivers/metal/api/error.h"
 
 namespace texloom::hal::metal {
 
-// Waits for each next value of an event, as long as the semaphore lives. Metal keeps the block, and
-// with it this object, until the event has the value.
+// Waits for each next value of an event, as long as the semaphore lives. The event keeps the block
+// until it has the value, and the block keeps neither the event nor this object.
 struct MetalSemaphore::Follower : std::enable_shared_from_this<MetalSemaphore::Follower> {
   Follower(Handle<MetalSharedEvent> followed, std::weak_ptr<Semaphore> raised)
       : event(std::move(followed)), semaphore(std::move(raised)) {
@@ -20,11 +21,14 @@ struct MetalSemaphore::Follower : std::enable_shared_from_this<MetalSemaphore::F
     const std::uint64_t now = objc(event).signaledValue;
     // Refused if the semaphore has this value, or has failed.
     if (now > 0) static_cast<void>(raised->signal(now));
-    const std::shared_ptr<Follower> self = shared_from_this();
-    [objc(event) notifyListener:objc(listener)
+    if (now == std::numeric_limits<std::uint64_t>::max()) return;  // there is no next one
+    const std::weak_ptr<Follower> follower = weak_from_this();
+    const Handle<MetalListener> kept = listener;
+    [objc(event) notifyListener:objc(kept)
                         atValue:now + 1
                           block:^(id<MTLSharedEvent>, std::uint64_t) {
-                            self->follow();
+                            static_cast<void>(kept);
+                            if (const auto self = follower.lock()) self->follow();
                           }];
   }
 

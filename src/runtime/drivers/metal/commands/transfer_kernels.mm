@@ -1,5 +1,7 @@
 #include "runtime/drivers/metal/commands/transfer_kernels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -17,14 +19,11 @@ constexpr std::uint64_t kUnit = 16;           // bytes; units are aligned to the
 constexpr std::uint64_t kThreadUnits = 4;     // units per thread
 constexpr std::uint64_t kGroupThreads = 256;  // at least the bytes at an end of a row
 
-// A row of the target is `head` bytes up to the first unit, `units` units, and `tail` bytes.
+// A row of the target is `head` bytes up to the first unit, `units` units, and `tail` bytes. The
+// constants above are macros.
 constexpr const char* kSource = R"(
 #include <metal_stdlib>
 using namespace metal;
-
-#define UNIT 16
-#define ITEM 4
-#define GROUP 256
 
 struct Ends {
   ulong head, units, tail;
@@ -162,9 +161,13 @@ const CopyKernel& kernel_for(const RowCopy& copy) {
 
 Result<std::shared_ptr<TransferKernels>> TransferKernels::create(
     std::shared_ptr<const Context> context) {
-  const ExecutableDesc desc{.codes = {{.format = KernelFormat::Msl, .code = kSource}},
-                            .entry_points = entry_points(),
-                            .build = BuildTime::FirstUse};
+  const KernelCode code{
+      .format = KernelFormat::Msl,
+      .code = kSource,
+      .build_options = {fmt::format("-DUNIT={}", kUnit), fmt::format("-DITEM={}", kThreadUnits),
+                        fmt::format("-DGROUP={}", kGroupThreads)}};
+  const ExecutableDesc desc{
+      .codes = {code}, .entry_points = entry_points(), .build = BuildTime::FirstUse};
   TL_ASSIGN_OR_RETURN(std::shared_ptr<Executable> executable,
                       MetalExecutable::create(std::move(context), desc));
   return std::shared_ptr<TransferKernels>(new TransferKernels(std::move(executable)));

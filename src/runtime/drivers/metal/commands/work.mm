@@ -94,11 +94,9 @@ Status MetalWork::wait() {
   if (status.ok()) {
     for (const StagedReadback& each : submitted_.readbacks)
       std::copy_n(each.from, each.to.size(), each.to.begin());
-  } else {
-    // What failed may not have signaled.
-    for (const TimelinePoint& point : submitted_.signals)
-      as_metal(*point.semaphore).release(point.value);
   }
+  for (const TimelinePoint& point : submitted_.signals)
+    as_metal(*point.semaphore).release(point.value);
   submitted_.runs.clear();
   memory_->staging.give_back(submitted_.staging);
   memory_->samples.give_back(submitted_.samples);

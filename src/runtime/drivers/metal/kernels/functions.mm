@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "runtime/drivers/metal/api/error.h"
@@ -12,6 +13,13 @@ namespace {
 
 // The best first.
 constexpr std::array kFormats = {KernelFormat::Metallib, KernelFormat::Msl};
+
+// Metal's strings are Unicode.
+Result<NSString*> text_of(std::string_view text, std::string_view what) {
+  NSString* const made = to_ns(text);
+  if (made == nil) return invalid_argument("{} is not UTF-8", what);
+  return made;
+}
 
 // MTLLanguageVersion of a version.
 unsigned long language_number(std::pair<unsigned, unsigned> version) {
@@ -46,8 +54,11 @@ Result<MTLCompileOptions*> compile_options(const BuildOptions& given) {
   }
   if (!given.macros.empty()) {
     NSMutableDictionary* macros = [NSMutableDictionary dictionary];
-    for (const auto& [name, value] : given.macros)
-      [macros setObject:to_ns(value) forKey:to_ns(name)];
+    for (const auto& [name, value] : given.macros) {
+      TL_ASSIGN_OR_RETURN(NSString* const key, text_of(name, "the name of a macro"));
+      TL_ASSIGN_OR_RETURN(NSString* const object, text_of(value, "the value of a macro"));
+      [macros setObject:object forKey:key];
+    }
     options.preprocessorMacros = macros;
   }
   set_math_mode(options, given.math);
@@ -79,8 +90,8 @@ Result<id<MTLLibrary>> make_library(const Context& context, const ProgramCode& p
   NSError* error = nil;
   if (is_source) {
     TL_ASSIGN_OR_RETURN(MTLCompileOptions* const options, compile_options(program.options));
-    library = [[objc(context.device()) newLibraryWithSource:to_ns(program.code.code)
-                                                    options:options
+    TL_ASSIGN_OR_RETURN(NSString* const source, text_of(program.code.code, "the code"));
+    library = [[objc(context.device()) newLibraryWithSource:source options:options
                                                       error:&error] autorelease];
   } else {
     library = load_library(context, program.code.code, &error);
@@ -112,7 +123,8 @@ Result<NSArray<id<MTLFunction>>*> make_functions(const Context& context, const P
     return library.status().with_context(fmt::format("kernel {}", names_of(entry_points)));
   NSMutableArray<id<MTLFunction>>* functions = [NSMutableArray array];
   for (const EntryPoint& entry : entry_points) {
-    id<MTLFunction> function = [[*library newFunctionWithName:to_ns(entry.name)] autorelease];
+    TL_ASSIGN_OR_RETURN(NSString* const name, text_of(entry.name, "the name of a kernel"));
+    id<MTLFunction> function = [[*library newFunctionWithName:name] autorelease];
     if (function == nil) {
       const bool is_source = program.code.format == KernelFormat::Msl;
       return make_error(StatusCode::NotFound, "the {} defines no kernel \"{}\"; it has: {}",

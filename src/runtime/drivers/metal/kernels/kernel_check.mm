@@ -76,6 +76,9 @@ Status check_arguments(const KernelArguments& arguments, const EntryPoint& entry
 
 Status check_constants(const KernelArguments& arguments, const KernelSlots& slots) {
   if (slots.constant_bytes == 0) return {};
+  if (slots.constant_bytes > kMaxSetBytes)
+    return invalid_argument("takes {} bytes of constants with the gaps between them, at most {}",
+                            slots.constant_bytes, kMaxSetBytes);
   const std::uint32_t slot = slots.constants_slot();
   const std::optional<std::uint64_t> bytes = arguments.struct_bytes(slot);
   if (!bytes)

@@ -43,20 +43,22 @@ Status MapQueue::synchronize(MetalMemory* memory) {
 
 Status MapQueue::read(MetalMemory* memory, std::uint64_t offset, std::uint64_t bytes,
                       std::byte* to) {
-  const std::uint64_t begin = offset / kTransferUnit * kTransferUnit;
-  const std::uint64_t end = (offset + bytes + kTransferUnit - 1) / kTransferUnit * kTransferUnit;
-  TL_ASSIGN_OR_RETURN(const Handle<MetalMemory> copy,
-                      create_memory(*context_, end - begin, MemoryKind::Shared));
-  TL_RETURN_IF_ERROR(run([&](MetalBlit* encoder) {
-    [objc(encoder) copyFromBuffer:objc(memory)
-                     sourceOffset:begin
-                         toBuffer:objc(copy)
-                destinationOffset:0
-                             size:end - begin];
-  }));
-  const auto* from = static_cast<const std::byte*>(objc(copy).contents) + (offset - begin);
-  std::copy_n(from, bytes, to);
-  return {};
+  @autoreleasepool {
+    const std::uint64_t begin = offset / kTransferUnit * kTransferUnit;
+    const std::uint64_t end = (offset + bytes + kTransferUnit - 1) / kTransferUnit * kTransferUnit;
+    TL_ASSIGN_OR_RETURN(const Handle<MetalMemory> copy,
+                        create_memory(*context_, end - begin, MemoryKind::Shared));
+    TL_RETURN_IF_ERROR(run([&](MetalBlit* encoder) {
+      [objc(encoder) copyFromBuffer:objc(memory)
+                       sourceOffset:begin
+                           toBuffer:objc(copy)
+                  destinationOffset:0
+                               size:end - begin];
+    }));
+    const auto* from = static_cast<const std::byte*>(objc(copy).contents) + (offset - begin);
+    std::copy_n(from, bytes, to);
+    return {};
+  }
 }
 
 }  // namespace texloom::hal::metal

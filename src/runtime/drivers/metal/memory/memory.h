@@ -14,8 +14,8 @@
 
 namespace texloom::hal::metal {
 
-// Metal's buffers are this much longer than needed, so that transfers may read whole units of 16
-// bytes around any range.
+// The length of Metal's buffers is a multiple of this, so that whole units around any range can be
+// copied.
 inline constexpr std::uint64_t kTransferUnit = 16;
 
 // Allocates memory, initially undefined, of at least `bytes` bytes.

@@ -13,7 +13,7 @@
 namespace texloom::hal::metal {
 
 // Heaps of private, untracked memory that stays resident, all of the same size. What is released
-// goes back to its heap; one empty heap is kept. Thread safe.
+// goes back to its heap; the next allocation leaves one empty heap. Thread safe.
 class Heaps {
  public:
   // Resources up to this part of a heap are taken from heaps.
@@ -44,6 +44,7 @@ class Heaps {
   // Until `use` returns true; the last heap may be a new one.
   void for_each_heap(std::uint64_t bytes, FunctionRef<bool(MetalHeap*)> use);
   Handle<MetalHeap> make_heap() const;
+  void drop_empty();  // but one
 
   MetalDevice* device_;
   ResidencySet& residency_set_;

@@ -14,20 +14,21 @@ Handle<MetalHeap> Heaps::make_heap() const {
   return adopt<MetalHeap>([objc(device_) newHeapWithDescriptor:descriptor]);
 }
 
+void Heaps::drop_empty() {
+  bool has_empty = false;
+  std::erase_if(heaps_, [&](const Kept& each) {
+    if (objc(each.heap).usedSize > 0) return false;
+    return std::exchange(has_empty, true);
+  });
+}
+
 void Heaps::for_each_heap(std::uint64_t bytes, FunctionRef<bool(MetalHeap*)> use) {
-  if (bytes > heap_bytes_ / kPart) return;
   const std::lock_guard lock(mutex_);
-  bool has_empty = false, is_taken = false;
-  std::vector<Kept> kept;
-  for (Kept& each : heaps_) {
-    is_taken = is_taken || use(each.heap.get());
-    const bool is_empty = objc(each.heap).usedSize == 0;
-    if (is_empty && has_empty) continue;
-    has_empty = has_empty || is_empty;
-    kept.push_back(std::move(each));
+  drop_empty();  // also for what is too much for a heap, and may need their memory
+  if (bytes > heap_bytes_ / kPart) return;
+  for (const Kept& each : heaps_) {
+    if (use(each.heap.get())) return;
   }
-  heaps_ = std::move(kept);
-  if (is_taken) return;
   Handle<MetalHeap> heap = make_heap();
   if (!heap || !use(heap.get())) return;
   SetMember member = residency_set_.keep(heap.get());

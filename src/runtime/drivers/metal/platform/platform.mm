@@ -15,8 +15,6 @@
 namespace texloom::hal::metal {
 namespace {
 
-// Of an argument of the kernel: the largest vector that kernels load at once is a float4.
-constexpr std::uint64_t kBufferOffsetAlignment = 16;
 // Blit encoders of macOS fill and copy multiples of 4 bytes.
 constexpr std::uint64_t kBlitAlignment = 4;
 
@@ -97,7 +95,7 @@ DeviceLimits limits_of(id<MTLDevice> device, const Family& family) {
   limits.compute_units = 1;  // at least; Metal does not report them
   limits.max_argument_bytes = kNoLimit64;
   limits.max_constant_bytes = kMaxSetBytes;
-  limits.buffer_offset_alignment = kBufferOffsetAlignment;
+  limits.buffer_offset_alignment = is_apple(device) ? kVectorBytes : kConstantAlignment;
   limits.transfer_alignment = kBlitAlignment;
   limits.view_pitch_alignment = limits.view_base_alignment = linear_alignment(device);
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
