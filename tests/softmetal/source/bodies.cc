@@ -12,13 +12,6 @@ bool begins_statement(const Code& code, size_t i) {
 
 // --- operands of ?: ---
 
-bool is_assignment(const Token& token) {
-  static constexpr std::array<std::string_view, 11> kOperators = {
-      "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="};
-  return std::any_of(kOperators.begin(), kOperators.end(),
-                     [&](std::string_view s) { return token.is(s); });
-}
-
 bool is_literal(const Code& code, size_t begin, size_t end) {
   if (end == begin + 2 && (code.is(begin, "-") || code.is(begin, "+"))) ++begin;
   return end == begin + 1 && (code[begin].kind == TokenKind::Number || code.is(begin, "true") ||

@@ -152,9 +152,7 @@ void Scopes::method_qualifiers(const Declaration& d, const std::string& class_na
     return;
   }
   if (is_static || is_constructor || is_destructor) return;
-  const std::string_view operation = code_.is(d.name, "operator") ? code_[d.open - 1].text : "";
-  const bool assigns = operation.size() > 0 && operation.back() == '=' && operation != "==" &&
-                       operation != "!=" && operation != "<=" && operation != ">=";
+  const bool assigns = code_.is(d.name, "operator") && is_assignment(code_[d.open - 1]);
   const bool of_thread = !has_space || code_.is(place, "thread");
   const size_t reference = reference_qualifier(code_, d, stop);
   if (code_.is(reference, "&&")) {  // a temporary is in no space

@@ -1,6 +1,7 @@
 #include "tests/softmetal/source/code.h"
 
 #include <algorithm>
+#include <array>
 
 namespace softmetal {
 namespace {
@@ -162,6 +163,13 @@ std::string unquoted(const std::string& literals) {
 }
 
 bool is_builtin_attribute(std::string_view name) { return builtins().count(name) != 0; }
+
+bool is_assignment(const Token& token) {
+  static constexpr std::array<std::string_view, 11> kOperators = {
+      "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="};
+  return std::any_of(kOperators.begin(), kOperators.end(),
+                     [&](std::string_view s) { return token.is(s); });
+}
 
 bool is_address_space(const Token& token) {
   return token.is("device") || token.is("constant") || token.is("threadgroup") ||

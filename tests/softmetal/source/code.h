@@ -60,6 +60,7 @@ class Code {
   std::set<std::string, std::less<>> templates_, members_;
 };
 
+bool is_assignment(const Token& token);  // `=`, `+=`, …
 bool is_address_space(const Token& token);
 // `float`, `uint4`, `packed_half3`, …
 bool is_builtin_type(const Token& token);

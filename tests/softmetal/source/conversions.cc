@@ -13,14 +13,18 @@ void rewrite_static_casts(Code& code) {
     const size_t behind = code.behind_template_arguments(i + 1, true);
     bool of_value = behind > i + 1 && !code.is(i + 2, "void");
     for (size_t k = i + 2; k < behind; ++k) of_value &= !code.is(k, "*") && !code.is(k, "&");
-    if (of_value) code[i].replace(" ::metal::__sm_static_cast");
+    if (!of_value) continue;
+    code[i].replace(" ::metal::__sm_static_cast");
+    code[i + 1].after += " typename ::metal::__sm_without_space<";
+    code[behind - 1].before += ">::type ";
   }
 }
 
 std::set<std::string, std::less<>> functions_of_spaces(const Code& code) {
   std::set<std::string, std::less<>> names;
   for (size_t i = 1; i < code.size(); ++i) {
-    if (!code.is(i, "(") || !code.is_identifier(i - 1)) continue;
+    const bool updates = code.is(i - 2, "operator") && is_assignment(code[i - 1]);
+    if (!code.is(i, "(") || !(code.is_identifier(i - 1) || updates)) continue;
     for (const auto& [begin, end] : split_at_commas(code, i + 1, code.closing(i))) {
       bool of_space = false;
       for (size_t k = begin; k < end; ++k) {

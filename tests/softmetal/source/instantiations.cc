@@ -1,5 +1,6 @@
 // Explicit instantiations of kernels.
 #include <algorithm>
+#include <optional>
 
 #include "tests/softmetal/source/kernels.h"
 #include "tests/softmetal/source/scopes.h"
@@ -53,6 +54,20 @@ size_t begin_of_arguments(const Code& code, size_t begin, size_t stop) {
 
 }  // namespace
 
+// The kernel of that name, of several templates the one that has these counts of arguments; null if
+// there is none.
+const std::pair<const std::string, Scopes::KernelDefinition>* Scopes::find_kernel(
+    const std::string& name, size_t arguments, std::optional<size_t> parameters) const {
+  const auto [begin, end] = kernels_.equal_range(name);
+  const auto fits = std::find_if(begin, end, [&](const auto& each) {
+    const KernelDefinition& known = each.second;
+    return arguments <= known.template_parameters.size() &&
+           (!parameters || *parameters == known.kernel.parameters.size());
+  });
+  // Clang says what does not fit.
+  return begin == end ? nullptr : &*(fits == end ? begin : fits);
+}
+
 // `template [[host_name("x")]] kernel void f<float>(...)`, or by a function's type:
 // `template [[host_name("x")]] kernel decltype(f<float>) f<float>`.
 void Scopes::explicit_instantiation(size_t begin, size_t end, const std::string& prefix) {
@@ -77,9 +92,16 @@ void Scopes::explicit_instantiation(size_t begin, size_t end, const std::string&
   size_t name = first - 1;
   while (name >= begin + 2 && code_.is(name - 1, "::")) name -= 2;
   const std::string base = code_.text(name, first);
-  auto found = kernels_.find(prefix + base);
-  if (found == kernels_.end()) found = kernels_.find(base);
-  if (found == kernels_.end()) {
+  std::vector<std::string> arguments;
+  for (const auto& [from, to] :
+       split_at_commas(code_, std::min(first + 1, stop), std::max(stop, first + 1) - 1)) {
+    arguments.push_back(code_.text(from, to));
+  }
+  std::optional<size_t> parameters;
+  if (stop != end) parameters = split_at_commas(code_, d.open + 1, d.close).size();
+  const auto* found = find_kernel(prefix + base, arguments.size(), parameters);
+  if (found == nullptr) found = find_kernel(base, arguments.size(), parameters);
+  if (found == nullptr) {
     code_.error(name, "there is no kernel template \"" + base + "\" to instantiate");
     return;
   }
@@ -100,11 +122,6 @@ void Scopes::explicit_instantiation(size_t begin, size_t end, const std::string&
   }
   if (first != stop) kernel.public_name = host_name.empty() ? kernel.expression : host_name;
   kernel.line = code_[begin].line;
-  std::vector<std::string> arguments;
-  for (const auto& [from, to] :
-       split_at_commas(code_, std::min(first + 1, stop), std::max(stop, first + 1) - 1)) {
-    arguments.push_back(code_.text(from, to));
-  }
   kernel.max_threads =
       with_arguments(kernel.max_threads, found->second.template_parameters, arguments);
   program_.kernels.push_back(std::move(kernel));

@@ -149,15 +149,13 @@ void Scopes::kernel(const Declaration& d, size_t keyword, const std::string& pre
   kernel.body_begin = d.body;
   kernel.body_end = code_.closing(d.body);
   check_kernel(code_, d, kernel);
-  KernelDefinition& known = kernels_[kernel.name];
-  if (known.seen_body) {
-    code_.error(d.name,
-                "kernel \"" + kernel.name + "\" is defined twice; kernels are not overloaded");
+  const auto known = kernels_.find(kernel.name);
+  if (known != kernels_.end() && !(d.is_template && known->second.kernel.is_template)) {
+    code_.error(d.name, "kernel \"" + kernel.name +
+                            "\" is defined twice; only templates of kernels are overloaded");
     return;
   }
-  known.kernel = kernel;
-  known.template_parameters = d.template_parameters;
-  known.seen_body = true;
+  kernels_.insert({kernel.name, {kernel, d.template_parameters}});
   if (!d.is_template) program_.kernels.push_back(std::move(kernel));
 }
 
@@ -171,9 +169,13 @@ void Scopes::other_stage(const Declaration& d) {
 void Scopes::function_parameters(const Declaration& d) {
   const std::string_view name = code_[d.open - 1].text;
   const bool of_spaces = of_spaces_.count(name) != 0;
-  // What a result or an object may refer to is left a reference.
+  // What a result or an object may refer to is left a reference. `+=` refers to its left side,
+  // which is not const.
+  const bool updates = code_.is(d.name, "operator") && is_assignment(code_[d.open - 1]) &&
+                       !code_.is(d.open - 1, "=");
   bool kept = class_names_.count(name) != 0;
-  for (size_t i = d.begin; i < d.name; ++i) kept |= code_.is(i, "&") || code_.is(i, "*");
+  for (size_t i = d.begin; i < d.name && !updates; ++i)
+    kept |= code_.is(i, "&") || code_.is(i, "*");
   for (const auto& [begin, end] : split_at_commas(code_, d.open + 1, d.close)) {
     pointers_of_spaces(d, begin, end);
     bool builtin = false;

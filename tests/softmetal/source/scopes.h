@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/softmetal/source/declarations.h"
@@ -24,7 +25,6 @@ class Scopes {
   struct KernelDefinition {
     Kernel kernel;
     std::vector<Declaration::TemplateParameter> template_parameters;
-    bool seen_body = false;
   };
   // Where functions have their parameters and bodies, and variables their values.
   struct Scope {
@@ -35,6 +35,8 @@ class Scopes {
   void collect_templates();
   void namespace_scope(size_t begin, size_t end, const std::string& prefix);
   size_t namespace_declaration(size_t begin, size_t end, const std::string& prefix);
+  const std::pair<const std::string, KernelDefinition>* find_kernel(
+      const std::string& name, size_t arguments, std::optional<size_t> parameters) const;
   void explicit_instantiation(size_t begin, size_t end, const std::string& prefix);
   void function(const Declaration& d, const std::string& prefix, const std::string& in_class);
   void kernel(const Declaration& d, size_t keyword, const std::string& prefix);
@@ -62,8 +64,8 @@ class Scopes {
   const PassOptions& options_;
   std::set<std::string, std::less<>> class_names_;
   std::set<std::string> constructors_;  // classes and parameters of those that name a space
-  std::set<std::string, std::less<>> of_spaces_;  // functions_of_spaces()
-  std::map<std::string, KernelDefinition> kernels_;
+  std::set<std::string, std::less<>> of_spaces_;          // functions_of_spaces()
+  std::multimap<std::string, KernelDefinition> kernels_;  // several templates may share a name
   std::vector<Scope> scopes_;
   std::set<std::string, std::less<>> declared_;  // functions without a body, by unqualified names
   std::set<size_t> named_;                       // where declarations name functions

@@ -147,6 +147,22 @@ TEST(Foreign, FunctionsBesideTheLibrarys) {
   EXPECT_EQ(float_of_half(out[0]), 2);
   EXPECT_EQ(other.function()->max_threads, 16U * 4);
 }
+TEST(Foreign, ComplexNumbersInTemplatesOfOneName) {
+  Floats numbers = {1, 2, 3, -1}, out(4), sums(2);
+  Shader("complex_numbers", "update_3")
+      .buffer(0, numbers)
+      .buffer(1, out)
+      .run({{2, 1, 1}, {1, 1, 1}});
+  EXPECT_EQ(out, (Floats{3, 6, 9, -3}));
+  Shader("complex_numbers", "update_all")
+      .buffer(0, numbers)
+      .buffer(1, out)
+      .buffer(2, sums)
+      .run({{2, 1, 1}, {1, 1, 1}});
+  // z = x + x * x + 100, then z - i * z: 98 + 6i and 111 - 7i.
+  EXPECT_EQ(out, (Floats{98 + 6, 6 - 98, 111 - 7, -7 - 111}));
+  EXPECT_EQ(sums, (Floats{104 - 92, 104 - 118}));
+}
 
 }  // namespace
 }  // namespace softmetal

@@ -147,6 +147,11 @@ const std::vector<ValueCase> kMatrices = {
     {"columns are assigned",
      "float2x2 m(0); m[1] = float2(5, 6); m[0][1] = 7; out[0] = m[1].y + m[0].y;",
      {13}},
+    {"a matrix is a constant expression",
+     "constexpr float2x2 a = float2x2(3.0f), b = float2x2(1, 2, 3, 4); constexpr float2x2 c = "
+     "float2x2(float2(5), float2(6)); out[0] = a[1][1] + a[0][1]; out[1] = b[1][0]; out[2] = "
+     "c[1][0];",
+     {3, 3, 6}},
     {"a matrix takes the room of its columns",
      "out[0] = sizeof(float3x3); out[1] = sizeof(half4x4);",
      {48, 32}},

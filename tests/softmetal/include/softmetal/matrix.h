@@ -13,23 +13,19 @@ struct matrix {
   vec<T, R> columns[C];
 
   matrix() = default;
-  explicit matrix(T diagonal) {
-    for (int c = 0; c < C; ++c) {
-      columns[c] = vec<T, R>(T(0));
-      if (c < R) columns[c].__v[c] = diagonal;
-    }
-  }
+  constexpr explicit matrix(T diagonal) : matrix(diagonal, make_index_sequence<C>()) {}
   // All elements in the order of columns, or columns.
   template <class... V, class = enable_if_t<sizeof...(V) + 2 == C * R>>
-  matrix(T first, T second, V... rest) : matrix(__elements(), first, second, T(rest)...) {}
+  constexpr matrix(T first, T second, V... rest)
+      : matrix(__elements{{first, second, T(rest)...}}, make_index_sequence<C>()) {}
   // Columns that may be lists in braces.
-  matrix(vec<T, R> a, vec<T, R> b) : columns{a, b} { SM_COLUMNS(2); }
-  matrix(vec<T, R> a, vec<T, R> b, vec<T, R> c) : columns{a, b, c} { SM_COLUMNS(3); }
-  matrix(vec<T, R> a, vec<T, R> b, vec<T, R> c, vec<T, R> d) : columns{a, b, c, d} {
+  constexpr matrix(vec<T, R> a, vec<T, R> b) : columns{a, b} { SM_COLUMNS(2); }
+  constexpr matrix(vec<T, R> a, vec<T, R> b, vec<T, R> c) : columns{a, b, c} { SM_COLUMNS(3); }
+  constexpr matrix(vec<T, R> a, vec<T, R> b, vec<T, R> c, vec<T, R> d) : columns{a, b, c, d} {
     SM_COLUMNS(4);
   }
   template <class U, class = enable_if_t<!is_same<U, T>::value>>
-  explicit matrix(matrix<U, C, R> other) {
+  constexpr explicit matrix(matrix<U, C, R> other) : columns{} {
     for (int c = 0; c < C; ++c) columns[c] = vec<T, R>(other.columns[c]);
   }
   typedef vec<T, R> __column;
@@ -86,13 +82,23 @@ struct matrix {
   friend bool operator!=(matrix a, matrix b) { return !(a == b); }
 
  private:
-  struct __elements {};
-  template <class... V>
-  matrix(__elements, V... all) {
-    const T values[] = {all...};
-    for (int c = 0; c < C; ++c)
-      for (int r = 0; r < R; ++r) columns[c].__v[r] = values[c * R + r];
+  struct __elements {
+    T all[C * R];
+  };
+  template <size_t... I>
+  static constexpr vec<T, R> __column_of(__elements from, size_t c, index_sequence<I...>) {
+    return vec<T, R>(from.all[c * R + I]...);
   }
+  template <size_t... I>
+  static constexpr vec<T, R> __diagonal_of(T x, size_t c, index_sequence<I...>) {
+    return vec<T, R>((I == c ? x : T(0))...);
+  }
+  template <size_t... K>
+  constexpr matrix(__elements from, index_sequence<K...>)
+      : columns{__column_of(from, K, make_index_sequence<R>())...} {}
+  template <size_t... K>
+  constexpr matrix(T diagonal, index_sequence<K...>)
+      : columns{__diagonal_of(diagonal, K, make_index_sequence<R>())...} {}
 };
 
 template <class T, int K, int R, int C>
