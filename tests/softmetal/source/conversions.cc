@@ -13,10 +13,7 @@ void rewrite_static_casts(Code& code) {
     const size_t behind = code.behind_template_arguments(i + 1, true);
     bool of_value = behind > i + 1 && !code.is(i + 2, "void");
     for (size_t k = i + 2; k < behind; ++k) of_value &= !code.is(k, "*") && !code.is(k, "&");
-    if (!of_value) continue;
-    code[i].replace(" ::metal::__sm_static_cast");
-    code[i + 1].after += " typename ::metal::__sm_without_space<";
-    code[behind - 1].before += ">::type ";
+    if (of_value) code[i].replace(" ::metal::__sm_static_cast");
   }
 }
 

@@ -84,17 +84,19 @@ struct remove_volatile<volatile T> {
 template <class T>
 struct __sm_without_space {
   typedef T type;
+  static constexpr constant int space = 0;
 };
-template <class T>
-struct __sm_without_space<device T> : __sm_without_space<T> {};
-template <class T>
-struct __sm_without_space<__global T> : __sm_without_space<T> {};
-template <class T>
-struct __sm_without_space<__local T> : __sm_without_space<T> {};
-template <class T>
-struct __sm_without_space<__private T> : __sm_without_space<T> {};
-template <class T>
-struct __sm_without_space<__generic T> : __sm_without_space<T> {};
+#define SM_SPACE(SPACE, NUMBER)                                \
+  template <class T>                                           \
+  struct __sm_without_space<SPACE T> : __sm_without_space<T> { \
+    static constexpr constant int space = NUMBER;              \
+  };
+SM_SPACE(device, 1)
+SM_SPACE(__global, 2)
+SM_SPACE(__local, 3)
+SM_SPACE(__private, 4)
+SM_SPACE(__generic, 5)
+#undef SM_SPACE
 template <class T>
 struct remove_cv {
   typedef typename remove_const<typename remove_volatile<T>::type>::type type;

@@ -315,14 +315,16 @@ struct vec_elements<__sm_vec<T[N]>> : integral_constant<int, N> {};
 // What functions of simdgroups take, by the name of Apple's header.
 template <class T>
 struct __is_valid_simdgroup_type : is_arithmetic<make_scalar_t<T>> {};
-// static_cast<T>(x), also between half and bfloat, which clang does not convert.
-template <class T, class U>
-constexpr T __sm_static_cast(U x) {
-  if constexpr ((is_same<T, half>::value && is_same<U, bfloat>::value) ||
-                (is_same<T, bfloat>::value && is_same<U, half>::value)) {
-    return static_cast<T>(static_cast<float>(x));
+// static_cast<T>(x), also between half and bfloat, which clang does not convert. The names of
+// instances have no spaces, so that their number is another argument.
+template <class T, class U, int kSpace = __sm_without_space<T>::space>
+constexpr typename __sm_without_space<T>::type __sm_static_cast(U x) {
+  using To = typename __sm_without_space<T>::type;
+  if constexpr ((is_same<To, half>::value && is_same<U, bfloat>::value) ||
+                (is_same<To, bfloat>::value && is_same<U, half>::value)) {
+    return static_cast<To>(static_cast<float>(x));
   } else {
-    return static_cast<T>(x);
+    return static_cast<To>(x);
   }
 }
 // The vector of a list in braces that is shorter than it: the rest is zero. The token pass puts

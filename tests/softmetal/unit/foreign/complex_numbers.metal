@@ -7,7 +7,7 @@ typedef bfloat brain;
 
 struct complex {
   float re, im;
-  complex(float r) : re(r), im(0) {}
+  complex(float r) : re(static_cast<float>(r)), im(0) {}
   complex(float r, float i) : re(r), im(i) {}
   complex operator*(complex o) const { return {re * o.re - im * o.im, re * o.im + im * o.re}; }
   thread complex& operator+=(thread const complex& o) {
