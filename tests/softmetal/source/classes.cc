@@ -116,7 +116,10 @@ void Scopes::class_member(const Declaration& d, const std::string& prefix,
 // of any space here; what only says how to copy within one is left out, because clang's own does it
 // for all.
 void Scopes::method_qualifiers(const Declaration& d, const std::string& class_name) {
-  const bool is_static = d.has(code_, "static", d.name) || d.has(code_, "friend", d.name);
+  const bool in_class = !class_of_member(code_, d);
+  const std::string member = class_name + "::" + std::string(code_[d.open - 1].text);
+  if (d.has(code_, "static", d.name)) static_members_.insert(member);
+  const bool is_static = d.has(code_, "friend", d.name) || static_members_.count(member) != 0;
   // Its name may have the template's arguments.
   const bool with_arguments =
       code_[d.name].is(class_name) && code_.behind_template_arguments(d.name + 1, true) == d.open;
@@ -137,7 +140,8 @@ void Scopes::method_qualifiers(const Declaration& d, const std::string& class_na
     }
     // A temporary fits this one and that of the thread, which comes first if this is a template.
     const bool other = code_.is(i, "device") || code_.is(i, "threadgroup");
-    if (other && !d.is_template && d.body != 0) code_[d.first].before += "template <int = 0> ";
+    if (other && !d.is_template && d.body != 0 && in_class)
+      code_[d.first].before += "template <int = 0> ";
     if (code_.is(i, "device")) code_[i].replace("__generic");
   }
   const bool defaulted = code_.is(d.end - 2, "default") && code_.is(d.end - 3, "=");
@@ -171,7 +175,6 @@ void Scopes::method_qualifiers(const Declaration& d, const std::string& class_na
 // Clang's results of calls are in no space, so that methods of the thread do not take them: another
 // overload for temporaries alone calls the method. One is enough for all methods of a name.
 void Scopes::forward_from_temporary(const Declaration& d, const std::string& class_name) {
-  const bool in_class = class_name != code_[d.name].text || !code_.is(d.name + 1, "::");
   // A conversion to `vec<T, 2>` is read as a function of that name.
   const size_t first = code_.is(d.name - 1, "operator") ? d.name - 1 : d.name;
   const bool converts = code_.is(first, "operator") && code_.is_identifier(first + 1);
@@ -183,7 +186,7 @@ void Scopes::forward_from_temporary(const Declaration& d, const std::string& cla
     is_const |= code_.is(i, "const");
   for (size_t i = d.begin; i < d.name; ++i) is_reference |= code_.is(i, "&") || code_.is(i, "*");
   const std::string key = name + (fixed ? std::to_string(count) : "") + (is_const ? " const" : "");
-  if (!in_class || !constructors_.insert("&&" + key).second) return;
+  if (class_of_member(code_, d) || !constructors_.insert("&&" + key).second) return;
   const std::string object = is_const ? "const thread __sm_C" : "thread __sm_C";
   const std::string cv = is_const ? " const" : "";
   std::string types, parameters, values;

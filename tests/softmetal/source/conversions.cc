@@ -20,8 +20,7 @@ void rewrite_static_casts(Code& code) {
 std::set<std::string, std::less<>> functions_of_spaces(const Code& code) {
   std::set<std::string, std::less<>> names;
   for (size_t i = 1; i < code.size(); ++i) {
-    const bool updates = code.is(i - 2, "operator") && is_assignment(code[i - 1]);
-    if (!code.is(i, "(") || !(code.is_identifier(i - 1) || updates)) continue;
+    if (!code.is(i, "(") || !code.is_identifier(i - 1)) continue;
     for (const auto& [begin, end] : split_at_commas(code, i + 1, code.closing(i))) {
       bool of_space = false;
       for (size_t k = begin; k < end; ++k) {
@@ -49,7 +48,9 @@ void take_temporaries(Code& code, size_t begin, size_t end, Temporaries how) {
   }
   if (!is_const || reference == end || space == end) return;
   code[space].replace(how == Temporaries::ByValue ? "" : "__generic");
-  if (how == Temporaries::ByValue) code[reference].replace("");
+  if (how == Temporaries::ByReference) return;
+  code[reference].replace("");
+  if (code.is(reference + 1, "__restrict")) code[reference + 1].replace("");
 }
 
 }  // namespace softmetal

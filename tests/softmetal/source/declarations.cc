@@ -66,6 +66,18 @@ bool opens_parameters(const Code& code, size_t begin, size_t open) {
 
 }  // namespace
 
+std::optional<size_t> class_of_member(const Code& code, const Declaration& d) {
+  std::optional<size_t> found;
+  if (code.is(d.name - 1, "operator")) return found;  // to a type
+  for (size_t i = d.name; i < d.open && code.is_identifier(i);) {
+    const size_t behind = code.behind_template_arguments(i + 1, true);
+    if (!code.is(behind, "::")) break;
+    found = i;
+    i = behind + 1;
+  }
+  return found;
+}
+
 std::vector<std::pair<size_t, size_t>> split_at_commas(const Code& code, size_t begin, size_t end) {
   std::vector<std::pair<size_t, size_t>> parts;
   size_t first = begin;

@@ -38,6 +38,10 @@ struct Declaration {
   }
 };
 
+// The name of the class in whose body a function is declared that is defined outside of it: `B` of
+// `A::B<T>::f`. Nothing if the name is not qualified.
+std::optional<size_t> class_of_member(const Code& code, const Declaration& d);
+
 // Reads the declaration at `begin`, at most up to `limit`.
 Declaration read_declaration(const Code& code, size_t begin, size_t limit);
 

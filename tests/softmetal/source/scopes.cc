@@ -68,7 +68,7 @@ void Scopes::namespace_scope(size_t begin, size_t end, const std::string& prefix
                  code_.is(d.begin, "static_assert") || d.is_enum) {
         // Left to clang.
       } else if (d.is_function) {
-        function(d, prefix, "");
+        function(d, prefix);
       } else {
         variable(d, prefix);
       }
@@ -86,8 +86,7 @@ size_t Scopes::namespace_declaration(size_t begin, size_t end, const std::string
   return code_.closing(i) + 1;
 }
 
-void Scopes::function(const Declaration& d, const std::string& prefix,
-                      const std::string& in_class) {
+void Scopes::function(const Declaration& d, const std::string& prefix) {
   size_t keyword = d.name;
   bool by_attribute = false;
   for (size_t i = d.begin; i < d.name; ++i) {
@@ -104,10 +103,9 @@ void Scopes::function(const Declaration& d, const std::string& prefix,
     function_parameters(d);
   }
   std::string name(code_[d.open - 1].text);
-  const bool out_of_class = !in_class.empty() || class_names_.count(code_[d.name].text) != 0;
-  if (in_class.empty() && out_of_class && d.name + 1 < d.open) {
-    method_qualifiers(d, std::string(code_[d.name].text));
-  }
+  const std::optional<size_t> of_class = class_of_member(code_, d);
+  const bool out_of_class = of_class && class_names_.count(code_[*of_class].text) != 0;
+  if (out_of_class) method_qualifiers(d, std::string(code_[*of_class].text));
   named_.insert(d.open - 1);
   if (d.body == 0) {
     const bool is_object = d.has(code_, "constant", d.name) && !d.has(code_, "*", d.name) &&
@@ -169,13 +167,9 @@ void Scopes::other_stage(const Declaration& d) {
 void Scopes::function_parameters(const Declaration& d) {
   const std::string_view name = code_[d.open - 1].text;
   const bool of_spaces = of_spaces_.count(name) != 0;
-  // What a result or an object may refer to is left a reference. `+=` refers to its left side,
-  // which is not const.
-  const bool updates = code_.is(d.name, "operator") && is_assignment(code_[d.open - 1]) &&
-                       !code_.is(d.open - 1, "=");
+  // What a result or an object may refer to is left a reference.
   bool kept = class_names_.count(name) != 0;
-  for (size_t i = d.begin; i < d.name && !updates; ++i)
-    kept |= code_.is(i, "&") || code_.is(i, "*");
+  for (size_t i = d.begin; i < d.name; ++i) kept |= code_.is(i, "&") || code_.is(i, "*");
   for (const auto& [begin, end] : split_at_commas(code_, d.open + 1, d.close)) {
     pointers_of_spaces(d, begin, end);
     bool builtin = false;
@@ -185,6 +179,7 @@ void Scopes::function_parameters(const Declaration& d) {
     take_temporaries(code_, begin, end,
                      of_spaces ? Temporaries::ByReference : Temporaries::ByValue);
   }
+  if (kept) update_by_temporary(d);
   // A pointer that is returned.
   for (size_t i = d.begin; i < d.name; ++i) {
     if (code_.is(i, "*") && !code_.is(i - 1, "operator")) {
@@ -192,6 +187,41 @@ void Scopes::function_parameters(const Declaration& d) {
       break;
     }
   }
+}
+
+// `thread T& operator+=(thread const T& x)`, whose result keeps x a reference, which may be the
+// object itself: a template, which clang prefers where x is a temporary, has x by value. If there
+// is no other += in the program, it also takes what is converted to T.
+void Scopes::update_by_temporary(const Declaration& d) {
+  const bool updates = code_.is(d.name, "operator") && is_assignment(code_[d.open - 1]) &&
+                       !code_.is(d.open - 1, "=");
+  if (!updates || d.is_template || class_of_member(code_, d)) return;
+  for (size_t i = d.close + 1; i < (d.body != 0 ? d.body : d.end); ++i) {
+    if (is_address_space(code_[i]) && !code_.is(i, "thread")) return;
+  }
+  const auto parameters = split_at_commas(code_, d.open + 1, d.close);
+  const auto [begin, end] = parameters.back();
+  std::string type;
+  bool is_const = false, is_thread = false;
+  size_t i = begin;
+  for (; i < end && !code_.is(i, "&"); ++i) {
+    is_const |= code_.is(i, "const");
+    is_thread |= code_.is(i, "thread");
+    if (!code_.is(i, "thread")) type += std::string(code_[i].text) + " ";
+  }
+  if (i == end || !is_const || !is_thread) return;
+  const std::string operation(code_[d.open - 1].text);
+  size_t count = 0;
+  for (size_t k = 1; k < code_.size(); ++k)
+    count += code_.is(k - 1, "operator") && code_.is(k, operation) ? 1 : 0;
+  const auto [left, left_end] = parameters.front();
+  const bool is_member = parameters.size() == 1;
+  const std::string object = is_member ? "*this" : std::string(code_[left_end - 1].text);
+  code_[d.end - 1].after +=
+      std::string(count == 1 ? " template <class __sm_X> " : " template <int = 0> ") +
+      code_.text(d.begin, d.open) + "(" + (is_member ? "" : code_.text(left, left_end) + ", ") +
+      (count == 1 ? "__sm_X " : type) + "__sm_x)" + (is_member ? " thread" : "") + " { " + type +
+      "__sm_y = __sm_x; return " + object + " " + operation + " __sm_y; }";
 }
 
 // A parameter or result that is a pointer or reference needs a space, unless a template parameter

@@ -38,10 +38,11 @@ class Scopes {
   const std::pair<const std::string, KernelDefinition>* find_kernel(
       const std::string& name, size_t arguments, std::optional<size_t> parameters) const;
   void explicit_instantiation(size_t begin, size_t end, const std::string& prefix);
-  void function(const Declaration& d, const std::string& prefix, const std::string& in_class);
+  void function(const Declaration& d, const std::string& prefix);
   void kernel(const Declaration& d, size_t keyword, const std::string& prefix);
   void other_stage(const Declaration& d);
   void function_parameters(const Declaration& d);
+  void update_by_temporary(const Declaration& d);
   void method_qualifiers(const Declaration& d, const std::string& class_name);
   bool define_assignment(const Declaration& d);
   void forward_from_temporary(const Declaration& d, const std::string& class_name);
@@ -63,7 +64,8 @@ class Scopes {
   Program& program_;
   const PassOptions& options_;
   std::set<std::string, std::less<>> class_names_;
-  std::set<std::string> constructors_;  // classes and parameters of those that name a space
+  std::set<std::string> static_members_;  // `class::name`
+  std::set<std::string> constructors_;    // classes and parameters of those that name a space
   std::set<std::string, std::less<>> of_spaces_;          // functions_of_spaces()
   std::multimap<std::string, KernelDefinition> kernels_;  // several templates may share a name
   std::vector<Scope> scopes_;

@@ -162,6 +162,8 @@ TEST(Foreign, ComplexNumbersInTemplatesOfOneName) {
   // z = x + x * x + 100, then z - i * z: 98 + 6i and 111 - 7i.
   EXPECT_EQ(out, (Floats{98 + 6, 6 - 98, 111 - 7, -7 - 111}));
   EXPECT_EQ(sums, (Floats{104 - 92, 104 - 118}));
+  Shader("complex_numbers", "turn").buffer(0, out = Floats(5)).buffer(1, numbers).run({});
+  EXPECT_EQ(out, (Floats{3, 3 * 1 + 1 * 3, 9 + 36, 3 + 1 + 1, 8}));
 }
 
 }  // namespace

@@ -37,6 +37,21 @@
 #define clk_event_t __sm_name_clk_event_t
 #define reserve_id_t __sm_name_reserve_id_t
 
+// Functions that are clang's own in this language.
+#define to_global __sm_name_to_global
+#define to_local __sm_name_to_local
+#define to_private __sm_name_to_private
+#define read_pipe __sm_name_read_pipe
+#define write_pipe __sm_name_write_pipe
+#define reserve_read_pipe __sm_name_reserve_read_pipe
+#define reserve_write_pipe __sm_name_reserve_write_pipe
+#define commit_read_pipe __sm_name_commit_read_pipe
+#define commit_write_pipe __sm_name_commit_write_pipe
+#define get_pipe_num_packets __sm_name_get_pipe_num_packets
+#define get_pipe_max_packets __sm_name_get_pipe_max_packets
+#define enqueue_kernel __sm_name_enqueue_kernel
+#define get_kernel_work_group_size __sm_name_get_kernel_work_group_size
+
 // Types that clang declares in this language.
 #define atomic_int __sm_atomic_int
 #define atomic_uint __sm_atomic_uint

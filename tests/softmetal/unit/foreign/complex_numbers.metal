@@ -47,3 +47,42 @@ kernel void update(device const T* numbers [[buffer(0)]], device T* out [[buffer
 }
 template [[host_name("update_3")]] kernel void update<complex, 3>(device const complex*, device complex*, uint);
 template [[host_name("update_all")]] kernel void update<complex>(device const complex*, device complex*, device float*, uint);
+
+// The right side may be the left one.
+struct turned {
+  float re, im;
+  turned() = default;
+  turned(float r, float i) : re(r), im(i) {}
+  thread turned& operator*=(thread const turned& o) {
+    re = re * o.re - im * o.im;
+    im = re * o.im + im * o.re;
+    return *this;
+  }
+  float size() const;
+  static turned unit(float im);
+  float real() device const;
+};
+float turned::real() device const { return re; }
+template <typename T>
+struct doubled {
+  T x;
+  T value() const;
+};
+template <typename T>
+T doubled<T>::value() const {
+  return x + x;
+}
+static float to_global(const thread turned& __restrict a, const thread float& __restrict b) {
+  return a.re + b;
+}
+float turned::size() const { return re * re + im * im; }
+turned turned::unit(float im) { return turned(1, im); }
+kernel void turn(device float* out [[buffer(0)]], device const turned* all [[buffer(1)]]) {
+  turned a(2, 1);
+  a *= a;  // 3, then 3 + 3
+  out[0] = a.re, out[1] = a.im;
+  a *= turned::unit(0);
+  out[2] = a.size();
+  out[3] = to_global(a, 1.0f) + all->real();
+  out[4] = doubled<float>{4}.value();
+}
