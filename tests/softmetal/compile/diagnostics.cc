@@ -41,7 +41,7 @@ void name_vectors(std::string& s) {
 
 // Types in the words of MSL. A variable is in its own space as well, which says nothing here.
 std::string in_words_of_msl(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kWords = {{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kWords = {{
       {"*__private'", "*'"},
       {"&__private'", "&'"},
       {"const __global ", "constant "},
@@ -55,6 +55,7 @@ std::string in_words_of_msl(std::string_view text) {
       {"__attribute__((address_space(0)))", "device"},
       {"address space '0'", "address space 'device'"},
       {"metal::", ""},
+      {"__sm_name_", ""},
       {"__sm_", ""},
       {"static assertion failed: ", ""},
       {"[...]", "..."},

@@ -291,6 +291,32 @@ void rewrite_questions(Code& code, size_t open, size_t close) {
   }
 }
 
+// Variables that outlive a call are constants.
+void check_statics(Code& code, size_t open, size_t close) {
+  for (size_t i = open + 1; i < close; ++i) {
+    if (!code.is(i, "static") || !code[i].of_user) continue;
+    bool is_constant = false;
+    size_t end = i + 1;
+    for (; end < close && !code.is(end, "=") && !code.is(end, ";") && !code.is(end, "("); ++end)
+      is_constant |= code.is(end, "const") || code.is(end, "constexpr") || code.is(end, "constant");
+    if (!is_constant && !code.is(end, "("))
+      code.error(i, "a static variable must be in the constant address space");
+  }
+}
+
+// Only fences order other memory.
+void check_memory_orders(Code& code, size_t call) {
+  const std::string_view name = code[call].text;
+  constexpr std::string_view kBegin = "atomic_", kEnd = "_explicit";
+  if (name.substr(0, kBegin.size()) != kBegin || name.size() < kEnd.size() ||
+      name.substr(name.size() - kEnd.size()) != kEnd || !code.is(call + 1, "("))
+    return;
+  for (size_t i = call + 2; i < code.closing(call + 1); ++i) {
+    if (code[i].text.substr(0, 13) == "memory_order_" && !code.is(i, "memory_order_relaxed"))
+      code.error(i, std::string(name) + "() takes memory_order_relaxed alone");
+  }
+}
+
 }  // namespace
 
 void rewrite_body(Code& code, size_t open, const BodyContext& context) {
@@ -301,6 +327,7 @@ void rewrite_body(Code& code, size_t open, const BodyContext& context) {
   complete_lists(code, open, close);
   if (context.of_template) rewrite_swizzles(code, open, close);
   check_pointers(code, open, close);
+  check_statics(code, open, close);
   if (context.calls != nullptr) collect_calls(code, open, close, *context.calls);
 }
 
@@ -356,6 +383,7 @@ void check_words(Code& code, int version) {
         code[k].replace("");
       continue;
     }
+    check_memory_orders(code, i);
     for (const Word& word : kMissing) {
       const bool deleted = word.word == "delete" && code.is(i - 1, "=");
       if (token.text == word.word && !deleted) code.error(i, word.why);

@@ -106,6 +106,11 @@ void Scopes::class_member(const Declaration& d, const std::string& prefix,
     if (!named) continue;
     if (begin == d.begin) pointers_of_spaces(d, begin, end);
     code_.add_member(code_[name].text);
+    for (const Member& other : into.members) {
+      if (id && other.id == id)
+        code_.error(name, "member \"" + std::string(code_[name].text) + "\" has the [[id(" +
+                              std::to_string(*id) + ")]] of member \"" + other.name + "\"");
+    }
     if (id) into.has_ids = true;
     into.members.push_back({std::string(code_[name].text), id, code_[name].line});
   }

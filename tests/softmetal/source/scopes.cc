@@ -12,6 +12,7 @@ void Scopes::run() {
   of_spaces_ = functions_of_spaces(code_);
   rewrite_static_casts(code_);
   namespace_scope(0, code_.size(), "");
+  find_called_kernels();
   find_recursion();
   find_undefined();
   find_missing_constants();
@@ -250,6 +251,31 @@ void Scopes::pointers_of_spaces(const Declaration& d, size_t begin, size_t end) 
   code_.error(pointer, std::string(code_.is(pointer, "*") ? "pointer" : "reference") +
                            " type must have an explicit address space: device, constant, "
                            "threadgroup or thread");
+}
+
+// Kernels are called by the API alone.
+void Scopes::find_called_kernels() {
+  std::map<std::string, int> definitions;  // by names, of functions that are no kernels
+  for (const Scope& scope : scopes_) ++definitions[scope.name];
+  std::set<std::string> names;
+  for (const auto& [name, known] : kernels_) {
+    const std::string unqualified = name.substr(name.rfind(':') + 1);
+    names.insert(unqualified);
+    --definitions[unqualified];
+  }
+  for (const auto& [name, called] : calls_) {  // methods may have the name of a kernel
+    if (name.rfind(':') != std::string::npos) names.erase(name.substr(name.rfind(':') + 1));
+  }
+  for (const Scope& scope : scopes_) {
+    for (size_t i = scope.parameters_end; i < scope.end; ++i) {
+      const std::string name(code_[i].text);
+      const bool is_call = code_.is(code_.behind_template_arguments(i + 1, true), "(") &&
+                           !code_.is(i - 1, ".") && !code_.is(i - 1, "->") &&
+                           !code_.is(i - 1, "::");
+      if (is_call && names.count(name) != 0 && definitions[name] == 0)
+        code_.error(i, "kernel \"" + name + "\" cannot be called by a function");
+    }
+  }
 }
 
 void Scopes::find_recursion() {

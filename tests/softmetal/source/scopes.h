@@ -57,6 +57,7 @@ class Scopes {
   std::map<std::string, std::string, std::less<>> required_constants() const;
   void collect_uses(const Scope& scope, std::set<std::string>& uses) const;
   void find_missing_constants();
+  void find_called_kernels();
   void find_recursion();
   void find_undefined();
 
