@@ -267,7 +267,7 @@ void Scopes::find_called_kernels() {
     if (name.rfind(':') != std::string::npos) names.erase(name.substr(name.rfind(':') + 1));
   }
   for (const Scope& scope : scopes_) {
-    for (size_t i = scope.parameters_end; i < scope.end; ++i) {
+    for (size_t i = std::max(scope.begin, scope.parameters_end); i < scope.end; ++i) {
       const std::string name(code_[i].text);
       const bool is_call = code_.is(code_.behind_template_arguments(i + 1, true), "(") &&
                            !code_.is(i - 1, ".") && !code_.is(i - 1, "->") &&

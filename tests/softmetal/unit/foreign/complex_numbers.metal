@@ -86,3 +86,4 @@ kernel void turn(device float* out [[buffer(0)]], device const turned* all [[buf
   out[3] = to_global(a, 1.0f) + all->real();
   out[4] = doubled<float>{4}.value();
 }
+constant int after = 1, twice = 2;  // no functions, with which searches for calls might begin
