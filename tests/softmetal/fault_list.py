@@ -266,7 +266,6 @@ FAULTS = (
         SEMAPHORE,
         "  if (objc(event_).signaledValue < value) objc(event_).signaledValue = value;",
         "  objc(event_).signaledValue = value;",
-        "only a failure between two signals, or a host that overtakes the device, would show it",
     ),
     Fault(
         "the host's signal does not reach the event",
