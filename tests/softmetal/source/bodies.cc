@@ -307,12 +307,10 @@ void check_statics(Code& code, size_t open, size_t close) {
 // Only fences order other memory.
 void check_memory_orders(Code& code, size_t call) {
   const std::string_view name = code[call].text;
-  constexpr std::string_view kBegin = "atomic_", kEnd = "_explicit";
-  if (name.substr(0, kBegin.size()) != kBegin || name.size() < kEnd.size() ||
-      name.substr(name.size() - kEnd.size()) != kEnd || !code.is(call + 1, "("))
+  if (!name.starts_with("atomic_") || !name.ends_with("_explicit") || !code.is(call + 1, "("))
     return;
   for (size_t i = call + 2; i < code.closing(call + 1); ++i) {
-    if (code[i].text.substr(0, 13) == "memory_order_" && !code.is(i, "memory_order_relaxed"))
+    if (code[i].text.starts_with("memory_order_") && !code.is(i, "memory_order_relaxed"))
       code.error(i, std::string(name) + "() takes memory_order_relaxed alone");
   }
 }

@@ -253,27 +253,26 @@ void Scopes::pointers_of_spaces(const Declaration& d, size_t begin, size_t end) 
                            "threadgroup or thread");
 }
 
-// Kernels are called by the API alone.
+// Kernels are called by the API alone. What else has the name of a kernel may be called.
 void Scopes::find_called_kernels() {
-  std::map<std::string, int> definitions;  // by names, of functions that are no kernels
-  for (const Scope& scope : scopes_) ++definitions[scope.name];
-  std::set<std::string> names;
+  std::map<std::string, int> others;  // functions and variables of a name that are no kernels
+  for (const Scope& scope : scopes_) ++others[scope.name];
+  std::set<std::string, std::less<>> names;
   for (const auto& [name, known] : kernels_) {
     const std::string unqualified = name.substr(name.rfind(':') + 1);
-    names.insert(unqualified);
-    --definitions[unqualified];
+    if (--others[unqualified] == 0) names.insert(unqualified);
   }
-  for (const auto& [name, called] : calls_) {  // methods may have the name of a kernel
-    if (name.rfind(':') != std::string::npos) names.erase(name.substr(name.rfind(':') + 1));
+  for (const auto& [name, called] : calls_) {
+    const size_t colon = name.rfind(':');
+    if (colon != std::string::npos) names.erase(name.substr(colon + 1));  // a method
   }
   for (const Scope& scope : scopes_) {
     for (size_t i = std::max(scope.begin, scope.parameters_end); i < scope.end; ++i) {
-      const std::string name(code_[i].text);
-      const bool is_call = code_.is(code_.behind_template_arguments(i + 1, true), "(") &&
-                           !code_.is(i - 1, ".") && !code_.is(i - 1, "->") &&
-                           !code_.is(i - 1, "::");
-      if (is_call && names.count(name) != 0 && definitions[name] == 0)
-        code_.error(i, "kernel \"" + name + "\" cannot be called by a function");
+      if (names.find(code_[i].text) == names.end()) continue;
+      if (code_.is(i - 1, ".") || code_.is(i - 1, "->") || code_.is(i - 1, "::")) continue;
+      if (code_.is(code_.behind_template_arguments(i + 1, true), "("))
+        code_.error(i,
+                    "kernel \"" + std::string(code_[i].text) + "\" cannot be called by a function");
     }
   }
 }
