@@ -17,8 +17,8 @@ quick_python_tests() {
   run_pytest -m "not slow and not nightly" --one-device "${tested[@]}" || status=$?
   ((status == 5)) || return "$status"  # 5: none of the changed files has a quick test
 }
-fuzz_tests() { run_pytest -m nightly --ignore tests/python/test_embedding.py tests/python; }
-embedding_tests() { "$python" -m pytest -m nightly tests/python/test_embedding.py; }
+fuzz_tests() { run_pytest -m nightly --ignore tests/python/runtime/test_embedding.py tests/python; }
+embedding_tests() { "$python" -m pytest -m nightly tests/python/runtime/test_embedding.py; }
 kernels_in_oclgrind() { "$python" tests/oclgrind.py --count 200; }
 read_by_gcc() {
   build_release texloom_runtime_headers texloom_support_headers \

@@ -108,11 +108,10 @@ class Plan:
         elif top == "python":
             self.python.add("tests/python")
         elif top == "docs" or file in ("README.md", "CONTRIBUTING.md"):
-            self.python.add("tests/python/test_docs.py")
+            self.python.add("tests/python/docs/test_docs.py")
         elif top == "benchmarks":
-            tests_of = {"networks": "onnx/test_light_models.py", "planning": "test_plan*.py"}
-            tested = (ROOT / "tests/python").glob(tests_of.get(folder, "test_plan*.py"))
-            self.python |= {str(path.relative_to(ROOT)) for path in tested}
+            tests_of = {"networks": "onnx/test_light_models.py"}
+            self.python.add(f"tests/python/{tests_of.get(folder, 'plan')}")
         elif top == "tests":
             self._add_test(rest, folder, tests)
         if re.match(r"(src|apps|python/core)/.*\.(cc|h)$", file):

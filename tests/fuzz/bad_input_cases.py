@@ -1,4 +1,4 @@
-"""Lists all bad-input cases in order, for tests/python/test_bad_input.py and show_bad_input.py."""
+"""Lists all bad-input cases, for tests/python/errors/test_bad_input.py and show_bad_input.py."""
 
 from __future__ import annotations
 

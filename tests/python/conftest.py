@@ -20,10 +20,11 @@ HANGS = 300  # seconds; the longest test takes 50 on two cores, and more beside 
 # Files and folders whose tests take over half of the time of all tests together: ./dev check leaves
 # them to ./dev test, as if each test were marked `slow`.
 SLOW = (
-    "te_scripts test_checked.py test_conv2d_nhwc.py test_demo.py test_docs.py test_dtypes.py "
-    "test_fuzz.py test_half_arithmetic.py test_host_loops.py test_matmul.py test_misuse.py "
-    "test_opencl_sources.py test_ops.py test_pipeline.py test_processes.py test_te_scan_random.py "
-    "test_te_symbols.py test_texture_layouts.py test_trace.py workloads"
+    "compile/test_checked.py compile/test_opencl_sources.py docs/test_docs.py "
+    "errors/test_misuse.py examples fuzz/test_fuzz.py programs/test_demo.py programs/test_trace.py "
+    "runtime/test_processes.py schedule/test_host_loops.py schedule/test_pipeline.py "
+    "te/test_scan_random.py te/test_symbols.py te_scripts textures/test_layouts.py "
+    "tir/test_dtypes.py tir/test_half_arithmetic.py workloads"
 ).split()
 
 
@@ -32,7 +33,8 @@ def pytest_collection_modifyitems(items):
     """Mark the tests of SLOW."""
     folder = Path(__file__).parent
     for item in items:
-        if item.path.relative_to(folder).parts[0] in SLOW:
+        path = item.path.relative_to(folder)
+        if {str(path), path.parts[0]} & set(SLOW):
             item.add_marker(pytest.mark.slow)
 
 

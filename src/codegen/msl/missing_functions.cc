@@ -19,7 +19,7 @@ struct Function {
 
 // The polynomials are least-squares fits in Chebyshev points, of relative error below 2^-26; what
 // they approximate stands beside them. The bounds of errors of the whole functions are those of
-// OpenCL C, which tests/python/test_metal_functions.py checks.
+// OpenCL C, which tests/python/metal/test_functions.py checks.
 constexpr auto kFunctions = std::to_array<Function>({
     // Halley's iteration, which triples the number of correct digits, from an estimate in the
     // exponent. Scaled by a power of two, so that cubes neither overflow nor vanish.

@@ -1,4 +1,4 @@
-// Tests the C API. That its header is C11 is tested by tests/python/test_embedding.py.
+// Tests the C API. That its header is C11 is tested by tests/python/runtime/test_embedding.py.
 #include "runtime/c_api/texloom.h"
 
 #include <sys/resource.h>

@@ -65,5 +65,5 @@ def test_inner_loops_are_those_of_opencl(name):
         kernel = tvm.build(schedule, args, target).kernels[-1]
         assert counts(kernel.source, language) == expected
     row = f"| {name} | {expected[0]} | {expected[1]:,} | {expected[2]} |"
-    page = Path(__file__).parents[2] / "docs/metal.md"
+    page = Path(__file__).parents[3] / "docs/metal.md"
     assert row in page.read_text()

@@ -7,7 +7,7 @@ import pytest
 
 from texloom import _core
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LIT = ROOT / "tests/lit"
 
 TARGETS = ("opencl", "metal")

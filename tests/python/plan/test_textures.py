@@ -15,7 +15,7 @@ from texloom.plan.check import CheckError, check
 from texloom.plan.network import load_json, network_of, with_operators
 from texloom.plan.textures import MODES, plan_network
 
-NETWORKS = sorted((Path(__file__).parents[2] / "benchmarks/planning/networks").glob("*.json"))
+NETWORKS = sorted((Path(__file__).parents[3] / "benchmarks/planning/networks").glob("*.json"))
 
 KEYS = ["images", "placements", "texels", "lower_bound_texels", "proof", "deterministic"]
 

@@ -8,7 +8,7 @@ import pytest
 
 from texloom import _core
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def module():

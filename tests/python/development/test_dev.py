@@ -10,7 +10,7 @@ import changes
 import pytest
 import tidy
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COMMANDS = "setup build demo check test bench show trace fuzz aarch64 lint format clean".split()
 
 
@@ -102,9 +102,15 @@ def test_only_parts_that_there_are(tmp_path, words):
         ("tests/ir/expr_test.cc", {"ir"}, False, set(), set()),
         ("tests/ir/accesses.h", {"ir", "lower"}, False, set(), set()),
         ("tests/lit/passes/build_loops.tl", set(), True, set(), set()),
-        ("tests/python/test_dev.py", set(), False, {"tests/python/test_dev.py"}, set()),
+        (
+            "tests/python/development/test_dev.py",
+            set(),
+            False,
+            {"tests/python/development/test_dev.py"},
+            set(),
+        ),
         ("tests/python/conftest.py", set(), False, {"tests/python"}, set()),
-        ("docs/hal.md", set(), False, {"tests/python/test_docs.py"}, set()),
+        ("docs/hal.md", set(), False, {"tests/python/docs/test_docs.py"}, set()),
         ("LICENSE", set(), False, set(), set()),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 from texloom.plan import check as checker
 from texloom.plan.check import CheckError, check
 
-STORED = sorted((Path(__file__).parents[2] / "benchmarks/planning/plans").glob("*.json"))
+STORED = sorted((Path(__file__).parents[3] / "benchmarks/planning/plans").glob("*.json"))
 
 # Items 0 and 1 lie side by side, 2 reuses the place of 0 later. Operator 1 reads 1 and writes 2,
 # so they are apart; item 3 must have an image of its own extent.

@@ -9,7 +9,7 @@ import pytest
 import texloom as tvm
 from texloom import te
 
-BUILD = Path(__file__).parents[2] / "build"
+BUILD = Path(__file__).parents[3] / "build"
 TARGETS = ["metal", "metal -float16_arithmetic=0", "metal -device=m3 -msl=3.2"]
 SHAPE = (8, 4)
 

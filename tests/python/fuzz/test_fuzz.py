@@ -18,7 +18,7 @@ from texloom.fuzz.job import Job, run_job
 from texloom.fuzz.reduce import Reducer
 from texloom.fuzz.workers import Lost, Workers, processors
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FOUND = sorted((ROOT / "tests/fuzz/found").glob("*.tl"))
 METAL = "metal:0" if "metal" in {each["driver"] for each in devices()} else None
 PROGRAMS, PART, ON_DEVICE = 500, 50, 2  # in total, per test, and of these on a device

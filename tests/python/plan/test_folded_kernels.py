@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-FILE = Path(__file__).parents[2] / "benchmarks/planning/folded_kernels.py"
+FILE = Path(__file__).parents[3] / "benchmarks/planning/folded_kernels.py"
 
 
 @pytest.fixture(scope="module")

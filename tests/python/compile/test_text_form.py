@@ -9,7 +9,7 @@ import pytest
 import texloom as tvm
 from texloom import ops, te
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TL_BLOCK = re.compile(r"^```tl\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

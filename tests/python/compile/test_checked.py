@@ -58,7 +58,7 @@ def test_index_from_memory(dev, bad, scope):
         call(dev, *gather(scope), X, z)
     name = "X.texture" if scope else "X"
     assert f"error[TL5013]: index {bad} is out of bounds for axis 1 of '{name}'" in str(error.value)
-    assert f"test_checked.py:{line_of('# gath' + 'ers')}" in str(error.value)
+    assert f"compile/test_checked.py:{line_of('# gath' + 'ers')}" in str(error.value)
 
 
 def test_index_that_is_cut_to_32_bits(dev):

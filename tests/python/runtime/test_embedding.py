@@ -13,7 +13,7 @@ import pytest
 import texloom
 from texloom import te
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "docs"))
 
 from blocks import run as run_blocks  # noqa: E402

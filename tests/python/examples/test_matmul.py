@@ -89,7 +89,7 @@ def test_benchmark_notices_a_wrong_product(tmp_path, capsys):
 
 def test_benchmark_refuses_a_size_that_is_none():
     command = [sys.executable, "-m", "texloom.bench", "kernels", "--size", "8x8"]
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     done = subprocess.run(command, capture_output=True, text=True, cwd=root / "python", check=False)
     assert done.returncode == 2
     assert "'8x8' is not rows x columns x steps" in done.stderr

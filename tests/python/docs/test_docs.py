@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from conftest import has_pocl
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "docs"))
 
 from blocks import programs, run  # noqa: E402

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = Path(__file__).parents[2] / "build/tests/fuzz/package/mutate_packages"
+PROGRAM = Path(__file__).parents[3] / "build/tests/fuzz/package/mutate_packages"
 
 
 @pytest.mark.nightly

@@ -8,7 +8,7 @@ import pytest
 from texloom.plan.__main__ import main
 from texloom.plan.buffers import check_offsets, plan_csv, read_buffers, run_csv
 
-INSTANCES = Path(__file__).parents[2] / "benchmarks" / "planning" / "minimalloc"
+INSTANCES = Path(__file__).parents[3] / "benchmarks" / "planning" / "minimalloc"
 HEADER = "id,lower,upper,size\n"
 
 

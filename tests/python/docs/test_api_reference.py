@@ -10,7 +10,7 @@ import pytest
 
 from texloom import _core
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "docs"))
 
 import api_names
 import api_pages

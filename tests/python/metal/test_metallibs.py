@@ -13,7 +13,7 @@ from texloom import te
 from texloom.command_line.metallibs import add_metallibs
 from texloom.graph import Graph, load
 
-BUILD = Path(__file__).parents[2] / "build"
+BUILD = Path(__file__).parents[3] / "build"
 if not (BUILD / "softmetal-compile").exists():
     pytest.skip("this build has no software Metal", allow_module_level=True)
 
