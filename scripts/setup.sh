@@ -89,6 +89,11 @@ install_peers() {
     -r requirements-bench.txt
 }
 
+install_site_packages() {
+  "$python" -m pip install --no-input --disable-pip-version-check --progress-bar off \
+    -r requirements-docs.txt
+}
+
 # setup PACKAGE...: plans the installation of what is missing.
 setup() {
   if command -v dpkg-query >/dev/null; then

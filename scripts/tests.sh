@@ -26,6 +26,7 @@ read_by_gcc() {
     "$python" tests/read_by_gcc.py --jobs "$jobs"
 }
 compiled_for_apple() { "$python" tests/softmetal/check_apple.py --jobs "$jobs"; }
+site() { NO_MKDOCS_2_WARNING=1 "$venv/bin/mkdocs" build --strict; }
 some_mutants() { "$python" tests/mutants.py --count 50; }
 cxx_files() { git ls-files -co --exclude-standard -- '*.cc' '*.mm' '*.h'; }
 
@@ -81,6 +82,14 @@ plan_check() {
     "correct the places named above"
 }
 
+plan_docs() {
+  plan "building the Python module" build_module \
+    "correct the error above, or ./dev clean if the build folder is stale"
+  plan "installing MkDocs" install_site_packages \
+    "check the network (PyPI must be reachable), then run the command again"
+  plan "making the site" site "correct the documents or docstrings named above"
+}
+
 plan_test() {
   plan_build
   plan_lint
@@ -90,7 +99,7 @@ plan_test() {
 }
 
 # Parts of ./dev test --all.
-all_parts=(sanitize tidy fuzz oclgrind embedding gcc apple release aarch64 mutants)
+all_parts=(sanitize tidy fuzz oclgrind embedding gcc apple docs release aarch64 mutants)
 
 plan_part() {
   case $1 in
@@ -118,6 +127,7 @@ plan_part() {
       plan "compiling the Metal driver for macOS and iOS" compiled_for_apple \
         "correct the error above; one alone: $python tests/softmetal/check_apple.py PART_OF_PATH"
       ;;
+    docs) plan_docs ;;
     release)
       plan "building everything by GCC" build_all_of_release "correct the error above"
       plan "running the C++ tests of that build" cxx_tests_of_release \

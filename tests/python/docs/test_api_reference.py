@@ -131,28 +131,7 @@ def test_a_compiled_signature_is_read():
 
 
 def test_docstrings_become_markdown():
-    docstring = """Return it, see :func:`texloom.build`.
-
-    Parameters
-    ----------
-    a, b : int
-        Numbers, as ``[1]``.
-
-    Raises
-    ------
-    TVMError
-        TL1001 for none.
-    """
-    lines = api_pages.sections(inspect.cleandoc(docstring))
-    assert lines == [
-        "",
-        "Return it, see [`build`](texloom.md#build).",
-        "",
-        "**Parameters**",
-        "",
-        "* `a, b` (int): Numbers, as `[1]`.",
-        "",
-        "**Raises**",
-        "",
-        "* `TVMError`: [TL1001](../errors.md#tl1001) for none.",
-    ]
+    docstring = "See :func:`texloom.build`, :meth:`unknown`. TL1001 for ``[]``::\n\n    x"
+    words = "See [`build`][texloom.build], `unknown`. [TL1001](../errors.md#tl1001) for ``[]``:"
+    assert api_pages.markdown(docstring) == f"{words}\n\n    x"
+    assert api_pages.summary(docstring) == "See `texloom.build`, `unknown`."
