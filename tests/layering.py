@@ -56,14 +56,14 @@ APART = ("src/runtime/drivers",)
 FOLDERS = {
     "src/runtime": {
         "hal": (),
-        "": ("hal", "kernels"),  # kernels/ describes what record_plan.h records
         "drivers": ("hal",),
-        "kernels": ("", "hal"),
-        "commit": ("", "hal"),
-        "package": ("", "hal"),
-        "custom": ("", "hal"),
-        "executor": ("", "hal", "kernels", "commit", "package"),
-        "c_api": ("", "hal", "drivers", "package", "executor"),
+        "builds": ("hal",),
+        "plan": ("hal",),
+        "commit": ("plan", "hal"),
+        "package": ("plan", "hal"),
+        "custom": ("plan", "hal"),
+        "executor": ("plan", "hal", "builds", "commit", "package"),
+        "c_api": ("plan", "hal", "drivers", "package", "executor"),
     },
 }
 
@@ -71,7 +71,7 @@ FOLDERS = {
 PRIVATE = {
     "src/runtime/hal/internal": (
         "src/runtime/drivers/",
-        "src/runtime/aliases.cc",  # arguments overlap as the operands of commands do
+        "src/runtime/plan/aliases.cc",  # arguments overlap as the operands of commands do
     ),
 }
 

@@ -14,8 +14,8 @@
 #include "runtime/custom/operator_registry.h"
 #include "runtime/custom/prepared_calls.h"
 #include "runtime/custom/source_kernel.h"
-#include "runtime/launch_plan.h"
-#include "runtime/tensor_transfer.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/tensor_transfer.h"
 
 namespace texloom::bench_commit {
 namespace {

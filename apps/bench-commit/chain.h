@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "runtime/commit_policy.h"
+#include "runtime/commit/policy.h"
 #include "runtime/executor/device_program.h"
 #include "runtime/hal/device.h"
 #include "support/status.h"

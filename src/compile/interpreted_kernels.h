@@ -8,7 +8,7 @@
 
 #include "compile/module.h"
 #include "runtime/drivers/host/kernel_loader.h"
-#include "runtime/launch_plan.h"
+#include "runtime/plan/plan.h"
 
 namespace texloom::compile {
 

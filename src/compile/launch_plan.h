@@ -5,7 +5,7 @@
 #include <string>
 
 #include "compile/module.h"
-#include "runtime/launch_plan.h"
+#include "runtime/plan/plan.h"
 
 namespace texloom::compile {
 

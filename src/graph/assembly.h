@@ -9,8 +9,8 @@
 
 #include "graph/call_sites.h"
 #include "graph/scopes/invocations.h"
-#include "runtime/launch_plan.h"
 #include "runtime/package/package.h"
+#include "runtime/plan/plan.h"
 
 namespace texloom::graph {
 

@@ -10,7 +10,7 @@
 
 #include "compile/compile.h"
 #include "graph/stored.h"
-#include "runtime/launch_plan.h"
+#include "runtime/plan/plan.h"
 
 namespace texloom::graph {
 

@@ -15,8 +15,8 @@
 #include "graph/scopes/invocations.h"
 #include "graph/verify/verify.h"
 #include "ir/layout/layout_pattern.h"
-#include "runtime/launch_count.h"
-#include "runtime/plan_workspace.h"
+#include "runtime/plan/launch_count.h"
+#include "runtime/plan/workspace.h"
 #include "support/check.h"
 
 namespace texloom::graph {

@@ -11,7 +11,7 @@
 //    more.
 // 4. The kernels of each call site are compiled (graph/call_sites.h). Textures that may share an
 //    image have origins; the others have none (graph/image_use.h).
-// 5. The temporaries are placed (runtime/plan_workspace.h). Parts of concatenations in place lie in
+// 5. The temporaries are placed (runtime/plan/workspace.h). Parts of concatenations in place lie in
 //    the result. If the graph has symbols, who runs it places them, for the sizes of a run.
 #pragma once
 

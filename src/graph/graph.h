@@ -34,8 +34,8 @@
 #include "ir/scope.h"
 #include "ir/target/target.h"
 #include "lower/lowering.h"
-#include "runtime/launch_plan.h"
 #include "runtime/package/package.h"
+#include "runtime/plan/plan.h"
 
 namespace texloom::graph {
 

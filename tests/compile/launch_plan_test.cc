@@ -5,7 +5,7 @@
 
 #include "compile/compile.h"
 #include "ir/text/parse.h"
-#include "runtime/plan_validation.h"
+#include "runtime/plan/validation.h"
 
 namespace texloom::compile {
 namespace {

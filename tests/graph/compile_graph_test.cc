@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "runtime/plan_validation.h"
+#include "runtime/plan/validation.h"
 #include "tests/graph/small_graphs.h"
 
 namespace texloom::graph {

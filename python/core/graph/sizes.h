@@ -8,7 +8,7 @@
 
 #include "graph/graph.h"
 #include "runtime/package/package.h"
-#include "runtime/plan_symbols.h"
+#include "runtime/plan/symbols.h"
 
 namespace texloom::python {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "compile/module.h"
-#include "runtime/launch_plan.h"
-#include "runtime/plan_symbols.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/symbols.h"
 #include "support/status.h"
 
 namespace texloom::python {

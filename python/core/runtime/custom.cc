@@ -24,14 +24,14 @@
 #include "core/runtime/python_call.h"
 #include "core/runtime/released_lock.h"
 #include "core/runtime/tensor_types.h"
-#include "runtime/aliases.h"
 #include "runtime/custom/host_operator.h"
 #include "runtime/custom/operator.h"
 #include "runtime/custom/operator_registry.h"
 #include "runtime/custom/prepared_calls.h"
 #include "runtime/custom/shapes_like.h"
 #include "runtime/custom/source_kernel.h"
-#include "runtime/record_plan.h"
+#include "runtime/plan/aliases.h"
+#include "runtime/plan/record.h"
 #include "support/diagnostic.h"
 
 namespace texloom::python {

@@ -8,7 +8,7 @@
 #include "core/handles.h"
 #include "core/runtime/call_signature.h"
 #include "runtime/hal/binding.h"
-#include "runtime/plan_symbols.h"
+#include "runtime/plan/symbols.h"
 
 namespace texloom::python {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/handles.h"
-#include "runtime/kernels/kernel_builds.h"
+#include "runtime/builds/kernel_builds.h"
 
 namespace texloom::python {
 

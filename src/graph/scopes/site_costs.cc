@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "graph/copies.h"
-#include "runtime/launch_count.h"
+#include "runtime/plan/launch_count.h"
 #include "support/diagnostic.h"
 
 namespace texloom::graph {

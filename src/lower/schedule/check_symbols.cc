@@ -22,7 +22,7 @@ void add_symbols(const Expr& extent, Exprs& symbols) {
 }
 
 // The only unknown symbol of the extent, if the extent consists of sums, differences and products
-// (the rule of runtime/plan_symbols.h); otherwise null.
+// (the rule of runtime/plan/symbols.h); otherwise null.
 Expr symbol_given_by(const Expr& extent, const Exprs& known) {
   Expr symbol;
   bool solvable = true;

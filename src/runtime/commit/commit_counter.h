@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "runtime/commit_policy.h"
+#include "runtime/commit/policy.h"
 
 namespace texloom::runtime {
 

@@ -1,7 +1,7 @@
 // The commit policy that suits a device, unless the user gives another one.
 #pragma once
 
-#include "runtime/commit_policy.h"
+#include "runtime/commit/policy.h"
 #include "runtime/hal/device_info.h"
 
 namespace texloom::runtime {

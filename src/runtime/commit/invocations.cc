@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "runtime/commit/commit_counter.h"
-#include "runtime/launch_count.h"
-#include "runtime/tensor_accesses.h"
+#include "runtime/plan/accesses.h"
+#include "runtime/plan/launch_count.h"
 
 namespace texloom::runtime {
 namespace {

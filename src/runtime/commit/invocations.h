@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/commit_policy.h"
-#include "runtime/launch_plan.h"
+#include "runtime/commit/policy.h"
+#include "runtime/plan/plan.h"
 
 namespace texloom::runtime {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/custom/operator.h"
-#include "runtime/launch_plan.h"
+#include "runtime/plan/plan.h"
 #include "support/status.h"
 
 namespace texloom::runtime {

@@ -35,7 +35,7 @@ class HostOperator : public CustomOperator {
   // several queues run it. An error fails the submission. Must not wait for a device.
   virtual Status run(const HostArguments& arguments) const = 0;
 
-  // Whether run() takes the places of tensors (tensor_layout.h) instead of their elements.
+  // Whether run() takes the places of tensors (plan/tensor_layout.h) instead of their elements.
   virtual bool takes_places() const { return false; }
 
   Result<std::unique_ptr<PreparedCall>> prepare(PrepareContext& context) const final;

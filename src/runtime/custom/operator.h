@@ -30,7 +30,7 @@
 #include "runtime/hal/device.h"
 #include "runtime/hal/queue.h"
 #include "runtime/hal/types.h"
-#include "runtime/launch_plan.h"
+#include "runtime/plan/plan.h"
 #include "support/status.h"
 
 namespace texloom::runtime {

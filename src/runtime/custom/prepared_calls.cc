@@ -202,7 +202,7 @@ Result<std::unique_ptr<PreparedCalls>> prepare_calls(const OperatorRegistry& reg
                                                      const PrepareOptions& options) {
   if (!plan.symbols.empty())
     return invalid_argument(
-        "the plan has symbols; help: give them values first (instantiate in plan_symbols.h)");
+        "the plan has symbols; help: give them values first (instantiate in plan/symbols.h)");
   std::unique_ptr<PreparedCalls> made(new PreparedCalls(device));
   TL_RETURN_IF_ERROR(PreparedCalls::Maker(registry, plan, options, *made).make());
   return made;

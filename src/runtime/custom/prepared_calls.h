@@ -7,8 +7,8 @@
 #include "runtime/custom/operator.h"
 #include "runtime/custom/operator_registry.h"
 #include "runtime/hal/device.h"
-#include "runtime/launch_plan.h"
-#include "runtime/record_plan.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/record.h"
 #include "support/status.h"
 
 namespace texloom::runtime {

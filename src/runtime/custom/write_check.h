@@ -15,7 +15,7 @@
 #include "runtime/hal/host_call.h"
 #include "runtime/hal/queue.h"
 #include "runtime/hal/texture.h"
-#include "runtime/launch_plan.h"
+#include "runtime/plan/plan.h"
 #include "support/status.h"
 
 namespace texloom::runtime {

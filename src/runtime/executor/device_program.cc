@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "runtime/builds/first_runs.h"
 #include "runtime/commit/commit_counter.h"
 #include "runtime/commit/device_policy.h"
 #include "runtime/executor/plan_barriers.h"
@@ -13,11 +14,10 @@
 #include "runtime/executor/recorded_runs.h"
 #include "runtime/executor/run_arguments.h"
 #include "runtime/executor/submission_chain.h"
-#include "runtime/image_limits.h"
-#include "runtime/kernels/first_runs.h"
-#include "runtime/plan_symbols.h"
-#include "runtime/plan_validation.h"
-#include "runtime/plan_workspace.h"
+#include "runtime/plan/image_limits.h"
+#include "runtime/plan/symbols.h"
+#include "runtime/plan/validation.h"
+#include "runtime/plan/workspace.h"
 
 namespace texloom::runtime {
 namespace {
@@ -123,10 +123,10 @@ Result<std::shared_ptr<DeviceProgram>> DeviceProgram::create(
   return program;
 }
 
-Result<Workspace> DeviceProgram::acquire_workspace(const Instance& instance,
-                                                   const std::shared_ptr<hal::Queue>& queue) {
-  auto workspace = Workspace::acquire(device_->workspace_pool(), queue, instance.plan.temporaries,
-                                      instance.workspace);
+Result<LeasedWorkspace> DeviceProgram::acquire_workspace(const Instance& instance,
+                                                         const std::shared_ptr<hal::Queue>& queue) {
+  auto workspace = LeasedWorkspace::acquire(device_->workspace_pool(), queue,
+                                            instance.plan.temporaries, instance.workspace);
   if (!workspace.ok()) return workspace.status().with_context("temporaries");
   return workspace;
 }
@@ -175,7 +175,8 @@ Result<std::shared_ptr<DeviceProgram::Instance>> DeviceProgram::make_instance(
 // Temporaries may share memory, so theirs is real. Arguments and constants are slots: they are
 // distinct, as run() refuses arguments that share memory.
 Status DeviceProgram::check_barriers(const Instance& instance) {
-  TL_ASSIGN_OR_RETURN(const Workspace workspace, acquire_workspace(instance, device_->queue()));
+  TL_ASSIGN_OR_RETURN(const LeasedWorkspace workspace,
+                      acquire_workspace(instance, device_->queue()));
   const std::vector<hal::BindingRef> temporaries = as_refs(workspace.bindings());
   const std::vector<hal::BindingRef> constants =
       slots(plan_.arguments.size(), plan_.constants.size());
@@ -321,7 +322,7 @@ Status DeviceProgram::submit_run(Instance& instance, std::span<const TensorBindi
                                  FunctionRef<bool()> interrupted, bool& stopped) {
   const std::lock_guard lock(running_);
   TL_RETURN_IF_ERROR(constants_.upload(*device_, plan_));
-  TL_ASSIGN_OR_RETURN(Workspace workspace, acquire_workspace(instance, options.queue));
+  TL_ASSIGN_OR_RETURN(LeasedWorkspace workspace, acquire_workspace(instance, options.queue));
   const Memory memory{arguments, workspace.bindings()};
   TL_ASSIGN_OR_RETURN(const bool submitted, run_recorded(instance, memory, values, options));
   if (submitted)

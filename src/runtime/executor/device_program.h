@@ -9,18 +9,18 @@
 #include <span>
 #include <vector>
 
-#include "runtime/aliases.h"
-#include "runtime/commit_policy.h"
+#include "runtime/builds/kernel_builds.h"
+#include "runtime/commit/policy.h"
 #include "runtime/executor/constant_source.h"
+#include "runtime/executor/leased_workspace.h"
 #include "runtime/executor/program_constants.h"
 #include "runtime/hal/binding.h"
 #include "runtime/hal/device.h"
 #include "runtime/hal/semaphore.h"
-#include "runtime/kernels/kernel_builds.h"
-#include "runtime/kernels/plan_kernels.h"
-#include "runtime/launch_plan.h"
-#include "runtime/record_plan.h"
-#include "runtime/workspace.h"
+#include "runtime/plan/aliases.h"
+#include "runtime/plan/kernels.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/record.h"
 #include "support/function_ref.h"
 #include "support/status.h"
 
@@ -127,8 +127,8 @@ class DeviceProgram {
                 const ProgramOptions& options);
   Result<std::shared_ptr<Instance>> instance(std::span<const std::int64_t> symbols);
   Result<std::shared_ptr<Instance>> make_instance(std::span<const std::int64_t> symbols);
-  Result<Workspace> acquire_workspace(const Instance& instance,
-                                      const std::shared_ptr<hal::Queue>& queue);
+  Result<LeasedWorkspace> acquire_workspace(const Instance& instance,
+                                            const std::shared_ptr<hal::Queue>& queue);
   Status check_barriers(const Instance& instance);
   PlanBindings bindings_for(const RunValues& values) const;
   Status submit_run(Instance& instance, std::span<const TensorBinding> arguments,

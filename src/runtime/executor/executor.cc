@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/tensor_transfer.h"
+#include "runtime/plan/tensor_transfer.h"
 
 namespace texloom::runtime {
 namespace {

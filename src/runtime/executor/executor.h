@@ -25,8 +25,8 @@
 #include "runtime/hal/binding.h"
 #include "runtime/hal/queue.h"
 #include "runtime/hal/semaphore.h"
-#include "runtime/launch_plan.h"
-#include "runtime/plan_symbols.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/symbols.h"
 #include "support/status.h"
 
 namespace texloom::runtime {

@@ -11,13 +11,13 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/commit_policy.h"
+#include "runtime/commit/policy.h"
 #include "runtime/executor/device_program.h"
 #include "runtime/executor/executor.h"
 #include "runtime/hal/device.h"
 #include "runtime/package/package.h"
 #include "runtime/package/package_file.h"
-#include "runtime/record_plan.h"
+#include "runtime/plan/record.h"
 #include "support/status.h"
 
 namespace texloom::runtime {

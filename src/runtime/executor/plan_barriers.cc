@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/tensor_accesses.h"
+#include "runtime/plan/accesses.h"
 
 namespace texloom::runtime {
 namespace {

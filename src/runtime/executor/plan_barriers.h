@@ -1,7 +1,7 @@
 // Finds the barriers of a plan ahead of time.
 #pragma once
 
-#include "runtime/launch_plan.h"
+#include "runtime/plan/plan.h"
 #include "support/status.h"
 
 namespace texloom::runtime {

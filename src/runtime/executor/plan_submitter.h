@@ -6,13 +6,13 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/builds/first_runs.h"
 #include "runtime/commit/commit_counter.h"
-#include "runtime/commit_policy.h"
+#include "runtime/commit/policy.h"
 #include "runtime/executor/submission_chain.h"
 #include "runtime/hal/command_buffer.h"
 #include "runtime/hal/device.h"
 #include "runtime/hal/queue.h"
-#include "runtime/kernels/first_runs.h"
 #include "support/function_ref.h"
 #include "support/status.h"
 

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "runtime/hal/transfer.h"
-#include "runtime/tensor_transfer.h"
+#include "runtime/plan/tensor_transfer.h"
 
 namespace texloom::runtime {
 namespace {

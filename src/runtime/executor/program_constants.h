@@ -9,7 +9,7 @@
 #include "runtime/executor/constant_source.h"
 #include "runtime/hal/binding.h"
 #include "runtime/hal/device.h"
-#include "runtime/launch_plan.h"
+#include "runtime/plan/plan.h"
 #include "support/status.h"
 
 namespace texloom::runtime {

@@ -1,7 +1,7 @@
 // Checks layouts that come from files.
 #pragma once
 
-#include "runtime/launch_plan.h"
+#include "runtime/plan/plan.h"
 #include "support/status.h"
 
 namespace texloom::runtime {

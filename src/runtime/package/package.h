@@ -15,7 +15,7 @@
 
 #include "runtime/hal/size_expression.h"
 #include "runtime/hal/types.h"
-#include "runtime/launch_plan.h"
+#include "runtime/plan/plan.h"
 
 namespace texloom::runtime {
 
@@ -47,7 +47,7 @@ struct TensorStore {
   std::string layout = {};         // the layout as text (docs/textures.md); "" if it is row-major
 };
 
-// Bytes of a constant, as its place holds them (tensor_layout.h), padding included.
+// Bytes of a constant, as its place holds them (plan/tensor_layout.h), padding included.
 struct ConstantBytes {
   std::span<const std::byte> bytes;  // of the writer's caller; empty in what a reader returns
 };

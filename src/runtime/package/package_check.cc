@@ -12,7 +12,7 @@
 #include "runtime/package/layout_check.h"
 #include "runtime/package/package_format.h"
 #include "runtime/package/utf8.h"
-#include "runtime/plan_validation.h"
+#include "runtime/plan/validation.h"
 
 namespace texloom::runtime {
 namespace {

@@ -98,7 +98,7 @@ def test_only_parts_that_there_are(tmp_path, words):
         ("tests/softmetal/api/classes/hazards.cc", {"softmetal_api", "metal"}, False, set(), set()),
         ("tests/runtime/drivers/metal/fault_injection_test.cc", {"metal"}, False, set(), set()),
         ("apps/command_line/command_line.cc", {"opt"}, True, set(), None),
-        ("src/runtime/launch_plan.cc", {"runtime", "conformance", "hal_fuzz"}, False, None, None),
+        ("src/runtime/plan/plan.cc", {"runtime", "conformance", "hal_fuzz"}, False, None, None),
         ("tests/ir/expr_test.cc", {"ir"}, False, set(), set()),
         ("tests/ir/accesses.h", {"ir", "lower"}, False, set(), set()),
         ("tests/lit/passes/build_loops.tl", set(), True, set(), set()),

@@ -66,18 +66,19 @@ def test_drivers_do_not_use_each_other(tmp_path, there, wrong):
     ("user", "used", "wrong"),
     [
         ("runtime/executor/a.cc", "runtime/commit/x.h", False),
-        ("runtime/executor/a.cc", "runtime/x.h", False),
-        ("runtime/kernels/a.cc", "runtime/executor/x.h", True),
+        ("runtime/executor/a.cc", "runtime/plan/x.h", False),
+        ("runtime/builds/a.cc", "runtime/executor/x.h", True),
         ("runtime/custom/a.cc", "runtime/executor/x.h", True),
         ("runtime/executor/a.cc", "runtime/custom/x.h", True),
-        ("runtime/package/a.cc", "runtime/kernels/x.h", True),
-        ("runtime/hal/a.h", "runtime/x.h", True),
-        ("runtime/a.cc", "runtime/executor/x.h", True),
+        ("runtime/package/a.cc", "runtime/builds/x.h", True),
+        ("runtime/hal/a.h", "runtime/plan/x.h", True),
+        ("runtime/plan/a.cc", "runtime/executor/x.h", True),
         ("runtime/executor/a.cc", "runtime/c_api/x.h", True),
-        ("runtime/new/a.cc", "runtime/x.h", True),  # without a place in the order
+        ("runtime/new/a.cc", "runtime/plan/x.h", True),  # without a place in the order
+        ("runtime/a.cc", "runtime/plan/x.h", True),  # in no folder
         ("runtime/drivers/null/a.cc", "runtime/hal/internal/memory/x.h", False),
         ("runtime/hal/internal/checks/a.cc", "runtime/hal/internal/memory/x.h", False),
-        ("runtime/aliases.cc", "runtime/hal/internal/recording/x.h", False),
+        ("runtime/plan/aliases.cc", "runtime/hal/internal/recording/x.h", False),
         ("runtime/hal/a.h", "runtime/hal/internal/memory/x.h", True),
         ("runtime/custom/a.cc", "runtime/hal/internal/memory/x.h", True),
         ("compile/a.cc", "runtime/hal/internal/memory/x.h", True),

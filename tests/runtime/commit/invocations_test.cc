@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/commit/commit_counter.h"
-#include "tests/runtime/plan_fixture.h"
+#include "tests/runtime/plan/plan_fixture.h"
 
 namespace texloom::runtime {
 namespace {

@@ -12,10 +12,10 @@
 #include "runtime/custom/operator_registry.h"
 #include "runtime/custom/prepared_calls.h"
 #include "runtime/drivers/host/driver.h"
-#include "runtime/record_plan.h"
-#include "runtime/tensor_transfer.h"
+#include "runtime/plan/record.h"
+#include "runtime/plan/tensor_transfer.h"
 #include "tests/runtime/opencl_fixture.h"
-#include "tests/runtime/plan_fixture.h"
+#include "tests/runtime/plan/plan_fixture.h"
 
 namespace texloom::runtime {
 

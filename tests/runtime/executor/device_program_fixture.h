@@ -8,9 +8,9 @@
 
 #include "runtime/executor/device_program.h"
 #include "runtime/executor/plan_barriers.h"
-#include "runtime/plan_workspace.h"
+#include "runtime/plan/workspace.h"
 #include "tests/runtime/opencl_fixture.h"
-#include "tests/runtime/plan_fixture.h"
+#include "tests/runtime/plan/plan_fixture.h"
 
 namespace texloom::runtime {
 

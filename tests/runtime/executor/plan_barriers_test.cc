@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tests/runtime/plan_fixture.h"
+#include "tests/runtime/plan/plan_fixture.h"
 #include "tests/runtime/status_matchers.h"
 
 namespace texloom::runtime {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/package/package.h"
-#include "tests/runtime/plan_fixture.h"
+#include "tests/runtime/plan/plan_fixture.h"
 
 namespace texloom::runtime {
 

@@ -1,6 +1,6 @@
 // Decides which free object of a pool (workspace_pool.h) serves a request for memory, and at what
 // cost. The pool does not know what will be requested next; the planner, which knows all of a
-// plan's requests (runtime/plan_workspace.h), takes no more memory than this rule would.
+// plan's requests (runtime/plan/workspace.h), takes no more memory than this rule would.
 //
 // An object serves a request if, in each axis, it is large enough and at most kMaxAxisRatio times
 // as large as requested. The rule does not compare areas: tall and wide textures would then

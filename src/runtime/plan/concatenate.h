@@ -1,0 +1,48 @@
+// Joins plans into one that runs them in order.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/plan/plan.h"
+#include "support/status.h"
+
+namespace texloom::runtime {
+
+// One plan of several. `arguments` says which tensor of the whole each of its arguments is.
+struct PlanPart {
+  const LaunchPlan* plan = nullptr;
+  std::vector<TensorRef> arguments;
+};
+
+struct PlanTensors {
+  std::vector<TensorSpec> arguments = {};
+  std::vector<TensorSpec> temporaries = {};
+  std::vector<TensorSpec> constants = {};
+  std::vector<PartOfTemporary> parts = {};  // of temporaries
+  std::vector<std::string> symbols = {};    // on which shapes depend
+  std::vector<SizeCondition> conditions = {};
+};
+
+// The plan of the parts, in order, over these tensors. A temporary of the whole is allocated before
+// the first part of the plan that names it, or a temporary that is part of it, and freed after the
+// last. The parts' own temporaries, constants, conditions,
+// scalars and calls follow those of the whole, part by part. Equal kernels become one. The result
+// has no workspace and does not name all barriers; it is valid if the parts are and the temporaries
+// that are parts lie in their wholes. `plan_of_step`, if not null, becomes the number of the plan
+// that each step of the outermost list comes from.
+//
+// A symbol of a part is what the whole says of an extent that is that symbol alone: with the
+// argument [n, 2 * m] of a part for [h / 2, 8] of the whole, n is h / 2. That all other extents
+// agree is up to the caller; of several the first counts. Other symbols, and scalars, are the
+// whole's symbols of the same names.
+//
+// InvalidArgument, naming the part and the tensor: a missing argument or a tensor that does not
+// exist; storage that is smaller or of another kind than the part's; a temporary that no part
+// names; a symbol that the whole does not say.
+Result<LaunchPlan> concatenate(PlanTensors tensors, std::span<const PlanPart> parts,
+                               std::vector<std::size_t>* plan_of_step = nullptr);
+
+}  // namespace texloom::runtime
