@@ -1,8 +1,8 @@
-"""The bodies that the ONNX standard gives for operators that are functions of others."""
+"""Bodies of functions: those of a model, and those that ONNX gives for its own operators."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import onnx
 
@@ -50,4 +50,34 @@ def _type_of(value: Value) -> onnx.TypeProto:
     return onnx.helper.make_tensor_type_proto(element_type(value.dtype), value.shape)
 
 
-__all__ = ["function_body", "has_body"]
+def nodes_of_call(function: onnx.FunctionProto, node: onnx.NodeProto) -> list[onnx.NodeProto]:
+    """Return the nodes of a function, with the attributes that a call of it gives."""
+    given = {each.name: each for each in function.attribute_proto}
+    given.update({each.name: each for each in node.attribute})
+    made = []
+    for inner in function.node:
+        copied = onnx.NodeProto()
+        copied.CopyFrom(inner)
+        _resolve(copied, given)
+        made.append(copied)
+    return made
+
+
+def _resolve(node: onnx.NodeProto, given: Mapping[str, onnx.AttributeProto]) -> None:
+    kept = []
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            for inner in attribute.g.node:
+                _resolve(inner, given)
+        if not attribute.ref_attr_name:
+            kept.append(attribute)
+        elif attribute.ref_attr_name in given:
+            value = onnx.AttributeProto()
+            value.CopyFrom(given[attribute.ref_attr_name])
+            value.name = attribute.name
+            kept.append(value)
+    del node.attribute[:]
+    node.attribute.extend(kept)
+
+
+__all__ = ["function_body", "has_body", "nodes_of_call"]

@@ -8,7 +8,8 @@ whose inputs are all known is computed at once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -26,10 +27,11 @@ from ..graph.tensor import GraphTensor
 from ..ops.movement import listed
 from .attributes import attributes_of
 from .converters import converter_of
-from .counted import converted_counted, has_count
+from .converters.registry import Converter
+from .count_propagation import converted_counted, has_count
 from .fold import computed_now, empty_outputs
 from .fold_normalization import fold_normalization
-from .function_bodies import function_body, has_body
+from .function_bodies import function_body, has_body, nodes_of_call
 from .nodes import (
     NOT_SUPPORTED,
     NeedsValues,
@@ -46,31 +48,13 @@ from .nodes import (
 )
 from .nodes.types import DTYPES, check_size, dtype_of, open_shape, static_shape
 from .schemas import check_inputs
+from .scope import Scope
 from .sizes import Fraction, computed_sizes
 from .stand_ins import StandIns
 
 _BUGS = (AssertionError, AttributeError, NameError, RecursionError)
 _OPEN = "it has to know extents that the model leaves open"
 _LOST = Value((), "")  # an output of a node that is not converted, or of one after it
-
-
-class Scope:
-    """The names that are visible in a graph or in the body of a function."""
-
-    def __init__(self, versions: Mapping[str, int], outer: Scope | None = None) -> None:
-        self.versions = versions
-        self._outer = outer
-        self._values: dict[str, Value | None] = {}
-
-    def __setitem__(self, name: str, value: Value | None) -> None:
-        self._values[name] = value
-
-    def __getitem__(self, name: str) -> Value | None:
-        if not name:
-            return None
-        if name in self._values:
-            return self._values[name]
-        return self._outer[name] if self._outer is not None else None
 
 
 class Importer:
@@ -204,74 +188,117 @@ class Importer:
         """Return the outputs of a node; `is_of_model` says that no converter made it."""
         if not any(node.output):
             return []
-        inputs = [scope[name] for name in node.input]
-        for name, value in zip(node.input, inputs, strict=True):
-            if name and value is None:
-                raise Unsupported(f"nothing computes its input {name!r}")
+        inputs = _inputs_of(node, scope)
         domain = _domain(node)
         function = self._functions.get((domain, node.op_type, node.overload))
         if function is not None:
             return self._inlined(function, node, inputs, scope)
         version = scope.versions.get(domain, 1)
-        converter = converter_of(domain, node.op_type)
         if any(each is _LOST for each in inputs):
-            if converter is None and not has_body(node, version):
-                raise Unsupported(NOT_SUPPORTED)
+            self._check_is_supported(node, version)
             return [_LOST] * len(node.output)
         if is_of_model:
             check_inputs(node, inputs, version)
-        if any(each is not None and each.sizes is not None for each in inputs):
+        known = self._evaluated(node, inputs, version)
+        return self._emitted(node, inputs, version, scope) if known is None else known
+
+    def _check_is_supported(self, node: onnx.NodeProto, version: int) -> None:
+        """Refuse an operator that cannot be converted, whatever its inputs are."""
+        if converter_of(_domain(node), node.op_type) is None and not has_body(node, version):
+            raise Unsupported(NOT_SUPPORTED)
+
+    def _evaluated(
+        self, node: onnx.NodeProto, inputs: Sequence[Value | None], version: int
+    ) -> list[Value] | None:
+        """Return the outputs of a node that needs no kernel, else None.
+
+        They are arithmetic of sizes, constants, or without elements.
+        """
+        given = [each for each in inputs if each is not None]
+        if any(each.sizes is not None for each in given):
             with extents.collected() as conditions:
                 sizes = computed_sizes(node.op_type, inputs, attributes_of(node), version)
             if sizes is not None:
                 self.graph.require(self._path[-1], conditions)
                 return [sizes]
-        if all(each is None or each.is_constant for each in inputs):
+        if all(each.is_constant for each in given):
             folded = computed_now(node, [e.array if e else None for e in inputs], version)
             if folded is not None:
                 return [constant(each) for each in folded]
-        if any(each is not None and each.is_empty for each in inputs):
-            made = empty_outputs(node, inputs, version)
-            if made is not None:
-                return made
+        if any(each.is_empty for each in given):
+            return empty_outputs(node, inputs, version)
+        return None
+
+    def _emitted(
+        self,
+        node: onnx.NodeProto,
+        inputs: Sequence[Value | None],
+        version: int,
+        scope: Scope,
+    ) -> list[Value]:
+        """Return the outputs of a node that becomes operators of the graph.
+
+        Its converter adds them, else a custom operator is called, else its body is converted.
+        """
+        domain = _domain(node)
+        converter = converter_of(domain, node.op_type)
+        if converter is not None:
+            return self._converted_by(converter, node, inputs, version, scope)
         operator = self._operators.get((f"{domain}::{node.op_type}", version))
-        if converter is None and operator is not None:
+        if operator is not None:
             return self._called(operator, node, inputs)
-        if converter is None:
-            body = function_body(node, inputs, version)
-            if body is None:
-                raise Unsupported(NOT_SUPPORTED)
-            return self._inlined(body, node, inputs, scope)
+        body = function_body(node, inputs, version)
+        if body is None:
+            raise Unsupported(NOT_SUPPORTED)
+        return self._inlined(body, node, inputs, scope)
+
+    def _converted_by(
+        self,
+        converter: Converter,
+        node: onnx.NodeProto,
+        inputs: Sequence[Value | None],
+        version: int,
+        scope: Scope,
+    ) -> list[Value]:
         view = Node(
             node.op_type,
             self._path[-1],
             version,
-            inputs,
+            list(inputs),
             list(node.output),
             attributes_of(node),
             self,
             partial(self._subgraph, scope),
         )
-        try:
+        with self._reasons(node):
             with extents.collected() as conditions:
                 made = converted_counted(view, converter) if has_count(view) else converter(view)
             self.graph.require(self._path[-1], conditions)
+        return [made] if isinstance(made, Value) else list(made)
+
+    @contextmanager
+    def _reasons(self, node: onnx.NodeProto) -> Iterator[None]:
+        """Give exceptions of a converter the reason that users are told.
+
+        Those that have one pass. Others mean a bug of the converter, or else a node whose
+        attributes contradict its inputs; in a model with open extents, rather that the converter
+        has to know these.
+        """
+        try:
+            yield
         except (NeedsValues, _LostError, Unsupported, InternalError, Warning):
-            raise
-        except TVMError as error:
-            if self._is_open:
-                raise Unsupported(_OPEN) from error
             raise
         except _BUGS as error:
             raise InternalError(
                 f"internal error: {node.op_type} {self._path[-1]!r}: {type(error).__name__}: "
                 f"{error}; this is a bug in Texloom, please report it with the model"
             ) from error
-        except Exception as error:  # of a node whose attributes contradict its inputs
+        except Exception as error:
             if self._is_open:
                 raise Unsupported(_OPEN) from error
+            if isinstance(error, TVMError):
+                raise
             raise Unsupported(f"it is not valid: {type(error).__name__}: {error}") from error
-        return [made] if isinstance(made, Value) else list(made)
 
     def _called(
         self, operator: Operator, node: onnx.NodeProto, inputs: Sequence[Value | None]
@@ -304,7 +331,7 @@ class Importer:
         inner = Scope(versions or scope.versions)
         for name, value in zip(function.input, inputs, strict=False):
             inner[name] = value
-        self._convert_nodes(_with_attributes(function, node), inner)
+        self._convert_nodes(nodes_of_call(function, node), inner)
         return [inner[name] for name in function.output]  # type: ignore[misc]
 
     def _subgraph(
@@ -410,6 +437,14 @@ def _none_lost(values: list[Value]) -> list[Value]:
     return values
 
 
+def _inputs_of(node: onnx.NodeProto, scope: Scope) -> list[Value | None]:
+    inputs = [scope[name] for name in node.input]
+    for name, value in zip(node.input, inputs, strict=True):
+        if name and value is None:
+            raise Unsupported(f"nothing computes its input {name!r}")
+    return inputs
+
+
 def _domain(each: onnx.NodeProto | onnx.FunctionProto) -> str:
     """Return a domain, of which ONNX's own has two names."""
     return "" if each.domain == "ai.onnx" else str(each.domain)
@@ -427,36 +462,6 @@ def _array_of(initializer: onnx.TensorProto) -> NDArray[Any]:
             f"the values of the constant {initializer.name!r} cannot be read: {error}",
             "export the model again",
         )
-
-
-def _with_attributes(function: onnx.FunctionProto, node: onnx.NodeProto) -> list[onnx.NodeProto]:
-    """Return the nodes of a function with the attributes that a call gives."""
-    given = {each.name: each for each in function.attribute_proto}
-    given.update({each.name: each for each in node.attribute})
-    made = []
-    for inner in function.node:
-        copied = onnx.NodeProto()
-        copied.CopyFrom(inner)
-        _resolve(copied, given)
-        made.append(copied)
-    return made
-
-
-def _resolve(node: onnx.NodeProto, given: Mapping[str, onnx.AttributeProto]) -> None:
-    kept = []
-    for attribute in node.attribute:
-        if attribute.HasField("g"):
-            for inner in attribute.g.node:
-                _resolve(inner, given)
-        if not attribute.ref_attr_name:
-            kept.append(attribute)
-        elif attribute.ref_attr_name in given:
-            value = onnx.AttributeProto()
-            value.CopyFrom(given[attribute.ref_attr_name])
-            value.name = attribute.name
-            kept.append(value)
-    del node.attribute[:]
-    node.attribute.extend(kept)
 
 
 __all__ = ["Importer"]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 from os import PathLike
-from typing import Any, Literal, NoReturn
+from typing import Any
 
 import numpy as np
 import onnx
@@ -14,19 +13,15 @@ from numpy.typing import NDArray
 from .._core import Device
 from ..costs import Costs
 from ..custom.operators import Operator
-from ..errors import TVMError, refuse, with_note
-from ..graph.precision import Precision, check_precision
+from ..errors import refuse
+from ..graph.precision import Precision
 from ..graph.progress import Progress
-from ..target import Target, is_processor
-from .importer import Importer
-from .nodes import NeedsValues, Unsupported, refuse_model
-from .nodes.types import dtype_of, refuse_open, shape_of
+from ..target import Target
+from .compile_options import CompileOptions, Storage
+from .nodes import Unsupported
+from .nodes.types import dtype_of, shape_of
 from .signature import Signature
-from .variant import Settings, Variant
-
-Storage = Literal["auto", "buffer", "texture"]
-
-_SCOPES: dict[str, Any] = {"auto": "auto", "buffer": "global", "texture": "texture"}
+from .specializer import Specializer
 
 
 class Model:
@@ -73,9 +68,6 @@ class Model:
     shapes : dict of str to tuple of int
         The shapes that were given for inputs of which the model leaves extents open, and those that
         follow from them.
-    why_fixed : Unsupported or None
-        Why no package serves all sizes, though the model leaves extents open. It is known once a
-        package is asked for, or `shapes` that name extents.
 
     Raises
     ------
@@ -99,34 +91,10 @@ class Model:
         measure: Device | str | None = None,
         operators: Sequence[Operator] = (),
     ) -> None:
-        check_precision(precision)
-        if storage not in _SCOPES:
-            refuse(
-                "BadDirectiveArgument",
-                f"storage={storage!r} is not a choice of storages",
-                "use 'auto', 'buffer' or 'texture'",
-            )
         self._model = model
-        self._target = target
-        self._storage = storage
-        self._precision = precision
-        self._progress = progress
-        self._costs = costs
-        self._measure = measure
-        self._operators = tuple(operators)
-        self._made_for = partial(  # other shapes and values
-            Model,
-            model,
-            target,
-            storage,
-            progress=progress,
-            precision=precision,
-            costs=costs,
-            measure=measure,
-            operators=operators,
+        self._options = CompileOptions(
+            target, storage, progress, precision, costs, measure, tuple(operators)
         )
-        self._variants: dict[Any, Variant] = {}
-        self._specialized: frozenset[str] = frozenset()  # inputs whose values kernels depend on
         every = Signature(model)
         self._values = {n: every.checked(n, array) for n, array in (values or {}).items()}
         self.signature = every.without(self._values)
@@ -134,19 +102,21 @@ class Model:
             dtype_of(each)  # refuses what no tensor of a graph can be
         self.inputs = [each.name for each in self.signature.inputs]
         self.outputs = [each.name for each in model.graph.output]
-        self._open_shapes = self.signature.opened(shapes or {})
-        given = {n: s for n, s in (shapes or {}).items() if n not in self._open_shapes}
+        open_shapes = self.signature.opened(shapes or {})
+        given = {n: s for n, s in (shapes or {}).items() if n not in open_shapes}
         self.shapes = self.signature.completed(given)
-        self.why_fixed: Unsupported | None = None
-        self._open: Variant | None = None  # what runs, whatever the sizes
-        self._of_package: Variant | None = None
-        if self._open_shapes:
-            self._open = self._compiled_open()
-        elif not self.open_inputs():
-            try:
-                self._variant(self.shapes, {})
-            except NeedsValues as needs:
-                self._specialized |= needs.inputs
+        self._specializer = Specializer(
+            model, self._options, self._values, self.shapes, open_shapes, self.open_inputs()
+        )
+        self._specializer.compile_early()
+
+    @property
+    def why_fixed(self) -> Unsupported | None:
+        """Why no package serves all sizes, though the model leaves extents open.
+
+        It is known once a package is asked for, or `shapes` that name extents.
+        """
+        return self._specializer.why_fixed
 
     def open_inputs(self, given: Collection[str] = ()) -> list[onnx.ValueInfoProto]:
         """Return the inputs whose shapes are not known, apart from those that are given."""
@@ -157,61 +127,6 @@ class Model:
             if each.name not in known
             and not all(isinstance(extent, int) for extent in _extents(each))
         ]
-
-    def _imported(
-        self,
-        shapes: Mapping[str, Sequence[Any]],
-        values: Mapping[str, NDArray[Any]],
-        is_open: bool = False,
-    ) -> Importer:
-        imported = Importer(
-            self._model,
-            shapes,
-            {**self._values, **values},
-            self._progress,
-            fuses_attention=is_processor(self._target),
-            is_open=is_open,
-            operators=self._operators,
-        )
-        imported.run()
-        return imported
-
-    def _compiled_open(self) -> Variant | None:
-        """Return what is compiled for all sizes at once; None if it is impossible, and keep why."""
-        try:
-            if any(shape_of(each) is None for each in self.open_inputs()):
-                refuse_open(self.open_inputs())
-            if self._measure is not None:
-                refuse_model("measuring needs to know all extents", "give shapes=")
-            return self._open_variant()
-        except NeedsValues as needs:
-            self.why_fixed = Unsupported(f"kernels depend on the values of the inputs {needs}")
-        except Unsupported as error:
-            self.why_fixed = error
-        except TVMError as error:
-            self.why_fixed = Unsupported(str(error), error.diagnostics)
-        return None
-
-    def _open_variant(self, copies: bool = False) -> Variant:
-        imported = self._imported({**self.shapes, **self._open_shapes}, {}, is_open=True)
-        return self._compiled(imported, copies)
-
-    def _variant(
-        self, shapes: Mapping[str, Sequence[int]], values: Mapping[str, NDArray[Any]]
-    ) -> Variant:
-        key = (
-            tuple(sorted((name, tuple(shape)) for name, shape in shapes.items())),
-            tuple(sorted((name, array.tobytes()) for name, array in values.items())),
-        )
-        if key not in self._variants:
-            imported = self._imported(shapes, values)
-            self._variants[key] = self._compiled(imported)
-        return self._variants[key]
-
-    def _compiled(self, imported: Importer, copies: bool = False) -> Variant:
-        scopes = _SCOPES[self._storage]
-        settings = Settings(scopes, self._precision, self._costs, self._measure)
-        return Variant(imported, self.outputs, self._target, settings, copies)
 
     def run(
         self,
@@ -248,22 +163,9 @@ class Model:
                     f"has {shapes[name]}",
                     "pass an array of that shape, or compile without shapes=",
                 )
-        if self._open is not None:
-            return self._open.run(arrays, device)
-        while True:
-            values = {name: arrays[name] for name in self._specialized}
-            try:
-                return self._variant(self.signature.stated(shapes), values).run(arrays, device)
-            except NeedsValues as needs:
-                self._specialize(needs)
-
-    def _specialize(self, needs: NeedsValues) -> None:
-        if not needs.inputs - self._specialized:
-            refuse_model(
-                f"a shape depends on what nodes compute from the inputs {needs}",
-                "compute it outside of the model",
-            )
-        self._specialized |= needs.inputs
+        return self._specializer.for_inputs(self.signature.stated(shapes), arrays).run(
+            arrays, device
+        )
 
     @property
     def summary(self) -> dict[str, Any] | None:
@@ -271,13 +173,9 @@ class Model:
 
         Of the package, if one was saved.
         """
-        for variant in self._all_variants():
-            return variant.graph.summary if variant.graph is not None else {}
+        for each in self._specializer.compiled():
+            return each.graph.summary if each.graph is not None else {}
         return None
-
-    def _all_variants(self) -> list[Variant]:
-        made = [self._of_package, self._open, *self._variants.values()]
-        return [each for each in dict.fromkeys(made) if each is not None]
 
     def fixed(self, inputs: Mapping[str, NDArray[Any]]) -> Model:
         """Return the model compiled for the shapes of these arrays, to be saved.
@@ -286,16 +184,15 @@ class Model:
         returned does not have them.
         """
         arrays = self.signature.checked_all(inputs)
-        made = self
-        while True:
-            shapes = {name: arrays[name].shape for name in made.inputs}
-            values = {name: arrays[name] for name in made._specialized}
-            stated = made.signature.stated(shapes)
-            if not values and made.shapes == stated:
-                return made
-            stated = {name: shape for name, shape in stated.items() if name not in values}
-            values |= made._values
-            made = self._made_for(shapes=stated, values=values)
+        values = {name: arrays[name] for name in self._specializer.value_inputs}
+        others = {name: array for name, array in arrays.items() if name not in values}
+        shapes = self.signature.stated({name: array.shape for name, array in others.items()})
+        if not values and self.shapes == shapes:
+            return self
+        made = Model(
+            self._model, shapes=shapes, values=values | self._values, **vars(self._options)
+        )
+        return made.fixed(others)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a package with the model's names of inputs and outputs; see `texloom.graph.load`.
@@ -312,54 +209,17 @@ class Model:
             TL5012 if the file cannot be written.
         """
         metadata = {each.key: each.value for each in self._model.metadata_props if each.key}
-        self._saved().save(path, self.inputs, metadata)
-
-    def _saved(self) -> Variant:
-        """Return what packages hold: :meth:`run` need not run it."""
-        if self._of_package is None:
-            self._of_package = self._compiled_for_packages()
-        return self._of_package
-
-    def _compiled_for_packages(self) -> Variant:
-        open_variant = self._open
-        if self.open_inputs() and open_variant is None:
-            open_variant = self._compiled_open()
-        if self.why_fixed is not None:
-            self._refuse_fixed(self.why_fixed)
-        if open_variant is not None:
-            if open_variant.names_all_outputs:
-                return open_variant
-            return self._open_variant(copies=True)
-        if self._specialized:
-            names = sorted(self._specialized)
-            each = names[0]
-            refuse_model(
-                f"shapes depend on the values of the inputs {', '.join(map(repr, names))}",
-                f"give the values, which the package then has: values={{{each!r}: array, ...}}; on "
-                f"the command line --value {each}=FILE",
-            )
-        variant = self._variant(self.shapes, {})
-        if variant.names_all_outputs:
-            return variant
-        return self._compiled(self._imported(self.shapes, {}), copies=True)
-
-    def _refuse_fixed(self, why: Unsupported) -> NoReturn:
-        """Say which extents have to be given, and which nodes have to know them."""
-        try:
-            refuse_open(self.open_inputs())
-        except Unsupported as error:
-            error.refusals = why.refusals
-            first = why.diagnostics[0].message if why.diagnostics else str(why)
-            raise with_note(error, f"they have to be known: {first}") from None
+        self._specializer.for_packages().save(path, self.inputs, metadata)
 
     def __str__(self) -> str:
         """Return what is compiled: the inputs, the outputs and the graph of each variant."""
         lines = [f"model {self._model.graph.name or 'model'}"]
         lines += [f"input {self.signature.described(name, self.shapes)}" for name in self.inputs]
-        if not self._all_variants():
+        compiled = self._specializer.compiled()
+        if not compiled:
             return "\n".join([*lines, "nothing is compiled before the shapes are known"])
-        for variant in self._all_variants():
-            lines += ["", str(variant)]
+        for each in compiled:
+            lines += ["", str(each)]
         return "\n".join(lines)
 
 

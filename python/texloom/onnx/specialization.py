@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -11,13 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import te
-from .._core import Device, Tensor
-from ..costs import Costs
+from .._core import Tensor
 from ..extents import are_known
 from ..graph.compiled import CompiledGraph
-from ..graph.precision import Precision
 from ..graph.tensor import GraphTensor
-from ..target import Target
+from .compile_options import CompileOptions
 from .importer import Importer
 from .nodes import Value, refuse_model
 
@@ -26,24 +23,7 @@ def _copied(x: Tensor) -> Tensor:
     return te.compute(x.shape, lambda *i: x(*i), name="copy")
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How graphs are compiled; as for :meth:`texloom.graph.Graph.compile`.
-
-    Attributes
-    ----------
-    scopes, precision : str
-    costs : texloom.costs.Costs or None
-    measure : Device, str or None
-    """
-
-    scopes: Any
-    precision: Precision = "fp32"
-    costs: Costs | None = None
-    measure: Device | str | None = None
-
-
-class Variant:
+class Specialization:
     """A model compiled for shapes of its inputs, and for the values of some of them.
 
     Parameters
@@ -52,8 +32,7 @@ class Variant:
         After its run.
     names : sequence of str
         Of the outputs.
-    target : str or Target, optional
-    settings : Settings
+    options : CompileOptions
     copies : bool
         Whether the graph has every output under its own name. Else those that are inputs, constants
         or other outputs are not in the graph: :meth:`run` adds them, but no package has them.
@@ -70,8 +49,7 @@ class Variant:
         self,
         imported: Importer,
         names: Sequence[str],
-        target: str | Target | None,
-        settings: Settings,
+        options: CompileOptions,
         copies: bool = False,
     ) -> None:
         self._imported = imported
@@ -91,12 +69,12 @@ class Variant:
         self.graph: CompiledGraph | None = None
         if self._name_of:
             self.graph = imported.graph.compile(
-                target,
-                scopes=settings.scopes,
-                precision=settings.precision,
-                progress=imported.progress,
-                costs=settings.costs,
-                measure=settings.measure,
+                options.target,
+                scopes=options.scopes,
+                precision=options.precision,
+                progress=options.progress,
+                costs=options.costs,
+                measure=options.measure,
             )
 
     def _mark(self, name: str, value: Value, copies: bool) -> None:
@@ -164,4 +142,4 @@ class Variant:
         return "\n".join([*lines, *([str(self.graph).rstrip()] if self.graph is not None else [])])
 
 
-__all__ = ["Variant"]
+__all__ = ["Specialization"]

@@ -1,0 +1,55 @@
+"""How a model is compiled, whatever the shapes of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from .._core import Device
+from ..costs import Costs
+from ..custom.operators import Operator
+from ..errors import refuse
+from ..graph.precision import Precision, check_precision
+from ..graph.progress import Progress
+from ..target import Target
+
+Storage = Literal["auto", "buffer", "texture"]
+
+_SCOPES: dict[str, Any] = {"auto": "auto", "buffer": "global", "texture": "texture"}
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """Options of :class:`texloom.onnx.model.Model` that are the same for all its inputs.
+
+    Raises
+    ------
+    TVMError
+        TL2040 for a storage or a precision that does not exist.
+    """
+
+    target: str | Target | None = None
+    storage: Storage = "auto"
+    progress: Progress | None = None
+    precision: Precision = "fp32"
+    costs: Costs | None = None
+    measure: Device | str | None = None
+    operators: Sequence[Operator] = ()
+
+    def __post_init__(self) -> None:
+        check_precision(self.precision)
+        if self.storage not in _SCOPES:
+            refuse(
+                "BadDirectiveArgument",
+                f"storage={self.storage!r} is not a choice of storages",
+                "use 'auto', 'buffer' or 'texture'",
+            )
+
+    @property
+    def scopes(self) -> Any:
+        """The combinations of storages that take part, for :meth:`texloom.graph.Graph.compile`."""
+        return _SCOPES[self.storage]
+
+
+__all__ = ["CompileOptions", "Storage"]

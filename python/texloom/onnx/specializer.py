@@ -1,0 +1,205 @@
+"""The specializations of a model: what is compiled for its inputs, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import onnx
+from numpy.typing import NDArray
+
+from ..errors import TVMError, with_note
+from ..target import is_processor
+from .compile_options import CompileOptions
+from .importer import Importer
+from .nodes import NeedsValues, Unsupported, refuse_model
+from .nodes.types import refuse_open, shape_of
+from .specialization import Specialization
+
+Shapes = Mapping[str, Sequence[Any]]
+Values = Mapping[str, NDArray[Any]]
+
+
+class Specializer:
+    """Imports and compiles a model for shapes and values of its inputs.
+
+    Parameters
+    ----------
+    model : ModelProto
+    options : CompileOptions
+    values : mapping of str to array
+        Of inputs that are constants in all specializations.
+    shapes : mapping of str to sequence of int
+        Of inputs of which the model leaves extents open, as far as they are known.
+    open_shapes : mapping of str to sequence
+        Those with expressions for open extents, which take the place of the model's own shapes.
+    open_inputs : sequence of ValueInfoProto
+        The inputs whose extents are not all known.
+
+    Attributes
+    ----------
+    value_inputs : frozenset of str
+        Inputs on whose values kernels depend, as far as imports have found them.
+    why_fixed : Unsupported or None
+        Why nothing can be compiled for all sizes, once that was tried.
+    """
+
+    def __init__(
+        self,
+        model: onnx.ModelProto,
+        options: CompileOptions,
+        values: Values,
+        shapes: Shapes,
+        open_shapes: Shapes,
+        open_inputs: Sequence[onnx.ValueInfoProto],
+    ) -> None:
+        self._model = model
+        self._options = options
+        self._values = values
+        self._shapes = shapes
+        self._open_shapes = open_shapes
+        self._open_inputs = open_inputs
+        self._by_inputs: dict[Any, Specialization] = {}
+        self._for_packages: Specialization | None = None
+        self.for_all_sizes: Specialization | None = None
+        self.value_inputs: frozenset[str] = frozenset()
+        self.why_fixed: Unsupported | None = None
+
+    def compile_early(self) -> None:
+        """Compile before arrays are given, if that is possible."""
+        if self._open_shapes:
+            self.for_all_sizes = self._open_if_possible()
+        elif not self._open_inputs:
+            try:
+                self._fixed(self._shapes, {})
+            except NeedsValues as needs:
+                self.value_inputs |= needs.inputs
+
+    def compiled(self) -> list[Specialization]:
+        """Return all that has been compiled, first the one that packages hold."""
+        made = [self._for_packages, self.for_all_sizes, *self._by_inputs.values()]
+        return [each for each in dict.fromkeys(made) if each is not None]
+
+    def for_inputs(self, shapes: Shapes, arrays: Values) -> Specialization:
+        """Return what runs these arrays.
+
+        The values of those inputs on which kernels depend are constants of it. An import says
+        whether it needs values of more inputs, and is then repeated with them.
+
+        Parameters
+        ----------
+        shapes : mapping of str to sequence of int
+            Of the inputs of which the model leaves extents open.
+        arrays : mapping of str to array
+            Of all inputs.
+        """
+        if self.for_all_sizes is not None:
+            return self.for_all_sizes
+        try:
+            return self._fixed(shapes, {name: arrays[name] for name in self.value_inputs})
+        except NeedsValues as needs:
+            if not needs.inputs - self.value_inputs:
+                refuse_model(
+                    f"a shape depends on what nodes compute from the inputs {needs}",
+                    "compute it outside of the model",
+                )
+            self.value_inputs |= needs.inputs
+        return self.for_inputs(shapes, arrays)
+
+    def for_packages(self) -> Specialization:
+        """Return what packages hold, which has all outputs under their own names.
+
+        Raises
+        ------
+        Unsupported
+            If kernels depend on extents that are open, or on values of inputs.
+        """
+        if self._for_packages is None:
+            made = self._fit_for_packages()
+            self._for_packages = made if made.names_all_outputs else self._with_copies()
+        return self._for_packages
+
+    def _fit_for_packages(self) -> Specialization:
+        """Return what runs all inputs; it may lack names of outputs."""
+        made = self.for_all_sizes
+        if self._open_inputs and made is None:
+            made = self._open_if_possible()
+        if self.why_fixed is not None:
+            self._refuse_open(self.why_fixed)
+        if made is not None:
+            return made
+        if self.value_inputs:
+            names = sorted(self.value_inputs)
+            each = names[0]
+            refuse_model(
+                f"shapes depend on the values of the inputs {', '.join(map(repr, names))}",
+                f"give the values, which the package then has: values={{{each!r}: array, ...}}; on "
+                f"the command line --value {each}=FILE",
+            )
+        return self._fixed(self._shapes, {})
+
+    def _with_copies(self) -> Specialization:
+        """Compile once more, with a copy of each output that has another name in the graph."""
+        if self._open_shapes or self._open_inputs:
+            return self._open(copies=True)
+        return self._compiled(self._imported(self._shapes, {}), copies=True)
+
+    def _fixed(self, shapes: Shapes, values: Values) -> Specialization:
+        """Return what is compiled for these shapes and values of inputs."""
+        key = (
+            tuple(sorted((name, tuple(shape)) for name, shape in shapes.items())),
+            tuple(sorted((name, array.tobytes()) for name, array in values.items())),
+        )
+        if key not in self._by_inputs:
+            self._by_inputs[key] = self._compiled(self._imported(shapes, values))
+        return self._by_inputs[key]
+
+    def _open(self, copies: bool = False) -> Specialization:
+        """Compile for all sizes."""
+        imported = self._imported({**self._shapes, **self._open_shapes}, {}, is_open=True)
+        return self._compiled(imported, copies)
+
+    def _open_if_possible(self) -> Specialization | None:
+        """Compile for all sizes; None if that is impossible, and `why_fixed` says why."""
+        try:
+            if any(shape_of(each) is None for each in self._open_inputs):
+                refuse_open(self._open_inputs)
+            if self._options.measure is not None:
+                refuse_model("measuring needs to know all extents", "give shapes=")
+            return self._open()
+        except NeedsValues as needs:
+            self.why_fixed = Unsupported(f"kernels depend on the values of the inputs {needs}")
+        except Unsupported as error:
+            self.why_fixed = error
+        except TVMError as error:
+            self.why_fixed = Unsupported(str(error), error.diagnostics)
+        return None
+
+    def _refuse_open(self, why: Unsupported) -> NoReturn:
+        """Say which extents have to be given, and which nodes have to know them."""
+        try:
+            refuse_open(self._open_inputs)
+        except Unsupported as error:
+            error.refusals = why.refusals
+            first = why.diagnostics[0].message if why.diagnostics else str(why)
+            raise with_note(error, f"they have to be known: {first}") from None
+
+    def _imported(self, shapes: Shapes, values: Values, is_open: bool = False) -> Importer:
+        imported = Importer(
+            self._model,
+            shapes,
+            {**self._values, **values},
+            self._options.progress,
+            fuses_attention=is_processor(self._options.target),
+            is_open=is_open,
+            operators=self._options.operators,
+        )
+        imported.run()
+        return imported
+
+    def _compiled(self, imported: Importer, copies: bool = False) -> Specialization:
+        outputs = [each.name for each in self._model.graph.output]
+        return Specialization(imported, outputs, self._options, copies)
+
+
+__all__ = ["Specializer"]
