@@ -31,6 +31,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/computation.h"
 #include "ir/scope.h"
 #include "ir/target/target.h"
 #include "lower/lowering.h"
@@ -101,9 +102,13 @@ struct Node {
   std::optional<std::size_t> joins_along = {};
   // Of an operator: the numbers of its inputs that it reads as coordinates.
   std::vector<std::size_t> coordinates = {};
-  // Of an operator: names what it computes more exactly than `op` and the attributes, if these do
-  // not say all. Operators that agree in all three compute equal outputs of equal inputs.
-  std::string computation = {};
+  // Of an operator: what it computes, also of a fused one. Null if only `op` and the attributes say
+  // it. The types of its inputs and outputs are those in which it computes: kernels widen what
+  // passes made the graph store in narrower ones, and round their results.
+  SharedComputation computation = nullptr;
+  // Names what an operator without `computation` computes more exactly than `op` and the
+  // attributes. Operators that agree in all compute equal outputs of equal inputs.
+  std::string computation_name = {};
   // Of a fused operator: the operators that it stands for, each after those whose outputs it reads.
   // Only members read the tensors that members compute and that are not outputs of the node.
   std::vector<Node> members = {};

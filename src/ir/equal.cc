@@ -15,14 +15,14 @@ namespace {
 // -- Equality. same() has an overload for every type of field (ir/node.h).
 class Equality {
  public:
-  explicit Equality(bool programs) : programs_(programs) {}
+  Equality(bool programs, Correspondence& known) : programs_(programs), known_(known) {}
 
   bool same(const Expr& a, const Expr& b) {
     if (!a || !b) return !a && !b;
     // A node without definitions that uses none is equal to itself.
-    if (a.same_as(b) && to_.empty()) return true;
+    if (a.same_as(b) && known_.is_empty()) return true;
     if (a->kind != b->kind || a->type != b->type) return false;
-    if (a->kind == ExprKind::Var) return correspond(a.get(), b.get());
+    if (a->kind == ExprKind::Var) return known_.holds(a.get(), b.get());
     if (const auto* call = as<ForeignCall>(a); call != nullptr && !call->pure && !programs_) {
       return false;  // two calls, which may return different values
     }
@@ -37,13 +37,13 @@ class Equality {
 
   bool same(Definition<Expr> a, Definition<Expr> b) {
     if (!a.what || !b.what) return !a.what && !b.what;
-    pair(a.what.get(), b.what.get());
+    known_.pair(a.what.get(), b.what.get());
     return a.what->type == b.what->type;
   }
   bool same(Definition<Buffer> a, Definition<Buffer> b) {
     if (!a.what || !b.what) return !a.what && !b.what;
     const BufferNode &x = *a.what, &y = *b.what;
-    pair(&x, &y);
+    known_.pair(&x, &y);
     return x.type == y.type && x.shape == y.shape && same(x.extents, y.extents) &&
            x.memory == y.memory && x.layout == y.layout &&
            same(Definition{x.origin.x}, Definition{y.origin.x}) &&
@@ -51,8 +51,10 @@ class Equality {
            x.origin.exact_image == y.origin.exact_image;
   }
 
-  bool same(const Buffer& a, const Buffer& b) { return correspond(a.get(), b.get()); }
-  bool same(const Tensor& a, const Tensor& b) { return a->same_tensor(*b); }
+  bool same(const Buffer& a, const Buffer& b) { return known_.holds(a.get(), b.get()); }
+  bool same(const Tensor& a, const Tensor& b) {
+    return a->output == b->output && known_.holds(a->producer.get(), b->producer.get());
+  }
   // Reductions define their axes and the operands of their reducers.
   bool same(const IterVar& a, const IterVar& b) {
     return a->kind == b->kind && a->tag == b->tag && same(a->min, b->min) &&
@@ -119,35 +121,24 @@ class Equality {
         a.fields());
   }
 
-  void pair(const void* a, const void* b) {
-    to_[a] = b;
-    from_[b] = a;
-  }
-  bool correspond(const void* a, const void* b) const {
-    const auto there = to_.find(a);
-    const auto back = from_.find(b);
-    if (there == to_.end() && back == from_.end()) return a == b;
-    return there != to_.end() && back != from_.end() && there->second == b && back->second == a;
-  }
-
-  const bool programs_;                                     // else compares values at one place
-  std::unordered_map<const void*, const void*> to_, from_;  // what the two sides define
+  const bool programs_;    // else compares values at one place
+  Correspondence& known_;  // what the two sides define
 };
 
 // -- Hashes. add() has an overload for every type of field. Fields that equality ignores add
 // nothing.
 class Hash {
  public:
-  size_t result() const { return seed_; }
+  explicit Hash(StructuralHasher& hasher) : hasher_(hasher) {}
 
   void add(const Expr& e) {
-    mix(static_cast<size_t>(e->kind));
-    mix((static_cast<size_t>(e->type.bits) << 16) + e->type.lanes);
-    if (e->kind == ExprKind::Var) return add_identity(e.get());
+    mix(static_cast<uint64_t>(e->kind));
+    mix((static_cast<uint64_t>(e->type.bits) << 16) + e->type.lanes);
+    if (e->kind == ExprKind::Var) return hasher_.add_use(e.get());
     visit(e, [&](const auto& n) { add_fields(n); });
   }
   void add(const Stmt& s) {
-    mix(static_cast<size_t>(s->kind));
+    mix(static_cast<uint64_t>(s->kind));
     visit(s, [&](const auto& n) { add_fields(n); });
   }
   void add(Optional e) {
@@ -155,12 +146,12 @@ class Hash {
   }
   template <class T>
   void add(Definition<T> definition) {
-    defined_.insert_or_assign(definition.what.get(), ++definitions_);
+    hasher_.define(definition.what.get());
   }
-  void add(const Buffer& buffer) { add_identity(buffer.get()); }
+  void add(const Buffer& buffer) { hasher_.add_use(buffer.get()); }
   void add(const Tensor& tensor) {
-    mix(std::hash<const void*>()(tensor->producer.get()));
-    mix(static_cast<size_t>(tensor->output));
+    hasher_.add_use(tensor->producer.get());
+    mix(static_cast<uint64_t>(tensor->output));
   }
   void add(const IterVar& axis) { add(Definition{axis->var}); }
   void add(const Reducer& reducer) {
@@ -171,11 +162,11 @@ class Hash {
   }
   void add(ThreadTag tag) { mix((tag.block ? 4U : 0U) + tag.dim); }
   void add(double value) { mix(std::bit_cast<uint64_t>(value)); }
-  void add(const std::string& text) { mix(std::hash<std::string>()(text)); }
+  void add(const std::string& text) { hasher_.add(text); }
   template <class T>
     requires(std::integral<T> || std::is_enum_v<T>)
   void add(T value) {
-    mix(static_cast<size_t>(value));
+    mix(static_cast<uint64_t>(value));
   }
   template <class T>
   void add(const std::vector<T>& list) {
@@ -188,31 +179,70 @@ class Hash {
   void add_fields(const Node& n) {
     std::apply([&](const auto&... fields) { (add(fields), ...); }, n.fields());
   }
-  void add_identity(const void* what) {
-    const auto found = defined_.find(what);
-    mix(found == defined_.end() ? std::hash<const void*>()(what) : found->second);
-  }
-  void mix(size_t value) { seed_ ^= value + 0x9e3779b97f4a7c15ULL + (seed_ << 6) + (seed_ >> 2); }
+  void mix(uint64_t value) { hasher_.add(value); }
 
-  size_t seed_ = 0;
-  size_t definitions_ = 0;
-  std::unordered_map<const void*, size_t> defined_;  // to the number of the definition
+  StructuralHasher& hasher_;
 };
 
 template <class T>
+bool are_equal(const T& a, const T& b, bool programs) {
+  Correspondence known;
+  return Equality(programs, known).same(a, b);
+}
+
+template <class T>
 size_t hash_of(const T& what) {
-  Hash hash;
-  hash.add(what);
-  return hash.result();
+  StructuralHasher hasher;
+  hasher.add(what);
+  return hasher.result();
 }
 
 }  // namespace
 
-bool equal(const Expr& a, const Expr& b) { return Equality(false).same(a, b); }
-bool equal(const Stmt& a, const Stmt& b) { return Equality(true).same(a, b); }
-bool equal(const Program& a, const Program& b) { return Equality(true).same(a, b); }
+bool equal(const Expr& a, const Expr& b) { return are_equal(a, b, false); }
+bool equal(const Stmt& a, const Stmt& b) { return are_equal(a, b, true); }
+bool equal(const Program& a, const Program& b) { return are_equal(a, b, true); }
 
 size_t structural_hash(const Expr& e) { return hash_of(e); }
 size_t structural_hash(const Stmt& s) { return hash_of(s); }
+
+bool Correspondence::holds(const void* a, const void* b) const {
+  const auto there = to_.find(a);
+  const auto back = from_.find(b);
+  if (there == to_.end() && back == from_.end()) return a == b;
+  return there != to_.end() && back != from_.end() && there->second == b && back->second == a;
+}
+
+bool equal(const Expr& a, const Expr& b, Correspondence& known) {
+  return Equality(true, known).same(a, b);
+}
+bool equal(const Stmt& a, const Stmt& b, Correspondence& known) {
+  return Equality(true, known).same(a, b);
+}
+bool equal_definitions(const Buffer& a, const Buffer& b, Correspondence& known) {
+  return Equality(true, known).same(Definition{a}, Definition{b});
+}
+
+void StructuralHasher::add(const Expr& e) { Hash(*this).add(e); }
+void StructuralHasher::add(const Stmt& s) { Hash(*this).add(s); }
+
+void StructuralHasher::add_definition(const Buffer& buffer) {
+  define(buffer.get());
+  for (const int64_t extent : buffer->shape) add(static_cast<uint64_t>(extent));
+  for (const Expr& extent : buffer->extents) add(extent);
+  add(to_string(buffer->type));
+}
+
+void StructuralHasher::add_use(const void* what) {
+  const auto found = defined_.find(what);
+  add(found == defined_.end() ? std::hash<const void*>()(what) : found->second);
+}
+
+// FNV-1a.
+void StructuralHasher::add(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  add(hash);
+}
 
 }  // namespace texloom::ir

@@ -5,6 +5,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
 
 #include "ir/program.h"
 
@@ -17,5 +20,45 @@ bool equal(const Program& a, const Program& b);
 
 size_t structural_hash(const Expr& e);
 size_t structural_hash(const Stmt& s);
+
+// -- For structures of expressions, such as the operations of a computation: the two sides define
+// variables, buffers and producers of tensors before the expressions that use them.
+
+class Correspondence {
+ public:
+  void pair(const void* a, const void* b) {
+    to_[a] = b;
+    from_[b] = a;
+  }
+  bool is_empty() const { return to_.empty(); }
+  // Whether they were paired, or are one and neither was.
+  bool holds(const void* a, const void* b) const;
+
+ private:
+  std::unordered_map<const void*, const void*> to_, from_;
+};
+
+bool equal(const Expr& a, const Expr& b, Correspondence& known);
+bool equal(const Stmt& a, const Stmt& b, Correspondence& known);
+// Pairs the buffers, if what they hold is equal.
+bool equal_definitions(const Buffer& a, const Buffer& b, Correspondence& known);
+
+// The same in all processes of one version of Texloom if all that is used has been defined.
+class StructuralHasher {
+ public:
+  void define(const void* what) { defined_.insert_or_assign(what, ++definitions_); }
+  void add(const Expr& e);
+  void add(const Stmt& s);
+  void add_definition(const Buffer& buffer);
+  void add_use(const void* what);
+  void add(std::string_view text);
+  void add(uint64_t value) { seed_ ^= value + 0x9e3779b97f4a7c15ULL + (seed_ << 6) + (seed_ >> 2); }
+  uint64_t result() const { return seed_; }
+
+ private:
+  uint64_t seed_ = 0;
+  uint64_t definitions_ = 0;
+  std::unordered_map<const void*, uint64_t> defined_;  // to the number of the definition
+};
 
 }  // namespace texloom::ir

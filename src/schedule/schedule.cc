@@ -2,42 +2,16 @@
 
 #include <algorithm>
 
+#include "schedule/operation/order.h"
 #include "support/check.h"
 
 namespace texloom::schedule {
 
 using namespace ir;  // the whole file works on IR nodes
 
-namespace {
-
-// Inputs before readers, each once. Iterative: chains of stages may be long.
-std::vector<Op> topological(const std::vector<Op>& outputs) {
-  std::vector<Op> order;
-  std::unordered_map<const Operation*, bool> done;  // false while its inputs are being visited
-  std::vector<Op> stack(outputs.rbegin(), outputs.rend());
-  while (!stack.empty()) {
-    const Op op = stack.back();
-    const auto [state, first_visit] = done.try_emplace(op.get(), false);
-    if (first_visit) {
-      const std::vector<Tensor> inputs = op->inputs;
-      for (auto input = inputs.rbegin(); input != inputs.rend(); ++input) {
-        const Op source = operation_of(*input);
-        if (!done.contains(source.get())) stack.push_back(source);
-      }
-      continue;
-    }
-    stack.pop_back();
-    if (!state->second) order.push_back(op);
-    state->second = true;
-  }
-  return order;
-}
-
-}  // namespace
-
 Schedule Schedule::create(const std::vector<Op>& outputs) {
   Schedule schedule;
-  for (const Op& op : topological(outputs)) {
+  for (const Op& op : operations_of(outputs)) {
     const StageId id = schedule.add_stage(op, schedule.order_.size());
     schedule.stage(id).is_output =
         std::any_of(outputs.begin(), outputs.end(), [&](const Op& o) { return o.same_as(op); });

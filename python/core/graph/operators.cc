@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "core/graph/alternatives.h"
+#include "core/graph/computation.h"
 #include "core/handles.h"
 #include "core/runtime/custom.h"
+#include "graph/compose.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/passes.h"
 #include "support/check.h"
@@ -23,7 +25,7 @@ namespace {
 using graph::TensorId;
 
 void add_operator(graph::Graph& g, const std::string& name, const std::string& op,
-                  const std::string& pattern, const std::string& computation, bool is_view,
+                  const std::string& pattern, const PyComputation& computation, bool is_view,
                   std::optional<std::size_t> joins_along, std::vector<std::size_t> coordinates,
                   std::vector<TensorId> inputs, std::vector<TensorId> outputs,
                   const py::dict& attributes) {
@@ -32,7 +34,7 @@ void add_operator(graph::Graph& g, const std::string& name, const std::string& o
   node.attributes = attributes_of(attributes);
   node.pattern = graph::pattern_of(pattern);
   TL_CHECK(node.pattern.has_value(), pattern);
-  node.computation = computation;
+  node.computation = computation.node;
   node.is_view = is_view;
   node.joins_along = joins_along;
   node.coordinates = std::move(coordinates);
@@ -61,22 +63,15 @@ py::dict dtypes(const graph::Graph& g) {
   return types;
 }
 
-// (number, name, op, inputs, outputs, members) of each operator without kernels; of a member
-// (name, inputs, outputs). An operator that is not fused is its only member.
+// (number, name, op, inputs, outputs, computation as stored) of each operator without kernels.
 py::list unscheduled(const graph::Graph& g) {
   py::list list;
   for (std::size_t n = 0; n < g.nodes.size(); ++n) {
     const graph::Node& node = g.nodes[n];
     if (!node.pattern || !node.alternatives.empty()) continue;
-    py::list members;
-    const auto add = [&](const graph::Node& member) {
-      members.append(
-          py::make_tuple(member.name, names_of(g, member.inputs), names_of(g, member.outputs)));
-    };
-    for (const graph::Node& member : node.members) add(member);
-    if (node.members.empty()) add(node);
     list.append(py::make_tuple(n, node.name, node.op, names_of(g, node.inputs),
-                               names_of(g, node.outputs), members));
+                               names_of(g, node.outputs),
+                               PyComputation{graph::computation_as_stored(g, node)}));
   }
   return list;
 }
@@ -96,6 +91,7 @@ bool join(graph::Graph& g, const std::string& producer, const std::string& reade
 }  // namespace
 
 void bind_operators(py::module_& m, py::class_<graph::Graph>& graphs) {
+  bind_computations(m);
   graphs.def("operator", &add_operator)
       .def("run_passes", &run_passes)
       .def("unscheduled", &unscheduled)

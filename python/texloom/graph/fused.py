@@ -8,9 +8,11 @@ from typing import Any
 from .._core import Program
 from ..errors import TVMError
 from ..ops.contraction import Contraction
+from ..ops.schedules import schedule_default
+from ..ops.schedules.stages import stages_of
 from ..ops.schedules.storages import channels_last_storages, device_of
 from ..ops.schedules.texels import activation_storage, weight_storage
-from .node_functions import Compute, scheduled
+from .node_functions import scheduled
 from .operators import Operator, operators_of
 from .progress import Progress
 from .tensor import GraphTensor
@@ -18,7 +20,6 @@ from .tensor import GraphTensor
 
 def schedule_operators(
     core: Any,
-    functions: Mapping[str, Compute],
     tensors: Mapping[str, GraphTensor],
     constants: Collection[str],
     target: str,
@@ -32,8 +33,6 @@ def schedule_operators(
     ----------
     core : Any
         The core's graph, after the passes.
-    functions : mapping of str to callable
-        What each operator computes, by its name before the passes.
     tensors : mapping of str to GraphTensor
     constants : collection of str
         The names of those whose values are fixed.
@@ -50,7 +49,7 @@ def schedule_operators(
     TVMError
         As for :meth:`texloom.graph.Graph.compile`.
     """
-    operators = operators_of(core, functions, tensors)
+    operators = operators_of(core, tensors)
     for done, operator in enumerate(operators):
         if progress is not None:
             progress("kernels are scheduled", done, len(operators))
@@ -87,7 +86,8 @@ def _with_channels_last(
 
     None if there is no such schedule.
     """
-    arguments, made, stages = operator.computation()
+    arguments, made = operator.computation.inputs, operator.computation.outputs
+    stages = stages_of(made)
     names = [each.name for each in (*operator.inputs, *operator.outputs)]
     tensors = dict(zip(names, (*arguments, *made), strict=True))
     chosen = [{each for n, each in tensors.items() if n in some} for some in (fixed, constants)]
@@ -99,8 +99,8 @@ def _with_channels_last(
 
 
 def _scheduled(operator: Operator, storages: tuple[str, ...], target: str) -> Program:
-    name, functions, inputs = operator.kernel_name, operator.functions, operator.inputs
-    return scheduled(operator.name, name, functions, inputs, storages, target)
+    name, computation = operator.kernel_name, operator.computation
+    return scheduled(operator.name, name, schedule_default, computation, storages, target)
 
 
 def _scheduled_if_possible(

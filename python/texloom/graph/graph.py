@@ -31,7 +31,7 @@ from .node_functions import (
     check_functions,
     scheduled,
 )
-from .patterns import computation_of, coordinates_of, is_view, joined_axis, pattern_of
+from .patterns import coordinates_of, is_view, joined_axis, pattern_of
 from .precision import Precision, check_precision
 from .progress import Progress
 from .separable import join_separable
@@ -70,7 +70,6 @@ class Graph:
         self._tensors: dict[str, GraphTensor] = {}
         self._values: dict[str, NDArray[Any] | None] = {}  # None: an input
         self._nodes: dict[str, _AddNode] = {}
-        self._functions: dict[str, Compute] = {}  # of operators
         self._operators: dict[tuple[str, int], Operator] = {}
         self._outputs: dict[GraphTensor, str] = {}  # the names that callers know
         self._symbols = Symbols()
@@ -160,7 +159,7 @@ class Graph:
         shapes = [(symbols.shape_in_graph(t), t.dtype) for t in made]
         outputs = self._named_outputs(name, shapes, conditions)
         given = {label: tuple(each) for label, each in scopes.items()}
-        functions = (compute, schedule)
+        computation = _core._Computation(symbols.placeholders, made, symbols.given)
         title = op or getattr(compute, "__name__", "node")
 
         def add(core: Any, numbers: dict[str, int], target: str) -> None:
@@ -172,7 +171,7 @@ class Graph:
                 [
                     (
                         label,
-                        scheduled(name, title, functions, inputs, each, target),
+                        scheduled(name, title, schedule, computation, each, target),
                         None if costs is None else costs.get(label),
                         fold_share,
                         False,
@@ -201,8 +200,7 @@ class Graph:
         op : str
             What it computes, for readers.
         compute : callable
-            As for :meth:`node`. It is called again when the graph is compiled, also with tensors
-            that other operators compute.
+            As for :meth:`node`.
         inputs : sequence of GraphTensor
         attributes : mapping of str to number or str, optional
             What else readers should know, such as strides.
@@ -221,7 +219,7 @@ class Graph:
         self._check_inputs(name, inputs)
         check_functions(name, compute, len(inputs))
         made, symbols, conditions = self._symbols.computed(name, compute, inputs)
-        computation = computation_of(symbols.placeholders, made, symbols.given)
+        computation = _core._Computation(symbols.placeholders, made, symbols.given)
         shares = is_view(symbols.placeholders, made, symbols.given)
         pattern = "injective" if shares else pattern_of(made)
         axis = joined_axis(symbols.placeholders, made)
@@ -246,7 +244,6 @@ class Graph:
             )
 
         self._nodes[name] = add
-        self._functions[name] = compute
         return list(outputs)
 
     def concat(self, name: str, inputs: Sequence[GraphTensor], axis: int) -> GraphTensor:
@@ -473,10 +470,9 @@ class Graph:
         fixed = {*self._outputs.values(), *(each.name for each in self.inputs)}
         textures = scopes == "texture" or (scopes == "auto" and compilation.has_costs(measure))
         if scopes != "texture" and "fuse" in _pass_names(names):
-            join_separable(compilation.core, self._functions, known, resolve(target))
+            join_separable(compilation.core, known, resolve(target))
         schedule_operators(
             compilation.core,
-            self._functions,
             known,
             constants,
             resolve(target),

@@ -192,8 +192,8 @@ def _declared(tensor: Tensor, storage: str) -> Buffer:
 def scheduled(
     node: str,
     op: str,
-    functions: tuple[Compute, ScheduleFunction],
-    inputs: Sequence[GraphTensor],
+    schedule: ScheduleFunction,
+    computation: _core._Computation,
     scopes: tuple[str, ...],
     target: str,
 ) -> _core.Program:
@@ -205,20 +205,16 @@ def scheduled(
         TL3040 for a function that raises or that returns no schedule; diagnostics of the functions'
         own calls have a note that names the node.
     """
-    compute, schedule = functions
-    symbols = Locals(inputs)
-    arguments: list[Any] = list(symbols.placeholders)
-    with symbols.computing():  # the graph has the conditions
-        outputs = computed(node, compute, arguments)
+    inputs, outputs = computation.inputs, computation.outputs
     what = f"the schedule function of the node {node!r} for the scopes {scopes}"
-    made = _called(what, schedule, outputs, arguments, scopes, target)
+    made = _called(what, schedule, outputs, inputs, scopes, target)
     if not isinstance(made, Schedule):
         refuse(
             _BAD,
             f"{what} returns {kind_of(made)}",
             "return the schedule: s = te.create_schedule(outputs[0].op); ...; return s",
         )
-    arguments += outputs
+    arguments = [*inputs, *outputs]
 
     def declared() -> _core.Program:
         binds = {
@@ -226,7 +222,7 @@ def scheduled(
             for tensor, storage in zip(arguments, scopes, strict=True)
         }
         title = op if op.isidentifier() else "node"
-        return program(made, [*arguments, *symbols.given], title, binds, target=target)
+        return program(made, [*arguments, *computation.symbols], title, binds, target=target)
 
     try:
         return declared()

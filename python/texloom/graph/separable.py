@@ -10,8 +10,8 @@ from .._core import Tensor
 from ..extents import are_known
 from ..ops.contraction import Contraction
 from ..ops.schedules.gpu.separable import is_faster_joined
+from ..ops.schedules.stages import stages_of
 from ..target import is_processor
-from .node_functions import Compute
 from .operators import Operator, operators_of
 from .tensor import GraphTensor
 
@@ -33,9 +33,7 @@ class _Convolution:
     data: str | None
 
 
-def join_separable(
-    core: Any, functions: Mapping[str, Compute], tensors: Mapping[str, GraphTensor], target: str
-) -> None:
+def join_separable(core: Any, tensors: Mapping[str, GraphTensor], target: str) -> None:
     """Make one operator of a depthwise convolution and the 1x1 convolution that alone reads it.
 
     This is done for targets whose convolutions have channels last, where the kernel is estimated
@@ -45,7 +43,7 @@ def join_separable(
         return
     operators = {
         each.outputs[0].name: each
-        for each in operators_of(core, functions, tensors)
+        for each in operators_of(core, tensors)
         if len(each.outputs) == 1 and all(are_known(t.shape) for t in (*each.inputs, *each.outputs))
     }
     found = {name: _convolution(each) for name, each in operators.items()}
@@ -62,7 +60,8 @@ def join_separable(
 
 def _convolution(operator: Operator) -> _Convolution | None:
     """Return the only sums of products of an operator; None if it has not exactly one."""
-    placeholders, (output,), stages = operator.computation()
+    placeholders, (output,) = operator.computation.inputs, operator.computation.outputs
+    stages = stages_of([output])
     sums = [each for each in stages if Contraction.of(each) is not None]
     if len(sums) != 1:
         return None

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/compose.h"
 #include "graph/views.h"
 
 namespace texloom::graph {
@@ -134,7 +135,7 @@ class Fusion {
 };
 
 // The operator that stands for its members.
-Node fused(std::vector<TensorId> inputs, std::vector<Node> members) {
+Node fused(const Graph& graph, std::vector<TensorId> inputs, std::vector<Node> members) {
   Node node;
   node.name = members.back().name;
   node.location = members.back().location;
@@ -146,6 +147,7 @@ Node fused(std::vector<TensorId> inputs, std::vector<Node> members) {
     node.pattern = std::max(*node.pattern, *member.pattern);
   }
   node.members = std::move(members);
+  node.computation = composed(graph, node);
   return node;
 }
 
@@ -182,7 +184,7 @@ bool join(Graph& graph, std::size_t producer, std::size_t reader) {
   std::vector<Node> members = members_of(first);
   for (Node& member : members_of(second)) members.push_back(std::move(member));
   if (members.size() > kMostMembers || inputs.size() + 1 > kMostTensors) return false;
-  graph.nodes[reader] = fused(std::move(inputs), std::move(members));
+  graph.nodes[reader] = fused(graph, std::move(inputs), std::move(members));
   graph.nodes.erase(graph.nodes.begin() + static_cast<std::ptrdiff_t>(producer));
   return true;
 }
@@ -200,7 +202,7 @@ void fuse(Graph& graph) {
     std::vector<TensorId> inputs = fusion.inputs_of(group);
     std::vector<Node> members;
     for (const NodeId n : group) members.push_back(std::move(graph.nodes[n]));
-    nodes.push_back(fused(std::move(inputs), std::move(members)));
+    nodes.push_back(fused(graph, std::move(inputs), std::move(members)));
   }
   graph.nodes = std::move(nodes);
 }

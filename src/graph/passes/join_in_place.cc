@@ -55,7 +55,8 @@ class Joining {
       if (!is_aligned_buffer(node, axis) && !is_texels(node, axis)) continue;
       node.concat_axis = axis;
       node.pattern.reset();
-      node.computation.clear();
+      node.computation.reset();
+      node.computation_name.clear();
       node.joins_along.reset();
       for (const TensorId id : tensors_of(node)) is_placed_[id] = true;
     }

@@ -19,7 +19,8 @@
 namespace texloom::graph {
 namespace {
 
-using Key = std::tuple<std::string_view, std::string_view, std::vector<TensorId>, std::string>;
+using Key = std::tuple<std::string_view, std::string_view, std::vector<TensorId>, std::string,
+                       std::uint64_t>;
 
 // Equal for equal bits, so that it orders attributes that are no numbers, too.
 std::string text_of(const runtime::Attribute& attribute) {
@@ -36,7 +37,14 @@ std::string text_of(const runtime::Attribute& attribute) {
 Key key_of(const Node& node) {
   std::string attributes;
   for (const runtime::Attribute& each : node.attributes) attributes += text_of(each) + ",";
-  return {node.op, node.computation, node.inputs, std::move(attributes)};
+  const std::uint64_t hash = node.computation ? structural_hash(*node.computation) : 0;
+  return {node.op, node.computation_name, node.inputs, std::move(attributes), hash};
+}
+
+// Whether two nodes of equal keys compute the same.
+bool compute_the_same(const Node& a, const Node& b) {
+  if (!a.computation || !b.computation) return !a.computation && !b.computation;
+  return a.computation == b.computation || equal(*a.computation, *b.computation);
 }
 
 // Whether two nodes compute tensors of the same types and shapes.
@@ -66,7 +74,9 @@ void merge_equal_nodes(Graph& graph) {
     if (!node.pattern || !node.members.empty() || !node.alternatives.empty()) continue;
     const auto [found, is_new] = first.try_emplace(key_of(node), i);
     const Node& kept = graph.nodes[found->second];
-    if (is_new || writes_output(graph, node) || !agree_in_outputs(graph, kept, node)) continue;
+    if (is_new || writes_output(graph, node) || !agree_in_outputs(graph, kept, node) ||
+        !compute_the_same(kept, node))
+      continue;
     for (std::size_t k = 0; k < node.outputs.size(); ++k)
       instead[node.outputs[k]] = kept.outputs[k];
     is_merged[i] = true;

@@ -209,7 +209,7 @@ class Parser {
                     "there is no pattern {}", word.text);
     if (reader_.accept_word("computation")) {
       reader_.expect("=");
-      node.computation = reader_.name("what names the computation, in quotes").name;
+      node.computation_name = reader_.name("what names the computation, in quotes").name;
     }
     node.is_view = reader_.accept_word("view");
     if (reader_.accept_word("joins")) {

@@ -87,7 +87,7 @@ class Printer {
   static std::string kind_of_operator(const Node& node) {
     if (!node.pattern) return {};
     std::string text = fmt::format(" pattern={}", to_string(*node.pattern));
-    if (!node.computation.empty()) text += " computation=" + quote(node.computation);
+    if (!node.computation_name.empty()) text += " computation=" + quote(node.computation_name);
     if (node.is_view) text += " view";
     if (node.joins_along) text += fmt::format(" joins={}", *node.joins_along);
     if (!node.coordinates.empty())

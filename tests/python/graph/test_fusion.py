@@ -5,11 +5,12 @@ from functools import partial
 import numpy as np
 import pytest
 from conftest import plain_target
+from texloom._core import _Computation
 
 import texloom
 from texloom import te, tir
 from texloom.graph import Graph, graph_passes, load
-from texloom.graph.patterns import computation_of, pattern_of
+from texloom.graph.patterns import pattern_of
 from texloom.ops.convolution import convolution
 
 
@@ -174,13 +175,31 @@ def test_patterns_at_their_limits():
     assert pattern_of(both) == "opaque"
 
 
-def test_equal_computations_have_equal_names():
-    def named(function, dtype="float32"):
+def test_computations_are_equal_by_structure():
+    def made(function, dtype="float32"):
         x = te.placeholder((4, 4), dtype, name="in0")
-        return computation_of([x], [function(x)])
+        return _Computation([x], [function(x)])
 
-    assert named(relu) == named(relu)
-    assert len({named(relu), named(sigmoid), named(relu, "float16"), named(transposed)}) == 4
+    assert made(relu) == made(relu)
+    assert len({made(relu), made(sigmoid), made(relu, "float16"), made(transposed)}) == 4
+
+
+def test_compute_functions_are_called_once():
+    """Not again when operators are fused, stored as float16, scheduled or compiled again."""
+    calls = []
+
+    def counted(x):
+        calls.append(x)
+        return relu(x)
+
+    graph = Graph("once")
+    tensor = graph.input("x", (4, 4))
+    for name in ("a", "b", "c"):
+        (tensor,) = graph.op(name, "Relu", counted, [tensor])
+    graph.output(tensor)
+    for precision in ("fp32", "fp16"):
+        graph.compile("opencl", precision=precision, scopes="texture")
+    assert len(calls) == 3
 
 
 def test_convolution_with_bias_and_activation(dev):

@@ -1,0 +1,23 @@
+// The computations of fused operators, and those over tensors that are stored in narrower types.
+#pragma once
+
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace texloom::graph {
+
+// What a fused operator computes: its members' computations, one after another, each reading what
+// those before it compute. Null if a member has no computation.
+SharedComputation composed(const Graph& graph, const Node& fused);
+
+// The computation over inputs and outputs of these types: inputs are widened first, and outputs
+// are rounded last.
+SharedComputation with_types(SharedComputation computation, const std::vector<ir::Type>& inputs,
+                             const std::vector<ir::Type>& outputs);
+
+// The node's computation, over tensors of the types in which the graph stores them. Null if it has
+// none.
+SharedComputation computation_as_stored(const Graph& graph, const Node& node);
+
+}  // namespace texloom::graph

@@ -1,0 +1,15 @@
+// The operations of a computation, in the order in which they can be computed.
+#pragma once
+
+#include <vector>
+
+#include "schedule/operation/operation.h"
+
+namespace texloom::schedule {
+
+// These operations and all that they read: inputs before readers, each once.
+std::vector<Op> operations_of(const std::vector<Op>& outputs);
+// The same for the operations that compute these tensors.
+std::vector<Op> operations_of(const std::vector<ir::Tensor>& outputs);
+
+}  // namespace texloom::schedule
