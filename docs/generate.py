@@ -1,4 +1,4 @@
-"""Generates errors.md, passes.md, the index of the API reference and the guide's pictures.
+"""Generates errors.md, passes.md, command_line.md, the list of modules and the guide's pictures.
 
 Run it with the checkout's Python: ``.venv/bin/python docs/generate.py``. A test compares them with
 what this script makes.
@@ -19,6 +19,7 @@ sys.path.insert(0, str(FOLDER))
 
 import api_pages  # noqa: E402
 import blocks  # noqa: E402
+import command_page  # noqa: E402
 import error_examples  # noqa: E402
 import pass_headers  # noqa: E402
 from markdown_text import escaped, fenced, table  # noqa: E402
@@ -162,7 +163,12 @@ def passes_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-PAGES = {"errors.md": errors_page, "passes.md": passes_page, "api/README.md": api_pages.index}
+PAGES = {
+    "errors.md": errors_page,
+    "passes.md": passes_page,
+    "api/README.md": api_pages.index,
+    "command_line.md": command_page.page,
+}
 
 
 def draw_pictures() -> None:

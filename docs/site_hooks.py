@@ -21,7 +21,7 @@ sys.path.insert(0, str(DOCS))
 import api_names  # noqa: E402
 import api_pages  # noqa: E402
 
-PAGES_OUTSIDE = {"CONTRIBUTING.md": "contributing.md"}
+PAGES_OUTSIDE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^)#:\s]+)(#[^)\s]*)?(\))")
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 LANGUAGES = {".h": "cpp", ".cc": "cpp", ".mm": "objective-c", ".fbs": "text", ".sh": "bash"}
