@@ -61,6 +61,15 @@ endif()
 # Bindings consist of templates: -O2 doubles their compile time without a benefit.
 set(texloom_python_options $<$<CONFIG:RelWithDebInfo>:-O1> ${texloom_quick_options})
 
+# GNU's linker takes seconds for a program of the tests, lld a fraction of one.
+if(TEXLOOM_QUICK_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX -fuse-ld=lld TEXLOOM_LLD)
+  if(TEXLOOM_LLD)
+    add_link_options(-fuse-ld=lld)
+  endif()
+endif()
+
 if(TEXLOOM_FUZZERS)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     message(FATAL_ERROR "TEXLOOM_FUZZERS needs clang, for libFuzzer: cmake --preset fuzz")

@@ -39,6 +39,7 @@ function(texloom_library name)
                                         PUBLIC ${arg_PUBLIC_LIBS})
   texloom_link(texloom_${name} PUBLIC ${arg_DEPS})
   texloom_use_precompiled(texloom_${name} library)
+  texloom_unity(texloom_${name})
 endfunction()
 
 # texloom_python_module(<name> [DEPS <Texloom library>...])
@@ -58,6 +59,7 @@ function(texloom_python_module name)
   target_compile_options(${name} PRIVATE ${texloom_python_options})
   texloom_link(${name} PRIVATE ${arg_DEPS})
   texloom_use_precompiled(${name} python)
+  texloom_unity(${name})
   if(SKBUILD)
     install(TARGETS ${name} LIBRARY DESTINATION texloom COMPONENT python)
   else()
@@ -68,8 +70,8 @@ endfunction()
 
 # texloom_test(<folder> [DEPS <Texloom library>...] [APART <suite>])
 # Adds one executable and one ctest for tests/<folder>, or two: the long test suite APART becomes
-# <folder>_<suite>, with the label nightly, which ./dev test leaves to its part sanitize; #includes are relative to src/ and, for
-# headers shared by tests, to the root ("tests/ir/…").
+# <folder>_<suite>, with the label nightly, which ./dev test leaves to its part sanitize; #includes are
+# relative to src/ and, for headers shared by tests, to the root ("tests/ir/…").
 function(texloom_test folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "APART" "DEPS")
   texloom_collect_sources(sources ${PROJECT_SOURCE_DIR}/tests/${folder})
@@ -87,6 +89,7 @@ function(texloom_test folder)
   target_link_libraries(${folder}_tests PRIVATE texloom_options GTest::gtest_main GTest::gmock)
   texloom_link(${folder}_tests PRIVATE ${arg_DEPS})
   texloom_use_precompiled(${folder}_tests test)
+  texloom_unity(${folder}_tests)
   set(left_out)
   if(arg_APART)
     add_test(NAME ${folder}_${arg_APART} COMMAND ${folder}_tests --gtest_brief=1
@@ -105,4 +108,12 @@ function(texloom_test folder)
   add_test(NAME ${folder} COMMAND ${folder}_tests --gtest_brief=1 ${selection}
            WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${folder} PROPERTIES TIMEOUT 600)
+endfunction()
+
+# texloom_on_demand(<target>...): leaves out of `all` what ./dev test does not run. The build with
+# sanitizers and the release build compile everything, so that an error is noticed there.
+function(texloom_on_demand)
+  if(TEXLOOM_QUICK_BUILD AND NOT TEXLOOM_SANITIZE)
+    set_target_properties(${ARGN} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
 endfunction()

@@ -3,14 +3,15 @@
 
 # configure PRESET FOLDER: runs CMake only if needed; ninja itself detects changed CMake files.
 configure() {
-  local home
+  local home preset
+  preset=$(cat "$2/preset" 2>/dev/null || true)
   home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$2/CMakeCache.txt" 2>/dev/null || true)
   [[ -z $home || $home == "$PWD" ]] || rm -rf "$2/CMakeCache.txt" "$2/CMakeFiles"
-  if [[ $home != "$PWD" || ! -e $2/build.ninja || CMakePresets.json -nt $2/build.ninja ||
+  if [[ $home != "$PWD" || $preset != "$1" || ! -e $2/build.ninja || CMakePresets.json -nt $2/build.ninja ||
     $venv/stamp -nt $2/build.ninja ]]; then
     # CMake does not apply a changed compiler of a preset to an existing cache.
     [[ CMakePresets.json -ot $2/build.ninja ]] || rm -rf "$2/CMakeCache.txt" "$2/CMakeFiles"
-    cmake --preset "$1" && touch "$2/build.ninja"
+    cmake --preset "$1" && touch "$2/build.ninja" && echo "$1" >"$2/preset"
   fi
 }
 
@@ -19,7 +20,18 @@ preset_of_build=default
 [[ $OSTYPE != darwin* ]] || preset_of_build=apple
 
 build_default() { configure "$preset_of_build" build && cmake --build build -j "$jobs"; }
-build_module() { configure "$preset_of_build" build && cmake --build build -j "$jobs" --target _core; }
+
+# What runs Python needs the module alone. Outside of macOS it has no Metal driver then, whose software
+# Metal is much to compile; a folder that was configured for everything is left so.
+preset_of_module=$preset_of_build
+choose_module() {
+  case $preset_of_build/$(cat build/preset 2>/dev/null)/$* in
+    default/default/* | apple/* | *metal*) ;;
+    *) preset_of_module=module ;;
+  esac
+}
+build_module() { configure "$preset_of_module" build && cmake --build build -j "$jobs" --target _core; }
+
 # Benchmarks measure the build that users have. Its module is in a separate package, which links to
 # the sources in python/texloom.
 build_release() {
@@ -40,6 +52,9 @@ build_checked() {
 prepare_lint() {
   configure "$preset_of_build" build &&
     cmake --build build -j "$jobs" --target texloom_runtime_headers texloom_support_headers
+}
+build_softmetal() {
+  cmake --build build -j "$jobs" --target softmetal_tests softmetal_api_tests
 }
 build_embeddable() { build_release texloom_runtime embed; }
 build_all_of_release() { build_release all; }

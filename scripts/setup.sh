@@ -1,12 +1,14 @@
 # shellcheck shell=bash
 # Installs what ./dev needs: Debian packages, and Python packages into .venv.
 
-# Packages for building and running, for checking the sources, for sanitizers and fuzzers, for
-# checking generated kernels, and for building the runtime for another processor.
-build_packages=(ccache clang-19 cmake flatbuffers-compiler g++ libflatbuffers-dev libfmt-dev
-  libblocksruntime-dev libgnustep-base-dev libgtest-dev libobjc-12-dev libxxhash-dev ninja-build
-  ocl-icd-libopencl1 opencl-c-headers pocl-opencl-icd
-  python3-dev python3-venv)
+# Packages for building and running the Python module, for the tests, for checking the sources, for
+# sanitizers and fuzzers, for checking generated kernels, and for building the runtime for another
+# processor.
+module_packages=(ccache clang-19 cmake flatbuffers-compiler g++ libflatbuffers-dev libfmt-dev
+  libxxhash-dev lld-19 ninja-build ocl-icd-libopencl1 opencl-c-headers pocl-opencl-icd python3-dev
+  python3-venv)
+build_packages=("${module_packages[@]}" libblocksruntime-dev libgnustep-base-dev libgtest-dev
+  libobjc-12-dev)
 # What has their place on macOS; its clang, Metal and OpenCL are Apple's.
 brew_packages=(bash ccache cmake coreutils flatbuffers fmt googletest ninja opencl-headers python@3.13 xxhash)
 lint_packages=(clang-format-19 clang-tidy-19 shellcheck)

@@ -3,8 +3,9 @@
 
 # run_cxx_tests FOLDER [OPTION...]
 run_cxx_tests() { ctest --test-dir "$1" -j "$jobs" --output-on-failure --no-tests=error "${@:2}"; }
-cxx_tests() { run_cxx_tests build -LE nightly; }
+cxx_tests() { run_cxx_tests build -LE 'nightly|softmetal'; }
 cxx_tests_chosen() { run_cxx_tests build -LE nightly -R "^($cxx)"; }
+softmetal_tests() { run_cxx_tests build -L softmetal; }
 cxx_tests_sanitized() { run_cxx_tests build/sanitize; }
 cxx_tests_of_release() { run_cxx_tests build/release; }
 lit_tests() { "$venv/bin/lit" -sv tests/lit; }
@@ -99,10 +100,17 @@ plan_test() {
 }
 
 # Parts of ./dev test --all.
-all_parts=(sanitize tidy fuzz oclgrind embedding gcc apple docs release aarch64 mutants)
+all_parts=(softmetal sanitize tidy fuzz oclgrind embedding gcc apple docs release aarch64 mutants)
+
+# Whether the tests of the software Metal itself have to run: CI runs them always.
+softmetal_changed() { "$python" tests/changes.py | grep -q '^cxx_=.*softmetal'; }
 
 plan_part() {
   case $1 in
+    softmetal)
+      plan "building the tests of the software Metal itself" build_softmetal "correct the error above"
+      plan "running them" softmetal_tests "$one build/tests/softmetal/softmetal_tests --gtest_filter=…"
+      ;;
     sanitize)
       plan "building with sanitizers" build_sanitize "correct the error above"
       plan "running the C++ tests with sanitizers" cxx_tests_sanitized \

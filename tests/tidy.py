@@ -64,6 +64,20 @@ def key(file: Path, command: str, common: bytes) -> str:
     return digest.hexdigest()
 
 
+def single_sources(database: Path) -> list[dict[str, str]]:
+    """Return the entries of a database; a unity source is replaced by those that it includes."""
+    entries: list[dict[str, str]] = []
+    for entry in json.loads(database.read_text()):
+        unity = entry["file"]
+        if "/Unity/unity_" not in unity:
+            entries.append(entry)
+            continue
+        for file in INCLUDE.findall(Path(unity).read_text()):
+            command = entry["command"].replace(f" -c {unity}", f" -c {file}")
+            entries.append(entry | {"file": file, "command": command})
+    return entries
+
+
 def run(tidy: str, database: Path, file: Path) -> subprocess.CompletedProcess[str]:
     """Check one source."""
     options = [
@@ -98,7 +112,7 @@ def main() -> int:
     stamps.mkdir(exist_ok=True)
 
     keys: dict[Path, str] = {}
-    entries = json.loads(database.read_text())
+    entries = single_sources(database)
     for entry in entries:
         entry["command"] = PRECOMPILED.sub("", entry["command"])
         file = Path(entry["file"])

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kMaxElements = int64_t{1} << 20;  // of one argument
 
-ir::SymbolValues values_of(const ir::Exprs& symbols, const Invocation& call) {
+ir::SymbolValues symbol_values_of(const ir::Exprs& symbols, const Invocation& call) {
   ir::SymbolValues values;
   for (const ir::Expr& symbol : symbols) {
     const std::string& name = ir::as<ir::Var>(symbol)->name;
@@ -66,16 +66,16 @@ int64_t element_count(const ir::Shape& shape) {
 
 ir::Program at_call(const ir::Program& program, const Invocation& call) {
   if (program.symbols.empty()) return program;
-  return ir::instantiate(program, values_of(program.symbols, call));
+  return ir::instantiate(program, symbol_values_of(program.symbols, call));
 }
 
 int64_t at_call(const ir::Expr& extent, const ir::Exprs& symbols, const Invocation& call) {
-  return ir::value_of(extent, values_of(symbols, call));
+  return ir::value_of(extent, symbol_values_of(symbols, call));
 }
 
 std::vector<CallArgument> arguments_at_call(const lower::Lowering& lowering,
                                             const Invocation& call) {
-  const ir::SymbolValues symbols = values_of(lower::symbols_of(lowering), call);
+  const ir::SymbolValues symbols = symbol_values_of(lower::symbols_of(lowering), call);
   std::vector<CallArgument> arguments;
   for (const lower::Argument& argument : lowering.arguments) {
     const schedule::Op op = schedule::operation_of(argument.tensor);

@@ -17,7 +17,6 @@
 namespace texloom::compile {
 namespace {
 
-using hal::Access;
 using hal::Binding;
 using hal::BufferBinding;
 using hal::BufferParam;
@@ -94,7 +93,8 @@ kernel add grid=(8, 1, 1) block=(1, 1, 1)
 
 hal::EntryPoint add_entry() {
   return {.name = "add",
-          .params = {BufferParam{"X", Access::Read, 32}, BufferParam{"Y", Access::ReadWrite, 32}}};
+          .params = {BufferParam{"X", hal::Access::Read, 32},
+                     BufferParam{"Y", hal::Access::ReadWrite, 32}}};
 }
 
 CompiledModule compiled(std::string_view text) {
@@ -278,7 +278,7 @@ TEST_F(InterpretedKernels, TablesAreHeldAgainstTheKernel) {
   entry.params[1] = ConstantParam{"Y"};
   refused(entry, "\"Y\" is not what the kernel takes there, a buffer \"Y\"");
   entry = add_entry();
-  std::get<BufferParam>(entry.params[0]).access = Access::Write;
+  std::get<BufferParam>(entry.params[0]).access = hal::Access::Write;
   refused(entry, "\"X\" is not what");
   // The binding is smaller than the kernel accesses.
   entry = add_entry();

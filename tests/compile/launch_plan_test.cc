@@ -10,7 +10,7 @@
 namespace texloom::compile {
 namespace {
 
-constexpr std::string_view kChain = R"(program main stage=kernels
+constexpr std::string_view kPlannedChain = R"(program main stage=kernels
   param A: global float32[8]
   param C: global float32[8]
   buffer.alloca T: global float32[8]
@@ -61,7 +61,7 @@ std::string text_of(const std::vector<runtime::Step>& steps) {
 // Each temporary is allocated just before the step that first uses it, even if that is a loop, so
 // it can reuse memory that was freed before.
 TEST(LaunchPlan, TemporariesBeginWhereTheyAreUsed) {
-  const ir::Program program = ir::parse_program(kChain, "chain.tl", {});
+  const ir::Program program = ir::parse_program(kPlannedChain, "chain.tl", {});
   const ir::Target target;
   const runtime::LaunchPlan plan = make_launch_plan(generate(program, target));
   EXPECT_EQ(plan.temporaries.size(), 2);

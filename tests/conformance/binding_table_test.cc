@@ -1,16 +1,8 @@
 // Tests binding tables: slots that are filled when a command buffer is submitted.
-#include <numeric>
-
 #include "tests/conformance/fixture.h"
 
 namespace texloom::hal::conformance {
 namespace {
-
-std::vector<std::int32_t> counting(std::size_t count, std::int32_t from) {
-  std::vector<std::int32_t> values(count);
-  std::iota(values.begin(), values.end(), from);
-  return values;
-}
 
 class BindingTables : public On<> {
  protected:

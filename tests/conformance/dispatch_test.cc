@@ -6,12 +6,6 @@
 namespace texloom::hal::conformance {
 namespace {
 
-std::vector<std::int32_t> counting(std::size_t count, std::int32_t from = 0) {
-  std::vector<std::int32_t> values(count);
-  std::iota(values.begin(), values.end(), from);
-  return values;
-}
-
 class Dispatches : public DispatchFixture {
  protected:
   std::uint64_t alignment() const { return limits().buffer_offset_alignment; }

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <tuple>
@@ -36,6 +37,12 @@ inline void PrintTo(const Extent2D& extent, std::ostream* stream) {
 namespace texloom::hal::conformance {
 
 inline constexpr std::byte kSentinel{0xa5};
+
+inline std::vector<std::int32_t> counting(std::size_t count, std::int32_t from = 0) {
+  std::vector<std::int32_t> values(count);
+  std::iota(values.begin(), values.end(), from);
+  return values;
+}
 
 // How a dispatch gets its buffers and textures: when it is recorded, or in the table of the
 // submission.

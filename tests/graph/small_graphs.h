@@ -47,11 +47,18 @@ inline std::shared_ptr<const lower::Lowering> sum(const ir::Shape& shape, const 
   return std::make_shared<const lower::Lowering>(compile::te_program(std::move(desc)));
 }
 
+inline Graph empty_graph() {
+  Graph graph;
+  graph.name = "net";
+  return graph;
+}
+
 // Adds a node that sums its inputs, all of one shape, and returns its output. An alternative is
 // called by the scopes of its tensors, of which there is one for all, or one for each.
 struct Choices {
   std::vector<std::pair<Scopes, double>> list;
 };
+inline const Choices kTexture = {{{{"texture"}, 0}}};
 inline TensorId add_sum(Graph& graph, const std::string& name, std::vector<TensorId> inputs,
                         const Choices& choices, bool exact = false) {
   const Tensor like = graph.tensors[inputs.front()];

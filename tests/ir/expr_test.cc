@@ -14,7 +14,6 @@
 namespace texloom::ir {
 namespace {
 
-const SourceLocation kHere = SourceLocation::make("here.py", 1);
 const SourceLocation kThere = SourceLocation::make("there.py", 2);
 
 double float_value(const Expr& e) {

@@ -10,6 +10,8 @@
 
 namespace texloom::ir {
 
+inline const SourceLocation kHere = SourceLocation::make("here.py", 1);
+
 // The leaves that all samples of one set share.
 struct Leaves {
   Expr i = make_var("i"), j = make_var("j"), n = make_var("n");

@@ -12,8 +12,6 @@ namespace {
 
 using testing::ElementsAre;
 
-const SourceLocation kHere = SourceLocation::make("here.py", 1);
-
 TEST(Visit, CallsTheLambdaOfTheKind) {
   const Leaves l;
   EXPECT_EQ(visit(l.i + l.j, [](const Binary&) { return 1; }, [](const auto&) { return 2; }), 1);

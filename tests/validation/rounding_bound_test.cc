@@ -10,9 +10,9 @@
 namespace texloom::validation {
 namespace {
 
-constexpr int64_t kSteps = 10'000;
+constexpr int64_t kBoundSteps = 10'000;
 
-lower::Lowering parsed(const std::string& compute) {
+lower::Lowering parsed_compute(const std::string& compute) {
   return lower::parse_lowering(
       "program main stage=te target=\"opencl\"\n"
       "  reducer sum(lhs, rhs): float32 = lhs + rhs, identity=0.0\n"
@@ -31,7 +31,8 @@ Bytes floats(const std::vector<double>& values) {
 
 // The bound of the first element of Y.
 std::optional<double> bound(const std::string& compute, const std::vector<double>& x) {
-  const auto bounds = rounding_bound(parsed(compute), {{floats(x), std::nullopt}}, kSteps);
+  const auto bounds =
+      rounding_bound(parsed_compute(compute), {{floats(x), std::nullopt}}, kBoundSteps);
   if (!bounds) return std::nullopt;
   return bounds->at(1).at(0);
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kSteps = 10'000;
 
-lower::Lowering parsed(const std::string& rest) {
+lower::Lowering parsed_main(const std::string& rest) {
   return lower::parse_lowering(
       "program main stage=te target=\"opencl\"\n"
       "  reducer sum(lhs, rhs): int32 = lhs + rhs, identity=0\n"
@@ -32,7 +32,7 @@ Bytes numbers() {
 
 std::map<std::string, Version> versions(const std::string& rest) {
   std::map<std::string, Version> found;
-  run_versions(parsed(rest), {{numbers(), std::nullopt}}, kSteps,
+  run_versions(parsed_main(rest), {{numbers(), std::nullopt}}, kSteps,
                [&](const Version& v) { found.emplace(v.pass, v); });
   return found;
 }

@@ -177,7 +177,7 @@ bool has_constant_grid(const Kernel& kernel) {
                      [](const Expr& extent) { return int_value(extent) != nullptr; });
 }
 
-py::list kernels(const PyProgram& program) {
+py::list program_kernels(const PyProgram& program) {
   const std::vector<Kernel>& all = program.state->program.kernels;
   if (!program.state->program.symbols.empty() ||
       !std::all_of(all.begin(), all.end(), has_constant_grid)) {
@@ -246,7 +246,7 @@ void bind_program_view(py::module_& m) {
         return py::hash(py::int_(reinterpret_cast<uintptr_t>(b.node.get())));
       });
   py::reinterpret_borrow<py::class_<PyProgram>>(m.attr("Program"))
-      .def_property_readonly("_kernels", kernels)
+      .def_property_readonly("_kernels", program_kernels)
       .def_property_readonly("_body", [](const PyProgram& p) {
         const Program& program = p.state->program;
         py::list rows;

@@ -9,17 +9,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A call counts itself before it reads `closed`, and closing sets `closed` before it reads the
-// count: so each call is waited for, or sees that it is too late.
+// A call counts itself before it reads `interpreter_closed`, and closing sets that before it reads
+// the count: so each call is waited for, or sees that it is too late.
 std::atomic<int> calls = 0;
-std::atomic<bool> closed = false;
+std::atomic<bool> interpreter_closed = false;
 
 }  // namespace
 
 PythonCall::PythonCall() {
   ++calls;
   // A thread that has the GIL cannot be ended by requesting it.
-  if (!closed || (Py_IsInitialized() != 0 && PyGILState_Check() != 0)) lock_.emplace();
+  if (!interpreter_closed || (Py_IsInitialized() != 0 && PyGILState_Check() != 0)) lock_.emplace();
 }
 
 PythonCall::~PythonCall() {
@@ -28,7 +28,7 @@ PythonCall::~PythonCall() {
 }
 
 void close_python_calls() {
-  closed = true;
+  interpreter_closed = true;
   while (calls > 0) {
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();  // Ctrl-C
     const py::gil_scoped_release released;

@@ -11,7 +11,6 @@
 namespace texloom::graph {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 // Sums of the same costs in another order differ by less than this share.
 constexpr double kRounding = 1e-12;
 // The cheapest partial choices, with which all others are compared.

@@ -15,9 +15,13 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace texloom::graph {
+
+// The cost of a choice that is not possible.
+inline constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // A tensor, and one of its storages.
 struct StoredTensor {

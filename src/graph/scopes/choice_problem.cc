@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <utility>
 
 #include "support/diagnostic.h"
 
 namespace texloom::graph {
 namespace {
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // Makes options infinite for which `is_allowed` is false, unless none would be left.
 void forbid(std::vector<ChoiceOption>& options,

@@ -100,7 +100,7 @@ Interval remainder_by_positive(const Interval& a, const Interval& b) {
   return remainder;
 }
 
-Interval of_binary(const Binary& n, const Ranges& ranges) {
+Interval interval_of_binary(const Binary& n, const Ranges& ranges) {
   const Interval a = bounds(n.a, ranges);
   const Interval b = bounds(n.b, ranges);
   const bool positive_divisor = b.is_point() && b.min > 0;
@@ -175,7 +175,7 @@ Interval bounds(const Expr& e, const Ranges& ranges) {
   return visit(
       e, [](const IntImm& n) { return wrapped(Interval::point(n.value), n.type); },
       [&](const Var& n) { return ranges.of(&n); },
-      [&](const Binary& n) { return wrapped(of_binary(n, ranges), n.type.element()); },
+      [&](const Binary& n) { return wrapped(interval_of_binary(n, ranges), n.type.element()); },
       [](const Not&) { return Interval{0, 1}; },
       [&](const Select& n) { return join(bounds(n.if_true, ranges), bounds(n.if_false, ranges)); },
       [&](const Cast& n) {

@@ -52,7 +52,7 @@ Modular truncated_remainder(Modular a, int64_t divisor) {
   return Modular::of(std::gcd(a.modulus, divisor), a.residue);
 }
 
-Modular of_binary(const Binary& n, const Ranges& ranges) {
+Modular modular_of_binary(const Binary& n, const Ranges& ranges) {
   const Modular a = modular(n.a, ranges);
   const Modular b = modular(n.b, ranges);
   const bool positive_divisor = b.modulus == 0 && b.residue > 0;
@@ -107,7 +107,7 @@ Modular modular(const Expr& e, const Ranges& ranges) {
   return visit(
       e, [](const IntImm& n) { return Modular::point(n.value); },
       [&](const Var& n) { return ranges.modular_of(&n); },
-      [&](const Binary& n) { return of_binary(n, ranges); },
+      [&](const Binary& n) { return modular_of_binary(n, ranges); },
       [&](const Select& n) {
         return join(modular(n.if_true, ranges), modular(n.if_false, ranges));
       },

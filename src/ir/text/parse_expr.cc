@@ -41,7 +41,7 @@ constexpr std::string_view kCallPureExtern = "call_pure_extern";
 
 constexpr std::string_view kConvert = "convert the operands to one type, as in float32(i)";
 
-std::optional<ExprKind> kind_of(std::string_view word) {
+std::optional<ExprKind> expr_kind_of(std::string_view word) {
   static constexpr std::pair<ExprKind, std::string_view> kTable[] = {
 #define TL_EXPR(Name, summary) {ExprKind::Name, words::k##Name},
 #define TL_STMT(Name, summary)
@@ -206,7 +206,7 @@ Expr ExprParser::call(const Token& name) {
   if (const std::optional<Type> type = parse_type(name.text)) return conversion(name, *type);
   if (const int lanes = broadcast_lanes(name.text); lanes > 0) return broadcast(name, lanes);
   if (name.text == kCallPureExtern) return foreign_call(name);
-  if (const std::optional<ExprKind> kind = kind_of(name.text)) {
+  if (const std::optional<ExprKind> kind = expr_kind_of(name.text)) {
     if (Expr result = node(name, *kind)) return result;
   }
   if (const IntrinsicInfo* info = find_intrinsic(name.text)) return intrinsic(name, *info);

@@ -35,7 +35,7 @@ constexpr Words kLaunch = {"launch"};
 constexpr Words kPipelined = {"pipelined"};
 }  // namespace words
 
-std::optional<StmtKind> kind_of(std::string_view word) {
+std::optional<StmtKind> stmt_kind_of(std::string_view word) {
   static constexpr std::pair<StmtKind, Words> kTable[] = {
 #define TL_EXPR(Name, summary)
 #define TL_STMT(Name, summary) {StmtKind::Name, words::k##Name},
@@ -100,7 +100,7 @@ std::optional<StmtKind> StmtParser::kind_here() const {
   if (reader_.peek().kind == TokenKind::Quoted || (name && reader_.at("[", 1))) {
     return StmtKind::Store;
   }
-  return name ? kind_of(reader_.peek().text) : std::nullopt;
+  return name ? stmt_kind_of(reader_.peek().text) : std::nullopt;
 }
 
 StmtParser::Close StmtParser::opening() {

@@ -57,9 +57,9 @@ class Relation {
 };
 
 // Changes an order step by step, towards fewer live texels.
-class Search {
+class OrderSearch {
  public:
-  explicit Search(const TextureProblem& problem)
+  explicit OrderSearch(const TextureProblem& problem)
       : users_(users_of(problem)), before_(predecessors(problem)), after_(before_.size()) {
     for (const TextureItem& item : problem.items) {
       texels_.push_back(least_texels(item, folds(item, problem.max_width, problem.max_height)));
@@ -273,7 +273,7 @@ std::vector<OperatorOrder> likely_orders(const TextureProblem& problem, std::int
                                          const std::function<bool()>& is_over) {
   OperatorOrder given(problem.operators.size());
   std::iota(given.begin(), given.end(), std::int64_t{0});
-  Search search(problem);
+  OrderSearch search(problem);
   std::vector<OperatorOrder> orders = {search.greedy()};
   orders.push_back(search.improve(orders[0], steps / 2, is_over));
   orders.push_back(search.improve(given, steps / 2, is_over));

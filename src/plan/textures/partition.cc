@@ -76,9 +76,9 @@ using Parts = std::vector<Mask>;
 using Peaks = std::vector<std::int64_t>;
 using States = std::map<Parts, std::vector<Peaks>>;
 
-class Search {
+class PartitionSearch {
  public:
-  Search(const PartitionProblem& problem, Chosen chosen, const PartitionLimits& limits)
+  PartitionSearch(const PartitionProblem& problem, Chosen chosen, const PartitionLimits& limits)
       : max_peak_(problem.max_peak), chosen_(std::move(chosen)), limits_(limits) {}
 
   // False if it gave up.
@@ -192,7 +192,7 @@ std::optional<std::int64_t> least_partition(const PartitionProblem& problem,
                                             std::int64_t* steps) {
   TL_CHECK(chosen.size() <= kMaxPartitioned);
   const std::vector<int> order = in_order(problem, std::move(chosen));
-  Search search(problem, describe(problem, order), limits);
+  PartitionSearch search(problem, describe(problem, order), limits);
   const bool finished = search.run();
   if (steps != nullptr) *steps += search.steps();
   return finished ? std::optional(search.least()) : std::nullopt;

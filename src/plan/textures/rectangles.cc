@@ -16,8 +16,8 @@ using Order = std::vector<std::size_t>;
 
 // Images that are much longer in one axis than an item wants are rarely of use for it.
 constexpr std::int64_t kSimilar = 5;
-constexpr std::size_t kMostCorners = 64;     // neighbors beside which an item is tried
-constexpr std::int64_t kStepsOfAnItem = 16;  // what it costs beside comparisons
+constexpr std::size_t kMostCorners = 64;    // neighbors beside which an item is tried
+constexpr std::int64_t kStepsPerItem = 16;  // what it costs beside comparisons
 
 struct Rules {
   bool similar_extents = false;  // images and items differ by at most kSimilar in each axis
@@ -102,7 +102,7 @@ class Placing {
       if (is_placed_[other]) banned_[plan_.places[other].image] = true;
     }
     plan_.steps +=
-        kStepsOfAnItem + static_cast<std::int64_t>(apart_[item].size() + plan_.images.size());
+        kStepsPerItem + static_cast<std::int64_t>(apart_[item].size() + plan_.images.size());
     for (std::size_t image = 0; image < plan_.images.size(); ++image) {
       if (!banned_[image]) try_image(item, image, best);
     }

@@ -9,9 +9,9 @@ namespace texloom::plan {
 namespace {
 
 constexpr double kImpossible = std::numeric_limits<double>::max();
-constexpr std::int64_t kStepsOfAnItem = 16;  // what it costs to place one, beside rectangles
-constexpr std::size_t kForcedFolds = 4;      // folds that are tried by force
-constexpr std::size_t kForcedLines = 8;      // columns and rows that are tried by force
+constexpr std::int64_t kStepsPerPlacement = 16;  // what it costs to place one, beside rectangles
+constexpr std::size_t kForcedFolds = 4;          // folds that are tried by force
+constexpr std::size_t kForcedLines = 8;          // columns and rows that are tried by force
 
 bool overlap(const PackedItem& a, const PackedItem& b) {
   return a.x < b.x + b.extent.width && b.x < a.x + a.extent.width && a.y < b.y + b.extent.height &&
@@ -152,7 +152,7 @@ bool Repairer::repair(std::int64_t stop, const std::function<bool()>& is_over) {
     });
     const int item = *largest;
     waiting_.erase(largest);
-    steps_ += kStepsOfAnItem;
+    steps_ += kStepsPerPlacement;
     if (insert_freely(item)) continue;
     cost_[item] += static_cast<double>(instance_.least_texels[item]);
     insert_by_force(item);

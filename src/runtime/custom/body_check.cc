@@ -23,7 +23,7 @@ struct Word {
 };
 
 constexpr hal::Access kEither = hal::Access::ReadWrite;
-constexpr Word kWords[] = {
+constexpr Word kCheckedWords[] = {
     {"tl_load", ArgumentStorage::Texture, hal::Access::Read, "tl_load({0}, col, row)"},
     {"tl_store", ArgumentStorage::Texture, hal::Access::Write, "tl_store({0}, col, row, v)"},
     {"tl_get", ArgumentStorage::Buffer, hal::Access::Read, "tl_get({0}, i)"},
@@ -79,7 +79,7 @@ std::string_view take_name(std::string_view text, std::size_t& at) {
 std::string advice_for(const Word& word, const OperatorArgument& argument) {
   // A size of a texture.
   if (word.access == kEither) return fmt::format("use tl_extent({}, axis)", argument.name);
-  for (const Word& each : kWords) {
+  for (const Word& each : kCheckedWords) {
     const bool fits = each.access == hal::Access::Read ? hal::reads(argument.access)
                                                        : hal::writes(argument.access);
     if (each.storage == argument.storage && each.access == word.access && fits)
@@ -125,10 +125,11 @@ Status check_body(std::string_view body, std::span<const OperatorArgument> argum
       ++at;
       continue;
     }
-    const auto* const word = std::find_if(std::begin(kWords), std::end(kWords),
+    const auto* const word = std::find_if(std::begin(kCheckedWords), std::end(kCheckedWords),
                                           [&](const Word& each) { return each.name == name; });
     std::size_t operand = text.find_first_not_of(" \t\r\n", at);
-    if (word == std::end(kWords) || operand == std::string::npos || text[operand] != '(') continue;
+    if (word == std::end(kCheckedWords) || operand == std::string::npos || text[operand] != '(')
+      continue;
     const std::string_view argument = take_name(text, ++operand);
     if (argument.empty()) continue;
     const auto line = 1 + std::count(text.data(), name.data(), '\n');

@@ -19,7 +19,7 @@ using hal::ElementType;
 // The words that do not depend on the arguments. `tl_load(x, …)` becomes `tl_load_x(…)`, which is
 // defined for each argument. Parameters begin with "tl_", which no argument does: in the definition
 // for an argument named `v`, a parameter `v` would replace it.
-constexpr std::string_view kWords = R"(
+constexpr std::string_view kLanguageWords = R"(
 #define tl_load(tl_t, tl_col, tl_row) tl_load_##tl_t(tl_col, tl_row)
 #define tl_store(tl_t, tl_col, tl_row, tl_v) tl_store_##tl_t(tl_col, tl_row, tl_v)
 #define tl_get(tl_b, tl_i) tl_get_##tl_b(tl_i)
@@ -189,7 +189,7 @@ hal::KernelCode code_of(const KernelSpelling& language, const KernelText& kernel
   const auto out = std::back_inserter(text);
   if (has_float64(kernel)) text += language.double_prelude;
   text += language.prelude;
-  text += kWords;
+  text += kLanguageWords;
   text += words_of(language, kernel);
   const Signature signature = signature_of(language, kernel);
   text += signature.constants;

@@ -35,9 +35,9 @@ Stmt in_nests(const Stmt& s, const Buffer& result) {
   });
 }
 
-class Checker {
+class ExternChecker {
  public:
-  explicit Checker(const Operation& op) : op_(op) {}
+  explicit ExternChecker(const Operation& op) : op_(op) {}
 
   void run() const {
     if (op_.types.empty() || op_.types.size() > kMaxOutputs) {
@@ -122,7 +122,7 @@ Op make_extern(std::string name, std::string tag, std::vector<ExternInput> input
   op->statement = std::move(statement);
   op->location = std::move(location);
   op->attributes = std::move(attributes);
-  Checker(*op).run();
+  ExternChecker(*op).run();
   op->shape = output_shape(*op, 0);
   return result;
 }

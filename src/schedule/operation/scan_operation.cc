@@ -58,9 +58,9 @@ std::vector<Op> operations_of_step(const Operation& scan) {
   return order;
 }
 
-class Checker {
+class ScanChecker {
  public:
-  explicit Checker(const Operation& scan) : scan_(scan) {}
+  explicit ScanChecker(const Operation& scan) : scan_(scan) {}
 
   void check_states() const {
     if (scan_.states.empty() || scan_.states.size() > kMaxOutputs) {
@@ -296,7 +296,7 @@ Op make_scan(std::string name, const std::string& axis, std::string tag,
   op->states = std::move(states);
   op->location = std::move(location);
   op->attributes = std::move(attributes);
-  Checker checker(*op);
+  ScanChecker checker(*op);
   checker.check_states();
   for (const ScanState& state : op->states) op->types.push_back(state.update->type);
   for (const auto part : {&ScanState::init, &ScanState::update, &ScanState::state}) {

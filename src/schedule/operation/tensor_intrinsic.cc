@@ -32,9 +32,9 @@ Exprs view_variables(const TensorIntrinsicNode& intrinsic) {
   return variables;
 }
 
-class Checker {
+class IntrinsicChecker {
  public:
-  explicit Checker(const TensorIntrinsicNode& intrinsic) : own_(intrinsic) {}
+  explicit IntrinsicChecker(const TensorIntrinsicNode& intrinsic) : own_(intrinsic) {}
 
   void run() const {
     check_computation();
@@ -183,7 +183,7 @@ class Checker {
 
 TensorIntrinsic make_tensor_intrinsic(TensorIntrinsicFields fields) {
   TensorIntrinsic result(new TensorIntrinsicNode(std::move(fields)));
-  Checker(*result).run();
+  IntrinsicChecker(*result).run();
   return result;
 }
 

@@ -21,7 +21,7 @@ using ir::make_int;
 using ir::Stmt;
 using ir::Type;
 
-const Type kHalf = Type::f(16), kByte = Type::u(8), kChar = Type::i(8);
+const Type kFloat16 = Type::f(16), kByte = Type::u(8), kChar = Type::i(8);
 
 class VerifyDialect : public ::testing::Test {
  protected:
@@ -53,7 +53,7 @@ class VerifyDialect : public ::testing::Test {
   const Expr zero_ = make_int(0);
   const Buffer x_ = global("x", kFloat32, 64), y_ = global("y", kFloat32, 64);
   const Buffer n_ = global("n", kInt32, 64), c_ = global("c", kChar, 64);
-  const Buffer h_ = global("h", kHalf, 64);
+  const Buffer h_ = global("h", kFloat16, 64);
   const Expr four_ = vector_at(x_, zero_, 4), others_ = vector_at(x_, make_int(4), 4);
   const Dialect halves_ = opencl_dialect(half_target());
   const Dialect bools_{.name = "bools", .vector_conditions = VectorConditions::Bools};
@@ -61,7 +61,7 @@ class VerifyDialect : public ::testing::Test {
 };
 
 TEST_F(VerifyDialect, AcceptsWhatLegalizingMakes) {
-  const Expr rounded = make_cast(kFloat32, make_cast(kHalf, at(x_, 0)));
+  const Expr rounded = make_cast(kFloat32, make_cast(kFloat16, at(x_, 0)));
   const Stmt body = ir::make_seq({
       put_vector(y_, zero_, chosen(make_binary(BinaryOp::Lt, four_, others_), four_)),
       put(y_, zero_, lane(four_, 3)),
@@ -94,13 +94,13 @@ TEST_F(VerifyDialect, Accesses) {
 TEST_F(VerifyDialect, Types) {
   const Buffer b = global("b", Type{ir::TypeCode::BFloat, 16, 1}, 4);
   EXPECT_EQ(broken(put(b, zero_, at(b, 1))), "types");
-  const Expr half = make_cast(kHalf, at(x_, 0));
+  const Expr half = make_cast(kFloat16, at(x_, 0));
   EXPECT_EQ(broken(put(y_, zero_,
                        lane(make_cast(kFloat32.with_lanes(2), ir::make_pack({half, half})), 0))),
             "types");
   EXPECT_EQ(broken(put(y_, zero_, make_cast(kFloat32, half + half)), halves_), "");
   EXPECT_EQ(broken(put(y_, zero_, make_cast(kFloat32, half + half))), "types");
-  EXPECT_EQ(broken(put(y_, zero_, make_cast(kFloat32, make_cast(kHalf, at(n_, 0))))), "types");
+  EXPECT_EQ(broken(put(y_, zero_, make_cast(kFloat32, make_cast(kFloat16, at(n_, 0))))), "types");
   EXPECT_EQ(broken(put(y_, zero_, make_select(make_cast(kBool, at(n_, 0)), at(x_, 0), at(x_, 1)))),
             "types");
   // bfloat16 that memory may hold is a type of memory and of roundings alone.
@@ -119,7 +119,7 @@ TEST_F(VerifyDialect, Types) {
 TEST_F(VerifyDialect, Memory) {
   EXPECT_EQ(broken(put(c_, zero_, at(n_, 0))), "memory");
   EXPECT_EQ(broken(put(n_, zero_, make_load_as(kInt32, c_, {zero_}))), "memory");
-  const Buffer array = local("a", kHalf, 4);
+  const Buffer array = local("a", kFloat16, 4);
   EXPECT_EQ(broken(make_allocate(array, put(array, zero_, at(x_, 0)))), "memory");
   const Buffer flags = global("f", kBool, 4);
   EXPECT_EQ(broken(put(flags, zero_, at(flags, 1))), "memory");

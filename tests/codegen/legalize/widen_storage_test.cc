@@ -28,7 +28,7 @@ using ir::make_int;
 using ir::Stmt;
 using ir::Type;
 
-constexpr Type kHalf = Type::f(16);
+constexpr Type kFloat16Stored = Type::f(16);
 
 TEST(NearestHalf, AgreesWithTheCompiler) {
   for (const uint16_t bits : all_halves()) {
@@ -81,7 +81,7 @@ class WidenStorage : public ::testing::Test {
     const std::string text = widened(put(f, make_int(0), make_cast(kFloat32, value)));
     return text.substr(7, text.size() - 8);
   }
-  ir::Buffer x = global("x", kHalf, 64), y = global("y", kHalf, 64);
+  ir::Buffer x = global("x", kFloat16Stored, 64), y = global("y", kFloat16Stored, 64);
   ir::Buffer f = global("f", kFloat32, 64);
   Expr a = at(x, 0), b = at(x, 1), i = ir::make_var("i");
 };
@@ -109,7 +109,7 @@ TEST_F(WidenStorage, RoundsInexactOperationsOnly) {
 
 TEST_F(WidenStorage, VectorsOfHalf) {
   const Expr four = vector_at(x, i, 4);
-  const Expr sum = four + ir::make_const(0.1, kHalf.with_lanes(4));
+  const Expr sum = four + ir::make_const(0.1, kFloat16Stored.with_lanes(4));
   EXPECT_EQ(
       widened(put_vector(f, i, make_cast(kFloat32.with_lanes(4), sum))),
       "f[ramp(i, 1, 4)] = float32x4(float16x4(x[ramp(i, 1, 4): float32x4] + x4(0.099975586)))\n");
@@ -124,11 +124,12 @@ TEST_F(WidenStorage, VectorsOfHalf) {
 }
 
 TEST_F(WidenStorage, HalfConstantsAreRoundedHere) {
-  EXPECT_EQ(half_value(ir::make_float(0.1, kHalf)), "0.099975586");
-  EXPECT_EQ(half_value(make_cast(kHalf, ir::make_float(0.1))), "0.099975586");
-  EXPECT_EQ(half_value(make_cast(kHalf, ir::make_float(1e6))), "inf");
-  EXPECT_EQ(widened(put_vector(
-                y, i, make_cast(kHalf.with_lanes(2), ir::make_const(0.1, kFloat32.with_lanes(2))))),
+  EXPECT_EQ(half_value(ir::make_float(0.1, kFloat16Stored)), "0.099975586");
+  EXPECT_EQ(half_value(make_cast(kFloat16Stored, ir::make_float(0.1))), "0.099975586");
+  EXPECT_EQ(half_value(make_cast(kFloat16Stored, ir::make_float(1e6))), "inf");
+  EXPECT_EQ(widened(put_vector(y, i,
+                               make_cast(kFloat16Stored.with_lanes(2),
+                                         ir::make_const(0.1, kFloat32.with_lanes(2))))),
             "y[ramp(i, 1, 2)] = x2(0.099975586)\n");
   EXPECT_EQ(widened(put(f, i, ir::make_float(0.1))), "f[i] = 0.1\n");
 }
@@ -138,14 +139,14 @@ TEST_F(WidenStorage, CastsToHalfRoundOnce) {
   const ir::Buffer s = global("s", Type::i(16), 4), c = global("c", Type::i(8), 4),
                    u = global("u", Type::u(8), 4);
   const ir::Buffer q = global("q", kBool, 4);
-  EXPECT_EQ(half_value(make_cast(kHalf, at(f, 0))), "float32(float16(f[0]))");
-  EXPECT_EQ(half_value(make_cast(kHalf, at(d, 0))), "float32(float16(d[0]))");
-  EXPECT_EQ(half_value(make_cast(kHalf, at(n, 0))), "float32(float16(float32(n[0])))");
-  EXPECT_EQ(half_value(make_cast(kHalf, at(s, 0))), "float32(float16(float32(s[0])))");
+  EXPECT_EQ(half_value(make_cast(kFloat16Stored, at(f, 0))), "float32(float16(f[0]))");
+  EXPECT_EQ(half_value(make_cast(kFloat16Stored, at(d, 0))), "float32(float16(d[0]))");
+  EXPECT_EQ(half_value(make_cast(kFloat16Stored, at(n, 0))), "float32(float16(float32(n[0])))");
+  EXPECT_EQ(half_value(make_cast(kFloat16Stored, at(s, 0))), "float32(float16(float32(s[0])))");
   // Exact: 8 bits fit into the 11 of a half's significand.
-  EXPECT_EQ(half_value(make_cast(kHalf, at(c, 0))), "float32(c[0])");
-  EXPECT_EQ(half_value(make_cast(kHalf, at(u, 0))), "float32(u[0])");
-  EXPECT_EQ(half_value(make_cast(kHalf, at(q, 0))), "float32(q[0: uint8] != uint8(0))");
+  EXPECT_EQ(half_value(make_cast(kFloat16Stored, at(c, 0))), "float32(c[0])");
+  EXPECT_EQ(half_value(make_cast(kFloat16Stored, at(u, 0))), "float32(u[0])");
+  EXPECT_EQ(half_value(make_cast(kFloat16Stored, at(q, 0))), "float32(q[0: uint8] != uint8(0))");
 }
 
 TEST_F(WidenStorage, CastsFromHalf) {
@@ -171,17 +172,17 @@ TEST_F(WidenStorage, HalfArithmetic) {
   EXPECT_EQ(value(make_call(Intrinsic::Floor, {a})), "floor(x[0])");
   EXPECT_EQ(value(make_call(Intrinsic::Exp, {a})), "float16(exp(float32(x[0])))");
   EXPECT_EQ(value(make_call(Intrinsic::NativeExp, {a})), "float16(native_exp(float32(x[0])))");
-  EXPECT_EQ(value(ir::make_float(0.1, kHalf)), "float16(0.0999755859375)");
-  EXPECT_EQ(value(make_cast(kHalf, at(f, 0))), "float16(f[0])");
+  EXPECT_EQ(value(ir::make_float(0.1, kFloat16Stored)), "float16(0.0999755859375)");
+  EXPECT_EQ(value(make_cast(kFloat16Stored, at(f, 0))), "float16(f[0])");
   const ir::Buffer d = global("d", Type::f(64), 4), n = global("n", kInt32, 4);
-  EXPECT_EQ(value(make_cast(kHalf, at(d, 0))), "float16(d[0])");
-  EXPECT_EQ(value(make_cast(kHalf, at(n, 0))), "float16(float32(n[0]))");
+  EXPECT_EQ(value(make_cast(kFloat16Stored, at(d, 0))), "float16(d[0])");
+  EXPECT_EQ(value(make_cast(kFloat16Stored, at(n, 0))), "float16(float32(n[0]))");
   EXPECT_EQ(kept(put(f, i, make_cast(kFloat32, a * b))), "f[i] = float32(x[0] * x[1])\n");
-  const ir::Buffer l = local("l", kHalf, 4);
-  const Expr v = ir::make_var("v", kHalf);
+  const ir::Buffer l = local("l", kFloat16Stored, 4);
+  const Expr v = ir::make_var("v", kFloat16Stored);
   const Stmt let = make_let(v, a * b, make_allocate(l, put(l, i, v)));
   EXPECT_EQ(kept(let), to_string(let));
-  const ir::Buffer s = texture("s", kHalf, 4, 4), t = texture("t", kHalf, 4, 4);
+  const ir::Buffer s = texture("s", kFloat16Stored, 4, 4), t = texture("t", kFloat16Stored, 4, 4);
   const Stmt copy = make_texture_store(t, i, i, texel(s, i, i));
   EXPECT_EQ(kept(copy), to_string(copy));
   EXPECT_THROW(kept(put(y, i, make_fma(a, b, a))), UserError);
@@ -189,11 +190,11 @@ TEST_F(WidenStorage, HalfArithmetic) {
 
 // Variables and arrays of a thread or block hold rounded values in float32.
 TEST_F(WidenStorage, VariablesAndArraysOfHalf) {
-  const Expr v = ir::make_var("v", kHalf);
+  const Expr v = ir::make_var("v", kFloat16Stored);
   const Stmt let = widen_storage(make_let(v, a * b, put(y, i, v)), opencl_dialect({}));
   EXPECT_EQ(to_string(let),
             "let v: float32 = float32(float16(x[0: float32] * x[1: float32]))\ny[i] = v\n");
-  const ir::Buffer l = local("l", kHalf, 4), s = shared("s", kHalf, 8);
+  const ir::Buffer l = local("l", kFloat16Stored, 4), s = shared("s", kFloat16Stored, 8);
   EXPECT_EQ(
       widened(make_allocate(l, make_allocate(s, ir::make_seq({put(l, i, a * b), put(s, i, at(l, i)),
                                                               put(y, i, at(s, 3))})))),
@@ -227,7 +228,7 @@ TEST_F(WidenStorage, TexelsHave32Bits) {
     return text.substr(text.find("y=i, ") + 5);
   };
   EXPECT_EQ(copied(kFloat32), "texture2d.load(s, x=i, y=i: float32x4): float32x4)\n");
-  EXPECT_EQ(copied(kHalf), "texture2d.load(s, x=i, y=i: float32x4): float32x4)\n");
+  EXPECT_EQ(copied(kFloat16Stored), "texture2d.load(s, x=i, y=i: float32x4): float32x4)\n");
   EXPECT_EQ(copied(Type::i(8)),
             "int32x4(int8x4(texture2d.load(s, x=i, y=i: int32x4))): int32x4)\n");
   EXPECT_EQ(copied(Type::i(16)),
@@ -237,7 +238,7 @@ TEST_F(WidenStorage, TexelsHave32Bits) {
             "uint32x4(uint8x4(texture2d.load(s, x=i, y=i: uint32x4))): uint32x4)\n");
   EXPECT_EQ(copied(Type::u(32)), "texture2d.load(s, x=i, y=i: uint32x4): uint32x4)\n");
   // The value is rounded before the write, which might round differently.
-  const ir::Buffer h = texture("h", kHalf, 4, 4);
+  const ir::Buffer h = texture("h", kFloat16Stored, 4, 4);
   const Expr four = vector_at(x, i, 4);
   EXPECT_EQ(widened(make_texture_store(h, i, i, four * four)),
             "texture2d.store(h, x=i, y=i, float32x4(float16x4(x[ramp(i, 1, 4): float32x4] * "
@@ -271,8 +272,8 @@ using HalfOperation = float (*)(float, float);
 void expect_half_arithmetic(const std::function<Expr(Expr, Expr)>& make, HalfOperation reference,
                             int lanes) {
   constexpr int kCount = 65536;
-  const ir::Buffer x = global("x", kHalf, kCount), y = global("y", kHalf, kCount),
-                   z = global("z", kHalf, kCount);
+  const ir::Buffer x = global("x", kFloat16Stored, kCount), y = global("y", kFloat16Stored, kCount),
+                   z = global("z", kFloat16Stored, kCount);
   TestKernel kernel;
   const Expr block = kernel.axis("blockIdx.x", kCount / 64 / lanes);
   const Expr i = block * (64 * lanes) + kernel.axis("threadIdx.x", 64) * lanes;
@@ -335,9 +336,9 @@ TEST(HalfArithmetic, DoubleIsRoundedOnce) {
   const std::vector<double> inputs = {1 + std::ldexp(1, -11) + std::ldexp(1, -40),
                                       1 + std::ldexp(1, -11) - std::ldexp(1, -40), 65519.99999999,
                                       std::ldexp(1, -25) + std::ldexp(1, -60)};
-  const ir::Buffer d = global("d", Type::f(64), 4), h = global("h", kHalf, 4);
-  const ir::Program program = TestKernel().program(
-      put_vector(h, make_int(0), make_cast(kHalf.with_lanes(4), vector_at(d, make_int(0), 4))));
+  const ir::Buffer d = global("d", Type::f(64), 4), h = global("h", kFloat16Stored, 4);
+  const ir::Program program = TestKernel().program(put_vector(
+      h, make_int(0), make_cast(kFloat16Stored.with_lanes(4), vector_at(d, make_int(0), 4))));
   std::vector<HostArray> arguments = {HostArray::of(std::vector<uint16_t>(4)),
                                       HostArray::of(inputs)};
   run(program, arguments);
@@ -378,11 +379,11 @@ TEST(StorageRun, TexturesOfAllTypes) {
 
 TEST(StorageRun, HalfTextures) {
   constexpr int kWidth = 128;
-  const ir::Buffer from = texture("from", kHalf, kWidth, kWidth),
-                   to = texture("to", kHalf, kWidth, kWidth);
+  const ir::Buffer from = texture("from", kFloat16Stored, kWidth, kWidth),
+                   to = texture("to", kFloat16Stored, kWidth, kWidth);
   TestKernel kernel;
   const Expr y = kernel.axis("blockIdx.x", kWidth), x = kernel.axis("threadIdx.x", kWidth);
-  const Expr value = texel(from, x, y) * ir::make_const(1.0009765625, kHalf.with_lanes(4));
+  const Expr value = texel(from, x, y) * ir::make_const(1.0009765625, kFloat16Stored.with_lanes(4));
   std::vector<HostArray> arguments = {HostArray::of(std::vector<uint16_t>(65536)),
                                       HostArray::of(all_halves())};
   run(kernel.program(make_texture_store(to, x, y, value)), arguments);

@@ -182,7 +182,7 @@ host::FunctionLibrary library() {
                         {"twice_at_origins", twice_at_origins}}};
 }
 
-EncodeNative native_fill(std::uint64_t bytes, std::byte value) {
+EncodeNative host_fill(std::uint64_t bytes, std::byte value) {
   return [=](const NativeCommands& commands) {
     std::byte* memory = host::native_memory(std::get<BoundBuffer>(commands.memory[0]));
     std::fill_n(memory, bytes, value);
@@ -201,7 +201,7 @@ const Registration kHost({.name = "host",
                                 return kernels_in(KernelFormat::HostFunctions, "conformance",
                                                   std::move(entry_points));
                               },
-                          .native_fill = native_fill,
+                          .native_fill = host_fill,
                           .exhaustible = true});
 
 }  // namespace

@@ -103,7 +103,7 @@ ExecutableDesc broken() {
                     {{.name = "broken", .params = {}}});
 }
 
-EncodeNative native_fill(std::uint64_t bytes, std::byte value) {
+EncodeNative opencl_fill(std::uint64_t bytes, std::byte value) {
   return [=](const NativeCommands& commands) -> Status {
     TL_ASSIGN_OR_RETURN(const auto api, opencl::load_api(opencl::DriverOptions().loader_paths));
     const opencl::NativeHandles& handles = *opencl::native_handles(commands);
@@ -124,7 +124,7 @@ const Registration kOpenCl(
      .kernels = kernels,
      .broken = broken,
      .broken_says = "undeclared_name",
-     .native_fill = native_fill,
+     .native_fill = opencl_fill,
      .exclusions = {{.test = "Dispatches.OfAKernelThatTakesItsTime",
                      .device = "llvmpipe",
                      .reason = "llvmpipe leaves any loop after 65,535 "

@@ -109,19 +109,19 @@ void draw_registry(World& world) {
     const char* path;
     StatusCode code;
   };
-  constexpr std::array kRows = {Row{"null", StatusCode::Ok},
-                                Row{"null://", StatusCode::Ok},
-                                Row{"null://0", StatusCode::Ok},
-                                Row{"null://null", StatusCode::Ok},
-                                Row{"null://1", StatusCode::NotFound},
-                                Row{"null://99999999999999999999999", StatusCode::NotFound},
-                                Row{"null://-1", StatusCode::NotFound},
-                                Row{"other://0", StatusCode::NotFound},
-                                Row{"none://0", StatusCode::Unavailable},
-                                Row{"null:0", StatusCode::InvalidArgument},
-                                Row{"://0", StatusCode::InvalidArgument},
-                                Row{"", StatusCode::InvalidArgument}};
-  const Row& row = world.random.pick(kRows);
+  constexpr std::array kPaths = {Row{"null", StatusCode::Ok},
+                                 Row{"null://", StatusCode::Ok},
+                                 Row{"null://0", StatusCode::Ok},
+                                 Row{"null://null", StatusCode::Ok},
+                                 Row{"null://1", StatusCode::NotFound},
+                                 Row{"null://99999999999999999999999", StatusCode::NotFound},
+                                 Row{"null://-1", StatusCode::NotFound},
+                                 Row{"other://0", StatusCode::NotFound},
+                                 Row{"none://0", StatusCode::Unavailable},
+                                 Row{"null:0", StatusCode::InvalidArgument},
+                                 Row{"://0", StatusCode::InvalidArgument},
+                                 Row{"", StatusCode::InvalidArgument}};
+  const Row& row = world.random.pick(kPaths);
   world.call("open(\"{}\")", row.path);
   const auto opened = registry.open(row.path);
   world.expect(opened.status(), row.code == StatusCode::Ok, row.code);

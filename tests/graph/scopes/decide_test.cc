@@ -15,16 +15,11 @@ namespace {
 using schedule::testing::faults;
 using testing::add_sum;
 using testing::Choices;
+using testing::empty_graph;
+using testing::kTexture;
 
 const Choices kEither = {{{{"global"}, 0}, {{"texture"}, 0}}};
-const Choices kTexture = {{{{"texture"}, 0}}};
 constexpr std::uint64_t kBytes = 16 * 16 * 4 * 4;  // of a tensor, in a buffer and in a texture
-
-Graph empty_graph() {
-  Graph graph;
-  graph.name = "net";
-  return graph;
-}
 
 TensorId add_input(Graph& graph, const Shape& shape = {16, 16, 4}) {
   return graph.add_input("x", ir::kFloat32, shape);

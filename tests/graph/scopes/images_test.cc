@@ -18,7 +18,7 @@ namespace {
 
 using testing::add_sum;
 
-const ir::Shape kShape = {16, 16, 4};
+const ir::Shape kImageShape = {16, 16, 4};
 
 // Four sums in a row, of which the last one also reads the first: a residual. Each costs 1000 in
 // textures and `buffer` in buffers. Those that write or read the residual may have it, and only it,
@@ -26,7 +26,7 @@ const ir::Shape kShape = {16, 16, 4};
 Graph with_residual(double buffer) {
   Graph graph;
   graph.name = "net";
-  TensorId last = graph.add_input("x", ir::kFloat32, {kShape.begin(), kShape.end()});
+  TensorId last = graph.add_input("x", ir::kFloat32, {kImageShape.begin(), kImageShape.end()});
   const testing::Choices both = {{{{"global"}, buffer}, {{"texture"}, 1000}}};
   const testing::Choices to = {
       {{{"global"}, buffer}, {{"texture"}, 1000}, {{"texture", "global"}, 1001}}};
@@ -125,7 +125,7 @@ TEST(Offers, AnAlternativeThatMayFailIsLeftOut) {
   Graph graph;
   graph.name = "net";
   graph.target.features.images = false;
-  const TensorId x = graph.add_input("x", ir::kFloat32, {kShape.begin(), kShape.end()});
+  const TensorId x = graph.add_input("x", ir::kFloat32, {kImageShape.begin(), kImageShape.end()});
   graph.mark_output(add_sum(graph, "sum", {x}, {{{{"global"}, 10}, {{"texture"}, 1}}}));
   for (Alternative& each : graph.nodes.front().alternatives) {
     auto program = std::make_shared<lower::Lowering>(*each.program);

@@ -17,7 +17,7 @@
 namespace texloom::graph {
 namespace {
 
-const ir::Shape kShape = {2, 2, 2, 2, 2};
+const ir::Shape kOfferedShape = {2, 2, 2, 2, 2};
 
 // A graph of nodes that read `tensor`, each in a layout of its own: the axes in another order.
 void add_readers(Graph& graph, TensorId tensor, std::size_t count) {
@@ -30,7 +30,7 @@ void add_readers(Graph& graph, TensorId tensor, std::size_t count) {
     const std::string layout = fmt::format(
         "buffer[(a, b, c, d, e) -> rows=(), cols=({}), lanes=()]", fmt::join(axes, ", "));
     program->arguments[0].declaration->layout =
-        schedule::parse_storage("global", layout, kShape, {}).layout;
+        schedule::parse_storage("global", layout, kOfferedShape, {}).layout;
     graph.nodes.back().alternatives.front().program = std::move(program);
     graph.mark_output(output);
     ASSERT_TRUE(std::next_permutation(axes.begin(), axes.end()));
@@ -54,7 +54,9 @@ Choice choice_for(const Graph& graph) {
 Graph graph_with_readers(std::size_t count) {
   Graph graph;
   graph.name = "net";
-  add_readers(graph, graph.add_input("x", ir::kFloat32, {kShape.begin(), kShape.end()}), count);
+  add_readers(graph,
+              graph.add_input("x", ir::kFloat32, {kOfferedShape.begin(), kOfferedShape.end()}),
+              count);
   return graph;
 }
 
@@ -70,7 +72,8 @@ TEST(Offers, ATensorMayHaveAsManyStoragesAsTheSearchHolds) {
 TEST(Offers, AConstantMayHaveMore) {
   Graph graph;
   graph.name = "net";
-  const TensorId w = graph.add_constant("w", ir::kFloat32, {kShape.begin(), kShape.end()}, nullptr);
+  const TensorId w =
+      graph.add_constant("w", ir::kFloat32, {kOfferedShape.begin(), kOfferedShape.end()}, nullptr);
   add_readers(graph, w, kMaxStorages + 8);
   const Offers offers = offers_of(graph);
   EXPECT_EQ(offers.storages[w].size(), kMaxStorages + 8);

@@ -6,9 +6,7 @@
 namespace texloom::graph {
 namespace {
 
-using ir::Shape;
-
-Stored stored(const Shape& shape, const char* scope) {
+Stored stored(const ir::Shape& shape, const char* scope) {
   return stored_as({*ir::parse_scope(scope), {}}, {shape.begin(), shape.end()}, ir::kFloat32, {},
                    "T", {});
 }
@@ -21,8 +19,8 @@ std::string text_of(const std::optional<std::vector<PartPlace>>& places) {
   return text;
 }
 
-std::string places(const Shape& a, const Shape& b, std::size_t axis, const char* scope) {
-  Shape whole = a;
+std::string places(const ir::Shape& a, const ir::Shape& b, std::size_t axis, const char* scope) {
+  ir::Shape whole = a;
   whole[axis] += b[axis];
   return text_of(part_places({stored(a, scope), stored(b, scope)}, stored(whole, scope), axis));
 }

@@ -12,20 +12,15 @@ namespace texloom::graph {
 namespace {
 
 using testing::add_sum;
+using testing::empty_graph;
+using testing::kTexture;
 
 const testing::Choices kBuffer = {{{{"global"}, 0}}};
-const testing::Choices kTexture = {{{{"texture"}, 0}}};
 
-Graph empty_graph() {
-  Graph graph;
-  graph.name = "net";
-  return graph;
-}
-
-TensorId add_input(Graph& graph) { return graph.add_input("x", ir::kFloat32, {4, 8, 4}); }
+TensorId add_plain_input(Graph& graph) { return graph.add_input("x", ir::kFloat32, {4, 8, 4}); }
 
 // Compiles the graph with a source of all costs, whose keys are signatures.
-CompiledGraph compiled(Graph graph, bool may_fold = true) {
+CompiledGraph compiled_with_signatures(Graph graph, bool may_fold = true) {
   for (Node& node : graph.nodes) {
     for (Alternative& alternative : node.alternatives) alternative.cost.reset();
   }
@@ -50,40 +45,40 @@ void expect_costs_of_what_runs(const CompiledGraph& graph, std::size_t without_k
 // A texture that is converted from an input begins at the corner of its image.
 TEST(SiteCosts, OfReadersOfAConvertedInput) {
   Graph graph = empty_graph();
-  const TensorId x = add_input(graph);
+  const TensorId x = add_plain_input(graph);
   const TensorId a = add_sum(graph, "a", {x}, kBuffer);
   const TensorId b = add_sum(graph, "b", {x}, kTexture);
   graph.mark_output(add_sum(graph, "c", {a, b}, kTexture));
-  const CompiledGraph made = compiled(graph);
+  const CompiledGraph made = compiled_with_signatures(graph);
   EXPECT_EQ(made.summary.conversions.size(), 2U);
   expect_costs_of_what_runs(made);
 }
 
 TEST(SiteCosts, OfReadersOfAConvertedOutput) {
   Graph graph = empty_graph();
-  const TensorId a = add_sum(graph, "a", {add_input(graph)}, kBuffer);
+  const TensorId a = add_sum(graph, "a", {add_plain_input(graph)}, kBuffer);
   graph.mark_output(a);
   graph.mark_output(add_sum(graph, "b", {a}, kTexture));
-  expect_costs_of_what_runs(compiled(graph));
+  expect_costs_of_what_runs(compiled_with_signatures(graph));
 }
 
 // A tensor that one node wants in an image of its own has such an image for all.
 TEST(SiteCosts, OfReadersOfAnExactImage) {
   Graph graph = empty_graph();
-  const TensorId a = add_sum(graph, "a", {add_input(graph)}, kTexture);
+  const TensorId a = add_sum(graph, "a", {add_plain_input(graph)}, kTexture);
   const TensorId b = add_sum(graph, "b", {a}, kTexture, true);
   graph.mark_output(add_sum(graph, "c", {a, b}, kTexture));
-  expect_costs_of_what_runs(compiled(graph));
+  expect_costs_of_what_runs(compiled_with_signatures(graph));
 }
 
 TEST(SiteCosts, OfConcatenationsAndConversions) {
   Graph graph = empty_graph();
-  const TensorId x = add_input(graph);
+  const TensorId x = add_plain_input(graph);
   const TensorId a = add_sum(graph, "a", {x}, kBuffer);
   const TensorId b = add_sum(graph, "b", {a}, kTexture);
   const TensorId c = testing::add_concatenation(graph, "c", {a, b}, 1);
   graph.mark_output(add_sum(graph, "d", {c}, kTexture));
-  expect_costs_of_what_runs(compiled(graph));
+  expect_costs_of_what_runs(compiled_with_signatures(graph));
 }
 
 // The cost of a folded site follows from that of the plain one, whose measurement would be another.
@@ -96,10 +91,10 @@ TEST(SiteCosts, OfFoldedTextures) {
     const TensorId b = add_sum(graph, name + ".b", {a}, kTexture);
     graph.mark_output(add_sum(graph, name + ".c", {b}, kTexture));
   }
-  const CompiledGraph folded = compiled(graph);
+  const CompiledGraph folded = compiled_with_signatures(graph);
   EXPECT_EQ(folded.summary.folds.size(), 2U);
   expect_costs_of_what_runs(folded, 3);
-  const CompiledGraph plain = compiled(graph, false);
+  const CompiledGraph plain = compiled_with_signatures(graph, false);
   EXPECT_TRUE(plain.summary.folds.empty());
   expect_costs_of_what_runs(plain);
 }

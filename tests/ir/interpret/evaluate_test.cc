@@ -11,14 +11,14 @@ namespace {
 using namespace testing;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using Values = std::vector<double>;
+using Lanes = std::vector<double>;
 
 // -- Expressions. Operands are loaded so that nothing folds.
 
 class InterpretExpr : public InterpretTest {
  protected:
   // The lanes of the expression's value, as a kernel stores them.
-  Values lanes(const Expr& e) {
+  Lanes lanes(const Expr& e) {
     const Buffer out = param("out", e->type.element(), e->type.lanes);
     EXPECT_THAT(run(make_store(out, {ramp(make_int(0), e->type.lanes)}, e)), IsEmpty());
     return values(out);
@@ -34,7 +34,7 @@ class InterpretExpr : public InterpretTest {
 
 struct ExprCase {
   Expr e;
-  Values expected;
+  Lanes expected;
 };
 
 // An expression of each kind in nodes.def.
@@ -71,30 +71,30 @@ TEST_F(InterpretExpr, EveryKind) {
 }
 
 TEST_F(InterpretExpr, VectorsLaneByLane) {
-  EXPECT_EQ(lanes(n4 + four_ints), Values({9, -3, 6, 4}));
-  EXPECT_EQ(lanes(make_select(p4, n4, four_ints)), Values({5, 4, 2, 4}));
-  EXPECT_EQ(lanes(make_select(at(p, 0), n4, four_ints)), Values({5, -7, 2, 0}));
-  EXPECT_EQ(lanes(make_cast(kFloat32.with_lanes(4), n4)), Values({5, -7, 2, 0}));
-  EXPECT_EQ(lanes(make_call(Intrinsic::Abs, {x4})), Values({1.5, 2, 3, 4}));
-  EXPECT_EQ(lanes(make_fma(x4, x4, x4)), Values({3.75, 2, 12, 20}));
-  EXPECT_EQ(lanes(make_binary(BinaryOp::Lt, n4, four_ints)), Values({0, 1, 1, 1}));
-  EXPECT_EQ(lanes(make_binary(BinaryOp::Or, p4, make_not(p4))), Values({1, 1, 1, 1}));
+  EXPECT_EQ(lanes(n4 + four_ints), Lanes({9, -3, 6, 4}));
+  EXPECT_EQ(lanes(make_select(p4, n4, four_ints)), Lanes({5, 4, 2, 4}));
+  EXPECT_EQ(lanes(make_select(at(p, 0), n4, four_ints)), Lanes({5, -7, 2, 0}));
+  EXPECT_EQ(lanes(make_cast(kFloat32.with_lanes(4), n4)), Lanes({5, -7, 2, 0}));
+  EXPECT_EQ(lanes(make_call(Intrinsic::Abs, {x4})), Lanes({1.5, 2, 3, 4}));
+  EXPECT_EQ(lanes(make_fma(x4, x4, x4)), Lanes({3.75, 2, 12, 20}));
+  EXPECT_EQ(lanes(make_binary(BinaryOp::Lt, n4, four_ints)), Lanes({0, 1, 1, 1}));
+  EXPECT_EQ(lanes(make_binary(BinaryOp::Or, p4, make_not(p4))), Lanes({1, 1, 1, 1}));
 }
 
 // An operand that is not selected is not evaluated; here it would be out of bounds.
 TEST_F(InterpretExpr, Laziness) {
   const Expr outside = at(n, first + 100), bad = outside < make_int(0);
-  EXPECT_EQ(lanes(make_select(at(p, 0), first, outside)), Values({5}));
-  EXPECT_EQ(lanes(make_select(at(p, 1), outside, second)), Values({-7}));
-  EXPECT_EQ(lanes(at(p, 1) && bad), Values({0}));
-  EXPECT_EQ(lanes(make_binary(BinaryOp::Or, at(p, 0), bad)), Values({1}));
+  EXPECT_EQ(lanes(make_select(at(p, 0), first, outside)), Lanes({5}));
+  EXPECT_EQ(lanes(make_select(at(p, 1), outside, second)), Lanes({-7}));
+  EXPECT_EQ(lanes(at(p, 1) && bad), Lanes({0}));
+  EXPECT_EQ(lanes(make_binary(BinaryOp::Or, at(p, 0), bad)), Lanes({1}));
   // The same for each lane.
   const Expr partly = at(n, make_ramp(first - 5, make_int(2), 4));
   const Expr inside = make_ramp(first - 5, make_int(2), 4) < four_ints;
-  EXPECT_EQ(lanes(make_select(inside, partly, four_ints)), Values({5, 2, 4, 4}));
-  EXPECT_EQ(lanes(inside && (partly < four_ints)), Values({0, 1, 0, 0}));
+  EXPECT_EQ(lanes(make_select(inside, partly, four_ints)), Lanes({5, 2, 4, 4}));
+  EXPECT_EQ(lanes(inside && (partly < four_ints)), Lanes({0, 1, 0, 0}));
   EXPECT_EQ(lanes(make_select(inside, make_pack({first, second, outside, outside}), four_ints)),
-            Values({5, -7, 4, 4}));
+            Lanes({5, -7, 4, 4}));
 }
 
 // In legalized code a vector select or `and` evaluates both operands.
@@ -107,7 +107,7 @@ TEST_F(InterpretExpr, VectorsAreEagerOnceLegalized) {
       "k.py:3: out of bounds in k, block (0, 0, 0) thread (0, 0, 0): n[4] lies outside n of extent "
       "4"};
   EXPECT_EQ(run(put_vector(out, make_int(0), make_select(inside, partly, four_ints))), outside);
-  EXPECT_EQ(values(out), Values({5, 2, 4, 4}));
+  EXPECT_EQ(values(out), Lanes({5, 2, 4, 4}));
   const Expr both = make_select(inside && (partly < four_ints), n4, four_ints);
   EXPECT_EQ(run(put_vector(out, make_int(0), both)), outside);
   // A scalar condition still evaluates only one operand.
@@ -131,16 +131,16 @@ TEST_F(InterpretExpr, WidenedAccesses) {
                   make_texture_store(copy, make_int(0), make_int(0), texel),
               })),
               IsEmpty());
-  EXPECT_EQ(values(half), Values({0.5, 2048}));
-  EXPECT_EQ(values(flag), Values({1, 0}));
-  EXPECT_EQ(values(copy), Values({-3, 4, 5, 6}));
+  EXPECT_EQ(values(half), Lanes({0.5, 2048}));
+  EXPECT_EQ(values(flag), Lanes({1, 0}));
+  EXPECT_EQ(values(copy), Lanes({-3, 4, 5, 6}));
   // float32(float16(x)) rounds.
   const Expr rounded = make_cast(kFloat32, make_cast(Type::f(16), wide + make_float(2048)));
   EXPECT_THAT(
       run(make_seq({put(out, make_int(0), rounded), put(out, make_int(1), make_cast(kFloat32, one)),
                     put_vector(out, make_int(2), make_cast(f4, texel))})),
       IsEmpty());
-  EXPECT_EQ(values(out), Values({2048, 1, -3, 4, 5, 6}));
+  EXPECT_EQ(values(out), Lanes({2048, 1, -3, 4, 5, 6}));
 }
 
 }  // namespace

@@ -11,7 +11,6 @@ namespace texloom::lower {
 namespace {
 
 using namespace testing;
-using ir::at;
 using ir::Buffer;
 using ir::Expr;
 using ir::kFloat32;

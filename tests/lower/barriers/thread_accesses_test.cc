@@ -9,7 +9,6 @@
 namespace texloom::lower::testing {
 namespace {
 
-using ir::at;
 using ir::Expr;
 using ir::global;
 using ir::kFloat32;

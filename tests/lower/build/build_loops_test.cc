@@ -16,13 +16,13 @@ using ir::Exprs;
 using ir::make_int;
 using ir::Tensor;
 
-std::string built(const Te& te, const std::vector<Tensor>& arguments) {
+std::string built_loops(const Te& te, const std::vector<Tensor>& arguments) {
   return after("build_loops", te, arguments);
 }
 
 TEST(BuildLoops, OneStage) {
   const Tensor a = placeholder("A", {4, 6}), b = plus_one(a, "B");
-  EXPECT_EQ(built(Te({b}), {a, b}),
+  EXPECT_EQ(built_loops(Te({b}), {a, b}),
             "nest B {\n"
             "  for i < 4 {\n"
             "    for j < 6 {\n"
@@ -73,7 +73,7 @@ TEST(BuildLoops, LoopKinds) {
   te.bind(b, te.axis(b, 0), "threadIdx.y");
   te.unroll(b, te.axis(b, 1));
   te.vectorize(b, te.axis(b, 2));
-  EXPECT_EQ(built(te, {a, b}),
+  EXPECT_EQ(built_loops(te, {a, b}),
             "nest B {\n"
             "  thread<threadIdx.y> i < 2 {\n"
             "    unrolled j < 4 {\n"
@@ -109,7 +109,7 @@ TEST(BuildLoops, AttachedStages) {
   te.bind(d, te.axis(d, 0), "blockIdx.x");
   te.compute_at(b, d, te.axis(d, 0));
   te.compute_at(c, d, te.axis(d, 0));
-  EXPECT_EQ(built(te, {a, d}),
+  EXPECT_EQ(built_loops(te, {a, d}),
             "nest D {\n"
             "  thread<blockIdx.x> i < 8 {\n"
             "    buffer.alloca B: shared float32[1, 16]\n"
@@ -138,7 +138,7 @@ TEST(BuildLoops, AttachedToASplitLoop) {
   te.compute_at(b, c, te.axis(c, 0));
   te.set_scope(b, "local");
   te.split(c, te.axis(c, 0), 4);
-  EXPECT_EQ(built(te, {a, c}),
+  EXPECT_EQ(built_loops(te, {a, c}),
             "nest C {\n"
             "  for i.outer < 4 {\n"
             "    for i.inner < 4 {\n"
@@ -156,7 +156,8 @@ TEST(BuildLoops, InlinedStages) {
   const Tensor a = placeholder("A", {4}), b = plus_one(a, "B"), c = plus_one(b, "C");
   Te te({c});
   te.compute_inline(b);
-  EXPECT_EQ(built(te, {a, c}), "nest C {\n  for i < 4 {\n    C[i] = A[i] + 1.0 + 1.0\n  }\n}\n");
+  EXPECT_EQ(built_loops(te, {a, c}),
+            "nest C {\n  for i < 4 {\n    C[i] = A[i] + 1.0 + 1.0\n  }\n}\n");
 }
 
 TEST(BuildLoops, Guards) {
@@ -164,7 +165,7 @@ TEST(BuildLoops, Guards) {
   Te te({b});
   te.split(b, te.axis(b, 0), 4);
   te.split(b, te.axis(b, 1), 3);
-  EXPECT_EQ(built(te, {a, b}),
+  EXPECT_EQ(built_loops(te, {a, b}),
             "nest B {\n"
             "  for i.outer < 3 {\n"
             "    for i.inner < 4 {\n"
@@ -187,7 +188,7 @@ TEST(BuildLoops, IndicesOfReads) {
   const Tensor b = plus_one(a, "B");
   const Tensor c =
       compute("C", {8}, [&](const Exprs& i) { return at(b, {i[0] + 3}) + at(a, {at(x, i)}); });
-  EXPECT_EQ(built(Te({c}), {a, x, c}),
+  EXPECT_EQ(built_loops(Te({c}), {a, x, c}),
             "nest B {\n"
             "  for i < 8 {\n"
             "    B[i] = A[i + 3] + 1.0\n"
@@ -212,7 +213,7 @@ std::string attached(std::string_view scope, const std::vector<Tensor>& inputs, 
   const auto [outer, inner] = te.split(c, te.axis(c, 0), 4);
   te.compute_at(b, c, outer);
   te.set_scope(b, scope);
-  const std::string text = built(te, inputs);
+  const std::string text = built_loops(te, inputs);
   const size_t begin = text.find("for i < 4 {\n") + 12;
   return text.substr(begin, text.find("for i.inner") - begin);
 }
@@ -248,7 +249,7 @@ TEST(BuildLoops, LoopsBeyondALocalBuffer) {
   te.compute_at(b, c, outer);
   te.set_scope(b, "local");
   te.split(b, te.axis(b, 0), 3);
-  const std::string text = built(te, {a, c});
+  const std::string text = built_loops(te, {a, c});
   EXPECT_NE(text.find("if i.outer.1 * 3 + i.inner < 4 && "), std::string::npos) << text;
 }
 
@@ -259,7 +260,7 @@ TEST(BuildLoops, TexturesMayBeReadAnywhere) {
   const auto [outer, inner] = te.split(c, te.axis(c, 0), 4);
   te.compute_at(b, c, outer);
   te.set_scope(b, "local");
-  const std::string text = built(te, {a, c});
+  const std::string text = built_loops(te, {a, c});
   EXPECT_NE(text.find("for j < 4 {\n        B[i, j] = A[i.outer * 4 + i, j] + 1.0\n"),
             std::string::npos)
       << text;

@@ -14,14 +14,14 @@ using ir::IterVar;
 using ir::Tensor;
 using ::testing::HasSubstr;
 
-std::string built(const Te& te, const std::vector<Tensor>& arguments) {
+std::string built_reductions(const Te& te, const std::vector<Tensor>& arguments) {
   return after("build_loops", te, arguments);
 }
 
 // C(i, j) = the sum of A(i, k) over k.
 class BuildReductions : public ::testing::Test {
  protected:
-  std::string all() const { return built(te, {a, c}); }
+  std::string all() const { return built_reductions(te, {a, c}); }
 
   IterVar k = reduce_axis("k", 10);
   Tensor a = placeholder("A", {4, 10});
@@ -116,7 +116,7 @@ TEST_F(BuildReductions, Conditions) {
   });
   Te own({d});
   own.split(d, k, 4);
-  EXPECT_EQ(built(own, {a, d}),
+  EXPECT_EQ(built_reductions(own, {a, d}),
             "nest D {\n"
             "  for i < 4 {\n"
             "    D[i] = -3.4028235e+38\n"
@@ -138,18 +138,18 @@ TEST_F(BuildReductions, EndWhereTheConditionDoes) {
   const Tensor upper = compute("U", {1}, [&](const Exprs&) {
     return sum(at(rows, {k->var, j4->var}), {k, j4}, k->var <= j4->var);
   });
-  EXPECT_THAT(built(Te({upper}), {rows, upper}), HasSubstr("for k < 4 {"));
+  EXPECT_THAT(built_reductions(Te({upper}), {rows, upper}), HasSubstr("for k < 4 {"));
   const Tensor lower = compute("L", {1}, [&](const Exprs&) {
     return sum(at(rows, {k->var, j4->var}), {k, j4}, j4->var <= k->var);
   });
-  EXPECT_THAT(built(Te({lower}), {rows, lower}), HasSubstr("for j < min(4, k + 1) {"));
+  EXPECT_THAT(built_reductions(Te({lower}), {rows, lower}), HasSubstr("for j < min(4, k + 1) {"));
 }
 
 TEST_F(BuildReductions, OfEverything) {
   const IterVar r = reduce_axis("r", 4);
   const Tensor d =
       compute("D", {}, [&](const Exprs&) { return sum(at(a, {r->var, k->var}), {r, k}); });
-  EXPECT_EQ(built(Te({d}), {a, d}),
+  EXPECT_EQ(built_reductions(Te({d}), {a, d}),
             "nest D {\n"
             "  thread<blockIdx.x> one < 1 {\n"
             "    D[] = 0.0\n"
@@ -198,7 +198,7 @@ TEST_F(BuildReductions, LocalAccumulators) {
   const auto [outer, inner] = own.split(d, own.axis(d, 0), 3);
   own.compute_at(cache, d, outer);
   own.split(cache, k, 5);
-  EXPECT_EQ(built(own, {wide, d}),
+  EXPECT_EQ(built_reductions(own, {wide, d}),
             "nest D {\n"
             "  for i.outer < 2 {\n"
             "    buffer.alloca D.local: local float32[3]\n"
@@ -230,7 +230,7 @@ TEST(BuildReductionsOutside, ConditionsThatRead) {
   const Tensor cache = te.cache_write(d, "local");
   const auto [outer, inner] = te.split(d, te.axis(d, 0), 3);
   te.compute_at(cache, d, outer);
-  const std::string text = built(te, {x, m, d});
+  const std::string text = built_reductions(te, {x, m, d});
   EXPECT_NE(text.find("if i.outer * 3 + i.c < 4 && M[i.outer * 3 + i.c, k] < 1.0"),
             std::string::npos)
       << text;

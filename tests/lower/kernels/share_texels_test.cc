@@ -8,7 +8,6 @@
 namespace texloom::lower {
 namespace {
 
-using ir::at;
 using ir::BinaryOp;
 using ir::Expr;
 using ir::global;

@@ -15,7 +15,6 @@ void split_kernels(Lowering& lowering) {
 }
 
 using namespace testing;
-using ir::at;
 using ir::Buffer;
 using ir::Expr;
 using ir::kFloat32;

@@ -9,7 +9,6 @@
 namespace texloom::lower {
 namespace {
 
-using ir::at;
 using ir::Expr;
 using ir::kBool;
 using ir::kFloat32;

@@ -10,7 +10,6 @@ namespace texloom::lower {
 namespace {
 
 using namespace testing;
-using ir::at;
 using ir::Expr;
 using ir::kFloat32;
 using ir::LoopKind;

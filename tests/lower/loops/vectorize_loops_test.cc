@@ -10,7 +10,6 @@ namespace texloom::lower {
 namespace {
 
 using namespace testing;
-using ir::at;
 using ir::Buffer;
 using ir::Expr;
 using ir::kFloat32;

@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr std::int64_t kMany = 1'000'000;
+constexpr std::int64_t kManySteps = 1'000'000;
 
 PartitionProblem relaxed(const TextureProblem& problem) {
   const auto instances =
@@ -28,7 +28,7 @@ TEST(Bound, FindsLiveSets) {
 }
 
 TEST(Bound, IsTheLiveTexelsIfNothingForcesMore) {
-  const TextureProof proof = lower_bound(relaxed(chain(5, 2, 3, 4)), {48, kMany});
+  const TextureProof proof = lower_bound(relaxed(chain(5, 2, 3, 4)), {48, kManySteps});
   EXPECT_EQ(proof.kind, TextureProof::Kind::Live);
   EXPECT_EQ(proof.texels, 48);
   EXPECT_EQ(proof.items.size(), 2u);
@@ -41,7 +41,7 @@ TEST(Bound, ExceedsTheLiveTexels) {
     problem.items.push_back(item(k, k, k + 1, 1, 1, 1));
     problem.read_write.emplace_back(k - 1, k);
   }
-  const TextureProof proof = lower_bound(relaxed(problem), {20, kMany});
+  const TextureProof proof = lower_bound(relaxed(problem), {20, kManySteps});
   EXPECT_EQ(proof.kind, TextureProof::Kind::Partition);
   EXPECT_EQ(proof.texels, 12);
   EXPECT_THAT(proof.items, ElementsAre(0, 1, 2, 3));
@@ -52,22 +52,22 @@ TEST(Bound, NeedsSteps) { EXPECT_EQ(lower_bound(relaxed(bottleneck()), {20, 0}).
 
 // A known plan of 12 texels suffices for the search: nothing costs less.
 TEST(Bound, StopsAtAKnownPlan) {
-  EXPECT_EQ(lower_bound(relaxed(bottleneck()), {12, kMany}).texels, 12);
+  EXPECT_EQ(lower_bound(relaxed(bottleneck()), {12, kManySteps}).texels, 12);
 }
 
 TEST(Partition, FindsTheLeastSumOfPeaks) {
-  EXPECT_EQ(least_partition(relaxed(bottleneck()), {0, 1, 2, 3}, {100, kMany}), 12);
-  EXPECT_EQ(least_partition(relaxed(bottleneck()), {0, 1, 3}, {100, kMany}), 11);
-  EXPECT_EQ(least_partition(relaxed(bottleneck()), {}, {100, kMany}), 0);
+  EXPECT_EQ(least_partition(relaxed(bottleneck()), {0, 1, 2, 3}, {100, kManySteps}), 12);
+  EXPECT_EQ(least_partition(relaxed(bottleneck()), {0, 1, 3}, {100, kManySteps}), 11);
+  EXPECT_EQ(least_partition(relaxed(bottleneck()), {}, {100, kManySteps}), 0);
 }
 
 TEST(Partition, SaysThatNothingCostsLess) {
-  EXPECT_EQ(least_partition(relaxed(bottleneck()), {0, 1, 2, 3}, {12, kMany}), 12);
-  EXPECT_EQ(least_partition(relaxed(bottleneck()), {0, 1, 2, 3}, {8, kMany}), 8);
+  EXPECT_EQ(least_partition(relaxed(bottleneck()), {0, 1, 2, 3}, {12, kManySteps}), 12);
+  EXPECT_EQ(least_partition(relaxed(bottleneck()), {0, 1, 2, 3}, {8, kManySteps}), 8);
 }
 
 TEST(Partition, GivesUpWhenTold) {
-  const PartitionLimits limits{100, kMany, [] { return true; }};
+  const PartitionLimits limits{100, kManySteps, [] { return true; }};
   EXPECT_EQ(least_partition(relaxed(bottleneck()), {0, 1, 2, 3}, limits), std::nullopt);
 }
 
@@ -84,16 +84,16 @@ TEST(Partition, RespectsTheLargestImage) {
   problem.items = {item(0, 0, 0, 1, 6, 1), item(1, 0, 0, 1, 6, 1), item(2, 1, 1, 1, 8, 1),
                    item(3, 1, 1, 1, 4, 1)};
   PartitionProblem limited = relaxed(problem);
-  EXPECT_EQ(least_partition(limited, {0, 1, 2, 3}, {100, kMany}), 12);
+  EXPECT_EQ(least_partition(limited, {0, 1, 2, 3}, {100, kManySteps}), 12);
   limited.max_peak = 10;
-  EXPECT_EQ(least_partition(limited, {0, 1, 2, 3}, {100, kMany}), 14);
+  EXPECT_EQ(least_partition(limited, {0, 1, 2, 3}, {100, kManySteps}), 14);
 }
 
 // The last of 64 items is as good as the first: one image after the other is reused.
 TEST(Partition, TakesSixtyFourItems) {
   std::vector<int> all;
   for (int k = 0; k < 64; ++k) all.push_back(k);
-  EXPECT_EQ(least_partition(relaxed(chain(64, 1, 1, 1)), all, {100, kMany}), 2);
+  EXPECT_EQ(least_partition(relaxed(chain(64, 1, 1, 1)), all, {100, kManySteps}), 2);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace texloom::plan {
 namespace {
 
-constexpr std::int64_t kMany = 1'000'000'000;
+constexpr std::int64_t kUnlimited = 1'000'000'000;
 
 TextureInstance instance_of(const TextureProblem& problem) {
   std::vector<bool> exact;
@@ -24,7 +24,7 @@ Packing pack(const TextureInstance& instance, std::vector<std::int64_t> widths) 
   for (int i = 0; i < static_cast<int>(instance.size()); ++i) recipe.order.push_back(i);
   recipe.widths = std::move(widths);
   recipe.image.assign(instance.size(), -1);
-  return Packer(instance).pack(recipe, kMany, kMany);
+  return Packer(instance).pack(recipe, kUnlimited, kUnlimited);
 }
 
 // Two items of 2 by 2 texels in an image 4 wide: the second lies beside the first.
@@ -58,7 +58,7 @@ TEST(Packing, KeepsPairsApart) {
 TEST(Packing, AbandonsWhatIsTooLarge) {
   const TextureInstance instance = instance_of(chain(3, 2, 2, 1));
   PackingRecipe recipe{{0, 1, 2}, {2}, {-1, -1, -1}};
-  EXPECT_EQ(Packer(instance).pack(recipe, kMany, 5).texels, 5);
+  EXPECT_EQ(Packer(instance).pack(recipe, kUnlimited, 5).texels, 5);
 }
 
 TEST(Packing, RespectsTheHeightOfImages) {
@@ -108,7 +108,7 @@ TEST(Repair, MovesItemsIntoGaps) {
 TEST(Repair, StopsWhenTold) {
   const TextureInstance instance = instance_of(bottleneck());
   Repairer repairer(instance, pack(instance, {10}), 1);
-  repairer.run(0, kMany, [] { return true; });
+  repairer.run(0, kUnlimited, [] { return true; });
   EXPECT_EQ(repairer.steps(), 0);
 }
 

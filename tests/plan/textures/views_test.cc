@@ -13,7 +13,7 @@ using hal::fails_with;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-ViewResult plan(const TextureProblem& problem, const ViewRules& rules) {
+ViewResult planned_views(const TextureProblem& problem, const ViewRules& rules) {
   TextureOptions options;
   options.effort = 1;
   auto result = plan_views(problem, rules, options);
@@ -36,7 +36,7 @@ TEST(TexelBytes, FollowFromTheFormat) {
 TEST(Views, AlignRows) {
   TextureProblem problem;
   problem.items = {item(5, 0, 0, 1, 3, 2), item(6, 0, 0, 1, 3, 2)};
-  const ViewResult result = plan(problem, {4, 2, true});
+  const ViewResult result = planned_views(problem, {4, 2, true});
   EXPECT_THAT(result.arenas, ElementsAre(256));
   ASSERT_EQ(result.placements.size(), 2u);
   EXPECT_EQ(result.placements[0].row_pitch, 4);
@@ -49,17 +49,18 @@ TEST(Views, AlignRows) {
 TEST(Views, FoldToFillRows) {
   TextureProblem problem;
   problem.items = {item(5, 0, 0, 1, 1, 4)};
-  EXPECT_EQ(plan(problem, {4, 4, false}).placements[0], (ViewPlacement{5, 0, 0, 4, 4, 4, 1}));
+  EXPECT_EQ(planned_views(problem, {4, 4, false}).placements[0],
+            (ViewPlacement{5, 0, 0, 4, 4, 4, 1}));
 }
 
 // What one kernel reads and writes lies in two arenas, unless the device can do better.
 TEST(Views, SeparateWhatIsReadAndWritten) {
   TextureProblem problem = chain(3, 1, 1, 1);
-  EXPECT_EQ(plan(problem, {1, 1, false}).arenas.size(), 2u);
-  EXPECT_EQ(plan(problem, {1, 1, true}).arenas.size(), 1u);
+  EXPECT_EQ(planned_views(problem, {1, 1, false}).arenas.size(), 2u);
+  EXPECT_EQ(planned_views(problem, {1, 1, true}).arenas.size(), 1u);
   problem = bottleneck();
-  EXPECT_EQ(plan(problem, {1, 1, false}).bytes(), 12 * 16);
-  EXPECT_EQ(plan(problem, {1, 1, true}).bytes(), 11 * 16);
+  EXPECT_EQ(planned_views(problem, {1, 1, false}).bytes(), 12 * 16);
+  EXPECT_EQ(planned_views(problem, {1, 1, true}).bytes(), 11 * 16);
 }
 
 // Views of different formats reuse each other's bytes, at offsets that suit both.
@@ -67,7 +68,7 @@ TEST(Views, MixFormats) {
   TextureProblem problem;
   problem.items = {item(0, 0, 0, 1, 3, 1), item(1, 1, 1, 1, 6, 1)};
   problem.items[1].format = "rgba16float";
-  EXPECT_THAT(plan(problem, {1, 1, false}).arenas, ElementsAre(48));
+  EXPECT_THAT(planned_views(problem, {1, 1, false}).arenas, ElementsAre(48));
 }
 
 // An exact tensor's view is not folded: its four slices take four rows of 4 texels.
@@ -75,14 +76,14 @@ TEST(Views, KeepExactTensorsUnfolded) {
   TextureProblem problem;
   problem.items = {item(5, 0, 0, 1, 1, 4)};
   problem.items[0].exact = true;
-  EXPECT_EQ(plan(problem, {4, 4, false}).bytes(), 16 * 16);
+  EXPECT_EQ(planned_views(problem, {4, 4, false}).bytes(), 16 * 16);
   problem.items[0].exact_cost = 12;
-  const ViewResult kept = plan(problem, {4, 4, false});
+  const ViewResult kept = planned_views(problem, {4, 4, false});
   EXPECT_THAT(kept.lost_exact, IsEmpty());
   EXPECT_EQ(kept.bytes(), 16 * 16);
   EXPECT_EQ(kept.lower_bound, 4 * 16);  // of a plan that pays the cost
   problem.items[0].exact_cost = 11;
-  const ViewResult lost = plan(problem, {4, 4, false});
+  const ViewResult lost = planned_views(problem, {4, 4, false});
   EXPECT_EQ(lost.bytes(), 4 * 16);
   EXPECT_THAT(lost.lost_exact, ElementsAre(5));
 }
@@ -91,7 +92,7 @@ TEST(Views, RefuseRules) {
   const auto fails = fails_with(StatusCode::InvalidArgument, "an alignment of 0 texels");
   EXPECT_THAT(plan_views({}, {0, 1, false}, {}).status(), fails);
   EXPECT_THAT(plan_views({}, {1, 0, false}, {}).status(), fails);
-  EXPECT_THAT(plan({}, {}).arenas, IsEmpty());
+  EXPECT_THAT(planned_views({}, {}).arenas, IsEmpty());
 }
 
 }  // namespace

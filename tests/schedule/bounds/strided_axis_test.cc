@@ -9,7 +9,7 @@ namespace {
 
 using namespace ir;  // the whole file uses IR nodes
 
-class StridedAxes : public testing::Test {
+class StridedAxes : public ::testing::Test {
  protected:
   // The region of an index while i < 3 and j < 4 vary and t < 8 is fixed.
   std::optional<StridedRegion> region(const Expr& index) const {

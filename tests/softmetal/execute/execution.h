@@ -120,7 +120,6 @@ class Execution {
   size_t next_ready_ = 0;
   Thread* running_ = nullptr;
   std::minstd_rand random_;
-  uint64_t steps_ = 0;
 
   std::vector<uint8_t> tables_;              // values that threads gather
   std::vector<uint8_t> threadgroup_memory_;  // with the limit's size

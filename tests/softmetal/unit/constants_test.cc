@@ -4,7 +4,7 @@
 namespace softmetal {
 namespace {
 
-constexpr const char* kSource = R"(#include <metal_stdlib>
+constexpr const char* kConstantsSource = R"(#include <metal_stdlib>
 using namespace metal;
 constant int a [[function_constant(0)]];
 constant int b [[function_constant(1)]];
@@ -28,7 +28,7 @@ template [[host_name("made_int")]] kernel void made<int>(device int* x [[buffer(
 std::map<std::string, std::string> missing(const std::map<int, std::string>& values) {
   CompileOptions options;
   options.constants = values;
-  const auto library = compile_or_fail(kSource, options);
+  const auto library = compile_or_fail(kConstantsSource, options);
   std::map<std::string, std::string> all;
   if (library == nullptr) return all;
   for (const std::string& name : library->function_names()) {

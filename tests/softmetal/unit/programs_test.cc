@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSource = R"(#include <metal_stdlib>
+constexpr const char* kProgramsSource = R"(#include <metal_stdlib>
 using namespace metal;
 struct Args { device float* to [[id(0)]]; const device float* from [[id(1)]]; };
 kernel void add(constant Args& args [[buffer(0)]], uint i [[thread_position_in_grid]]) {
@@ -61,7 +61,7 @@ class Programs : public testing::Test {
     std::string name = (fs::temp_directory_path() / "softmetal-test-XXXXXX").string();
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
     folder_ = name;
-    std::ofstream(folder_ + "/k.metal") << kSource;
+    std::ofstream(folder_ + "/k.metal") << kProgramsSource;
     write("in.npy", "'<f4'", "(4,)", std::vector<float>{1, 2, 3, 4});
     write("out.npy", "'<f4'", "(4,)", std::vector<float>(4));
     write("image.npy", "'<f4'", "(2, 2)", std::vector<float>{1, 2, 3, 4});

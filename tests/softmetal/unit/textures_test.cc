@@ -7,7 +7,7 @@
 namespace softmetal {
 namespace {
 
-constexpr const char* kSource = R"(
+constexpr const char* kTexturesSource = R"(
 #include <metal_stdlib>
 using namespace metal;
 kernel void copy2d(texture2d<float, access::read> in [[texture(0)]],
@@ -67,8 +67,8 @@ struct Args { texture2d<float, access::read> t [[id(0)]]; device float* out [[id
 kernel void argument(constant Args& args [[buffer(0)]]) { args.out[0] = args.t.read(uint2(1, 0)).x; }
 )";
 
-const Library& library() {
-  static const std::shared_ptr<Library> kLibrary = compile_or_fail(kSource);
+const Library& textures_library() {
+  static const std::shared_ptr<Library> kLibrary = compile_or_fail(kTexturesSource);
   return *kLibrary;
 }
 
@@ -97,7 +97,7 @@ struct Image {
 std::vector<Report> run(const char* kernel, const Arguments& arguments, const Grid& grid = {},
                         const RunOptions& options = {}) {
   std::string problem;
-  const auto function = library().function(kernel, problem);
+  const auto function = textures_library().function(kernel, problem);
   EXPECT_NE(function, nullptr) << problem;
   return dispatch(*function, arguments, grid, options);
 }

@@ -6,7 +6,7 @@
 namespace softmetal {
 namespace {
 
-constexpr const char* kSource = R"(
+constexpr const char* kThreadsSource = R"(
 #include <metal_stdlib>
 using namespace metal;
 kernel void positions(device float* out [[buffer(0)]], uint3 g [[thread_position_in_grid]],
@@ -127,15 +127,15 @@ kernel void tiles(device float* out [[buffer(0)]], uint i [[thread_position_in_t
 }
 )";
 
-const Library& library() {
-  static const std::shared_ptr<Library> kLibrary = compile_or_fail(kSource);
+const Library& threads_library() {
+  static const std::shared_ptr<Library> kLibrary = compile_or_fail(kThreadsSource);
   return *kLibrary;
 }
 
 std::vector<float> run(const std::string& kernel, std::vector<float> values, const Grid& grid,
                        RunOptions options = {}, size_t threadgroup_bytes = 0) {
   std::string problem;
-  const auto function = library().function(kernel, problem);
+  const auto function = threads_library().function(kernel, problem);
   EXPECT_NE(function, nullptr) << problem;
   Arguments arguments;
   arguments.buffers[0] = {values.data(), values.size() * sizeof(float)};

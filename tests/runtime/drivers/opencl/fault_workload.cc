@@ -17,7 +17,7 @@
 namespace texloom::hal::opencl {
 namespace {
 
-constexpr const char* kSource = R"(
+constexpr const char* kWorkloadKernels = R"(
 __kernel void advance(__global int* x, __global const int* y, int k) {
   int i = get_global_id(0);
   for (int n = 0; n < k; ++n) x[i] = x[i] * 3 + y[i];
@@ -156,7 +156,7 @@ Status FaultWorkload::make_textures() {
 
 Result<std::shared_ptr<Executable>> FaultWorkload::executable(std::vector<std::string> options) {
   return device_->create_executable(
-      {.codes = opencl_c(kSource, std::move(options)), .entry_points = entry_points()});
+      {.codes = opencl_c(kWorkloadKernels, std::move(options)), .entry_points = entry_points()});
 }
 
 Status FaultWorkload::build() {

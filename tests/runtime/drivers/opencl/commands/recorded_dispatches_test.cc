@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint32_t kItems = 16;
 constexpr std::uint64_t kBytes = kItems * sizeof(int);
 
-constexpr const char* kSource = R"(
+constexpr const char* kRecordedKernels = R"(
 __kernel void advance(__global const int* in, __global int* out, int k) {
   out[get_global_id(0)] = in[get_global_id(0)] * 3 + k;
 }
@@ -73,7 +73,7 @@ class RecordedDispatchesTest : public ReplacedCallTest {
   void prepare() {
     with_images_ = device_->info().features.images;
     auto executable = device_->create_executable(
-        {.codes = opencl_c(kSource), .entry_points = entry_points(with_images_)});
+        {.codes = opencl_c(kRecordedKernels), .entry_points = entry_points(with_images_)});
     ASSERT_TRUE(executable.ok()) << executable.status().to_string();
     executable_ = *executable;
   }
