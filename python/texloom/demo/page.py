@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,12 +17,13 @@ from . import photographs
 from .console import Output
 from .ocr import models
 from .ocr.engines import Engine, OnnxRuntimeEngine, TexloomEngine
-from .ocr.reading import Line, read
+from .ocr.reading import LINE_HEIGHT, Line, read
 
 PAGE = "page"
 _SCALE = 2.0  # letters of the page are small for the network
 _LARGEST_ERROR = 1e-3  # of a probability, 0..1: far from what moves a box or changes a letter
 _MARGIN = 24  # pixels of the picture
+_WIDTHS = (640, 960)  # of the lines of the page, for the network that reads them
 
 
 def characters_of(recognition: Path) -> list[str]:
@@ -36,18 +36,19 @@ def characters_of(recognition: Path) -> list[str]:
 class _Watched:
     """Runs networks with Texloom; says what it does, and compares each output with a peer's."""
 
-    def __init__(self, out: Output, engine: Engine, peer: Engine | None) -> None:
+    def __init__(self, out: Output, engine: TexloomEngine, peer: Engine | None) -> None:
         self._out, self._engine, self._peer = out, engine, peer
-        self._sizes: set[tuple[str, tuple[int, ...]]] = set()
         self.errors: dict[str, float] = {}
 
+    def prepare(self, network: str, shape: tuple[int, ...]) -> None:
+        self._engine.prepare(network, shape)
+
     def run(self, network: str, x: NDArray[Any]) -> NDArray[Any]:
-        begin = time.perf_counter()
+        is_first = (network, x.shape) not in self._engine.seconds
         made = self._engine.run(network, x)
-        seconds = time.perf_counter() - begin
-        if (network, x.shape) not in self._sizes:
-            self._sizes.add((network, x.shape))
+        if is_first:
             size = "x".join(map(str, x.shape))
+            seconds = self._engine.seconds[network, x.shape]
             self._out.text(f"  {network} for {size}: compiled and run in {seconds:.1f} s")
         if self._peer is not None:
             error = float(np.abs(made - self._peer.run(network, x)).max())
@@ -99,8 +100,12 @@ def show(out: Output, device: Device, folder: Path) -> bool:
     page = np.stack([gray] * 3, axis=-1)
     characters = characters_of(files["recognition"])
     peer = _peer(files)
-    watched = _Watched(out, TexloomEngine(files, device), peer)
-    lines = read(watched, page, _SCALE, characters)
+    out.text("Three networks are compiled for the sizes of the page and its lines, side by side:")
+    with TexloomEngine(files, device.driver, device.device_id) as engine:
+        watched = _Watched(out, engine, peer)
+        for width in _WIDTHS:
+            engine.prepare("recognition", (1, 3, LINE_HEIGHT, width))
+        lines = read(watched, page, _SCALE, characters)
     out.text("\nThe page says:\n")
     for line in lines:
         out.text(f"  {line.text}")

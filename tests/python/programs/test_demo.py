@@ -95,6 +95,9 @@ def test_demo_fails_when_the_example_is_wrong(monkeypatch, capsys):
 class _OwnEngine:
     """Answers like the networks on a page with one line of text, which says "ab"."""
 
+    def prepare(self, network, shape):
+        pass
+
     def run(self, network, x):
         if network == "detection":
             made = np.zeros((1, 1, *x.shape[2:]), "float32")

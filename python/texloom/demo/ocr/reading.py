@@ -23,7 +23,8 @@ _THRESHOLD = 0.3  # of a pixel that belongs to text
 _LEAST_SCORE = 0.5  # of a region, the mean of its pixels
 _LEAST_SIDE = 3  # pixels
 _GROWTH = 1.6  # regions are trained to be smaller than the text
-_HEIGHT = 48  # of a line, in pixels
+LINE_HEIGHT = 48  # of a line, in pixels
+_DIRECTION_WIDTH = 4 * LINE_HEIGHT
 _WIDTHS = 320  # widths of lines are multiples, so that few sizes are compiled
 
 
@@ -98,13 +99,17 @@ def boxes(probability: NDArray[Any], shape: tuple[int, int]) -> list[Rectangle]:
 
 
 def line_in(page: NDArray[Any], box: Rectangle) -> NDArray[Any]:
-    """Return the line of text in a box, `_HEIGHT` rows high."""
-    return part(page, box, _HEIGHT, max(1, round(box.size[0] * _HEIGHT / box.size[1])))
+    """Return the line of text in a box, `LINE_HEIGHT` rows high."""
+    return part(page, box, LINE_HEIGHT, max(1, round(box.size[0] * LINE_HEIGHT / box.size[1])))
+
+
+def _shape(width: int) -> tuple[int, int, int, int]:
+    return (1, 3, LINE_HEIGHT, width)
 
 
 def _input(line: NDArray[Any], width: int) -> NDArray[np.float32]:
     """Return the first columns of a line as input of a network, with zeros behind them."""
-    made = np.zeros((1, 3, _HEIGHT, width), "float32")
+    made = np.zeros(_shape(width), "float32")
     made[..., : line.shape[1]] = _planes(line[:, :width])
     return made
 
@@ -114,7 +119,7 @@ def is_upside_down(engine: Engine, lines: Sequence[NDArray[Any]]) -> bool:
 
     The network sees the begin of a long line: squeezed into its input, letters lose their shapes.
     """
-    inputs = [_input(each, _HEIGHT * 4) for each in lines]
+    inputs = [_input(each, _DIRECTION_WIDTH) for each in lines]
     return bool(np.mean([engine.run("direction", x)[0, 1] for x in inputs]) > 0.5)
 
 
@@ -137,6 +142,7 @@ def recognize(engine: Engine, line: NDArray[Any], characters: Sequence[str]) -> 
 
 def read(engine: Engine, page: NDArray[Any], scale: float, characters: Sequence[str]) -> list[Line]:
     """Return the lines of text of a page, (rows, columns, 3) with values in 0..1."""
+    engine.prepare("direction", _shape(_DIRECTION_WIDTH))
     found = boxes(probabilities(engine, page, scale), page.shape[:2])
     lines = [line_in(page, box) for box in found]
     if lines and is_upside_down(engine, lines):
@@ -148,6 +154,7 @@ def read(engine: Engine, page: NDArray[Any], scale: float, characters: Sequence[
 
 
 __all__ = [
+    "LINE_HEIGHT",
     "Line",
     "boxes",
     "decode",
