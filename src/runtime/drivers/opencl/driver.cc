@@ -9,78 +9,22 @@
 #include "runtime/drivers/opencl/memory/memory.h"
 #include "runtime/drivers/opencl/platform/context.h"
 #include "runtime/drivers/opencl/platform/platform.h"
-#include "runtime/hal/internal/memory/api_allocator.h"
+#include "runtime/hal/internal/devices/api_device.h"
 
 namespace texloom::hal::opencl {
 namespace {
 
-using OpenClAllocator = ApiAllocator<Context, MapQueue, OpenClBuffer, OpenClTexture>;
-
-class OpenClDevice final : public Device {
- public:
-  OpenClDevice(const DeviceOptions& options, std::shared_ptr<const Context> context,
-               std::shared_ptr<TransferKernels> kernels, std::shared_ptr<Allocator> allocator,
-               std::shared_ptr<Queue> queue)
-      : Device(options, context->info(), std::move(allocator), std::move(queue)),
-        context_(std::move(context)),
-        kernels_(std::move(kernels)) {}
-
- private:
-  Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc& desc) override {
-    return OpenClExecutable::create(context_, desc);
-  }
-  Result<std::unique_ptr<QueueBackend>> create_backend() override {
-    return OpenClQueue::create(context_, kernels_);
-  }
-  Result<std::unique_ptr<SemaphoreBackend>> create_semaphore_backend(
-      const SemaphoreDesc&) override {
-    return std::unique_ptr<SemaphoreBackend>(std::make_unique<OpenClSemaphore>());
-  }
-
-  std::shared_ptr<const Context> context_;
-  std::shared_ptr<TransferKernels> kernels_;  // of all its queues
+struct Classes {
+  using Context = opencl::Context;
+  using MapQueue = opencl::MapQueue;
+  using Buffer = OpenClBuffer;
+  using Texture = OpenClTexture;
+  using TransferKernels = opencl::TransferKernels;
+  using CommandQueue = OpenClQueue;
+  using Executable = OpenClExecutable;
+  using Semaphore = OpenClSemaphore;
 };
-
-class OpenClDriver final : public Driver {
- public:
-  OpenClDriver(std::shared_ptr<const Api> api, std::vector<PlatformDevice> devices,
-               const DriverOptions& options)
-      : api_(std::move(api)),
-        devices_(std::move(devices)),
-        binary_cache_(options.binary_cache),
-        scratch_bytes_(options.scratch_bytes) {
-    for (const PlatformDevice& device : devices_) infos_.push_back(*device.info);
-  }
-
-  std::string_view name() const override { return "opencl"; }
-  const std::vector<DeviceInfo>& devices() const override { return infos_; }
-
- private:
-  Result<std::shared_ptr<Device>> open_device(std::size_t ordinal,
-                                              const DeviceOptions& options) override {
-    // Each open device has its own copy, whose address identifies the device's objects.
-    PlatformDevice device = devices_[ordinal];
-    device.info = std::make_shared<const DeviceInfo>(*device.info);
-    TL_ASSIGN_OR_RETURN(
-        const std::shared_ptr<const Context> context,
-        Context::create(api_, device, binary_cache_, options.profile, scratch_bytes_));
-    TL_ASSIGN_OR_RETURN(const std::shared_ptr<TransferKernels> kernels,
-                        TransferKernels::create(context));
-    TL_ASSIGN_OR_RETURN(std::unique_ptr<QueueBackend> backend,
-                        OpenClQueue::create(context, kernels));
-    TL_ASSIGN_OR_RETURN(std::shared_ptr<Queue> queue,
-                        Queue::create(context->info(), std::move(backend), options.profile));
-    return std::shared_ptr<Device>(std::make_shared<OpenClDevice>(
-        options, context, kernels, std::make_shared<OpenClAllocator>(context, options),
-        std::move(queue)));
-  }
-
-  std::shared_ptr<const Api> api_;
-  std::vector<PlatformDevice> devices_;
-  std::vector<DeviceInfo> infos_;
-  std::shared_ptr<BinaryCache> binary_cache_;
-  std::uint64_t scratch_bytes_;
-};
+using OpenClDriver = ApiDriver<Classes, PlatformDevice>;
 
 }  // namespace
 
@@ -97,8 +41,13 @@ Result<std::shared_ptr<Driver>> create_driver(std::shared_ptr<const Api> api,
     info->limits.transfer_alignment = options.transfer_alignment;
     device.info = std::move(info);
   }
-  return std::shared_ptr<Driver>(
-      std::make_shared<OpenClDriver>(std::move(api), std::move(devices), options));
+  return std::shared_ptr<Driver>(std::make_shared<OpenClDriver>(
+      "opencl", std::move(devices),
+      [api = std::move(api), binary_cache = options.binary_cache,
+       scratch_bytes = options.scratch_bytes](const PlatformDevice& device,
+                                              const DeviceOptions& own) {
+        return Context::create(api, device, binary_cache, own.profile, scratch_bytes);
+      }));
 }
 
 }  // namespace texloom::hal::opencl

@@ -6,6 +6,7 @@
 #include "runtime/drivers/metal/api/error.h"
 #include "runtime/drivers/metal/api/pool.h"
 #include "runtime/drivers/metal/commands/semaphore.h"
+#include "runtime/hal/internal/recording/update_run.h"
 
 namespace texloom::hal::metal {
 
@@ -91,7 +92,8 @@ Status MetalCommandQueue::encode_commands(const Batch& batch, Encoding& encoding
 // Native commands may make encoders of their own, so they are not sampled.
 Status MetalCommandQueue::encode_measured(const CommandRange& range, Encoding& encoding) {
   for (auto first = range.begin(); first != range.end();) {
-    const auto next = skip_joined(first, range.end());
+    auto next = first;
+    skip_joined(next, range.end());
     const bool is_command = !std::holds_alternative<BarrierSegment>(*first);
     SamplePair samples;
     if (is_command && !std::holds_alternative<NativeSegment>(*first))

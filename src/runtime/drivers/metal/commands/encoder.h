@@ -85,7 +85,4 @@ class Encoder {
   std::vector<Reference> references_;  // of one kernel; keeps its capacity
 };
 
-// Moves past the segments that are encoded as one command (at least one).
-SegmentList::Iterator skip_joined(SegmentList::Iterator first, SegmentList::Iterator end);
-
 }  // namespace texloom::hal::metal

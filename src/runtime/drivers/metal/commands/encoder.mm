@@ -71,19 +71,6 @@ void blit_rows(MetalBlit* encoder, id<MTLTexture> from, const TextureRows& to) {
 
 }  // namespace
 
-SegmentList::Iterator skip_joined(SegmentList::Iterator first, SegmentList::Iterator end) {
-  const auto* update = std::get_if<UpdateSegment>(&*first);
-  ++first;
-  if (update == nullptr || update->data.size() > kLargestJoinedUpdate) return first;
-  std::uint64_t bytes = update->data.size();
-  for (; first != end; ++first) {
-    const auto* next = std::get_if<UpdateSegment>(&*first);
-    if (next == nullptr || !continues(update->target, bytes, *next)) break;
-    bytes += next->data.size();
-  }
-  return first;
-}
-
 Status Encoder::encode(const CommandRange& range, SegmentList::Iterator begin,
                        SegmentList::Iterator end, KeptObjects& kept) {
   kept_ = &kept;
@@ -95,7 +82,8 @@ Status Encoder::encode(const CommandRange& range, SegmentList::Iterator begin,
       begin = found.end;
       continue;
     }
-    const SegmentList::Iterator next = skip_joined(begin, end);
+    SegmentList::Iterator next = begin;
+    skip_joined(next, end);
     TL_RETURN_IF_ERROR(std::holds_alternative<UpdateSegment>(*begin) ? encode_updates(begin, next)
                                                                      : encode(*begin, range));
     begin = next;

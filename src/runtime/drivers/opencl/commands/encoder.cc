@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <mutex>
 #include <type_traits>
 #include <utility>
@@ -46,25 +47,27 @@ Status wait_for(const Context& context, const Enqueued& enqueued, std::uint32_t 
 class Encoder::Cursor {
  public:
   explicit Cursor(std::span<const CommandRange> ranges) : rest_(ranges) {
-    if (!at_end()) segment_ = rest_.front().begin();
+    if (!is_at_end()) segment_ = rest_.front().begin();
     skip();
   }
 
-  bool at_end() const { return rest_.empty(); }
-  const Segment& segment() const { return *segment_; }
+  bool operator==(std::default_sentinel_t) const { return is_at_end(); }
+  const Segment& operator*() const { return *segment_; }
   const CommandRange& range() const { return rest_.front(); }
-  void advance() {
+  Cursor& operator++() {
     ++segment_;
     skip();
+    return *this;
   }
 
  private:
+  bool is_at_end() const { return rest_.empty(); }
   // Moves to the next segment to encode.
   void skip() {
-    while (!at_end()) {
+    while (!is_at_end()) {
       if (segment_ == rest_.front().end()) {
         rest_ = rest_.subspan(1);
-        if (!at_end()) segment_ = rest_.front().begin();
+        if (!is_at_end()) segment_ = rest_.front().begin();
       } else if (std::holds_alternative<BarrierSegment>(*segment_)) {
         ++segment_;
       } else {
@@ -81,10 +84,10 @@ class Encoder::Cursor {
 // allocating for each submission, between PoCL's own events, is slow (glibc consolidates all small
 // chunks for a large request).
 Status Encoder::encode(std::span<const CommandRange> commands, Enqueued& enqueued) {
-  for (Cursor next(commands); !next.at_end();) {
+  for (Cursor next(commands); next != std::default_sentinel;) {
     const Cursor first = next;
-    const std::size_t count = skip_joined(next);
-    const bool has_event = next.at_end() || context_.profile() != nullptr;
+    const std::size_t count = skip_joined(next, std::default_sentinel);
+    const bool has_event = next == std::default_sentinel || context_.profile() != nullptr;
     TL_RETURN_IF_ERROR(has_event ? encode_with_event(first, count, enqueued)
                                  : encode(first, count, enqueued, nullptr));
   }
@@ -95,15 +98,15 @@ Status Encoder::encode(std::span<const CommandRange> commands, Enqueued& enqueue
 Status Encoder::encode_with_event(const Cursor& first, std::size_t count, Enqueued& enqueued) {
   EnqueuedCommand command;
   if (context_.profile() != nullptr) {
-    command.name = label_of(first.segment());
+    command.name = label_of(*first);
     Cursor each = first;
-    for (std::size_t i = 0; i < count; ++i, each.advance())
-      command.bytes += bytes_of(each.segment(), each.range().table());
+    for (std::size_t i = 0; i < count; ++i, ++each)
+      command.bytes += bytes_of(*each, each.range().table());
     command.enqueued = ProfileClock::now();
   }
   cl_event event = nullptr;
   Status status = encode(first, count, enqueued, &event);
-  if (status.ok()) status = check_made(CL_SUCCESS, event, name_of(first.segment()));
+  if (status.ok()) status = check_made(CL_SUCCESS, event, name_of(*first));
   // Kept even if a later call failed: the first one may still be running.
   if (event != nullptr || first_event_ != nullptr) {
     command.event = std::make_shared<const EventHandle>(context_.shared_api(), event);
@@ -115,22 +118,7 @@ Status Encoder::encode_with_event(const Cursor& first, std::size_t count, Enqueu
 
 Status Encoder::encode(const Cursor& first, std::size_t count, Enqueued& enqueued, cl_event* done) {
   return count > 1 ? encode_joined(first, count, enqueued, done)
-                   : encode(first.segment(), first.range(), done);
-}
-
-// Moves past the segments that are encoded as one call, and counts them (at least one).
-std::size_t Encoder::skip_joined(Cursor& cursor) {
-  const auto* first = std::get_if<UpdateSegment>(&cursor.segment());
-  cursor.advance();
-  if (first == nullptr || first->data.size() > kLargestJoinedUpdate) return 1;
-  std::uint64_t bytes = first->data.size();
-  std::size_t count = 1;
-  for (; !cursor.at_end(); cursor.advance(), ++count) {
-    const auto* next = std::get_if<UpdateSegment>(&cursor.segment());
-    if (next == nullptr || !continues(first->target, bytes, *next)) break;
-    bytes += next->data.size();
-  }
-  return count;
+                   : encode(*first, first.range(), done);
 }
 
 // Encodes `count` updates of adjacent bytes, beginning at `first`, as one write.
@@ -138,16 +126,16 @@ Status Encoder::encode_joined(const Cursor& first, std::size_t count, Enqueued& 
                               cl_event* done) {
   std::uint64_t bytes = 0;
   Cursor each = first;
-  for (std::size_t i = 0; i < count; ++i, each.advance())
-    bytes += std::get<UpdateSegment>(each.segment()).data.size();
+  for (std::size_t i = 0; i < count; ++i, ++each)
+    bytes += std::get<UpdateSegment>(*each).data.size();
   std::byte* joined = enqueued.host_memory.emplace_back(std::make_unique<std::byte[]>(bytes)).get();
   std::byte* end = joined;
   each = first;
-  for (std::size_t i = 0; i < count; ++i, each.advance()) {
-    const std::span<const std::byte> data = std::get<UpdateSegment>(each.segment()).data;
+  for (std::size_t i = 0; i < count; ++i, ++each) {
+    const std::span<const std::byte> data = std::get<UpdateSegment>(*each).data;
     end = std::copy(data.begin(), data.end(), end);
   }
-  return write(std::get<UpdateSegment>(first.segment()).target, {joined, bytes}, done);
+  return write(std::get<UpdateSegment>(*first).target, {joined, bytes}, done);
 }
 
 Status Encoder::encode(const Segment& any, const CommandRange& range, cl_event* done) {

@@ -51,7 +51,6 @@ class Encoder {
  private:
   class Cursor;
 
-  static std::size_t skip_joined(Cursor& cursor);
   Status encode_with_event(const Cursor& first, std::size_t count, Enqueued& enqueued);
   Status encode(const Cursor& first, std::size_t count, Enqueued& enqueued, cl_event* done);
   Status encode_joined(const Cursor& first, std::size_t count, Enqueued& enqueued, cl_event* done);

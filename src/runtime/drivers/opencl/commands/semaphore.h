@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 
 #include "runtime/drivers/opencl/api/handle.h"
+#include "runtime/drivers/opencl/platform/context.h"
 #include "runtime/hal/semaphore.h"
+#include "support/status.h"
 
 namespace texloom::hal::opencl {
 
@@ -14,6 +17,10 @@ namespace texloom::hal::opencl {
 // it. An event is kept until the host knows that it is complete.
 class OpenClSemaphore final : public SemaphoreBackend {
  public:
+  static Result<std::unique_ptr<SemaphoreBackend>> create(const Context&, std::uint64_t) {
+    return std::make_unique<OpenClSemaphore>();
+  }
+
   // `event` completes when the value is reached; its command has been flushed.
   void add(std::uint64_t value, SharedEvent event);
 

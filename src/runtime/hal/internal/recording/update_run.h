@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <variant>
 
 #include "runtime/hal/segment.h"
 
@@ -18,6 +19,23 @@ inline constexpr std::uint64_t kLargestUpdateRun = 65536;
 inline bool continues(const BoundBuffer& start, std::uint64_t bytes, const UpdateSegment& next) {
   return next.target.buffer == start.buffer && next.target.offset == start.offset + bytes &&
          next.data.size() <= kLargestJoinedUpdate && bytes + next.data.size() <= kLargestUpdateRun;
+}
+
+// Moves past the segments that a driver encodes as one command, and counts them, at least one: a
+// small update with those that continue it, or another segment.
+template <typename Iterator, typename Sentinel>
+std::size_t skip_joined(Iterator& next, const Sentinel& end) {
+  const auto* first = std::get_if<UpdateSegment>(&*next);
+  ++next;
+  if (first == nullptr || first->data.size() > kLargestJoinedUpdate) return 1;
+  std::uint64_t bytes = first->data.size();
+  std::size_t count = 1;
+  for (; next != end; ++next, ++count) {
+    const auto* update = std::get_if<UpdateSegment>(&*next);
+    if (update == nullptr || !continues(first->target, bytes, *update)) break;
+    bytes += update->data.size();
+  }
+  return count;
 }
 
 }  // namespace texloom::hal
