@@ -1,5 +1,6 @@
 # The install tree, from which other projects use the runtime. There find_package(texloom) finds the
-# static libraries texloom::runtime, texloom::plan and texloom::support; nothing else must be linked.
+# static libraries texloom::runtime and, above it, texloom::drivers (the list of all drivers) and
+# texloom::c_api; nothing else must be linked.
 # The wheel is another component (texloom_python_module).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -28,9 +29,8 @@ function(texloom_embeddable name)
   add_custom_command(
     OUTPUT ${stamp}
     COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR}/src
-            -DTARGET=${texloom_public_include}/texloom -DFOLDER=${folder} "-DHEADERS=${headers}"
-            -P ${script}
-    COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
+            -DTARGET=${texloom_public_include}/texloom "-DHEADERS=${headers}"
+            -DSTAMP=${stamp} -P ${script}
     DEPENDS ${sources} ${script}
     COMMENT "Writing the public headers of ${name}"
     VERBATIM)

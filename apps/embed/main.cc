@@ -1,11 +1,12 @@
 // An example of embedding Texloom's runtime: loads a package and runs it on a picture.
 //
-//     embed PACKAGE IN.ppm OUT.ppm
+//     embed PACKAGE IN.ppm OUT.ppm [DEVICE]
 //
+// DEVICE is a path such as "opencl:0", "metal" or "host"; by default "opencl", its first device.
 // The package's graph takes an array (height, width, 3) of float32 from 0 to 1 and gives another.
 // Everything that can fail returns a Status or a Result, which contains a value or a Status;
 // nothing throws. TL_ASSIGN_OR_RETURN and TL_RETURN_IF_ERROR return an error to the caller.
-#include <texloom/runtime/drivers/opencl/driver.h>
+#include <texloom/runtime/drivers/all/drivers.h>
 #include <texloom/runtime/executor/executor.h>
 #include <texloom/runtime/executor/load_graph.h>
 #include <texloom/runtime/package/package_file.h>
@@ -90,9 +91,11 @@ Result<Picture> apply(runtime::Executor& graph, const Picture& picture) {
   return result;
 }
 
-Status run(const std::string& package, const std::string& in, const std::string& out) {
-  TL_ASSIGN_OR_RETURN(const auto driver, hal::opencl::create_driver());
-  TL_ASSIGN_OR_RETURN(const auto device, driver->open(0));
+Status run(const std::string& package, const std::string& in, const std::string& out,
+           const std::string& path) {
+  hal::DriverRegistry drivers;
+  TL_RETURN_IF_ERROR(hal::add_drivers(drivers));
+  TL_ASSIGN_OR_RETURN(const auto device, drivers.open(path));
   std::printf("device: %s\n", device->info().name.c_str());
   TL_ASSIGN_OR_RETURN(const auto file, runtime::PackageFile::open(package));
   TL_ASSIGN_OR_RETURN(const auto graph, runtime::load_graph(device, file));
@@ -109,11 +112,11 @@ Status run(const std::string& package, const std::string& in, const std::string&
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: embed PACKAGE IN.ppm OUT.ppm\n");
+  if (argc != 4 && argc != 5) {
+    std::fprintf(stderr, "usage: embed PACKAGE IN.ppm OUT.ppm [DEVICE]\n");
     return 1;
   }
-  const Status status = run(argv[1], argv[2], argv[3]);
+  const Status status = run(argv[1], argv[2], argv[3], argc == 5 ? argv[4] : "opencl");
   if (status.ok()) return 0;
   std::fprintf(stderr, "embed: %s\n", status.to_string().c_str());
   return 1;

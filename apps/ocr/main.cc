@@ -1,11 +1,13 @@
 // An example of a program around compiled networks: reads the text of a scanned page.
 //
-//     ocr DETECTION.tlp DIRECTION.tlp RECOGNITION.tlp PAGE.png [BOXES.png]
+//     ocr DETECTION.tlp DIRECTION.tlp RECOGNITION.tlp PAGE.png [BOXES.png [DEVICE]]
+//
+// DEVICE is a path such as "opencl:0" or "metal"; by default "opencl", its first device.
 //
 // The networks are those of PP-OCR, a package each that serves all sizes: one finds text, one tells
 // whether it is upside down, one reads a line. docs/embedding.md says how to make the packages. The
 // steps and the text are those of the demonstration in Python, python/texloom/demo/ocr.
-#include <texloom/runtime/drivers/opencl/driver.h>
+#include <texloom/runtime/drivers/all/drivers.h>
 #include <texloom/runtime/executor/executor.h>
 #include <texloom/runtime/executor/load_graph.h>
 #include <texloom/runtime/package/package_file.h>
@@ -135,9 +137,9 @@ Result<std::string> recognize(const Network& recognition, const Picture& line,
 
 Status read(const std::vector<std::string>& files) {
   TL_ASSIGN_OR_RETURN(Picture page, read_picture(files[3]));
-  TL_ASSIGN_OR_RETURN(const auto driver, hal::opencl::create_driver(
-                                             {.binary_cache = hal::binary_cache_of_environment()}));
-  TL_ASSIGN_OR_RETURN(const auto device, driver->open(0));
+  hal::DriverRegistry drivers;
+  TL_RETURN_IF_ERROR(hal::add_drivers(drivers, {.binary_cache = hal::binary_cache_of_environment}));
+  TL_ASSIGN_OR_RETURN(const auto device, drivers.open(files.size() > 5 ? files[5] : "opencl"));
   TL_ASSIGN_OR_RETURN(const Network detection, load(device, files[0]));
   TL_ASSIGN_OR_RETURN(const Network direction, load(device, files[1]));
   TL_ASSIGN_OR_RETURN(const Network recognition, load(device, files[2]));
@@ -155,8 +157,9 @@ Status read(const std::vector<std::string>& files) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5 && argc != 6) {
-    std::fputs("usage: ocr DETECTION.tlp DIRECTION.tlp RECOGNITION.tlp PAGE.png [BOXES.png]\n",
+  if (argc < 5 || argc > 7) {
+    std::fputs("usage: ocr DETECTION.tlp DIRECTION.tlp RECOGNITION.tlp PAGE.png "
+               "[BOXES.png [DEVICE]]\n",
                stderr);
     return 1;
   }

@@ -14,10 +14,7 @@
 #include "core/runtime/python_call.h"
 #include "core/runtime/released_lock.h"
 #include "core/runtime/wait_notice.h"
-#include "runtime/drivers/host/driver.h"
-#include "runtime/drivers/metal/driver.h"
-#include "runtime/drivers/null/driver.h"
-#include "runtime/drivers/opencl/driver.h"
+#include "runtime/drivers/all/drivers.h"
 #include "runtime/hal/binary_cache.h"
 #include "runtime/hal/driver_registry.h"
 #include "support/check.h"
@@ -32,20 +29,10 @@ namespace {
 // implementations tear themselves down at exit, in an unknown order.
 struct OpenDevices {
   OpenDevices() {
-    using Made = Result<std::shared_ptr<hal::Driver>>;
-    const auto add = [&](const char* name, hal::DriverRegistry::Factory factory) {
-      TL_CHECK(drivers.add(name, std::move(factory)).ok());
-    };
-    add("opencl",
-        [this] { return hal::opencl::create_driver({.binary_cache = cache_of_drivers()}); });
-#if TEXLOOM_HAS_METAL
-    add("metal",
-        [this] { return hal::metal::create_driver({.binary_cache = cache_of_drivers()}); });
-#endif
-    add("host", [] {
-      return Made(hal::host::create_driver({.loaders = {compile::make_interpreter_loader()}}));
-    });
-    add(kNullDriver, [] { return Made(hal::null::create_driver()); });
+    const Status added =
+        hal::add_drivers(drivers, {.binary_cache = [this] { return cache_of_drivers(); },
+                                   .loaders = {compile::make_interpreter_loader()}});
+    TL_CHECK(added.ok());
   }
 
   // One for the drivers that compile. Must be called with the mutex locked, as a factory is.

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/drivers/opencl/driver.h"
+#include "runtime/drivers/all/drivers.h"
 #include "runtime/executor/executor.h"
 #include "runtime/executor/load_graph.h"
 #include "runtime/hal/binding.h"
@@ -172,7 +172,7 @@ texloom_error* texloom_device_open(const char* path, texloom_device** device) {
   TEXLOOM_REQUIRE(path && device);
   return guarded([&]() -> Status {
     hal::DriverRegistry drivers;
-    TL_RETURN_IF_ERROR(drivers.add("opencl", [] { return hal::opencl::create_driver(); }));
+    TL_RETURN_IF_ERROR(hal::add_drivers(drivers));
     TL_ASSIGN_OR_RETURN(auto opened, drivers.open(path));
     *device = new texloom_device{std::move(opened)};
     return {};

@@ -58,7 +58,7 @@ texloom_code texloom_error_code(const texloom_error* error);
 const char* texloom_error_message(const texloom_error* error);
 void texloom_error_free(texloom_error* error);
 
-/* Opens a device: "opencl" (the first one), "opencl://<number>" or "opencl://<id>". */
+/* Opens a device: "opencl" or "metal" (the first one), "opencl:<number>" or "opencl:<id>". */
 texloom_error* texloom_device_open(const char* path, texloom_device** device);
 const char* texloom_device_name(const texloom_device* device);
 void texloom_device_free(texloom_device* device);

@@ -34,7 +34,7 @@ class Driver {
   // `id` is a DeviceInfo::id.
   Result<std::shared_ptr<Device>> open_by_id(std::string_view id,
                                              const DeviceOptions& options = {});
-  // `device` is the part of a path after "<driver>://": an ordinal, an id, or empty for the first
+  // `device` is the part of a path after "<driver>:": an ordinal, an id, or empty for the first
   // device.
   Result<std::shared_ptr<Device>> open_by_name(std::string_view device,
                                                const DeviceOptions& options = {});

@@ -13,11 +13,12 @@
 
 namespace texloom::hal {
 
-// A program adds the drivers that it uses, so that it links only those:
+// A program adds the drivers that it uses, so that it links only those, or all of them
+// (drivers/all/drivers.h):
 //
 //   DriverRegistry drivers;
 //   drivers.add("opencl", [] { return opencl::create_driver(); });
-//   auto device = drivers.open("opencl://0");
+//   auto device = drivers.open("opencl:0");
 //
 // Thread safe.
 class DriverRegistry {
@@ -40,9 +41,9 @@ class DriverRegistry {
   // factory must not call the registry.
   Result<std::shared_ptr<Driver>> find(std::string_view name);
 
-  // Opens the device with this path: "<driver>" or "<driver>://" (the first device),
-  // "<driver>://<ordinal>", or "<driver>://<id>". InvalidArgument for any other form; otherwise the
-  // errors of find() and Driver::open().
+  // Opens the device with this path: "<driver>" (the first device), "<driver>:<ordinal>", or
+  // "<driver>:<id>"; as a URL, with "://" for the colon. InvalidArgument without a driver;
+  // otherwise the errors of find() and Driver::open().
   Result<std::shared_ptr<Device>> open(std::string_view path, const DeviceOptions& options = {});
 
  private:

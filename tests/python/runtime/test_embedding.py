@@ -203,7 +203,7 @@ def test_program_reports_what_is_wrong(program, package, tmp_path):
     assert refused(program, tmp_path / "none.tlp", picture, picture).startswith(
         "embed: unavailable"
     )
-    assert refused(program) == "usage: embed PACKAGE IN.ppm OUT.ppm\n"
+    assert refused(program) == "usage: embed PACKAGE IN.ppm OUT.ppm [DEVICE]\n"
 
 
 def test_program_reports_that_there_is_no_device(program, package, tmp_path):
@@ -247,7 +247,7 @@ def test_a_program_in_c(tree, package, tmp_path):
     source.write_text(C_PROGRAM % (HEIGHT * WIDTH * 3))
     strict = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wstrict-prototypes", "-Werror"]
     run("cc", *strict, "-I", tree / "include", "-c", source, "-o", compiled)
-    names = ("runtime", "plan", "support")
+    names = ("c_api", "drivers", "runtime", "plan", "support")
     libraries = [next(tree.rglob(f"libtexloom_{name}.a")) for name in names]
     run("c++", compiled, *libraries, "-ldl", "-pthread", "-o", tmp_path / "program")
     assert run(tmp_path / "program", package) == "0.25 0.5\n"

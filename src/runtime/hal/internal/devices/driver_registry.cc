@@ -1,5 +1,6 @@
 #include "runtime/hal/driver_registry.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace texloom::hal {
@@ -41,15 +42,17 @@ Result<std::shared_ptr<Driver>> DriverRegistry::find(std::string_view name) {
 
 Result<std::shared_ptr<Device>> DriverRegistry::open(std::string_view path,
                                                      const DeviceOptions& options) {
-  constexpr std::string_view kSeparator = "://";
-  const std::size_t end = path.find(kSeparator);
-  const std::string_view name = path.substr(0, end);
-  if (name.empty() || name.find(':') != std::string_view::npos)
-    return invalid_argument("\"{}\" is not a device path: write \"<driver>://<number or id>\"",
-                            path);
-  TL_ASSIGN_OR_RETURN(const std::shared_ptr<Driver> driver, find(name));
-  const bool has_device = end != std::string_view::npos;
-  return driver->open_by_name(has_device ? path.substr(end + kSeparator.size()) : "", options);
+  const std::size_t end = std::min(path.find(':'), path.size());
+  if (end == 0)
+    return invalid_argument("\"{}\" is not a device path: write \"<driver>:<number or id>\"", path);
+  TL_ASSIGN_OR_RETURN(const std::shared_ptr<Driver> driver, find(path.substr(0, end)));
+  std::string_view device = path.substr(end);
+  for (const std::string_view separator : {"://", ":"}) {
+    if (!device.starts_with(separator)) continue;
+    device.remove_prefix(separator.size());
+    break;
+  }
+  return driver->open_by_name(device, options);
 }
 
 }  // namespace texloom::hal

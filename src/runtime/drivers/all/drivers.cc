@@ -1,0 +1,46 @@
+#include "runtime/drivers/all/drivers.h"
+
+#include <array>
+
+#include "runtime/drivers/host/driver.h"
+#include "runtime/drivers/metal/driver.h"
+#include "runtime/drivers/null/driver.h"
+#include "runtime/drivers/opencl/driver.h"
+
+namespace texloom::hal {
+namespace {
+
+using Made = Result<std::shared_ptr<Driver>>;
+
+struct Row {
+  const char* name;
+  Made (*create)(const DriversOptions& options);
+};
+
+constexpr std::array kDrivers = {
+    Row{"opencl",
+        [](const DriversOptions& options) {
+          return opencl::create_driver({.binary_cache = options.binary_cache()});
+        }},
+#if TEXLOOM_HAS_METAL
+    Row{"metal",
+        [](const DriversOptions& options) {
+          return metal::create_driver({.binary_cache = options.binary_cache()});
+        }},
+#endif
+    Row{"host",
+        [](const DriversOptions& options) {
+          return Made(host::create_driver({.loaders = options.loaders}));
+        }},
+    Row{"null", [](const DriversOptions&) { return Made(null::create_driver()); }},
+};
+
+}  // namespace
+
+Status add_drivers(DriverRegistry& registry, const DriversOptions& options) {
+  for (const Row& row : kDrivers)
+    TL_RETURN_IF_ERROR(registry.add(row.name, [row, options] { return row.create(options); }));
+  return {};
+}
+
+}  // namespace texloom::hal

@@ -1,0 +1,28 @@
+// The one list of the drivers that this build has.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "runtime/drivers/host/kernel_loader.h"
+#include "runtime/hal/binary_cache.h"
+#include "runtime/hal/driver_registry.h"
+#include "support/status.h"
+
+namespace texloom::hal {
+
+struct DriversOptions {
+  // Gives the cache of compiled kernels, or null for none, to each driver that compiles. Called
+  // when such a driver is first used.
+  std::function<std::shared_ptr<BinaryCache>()> binary_cache = [] { return nullptr; };
+  // Of the driver "host": for code in formats other than functions of the program.
+  std::vector<std::shared_ptr<const host::KernelLoader>> loaders = {};
+};
+
+// Adds "opencl"; "metal" on Apple's systems; "host"; and "null", whose device computes nothing. A
+// program that uses one of them alone calls the driver's own create_driver(), and links less.
+// InvalidArgument if one of the names was added before.
+Status add_drivers(DriverRegistry& registry, const DriversOptions& options = {});
+
+}  // namespace texloom::hal
