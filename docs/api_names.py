@@ -196,7 +196,6 @@ INTERNAL = (
     "texloom.show.texels",
     "texloom.show.traffic",
     "texloom.show.units",
-    "texloom.target_words",
     "texloom.te.attributes",
     "texloom.te.directive_arguments",
     "texloom.te.external",
@@ -222,6 +221,7 @@ INTERNAL = (
     "texloom.trace.__main__",
     "texloom.trace.script",
     "texloom.trace.table",
+    "texloom.tvm_spellings",
 )
 
 # Packages of programs, which nobody imports.
@@ -262,6 +262,7 @@ INTERNAL_CLASSES = (
     "_OperationReads",
     "_RunnableGraph",
     "_StoredGraph",
+    "_Computation",
     "_CostModel",
     "_Graph",
 )

@@ -158,9 +158,10 @@ Status read(const std::vector<std::string>& files) {
 
 int main(int argc, char** argv) {
   if (argc < 5 || argc > 7) {
-    std::fputs("usage: ocr DETECTION.tlp DIRECTION.tlp RECOGNITION.tlp PAGE.png "
-               "[BOXES.png [DEVICE]]\n",
-               stderr);
+    std::fputs(
+        "usage: ocr DETECTION.tlp DIRECTION.tlp RECOGNITION.tlp PAGE.png "
+        "[BOXES.png [DEVICE]]\n",
+        stderr);
     return 1;
   }
   const Status status = read({argv + 1, argv + argc});

@@ -19,8 +19,9 @@ PYBIND11_MODULE(_core, m) {
   python::bind_foreign(m);
   python::bind_intrinsics(m);
   python::bind_operation_reads(m);
-  m.attr("__module__") = "texloom.runtime";
+  m.attr("__module__") = "texloom.target";
   python::bind_targets(m);
+  m.attr("__module__") = "texloom.runtime";
   python::bind_texture_plans(m);
   python::bind_programs(m);
   python::bind_devices(m);

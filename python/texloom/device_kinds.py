@@ -10,12 +10,8 @@ from . import _core, errors
 from ._core import Device
 from .argument_kinds import shown
 from .checked_calls import check_calls
+from .tvm_spellings import device_kind, device_number, is_device_kind
 
-# TVM's numbers of device kinds.
-_KINDS = {"cpu": 1, "cuda": 2, "opencl": 4, "vulkan": 7, "metal": 8, "rocm": 10}
-# The numbers that devices of Texloom's drivers report: DLPack's, and that of an extension.
-_DRIVERS = {"opencl": _KINDS["opencl"], "metal": _KINDS["metal"], "host": 12, "null": 12}
-_OTHER_NAMES = {"llvm": "cpu", "c": "cpu", "cl": "opencl", "gpu": "cuda", "nvptx": "cuda"}
 _NO_DEVICE = "TL5006"
 
 
@@ -41,7 +37,7 @@ class AbsentDevice:
     @property
     def device_type(self) -> int:
         """TVM's number of the kind."""
-        return _KINDS[self.kind]
+        return device_number(self.kind)
 
     def sync(self) -> None:
         """Refused, because nothing runs on the device; on the host there is nothing to wait for."""
@@ -79,15 +75,15 @@ def device(kind: str | int, index: int = 0) -> Device | AbsentDevice:
         The device's number in the driver's list.
     """
     if isinstance(kind, int):
-        kind = next((word for word, number in _KINDS.items() if number == kind), str(kind))
+        kind = device_kind(kind)
     word = kind.split()[0] if kind.split() else kind
     word, colon, number = word.partition(":")
     if colon:
         index = int(number) if number.isdecimal() else _number(number)
-    word = _OTHER_NAMES.get(word, word)
+    word = device_kind(word)
     if word in _core.driver_names():
         return Device(word, _number(index))
-    if word not in _KINDS:
+    if not is_device_kind(word):
         errors.refuse(
             "UnknownName",
             f"there is no device kind {kind!r}",
@@ -186,7 +182,9 @@ def _exist(self: Device) -> bool:
 
 
 Device.exist = property(_exist)
-Device.device_type = property(lambda self: _DRIVERS[self.driver], doc="TVM's number of the kind.")
+Device.device_type = property(
+    lambda self: device_number(self.driver), doc="TVM's number of the kind."
+)
 Device.device_name = property(
     lambda self: self.info["name"], doc="The name that the driver reports."
 )

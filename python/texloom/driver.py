@@ -86,7 +86,7 @@ def program_of(
     if scheduled is None:
         refuse(
             _ARGUMENTS,
-            f"the program was lowered for {inp._target!r}, and its schedule is not kept",
+            f"the program was lowered for '{inp._target}', and its schedule is not kept",
             "lower the schedule with target=, or build it for that target",
         )
     return scheduled

@@ -53,7 +53,7 @@ class DataType(str):
 
 def enabled(target: str) -> bool:
     """Return whether programs can be built for a target of this kind."""
-    return target.split()[:1] in (["opencl"], ["metal"])
+    return bool(target.split()) and target.split()[0] in _core.target_kinds()
 
 
 __all__ = [

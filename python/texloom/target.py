@@ -1,4 +1,8 @@
-"""Targets, for which programs are compiled. Building for a target needs no device."""
+"""Targets, for which programs are compiled. Building for a target needs no device.
+
+A :class:`TargetValue` is what kernels are built for: a kind, limits and features. :class:`Target`
+makes one of a text or a device, and adds what TVM's scripts ask of a target.
+"""
 
 from __future__ import annotations
 
@@ -9,36 +13,26 @@ from types import SimpleNamespace
 from typing import Any
 
 from . import _core
-from ._core import Device
+from ._core import Device, TargetValue
 from .argument_kinds import shown
 from .checked_calls import check_calls
 from .device_kinds import AbsentDevice, present
 from .device_kinds import refuse as refuse_device
 from .errors import MisuseError, refuse
-from .target_words import as_mapping, is_remark, is_unknown_device, option, words_of
+from .tvm_spellings import (
+    as_mapping,
+    has_no_kernels,
+    is_remark,
+    is_unknown_device,
+    option,
+    target_kind,
+    words_of,
+)
 
 _current: ContextVar[Target | None] = ContextVar("texloom_target", default=None)
 
 DEFAULT = "opencl"
 _DEVICE_NAME = re.compile(r"\s*(\w+:\d+)(?=\s|$)")
-
-# The threads of a block and of a warp that TVM 0.9's schedules count on if the target's text has no
-# numbers (src/target/target_kind.cc there).
-_THREADS = {
-    "opencl": (256, 1),
-    **dict.fromkeys(("cuda", "nvptx"), (1024, 32)),
-    "rocm": (256, 64),
-    "metal": (256, 16),
-    "vulkan": (256, 1),
-}
-
-# Kinds whose targets can be created and queried but not built for, with their schedule keys.
-_OTHER_KINDS: dict[str, list[str]] = {
-    **dict.fromkeys(("llvm", "c"), ["cpu"]),
-    **dict.fromkeys(("cuda", "nvptx"), ["cuda", "gpu"]),
-    "rocm": ["rocm", "gpu"],
-    "vulkan": ["vulkan", "gpu"],
-}
 
 
 class Target:
@@ -62,7 +56,9 @@ class Target:
         exist, and TL5016 if there is no such driver.
     """
 
-    def __init__(self, target: str | Target | Mapping[str, Any], host: Any = None) -> None:
+    def __init__(
+        self, target: str | Target | TargetValue | Mapping[str, Any], host: Any = None
+    ) -> None:
         _check_kind(target)
         if (named := device_named(target)) is not None:
             options = str(target).split()[1:]
@@ -79,13 +75,13 @@ class Target:
         # The options that somebody chose.
         self._given = target._given if isinstance(target, Target) else dict(map(option, words[1:]))
         self._kernel_text = " ".join(word for word in words if word not in remarks)
-        if words[:1] and words[0] in _OTHER_KINDS:
+        self._value: TargetValue | None = None
+        if words[:1] and has_no_kernels(words[0]):
             self._text, self._options = " ".join(words), dict(map(option, words[1:]))
         else:
-            self._kernel_text = _core.check_target(self._kernel_text)
-            self._text = " ".join([self._kernel_text, *remarks])
-            attributes = _core.target_attributes(self._kernel_text)
-            self._options = {**attributes, **dict(map(option, remarks))}
+            self._value = TargetValue(self._kernel_text)
+            self._text = " ".join([str(self._value), *remarks])
+            self._options = {**self._value.attrs, **dict(map(option, remarks))}
             for device in (word for word in remarks if is_unknown_device(word, words[0])):
                 _warn_of_device(words[0], option(device)[1])
         if host is None:
@@ -125,6 +121,18 @@ class Target:
         return hash(self._text)
 
     @property
+    def value(self) -> TargetValue:
+        """What kernels are built for; TL4003 for a kind that is not built for, as ``"cuda"``."""
+        return TargetValue(self._kernel_text) if self._value is None else self._value
+
+    @property
+    def device_class(self) -> str:
+        """``"cpu"`` or ``"gpu"``; the plain ``"opencl"``, which suits any device, is ``"cpu"``."""
+        if self._value is not None:
+            return self._value.device_class
+        return "cpu" if target_kind(self.kind.name).device == "cpu" else "gpu"
+
+    @property
     def attrs(self) -> dict[str, Any]:
         """The preset, limits and features, by the names used in target strings.
 
@@ -150,9 +158,8 @@ class Target:
     @property
     def keys(self) -> list[str]:
         """The device and the generic GPU keys, which TVM's schedules look for."""
-        kind = self.kind.name
         given = [key for key in self._options.get("keys", "").split(",") if key]
-        own = given or [self.device_name, *_OTHER_KINDS.get(kind, [kind, "gpu"])]
+        own = given or [self.device_name, *target_kind(self.kind.name).keys]
         return list(dict.fromkeys(key for key in own if key))
 
     @property
@@ -167,7 +174,7 @@ class Target:
         That of the text or of its device; otherwise a number that suits most devices of the kind,
         for ``"opencl"`` 256. ``attrs["max_num_threads"]`` is the limit that ``build`` enforces.
         """
-        usual = _THREADS.get(self.kind.name, (1, 1))[0]
+        usual = target_kind(self.kind.name).threads
         if "max_num_threads" not in self._given and not self.device_name:
             return usual
         return int(self._options.get("max_num_threads", usual))
@@ -175,7 +182,7 @@ class Target:
     @property
     def thread_warp_size(self) -> int:
         """The value of ``-thread_warp_size=``, or the usual one: for ``"cuda"`` 32."""
-        usual = _THREADS.get(self.kind.name, (1, 1))[1]
+        usual = target_kind(self.kind.name).warp
         return int(self._options.get("thread_warp_size", usual))
 
     def __enter__(self) -> Target:
@@ -200,7 +207,7 @@ class Target:
 
 
 def _check_kind(target: Any) -> None:
-    if not isinstance(target, (str, Target, Mapping)):
+    if not isinstance(target, (str, Target, TargetValue, Mapping)):
         refuse(
             "BadDirectiveArgument",
             f"the target is {shown(target)}, not a string, a Target or a mapping",
@@ -218,7 +225,7 @@ def _check_has_kind(config: Mapping[str, Any]) -> None:
 
 
 def _warn_of_device(kind: str, name: str) -> None:
-    every = {"opencl": "OpenCL", "metal": "Metal"}[kind]
+    every = _core.target_kinds()[kind]
     _core.warn(
         "UnknownTarget",
         f"there is no preset for the device '{name}': the limits of every {every} device hold",
@@ -252,12 +259,14 @@ def intel_graphics(options: str = "") -> Target:
     return Target(f"opencl -device=intel_graphics {options}".strip())
 
 
-def resolve(target: str | Target | None) -> str:
-    """Return the core's text of the given, the current, or the default target."""
+def resolve(target: str | Target | TargetValue | None) -> TargetValue:
+    """Return the value of the given, the current, or the default target."""
+    if isinstance(target, TargetValue):
+        return target
     if target is None:
         target = Target.current() or DEFAULT
     _check_kind(target)
-    return (target if isinstance(target, Target) else Target(target))._kernel_text
+    return (target if isinstance(target, Target) else Target(target)).value
 
 
 def target_for(device: Device | str | None, target: str | Target | None = None) -> Target:
@@ -276,30 +285,22 @@ def device_named(target: object) -> str | None:
     return None if match is None else match[1]
 
 
-def is_processor(target: str | Target | None) -> bool:
-    """Return whether kernels for the given, the current, or the default target run on processors.
-
-    They do on an OpenCL device of which nothing is known.
-    """
-    return bool(Target(resolve(target)).attrs.get("block_stack", False))
-
-
-def resolve_for_arrays(target: str | Target | None) -> str:
+def resolve_for_arrays(target: str | Target | None) -> TargetValue:
     """Like :func:`resolve`, but with the default for a current target without kernels."""
     current = Target.current()
-    if target is None and current is not None and current.kind.name in _OTHER_KINDS:
-        return DEFAULT
+    if target is None and current is not None and has_no_kernels(current.kind.name):
+        return resolve(DEFAULT)
     return resolve(target)
 
 
 __all__ = [
     "Target",
+    "TargetValue",
     "adreno",
     "create",
     "cuda",
     "device_named",
     "intel_graphics",
-    "is_processor",
     "mali",
     "resolve",
     "resolve_for_arrays",

@@ -4,38 +4,10 @@
 #include <array>
 #include <limits>
 
+#include "ir/target/presets.h"
+
 namespace texloom::compile {
 namespace {
-
-// Matches a word in the name of the device, the vendor or the platform.
-struct Family {
-  hal::DeviceType type;
-  std::string_view word;
-  std::string_view preset;
-};
-using enum hal::DeviceType;
-constexpr std::array kFamilies = {
-    Family{Cpu, "Portable Computing Language", "opencl -device=pocl"},
-    Family{Gpu, "Adreno", "opencl -device=adreno"},
-    Family{Gpu, "Mali", "opencl -device=mali"},
-    Family{Gpu, "NVIDIA", "opencl -device=nvidia"},
-    Family{Gpu, "Intel", "opencl -device=intel_graphics"},
-};
-
-// Metal has devices of Apple and of the makers of GPUs in older Macs.
-constexpr std::string_view kMetalOfApple = "metal -device=m1";
-constexpr std::string_view kMetalOfOthers = "metal -device=mac-intel";
-
-std::string_view preset_of(const hal::DeviceInfo& info) {
-  if (info.driver == "metal") return info.vendor == "Apple" ? kMetalOfApple : kMetalOfOthers;
-  for (const Family& family : kFamilies) {
-    if (family.type != info.type) continue;
-    for (const std::string* name : {&info.platform, &info.name, &info.vendor}) {
-      if (name->find(family.word) != std::string::npos) return family.preset;
-    }
-  }
-  return "opencl";
-}
 
 // Keeps the preset's value if the device does not report the limit.
 void set(int64_t& limit, uint64_t stated) {
@@ -43,26 +15,42 @@ void set(int64_t& limit, uint64_t stated) {
   if (stated > 0) limit = static_cast<int64_t>(std::min(stated, kMax));
 }
 
+void set_limits(ir::GpuLimits& limits, const hal::DeviceLimits& stated) {
+  set(limits.max_threads, stated.max_workgroup_size);
+  set(limits.max_threads_z, stated.max_workitem_sizes[2]);
+  set(limits.max_image_size, std::min(stated.max_image_width, stated.max_image_height));
+  set(limits.local_memory_bytes, stated.local_memory_bytes);
+  set(limits.max_image_reads, stated.max_read_images);
+  set(limits.max_image_writes, stated.max_write_images);
+  if (limits.slots) {
+    set(limits.slots->textures, stated.max_read_images);
+    set(limits.slots->buffers, stated.max_buffers);
+  }
+}
+
+// Devices that are neither are of no family.
+ir::Target preset_of(const hal::DeviceInfo& info, ir::DeviceClass device_class) {
+  // The interpreter of the host runs the kernels of all kinds.
+  const ir::TargetKind kind = ir::kind_named(info.driver).value_or(ir::TargetKind::OpenCL);
+  if (info.type != hal::DeviceType::Cpu && info.type != hal::DeviceType::Gpu)
+    return ir::recognized_target(kind, device_class, {});
+  const std::array<std::string_view, 3> names = {info.platform, info.name, info.vendor};
+  return ir::recognized_target(kind, device_class, names);
+}
+
 }  // namespace
 
 ir::Target target_of(const hal::DeviceInfo& info) {
-  ir::Target target = ir::parse_target(preset_of(info), {});
-  const hal::DeviceLimits& limits = info.limits;
-  set(target.limits.max_threads, limits.max_workgroup_size);
-  set(target.limits.max_threads_z, limits.max_workitem_sizes[2]);
-  set(target.limits.max_image_size, std::min(limits.max_image_width, limits.max_image_height));
-  set(target.limits.local_memory_bytes, limits.local_memory_bytes);
-  set(target.limits.max_image_reads, limits.max_read_images);
-  set(target.limits.max_image_writes, limits.max_write_images);
-  target.features.images = info.features.images;
-  target.features.float64 = info.features.float64;
-  target.features.float16_arithmetic = info.features.float16_arithmetic;
-  if (target.kind == ir::TargetKind::Metal) {
-    set(target.limits.max_textures, limits.max_read_images);
-    set(target.limits.max_buffers, limits.max_buffers);
-    target.features.argument_buffers = info.features.argument_buffers;
-  }
-  target.quirks = ir::quirks_of(info.type == hal::DeviceType::Cpu);
+  const auto device_class =
+      info.type == hal::DeviceType::Cpu ? ir::DeviceClass::Cpu : ir::DeviceClass::Gpu;
+  ir::Target target = preset_of(info, device_class);
+  set_limits(target.gpu(), info.limits);
+  target.features = {.images = info.features.images,
+                     .float64 = info.features.float64,
+                     .float16_arithmetic = info.features.float16_arithmetic,
+                     .argument_buffers = info.features.argument_buffers};
+  target.device_class = device_class;
+  target.quirks = ir::quirks_of(device_class);
   return target;
 }
 

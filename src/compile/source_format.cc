@@ -12,7 +12,7 @@ SourceFormat source_format(const ir::Kernel& kernel, const ir::Target& target) {
     case ir::TargetKind::Metal: {
       SourceFormat format{hal::KernelFormat::Msl, {"-std=metal" + to_string(target.language)}};
       if (ir::relies_on_simd_width(kernel, target))
-        format.build_options.push_back("-simd-width=" + std::to_string(target.limits.simd_width));
+        format.build_options.push_back("-simd-width=" + std::to_string(target.simd_width()));
       return format;
     }
   }

@@ -26,7 +26,7 @@ using runtime::TensorRef;
 hal::DeviceLimits limits_of(const ir::Target& target, std::uint64_t buffer_alignment) {
   hal::DeviceLimits limits;
   limits.max_image_width = limits.max_image_height =
-      static_cast<std::uint32_t>(target.limits.max_image_size);
+      static_cast<std::uint32_t>(target.images().max_width);
   limits.max_allocation_bytes = std::numeric_limits<std::uint64_t>::max();
   limits.buffer_offset_alignment = buffer_alignment;
   return limits;

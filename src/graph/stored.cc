@@ -59,14 +59,14 @@ Stored stored_as(const schedule::Storage& storage, const Shape& extents, Type ty
     fail(where, Code::TextureElementType, "keep it in a buffer",
          "'{}' is {}, which no texture holds", name, ir::to_string(type));
   if (is_open) return stored;
-  if (const auto folded = best_fold(stored.layout, target.limits.images())) {
+  if (const auto folded = best_fold(stored.layout, target.images())) {
     stored.layout = *folded;
     return stored;
   }
   fail(where, Code::TextureTooLarge, "keep the tensor in a buffer, or split it",
        "'{}' needs {} x {} texels, and no fold fits the target's limit of {} x {}", name,
-       stored.layout.col_count(), stored.layout.row_count(), target.limits.max_image_size,
-       target.limits.max_image_size);
+       stored.layout.col_count(), stored.layout.row_count(), target.images().max_width,
+       target.images().max_width);
 }
 
 Stored stored_argument(const lower::Lowering& program, std::size_t argument,

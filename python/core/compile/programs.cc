@@ -47,12 +47,12 @@ compile::ProgramArgument argument_of(const py::handle& value, size_t position,
 }
 
 PyProgram make_program(const schedule::Schedule& schedule, const py::list& args,
-                       const py::dict& binds, const std::string& name, const std::string& target) {
+                       const py::dict& binds, const std::string& name, const ir::Target& target) {
   compile::TeProgramDesc desc;
   desc.schedule = schedule;
   desc.name = name;
   desc.location = user_location();
-  desc.target = parse_target(target, desc.location);
+  desc.target = target;
   for (size_t i = 0; i < args.size(); ++i) {
     desc.arguments.push_back(argument_of(args[i], i, desc.location));
   }
@@ -64,8 +64,8 @@ PyProgram make_program(const schedule::Schedule& schedule, const py::list& args,
   return keep(compile::te_program(std::move(desc)));
 }
 
-py::object for_target(const PyProgram& program, const std::string& target) {
-  auto scheduled = compile::for_target(program, parse_target(target, user_location()));
+py::object for_target(const PyProgram& program, const ir::Target& target) {
+  auto scheduled = compile::for_target(program, target);
   return scheduled ? py::cast(*std::move(scheduled)) : py::none();
 }
 
@@ -150,9 +150,10 @@ bool is_structurally_equal(const py::object& a, const py::object& b) {
   return is_expr(a) && is_expr(b) && equal(to_expr(a), to_expr(b));
 }
 
-py::list passes(const std::string& target) {
-  const ir::TargetKind kind = ir::parse_target(target, user_location()).kind;
-  const std::vector<lower::Pass> passes = codegen::all_passes(kind);
+py::list passes(const std::string& kind) {
+  const auto found = ir::kind_named(kind);
+  TL_CHECK(found.has_value());
+  const std::vector<lower::Pass> passes = codegen::all_passes(*found);
   py::list rows;
   for (const lower::Pass* pass : lower::rows_of(passes)) {
     rows.append(
@@ -193,8 +194,7 @@ void bind_programs(py::module_& m) {
           },
           py::arg("locations") = false,
           "The text form; with the lines that statements came from, if asked.")
-      .def_property_readonly("_target",
-                             [](const PyProgram& p) { return to_string(p.state->target); })
+      .def_property_readonly("_target", [](const PyProgram& p) { return p.state->target; })
       .def("_for_target", for_target)
       .def_property_readonly(
           "name", [](const PyProgram& p) { return p.state->program.name; },
@@ -214,7 +214,7 @@ void bind_programs(py::module_& m) {
     return keep(lower::parse_lowering(text, file));
   });
   m.def("structural_equal", is_structurally_equal);
-  m.def("passes", passes, py::arg("target") = "opencl");
+  m.def("passes", passes, py::arg("kind") = "opencl");
 }
 
 }  // namespace texloom::python

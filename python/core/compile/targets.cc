@@ -1,10 +1,11 @@
-// Parses targets, and asks for their limits.
+// Binds targets: values that schedules and the compiler are given.
 
 #include <pybind11/stl.h>
 
 #include "core/handles.h"
 #include "ir/layout/layout_fold.h"
 #include "ir/layout/layout_pattern.h"
+#include "ir/target/presets.h"
 #include "ir/target/target.h"
 #include "schedule/storage.h"
 
@@ -14,49 +15,86 @@ using namespace ir;  // the whole file speaks of targets
 
 namespace {
 
+// The kinds of targets that kernels are built for, by their names in messages: "opencl", "OpenCL".
+py::dict target_kinds() {
+  py::dict kinds;
+  for (const Preset& preset : presets())
+    kinds[py::str(std::string(to_string(preset.kind)))] = std::string(api_name(preset.kind));
+  return kinds;
+}
+
 // The presets of a kind, such as "opencl"; of none if nothing is built for it.
 std::vector<std::string> target_devices(std::string_view kind) {
   std::vector<std::string> devices;
-  for (const std::string& preset : target_presets()) {
-    const Target t = parse_target(preset, {});
-    if (to_string(t.kind) == kind && !t.device.empty()) devices.push_back(t.device);
+  for (const Preset& preset : presets()) {
+    if (to_string(preset.kind) == kind && !preset.device.empty())
+      devices.emplace_back(preset.device);
   }
   return devices;
 }
 
-py::dict target_attributes(const std::string& text) {
-  const Target t = parse_target(text, user_location());
-  py::dict attributes;
-  attributes["device"] = t.device;
-  if (t.kind == TargetKind::Metal) attributes["msl"] = to_string(t.language);
-  for (const auto& [name, value] : numeric_attributes(t)) {
-    attributes[py::str(name.data(), name.size())] = value;
-  }
-  for (const auto& [name, is_on] : flag_attributes(t)) {
-    attributes[py::str(name.data(), name.size())] = is_on;
-  }
-  return attributes;
+py::dict target_attributes(const Target& target) {
+  py::dict values;
+  values["device"] = target.device;
+  for (const auto& [name, value] : attributes(target))
+    values[py::str(std::string(name))] = py::cast(value);
+  return values;
 }
 
 // Whether a tensor in a texture of this scope or layout fits an image of the target, folded if need
 // be.
-bool fits_image(const Shape& shape, const std::string& storage, const std::string& target) {
+bool fits_image(const Shape& shape, const std::string& storage, const Target& target) {
   const bool is_layout = storage.ends_with(']');
   const schedule::Storage parsed = schedule::parse_storage(
       is_layout ? "" : storage, is_layout ? storage : "", shape, user_location());
   const Layout layout = parsed.layout ? layout_for(*parsed.layout, shape)
                                       : texture_layout(shape, parsed.scope.texture.value());
-  return best_fold(layout, parse_target(target, {}).limits.images()).has_value();
+  return best_fold(layout, target.images()).has_value();
 }
 
 }  // namespace
 
 void bind_targets(py::module_& m) {
-  m.def("check_target",
-        [](const std::string& text) { return to_string(parse_target(text, user_location())); });
+  py::class_<Target>(m, "TargetValue",
+                     R"(A target that kernels can be built for, as schedules are given it.
+
+``texloom.target.Target`` makes one of a text, and adds what TVM's scripts ask of a target.
+``str()`` is its text, with the attributes in which it differs from its preset.
+)")
+      .def(py::init([](const std::string& text) { return parse_target(text, user_location()); }))
+      .def("__str__", [](const Target& t) { return to_string(t); })
+      .def("__repr__", [](const Target& t) { return "TargetValue('" + to_string(t) + "')"; })
+      .def("__eq__",
+           [](const Target& a, const py::object& b) {
+             return py::isinstance<Target>(b) && a == b.cast<const Target&>();
+           })
+      .def("__hash__", [](const Target& t) { return py::hash(py::str(to_string(t))); })
+      .def_property_readonly(
+          "kind", [](const Target& t) { return to_string(t.kind); },
+          "The first word of the text: ``\"opencl\"``, ``\"metal\"``.")
+      .def_property_readonly(
+          "device", [](const Target& t) { return t.device; },
+          "The preset, such as ``\"adreno\"``, or empty.")
+      .def_property_readonly(
+          "device_class", [](const Target& t) { return to_string(t.device_class); },
+          "``\"cpu\"`` or ``\"gpu\"``: a processor has few threads, wide vectors and large caches.")
+      .def_property_readonly(
+          "is_cpu", [](const Target& t) { return t.device_class == DeviceClass::Cpu; },
+          "Whether :attr:`device_class` is ``\"cpu\"``.")
+      .def_property_readonly("attrs", target_attributes,
+                             "The preset, limits and features, by their names in the text.")
+      .def_property_readonly(
+          "max_threads", [](const Target& t) { return t.gpu().max_threads; },
+          "The threads that a block may have.")
+      .def_property_readonly(
+          "local_memory_bytes", [](const Target& t) { return t.gpu().local_memory_bytes; },
+          "The bytes of ``shared`` memory that a block may have.")
+      .def_property_readonly(
+          "max_image_size", [](const Target& t) { return t.images().max_width; },
+          "The texels that an image may have along an axis.");
   m.def("fits_image", fits_image);
+  m.def("target_kinds", target_kinds);
   m.def("target_devices", target_devices);
-  m.def("target_attributes", target_attributes);
 }
 
 }  // namespace texloom::python

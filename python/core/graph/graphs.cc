@@ -165,10 +165,10 @@ void bind_graphs(py::module_& m) {
   py::class_<graph::Graph> graphs(m, "_Graph");
   bind_operators(m, graphs);
   graphs
-      .def(py::init([](const std::string& name, const std::string& target) {
+      .def(py::init([](const std::string& name, const ir::Target& target) {
         graph::Graph g;
         g.name = name;
-        g.target = ir::parse_target(target, user_location());
+        g.target = target;
         return g;
       }))
       .def("symbol", [](graph::Graph& g, const std::string& name) { g.symbols.push_back(name); })

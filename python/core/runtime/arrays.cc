@@ -90,8 +90,8 @@ Layout array_layout(const Shape& shape, const schedule::Storage& storage, const 
   }
   const Layout natural =
       stated ? layout_for(*storage.layout, shape) : texture_layout(shape, *storage.scope.texture);
-  const std::optional<Layout> folded = !stated || fits(natural, target.limits.images())
-                                           ? best_fold(natural, target.limits.images())
+  const std::optional<Layout> folded = !stated || fits(natural, target.images())
+                                           ? best_fold(natural, target.images())
                                            : std::nullopt;
   const ImageLimits device{info.limits.max_image_width, info.limits.max_image_height};
   if (folded && fits(*folded, device)) return *folded;
@@ -102,8 +102,8 @@ Layout array_layout(const Shape& shape, const schedule::Storage& storage, const 
               : std::string(stated ? "fold its layout" : "keep the array in a buffer"),
        "an array of {} x {} texels does not fit the limits of the target ({} x {}) and the device "
        "({} x {})",
-       natural.col_count(), natural.row_count(), target.limits.max_image_size,
-       target.limits.max_image_size, device.max_width, device.max_height);
+       natural.col_count(), natural.row_count(), target.images().max_width,
+       target.images().max_width, device.max_width, device.max_height);
 }
 
 schedule::Storage array_storage(const std::string& scope_text, const std::string& layout,
@@ -180,8 +180,8 @@ struct ArrayDesc {
 };
 
 ArrayDesc checked_desc(const Shape& shape, const py::object& dtype, const std::string& scope,
-                       const std::string& target, const Pair& origin,
-                       const std::optional<Pair>& image, const std::string& layout) {
+                       const Target& target, const Pair& origin, const std::optional<Pair>& image,
+                       const std::string& layout) {
   const SourceLocation where = user_location();
   const Type type = to_type(dtype);
   schedule::Storage storage = array_storage(scope, layout, shape, where);
@@ -196,7 +196,7 @@ ArrayDesc checked_desc(const Shape& shape, const py::object& dtype, const std::s
          "an array of dtype {} cannot be in a texture", to_string(type));
   }
   check_shape(shape, storage, type, where);
-  return {type, std::move(storage), parse_target(target, where)};
+  return {type, std::move(storage), target};
 }
 
 // Allocates the memory of an array.
@@ -207,7 +207,7 @@ PyArray placed_array(PyArray array, const Placement& placement) {
 }
 
 PyArray empty(const Shape& shape, const py::object& dtype, const PyDevice& device,
-              const std::string& scope, const std::string& target, const Pair& origin,
+              const std::string& scope, const Target& target, const Pair& origin,
               const std::optional<Pair>& image, const std::string& layout) {
   const ArrayDesc desc = checked_desc(shape, dtype, scope, target, origin, image, layout);
   Placement placement{{origin.first, origin.second}, {}};
@@ -312,11 +312,10 @@ asynchronous; what reads or writes its values on the host waits for them.
                            to_string(a.device), to_string(a.scope));
       });
   m.def("empty", &empty);
-  m.def("check_host_array",
-        [](const Shape& shape, const py::object& dtype, const std::string& target,
-           const Pair& origin, const std::optional<Pair>& image) {
-          checked_desc(shape, dtype, "global", target, origin, image, "");
-        });
+  m.def("check_host_array", [](const Shape& shape, const py::object& dtype, const Target& target,
+                               const Pair& origin, const std::optional<Pair>& image) {
+    checked_desc(shape, dtype, "global", target, origin, image, "");
+  });
 }
 
 }  // namespace texloom::python

@@ -62,8 +62,7 @@ It is opened when it is first used; TL5006 if there is none.
           "Wait for all work submitted to the device; Ctrl-C ends the wait. Raises an error of "
           "that work.")
       .def_property_readonly(
-          "_target",
-          [](const PyDevice& d) { return to_string(compile::target_of(open_device(d)->info())); })
+          "_target", [](const PyDevice& d) { return compile::target_of(open_device(d)->info()); })
       .def_property_readonly(
           "driver", [](const PyDevice& d) { return d.driver; },
           "The driver: ``\"opencl\"``, or ``\"host\"``, which interprets kernels.")

@@ -108,7 +108,7 @@ def _compile(options: argparse.Namespace) -> int:
 
 
 def _refuse_other_than_metal(options: argparse.Namespace) -> None:
-    kind = resolve(target_of(options)).split()[0]
+    kind = resolve(target_of(options)).kind
     if kind != "metal":
         refuse(
             "BadDirectiveArgument",

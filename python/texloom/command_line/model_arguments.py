@@ -167,7 +167,7 @@ def _first(options: argparse.Namespace) -> str:
     """Return the first device of the kind that the package, or the target, is for."""
     if is_package(options.model):
         return f"{load_package(options.model).default_device.driver}:0"
-    return f"{resolve(options.target).split()[0]}:0"
+    return f"{resolve(options.target).kind}:0"
 
 
 def target_of(options: argparse.Namespace) -> str | Target | None:

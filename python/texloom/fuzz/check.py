@@ -143,7 +143,7 @@ class Check:
 
     def run_on(self, device: Device) -> None:
         """Compare kernels on a device with the interpreter's results of the same kernels."""
-        text = with_half_arithmetic(self.text, HALF_ARITHMETIC in device._target)
+        text = with_half_arithmetic(self.text, HALF_ARITHMETIC in str(device._target))
         if device.driver == "metal":
             if "float64" in text:
                 return  # which the language lacks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from .._core import Program
+from .._core import Program, TargetValue
 from ..errors import TVMError
 from ..ops.contraction import Contraction
 from ..ops.schedules import schedule_default
@@ -22,7 +22,7 @@ def schedule_operators(
     core: Any,
     tensors: Mapping[str, GraphTensor],
     constants: Collection[str],
-    target: str,
+    target: TargetValue,
     textures: bool,
     fixed: Collection[str] = (),
     progress: Progress | None = None,
@@ -36,7 +36,7 @@ def schedule_operators(
     tensors : mapping of str to GraphTensor
     constants : collection of str
         The names of those whose values are fixed.
-    target : str
+    target : TargetValue
     textures : bool
         Whether to offer kernels over textures beside those over buffers.
     fixed : collection of str
@@ -62,7 +62,7 @@ def schedule_operators(
 
 
 def _over_buffers(
-    operator: Operator, fixed: Collection[str], constants: Collection[str], target: str
+    operator: Operator, fixed: Collection[str], constants: Collection[str], target: TargetValue
 ) -> list[tuple[str, Program, None, None, bool]]:
     """Return the schedules with row-major buffers, and with channels last where that pays.
 
@@ -80,7 +80,7 @@ def _over_buffers(
 
 
 def _with_channels_last(
-    operator: Operator, fixed: Collection[str], constants: Collection[str], target: str
+    operator: Operator, fixed: Collection[str], constants: Collection[str], target: TargetValue
 ) -> tuple[Program, bool] | None:
     """Return the schedule whose activations have channels last, and whether it is a convolution's.
 
@@ -98,13 +98,13 @@ def _with_channels_last(
     return program, any(Contraction.of(each) is not None for each in stages)
 
 
-def _scheduled(operator: Operator, storages: tuple[str, ...], target: str) -> Program:
+def _scheduled(operator: Operator, storages: tuple[str, ...], target: TargetValue) -> Program:
     name, computation = operator.kernel_name, operator.computation
     return scheduled(operator.name, name, schedule_default, computation, storages, target)
 
 
 def _scheduled_if_possible(
-    operator: Operator, storages: tuple[str, ...], target: str
+    operator: Operator, storages: tuple[str, ...], target: TargetValue
 ) -> Program | None:
     """Return the schedule for these storages; None if all are row-major, or no kernel fits them.
 
@@ -120,7 +120,7 @@ def _scheduled_if_possible(
 
 
 def _texture_storages(
-    operator: Operator, constants: Collection[str], target: str
+    operator: Operator, constants: Collection[str], target: TargetValue
 ) -> tuple[str, ...]:
     """Return where the arguments are stored if as many as possible are in textures."""
     return tuple(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core, extents
-from .._core import Device
+from .._core import Device, TargetValue
 from ..argument_kinds import kind_of, shown
 from ..costs import Costs
 from ..custom.operators import Operator
@@ -132,8 +132,9 @@ class Graph:
             Is called with a placeholder for each input; returns a tensor or several.
         inputs : sequence of GraphTensor
         schedule : callable
-            ``schedule(outputs, inputs, scopes, target)`` returns the schedule for these storages.
-            The scopes of inputs and outputs are declared for it; it need not set them.
+            ``schedule(outputs, inputs, scopes, target)`` returns the schedule for these storages,
+            and for a :class:`texloom.target.TargetValue`. The scopes of inputs and outputs are
+            declared for it; it need not set them.
         scopes : mapping of str to sequence of str
             The combinations that it supports, by name, such as ``{"texture": ("texture",
             "texture:weight", "texture"), "global": ("global",) * 3}``: the scope of each input,
@@ -162,7 +163,7 @@ class Graph:
         computation = _core._Computation(symbols.placeholders, made, symbols.given)
         title = op or getattr(compute, "__name__", "node")
 
-        def add(core: Any, numbers: dict[str, int], target: str) -> None:
+        def add(core: Any, numbers: dict[str, int], target: TargetValue) -> None:
             core.node(
                 name,
                 title,
@@ -228,7 +229,7 @@ class Graph:
         shapes = [(symbols.shape_in_graph(t), t.dtype) for t in made]
         outputs = self._named_outputs(name, shapes, conditions)
 
-        def add(core: Any, numbers: dict[str, int], target: str) -> None:
+        def add(core: Any, numbers: dict[str, int], target: TargetValue) -> None:
             del target
             core.operator(
                 name,
@@ -274,7 +275,7 @@ class Graph:
         shape[axis] = extents.plain(sum(each.shape[axis] for each in inputs))
         (output,) = self._named_outputs(name, [(shape, inputs[0].dtype)], conditions)
 
-        def add(core: Any, numbers: dict[str, int], target: str) -> None:
+        def add(core: Any, numbers: dict[str, int], target: TargetValue) -> None:
             del target
             core.concatenation(name, [numbers[t.name] for t in inputs], numbers[name], axis)
 
@@ -335,7 +336,7 @@ class Graph:
         outputs = self._named_outputs(name, [(list(shape), dtype) for dtype, shape in made])
         self._operators[op.name, op.version] = op
 
-        def add(core: Any, numbers: dict[str, int], target: str) -> None:
+        def add(core: Any, numbers: dict[str, int], target: TargetValue) -> None:
             del target
             core.call(
                 name,
@@ -487,7 +488,7 @@ class Graph:
         outputs = [replace(tensor, name=name) for tensor, name in self._outputs.items()]
         return CompiledGraph(compiled, self.inputs, outputs, choice)
 
-    def _made_for(self, target: str) -> Any:
+    def _made_for(self, target: TargetValue) -> Any:
         """Return the core's graph for a target."""
         core = _core._Graph(self.name, target)
         numbers: dict[str, int] = {}

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from .. import _core, extents, te
-from .._core import Schedule, Tensor
+from .._core import Schedule, TargetValue, Tensor
 from ..argument_kinds import kind_of
 from ..driver import program
 from ..errors import InternalError, TVMError, refuse, with_note
@@ -24,7 +24,7 @@ from .tensor import GraphTensor
 Compute = Callable[..., "Tensor | Sequence[Tensor]"]
 """Computes the outputs of a node from tensors that stand for its inputs."""
 
-ScheduleFunction = Callable[[list[Tensor], list[Tensor], tuple[str, ...], str], Schedule]
+ScheduleFunction = Callable[[list[Tensor], list[Tensor], tuple[str, ...], TargetValue], Schedule]
 """``schedule(outputs, inputs, scopes, target)``: a schedule for inputs, then outputs, in these
 scopes."""
 
@@ -195,7 +195,7 @@ def scheduled(
     schedule: ScheduleFunction,
     computation: _core._Computation,
     scopes: tuple[str, ...],
-    target: str,
+    target: TargetValue,
 ) -> _core.Program:
     """Return a node's schedule for one combination of scopes, with its arguments declared.
 

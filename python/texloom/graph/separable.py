@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._core import Tensor
+from .._core import TargetValue, Tensor
 from ..extents import are_known
 from ..ops.contraction import Contraction
 from ..ops.schedules.gpu.separable import is_faster_joined
 from ..ops.schedules.stages import stages_of
-from ..target import is_processor
 from .operators import Operator, operators_of
 from .tensor import GraphTensor
 
@@ -33,13 +32,13 @@ class _Convolution:
     data: str | None
 
 
-def join_separable(core: Any, tensors: Mapping[str, GraphTensor], target: str) -> None:
+def join_separable(core: Any, tensors: Mapping[str, GraphTensor], target: TargetValue) -> None:
     """Make one operator of a depthwise convolution and the 1x1 convolution that alone reads it.
 
     This is done for targets whose convolutions have channels last, where the kernel is estimated
     to be faster than the two. Parameters are those of :func:`.operators.operators_of`.
     """
-    if is_processor(target):
+    if target.is_cpu:
         return
     operators = {
         each.outputs[0].name: each

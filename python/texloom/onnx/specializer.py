@@ -9,7 +9,7 @@ import onnx
 from numpy.typing import NDArray
 
 from ..errors import TVMError, with_note
-from ..target import is_processor
+from ..target import resolve
 from .compile_options import CompileOptions
 from .importer import Importer
 from .nodes import NeedsValues, Unsupported, refuse_model
@@ -190,7 +190,7 @@ class Specializer:
             shapes,
             {**self._values, **values},
             self._options.progress,
-            fuses_attention=is_processor(self._options.target),
+            fuses_attention=resolve(self._options.target).is_cpu,
             is_open=is_open,
             operators=self._options.operators,
         )

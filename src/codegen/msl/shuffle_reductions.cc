@@ -168,7 +168,7 @@ class TreeShuffler {
 }  // namespace
 
 void shuffle_reductions(Kernel& kernel, const Target& target) {
-  const int64_t width = target.limits.simd_width;
+  const int64_t width = target.simd_width();
   if (width <= 1 || !contains<Barrier>(kernel.body)) return;
   const CombinationTrees trees = combination_trees(kernel, width, msl_dialect(target));
   if (trees.empty()) return;

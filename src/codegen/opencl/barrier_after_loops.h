@@ -6,11 +6,11 @@
 namespace texloom::codegen::opencl {
 
 // Purpose: adds a barrier after each loop that contains one, if threads may diverge before the next
-//   barrier, on devices that run the threads of a block in turn on one CPU thread (PoCL's
-//   block_stack). LLVM merges a condition after such a loop with the same condition in its last
-//   iteration, so that threads leave the loop by different edges; PoCL 3.1 then makes all threads
-//   of the block follow the edge of one, and stores are lost. Nothing is merged across a barrier.
-//   All threads reach the added barrier, as they reach those inside the loop.
+//   barrier, on processors, which run the threads of a block in turn on one CPU thread. LLVM merges
+//   a condition after such a loop with the same condition in its last iteration, so that threads
+//   leave the loop by different edges; PoCL 3.1 then makes all threads of the block follow the edge
+//   of one, and stores are lost. Nothing is merged across a barrier. All threads reach the added
+//   barrier, as they reach those inside the loop.
 // Requires: stage legalized.
 // Ensures: stage legalized.
 // Order: after all steps that move or drop barriers.

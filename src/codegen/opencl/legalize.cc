@@ -32,7 +32,7 @@ constexpr std::array kSteps = {
          Legalized, Legalized, "give vector conditions the width of the values they choose"},
     Shared::drop_unused_values,
     Pass{"legalize.barrier_after_loops", in_each_kernel<[](Kernel& k, const Target& t) {
-           if (t.quirks.block_stack) k.body = barrier_after_loops(k.body);
+           if (t.device_class == ir::DeviceClass::Cpu) k.body = barrier_after_loops(k.body);
          }>,
          Legalized, Legalized,
          "add a barrier after each loop that contains one, where PoCL needs it"},

@@ -25,7 +25,7 @@ std::optional<plan::TexturePlan> TextureUse::plan(const std::set<TensorId>& fold
     item.height *= item.slices;
     item.slices = 1;
   }
-  problem.max_width = problem.max_height = graph_.target.limits.max_image_size;
+  problem.max_width = problem.max_height = graph_.target.images().max_width;
   plan::TextureOptions options;
   options.effort = 1;
   auto result = plan::plan_textures(problem, options);

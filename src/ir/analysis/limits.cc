@@ -10,8 +10,8 @@
 namespace texloom::ir {
 namespace {
 
-// The limit for the private arrays of all threads of a block on implementations that keep them on
-// one stack: usually 8 MiB, which also holds data of the implementation.
+// The limit for the private arrays of all threads of a block on processors, where they share one
+// stack: usually of 8 MiB, which also holds data of the implementation.
 constexpr int64_t kBlockStackBytes = 2 << 20;
 // A buffer, a texture or a constant: drivers count at least a register's worth for each.
 constexpr int64_t kParameterBytes = 8;
@@ -20,13 +20,8 @@ int64_t saturated(int128 value) {
   return static_cast<int64_t>(std::min<int128>(value, std::numeric_limits<int64_t>::max()));
 }
 
-// The slots that a kernel's arguments take. Its constants together take one for buffers.
-struct Slots {
-  int64_t textures = 0, buffers = 0;
-};
-
-Slots slots_of(const Kernel& kernel) {
-  Slots slots;
+ArgumentSlots slots_of(const Kernel& kernel) {
+  ArgumentSlots slots;
   bool has_constants = false;
   for (const KernelParam& p : kernel.params) {
     if (!p.buffer) {
@@ -44,34 +39,46 @@ class LimitCheck {
   LimitCheck(const Kernel& kernel, const Target& target) : kernel_(kernel), target_(target) {}
 
   std::vector<Excess> run() {
+    std::visit([&](const auto& limits) { check_all(limits); }, target_.limits);
+    return std::move(found_);
+  }
+
+ private:
+  void check_all(const GpuLimits& limits) {
     const auto& [x, y, z] = kernel_.block;
     const int128 threads = int128{x} * y * z;
-    check(Limit::BlockThreads, threads, target_.limits.max_threads);
-    check(Limit::BlockDepth, z, target_.limits.max_threads_z);
-    arrays(Limit::SharedBytes, MemoryScope::Shared, target_.limits.local_memory_bytes);
-    int64_t own = target_.limits.private_memory_bytes;
-    if (target_.quirks.block_stack) {
+    check(Limit::BlockThreads, threads, limits.max_threads);
+    check(Limit::BlockDepth, z, limits.max_threads_z);
+    arrays(Limit::SharedBytes, MemoryScope::Shared, limits.local_memory_bytes);
+    int64_t own = limits.private_memory_bytes;
+    if (target_.device_class == DeviceClass::Cpu) {
       own = std::min(own, saturated(kBlockStackBytes / std::max<int128>(threads, 1)));
     }
     arrays(Limit::PrivateBytes, MemoryScope::Local, own);
     if (!uses_argument_buffer(kernel_, target_)) {
-      images(Limit::ImageReads, Access::Read, target_.limits.max_image_reads);
-      images(Limit::ImageWrites, Access::Write, target_.limits.max_image_writes);
-      slots();
+      images(Limit::ImageReads, Access::Read, limits.max_image_reads);
+      images(Limit::ImageWrites, Access::Write, limits.max_image_writes);
+      if (limits.slots) check_slots(*limits.slots);
     }
     for (const KernelParam& p : kernel_.params) {
       // The call checks an image whose size it decides.
       if (!p.buffer || !p.buffer->is_texture() || p.buffer->is_symbolic()) continue;
       const Layout& layout = p.buffer->layout;
       check(Limit::ImageSize, std::max(layout.row_count(), layout.col_count()),
-            target_.limits.max_image_size, p.buffer);
+            limits.max_image_size, p.buffer);
     }
     check(Limit::ParameterBytes, int128{kParameterBytes} * kernel_.params.size(),
-          target_.limits.max_parameter_bytes);
-    return std::move(found_);
+          limits.max_parameter_bytes);
   }
 
- private:
+  // The arrays of all threads of a block are on the stack of the thread that runs it.
+  void check_all(const CpuLimits& limits) {
+    const auto& [x, y, z] = kernel_.block;
+    const int128 threads = std::max<int128>(int128{x} * y * z, 1);
+    arrays(Limit::SharedBytes, MemoryScope::Shared, limits.stack_bytes);
+    arrays(Limit::PrivateBytes, MemoryScope::Local, saturated(limits.stack_bytes / threads));
+  }
+
   void check(Limit limit, int128 need, int64_t have, const Buffer& buffer = {}) {
     if (need > have) found_.push_back({limit, saturated(need), have, buffer});
   }
@@ -101,11 +108,10 @@ class LimitCheck {
     check(limit, count, have, last);
   }
 
-  void slots() {
-    const Slots need = slots_of(kernel_);
-    const GpuLimits& have = target_.limits;
-    if (have.max_textures != 0) check(Limit::Textures, need.textures, have.max_textures);
-    if (have.max_buffers != 0) check(Limit::Buffers, need.buffers, have.max_buffers);
+  void check_slots(const ArgumentSlots& have) {
+    const ArgumentSlots need = slots_of(kernel_);
+    check(Limit::Textures, need.textures, have.textures);
+    check(Limit::Buffers, need.buffers, have.buffers);
   }
 
   const Kernel& kernel_;
@@ -143,20 +149,20 @@ std::string_view to_string(Limit limit) {
 
 bool is_one_simd_group(const Kernel& kernel, const Target& target) {
   const auto& [x, y, z] = kernel.block;
-  const int64_t width = target.limits.simd_width;
+  const int64_t width = target.simd_width();
   return width > 1 && int128{x} * y * z <= width;
 }
 
 bool relies_on_simd_width(const Kernel& kernel, const Target& target) {
-  if (target.limits.simd_width <= 1) return false;
+  if (target.simd_width() <= 1) return false;
   if (contains<Shuffle>(kernel.body) || contains<ForeignCall>(kernel.body)) return true;
   return is_one_simd_group(kernel, target) && contains<Barrier>(kernel.body);
 }
 
 bool uses_argument_buffer(const Kernel& kernel, const Target& target) {
   if (!target.features.argument_buffers) return false;
-  const Slots need = slots_of(kernel);
-  return need.textures > target.limits.max_textures || need.buffers > target.limits.max_buffers;
+  const ArgumentSlots need = slots_of(kernel), have = target.gpu().slots.value_or(ArgumentSlots{});
+  return need.textures > have.textures || need.buffers > have.buffers;
 }
 
 std::vector<Excess> exceeded_limits(const Kernel& kernel, const Target& target) {

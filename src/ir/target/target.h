@@ -1,11 +1,15 @@
 // Targets: what a program is compiled for, as a value. Compiling for one needs no device.
+//
+// Presets of kinds and families of devices are in presets.h, the text form is in attributes.cc.
 #pragma once
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "ir/layout/layout_fold.h"
@@ -18,8 +22,27 @@ namespace texloom::ir {
 enum class TargetKind : uint8_t { OpenCL, Metal };
 // The first word of a target's text: "opencl", "metal".
 std::string_view to_string(TargetKind kind);
+// The name in messages: "OpenCL", "Metal".
+std::string_view api_name(TargetKind kind);
+// The kind of this name: "opencl".
+std::optional<TargetKind> kind_named(std::string_view name);
 
-// How much of each resource a kernel may use.
+// Schedules for a processor and for a GPU differ, whichever API runs the kernels: a processor has
+// few threads, wide vectors and large caches. The threads of a block take turns on one thread of
+// the machine, so that all their private arrays are on its stack.
+enum class DeviceClass : uint8_t { Cpu, Gpu };
+// "cpu", "gpu"
+std::string_view to_string(DeviceClass device_class);
+
+// Slots that the arguments of a kernel take. Its constants together take one slot of buffers.
+struct ArgumentSlots {
+  int64_t buffers = 0, textures = 0;
+
+  bool operator==(const ArgumentSlots&) const = default;
+};
+
+// How much of each resource a kernel may use that is a grid of blocks of threads, as on GPUs. An
+// OpenCL device that is a processor has these limits, too.
 struct GpuLimits {
   int64_t max_threads = 1024;             // of one block
   int64_t max_threads_z = 64;             // of them along threadIdx.z
@@ -29,17 +52,23 @@ struct GpuLimits {
   int64_t max_image_reads = 128;          // read-only image arguments of a kernel
   int64_t max_image_writes = 8;           // write-only ones
   int64_t max_parameter_bytes = 1024;     // all arguments of a kernel
-  // Slots for the arguments of a kernel, where they are counted; 0 elsewhere. Constants together
-  // take one slot of buffers. Kernels with more arguments need Features::argument_buffers.
-  int64_t max_buffers = 0;
-  int64_t max_textures = 0;
+  // Only of devices that count slots, as those of Metal do. Kernels with more arguments need
+  // Features::argument_buffers.
+  std::optional<ArgumentSlots> slots;
   // Threads of a block that run in step, in the order of their numbers; 1 if it is not known.
   int64_t simd_width = 1;
 
   bool operator==(const GpuLimits&) const = default;
-
-  ImageLimits images() const { return {max_image_size, max_image_size}; }
 };
+
+// How much of each resource a kernel may use that is a function of the processor's own code.
+struct CpuLimits {
+  int64_t stack_bytes = 1 << 20;  // of the thread that calls it: scopes "local" and "shared"
+
+  bool operator==(const CpuLimits&) const = default;
+};
+
+using TargetLimits = std::variant<GpuLimits, CpuLimits>;
 
 // Features of the device's language. A schedule that uses a missing feature is refused at its line.
 struct Features {
@@ -65,9 +94,6 @@ std::string to_string(LanguageVersion version);
 
 // Where implementations fall short of what their language promises. Kernels avoid these cases.
 struct Quirks {
-  // The threads of a block take turns on one thread of the machine, as on processors, so that all
-  // their private arrays are on its stack.
-  bool block_stack = true;
   // Whether a barrier may be under a condition on which all threads of the block agree. PoCL 3.1
   // then computes wrong values, hangs or crashes. In a kernel with barriers, it adds barriers to
   // loops that all threads run alike, so such a loop is no better there. It also copies what
@@ -79,8 +105,8 @@ struct Quirks {
 
   bool operator==(const Quirks&) const = default;
 };
-// The quirks of processors, or of devices that are not processors.
-Quirks quirks_of(bool is_processor);
+// The quirks that are assumed of a device of the class.
+Quirks quirks_of(DeviceClass device_class);
 
 // How floating-point arithmetic may be changed.
 struct MathMode {
@@ -90,9 +116,10 @@ struct MathMode {
 
 struct Target {
   TargetKind kind = TargetKind::OpenCL;
-  std::string device;        // the preset: "", "adreno", "mali", ...
+  std::string device;  // the preset: "", "adreno", "mali", ...
+  DeviceClass device_class = DeviceClass::Cpu;
   LanguageVersion language;  // {} for OpenCL, whose kernels are in OpenCL C 1.2
-  GpuLimits limits;
+  TargetLimits limits;
   Features features;
   Quirks quirks;
   MathMode math;
@@ -100,20 +127,25 @@ struct Target {
   bool checked = false;
 
   bool operator==(const Target&) const = default;
+
+  // The limits of a target whose kernels are grids of blocks of threads; no other may be asked.
+  GpuLimits& gpu();
+  const GpuLimits& gpu() const;
+  // The largest image. Without one, all that fits in memory is an image.
+  ImageLimits images() const;
+  // GpuLimits::simd_width, or 1.
+  int64_t simd_width() const;
 };
 
 // Parses "opencl -device=adreno -texture_spatial_limit=16384 -max_num_threads=512 -contract=0".
-// Attributes override those of the preset; some belong to one kind. Fails with UnknownTarget.
+// Attributes override those of the preset; each kind has its own. Fails with UnknownTarget.
 // compile/device_target.h makes the target of a device at hand.
 Target parse_target(std::string_view text, const SourceLocation& where);
 // Parses back to the same target.
 std::string to_string(const Target& target);
-// The attributes of its kind that the text turns on and off, by their names there: "images", true.
-std::vector<std::pair<std::string_view, bool>> flag_attributes(const Target& target);
-// The attributes of its kind that the text sets to numbers, by their names there:
-// "max_num_threads", 1024.
-std::vector<std::pair<std::string_view, int64_t>> numeric_attributes(const Target& target);
-// The texts without attributes that parse_target knows, for help lines.
-std::vector<std::string> target_presets();
+
+using AttributeValue = std::variant<bool, int64_t, std::string>;
+// The attributes that a text of its kind may set, by their names there: "max_num_threads", 1024.
+std::vector<std::pair<std::string_view, AttributeValue>> attributes(const Target& target);
 
 }  // namespace texloom::ir

@@ -74,28 +74,27 @@ Layout stated_layout(const Stage& stage, const Shape& shape, const Target& targe
          fmt::join(shape, ", "), problem->text);
   }
   if (!stage.op->is_placeholder()) check_written_layout(stage, layout);
-  if (layout.object != MemoryObject::Image2d || layout.is_open() ||
-      fits(layout, target.limits.images()))
+  if (layout.object != MemoryObject::Image2d || layout.is_open() || fits(layout, target.images()))
     return layout;
-  const auto folded = best_fold(layout, target.limits.images());
+  const auto folded = best_fold(layout, target.images());
   fail(stage.scope_location, Code::TextureTooLarge,
        folded ? fmt::format("fold it: layout=\"{}\"", to_string(*folded, names))
               : std::string("keep the tensor in a buffer, or split it into several textures"),
        "the layout of '{}' has {} x {} texels, the target allows {} x {}", stage.name(),
-       layout.col_count(), layout.row_count(), target.limits.max_image_size,
-       target.limits.max_image_size);
+       layout.col_count(), layout.row_count(), target.images().max_width,
+       target.images().max_width);
 }
 
 // An open layout is not folded: each call checks its image's size.
 Layout rule_layout(const Stage& stage, const Shape& shape, TextureRule rule, const Target& target) {
   const Layout natural = texture_layout(shape, rule);
   if (natural.is_open()) return natural;
-  if (const auto fitting = best_fold(natural, target.limits.images())) return *fitting;
+  if (const auto fitting = best_fold(natural, target.images())) return *fitting;
   fail(stage.scope_location, Code::TextureTooLarge,
        "keep the tensor in a buffer, or split it into several textures",
        "'{}' needs {} x {} texels, and no fold fits the target's limit of {} x {}", stage.name(),
-       natural.col_count(), natural.row_count(), target.limits.max_image_size,
-       target.limits.max_image_size);
+       natural.col_count(), natural.row_count(), target.images().max_width,
+       target.images().max_width);
 }
 
 // Indices along an axis have 32 bits, offsets in the whole buffer 64 bits.

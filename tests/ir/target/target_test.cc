@@ -1,10 +1,9 @@
-#include "ir/target/target.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
+#include "ir/target/presets.h"
 #include "support/diagnostic.h"
 
 namespace texloom::ir {
@@ -49,16 +48,16 @@ TEST(Target, Presets) {
     const Target target = parse(row.text);
     EXPECT_EQ(target.kind, TargetKind::OpenCL);
     EXPECT_EQ(target.device, row.device);
-    EXPECT_EQ(target.limits.max_threads, row.threads) << row.text;
-    EXPECT_EQ(target.limits.max_threads_z, row.threads_z) << row.text;
-    EXPECT_EQ(target.limits.private_memory_bytes, 262144) << row.text;
-    EXPECT_EQ(target.limits.max_image_size, row.image) << row.text;
-    EXPECT_EQ(target.limits.local_memory_bytes, row.local) << row.text;
-    EXPECT_EQ(target.limits.max_image_reads, 128) << row.text;
-    EXPECT_EQ(target.limits.max_image_writes, 8) << row.text;
+    EXPECT_EQ(target.gpu().max_threads, row.threads) << row.text;
+    EXPECT_EQ(target.gpu().max_threads_z, row.threads_z) << row.text;
+    EXPECT_EQ(target.gpu().private_memory_bytes, 262144) << row.text;
+    EXPECT_EQ(target.gpu().max_image_size, row.image) << row.text;
+    EXPECT_EQ(target.gpu().local_memory_bytes, row.local) << row.text;
+    EXPECT_EQ(target.gpu().max_image_reads, 128) << row.text;
+    EXPECT_EQ(target.gpu().max_image_writes, 8) << row.text;
     EXPECT_TRUE(target.math.contract) << row.text;
-    EXPECT_EQ(target.limits.images().max_width, row.image);
-    EXPECT_EQ(target.limits.images().max_height, row.image);
+    EXPECT_EQ(target.images().max_width, row.image);
+    EXPECT_EQ(target.images().max_height, row.image);
     EXPECT_EQ(to_string(target), row.text);
   }
   std::vector<std::string> presets = target_presets();
@@ -91,16 +90,16 @@ TEST(Target, MetalPresets) {
     EXPECT_EQ(target.kind, TargetKind::Metal);
     EXPECT_EQ(target.device, row.device);
     EXPECT_EQ(target.language, row.language) << row.text;
-    EXPECT_EQ(target.limits.max_threads, 1024) << row.text;
-    EXPECT_EQ(target.limits.max_threads_z, 1024) << row.text;
-    EXPECT_EQ(target.limits.max_image_size, 16384) << row.text;
-    EXPECT_EQ(target.limits.local_memory_bytes, 32768) << row.text;
-    EXPECT_EQ(target.limits.max_parameter_bytes, 4096) << row.text;
-    EXPECT_EQ(target.limits.max_buffers, 31) << row.text;
-    EXPECT_EQ(target.limits.max_textures, row.textures) << row.text;
-    EXPECT_EQ(target.limits.max_image_reads, row.textures) << row.text;
-    EXPECT_EQ(target.limits.max_image_writes, row.textures) << row.text;
-    EXPECT_EQ(target.limits.simd_width, row.simd_width) << row.text;
+    EXPECT_EQ(target.gpu().max_threads, 1024) << row.text;
+    EXPECT_EQ(target.gpu().max_threads_z, 1024) << row.text;
+    EXPECT_EQ(target.gpu().max_image_size, 16384) << row.text;
+    EXPECT_EQ(target.gpu().local_memory_bytes, 32768) << row.text;
+    EXPECT_EQ(target.gpu().max_parameter_bytes, 4096) << row.text;
+    EXPECT_EQ(target.gpu().slots->buffers, 31) << row.text;
+    EXPECT_EQ(target.gpu().slots->textures, row.textures) << row.text;
+    EXPECT_EQ(target.gpu().max_image_reads, row.textures) << row.text;
+    EXPECT_EQ(target.gpu().max_image_writes, row.textures) << row.text;
+    EXPECT_EQ(target.simd_width(), row.simd_width) << row.text;
     EXPECT_EQ(target.features.argument_buffers, row.argument_buffers) << row.text;
     EXPECT_FALSE(target.features.float64) << row.text;
     EXPECT_TRUE(target.features.float16_arithmetic) << row.text;
@@ -116,42 +115,48 @@ TEST(Target, MetalPresets) {
 TEST(Target, AttributesOfMetal) {
   EXPECT_EQ(parse("metal -msl=3.2").language, (LanguageVersion{3, 2}));
   EXPECT_EQ(parse("metal -msl=3.2 -device=m3").language, (LanguageVersion{3, 2}));
-  EXPECT_EQ(parse("metal -max_buffers=7").limits.max_buffers, 7);
-  EXPECT_EQ(parse("metal -max_textures=31").limits.max_textures, 31);
-  EXPECT_EQ(parse("metal -simd_width=8").limits.simd_width, 8);
+  EXPECT_EQ(parse("metal -max_buffers=7").gpu().slots->buffers, 7);
+  EXPECT_EQ(parse("metal -max_textures=31").gpu().slots->textures, 31);
+  EXPECT_EQ(parse("metal -simd_width=8").simd_width(), 8);
   EXPECT_EQ(to_string(parse("metal -contract=0 -simd_width=8 -msl=2.4 -max_textures=31")),
             "metal -msl=2.4 -max_textures=31 -simd_width=8 -contract=0");
   EXPECT_EQ(to_string(parse("metal -device=m3 -msl=3.1")), "metal -device=m3");
   EXPECT_EQ(parse("metal -float64=0"), parse("metal"));
   EXPECT_TRUE(parse("metal -argument_buffers=1").features.argument_buffers);
-  EXPECT_EQ(flag_attributes(parse("metal")).size(), 6U);
-  EXPECT_EQ(numeric_attributes(parse("metal")).size(), 11U);
+  EXPECT_EQ(attributes(parse("metal")).size(), 18U);
+  EXPECT_EQ(attributes(parse("metal"))[0],
+            std::pair(std::string_view("msl"), AttributeValue("2.3")));
 }
 
 TEST(Target, Attributes) {
-  EXPECT_EQ(parse("opencl -max_num_threads=512").limits.max_threads, 512);
-  EXPECT_EQ(parse("opencl -texture_spatial_limit=1").limits.max_image_size, 1);
-  EXPECT_EQ(parse("opencl -max_local_memory=49152").limits.local_memory_bytes, 49152);
-  EXPECT_EQ(parse("opencl -max_num_threads_z=16").limits.max_threads_z, 16);
-  EXPECT_EQ(parse("opencl -max_private_memory=1024").limits.private_memory_bytes, 1024);
-  EXPECT_EQ(parse("opencl -max_image_reads=16").limits.max_image_reads, 16);
-  EXPECT_EQ(parse("opencl -max_image_writes=4").limits.max_image_writes, 4);
+  EXPECT_EQ(parse("opencl -max_num_threads=512").gpu().max_threads, 512);
+  EXPECT_EQ(parse("opencl -texture_spatial_limit=1").gpu().max_image_size, 1);
+  EXPECT_EQ(parse("opencl -max_local_memory=49152").gpu().local_memory_bytes, 49152);
+  EXPECT_EQ(parse("opencl -max_num_threads_z=16").gpu().max_threads_z, 16);
+  EXPECT_EQ(parse("opencl -max_private_memory=1024").gpu().private_memory_bytes, 1024);
+  EXPECT_EQ(parse("opencl -max_image_reads=16").gpu().max_image_reads, 16);
+  EXPECT_EQ(parse("opencl -max_image_writes=4").gpu().max_image_writes, 4);
   EXPECT_FALSE(parse("opencl -contract=0").math.contract);
   EXPECT_TRUE(parse("opencl -contract=0 -contract=1").math.contract);
-  EXPECT_EQ(parse("opencl -max_num_threads=1 -max_num_threads=2").limits.max_threads, 2);
+  EXPECT_EQ(parse("opencl -max_num_threads=1 -max_num_threads=2").gpu().max_threads, 2);
 }
 
-TEST(Target, NumbersByName) {
-  const auto numbers = numeric_attributes(parse("opencl -max_private_memory=77"));
-  EXPECT_EQ(numbers.size(), 8U);
-  EXPECT_EQ(numbers[0], std::pair(std::string_view("max_num_threads"), int64_t{1024}));
-  EXPECT_EQ(numbers[4], std::pair(std::string_view("max_private_memory"), int64_t{77}));
+TEST(Target, AttributesByName) {
+  const auto values = attributes(parse("opencl -max_private_memory=77 -float64=0"));
+  EXPECT_EQ(values.size(), 16U);
+  const auto named = [](std::string_view name, AttributeValue value) {
+    return std::pair(name, std::move(value));
+  };
+  EXPECT_EQ(values[0], named("max_num_threads", int64_t{1024}));
+  EXPECT_EQ(values[4], named("max_private_memory", int64_t{77}));
+  EXPECT_EQ(values[9], named("float64", false));
+  EXPECT_EQ(values[11], named("device_class", "cpu"));
 }
 
 // An attribute overrides the preset in any order.
 TEST(Target, AttributesOverrideThePreset) {
   const Target expected = parse("opencl -device=mali -max_num_threads=64");
-  EXPECT_EQ(expected.limits.max_threads, 64);
+  EXPECT_EQ(expected.gpu().max_threads, 64);
   EXPECT_EQ(expected.device, "mali");
   EXPECT_EQ(parse("opencl -max_num_threads=64 -device=mali"), expected);
   EXPECT_EQ(parse("  opencl\t-device=mali   -max_num_threads=64 "), expected);
@@ -182,9 +187,6 @@ TEST(Target, FeaturesAreTurnedOff) {
             "opencl -images=0 -float64=0 -contract=0");
   EXPECT_FALSE(parse("opencl -device=adreno").features.float16_arithmetic);
   EXPECT_TRUE(parse("opencl -float16_arithmetic=1").features.float16_arithmetic);
-  const auto flags = flag_attributes(parse("opencl -float64=0"));
-  ASSERT_EQ(flags.size(), 8U);
-  EXPECT_EQ(flags[1], std::pair(std::string_view("float64"), false));
 }
 
 TEST(Target, CheckedKernelsAreAskedFor) {
@@ -193,14 +195,41 @@ TEST(Target, CheckedKernelsAreAskedFor) {
   EXPECT_EQ(to_string(parse("opencl -checked=1")), "opencl -checked=1");
 }
 
+// The class is the preset's, if the text does not state it.
+TEST(Target, DeviceClasses) {
+  using enum DeviceClass;
+  EXPECT_EQ(parse("opencl").device_class, Cpu);
+  EXPECT_EQ(parse("opencl -device=pocl").device_class, Cpu);
+  EXPECT_EQ(parse("opencl -device=adreno").device_class, Gpu);
+  EXPECT_EQ(parse("metal").device_class, Gpu);
+  EXPECT_EQ(to_string(parse("opencl -device_class=cpu -device=adreno")),
+            "opencl -device=adreno -device_class=cpu");
+  EXPECT_EQ(to_string(parse("opencl -device=pocl -device_class=cpu")), "opencl -device=pocl");
+}
+
+// Functions of a processor's own code have a stack, but neither blocks nor images.
+TEST(Target, LimitsOfTheProcessorsOwnCode) {
+  Target target;
+  target.limits = CpuLimits{.stack_bytes = 4096};
+  EXPECT_EQ(target.simd_width(), 1);
+  EXPECT_EQ(target.images().max_height, INT64_MAX);
+  EXPECT_NE(target, Target());
+}
+
+// The families by which devices are recognized; "" is what all devices of a kind have.
+TEST(Target, RecognizedByTheNamesOfADevice) {
+  const auto device_of = [](TargetKind kind, DeviceClass device_class, std::string_view name) {
+    return recognized_target(kind, device_class, {&name, 1}).device;
+  };
+  EXPECT_EQ(device_of(TargetKind::OpenCL, DeviceClass::Gpu, "QUALCOMM Adreno(TM)"), "adreno");
+  EXPECT_EQ(device_of(TargetKind::OpenCL, DeviceClass::Cpu, "QUALCOMM Adreno(TM)"), "");
+  EXPECT_EQ(device_of(TargetKind::Metal, DeviceClass::Gpu, "Apple"), "m1");
+  EXPECT_EQ(device_of(TargetKind::Metal, DeviceClass::Gpu, "AMD"), "mac-intel");
+  EXPECT_EQ(recognized_target(TargetKind::Metal, DeviceClass::Gpu, {}).device, "");
+}
+
 // The target string may enable a quirk that a preset disables.
 TEST(Target, Quirks) {
-  EXPECT_TRUE(parse("opencl").quirks.block_stack);
-  EXPECT_TRUE(parse("opencl -device=pocl").quirks.block_stack);
-  EXPECT_FALSE(parse("opencl -device=adreno").quirks.block_stack);
-  EXPECT_EQ(to_string(parse("opencl -block_stack=1 -device=adreno")),
-            "opencl -device=adreno -block_stack=1");
-  EXPECT_EQ(to_string(parse("opencl -device=pocl -block_stack=1")), "opencl -device=pocl");
   EXPECT_FALSE(parse("opencl").quirks.vector_trigonometry);
   EXPECT_TRUE(parse("opencl -device=adreno").quirks.vector_trigonometry);
   EXPECT_FALSE(parse("opencl").quirks.conditional_barriers);
@@ -216,19 +245,20 @@ TEST(Target, EveryTargetComesBackFromItsText) {
   const std::vector<std::string> presets = target_presets();
   for (int i = 0; i < 2'000; ++i) {
     Target t = parse(presets[static_cast<size_t>(from(0, std::ssize(presets) - 1))]);
-    for (int64_t* limit : {&t.limits.max_threads, &t.limits.max_threads_z, &t.limits.max_image_size,
-                           &t.limits.local_memory_bytes, &t.limits.private_memory_bytes,
-                           &t.limits.max_image_reads, &t.limits.max_image_writes}) {
+    for (int64_t* limit : {&t.gpu().max_threads, &t.gpu().max_threads_z, &t.gpu().max_image_size,
+                           &t.gpu().local_memory_bytes, &t.gpu().private_memory_bytes,
+                           &t.gpu().max_image_reads, &t.gpu().max_image_writes}) {
       if (from(0, 2) == 0) *limit = from(1, from(0, 1) == 0 ? 100'000 : INT64_MAX);
     }
     for (bool* flag :
          {&t.features.images, &t.quirks.conditional_barriers, &t.math.contract, &t.checked})
       *flag = from(0, 1) == 0;
     if (t.kind == TargetKind::OpenCL) {
-      for (bool* flag : {&t.features.float64, &t.quirks.block_stack, &t.quirks.vector_trigonometry})
+      for (bool* flag : {&t.features.float64, &t.quirks.vector_trigonometry})
         *flag = from(0, 1) == 0;
+      t.device_class = from(0, 1) == 0 ? DeviceClass::Cpu : DeviceClass::Gpu;
     } else {
-      t.limits.simd_width = from(1, 64);
+      t.gpu().simd_width = from(1, 64);
       t.language = {3, static_cast<int>(from(0, 2))};
     }
     ASSERT_EQ(parse(to_string(t)), t) << to_string(t);
@@ -253,7 +283,9 @@ TEST(Target, UnknownOnesAreRefusedWithHelp) {
        "use one of 2.3, 2.4, 3.0, 3.1, 3.2"},
       {"metal -float64=1", "Metal's language has no float64",
        "compute in float32: x.astype('float32'), or build for \"opencl\""},
-      {"metal -block_stack=1", "unknown target attribute '-block_stack=1'",
+      {"opencl -device_class=npu", "the target attribute 'device_class' is cpu or gpu, not 'npu'",
+       "use one of cpu, gpu"},
+      {"metal -device_class=cpu", "unknown target attribute '-device_class=cpu'",
        "write one as -max_num_threads=256; Target(\"metal\").attrs has them all with their values"},
       {"metal -max_buffers=32",
        "the target attribute 'max_buffers' is 32, but no device of Metal has more than 31",

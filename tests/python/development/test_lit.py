@@ -10,8 +10,8 @@ from texloom import _core
 ROOT = Path(__file__).parents[3]
 LIT = ROOT / "tests/lit"
 
-TARGETS = ("opencl", "metal")
-PASSES = list(dict.fromkeys(name for each in TARGETS for name, *_ in _core.passes(each)))
+KINDS = _core.target_kinds()
+PASSES = list(dict.fromkeys(name for each in KINDS for name, *_ in _core.passes(each)))
 RULE = re.compile(r"^  (\w+),", re.MULTILINE)
 
 

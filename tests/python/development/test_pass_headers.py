@@ -21,7 +21,7 @@ def module():
 
 pass_headers = module()
 HEADERS = pass_headers.read(ROOT)
-TABLES = (_core.passes("opencl"), _core.passes("metal"), _core.graph_passes())
+TABLES = (*map(_core.passes, _core.target_kinds()), _core.graph_passes())
 ROWS = pass_headers.functions(list(dict.fromkeys(name for rows in TABLES for name, *_ in rows)))
 
 

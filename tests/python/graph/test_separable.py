@@ -12,7 +12,7 @@ from texloom.ops.convolution import convolution
 from texloom.ops.elementwise import add, multiply, relu
 
 # Barriers under conditions would be wrong on a processor, where these tests run.
-TARGET = "opencl -block_stack=0 -conditional_barriers=0"
+TARGET = "opencl -device_class=gpu -conditional_barriers=0"
 
 
 def integers(*shape, seed=0):

@@ -12,8 +12,11 @@ from texloom.graph import Graph
 from texloom.ops.convolution import convolution
 from texloom.ops.schedules import schedule_default
 from texloom.ops.schedules.texels import activation_storage, weight_storage
+from texloom.target import TargetValue
 
 RNG = np.random.default_rng(5)
+
+OPENCL = TargetValue("opencl")
 
 
 def integers(*shape):
@@ -82,23 +85,24 @@ def test_what_textures_cannot_hold_stays_in_buffers(dev):
     ],
 )
 def test_activations(shape, dtype, is_texel):
-    assert (activation_storage(shape, dtype, "opencl") != "global") == is_texel
+    assert (activation_storage(shape, dtype, OPENCL) != "global") == is_texel
 
 
 def test_weights():
-    assert "lanes=o%4" in weight_storage((32, 16, 3, 3), "float32", "opencl")
-    assert weight_storage((32, 16), "float32", "opencl") == "global"
+    assert "lanes=o%4" in weight_storage((32, 16, 3, 3), "float32", OPENCL)
+    assert weight_storage((32, 16), "float32", OPENCL) == "global"
     # 36,864 texels in a row are folded, if there is room for so many rows.
-    assert weight_storage((32, 4096, 3, 3), "float32", "opencl") != "global"
-    small = "opencl -texture_spatial_limit=128"
+    assert weight_storage((32, 4096, 3, 3), "float32", OPENCL) != "global"
+    small = TargetValue("opencl -texture_spatial_limit=128")
     assert weight_storage((32, 4096, 3, 3), "float32", small) == "global"
 
 
 def test_open_sizes_start_below_the_limit():
     """They are not folded."""
     shape = (9000, extents.symbol("n"), 4)
-    assert activation_storage(shape, "float32", "opencl") == "global"
-    assert activation_storage(shape, "float32", "opencl -texture_spatial_limit=16384") != "global"
+    assert activation_storage(shape, "float32", OPENCL) == "global"
+    large = TargetValue("opencl -texture_spatial_limit=16384")
+    assert activation_storage(shape, "float32", large) != "global"
 
 
 @pytest.mark.parametrize("shape", [(1, 12, 20000, 2), (1, 4, 2, 40000), (70000, 4), (40000,)])
@@ -120,6 +124,6 @@ def test_lanes_of_sums_are_those_of_the_output(shape):
     x = te.placeholder((*shape, 16), name="x")
     k = te.reduce_axis((0, 16), name="k")
     y = te.compute(shape, lambda *i: te.sum(x(*i, k), axis=k), name="y")
-    text = str(program(schedule_default([y], [x], ("global", "texture"), "opencl"), [x, y]))
+    text = str(program(schedule_default([y], [x], ("global", "texture"), OPENCL), [x, y]))
     (unrolled,) = re.findall(r"unroll (\S+)\.c\n", text)
     assert unrolled == f"i{axis}"

@@ -28,8 +28,8 @@ def test_a_target_has_its_attributes():
     target = tvm.target.Target("metal -device=m3")
     assert target.kind.name == "metal" and target.device_name == "m3"
     assert target.attrs["msl"] == "3.1" and target.attrs["max_buffers"] == 31
-    assert "block_stack" not in target.attrs and "float64" not in target.attrs
-    assert not tvm.target.is_processor(target) and tvm.target.is_processor("opencl")
+    assert "device_class" not in target.attrs and "float64" not in target.attrs
+    assert target.device_class == "gpu" and tvm.target.Target("opencl").device_class == "cpu"
     assert target.keys == ["m3", "metal", "gpu"]
     assert tvm.runtime.enabled("metal") and not tvm.runtime.enabled("vulkan")
     with pytest.warns(tvm.TexloomWarning, match="every Metal device hold(.|\n)*one of a13, m1, m2"):

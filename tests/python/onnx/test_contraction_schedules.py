@@ -14,8 +14,9 @@ from texloom.ops.elementwise import add
 from texloom.ops.products import matmul
 from texloom.ops.rounding import FLOAT32_ROUNDOFF, gamma
 from texloom.ops.schedules import schedule_default
+from texloom.target import TargetValue
 
-PROCESSOR, OTHER = "opencl", "opencl -block_stack=0"
+PROCESSOR, OTHER = TargetValue("opencl"), TargetValue("opencl -device_class=gpu")
 
 
 def built(compute, *shapes, target=PROCESSOR):

@@ -25,11 +25,12 @@ from texloom.ops.schedules.gpu.tiles import ConvolutionShape, candidates, is_pos
 from texloom.ops.schedules.processor.tiles import PixelTile
 from texloom.ops.schedules.processor.tiles import tile_for as processor_tile_for
 from texloom.ops.schedules.stages import stages_of
+from texloom.target import TargetValue
 from texloom.tir.buffer import decl_buffer
 
-PROCESSOR = "opencl"
+PROCESSOR = TargetValue("opencl")
 # Barriers under conditions would be wrong on a processor, where these tests run.
-TARGET = "opencl -block_stack=0 -conditional_barriers=0"
+TARGET = TargetValue("opencl -device_class=gpu -conditional_barriers=0")
 
 
 def integers(*shape, seed=0):

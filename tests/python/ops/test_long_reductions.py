@@ -7,8 +7,9 @@ import texloom as tvm
 from texloom import ops, te
 from texloom.ops import reductions
 from texloom.ops.schedules import schedule_default
+from texloom.target import TargetValue
 
-PROCESSOR, ACCELERATOR = "opencl", "opencl -device=adreno"
+PROCESSOR, ACCELERATOR = TargetValue("opencl"), TargetValue("opencl -device=adreno")
 
 CASES = {
     "one result of many terms": ((70001,), (0,)),

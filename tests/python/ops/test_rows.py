@@ -7,9 +7,12 @@ import texloom
 from texloom import nd, te
 from texloom.ops.reductions import reduce_max
 from texloom.ops.schedules import schedule_default
+from texloom.target import TargetValue
 
 # Barriers under conditions would be wrong on a processor, where these tests run.
-TARGETS = ("opencl", "opencl -block_stack=0 -conditional_barriers=0")
+TARGETS = [
+    TargetValue(text) for text in ("opencl", "opencl -device_class=gpu -conditional_barriers=0")
+]
 
 
 def spread(x, axes, row=lambda i: i):
@@ -86,7 +89,7 @@ def test_other_rows_are_complete_before(target):
 
 def test_a_long_row_is_shared():
     """Several threads of a processor, in several kernels, compute one long row."""
-    kernels, x, result = computed((1, 1 << 16), (1,), "opencl")
+    kernels, x, result = computed((1, 1 << 16), (1,), TargetValue("opencl"))
     assert kernels > 1
     exact = expected(x.astype("float64"), (1,))
     assert np.abs(result - exact).max() <= 2.0**-22 * np.abs(exact).max()

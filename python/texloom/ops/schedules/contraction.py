@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ... import te
-from ..._core import IterVar, Schedule, Tensor
+from ..._core import IterVar, Schedule, TargetValue, Tensor
 from ...extents import likely, product
-from ...target import is_processor
 from ..contraction import Contraction
 from .contraction_kernels import stored_inputs
 from .gpu_tiles import gpu_tile
@@ -15,7 +14,7 @@ VECTOR_BYTES = 32
 """Bytes of a vector at most: processors with wider registers still compute best with these."""
 
 
-def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: str) -> IterVar:
+def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: TargetValue) -> IterVar:
     """Schedule a sum of products, and what is computed from it in the same kernel.
 
     Extents need not be divisible by anything.
@@ -29,7 +28,7 @@ def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: str) -
         The stage that the kernel writes: `sums`, or one that reads it element by element, with the
         axes of `sums`; a single axis of columns may stand for several. Stages between both must
         be inlined.
-    target : str
+    target : TargetValue
 
     Returns
     -------
@@ -39,7 +38,7 @@ def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: str) -
     for each in stored_inputs(sums):
         _schedule_elements(s, each)
     written = likely(product(root.shape[len(sums.shape) - 1 :]))
-    tile = (_processor_tile if is_processor(target) else gpu_tile)(sums, written)
+    tile = (_processor_tile if target.is_cpu else gpu_tile)(sums, written)
     return schedule_tiles(s, sums, root, tile, written)
 
 

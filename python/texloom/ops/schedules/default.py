@@ -9,7 +9,7 @@ from math import prod
 from types import ModuleType
 
 from ... import te
-from ..._core import IterVar, Schedule, Tensor
+from ..._core import IterVar, Schedule, TargetValue, Tensor
 from ...extents import Extent, likely, product
 from ..contraction import Contraction
 from . import gpu, processor
@@ -18,7 +18,7 @@ from .contraction import schedule_contraction
 from .contraction_kernels import contraction_kernels, stored_inputs
 from .places import Places
 from .recurrence import schedule_scans
-from .reduction import Device, schedule_reduction
+from .reduction import schedule_reduction
 from .rows import Rows
 from .stages import stages_of
 from .storages import device_of, is_convolution
@@ -112,7 +112,7 @@ def _reduction(
     outputs: Sequence[Tensor],
     threads: Mapping[te.Operation, IterVar],
     texels: Collection[te.Operation],
-    target: str,
+    target: TargetValue,
 ) -> tuple[Tensor, IterVar] | None:
     """Schedule a reduction if a thread for each result is not the best.
 
@@ -134,7 +134,7 @@ def schedule_default(
     outputs: Sequence[Tensor],
     inputs: Sequence[Tensor],
     scopes: Sequence[str],
-    target: str,
+    target: TargetValue,
 ) -> Schedule:
     """Return a schedule for any computation, which is right for all shapes.
 
@@ -160,9 +160,9 @@ def schedule_default(
         threads[outputs[0].op] = joined
         for sums in (each for each in stages if Contraction.of(each) is not None):
             scheduled |= {sums.op, sums.op.input_tensors[0].op, outputs[0].op}
-    rows = None if last or texels else Rows.of(stages, outputs, Device.of(target))
+    rows = None if last or texels else Rows.of(stages, outputs, target)
     if rows is not None:
-        threads[rows.output.op] = rows.schedule(s, Device.of(target))
+        threads[rows.output.op] = rows.schedule(s, target)
         scheduled |= {rows.output.op, *(each.op for each in rows.reductions)}
     for sums, root in contraction_kernels(stages, outputs).items():
         if root.op in texels or sums.op in scheduled:

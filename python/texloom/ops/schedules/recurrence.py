@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ... import te
-from ..._core import Schedule, Stage, Tensor
+from ..._core import Schedule, Stage, TargetValue, Tensor
 from .reduction import schedule_step_reduction
 
 _THREADS = 64
 
 
-def schedule_scans(s: Schedule, tensors: Sequence[Tensor], target: str) -> set[te.Operation]:
+def schedule_scans(
+    s: Schedule, tensors: Sequence[Tensor], target: TargetValue
+) -> set[te.Operation]:
     """Schedule the parts of all scans among the stages, and return what needs nothing more.
 
     The first rows are a kernel. Of a step, each update is one, and so is each reduction and what a

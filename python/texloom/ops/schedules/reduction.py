@@ -9,14 +9,12 @@ which terms are combined differs from that of a loop.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 from ... import te
-from ..._core import IterVar, Schedule, Stage, Tensor
+from ..._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ...extents import likely
-from ...target import Target, is_processor
 
 LANES = 64
 """Partial or neighboring results that a thread computes side by side: some vectors of them.
@@ -29,7 +27,7 @@ _BLOCK = 64
 
 
 def schedule_reduction(
-    s: Schedule, tensor: Tensor, root: Tensor, target: str
+    s: Schedule, tensor: Tensor, root: Tensor, target: TargetValue
 ) -> tuple[Tensor, IterVar] | None:
     """Schedule a reduction, if a thread for each result that adds up all terms is not the best.
 
@@ -41,7 +39,7 @@ def schedule_reduction(
     root : Tensor
         The stage that its kernel may write: `tensor` itself, or one of the same axes that reads it
         at its own indices alone. Stages between both are inlined.
-    target : str
+    target : TargetValue
 
     Returns
     -------
@@ -49,27 +47,26 @@ def schedule_reduction(
         The stage that the kernel writes, and its axis at which other stages can be computed; None
         if nothing is scheduled.
     """
-    device = Device.of(target)
     if not may_be_divided(tensor):
         return None
-    rows = device.rows_of(tensor)
-    parts = parts_of(tensor, bool(rows), device)
-    if rows and not device.is_processor:
+    rows = rows_of(tensor, target)
+    parts = parts_of(tensor, bool(rows), target)
+    if rows and not target.is_cpu:
         if parts > 1:
-            _share_among_threads(s[_divided(s, tensor, parts)[0]], device)
+            _share_among_threads(s[_divided(s, tensor, parts)[0]], target)
         if root is not tensor:
-            return root, _finish_in_block(s, tensor, root, device)
-        return tensor, _share_among_threads(s[tensor], device)
+            return root, _finish_in_block(s, tensor, root, target)
+        return tensor, _share_among_threads(s[tensor], target)
     if parts == 1:
         if rows:
             own = rows if _extent(rows) > _SHORT else tensor.op.reduce_axis
             return root, _add_lanes(s, tensor, own, root)
-        has_columns = device.is_processor and _has_columns(tensor)
+        has_columns = target.is_cpu and _has_columns(tensor)
         return (root, _add_columns(s, tensor, root)) if has_columns else None
     partial, _ = _divided(s, tensor, parts)
     if rows:
         _add_lanes(s, partial, partial.op.reduce_axis, partial)
-    elif device.is_processor and _has_columns(partial):
+    elif target.is_cpu and _has_columns(partial):
         _add_columns(s, partial, partial)
     else:
         _bindparts_of(s[partial])
@@ -79,47 +76,26 @@ def schedule_reduction(
     return root, thread
 
 
-def schedule_step_reduction(s: Schedule, tensor: Tensor, target: str) -> bool:
+def schedule_step_reduction(s: Schedule, tensor: Tensor, target: TargetValue) -> bool:
     """Schedule a reduction in a step of a scan, as :func:`schedule_reduction` within one kernel.
 
     The first axis, which counts the steps, is left as it is.
     """
-    device = Device.of(target)
-    rows = device.rows_of(tensor) if may_be_divided(tensor) else []
-    if rows and device.is_processor:
+    rows = rows_of(tensor, target) if may_be_divided(tensor) else []
+    if rows and target.is_cpu:
         _add_lanes(s, tensor, rows, tensor, first=1)
     elif rows:
-        _share_among_threads(s[tensor], device, first=1)
+        _share_among_threads(s[tensor], target, first=1)
     return bool(rows)
 
 
-@dataclass(frozen=True)
-class Device:
-    """What schedules need to know of a device.
-
-    Attributes
-    ----------
-    is_processor : bool
-        Whether its threads are those of a processor, which has few of them, and vectors.
-    most_threads : int
-        Of a block.
-    """
-
-    is_processor: bool
-    most_threads: int
-
-    @classmethod
-    def of(cls, target: str) -> Device:
-        """Return what is known of a target."""
-        return cls(is_processor(target), int(Target(target).attrs["max_num_threads"]))
-
-    def rows_of(self, tensor: Tensor) -> list[IterVar]:
-        """Return the reduced axes whose terms are neighbors, if a thread for a result is slow."""
-        # Where several values are compared, the branch that skips most of them is fast already.
-        is_branch = self.is_processor and tensor.op.num_outputs > 1
-        if _extent(tensor.op.reduce_axis) <= _SHORT or is_branch:
-            return []
-        return _neighbors(tensor, tensor.op.reduce_axis)
+def rows_of(tensor: Tensor, target: TargetValue) -> list[IterVar]:
+    """Return the reduced axes whose terms are neighbors, if a thread for a result is slow."""
+    # Where several values are compared, the branch that skips most of them is fast already.
+    is_branch = target.is_cpu and tensor.op.num_outputs > 1
+    if _extent(tensor.op.reduce_axis) <= _SHORT or is_branch:
+        return []
+    return _neighbors(tensor, tensor.op.reduce_axis)
 
 
 def may_be_divided(tensor: Tensor) -> bool:
@@ -128,14 +104,14 @@ def may_be_divided(tensor: Tensor) -> bool:
     return body._class == "Reduce" and not list(body.init)
 
 
-def parts_of(tensor: Tensor, has_rows: bool, device: Device) -> int:
+def parts_of(tensor: Tensor, has_rows: bool, target: TargetValue) -> int:
     """Return into how many parts the terms are divided, each of which is a result of a kernel.
 
     A processor has few cores; another device has thousands of threads, and starts a second kernel
     in the time of some thousand terms.
     """
     terms, results = _extent(tensor.op.reduce_axis), _extent(tensor.op.axis)
-    wanted, least = (8, 1 << 14) if device.is_processor else (256, 1 << 11)
+    wanted, least = (8, 1 << 14) if target.is_cpu else (256, 1 << 11)
     blocks = results if has_rows else -(-results // _BLOCK)
     return max(1, min(wanted // blocks, terms // least))
 
@@ -221,25 +197,25 @@ def _add_columns(s: Schedule, tensor: Tensor, root: Tensor) -> IterVar:
     return thread
 
 
-def _share_among_threads(stage: Stage, device: Device, first: int = 0) -> IterVar:
+def _share_among_threads(stage: Stage, target: TargetValue, first: int = 0) -> IterVar:
     """Compute each result by some threads of a block."""
-    thread = bind_terms(stage, device)
+    thread = bind_terms(stage, target)
     return bind_rows(stage, stage.op.axis[first:], int(thread.dom.extent))
 
 
-def _finish_in_block(s: Schedule, tensor: Tensor, root: Tensor, device: Device) -> IterVar:
+def _finish_in_block(s: Schedule, tensor: Tensor, root: Tensor, target: TargetValue) -> IterVar:
     """Compute each result by some threads, of which the first one computes the rest from it."""
-    thread = bind_terms(s[tensor], device)
+    thread = bind_terms(s[tensor], target)
     row = bind_rows(s[root], s[root].op.axis, int(thread.dom.extent))
     s[tensor].compute_at(s[root], row)
     s[root].set_store_predicate(thread.var.equal(0))
     return row
 
 
-def bind_terms(stage: Stage, device: Device) -> IterVar:
+def bind_terms(stage: Stage, target: TargetValue) -> IterVar:
     """Share the terms of a result among threads; return their axis."""
     terms = _extent(stage.op.reduce_axis)
-    threads = min(256, device.most_threads, max(32, 1 << (terms // 4).bit_length()))
+    threads = min(256, target.max_threads, max(32, 1 << (terms // 4).bit_length()))
     _, own = stage.split(fused(stage, stage.op.reduce_axis), threads)
     thread = te.thread_axis((0, threads), "threadIdx.x")
     stage.bind(own, thread)
@@ -313,7 +289,6 @@ def _nodes(expr: Any) -> Iterator[Any]:
 
 __all__ = [
     "LANES",
-    "Device",
     "add_in_lanes",
     "are_neighbors",
     "bind_rows",
@@ -322,6 +297,7 @@ __all__ = [
     "loads_of",
     "may_be_divided",
     "parts_of",
+    "rows_of",
     "schedule_reduction",
     "schedule_step_reduction",
 ]

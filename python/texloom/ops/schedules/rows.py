@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from math import prod
 
 from ... import te
-from ..._core import IterVar, Schedule, Tensor
+from ..._core import IterVar, Schedule, TargetValue, Tensor
 from ...extents import likely, product, shape_of
 from .places import Places
 from .reduction import (
-    Device,
     add_in_lanes,
     are_neighbors,
     bind_rows,
@@ -45,7 +44,9 @@ class Rows:
     axes: int
 
     @classmethod
-    def of(cls, stages: Sequence[Tensor], outputs: Sequence[Tensor], device: Device) -> Rows | None:
+    def of(
+        cls, stages: Sequence[Tensor], outputs: Sequence[Tensor], target: TargetValue
+    ) -> Rows | None:
         """Return the rows of a computation that is to be computed row by row; None for others.
 
         Rows that are so few and long that several kernels share each of them better are not.
@@ -67,20 +68,20 @@ class Rows:
         terms = {prod(likely(axis.dom.extent) for axis in r.op.reduce_axis) for r in reductions}
         if len(terms) > 1 or not all(map(are_neighbors, reductions)):
             return None
-        is_shared = any(parts_of(each, True, device) > 1 for each in reductions)
+        is_shared = any(parts_of(each, True, target) > 1 for each in reductions)
         return None if is_shared else cls(root, reductions, axes)
 
-    def schedule(self, s: Schedule, device: Device) -> IterVar:
+    def schedule(self, s: Schedule, target: TargetValue) -> IterVar:
         """Schedule everything; return the innermost axis of threads."""
         stage = s[self.output]
         rows, columns = stage.op.axis[: self.axes], stage.op.axis[self.axes :]
-        if device.is_processor:
+        if target.is_cpu:
             thread = stage.fuse(*rows)
             stage.bind(thread, te.thread_axis("blockIdx.x"))
             for each in self.reductions:
                 add_in_lanes(s, each, s[self.output], thread)
             return thread
-        (threads,) = {int(bind_terms(s[r], device).dom.extent) for r in self.reductions}
+        (threads,) = {int(bind_terms(s[r], target).dom.extent) for r in self.reductions}
         row = bind_rows(stage, rows, threads)
         for each in self.reductions:
             s[each].compute_at(stage, row)

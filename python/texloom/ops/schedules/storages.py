@@ -7,9 +7,8 @@ from math import prod
 from types import ModuleType
 
 from ... import te
-from ..._core import Tensor
+from ..._core import TargetValue, Tensor
 from ...extents import are_known
-from ...target import is_processor
 from ..contraction import Contraction
 from . import gpu, processor
 from .channels_last.layouts import activation_layout
@@ -18,9 +17,9 @@ from .gpu.separable import separable_sums
 _DTYPES = ("float32", "float16")
 
 
-def device_of(target: str) -> ModuleType:
+def device_of(target: TargetValue) -> ModuleType:
     """Return the package with the schedules of kernels with channels last for a target."""
-    return processor if is_processor(target) else gpu
+    return processor if target.is_cpu else gpu
 
 
 def is_convolution(sums: Tensor, output: Tensor, device: ModuleType) -> bool:

@@ -11,7 +11,7 @@ from math import prod
 from typing import Any
 
 from ... import _core, te
-from ..._core import IterVar, Schedule, Tensor
+from ..._core import IterVar, Schedule, TargetValue, Tensor
 from ...extents import are_known
 
 LANES = 4
@@ -33,7 +33,7 @@ def is_texture(scope: str) -> bool:
     return scope.startswith("texture")
 
 
-def activation_storage(shape: Sequence[Any], dtype: str, target: str) -> str:
+def activation_storage(shape: Sequence[Any], dtype: str, target: TargetValue) -> str:
     """Return where an activation may be stored as texels: a scope or a layout, or "global".
 
     Four neighbors along the channels of ``[N, C, H, W]`` are a texel; of other shapes, along the
@@ -48,7 +48,7 @@ def activation_storage(shape: Sequence[Any], dtype: str, target: str) -> str:
     return storage if _core.fits_image(list(shape), storage, target) else "global"
 
 
-def _open_storage(shape: Sequence[Any], target: str) -> str:
+def _open_storage(shape: Sequence[Any], target: TargetValue) -> str:
     """Return the layout of an activation with open extents, or "global" if no run would fit.
 
     A vector alone would have all of its texels in one row.
@@ -67,11 +67,11 @@ def _open_storage(shape: Sequence[Any], target: str) -> str:
             f"texture[({', '.join(names)}) -> rows=({', '.join(outer)}), "
             f"cols=({last}/{LANES}), lanes={last}%{LANES}]"
         )
-    most = _core.target_attributes(target)["texture_spatial_limit"]
+    most = target.max_image_size
     return storage if max(rows, columns) <= most else "global"  # such a texture is not folded
 
 
-def weight_storage(shape: Sequence[int], dtype: str, target: str) -> str:
+def weight_storage(shape: Sequence[int], dtype: str, target: TargetValue) -> str:
     """Return where the weights ``[O, I, H, W]`` of a convolution may be stored as texels.
 
     Four output channels are a texel, so that one read has the factors of a texel of outputs.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...._core import IterVar, Schedule, Tensor
+from ...._core import IterVar, Schedule, TargetValue, Tensor
 from ...contraction import Contraction, is_depthwise
 from ..channels_last.layouts import weight_layout as outputs_last
 from .convolution import ConvolutionTile, schedule_convolution
@@ -14,7 +14,7 @@ from .tiles import BlockLimits, ConvolutionShape, tile_for
 
 
 def schedule_channels_last(
-    s: Schedule, sums: Tensor, root: Tensor, target: str
+    s: Schedule, sums: Tensor, root: Tensor, target: TargetValue
 ) -> tuple[IterVar, list[Tensor]]:
     """Schedule a convolution whose weights have a layout.
 
@@ -41,7 +41,7 @@ def weight_layout(sums: Tensor, output: Tensor) -> str | None:
 
 
 def schedule_joined(
-    s: Schedule, stages: Sequence[Tensor], root: Tensor, target: str
+    s: Schedule, stages: Sequence[Tensor], root: Tensor, target: TargetValue
 ) -> IterVar | None:
     """Schedule a depthwise and another convolution as one kernel, if this is what stages compute.
 

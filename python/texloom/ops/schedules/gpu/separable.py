@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import prod
 
 from .... import te
-from ...._core import IterVar, Schedule, Stage, Tensor
+from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ...contraction import Contraction, is_depthwise
 from ..channels_last.axes import vectorize
 from ..channels_last.layouts import channels_last
@@ -65,7 +65,7 @@ def _are_separable(depthwise: Tensor, sums: Tensor) -> bool:
 
 
 def is_faster_joined(
-    first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], target: str
+    first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], target: TargetValue
 ) -> bool:
     """Whether one kernel is estimated to be faster than two, and possible.
 

@@ -14,8 +14,7 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 
-from ...._core import Tensor
-from ....target import Target
+from ...._core import TargetValue, Tensor
 from ...contraction import Contraction, is_depthwise
 from .convolution import ConvolutionTile
 
@@ -57,12 +56,11 @@ class BlockLimits:
     floats: int = 12288
 
     @classmethod
-    def of(cls, target: str) -> BlockLimits:
+    def of(cls, target: TargetValue) -> BlockLimits:
         """Return the limits of a target, or less: what the estimate is fitted to."""
-        limits = Target(target).attrs
         return cls(
-            min(cls.threads, int(limits["max_num_threads"])),
-            min(cls.floats, int(limits["max_local_memory"]) // 4),
+            min(cls.threads, target.max_threads),
+            min(cls.floats, target.local_memory_bytes // 4),
         )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ...._core import IterVar, Schedule, Tensor
+from ...._core import IterVar, Schedule, TargetValue, Tensor
 from ..channels_last.layouts import blocked_weight_layout
 from .convolution import schedule_convolution
 from .tiles import PixelTile
 
 
 def schedule_channels_last(
-    s: Schedule, sums: Tensor, root: Tensor, target: str
+    s: Schedule, sums: Tensor, root: Tensor, target: TargetValue
 ) -> tuple[IterVar, list[Tensor]]:
     """Schedule a convolution that has a tile; see :func:`.convolution.schedule_convolution`."""
     del target  # tiles of a processor fit into any

@@ -1,0 +1,39 @@
+// The table of presets: for each kind of target its families of devices.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/target/target.h"
+
+namespace texloom::ir {
+
+// What every device of a family has.
+struct Preset {
+  TargetKind kind;
+  std::string_view device;  // the value of -device=; "" for what all devices of the kind have
+  // A word in the names of its devices; "" is in all names. Without a word, no device at hand is
+  // known to be of the family.
+  std::optional<std::string_view> word;
+  DeviceClass device_class;
+  TargetLimits limits;
+  Features features = {};
+  LanguageVersion language = {};
+};
+
+// Those of a kind are neighbors; the first of them has no device.
+std::span<const Preset> presets();
+
+// The target of a preset; nullopt if there is none.
+std::optional<Target> preset_target(TargetKind kind, std::string_view device);
+// The target of the first family of this class whose word is in one of the names of a device. If
+// there is none, the target that suits all devices of the kind.
+Target recognized_target(TargetKind kind, DeviceClass device_class,
+                         std::span<const std::string_view> names);
+// The texts without attributes that parse_target() knows, for help lines.
+std::vector<std::string> target_presets();
+
+}  // namespace texloom::ir
