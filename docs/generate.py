@@ -34,8 +34,9 @@ GROUPS = {
     "2": "Schedule directives: refused where they are called",
     "3": "Whole schedules: refused by `lower`, at the line that caused it",
     "4": "Targets and code generation",
-    "5": "Calls and the runtime",
+    "5": "Calls, files and the runtime",
     "6": "The text form",
+    "7": "Options of commands and of compilation",
 }
 
 

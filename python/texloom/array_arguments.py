@@ -12,7 +12,7 @@ from ._core import Expr, NDArray
 from .argument_kinds import shown
 from .errors import MisuseError, refuse
 
-_KIND = "BadDirectiveArgument"
+_KIND = "BadArgument"
 
 
 def extents(shape: Any) -> list[int]:

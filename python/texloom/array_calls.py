@@ -63,7 +63,7 @@ def call(function: Function, args: tuple[Any, ...]) -> Any:
     ------
     TVMError
         TL5001 for a wrong number of arguments; TL5002 to TL5005 and TL5008 for arguments that do
-        not fit; TL2040 (also a ValueError) for a read-only output; TL5011 for an output with
+        not fit; TL5020 (also a ValueError) for a read-only output; TL5011 for an output with
         overlapping elements, or for two outputs that share memory.
     """
     arguments = completed(function, args)
@@ -109,7 +109,7 @@ def _check_written(arguments: list[Argument], names: list[str]) -> None:
     for number, (name, array) in enumerate(written):
         if not array.flags.writeable:
             refuse(
-                "BadDirectiveArgument",
+                "ReadOnlyArray",
                 f"the argument '{name}' is written, but the array is read-only",
                 "pass a copy, or leave the outputs out: the call then returns them",
                 MisuseError,

@@ -158,7 +158,7 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
         for name, kind in kinds.items():
             if name in given and not kind.accepts(given[name]):
                 problem = f"{name} is {shown(given[name])}, not {kind.words}"
-                refuse("BadDirectiveArgument", f"{function.__name__}: {problem}", kind.help)
+                refuse("BadArgument", f"{function.__name__}: {problem}", kind.help)
 
     @functools.wraps(function)
     def call(*args: Any, **options: Any) -> Any:

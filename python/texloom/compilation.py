@@ -76,12 +76,12 @@ def compile(
     texloom.onnx.Unsupported
         If the file is no model, or if nodes cannot be converted: the text lists all of them.
     TVMError
-        TL5012 if a file cannot be read; TL5016, TL5003 or TL5002 for `shapes` and `values` that
+        TL5018 if a file cannot be read; TL5016, TL5003 or TL5002 for `shapes` and `values` that
         do not fit the model.
     """
     if not isinstance(model, (str, PathLike)) and not hasattr(model, "ir_version"):
         refuse(
-            "BadDirectiveArgument",
+            "BadArgument",
             f"compile: model is {shown(model)}, not an ONNX model",
             "give the name of a file, or what onnx.load returned",
         )

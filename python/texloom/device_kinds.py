@@ -132,7 +132,7 @@ def _number(index: int) -> int:
         number = -1
     if not 0 <= number < 2**63:
         errors.refuse(
-            "BadDirectiveArgument",
+            "BadArgument",
             f"the device number is {shown(index)}, not a non-negative integer",
             "the first device of a kind has the number 0, as texloom.opencl(0)",
         )

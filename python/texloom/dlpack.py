@@ -103,7 +103,7 @@ def imported(source: Any) -> np.ndarray:
     """
     if not hasattr(source, "__dlpack__") or not hasattr(source, "__dlpack_device__"):
         refuse(
-            "BadDirectiveArgument",
+            "BadArgument",
             f"{shown(source)} does not support DLPack",
             "use nd.array, which copies",
         )
@@ -127,7 +127,7 @@ def _device_kind(source: Any) -> int:
         return operator.index(kind)
     except (TypeError, ValueError):
         refuse(
-            "BadDirectiveArgument",
+            "BadArgument",
             f"__dlpack_device__ of {shown(source)} returns {shown(told)}, not two numbers",
             "DLPack requires the kind of the device and its number: (1, 0) is the host",
         )

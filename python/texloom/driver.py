@@ -14,7 +14,7 @@ from .function_group import FunctionGroup
 from .target import Target, resolve
 from .transform import PassContext
 
-_KIND, _ARGUMENTS = "BadDirectiveArgument", "BadArguments"
+_KIND, _ARGUMENTS = "BadArgument", "BadArguments"
 
 
 def _refuse_kind(inp: Any) -> NoReturn:

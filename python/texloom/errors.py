@@ -69,9 +69,11 @@ class ComputeFunctionError(TVMError, AssertionError):
 
 # The codes that TVM raises as a ValueError: wrong numbers of indices, dtypes and constants; truth
 # values of expressions; tags; parts of externs, intrinsics and scans that do not fit; factors of
-# split; thread tags; tensors of other schedules; names that are unknown or taken.
+# split; thread tags; tensors of other schedules; values outside of a range; names that are unknown
+# or taken; arrays that are read-only; custom operators.
 _MISUSE = frozenset(
-    "TL1002 TL1005 TL1009 TL1010 TL1011 TL1020 TL1021 TL1024 TL2004 TL2006 TL2007 TL5016".split()
+    "TL1002 TL1005 TL1009 TL1010 TL1011 TL1020 TL1021 TL1024 TL2004 TL2006 TL2007 TL2044 TL5016 "
+    "TL5020 TL5021".split()
 )
 _KINDS = frozenset({"TL2040", "TL2043"})
 

@@ -70,7 +70,7 @@ def _time_evaluator(
 
     `number` is increased until one repetition takes `min_repeat_ms`. After every
     `repeats_to_cooldown` repetitions the device rests for `cooldown_interval_ms`. `f_preproc`, the
-    name of a TVM runtime function to call between runs, is refused. Raises TL2040 (also a
+    name of a TVM runtime function to call between runs, is refused. Raises TL2044 (also a
     ValueError) for numbers of runs that are not positive, and for negative times.
     """
     if f_preproc:
@@ -124,7 +124,7 @@ def _time_evaluator(
 def _check_count(name: str, value: Any) -> None:
     if not isinstance(value, Integral) or value < 1:
         refuse(
-            "BadDirectiveArgument",
+            "BadValue",
             f"time_evaluator: {name} is {shown(value)}, not a positive number of runs",
             f"give a whole number of at least 1: {name}=1",
             MisuseError,
@@ -134,7 +134,7 @@ def _check_count(name: str, value: Any) -> None:
 def _check_time(name: str, value: Any) -> None:
     if not isinstance(value, Real) or not 0 <= value < inf:
         refuse(
-            "BadDirectiveArgument",
+            "BadValue",
             f"time_evaluator: {name} is {shown(value)}, not a time in milliseconds",
             f"give a number of milliseconds: {name}=0",
             MisuseError,
@@ -184,7 +184,7 @@ def _export_library(
     Raises
     ------
     TVMError
-        TL5012 when the file cannot be written.
+        TL5018 when the file cannot be written.
     """
     del fcompile, options
     module_file.export([self], file_name)

@@ -83,7 +83,8 @@ def load_module(path: str | os.PathLike[str], fmt: str = "") -> Function | Funct
     Raises
     ------
     TVMError
-        TL5012 for a file that cannot be read, is damaged, or has another format or version.
+        TL5018 for a file that cannot be read; TL5012 for one that is damaged, or has another format
+        or version.
     """
     del fmt
     functions = module_file.load(path)

@@ -14,7 +14,7 @@ from .errors import MisuseError, refuse
 if TYPE_CHECKING:
     from .dtypes import DType
 
-_KIND = "BadDirectiveArgument"
+_KIND = "BadArgument"
 
 
 class HostArray:
@@ -120,7 +120,7 @@ class HostArray:
     def _check_writable(self) -> None:
         if not self._values.flags.writeable:
             refuse(
-                _KIND,
+                "ReadOnlyArray",
                 "the array is read-only, because it shares read-only memory",
                 "copy it: from_dlpack(x, copy=True)",
                 MisuseError,

@@ -54,8 +54,8 @@ def load(path: str | os.PathLike[str]) -> list[Function]:
     Raises
     ------
     TVMError
-        TL5012 for a file that cannot be read, is damaged, was written by a newer version, or is
-        the package of a graph that is no function.
+        TL5018 for a file that cannot be read; TL5012 for one that is not a package, is damaged, was
+        written by a newer version, or is the package of a graph.
     """
     return list(_core.load_functions(os.fsencode(path)))
 

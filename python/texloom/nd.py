@@ -19,7 +19,7 @@ from .errors import MisuseError, refuse
 from .host_array import HostArray
 from .target import Target, resolve_for_arrays
 
-_KIND = "BadDirectiveArgument"
+_KIND = "BadArgument"
 
 
 def _device(given: Device | AbsentDevice | str | None) -> Device | AbsentDevice:

@@ -100,7 +100,7 @@ class Target:
             refuse_device(device)
         if not isinstance(device, Device):
             refuse(
-                "BadDirectiveArgument",
+                "BadArgument",
                 f"Target.from_device is given {shown(device)}, not a device",
                 'give a device, as texloom.device("opencl:0")',
             )
@@ -209,7 +209,7 @@ class Target:
 def _check_kind(target: Any) -> None:
     if not isinstance(target, (str, Target, TargetValue, Mapping)):
         refuse(
-            "BadDirectiveArgument",
+            "BadArgument",
             f"the target is {shown(target)}, not a string, a Target or a mapping",
             'name one, as "opencl" or "opencl -device=adreno"',
         )

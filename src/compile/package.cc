@@ -218,7 +218,7 @@ bool has_arguments_alone(const runtime::Package& package) {
 
 runtime::Package package_of(const CompiledModule& module, const SourceLocation& where) {
   if (!module.checks.empty()) {
-    fail(where, Code::BadModuleFile, "build it without checks",
+    fail(where, Code::BadPackage, "build it without checks",
          "a checked function cannot be saved: a file does not store the lines that it reports");
   }
   runtime::Package package;
@@ -243,7 +243,7 @@ CompiledModule module_of(const runtime::Package& package, const std::string& fil
                          const SourceLocation& where) {
   const runtime::PackageVariant& variant = package.variants.front();
   if (variant.program.empty()) {
-    fail(where, Code::BadModuleFile,
+    fail(where, Code::BadPackage,
          "load it as a graph: texloom.graph.load(file); load_module loads what build made",
          "'{}' in {} is no compiled function: it has no program", package.name, file);
   }
@@ -276,7 +276,7 @@ CompiledModule module_of(const runtime::Package& package, const std::string& fil
 }
 
 void refuse_module_file(std::string_view problem, const SourceLocation& where) {
-  fail(where, Code::BadModuleFile, "write it again with export_library, by this version of Texloom",
+  fail(where, Code::BadPackage, "write it again with export_library, by this version of Texloom",
        "{}", problem);
 }
 

@@ -11,18 +11,18 @@
 namespace texloom::compile {
 
 // A graph of one node: its tensors are the arguments of the module, and its kernels come as source
-// and in the text form, for the interpreter. Fails with BadModuleFile, at `where`, for a checked
+// and in the text form, for the interpreter. Fails with BadPackage, at `where`, for a checked
 // module: a package has no place for the lines that it reports.
 runtime::Package package_of(const CompiledModule& module, const SourceLocation& where);
 
 // The module of such a package, with the kernels' source as it is stored. `file` is the name of the
 // program's text in messages. The package comes from a PackageFile, which has checked it; the
-// parser and the verifier check the program. Fails with BadModuleFile, at `where`, if the program
+// parser and the verifier check the program. Fails with BadPackage, at `where`, if the program
 // does not fit the rest of the package, or there is none, as in the package of a larger graph.
 CompiledModule module_of(const runtime::Package& package, const std::string& file,
                          const SourceLocation& where);
 
-// Fails with BadModuleFile.
+// Fails with BadPackage.
 [[noreturn]] void refuse_module_file(std::string_view problem, const SourceLocation& where);
 
 }  // namespace texloom::compile

@@ -63,13 +63,13 @@ class Assembler {
     auto plan = runtime::concatenate(std::move(tensors_), parts, &plan_of_step);
     TL_CHECK(plan.ok(), plan.status().message());
     if (const Status status = runtime::validate(*plan); !status.ok())
-      fail({}, Code::BadGraph, "compile the graph in parts", "the graph '{}' cannot run: {}",
+      fail({}, Code::GraphTooLarge, "compile the graph in parts", "the graph '{}' cannot run: {}",
            graph_.name, status.message());
     if (plan->symbols.empty()) {
       auto workspace = runtime::plan_workspace(*plan, limits_of(graph_.target, buffer_alignment),
                                                runtime::kThoroughWorkspace);
       if (!workspace.ok())
-        fail({}, Code::BadGraph, "compile the graph in parts",
+        fail({}, Code::GraphTooLarge, "compile the graph in parts",
              "the memory of '{}' is not planned: {}", graph_.name, workspace.status().message());
       plan->workspace = *std::move(workspace);
     }

@@ -27,7 +27,7 @@ struct Assembly {
 };
 
 // `interpreted` as in GraphOptions. Fails like CallSites::site(), and with BadGraph for a constant
-// without a value, or for memory that nothing can plan.
+// without a value, or GraphTooLarge for too many launches or memory that nothing can plan.
 Assembly assemble(const Graph& graph, const Offers& offers, const Invocations& invocations,
                   CallSites& sites, std::uint64_t buffer_alignment, bool interpreted);
 

@@ -111,7 +111,8 @@ struct CompiledGraph {
 };
 
 // Fails like verify(), stored_as() and compile::compile(), and with BadGraph for a constant without
-// a value, and for an operator without alternatives.
+// a value, and for an operator without alternatives. NoStorageChoice: no choice is within the
+// limits. GraphTooLarge: too many launches, or memory that nothing can plan.
 CompiledGraph compile_graph(const Graph& graph, const GraphOptions& options,
                             compile::Interruption interruption);
 CompiledGraph compile_graph(const Graph& graph, const GraphOptions& options = {});

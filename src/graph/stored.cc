@@ -37,7 +37,7 @@ Stored stored_as(const schedule::Storage& storage, const Shape& extents, Type ty
   const bool is_open = !numbers_of(extents);
   if (is_open && !storage.scope.texture) {
     if (storage.layout)
-      fail(where, Code::BadGraph, "leave the layout out, or give its extents as numbers",
+      fail(where, Code::BadLayout, "leave the layout out, or give its extents as numbers",
            "'{}' is a buffer with a layout, but the call says its size", name);
     return in_buffer(extents);
   }
@@ -76,7 +76,7 @@ Stored stored_argument(const lower::Lowering& program, std::size_t argument,
   if (const auto id = program.schedule.find(schedule::operation_of(given.tensor))) {
     const schedule::Stage& stage = program.schedule.stage(*id);
     if (stage.transform)
-      fail(where, Code::BadGraph, "give it a layout= instead",
+      fail(where, Code::BadLayout, "give it a layout= instead",
            "transform_layout reshapes '{}', an argument of a graph's node", stage.name());
     storage = {stage.scope.value_or(StorageScope{}), stage.layout};
   }

@@ -40,13 +40,13 @@ std::optional<int64_t> bytes_of(const Stored& stored, ir::Type type);
 Stored in_buffer(const Shape& shape);
 
 // A tensor of this shape in this storage, folded as far as the target's limits require; a texture
-// whose size each run says is not folded. Fails with TextureTooLarge, BadLayout, or, for a buffer
-// with a layout whose size each run says, BadGraph, at `where`, if that is impossible.
+// whose size each run says is not folded. Fails at `where`: TextureTooLarge; BadLayout, also for a
+// buffer with a layout whose size each run says.
 Stored stored_as(const schedule::Storage& storage, const Shape& shape, ir::Type type,
                  const ir::Target& target, const std::string& name, const SourceLocation& where);
 
-// What the schedule or the declaration of the program's argument says. Fails also with BadGraph for
-// an argument that transform_layout reshapes.
+// What the schedule or the declaration of the program's argument says. Fails also with BadLayout
+// for an argument that transform_layout reshapes.
 Stored stored_argument(const lower::Lowering& program, std::size_t argument,
                        const SourceLocation& where);
 

@@ -271,27 +271,26 @@ TEST(Compile, PackagesWhosePartsDoNotFit) {
     return code_of([&] { module_of(wrong, "chain.tlp", {}); });
   };
   using runtime::Package;
-  EXPECT_EQ(refused([](Package& p) { p.variants[0].plan.kernels.pop_back(); }),
-            Code::BadModuleFile);
+  EXPECT_EQ(refused([](Package& p) { p.variants[0].plan.kernels.pop_back(); }), Code::BadPackage);
   EXPECT_EQ(refused([](Package& p) {
               p.variants[0].plan.arguments[0].layout = runtime::row_major({11});
             }),
-            Code::BadModuleFile);
+            Code::BadPackage);
   EXPECT_EQ(refused([](Package& p) { p.variants[0].stores[0].layout = "texture[(d0) -> "; }),
-            Code::BadModuleFile);
+            Code::BadPackage);
   EXPECT_EQ(
       refused([](Package& p) { std::swap(p.variants[0].stores[0], p.variants[0].stores[1]); }),
-      Code::BadModuleFile);
+      Code::BadPackage);
   EXPECT_EQ(refused([](Package& p) { p.numbers.push_back({0, 0, hal::ElementType::Int32}); }),
-            Code::BadModuleFile);
-  EXPECT_EQ(refused([](Package& p) { p.variants[0].program.clear(); }), Code::BadModuleFile);
+            Code::BadPackage);
+  EXPECT_EQ(refused([](Package& p) { p.variants[0].program.clear(); }), Code::BadPackage);
   EXPECT_EQ(refused([](Package& p) { p.variants[0].target = "abacus"; }), Code::UnknownTarget);
   EXPECT_EQ(refused([](Package& p) { p.variants[0].program[0] = 'P'; }), Code::SyntaxError);
   EXPECT_EQ(refused([](Package& p) {
               p.variants[0].program =
                   "program f stage=loops\n  param A: global float32[4]\n  A[0] = 1.0\n";
             }),
-            Code::BadModuleFile);
+            Code::BadPackage);
 }
 
 }  // namespace

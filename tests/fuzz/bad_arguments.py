@@ -193,19 +193,19 @@ def magnitude_by_abs() -> None:
     abs(te.var("i"))  # wrong
 
 
-@case("TL2040", says="time_evaluator: number is 0, not a positive number of runs")
+@case("TL2044", says="time_evaluator: number is 0, not a positive number of runs")
 def time_of_no_runs() -> None:
     f = compiled()
     f.time_evaluator("f", tvm.opencl(0), number=0)  # wrong
 
 
-@case("TL2040", says="time_evaluator: min_repeat_ms is -1, not a time in milliseconds")
+@case("TL2044", says="time_evaluator: min_repeat_ms is -1, not a time in milliseconds")
 def time_of_negative_length() -> None:
     f = compiled()
     f.time_evaluator("f", tvm.opencl(0), min_repeat_ms=-1)  # wrong
 
 
-@case("TL2040", says="enqueue: times=0 is not positive")
+@case("TL2044", says="enqueue: times=0 is not positive")
 def queue_of_no_runs() -> None:
     f = compiled()
     f.enqueue(0, array(), array())  # wrong
@@ -256,7 +256,7 @@ def bfloat16_for_numpy() -> None:
     tvm.nd.empty((4,), "bfloat16").numpy()  # wrong
 
 
-@case("TL2040", says="read-only")
+@case("TL5020", says="read-only")
 def copy_to_memory_that_is_read_only() -> None:
     values = np.ones(4)
     values.flags.writeable = False

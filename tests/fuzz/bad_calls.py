@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from bad_input import array, case, compiled
+from bad_input import array, block, case, compiled
 
 import texloom as tvm
 from texloom import te
@@ -182,7 +182,7 @@ def output_of_unknown_shape_that_is_left_out() -> None:
     f()  # wrong
 
 
-@case("TL2040", says="the argument 'Y' is written, but the array is read-only")
+@case("TL5020", says="the argument 'Y' is written, but the array is read-only")
 def read_only_numpy_array_for_an_output() -> None:
     f = compiled()
     read_only = np.broadcast_to(np.float32(0), (8, 4))
@@ -241,9 +241,19 @@ def loops_outside_of_the_threads_that_are_too_long() -> None:
     function(*arrays)  # wrong
 
 
-@case("TL5012")
-def file_that_is_no_module() -> None:
+@case("TL5018", says="cannot be read: it is not a file")
+def module_that_is_a_device() -> None:
     tvm.runtime.load_module("/dev/null")  # wrong
+
+
+@case("TL5012", says="a checked function cannot be saved")
+def checked_function_in_a_file() -> None:
+    x = te.placeholder((4,), "int32", name="X")
+    y = te.compute((4,), lambda i: x[x[i]], name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], block())
+    f = tvm.build(s, [x, y], checked=True)
+    f.export_library("f.tlp")  # wrong
 
 
 @case("TL5004")

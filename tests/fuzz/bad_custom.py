@@ -14,65 +14,70 @@ def copying() -> object:
     return tvm.custom.source_operator("mine::copy", arguments, body, threads=["x.places"])
 
 
-@case("TL2040", says='"copy" is no name of an operator')
+@case("TL5021", says='"copy" is no name of an operator')
 def operator_without_a_domain() -> None:
     arguments = {"x": "read_write buffer"}
     tvm.custom.source_operator("copy", arguments, "tl_put(x, 0, 1);", threads=[1])  # wrong
 
 
-@case("TL2040", says="arguments.x.access: is 'reads'")
+@case("TL5021", says="arguments.x.access: is 'reads'")
 def operator_with_an_unknown_access() -> None:
     arguments = {"x": "reads buffer"}
     tvm.custom.source_operator("mine::op", arguments, "tl_put(x, 0, 1);", threads=[1])  # wrong
 
 
-@case("TL2040", says='unknown name "x.length"')
+@case("TL5021", says='unknown name "x.length"')
 def operator_with_an_unknown_size() -> None:
     arguments, body = {"x": "read_write buffer"}, "tl_put(x, 0, 1);"
     tvm.custom.source_operator("mine::op", arguments, body, threads=["x.length"])  # wrong
 
 
-@case("TL2040", says='argument "x": a source kernel needs its storage')
+@case("TL5021", says='argument "x": a source kernel needs its storage')
 def kernel_without_storage() -> None:
     arguments = {"x": "read_write"}
     tvm.custom.source_operator("mine::op", arguments, "tl_put(x, 0, 1);", threads=[1])  # wrong
 
 
-@case("TL2040", says="cannot be called with the arguments and attributes")
+@case("TL5021", says="cannot be called with the arguments and attributes")
 def host_operator_with_another_signature() -> None:
     arguments = {"x": "read", "y": "write"}
     tvm.custom.host_operator("mine::copy", arguments)(lambda x: None)  # wrong
 
 
-@case("TL2040", says="its parameter 'y' is where the declaration has 'x'")
+@case("TL5021", says="its parameter 'y' is where the declaration has 'x'")
 def host_operator_with_swapped_parameters() -> None:
     arguments = {"x": "read", "y": "write"}
     tvm.custom.host_operator("mine::copy", arguments)(lambda y, x: None)  # wrong
 
 
-@case("TL2040", says='"x" is a buffer: it has no width')
+@case("TL5021", says='"x" is a buffer: it has no width')
 def kernel_with_the_width_of_a_buffer() -> None:
     arguments, body = {"x": "read_write buffer"}, "tl_put(x, 0, 1);"
     tvm.custom.source_operator("mine::op", arguments, body, threads=["x.width"])  # wrong
 
 
-@case("TL2040", says='tl_store(x): "x" is a buffer, and the word is for textures')
+@case("TL5021", says='tl_store(x): "x" is a buffer, and the word is for textures')
 def kernel_that_stores_to_a_buffer() -> None:
     arguments, body = {"x": "read_write buffer"}, "tl_store(x, 0, 0, 1);"
     tvm.custom.source_operator("mine::op", arguments, body, threads=["x.d0"])  # wrong
 
 
-@case("TL2040", says='"half" is a word of the languages of kernels')
+@case("TL5021", says='"half" is a word of the languages of kernels')
 def kernel_with_a_type_as_name() -> None:
     arguments = {"half": "read_write buffer"}
     tvm.custom.source_operator("mine::op", arguments, "tl_put(half, 0, 1);", threads=[1])  # wrong
 
 
-@case("TL2040", says='threads[0] = "x.d3": the shape of "x" has')
+@case("TL5021", says='threads[0] = "x.d3": the shape of "x" has')
 def kernel_over_an_axis_that_is_absent() -> None:
     arguments, body, x = {"x": "read_write buffer"}, "tl_put(x, 0, 1);", array()
     op = tvm.custom.source_operator("mine::op", arguments, body, threads=["x.d3"])
     op(x)  # wrong
+
+
+@case("TL5019", says="null: file: is not JSON")
+def declaration_that_is_empty() -> None:
+    tvm.custom.load_operator("/dev/null")  # wrong
 
 
 @case("TL5001", says='operator "mine::copy" takes 2 arrays but is called with 1')
@@ -87,7 +92,7 @@ def operator_that_writes_its_input() -> None:
     op(x, x)  # wrong
 
 
-@case("TL2040", says='has no attribute "n"')
+@case("TL5021", says='has no attribute "n"')
 def operator_with_an_unknown_attribute() -> None:
     op, x, y = copying(), array(), array()
     op(x, y, n=1)  # wrong

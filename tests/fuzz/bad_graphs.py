@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from bad_input import case
 
+import texloom as tvm
 from texloom import custom, te
 from texloom.graph import Graph, GraphTensor
 
@@ -146,44 +147,44 @@ def graph_without_a_name() -> None:
     Graph("")  # wrong
 
 
-@case("TL3040", says="computes the node 'y' cannot be called as f(x0, x1)")
+@case("TL3042", says="computes the node 'y' cannot be called as f(x0, x1)")
 def compute_function_of_too_few_inputs() -> None:
     g, x = graph_of()
     g.node("y", plus_one, [x, x], one_block, BUFFERS)  # wrong
 
 
-@case("TL3040", says="computes the node 'y' returns None in place of a tensor")
+@case("TL3042", says="computes the node 'y' returns None in place of a tensor")
 def compute_function_without_a_result() -> None:
     g, x = graph_of()
     g.node("y", lambda _: None, [x], one_block, BUFFERS)  # wrong
 
 
-@case("TL3040", says="computes the node 'y' raised AttributeError")
+@case("TL3042", says="computes the node 'y' raised AttributeError")
 def compute_function_that_raises() -> None:
     g, x = graph_of()
     g.node("y", lambda x: x.shapes, [x], one_block, BUFFERS)  # wrong
 
 
-@case("TL3040", says="'y' cannot be called as f(outputs, inputs, scopes, target)")
+@case("TL3042", says="'y' cannot be called as f(outputs, inputs, scopes, target)")
 def schedule_function_of_two_parameters() -> None:
     g, x = graph_of()
     g.node("y", plus_one, [x], lambda outputs, inputs: None, BUFFERS)  # wrong
 
 
-@case("TL3040", says="the schedule function of the node 'y' is an int, not a function")
+@case("TL3042", says="the schedule function of the node 'y' is an int, not a function")
 def number_as_a_schedule_function() -> None:
     g, x = graph_of()
     g.node("y", plus_one, [x], 4, BUFFERS)  # wrong
 
 
-@case("TL3040", says="the node 'y' for the scopes ('global', 'global') returns None")
+@case("TL3042", says="the node 'y' for the scopes ('global', 'global') returns None")
 def schedule_function_without_a_result() -> None:
     g, x = graph_of()
     g.output(g.node("y", plus_one, [x], lambda *_: None, BUFFERS))
     g.compile()  # wrong
 
 
-@case("TL3040", says="the node 'y' for the scopes ('global', 'global') raised IndexError")
+@case("TL3042", says="the node 'y' for the scopes ('global', 'global') raised IndexError")
 def schedule_function_that_raises() -> None:
     g, x = graph_of()
     g.output(g.node("y", plus_one, [x], lambda outputs, *_: outputs[1], BUFFERS))
@@ -239,7 +240,7 @@ def scopes_that_an_operator_does_not_accept() -> None:
     g.custom("y", op, [x], BUFFERS)  # wrong
 
 
-@case("TL2040", says="what the function returned is an int, not a list")
+@case("TL5021", says="what the function returned is an int, not a list")
 def function_for_shapes_that_returns_a_number() -> None:
     arguments = {"x": "read", "y": "write"}
     op = custom.host_operator("test::op", arguments, shapes=lambda _: 4)(lambda *_: None)
@@ -247,11 +248,42 @@ def function_for_shapes_that_returns_a_number() -> None:
     g.custom("y", op, [x])  # wrong
 
 
-@case("TL5012", says="cannot be written")
+@case("TL5018", says="cannot be written")
 def package_in_a_missing_folder() -> None:
     g, x = graph_of()
     g.output(g.node("y", plus_one, [x], one_block, BUFFERS))
     g.compile().save("/none/y.tlp")  # wrong
+
+
+@case("TL2044", says="max_live_bytes is 0")
+def limit_of_no_memory() -> None:
+    g, x = graph_of()
+    g.output(g.op("y", "PlusOne", plus_one, [x])[0])
+    g.compile(max_live_bytes=0)  # wrong
+
+
+@case("TL2044", says="scopes='gpu' is not a choice of storages")
+def storages_that_do_not_exist() -> None:
+    g, x = graph_of()
+    g.output(g.op("y", "PlusOne", plus_one, [x])[0])
+    g.compile(scopes="gpu")  # wrong
+
+
+@case("TL7001", says="measure= is given, but no costs=")
+def measurement_without_a_file() -> None:
+    g, x = graph_of()
+    g.output(g.op("y", "PlusOne", plus_one, [x])[0])
+    g.compile(measure=tvm.opencl(0))  # wrong
+
+
+@case("TL3043", says="/dev/null is no ONNX model")
+def model_that_is_empty() -> None:
+    tvm.compile("/dev/null")  # wrong
+
+
+@case("TL5018", says="No such file or directory")
+def model_that_does_not_exist() -> None:
+    tvm.compile("/none/x.onnx")  # wrong
 
 
 @case("TL5016", says="there is no pass 'fuze' over graphs")
@@ -268,7 +300,7 @@ def pass_that_is_no_list() -> None:
     g.compile(passes="fuse")  # wrong
 
 
-@case("TL3040", says="raised ZeroDivisionError")
+@case("TL3042", says="raised ZeroDivisionError")
 def operator_that_raises() -> None:
     g, x = graph_of()
     g.op("y", "Half", lambda x: te.compute(x.shape, lambda i: x[i] * (1 / 0)), [x])  # wrong

@@ -55,6 +55,9 @@ CASES = [c for file in FILES for c in bad_input.CASES if c.run.__module__ == fil
 UNREACHABLE = {
     "TL3012": "reductions in textures are refused before, and nothing else reads what it writes; "
     "a text of stage flattened shows it",
+    "TL3041": "it is about a whole graph, such as one compiled with `max_live_bytes=8`, and has no "
+    "line",
+    "TL3044": "a graph of so many launches takes minutes to compile",
     "TL5007": "what a driver refuses at run time is up to the driver",
     "TL5010": "what is refused, such as C text that is none, is up to the device's compiler",
     "TL6004": "the interpreter is run by texloom-opt",

@@ -11,7 +11,6 @@
 #include <tuple>
 #include <vector>
 
-#include "compile/package.h"
 #include "core/compile/packages.h"
 #include "core/handles.h"
 
@@ -22,15 +21,14 @@ namespace {
 // Paths are in the file system's encoding.
 std::size_t add_metallibs(const py::bytes& path, const py::bytes& output,
                           const py::function& compiler) {
-  const auto file = runtime::PackageFile::open(std::string(path));
-  if (!file.ok()) compile::refuse_module_file(file.status().message(), user_location());
+  const auto file = open_package(path);
   using Metallibs = std::vector<std::string>;
   const auto compiled = [&](std::span<const runtime::MetalSource> sources) -> Result<Metallibs> {
     std::vector<std::tuple<std::string, std::vector<std::string>, bool>> given;
     for (const auto& [code, options, is_fast] : sources) given.emplace_back(code, options, is_fast);
     return compiler(given).cast<Metallibs>();
   };
-  const auto count = runtime::add_metallibs(**file, std::string(output), compiled);
+  const auto count = runtime::add_metallibs(*file, std::string(output), compiled);
   throw_if_not_written(count.status());
   return *count;
 }

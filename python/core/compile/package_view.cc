@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "compile/package.h"
+#include "core/compile/packages.h"
 #include "core/handles.h"
 #include "core/runtime/open_devices.h"
 #include "runtime/commit/device_policy.h"
@@ -305,30 +305,27 @@ py::dict package_view(const Package& package, const std::string& writer) {
 }
 
 py::list view_packages(const py::bytes& path) {
-  const auto opened = runtime::PackageFile::open(std::string(path));
-  if (!opened.ok()) compile::refuse_module_file(opened.status().message(), user_location());
-  return shown((*opened)->packages(),
-               [&](const Package& package) { return package_view(package, (*opened)->writer()); });
+  const auto opened = open_package(path);
+  return shown(opened->packages(),
+               [&](const Package& package) { return package_view(package, opened->writer()); });
 }
 
 // Finds the package and the variant, counted from 0, whose invocations are listed. `device` gives
 // the policy; None stands for a device without one of its own.
 py::list list_invocations(const py::bytes& path, std::size_t package, std::size_t variant,
                           const py::object& device, bool wait_each) {
-  const auto opened = runtime::PackageFile::open(std::string(path));
-  if (!opened.ok()) compile::refuse_module_file(opened.status().message(), user_location());
+  const auto opened = open_package(path);
   runtime::CommitPolicy policy;
   if (!device.is_none())
     policy = runtime::commit_policy_for(open_device(device.cast<PyDevice>())->info());
   if (wait_each) policy.waits = runtime::Waits::AfterEach;
-  const runtime::PackageVariant& shown_variant =
-      (*opened)->packages()[package].variants.at(variant);
+  const runtime::PackageVariant& shown_variant = opened->packages()[package].variants.at(variant);
   const auto list = runtime::list_invocations(shown_variant.plan, policy);
   return shown(list, [&](const runtime::Invocation& each) {
     py::dict result;
     result["step"] = each.step;
     const auto node = shown_variant.nodes[each.step];
-    result["node"] = node ? py::object(py::str((*opened)->packages()[package].nodes[*node].name))
+    result["node"] = node ? py::object(py::str(opened->packages()[package].nodes[*node].name))
                           : py::object(py::none());
     result["name"] = each.name;
     result["encoding"] = name(to_string(each.encoding));

@@ -21,8 +21,7 @@ namespace texloom::python {
 namespace {
 
 [[noreturn]] void refuse_output_file(const std::string& problem) {
-  fail(user_location(), Code::BadModuleFile, "choose another file, or make room for it", "{}",
-       problem);
+  fail(user_location(), Code::FileError, "choose another file, or make room for it", "{}", problem);
 }
 
 // `path` is in the file system's encoding.
@@ -37,10 +36,9 @@ void write_functions(const std::vector<std::shared_ptr<PyFunction>>& functions,
 
 std::vector<std::shared_ptr<PyFunction>> load_functions(const py::bytes& path) {
   const std::string file(path);
-  const auto opened = runtime::PackageFile::open(file);
-  if (!opened.ok()) compile::refuse_module_file(opened.status().message(), user_location());
+  const auto opened = open_package(file);
   std::vector<std::shared_ptr<PyFunction>> functions;
-  for (const runtime::Package& package : (*opened)->packages())
+  for (const runtime::Package& package : opened->packages())
     functions.push_back(
         std::make_shared<PyFunction>(compile::module_of(package, file, user_location())));
   return functions;
@@ -48,12 +46,21 @@ std::vector<std::shared_ptr<PyFunction>> load_functions(const py::bytes& path) {
 
 }  // namespace
 
+std::shared_ptr<const runtime::PackageFile> open_package(const std::string& path) {
+  auto opened = runtime::PackageFile::open(path);
+  if (opened.ok()) return *std::move(opened);
+  const std::string& problem = opened.status().message();
+  if (opened.status().code() == StatusCode::Unavailable)
+    fail(user_location(), Code::FileError, "name another file", "{}", problem);
+  compile::refuse_module_file(problem, user_location());
+}
+
 void throw_if_not_written(const Status& status) {
   if (status.code() == StatusCode::Unavailable) refuse_output_file(status.message());
   if (status.ok()) return;
   const auto [message, help] = parted_help(status.message());
   if (help.empty()) compile::refuse_module_file(message, user_location());
-  fail(user_location(), Code::BadModuleFile, help, "{}", message);
+  fail(user_location(), Code::BadPackage, help, "{}", message);
 }
 
 void bind_packages(py::module_& m) {

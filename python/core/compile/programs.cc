@@ -40,8 +40,7 @@ compile::ProgramArgument argument_of(const py::handle& value, size_t position,
       return symbol;
     }
   }
-  fail(where, Code::BadDirectiveArgument,
-       "give tensors of the schedule, and variables that it uses",
+  fail(where, Code::BadArgument, "give tensors of the schedule, and variables that it uses",
        "argument {} is neither a tensor nor a variable, but {}", position,
        py::repr(value).cast<std::string>());
 }

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "compile/package.h"
 #include "core/compile/packages.h"
 #include "core/graph/alternatives.h"
 #include "core/graph/graph_compilation.h"
@@ -132,9 +131,7 @@ std::shared_ptr<PyStoredGraph> load(const py::bytes& path, const std::string& na
                                     const py::list& operators, bool waits_around_calls) {
   auto graph = std::make_shared<PyStoredGraph>();
   graph->waits_around_calls = waits_around_calls;
-  auto opened = runtime::PackageFile::open(std::string(path));
-  if (!opened.ok()) compile::refuse_module_file(opened.status().message(), user_location());
-  graph->file = *std::move(opened);
+  graph->file = open_package(path);
   const auto packages = graph->file->packages();
   while (!name.empty() && graph->number < packages.size() && packages[graph->number].name != name)
     ++graph->number;

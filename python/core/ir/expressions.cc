@@ -103,7 +103,7 @@ void bind_operators(Class& c) {
 }
 
 [[noreturn]] void refuse_number(const PyExpr& e) {
-  fail(user_location(), Code::BadDirectiveArgument,
+  fail(user_location(), Code::BadArgument,
        "write it with te's functions, such as te.exp(x) for math.exp(x), and with operators",
        "expected a number, but the expression {} is not a constant", to_string(e.node));
 }
@@ -444,7 +444,7 @@ Expr to_expr(const py::handle& value) {
   if (py::isinstance<py::bool_>(value)) return make_bool(value.cast<bool>());
   if (py::isinstance<py::float_>(value)) return make_float(value.cast<double>());
   if (is_array_with_axes(value)) {
-    fail(user_location(), Code::BadDirectiveArgument,
+    fail(user_location(), Code::BadArgument,
          "give numbers and expressions; to read an array, pass it to the kernel as a "
          "te.placeholder",
          "expected an expression, not {}", kind_text(value));
@@ -463,7 +463,7 @@ Expr to_expr(const py::handle& value) {
   }
   if (py::hasattr(value, "dtype") && py::hasattr(value, "item"))
     return to_expr(value.attr("item")());
-  fail(user_location(), Code::BadDirectiveArgument,
+  fail(user_location(), Code::BadArgument,
        "give a number, an expression, an axis, or a tensor with all its indices",
        "expected an expression, not {}", kind_text(value));
 }

@@ -50,7 +50,7 @@ void throw_if_misused(const Status& status) {
       status.code() != StatusCode::Unimplemented)
     throw_if_error(status);
   const auto [message, help] = parted_help(status.message());
-  fail(user_location(), Code::BadDirectiveArgument,
+  fail(user_location(), Code::BadCustomOperator,
        help.empty() ? "see docs/custom_operators.md for what operators declare" : help, "{}",
        message);
 }
@@ -459,7 +459,7 @@ std::vector<runtime::Attribute> attributes_of(const py::dict& given) {
     } else if (PyNumber_Check(value.ptr()) != 0) {
       converted = py::float_(py::reinterpret_borrow<py::object>(value)).cast<double>();
     } else {
-      fail(user_location(), Code::BadDirectiveArgument, "give a number or a string",
+      fail(user_location(), Code::BadArgument, "give a number or a string",
            "the attribute '{}' is {}", name.cast<std::string>(), kind_text(value));
     }
     attributes.push_back({name.cast<std::string>(), std::move(converted)});

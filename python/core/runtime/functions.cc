@@ -220,8 +220,7 @@ void run(PyFunction& f, CallArguments arguments, int times, const SourceLocation
 void enqueue(PyFunction& f, int times, const py::args& args) {
   if (times < 1) {
     const py::module_ errors = py::module_::import("texloom.errors");
-    errors.attr("refuse")("BadDirectiveArgument",
-                          fmt::format("enqueue: times={} is not positive", times),
+    errors.attr("refuse")("BadValue", fmt::format("enqueue: times={} is not positive", times),
                           "give the number of runs: enqueue(1, ...)", errors.attr("MisuseError"));
   }
   const SourceLocation where = user_location();

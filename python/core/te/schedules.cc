@@ -23,7 +23,7 @@ schedule::Op operation_in(const py::handle& value) {
   if (py::isinstance<PyTensor>(value)) {
     return schedule::operation_of(value.cast<const PyTensor&>().node);
   }
-  fail(user_location(), Code::BadDirectiveArgument, "name what te.compute returned, or its .op",
+  fail(user_location(), Code::BadArgument, "name what te.compute returned, or its .op",
        "expected a tensor or an operation, not {}", kind_text(value));
 }
 

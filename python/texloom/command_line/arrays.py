@@ -25,7 +25,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
     Raises
     ------
     TVMError
-        TL5012 for a file that is damaged, or no such file.
+        TL5019 for a file that is damaged, or has no arrays.
     OSError
         If it cannot be opened.
     """
@@ -37,7 +37,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
             return {name: loaded[name] for name in loaded.files}
     except (ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
         told = next(iter(str(error).splitlines()), type(error).__name__)
-        refuse("BadModuleFile", f"{path} is no file of arrays: {told}", "write it by numpy.save")
+        refuse("BadFile", f"{path} is no file of arrays: {told}", "write it by numpy.save")
 
 
 def load_array(path: Path, name: str) -> NDArray[Any]:
@@ -64,7 +64,7 @@ def npy_bytes(array: NDArray[Any]) -> bytes:
 def refuse_missing_folder(file: Path) -> None:
     """Refuse a file that cannot be written after the work, as its folder is missing."""
     if not file.parent.is_dir():
-        refuse("BadModuleFile", f"there is no folder {file.parent}", "make it, or choose another")
+        refuse("FileError", f"there is no folder {file.parent}", "make it, or choose another")
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -92,7 +92,7 @@ def _onnx_file(options: argparse.Namespace) -> Path:
     beside = Path(options.model).with_suffix(".onnx")
     if not beside.exists():
         refuse(
-            "BadModuleFile",
+            "FileError",
             f"a package has no ONNX model, and there is no {beside}",
             "name the model: --onnx FILE",
         )

@@ -95,7 +95,7 @@ def _compare(options: argparse.Namespace) -> int:
     refuse_precision(options)
     if is_package(options.model):
         refuse(
-            "BadModuleFile",
+            "BadFile",
             f"{options.model} is a package, which has no nodes to compare",
             "give the .onnx file",
         )

@@ -52,7 +52,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _compile(options: argparse.Namespace) -> int:
     begin = time.monotonic()
     if is_package(options.model):
-        refuse("BadModuleFile", f"{options.model} is a package already", "texloom run takes it")
+        refuse("BadFile", f"{options.model} is a package already", "texloom run takes it")
     output = options.output or Path(options.model.with_suffix(".tlp").name)
     refuse_missing_folder(output)
     if options.metallib:
@@ -111,7 +111,7 @@ def _refuse_other_than_metal(options: argparse.Namespace) -> None:
     kind = resolve(target_of(options)).kind
     if kind != "metal":
         refuse(
-            "BadDirectiveArgument",
+            "BadOption",
             f"--metallib is for kernels in Metal's language, but the target is {kind}",
             "add --target metal, or leave out --metallib",
         )

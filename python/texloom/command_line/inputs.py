@@ -124,7 +124,7 @@ def read_inputs(options: argparse.Namespace, ports: Sequence[Port]) -> dict[str,
     pictures = any(Path(text).suffix.lower() not in ARRAY_FILES for text in options.input)
     if options.input and not pictures and pixels != Pixels():
         refuse(
-            "BadDirectiveArgument",
+            "BadOption",
             "--mean, --std, --scale and --bgr are for pictures, and no --input is one",
             "leave them out: arrays are taken as they are",
         )

@@ -100,7 +100,7 @@ def is_package(path: Path) -> bool:
         is_one = file.read(len(_MAGIC)) == _MAGIC
     if not is_one and path.suffix.lower() == ".tlp":
         refuse(
-            "BadModuleFile",
+            "BadPackage",
             f"{path} is no package, or is damaged: it does not begin with {_MAGIC.decode()}",
             "make it: texloom compile MODEL.onnx -o FILE.tlp",
         )
@@ -111,7 +111,7 @@ def split_name(text: str, option: str) -> tuple[str, str]:
     """Return NAME and FILE of ``NAME=FILE``."""
     name, equals, file = text.partition("=")
     if not equals or not name or not file:
-        refuse("BadDirectiveArgument", f"{option} {text} is not NAME=FILE", f"{option} x=x.npy")
+        refuse("BadOption", f"{option} {text} is not NAME=FILE", f"{option} x=x.npy")
     return name, file
 
 
@@ -122,7 +122,7 @@ def shapes_of(options: Sequence[str]) -> dict[str, tuple[int, ...]]:
         match = _SHAPE.fullmatch(text)
         if match is None:
             refuse(
-                "BadDirectiveArgument",
+                "BadOption",
                 f"--shape {text} is not NAME=AxBxC with numbers",
                 "--shape x=1x3x640x640",
             )
@@ -154,7 +154,7 @@ def choose_device(options: argparse.Namespace) -> None:
     chosen = options.device or options.measure or device_named(options.target) or _first(options)
     if options.measure and present(options.measure) != present(chosen):
         refuse(
-            "BadDirectiveArgument",
+            "BadOption",
             f"--measure {options.measure} is another device than --device {options.device}",
             "give one of them",
         )
@@ -197,7 +197,7 @@ def refuse_precision(options: argparse.Namespace) -> None:
     """Refuse ``--precision fp16`` where the outputs of all nodes are those of the model."""
     if options.precision == "fp16":
         refuse(
-            "BadDirectiveArgument",
+            "BadOption",
             "the results of single nodes are not stored as float16",
             "leave out --precision fp16; texloom run with both precisions shows what it changes",
         )
@@ -226,7 +226,7 @@ def refuse_compile_options(
     given += ["precision"] * (options.precision != "fp32")
     if given:
         refuse(
-            "BadDirectiveArgument",
+            "BadOption",
             f"--{given[0]} is for ONNX models, but {path} is a package",
             "give it to texloom compile, or give the .onnx file",
         )

@@ -23,7 +23,7 @@ def import_onnxruntime() -> Any:
 
 
 def onnxruntime_session(model: Path | bytes, threads: int | None = None) -> Any:
-    """Return a session on the processor; TL3040 for a model that onnxruntime refuses."""
+    """Return a session on the processor; TL3043 for a model that onnxruntime refuses."""
     onnxruntime = import_onnxruntime()
     settings = onnxruntime.SessionOptions()
     settings.log_severity_level = 3
@@ -33,7 +33,7 @@ def onnxruntime_session(model: Path | bytes, threads: int | None = None) -> Any:
     try:
         return onnxruntime.InferenceSession(given, settings, ["CPUExecutionProvider"])
     except Exception as error:  # its exceptions have no common class
-        refuse("BadGraph", f"onnxruntime refuses the model: {error}", "compare another model")
+        refuse("BadModel", f"onnxruntime refuses the model: {error}", "compare another model")
 
 
 def largest_difference(

@@ -80,14 +80,14 @@ def _opened(path: Path) -> Any:
         return picture
     except UnidentifiedImageError:
         refuse(
-            "BadModuleFile",
+            "BadFile",
             f"{path} is neither a picture nor an array",
             "give a .npy or .npz file, or a picture such as .png or .jpg",
         )
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         if isinstance(error, OSError) and error.filename:
             raise
-        refuse("BadModuleFile", f"the picture {path} cannot be read: {error}", "save it again")
+        refuse("BadFile", f"the picture {path} cannot be read: {error}", "save it again")
 
 
 def load_picture(
@@ -111,8 +111,8 @@ def load_picture(
     Raises
     ------
     TVMError
-        TL5003 for a shape that is no picture's, TL5002 for another dtype, TL5012 for a file that is
-        no picture, TL2040 for numbers of `pixels` that do not fit.
+        TL5003 for a shape that no picture has, TL5002 for another dtype, TL5019 for a file that is
+        not a picture, TL7001 for numbers of `pixels` that do not fit.
     """
     if shape is None:
         refuse(
@@ -156,12 +156,12 @@ def _scaled(values: NDArray[Any], channels: int, dtype: str, pixels: Pixels) -> 
     for option, numbers in (("--mean", pixels.mean), ("--std", pixels.std)):
         if len(numbers) not in (1, channels):
             refuse(
-                "BadDirectiveArgument",
+                "BadOption",
                 f"{option} has {len(numbers)} numbers, and the picture {channels} channels",
                 "give one number, or one for each channel",
             )
     if 0.0 in pixels.std:
-        refuse("BadDirectiveArgument", "--std is 0", "give what pixels are to be divided by")
+        refuse("BadOption", "--std is 0", "give what pixels are to be divided by")
     if pixels.bgr and channels >= 3:
         values = values[..., [2, 1, 0, *range(3, channels)]]
     scale = pixels.scale

@@ -124,12 +124,12 @@ class Record:
 
 
 def load_record(path: Path) -> Record:
-    """Read a record; TL5012 if the file is none, or is damaged."""
+    """Read a record; TL5019 if the file is not a record, or is damaged."""
     try:
         with zipfile.ZipFile(path) as file:
             facts = json.loads(file.read("record.json"))
             if facts["format"] != _FORMAT:
-                refuse("BadModuleFile", f"{path} has another format", "use its version of Texloom")
+                refuse("BadFile", f"{path} has another format", "use its version of Texloom")
             arrays = [
                 {
                     str(name): np.load(io.BytesIO(file.read(f"{folder}/{number}.npy")))
@@ -139,7 +139,7 @@ def load_record(path: Path) -> Record:
             ]
             return Record(file.read("package.tlp"), str(facts["device"]), facts, *arrays)
     except (zipfile.BadZipFile, KeyError, TypeError, ValueError, EOFError) as error:
-        refuse("BadModuleFile", f"{path} is no whole record: {error}", "write it by texloom run")
+        refuse("BadFile", f"{path} is no whole record: {error}", "write it by texloom run")
 
 
 __all__ = ["Record", "Recording", "load_record"]

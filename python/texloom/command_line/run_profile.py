@@ -54,7 +54,7 @@ class RunProfile:
             _core.check_metal_capture(self._captured, os.fsencode(self._file))
         elif self._file is not None and self._file.suffix != _TRACE:
             refuse(
-                "BadDirectiveArgument",
+                "BadOption",
                 f"--profile-file {self._file} has no known suffix",
                 f"name a file that ends in {_TRACE} or {_CAPTURE}",
             )
@@ -94,7 +94,7 @@ def _metal_device(name: str, file: Path) -> int:
     device = present(name)
     if device.driver != "metal":
         refuse(
-            "BadDirectiveArgument",
+            "BadOption",
             f"{file} would be a capture for Xcode, which Metal makes, but the device is {device}",
             f"name a Metal device, such as --device metal:0, or a file that ends in {_TRACE}",
         )

@@ -85,14 +85,14 @@ def open_costs(
     Raises
     ------
     TVMError
-        TL5012 for a file that does not exist or that has no costs; TL5016 for a device that is not
-        in the file, or that must be named.
+        TL5018 for a file that does not exist, TL5019 for one that has no costs; TL7001 if a file
+        must be named; TL5016 for a device that is not in the file, or that must be named.
     """
     file = Path(path) if path is not None else default_file()
     if measure is not None:
         if file is None:
             refuse(
-                "BadModuleFile",
+                "BadOption",
                 "there is no file for the costs that are measured",
                 "name one: --costs FILE, or set TEXLOOM_CACHE_DIR to a folder for it",
             )
@@ -100,14 +100,14 @@ def open_costs(
     if file is None or (path is None and not file.exists()):
         if device is not None:
             refuse(
-                "BadModuleFile",
+                "BadOption",
                 f"the device {device!r} is named, but there are no costs",
                 "name a file: --costs FILE",
             )
         return None
     if not file.exists():
         refuse(
-            "BadModuleFile",
+            "FileError",
             f"there is no file of costs {file}",
             "make it: texloom compile MODEL.onnx --measure --costs FILE",
         )
@@ -115,7 +115,7 @@ def open_costs(
     known = database.devices()
     if not known and path is not None:
         refuse(
-            "BadModuleFile",
+            "BadFile",
             f"{file} has no costs",
             "add some: texloom compile MODEL.onnx --measure --costs FILE",
         )

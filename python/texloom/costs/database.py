@@ -119,8 +119,8 @@ class CostDatabase:
     Raises
     ------
     TVMError
-        TL5012, from all methods, for a file that is damaged, that has other contents, or that
-        cannot be read or written.
+        From all methods: TL5018 for a file that cannot be read or written, TL5019 for one that is
+        damaged or has other contents.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -216,20 +216,20 @@ class CostDatabase:
                 is_new = not connection.execute("SELECT * FROM sqlite_master").fetchone()
                 if not is_new and not _is_ours(connection):
                     refuse(
-                        "BadModuleFile",
+                        "BadFile",
                         f"{self.path} is no file of costs: it is a database with other contents",
                         "name another file",
                     )
                 yield connection
         except (sqlite3.OperationalError, OSError) as error:
             refuse(
-                "BadModuleFile",
+                "FileError",
                 f"the file of costs {self.path} cannot be read or written: {error}",
                 "name another file, or make room for it",
             )
         except sqlite3.Error as error:
             refuse(
-                "BadModuleFile",
+                "BadFile",
                 f"{self.path} is no file of costs, or is damaged: {error}",
                 "name another file, or remove this one and measure again: texloom compile "
                 "--measure",

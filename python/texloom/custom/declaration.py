@@ -21,8 +21,8 @@ class Reader:
         self.where = where
 
     def refuse(self, key: str, message: str, help_text: str) -> NoReturn:
-        """Raise TL2040."""
-        refuse("BadDirectiveArgument", f"{self.where}: {key}: {message}", help_text, MisuseError)
+        """Raise TL5021."""
+        refuse("BadCustomOperator", f"{self.where}: {key}: {message}", help_text, MisuseError)
 
     def mapping(self, key: str, given: Any, known: Sequence[str] = ()) -> dict[str, Any]:
         """Return a mapping with string keys, which must be among `known` if that is given."""

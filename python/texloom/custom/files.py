@@ -6,6 +6,7 @@ import json
 import os
 from typing import Any
 
+from ..errors import MisuseError, refuse
 from .declaration import Reader
 from .operators import Operator, made_source_operator
 
@@ -22,8 +23,8 @@ def load_operator(path: str | os.PathLike[str]) -> Operator:
     Raises
     ------
     TVMError
-        TL2040, naming the file and the key, for a file that cannot be read, is no JSON, or declares
-        something wrong.
+        TL5018 for a file that cannot be read, TL5019 for one that is not JSON; TL5021, naming the
+        file and the key, for a wrong declaration.
     """
     file = os.fspath(path)
     reader = Reader(os.path.basename(file))
@@ -39,9 +40,11 @@ def load_operator(path: str | os.PathLike[str]) -> Operator:
         with open(file, encoding="utf-8") as stream:
             parts = json.load(stream, object_pairs_hook=noted)
     except OSError as error:
-        reader.refuse("file", f"cannot be read: {error.strerror}", f"check the path {file!r}")
+        message = f"{reader.where}: file: cannot be read: {error.strerror}"
+        refuse("FileError", message, f"check the path {file!r}", MisuseError)
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        reader.refuse("file", f"is no JSON: {error}", "see docs/custom_operators.md for an example")
+        message = f"{reader.where}: file: is not JSON: {error}"
+        refuse("BadFile", message, "see docs/custom_operators.md for an example", MisuseError)
     if twice:
         reader.refuse(twice[0], "occurs twice", "remove one of them")
     parts = reader.mapping("", parts, _KEYS)

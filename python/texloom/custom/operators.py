@@ -74,7 +74,7 @@ class Operator:
         Raises
         ------
         TVMError
-            TL2040 for arrays or attributes that do not fit the declaration, TL5001, TL5005, TL5008
+            TL5021 for arrays or attributes that do not fit the declaration, TL5001, TL5005, TL5008
             for wrong arrays, TL5010 for a body that does not compile, TL5011 for arrays that share
             memory.
         """
@@ -153,7 +153,7 @@ def host_operator(
     Raises
     ------
     TVMError
-        TL2040 for a declaration that is wrong in itself, or does not fit the function.
+        TL5021 for a declaration that is wrong in itself, or does not fit the function.
     """
     reader = Reader(f"host_operator {name!r}")
     declaration = reader.declaration(name, arguments, attributes, version, dtypes)
@@ -228,7 +228,7 @@ def source_operator(
     Raises
     ------
     TVMError
-        TL2040 for a declaration that is wrong in itself, or a body that uses an argument against
+        TL5021 for a declaration that is wrong in itself, or a body that uses an argument against
         it. A body that does not compile is reported when the operator is first used (TL5010).
     """
     return made_source_operator(

@@ -23,7 +23,7 @@ def check_name(kind: str, name: str) -> None:
     """Refuse what is no name."""
     if not isinstance(name, str) or not name:
         refuse(
-            "BadDirectiveArgument",
+            "BadArgument",
             f"the name of a {kind} is {shown(name)}",
             'give a string that is not empty, as "x"',
         )

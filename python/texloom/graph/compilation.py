@@ -54,7 +54,7 @@ class Compilation:
         most = self.max_live_bytes
         if most is not None and (not isinstance(most, int) or most < 1):
             refuse(
-                "BadGraph",
+                "BadValue",
                 f"max_live_bytes is {most!r}",
                 "give a positive number of bytes, or leave it out",
             )
@@ -67,7 +67,7 @@ class Compilation:
         """Whether costs are known, or will be measured."""
         if measure is not None and self.costs is None:
             refuse(
-                "BadGraph",
+                "BadOption",
                 "measure= is given, but no costs= that get what is measured",
                 "give costs=texloom.costs.open_costs(path, measure=device)",
             )
@@ -82,7 +82,7 @@ class Compilation:
         """
         if self.operators:
             refuse(
-                "BadGraph",
+                "BadOption",
                 "a graph with custom operators cannot be measured",
                 "measure it without them, or compile it with the costs of others: leave out "
                 "measure=",

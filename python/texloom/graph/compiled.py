@@ -150,13 +150,13 @@ class CompiledGraph(RunnableGraph):
         Raises
         ------
         TVMError
-            TL5012 if the file cannot be written, TL3040 for metadata that is no text.
+            TL5018 if the file cannot be written, TL2040 for metadata that is not text.
         """
         texts = dict(metadata or {})
         for name, text in texts.items():
             if not isinstance(name, str) or not name or not isinstance(text, str):
                 refuse(
-                    "BadGraph",
+                    "BadArgument",
                     f"the metadata {name!r}: {text!r} is no text with a name",
                     "give texts by name, such as {'license': 'MIT'}",
                 )
@@ -212,7 +212,8 @@ def load(
     Raises
     ------
     TVMError
-        TL5012 if the file is not a package, or is damaged; TL5016 if it has no such graph.
+        TL5018 if the file cannot be read; TL5012 if it is not a package, or is damaged; TL5016 if
+        it has no such graph.
     """
     cores = [op._core for op in operators]
     core = _core.load_graph(fsencode(path), name, cores, waits_around_operators)

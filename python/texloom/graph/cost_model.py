@@ -34,7 +34,7 @@ class CostModel:
             least = 0.0 if name == "start_ns" else float_info.min
             if not isinstance(value, Real) or not least <= value < inf:
                 refuse(
-                    "BadGraph",
+                    "BadValue",
                     f"the cost model's {name} is {value!r}",
                     "give a positive number; start_ns may be 0",
                 )

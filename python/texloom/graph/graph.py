@@ -149,7 +149,7 @@ class Graph:
         Raises
         ------
         TVMError
-            TL3040 if the parts do not fit together, or for another exception in `compute`.
+            TL3040 if the parts do not fit together, TL3042 for another exception in `compute`.
             Diagnostics of what `compute` calls have a note that names the node.
         """
         check_name("node", name)
@@ -440,14 +440,14 @@ class Graph:
         Raises
         ------
         TVMError
-            TL5016 for a pass that does not exist; TL3040 if nodes and tensors do not fit together,
-            if `max_live_bytes` is too small for any choice, or given for a graph with symbols, or
-            a schedule function raises another exception; otherwise as for :func:`texloom.build`. A
-            note names the node.
+            TL5016 for a pass that does not exist; TL3040 if nodes and tensors do not fit together;
+            TL3041 if `max_live_bytes` is too small for any choice, or given for a graph with
+            symbols; TL3042 if a schedule function raises another exception; otherwise as for
+            :func:`texloom.build`. A note names the node.
         """
         if scopes not in ("auto", "texture", "global"):
             refuse(
-                "BadDirectiveArgument",
+                "BadValue",
                 f"scopes={scopes!r} is not a choice of storages",
                 "use 'auto', 'texture' or 'global'",
             )
@@ -568,7 +568,7 @@ def graph_passes(precision: Precision = "fp32") -> tuple[str, ...]:
 def _pass_names(passes: Sequence[str]) -> list[str]:
     if not isinstance(passes, (list, tuple)) or not all(isinstance(each, str) for each in passes):
         refuse(
-            "BadDirectiveArgument",
+            "BadArgument",
             f"passes={shown(passes)} is no list of passes",
             f"give some of {', '.join(graph_passes('fp16'))}, in brackets",
         )

@@ -28,7 +28,7 @@ ScheduleFunction = Callable[[list[Tensor], list[Tensor], tuple[str, ...], Target
 """``schedule(outputs, inputs, scopes, target)``: a schedule for inputs, then outputs, in these
 scopes."""
 
-_BAD = "BadGraph"
+_BAD = "BadNodeFunction"
 _SCHEDULE_CALL = ("outputs", "inputs", "scopes", "target")
 
 
@@ -146,7 +146,7 @@ def computed(node: str, compute: Compute, placeholders: Sequence[Tensor]) -> lis
     Raises
     ------
     TVMError
-        TL3040 for a function that does not take the inputs, that raises or that returns no tensors;
+        TL3042 for a function that does not take the inputs, that raises or that returns no tensors;
         diagnostics of the function's own calls have a note that names the node.
     """
     what = f"the function that computes the node {node!r}"
@@ -173,7 +173,7 @@ def check_functions(
     Raises
     ------
     TVMError
-        TL3040 for a function that does not take so many inputs, or what schedules are made of.
+        TL3042 for a function that does not take so many inputs, or what schedules are made of.
     """
     names = [f"x{i}" for i in range(inputs)]
     _check_parameters(f"the function that computes the node {node!r}", compute, names)
@@ -202,7 +202,7 @@ def scheduled(
     Raises
     ------
     TVMError
-        TL3040 for a function that raises or that returns no schedule; diagnostics of the functions'
+        TL3042 for a function that raises or that returns no schedule; diagnostics of the functions'
         own calls have a note that names the node.
     """
     inputs, outputs = computation.inputs, computation.outputs

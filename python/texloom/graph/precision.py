@@ -17,11 +17,11 @@ def check_precision(precision: str) -> None:
     Raises
     ------
     TVMError
-        TL2040.
+        TL2044.
     """
     if precision not in ("fp32", "fp16"):
         refuse(
-            "BadDirectiveArgument",
+            "BadValue",
             f"precision={shown(precision)} is not supported",
             "use 'fp32', or 'fp16' to store tensors as float16",
         )

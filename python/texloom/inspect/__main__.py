@@ -98,7 +98,7 @@ def _draw(views: list[View], path: Path) -> None:
     try:
         path.write_text(graph_picture(views[0]), encoding="utf-8")
     except OSError as error:
-        refuse("BadModuleFile", f"{path}: {error.strerror}", "name another file")
+        refuse("FileError", f"{path}: {error.strerror}", "name another file")
 
 
 if __name__ == "__main__":

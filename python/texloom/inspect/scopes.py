@@ -111,7 +111,7 @@ def choice_of(view: View) -> ScopeChoice | None:
         return ScopeChoice(json.loads(text))
     except (ValueError, KeyError, TypeError):
         refuse(
-            "BadModuleFile",
+            "BadPackage",
             f"the metadata 'scopes' of the package {view['name']} is no choice of storages",
             "compile it again: texloom compile MODEL.onnx --costs FILE",
         )

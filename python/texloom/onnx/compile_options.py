@@ -41,7 +41,7 @@ class CompileOptions:
         check_precision(self.precision)
         if self.storage not in _SCOPES:
             refuse(
-                "BadDirectiveArgument",
+                "BadValue",
                 f"storage={self.storage!r} is not a choice of storages",
                 "use 'auto', 'buffer' or 'texture'",
             )

@@ -29,9 +29,9 @@ def read_model(path: str | PathLike[str]) -> onnx.ModelProto:
     Raises
     ------
     Unsupported
-        TL3040 if the file is no ONNX model, or an invalid one.
+        TL3043 if the file is not a valid ONNX model.
     TVMError
-        TL5012 if the file, or a file that it names, cannot be read.
+        TL5018 if the file, or a file that it names, cannot be read; TL5019 if that is incomplete.
     """
     name = fspath(path)
     try:
@@ -43,9 +43,9 @@ def read_model(path: str | PathLike[str]) -> onnx.ModelProto:
         }
         onnx.load_external_data_for_model(model, str(Path(name).parent))
     except OSError as error:
-        refuse("BadModuleFile", f"{error.filename or name}: {error.strerror}", "give a file")
+        refuse("FileError", f"{error.filename or name}: {error.strerror}", "give a file")
     except (ValueError, onnx.checker.ValidationError) as error:
-        refuse("BadModuleFile", f"{name}: {_first_line(error)}", "correct the external data")
+        refuse("BadFile", f"{name}: {_first_line(error)}", "correct the external data")
     except Exception as error:  # protobuf has several implementations, each with its exceptions
         refuse_model(
             f"{name} is no ONNX file, or not a whole one: {_first_line(error)}",
@@ -64,7 +64,7 @@ def _check_external_data(model: onnx.ModelProto, files: Mapping[str, str]) -> No
         needed = prod(each.dims) * tensor_dtype_to_np_dtype(each.data_type).itemsize
         if len(each.raw_data) != needed:
             refuse(
-                "BadModuleFile",
+                "BadFile",
                 f"{files[each.name]} has {len(each.raw_data)} bytes for the constant "
                 f"{each.name!r}, which needs {needed}",
                 "copy the whole file, or export the model again",

@@ -84,7 +84,7 @@ class Importer:
             keys = Counter((each.name, each.version) for each in operators)
             (name, version), _ = keys.most_common(1)[0]
             refuse(
-                "BadGraph",
+                "BadValue",
                 f"two of the operators are version {version} of {name!r}",
                 "give each operator once",
             )

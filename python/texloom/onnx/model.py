@@ -206,7 +206,7 @@ class Model:
             If the model leaves extents open that kernels have to know, if they depend on the values
             of inputs, or if an input or output has no elements.
         TVMError
-            TL5012 if the file cannot be written.
+            TL5018 if the file cannot be written.
         """
         metadata = {each.key: each.value for each in self._model.metadata_props if each.key}
         self._specializer.for_packages().save(path, self.inputs, metadata)

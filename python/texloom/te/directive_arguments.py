@@ -115,7 +115,7 @@ def check_arguments(
             continue
         what = "an argument" if directive in VARIADIC else name
         _core.refuse(
-            "BadDirectiveArgument",
+            "BadArgument",
             f"{directive}{of}: {what} is {shown(value)}, not {kind.words}",
             kind.help,
         )

@@ -59,7 +59,7 @@ def decl_tensor_intrin(
     """
     if not isinstance(op, Operation):
         refuse(
-            "BadDirectiveArgument",
+            "BadArgument",
             f"decl_tensor_intrin is given {kind_of(op)}, not an operation",
             "give the operation of what te.compute returns: C.op",
         )

@@ -51,7 +51,7 @@ def mapped(function: Callable[..., Iterable[Any]], axes: list[Any]) -> list[Any]
     made = function(*axes[:count], **dict(zip(keywords, axes[count:], strict=True)))
     if not isinstance(made, Iterable):
         _core.refuse(
-            "BadDirectiveArgument",
+            "BadArgument",
             f"transform_layout: the function returns {shown(made)}, not a list of indices",
             "return a list, as [h, c // 4, c % 4]",
         )

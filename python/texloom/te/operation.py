@@ -24,7 +24,7 @@ from .tag import tag_of
 def _extents(shape: Any) -> tuple[Any, ...]:
     if isinstance(shape, str):
         refuse(
-            "BadDirectiveArgument",
+            "BadArgument",
             f"the shape of a tensor is {shape!r}, not a list of extents",
             'write the extents first: te.placeholder((4, 4), "float32", "A")',
         )
@@ -194,7 +194,7 @@ def _ends(dom: Any, function: str, example: str) -> tuple[Any, Any]:
     if isinstance(dom, (list, tuple)) and len(dom) == 2:
         return dom[0], dom[1]
     refuse(
-        "BadDirectiveArgument",
+        "BadArgument",
         f"{function}: dom is {shown(dom)}, neither a pair nor a Range",
         f"give its begin and its end: {example}",
     )

@@ -80,7 +80,7 @@ def ScanGetBody(op: Operation) -> list[Operation]:  # noqa: N802
     """Return the operations of a scan's steps, those that depend on a state, the updates last."""
     if op._kind != "scan":
         refuse(
-            "BadDirectiveArgument",
+            "BadArgument",
             f"cannot apply ScanGetBody to '{op.name}': it is not a scan",
             "give the operation of what te.scan returned",
         )

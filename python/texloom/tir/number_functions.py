@@ -97,7 +97,7 @@ _OTHER_NUMPY = {
 
 
 def _refuse(written: str, instead: str) -> NoReturn:
-    refuse("BadDirectiveArgument", f"{written} takes numbers, not expressions", f"write {instead}")
+    refuse("BadArgument", f"{written} takes numbers, not expressions", f"write {instead}")
 
 
 def _number(value: Any) -> Any:
@@ -127,7 +127,7 @@ def _python_method(name: str, written: str, instead: str) -> Callable[..., Any]:
 
 def _conversion(self: Any) -> NoReturn:
     refuse(
-        "BadDirectiveArgument",
+        "BadArgument",
         f"expected a number, but {self!r} is an expression",
         "write it with te's functions, such as te.exp(x) for math.exp(x), and with operators",
     )

@@ -200,7 +200,7 @@ def const(value: float, dtype: DType | None = None) -> Expr:
             return _core.to_expr(value)
         if not hasattr(value, "item"):
             refuse(
-                "BadDirectiveArgument",
+                "BadArgument",
                 f"const is given {shown(value)}, not a number",
                 "use the tensor's elements as operands as they are, such as X[i]",
             )

@@ -35,8 +35,8 @@ struct ChoiceRules {
 // Its first nodes are the graph's inputs, whose options are the storages that the caller may be
 // asked for; then come the nodes of the graph. Constants are no part of it: they are packed for
 // each storage in which they are wanted. An option that breaks a rule has an infinite cost; a rule
-// that leaves a node without options does not hold for it. Fails with BadGraph for a limit of
-// memory if symbols decide how much there is.
+// that leaves a node without options does not hold for it. Fails with NoStorageChoice for a limit
+// of memory if symbols decide how much there is.
 ChoiceProblem choice_problem(const Graph& graph, const Offers& offers, const ChoiceRules& rules);
 
 }  // namespace texloom::graph

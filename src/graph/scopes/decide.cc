@@ -19,14 +19,14 @@ constexpr double kTexelBytes = 16;
 [[noreturn]] void fail_without_choice(const Graph& graph, const ChoiceRules& rules,
                                       const Choice& choice) {
   if (!rules.max_live_bytes)
-    fail({}, Code::BadGraph, "measure again, or compile without costs",
+    fail({}, Code::NoStorageChoice, "measure again, or compile without costs",
          "no choice of storages for '{}' has a finite cost", graph.name);
   const bool is_proven = choice.lower_bound == std::numeric_limits<double>::infinity();
   if (is_proven)
-    fail({}, Code::BadGraph, "allow more memory, or compile the graph in parts",
+    fail({}, Code::NoStorageChoice, "allow more memory, or compile the graph in parts",
          "{} bytes are too few for the tensors of '{}' that are live at once, in any storages",
          *rules.max_live_bytes, graph.name);
-  fail({}, Code::BadGraph, "allow more memory, or compile the graph in parts",
+  fail({}, Code::NoStorageChoice, "allow more memory, or compile the graph in parts",
        "no choice of storages for '{}' was found within {} bytes: there are too many to try all",
        graph.name, *rules.max_live_bytes);
 }

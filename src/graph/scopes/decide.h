@@ -30,8 +30,8 @@ struct Decision {
   std::optional<double> small_gain = {};
 };
 
-// Fails like collect_offers() and choice_problem(), and with BadGraph if no choice is within the
-// limit of memory, or if none is found there.
+// Fails like collect_offers() and choice_problem(), and with NoStorageChoice if no choice is within
+// the limit of memory, or if none is found there.
 Decision decide(const Graph& graph, const DecisionOptions& options, SiteCosts& costs);
 
 }  // namespace texloom::graph

@@ -54,7 +54,8 @@ class Collection {
     }
     const bool is_chosen = graph_.tensors[tensor].role != TensorRole::Constant;
     if (is_chosen && known.size() == kMaxStorages)
-      fail(node.location, Code::BadGraph, "let some of its nodes agree on scopes and layouts",
+      fail(node.location, Code::NoStorageChoice,
+           "let some of its nodes agree on scopes and layouts",
            "the node '{}' wants '{}' in {}, but other nodes want it in {} storages already, the "
            "most that a tensor can have",
            node.name, graph_.tensors[tensor].name, to_string(stored), kMaxStorages);
@@ -105,7 +106,7 @@ class Collection {
       offers_.nodes[number].push_back(offer_of(node, way.number, std::move(way.stored)));
     }
     if (offers_.nodes[number].empty())
-      fail(node.location, Code::BadGraph, "give it an alternative that the target can run",
+      fail(node.location, Code::NoStorageChoice, "give it an alternative that the target can run",
            "no alternative of the node '{}' can be compiled", node.name);
   }
 

@@ -40,9 +40,9 @@ struct Offers {
   std::vector<std::vector<std::vector<SiteCost>>> conversions;
 };
 
-// The graph is verified. Fails like stored_as(), and with BadGraph, at a node, if its alternatives
-// want a tensor that is no constant in more than kMaxStorages storages, or if none of them can be
-// compiled.
+// The graph is verified. Fails like stored_as(), and with NoStorageChoice, at a node, if its
+// alternatives want a tensor that is no constant in more than kMaxStorages storages, or if none of
+// them can be compiled.
 //
 // A concatenation offers a storage for each scope that a neighbor uses: in place, which costs
 // nothing, where places_in() has places for its parts; else a kernel. A view offers its

@@ -99,11 +99,11 @@ TEST(Decide, SaysWhetherALimitIsTooLowOrTheSearchTooShort) {
   options.rules.max_partial = 1;
   EXPECT_EQ(
       faults([&] { compile_graph(graph, options); }),
-      "TL3040 nowhere: no choice of storages for 'net' was found within 5200 bytes: there are "
+      "TL3041 nowhere: no choice of storages for 'net' was found within 5200 bytes: there are "
       "too many to try all");
   options.rules.max_live_bytes = 100;
   EXPECT_EQ(faults([&] { compile_graph(graph, options); }),
-            "TL3040 nowhere: 100 bytes are too few for the tensors of 'net' that are live at once, "
+            "TL3041 nowhere: 100 bytes are too few for the tensors of 'net' that are live at once, "
             "in any storages");
 }
 
@@ -116,7 +116,7 @@ TEST(Decide, RefusesALimitOfMemoryThatEachRunDecides) {
   EXPECT_EQ(compile_graph(graph, options).summary.nodes.size(), 1U);
   options.rules.max_live_bytes = 1;
   EXPECT_EQ(faults([&] { compile_graph(graph, options); }),
-            "TL3040 nowhere: 1 bytes cannot be the most for 'net', because each run says how large "
+            "TL3041 nowhere: 1 bytes cannot be the most for 'net', because each run says how large "
             "its tensors are");
 }
 
@@ -127,7 +127,7 @@ TEST(Decide, RefusesCostsThatAreInfinite) {
     return SiteCost{std::numeric_limits<double>::infinity()};
   };
   EXPECT_EQ(faults([&] { compiled(graph, options); }),
-            "TL3040 nowhere: no choice of storages for 'net' has a finite cost");
+            "TL3041 nowhere: no choice of storages for 'net' has a finite cost");
   graph.nodes.front().alternatives.front().cost = std::numeric_limits<double>::infinity();
   EXPECT_EQ(faults([&] { compile_graph(graph, {}); }),
             "TL3040 nowhere: the alternative 'global' of the node 'a' costs inf");

@@ -94,7 +94,7 @@ TEST(ChoiceRules, LiveMemoryHasALimit) {
   options.rules.max_live_bytes = 2 * bytes;
   EXPECT_EQ(
       schedule::testing::faults([&] { compile_graph(with_residual(5000), options); }),
-      "TL3040 nowhere: 8192 bytes are too few for the tensors of 'net' that are live at once, "
+      "TL3041 nowhere: 8192 bytes are too few for the tensors of 'net' that are live at once, "
       "in any storages");
 }
 

@@ -396,7 +396,7 @@ def test_what_a_function_for_shapes_returns_is_checked(returned, message):
     with pytest.raises(texloom.TVMError, match=message) as raised:
         f.shapes(("float32", (2,)))
     (diagnostic,) = raised.value.diagnostics
-    assert diagnostic.code == "TL2040"
+    assert diagnostic.code == "TL5021"
     assert 'operator "test::f"' in diagnostic.message
     assert '(dtype, shape) for each output (y), as [("float32", (2, 4))]' in diagnostic.help
 
@@ -448,7 +448,7 @@ def test_a_file_declares_an_operator(dev, tmp_path):
 
 
 WRONG = {
-    "op.json: file: is no JSON": "{",
+    "op.json: file: is not JSON": "{",
     "op.json: name: occurs twice": '{"name": "a::b", "name": "a::c"}',
     "op.json: threads: is missing": {k: v for k, v in DECLARATION.items() if k != "threads"},
     "op.json: bodies: is unknown": {**DECLARATION, "bodies": ""},

@@ -184,4 +184,4 @@ def test_passes_with_and_without():
 def test_unknown_precision():
     with pytest.raises(texloom.TVMError, match="precision='fp8' is not supported") as caught:
         graph_of(third).compile(precision="fp8")
-    assert caught.value.code == "TL2040"
+    assert caught.value.code == "TL2044"

@@ -109,7 +109,7 @@ def test_metallibs_are_for_metal(target, folder, capsys):
     """Said before the model is read."""
     (folder / "model.onnx").write_bytes(b"no model")  # nobody gets as far
     told = fails(capsys, "compile", "model.onnx", *target, "--metallib")
-    assert "[TL2040]" in told and "but the target is opencl" in told and "--target metal" in told
+    assert "[TL7001]" in told and "but the target is opencl" in told and "--target metal" in told
     assert not (folder / "model.tlp").exists()
 
 
@@ -299,7 +299,7 @@ def test_a_name_may_contain_an_equals_sign(folder, capsys):
 WRONG = {
     "a mean without a picture": (
         ["run", "model.onnx", "--input", "x=x.npy", "--mean", "0.5"],
-        "error[TL2040]: --mean, --std, --scale and --bgr are for pictures, and no --input is one",
+        "error[TL7001]: --mean, --std, --scale and --bgr are for pictures, and no --input is one",
     ),
     "a device of no costs": (
         ["compile", "model.onnx", *SHAPE, "--costs-device", "abacus"],
@@ -350,7 +350,7 @@ WRONG = {
     "another file": (["run", "x.npy"], "is no ONNX file, or not a whole one"),
     "external data that are cut": (
         ["compile", "apart.onnx"],
-        "error[TL5012]: apart.bin has 5 bytes for the constant 'w', which needs 12",
+        "error[TL5019]: apart.bin has 5 bytes for the constant 'w', which needs 12",
     ),
     "a damaged package": (["run", "damaged.tlp"], "error[TL5012]"),
     "no package": (["run", "junk.tlp"], "junk.tlp is no package, or is damaged"),

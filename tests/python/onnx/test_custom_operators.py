@@ -84,7 +84,7 @@ def test_missing_operators_are_listed():
 def test_an_operator_is_given_once():
     with pytest.raises(
         texloom.TVMError,
-        match=r"TL3040.*two of the operators are version 1 of 'org.mine::softshrink'",
+        match=r"TL2044.*two of the operators are version 1 of 'org.mine::softshrink'",
     ):
         texloom.compile(model(), operators=[softshrink, split, softshrink])
 

@@ -152,9 +152,9 @@ def test_files_that_cannot_be_read_or_written(tmp_path):
     f = doubled()
     for path in ("", tmp_path, tmp_path / "nothing" / "f"):
         for write in (f.export_library, f.save, lambda path: f.save(path, "cl")):
-            with pytest.raises(tvm.TVMError, match="TL5012.*cannot be written"):
+            with pytest.raises(tvm.TVMError, match="TL5018.*cannot be written"):
                 write(path)
-        with pytest.raises(tvm.TVMError, match="TL5012.*cannot be read"):
+        with pytest.raises(tvm.TVMError, match="TL5018.*cannot be read"):
             tvm.runtime.load_module(path)
 
 
@@ -177,5 +177,5 @@ def test_devices_and_pipes_are_not_read(tmp_path):
     """They may never end."""
     os.mkfifo(tmp_path / "pipe")
     for path in ("/dev/zero", tmp_path / "pipe"):
-        with pytest.raises(tvm.TVMError, match="TL5012.*cannot be read: it is not a file"):
+        with pytest.raises(tvm.TVMError, match="TL5018.*cannot be read: it is not a file"):
             tvm.runtime.load_module(path)

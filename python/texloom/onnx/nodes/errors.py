@@ -59,8 +59,8 @@ class NeedsValues(Exception):
 
 
 def refuse_model(message: str, help_text: str) -> NoReturn:
-    """Raise :class:`Unsupported` as the diagnostic TL3040."""
-    refuse("BadGraph", message, help_text, Unsupported)
+    """Raise :class:`Unsupported` as the diagnostic TL3043."""
+    refuse("BadModel", message, help_text, Unsupported)
 
 
 def refuse_nodes(refusals: Sequence[Refusal]) -> NoReturn:
