@@ -6,9 +6,9 @@
 
 #include "ir/arith/ranges.h"
 #include "ir/arith/simplify.h"
+#include "ir/build/integer_ops.h"
 #include "ir/equal.h"
 #include "ir/visit.h"
-#include "support/floor_division.h"
 #include "support/magnitude.h"
 
 namespace texloom::ir::arith {
@@ -66,38 +66,11 @@ Modular modular_of(const Bindings::Integer& x, const Ranges& ranges) {
   return x.sum ? x.sum->modular(ranges) : modular(*x.expr, ranges);
 }
 
+// nullopt if int64 cannot hold it, and for divisions by -1: a rule whose guard divides a constant
+// by another one divides other numbers by it, of which the least would overflow.
 std::optional<int64_t> apply(BinaryOp op, int64_t a, int64_t b) {
-  int64_t result = 0;
-  switch (op) {
-    case BinaryOp::Add:
-      return __builtin_add_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-    case BinaryOp::Sub:
-      return __builtin_sub_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-    case BinaryOp::Mul:
-      return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-    case BinaryOp::FloorDiv:
-      return b == 0 || b == -1 ? std::nullopt : std::optional(floor_div(a, b));
-    case BinaryOp::FloorMod:
-      return b == 0 || b == -1 ? std::nullopt : std::optional(floor_mod(a, b));
-    case BinaryOp::Min:
-      return std::min(a, b);
-    case BinaryOp::Max:
-      return std::max(a, b);
-    case BinaryOp::Eq:
-      return a == b;
-    case BinaryOp::Ne:
-      return a != b;
-    case BinaryOp::Lt:
-      return a < b;
-    case BinaryOp::Le:
-      return a <= b;
-    case BinaryOp::Gt:
-      return a > b;
-    case BinaryOp::Ge:
-      return a >= b;
-    default:
-      TL_UNREACHABLE("not an operation of guards");
-  }
+  if (is_division(op) && b == -1) return std::nullopt;
+  return integer_result(op, kInt64, a, b, Overflow::Refuse);
 }
 
 }  // namespace

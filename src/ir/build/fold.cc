@@ -1,70 +1,24 @@
 #include "ir/build/fold.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 
+#include "ir/build/integer_ops.h"
 #include "ir/build/type_rules.h"
-#include "support/floor_division.h"
 
 namespace texloom::ir {
 namespace {
 
-// The result, unless it is undefined.
-std::optional<int64_t> fold(BinaryOp op, int64_t a, int64_t b, int bits) {
-  const auto ua = static_cast<uint64_t>(a);
-  const auto ub = static_cast<uint64_t>(b);
-  if (is_division(op) && (b == 0 || (b == -1 && a == std::numeric_limits<int64_t>::min())))
-    return {};
-  const bool shift = op == BinaryOp::Shl || op == BinaryOp::Shr;
-  if (shift && (b < 0 || b >= bits)) return {};
-  switch (op) {
-    case BinaryOp::Add:
-      return static_cast<int64_t>(ua + ub);
-    case BinaryOp::Sub:
-      return static_cast<int64_t>(ua - ub);
-    case BinaryOp::Mul:
-      return static_cast<int64_t>(ua * ub);
-    case BinaryOp::Div:
-      return a / b;
-    case BinaryOp::Mod:
-      return a % b;
-    case BinaryOp::FloorDiv:
-      return floor_div(a, b);
-    case BinaryOp::FloorMod:
-      return floor_mod(a, b);
-    case BinaryOp::Min:
-      return std::min(a, b);
-    case BinaryOp::Max:
-      return std::max(a, b);
-    case BinaryOp::Eq:
-      return a == b;
-    case BinaryOp::Ne:
-      return a != b;
-    case BinaryOp::Lt:
-      return a < b;
-    case BinaryOp::Le:
-      return a <= b;
-    case BinaryOp::Gt:
-      return a > b;
-    case BinaryOp::Ge:
-      return a >= b;
-    case BinaryOp::And:
-    case BinaryOp::Or:
-      return {};  // handled by fold_binary
-    case BinaryOp::Shl:
-      return static_cast<int64_t>(ua << ub);
-    case BinaryOp::Shr:
-      return a >> b;
-    case BinaryOp::BitAnd:
-      return a & b;
-    case BinaryOp::BitOr:
-      return a | b;
-    case BinaryOp::BitXor:
-      return a ^ b;
-  }
-  return {};
+// Whether both are constants of uint64 below 2^63, or of another type: rules that compare constants
+// as int64 hold for these alone.
+bool are_signed_values(Type type, int64_t a, int64_t b) {
+  return !type.is_uint() || type.bits < 64 || (a >= 0 && b >= 0);
+}
+
+// Whether this is the one quotient that int64 cannot represent, at which a device may do anything.
+bool is_least_quotient(BinaryOp op, int64_t a, int64_t b) {
+  return is_division(op) && b == -1 && a == std::numeric_limits<int64_t>::min();
 }
 
 // The operand that an operation with an integer constant returns unchanged; null if there is none.
@@ -104,9 +58,8 @@ Expr fold_binary(BinaryOp op, const Expr& a, const Expr& b) {
     return nullptr;
   }
   if (x != nullptr && y != nullptr) {
-    // Signed comparison of uint64 constants above 2^63 would be wrong: leave those alone.
-    const bool wide_unsigned = a->type.is_uint() && a->type.bits == 64 && (*x < 0 || *y < 0);
-    const auto value = wide_unsigned ? std::nullopt : fold(op, *x, *y, a->type.bits);
+    const bool folds = are_signed_values(a->type, *x, *y) && !is_least_quotient(op, *x, *y);
+    const auto value = folds ? integer_result(op, a->type, *x, *y, Overflow::Wrap) : std::nullopt;
     if (value) return make_int(*value, binary_type(op, a->type));
   }
   return x != nullptr || y != nullptr ? neutral(op, a, b) : nullptr;

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <climits>
 #include <cmath>
 #include <limits>
 
+#include "ir/build/integer_ops.h"
+#include "ir/interpret/element_functions.h"
 #include "support/check.h"
 
 namespace texloom::ir {
@@ -59,18 +60,7 @@ Scalar of_integer(Type type, uint64_t bits) {
 }
 Scalar of_number(Type type, double value) { return scalar_of(rounded(type, value)); }
 
-// Truncates; the one quotient that overflows wraps.
-int64_t quotient(Type type, int64_t a, int64_t b) {
-  if (!type.is_int()) return static_cast<int64_t>(static_cast<uint64_t>(a) / uint64_t(b));
-  return b == -1 ? static_cast<int64_t>(-static_cast<uint64_t>(a)) : a / b;
-}
-int64_t remainder_of(Type type, int64_t a, int64_t b) {
-  if (!type.is_int()) return static_cast<int64_t>(static_cast<uint64_t>(a) % uint64_t(b));
-  return b == -1 ? 0 : a % b;
-}
-
-template <class Number>
-bool compare(BinaryOp op, Number a, Number b) {
+bool compare(BinaryOp op, double a, double b) {
   switch (op) {
     case BinaryOp::Eq:
       return a == b;
@@ -86,54 +76,6 @@ bool compare(BinaryOp op, Number a, Number b) {
       return a >= b;
     default:
       TL_UNREACHABLE();
-  }
-}
-
-bool less(Type type, int64_t a, int64_t b) {
-  return type.is_int() ? a < b : static_cast<uint64_t>(a) < static_cast<uint64_t>(b);
-}
-
-// Requires valid operands: shifts are in range, divisors are not zero.
-Scalar apply_integers(BinaryOp op, Type type, int64_t a, int64_t b) {
-  const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
-  const auto wrap = [&](uint64_t bits) { return of_integer(type, bits); };
-  switch (op) {
-    case BinaryOp::Add:
-      return wrap(ua + ub);
-    case BinaryOp::Sub:
-      return wrap(ua - ub);
-    case BinaryOp::Mul:
-      return wrap(ua * ub);
-    case BinaryOp::Div:
-      return wrap(uint64_t(quotient(type, a, b)));
-    case BinaryOp::Mod:
-      return wrap(uint64_t(remainder_of(type, a, b)));
-    case BinaryOp::FloorDiv: {
-      const bool inexact = remainder_of(type, a, b) != 0;
-      const bool down = type.is_int() && inexact && ((a < 0) != (b < 0));
-      return wrap(uint64_t(quotient(type, a, b)) - (down ? 1 : 0));
-    }
-    case BinaryOp::FloorMod: {
-      const int64_t rest = remainder_of(type, a, b);
-      const bool other_sign = type.is_int() && rest != 0 && ((rest < 0) != (b < 0));
-      return wrap(uint64_t(other_sign ? rest + b : rest));
-    }
-    case BinaryOp::Min:
-      return scalar_of(less(type, b, a) ? b : a);
-    case BinaryOp::Max:
-      return scalar_of(less(type, a, b) ? b : a);
-    case BinaryOp::Shl:
-      return wrap(ua << ub);
-    case BinaryOp::Shr:
-      return wrap(type.is_int() ? uint64_t(a >> ub) : ua >> ub);
-    case BinaryOp::BitAnd:
-      return wrap(ua & ub);
-    case BinaryOp::BitOr:
-      return wrap(ua | ub);
-    case BinaryOp::BitXor:
-      return wrap(ua ^ ub);
-    default:
-      return scalar_of(int64_t{type.is_int() ? compare(op, a, b) : compare(op, ua, ub)});
   }
 }
 
@@ -157,116 +99,6 @@ Scalar apply_floats(BinaryOp op, Type type, double a, double b) {
     default:
       return scalar_of(int64_t{compare(op, a, b)});
   }
-}
-
-// Converts to int with saturation, as OpenCL C does; NaN becomes 0.
-int saturated_int(double value) {
-  if (std::isnan(value)) return 0;
-  return static_cast<int>(std::clamp(value, double{INT_MIN}, double{INT_MAX}));
-}
-
-template <class Number>
-Number element_function(Intrinsic function, Number x, Number y) {
-  switch (function) {
-    case Intrinsic::Exp:
-    case Intrinsic::NativeExp:
-      return std::exp(x);
-    case Intrinsic::Exp2:
-    case Intrinsic::NativeExp2:
-      return std::exp2(x);
-    case Intrinsic::Exp10:
-    case Intrinsic::NativeExp10:
-      return std::pow(Number{10}, x);
-    case Intrinsic::Log:
-    case Intrinsic::NativeLog:
-      return std::log(x);
-    case Intrinsic::Log2:
-    case Intrinsic::NativeLog2:
-      return std::log2(x);
-    case Intrinsic::Log10:
-    case Intrinsic::NativeLog10:
-      return std::log10(x);
-    case Intrinsic::Log1p:
-      return std::log1p(x);
-    case Intrinsic::Sqrt:
-    case Intrinsic::NativeSqrt:
-      return std::sqrt(x);
-    case Intrinsic::Rsqrt:
-    case Intrinsic::NativeRsqrt:
-      return Number{1} / std::sqrt(x);
-    case Intrinsic::Sin:
-    case Intrinsic::NativeSin:
-      return std::sin(x);
-    case Intrinsic::Cos:
-    case Intrinsic::NativeCos:
-      return std::cos(x);
-    case Intrinsic::Tan:
-    case Intrinsic::NativeTan:
-      return std::tan(x);
-    case Intrinsic::Sinh:
-      return std::sinh(x);
-    case Intrinsic::Cosh:
-      return std::cosh(x);
-    case Intrinsic::Tanh:
-      return std::tanh(x);
-    case Intrinsic::Asin:
-      return std::asin(x);
-    case Intrinsic::Acos:
-      return std::acos(x);
-    case Intrinsic::Atan:
-      return std::atan(x);
-    case Intrinsic::Asinh:
-      return std::asinh(x);
-    case Intrinsic::Acosh:
-      return std::acosh(x);
-    case Intrinsic::Atanh:
-      return std::atanh(x);
-    case Intrinsic::Erf:
-      return std::erf(x);
-    case Intrinsic::Erfc:
-      return std::erfc(x);
-    case Intrinsic::Cbrt:
-      return std::cbrt(x);
-    case Intrinsic::Expm1:
-      return std::expm1(x);
-    case Intrinsic::Tgamma:
-      return std::tgamma(x);
-    case Intrinsic::Floor:
-      return std::floor(x);
-    case Intrinsic::Ceil:
-      return std::ceil(x);
-    case Intrinsic::Trunc:
-      return std::trunc(x);
-    case Intrinsic::Round:
-      return std::round(x);
-    case Intrinsic::Nearbyint:
-      return std::nearbyint(x);
-    case Intrinsic::Abs:
-      return std::abs(x);
-    case Intrinsic::Power:
-    case Intrinsic::NativePowr:
-      return std::pow(x, y);
-    case Intrinsic::Fmod:
-      return std::fmod(x, y);
-    case Intrinsic::Atan2:
-      return std::atan2(x, y);
-    case Intrinsic::Hypot:
-      return std::hypot(x, y);
-    case Intrinsic::Copysign:
-      return std::copysign(x, y);
-    case Intrinsic::Nextafter:
-      return std::nextafter(x, y);
-    case Intrinsic::Ldexp:
-      return std::ldexp(x, saturated_int(y));
-    case Intrinsic::NativeRecip:
-      return Number{1} / x;
-    case Intrinsic::NativeDivide:
-      return x / y;
-    case Intrinsic::Popcount:
-    case Intrinsic::Clz:
-      break;  // integer functions
-  }
-  TL_UNREACHABLE();
 }
 
 double decode_half(uint16_t bits) {
@@ -322,10 +154,8 @@ double rounded(Type type, double value) {
 std::optional<Scalar> apply(BinaryOp op, Type operands, Scalar a, Scalar b) {
   TL_CHECK(!is_logical(op));
   if (operands.is_float()) return apply_floats(op, operands, a.number, b.number);
-  if (is_division(op) && b.integer == 0) return std::nullopt;
-  const bool shift = op == BinaryOp::Shl || op == BinaryOp::Shr;
-  if (shift && (b.integer < 0 || b.integer >= operands.bits)) return std::nullopt;
-  return apply_integers(op, operands, a.integer, b.integer);
+  const auto result = integer_result(op, operands, a.integer, b.integer, Overflow::Wrap);
+  return result ? std::optional(scalar_of(*result)) : std::nullopt;
 }
 
 Scalar apply_fma(Type type, Scalar a, Scalar b, Scalar c) {

@@ -85,99 +85,8 @@ class Printer {
   }
 
   void stmt(const Stmt& s, int depth) {
-    const std::string indent(static_cast<size_t>(depth) * 2, ' ');
-    const std::string place = location(s->location);
-    visit(
-        s,
-        [&](const Store& n) {
-          out_ += InOrder{"{}{}[{}] = {}{}\n", indent,        name(n.buffer),
-                          list(n.indices),     text(n.value), place}
-                      .text;
-        },
-        [&](const TextureStore& n) {
-          out_ += InOrder{"{}texture2d.store({}, x={}, y={}, {}: {}){}\n",
-                          indent,
-                          name(n.texture),
-                          text(n.x),
-                          text(n.y),
-                          text(n.value),
-                          to_string(n.value->type),
-                          place}
-                      .text;
-        },
-        [&](const Evaluate& n) {
-          out_ += fmt::format("{}evaluate {}{}\n", indent, text(n.call), place);
-        },
-        [&](const For& n) {
-          out_ += InOrder{"{}{} {} < {}{} {{\n",        indent,         opening_word(n),
-                          index(n.var, n.extent->type), text(n.extent), place}
-                      .text;
-          stmt(n.body, depth + 1);
-          out_ += indent + "}\n";
-        },
-        [&](const If& n) {
-          out_ += fmt::format("{}if {}{} {{\n", indent, text(n.condition), place);
-          stmt(n.then, depth + 1);
-          out_ += indent + "}\n";
-        },
-        [&](const While& n) {
-          out_ += fmt::format("{}while {}{} {{\n", indent, text(n.condition), place);
-          stmt(n.body, depth + 1);
-          out_ += indent + "}\n";
-        },
-        [&](const Seq& n) {
-          for (const Stmt& each : n.statements) {
-            // Their definitions reach to the end of the block, so they may need a block of their
-            // own.
-            const bool defines = as<Let>(each) != nullptr || as<Allocate>(each) != nullptr ||
-                                 as<Shuffle>(each) != nullptr;
-            const bool block = defines && &each != &n.statements.back();
-            if (block) out_ += indent + "{\n";
-            stmt(each, block ? depth + 1 : depth);
-            if (block) out_ += indent + "}\n";
-          }
-        },
-        [&](const Let& n) {
-          out_ += InOrder{"{}let {}: {} = {}{}\n", indent,        text(n.var),
-                          to_string(n.var->type),  text(n.value), place}
-                      .text;
-          stmt(n.body, depth);
-        },
-        [&](const Nest& n) {
-          out_ += fmt::format("{}nest {}{} {{\n", indent, name(n.result), place);
-          stmt(n.body, depth + 1);
-          out_ += indent + "}\n";
-        },
-        [&](const Pipelined& n) {
-          out_ += fmt::format("{}pipelined {} stages={}{} {{\n", indent, name(n.buffer), n.stages,
-                              place);
-          stmt(n.body, depth + 1);
-          out_ += indent + "}\n";
-        },
-        [&](const Allocate& n) {
-          out_ += InOrder{"{}{}.alloca {}: {}{}\n", indent, object_word(n.buffer), name(n.buffer),
-                          declaration(*n.buffer),   place}
-                      .text;
-          stmt(n.body, depth);
-        },
-        [&](const Free& n) {
-          out_ +=
-              fmt::format("{}{}.free {}{}\n", indent, object_word(n.buffer), name(n.buffer), place);
-        },
-        [&](const Shuffle& n) {
-          out_ += InOrder{"{}shuffle {}: {} = {} by {} of {}{}\n",
-                          indent,
-                          text(n.var),
-                          to_string(n.var->type),
-                          text(n.value),
-                          text(n.offset),
-                          n.width,
-                          place}
-                      .text;
-          stmt(n.body, depth);
-        },
-        [&](const Barrier&) { out_ += fmt::format("{}barrier{}\n", indent, place); },
-        [&](const Launch& n) { launch(n, indent); });
+    const Line line{std::string(static_cast<size_t>(depth) * 2, ' '), location(s->location), depth};
+    visit(s, [&](const auto& node) { print(node, line); });
   }
 
   // Requires an axis with a domain.
@@ -193,78 +102,192 @@ class Printer {
 
   std::string declared(const Buffer& b) { return name(b) + ": " + declaration(*b); }
 
+  // `parent` is the precedence of the operator whose operand this is.
   std::string text(const Expr& e, int parent = 0) {
-    return visit(
-        e,
-        [&](const IntImm& n) {
-          if (n.type.is_bool()) return std::string(n.value != 0 ? "true" : "false");
-          if (n.type == kInt32) return fmt::format("{}", n.value);
-          if (n.type.is_int()) return fmt::format("{}({})", to_string(n.type), n.value);
-          return fmt::format("{}({})", to_string(n.type), static_cast<uint64_t>(n.value));
-        },
-        [&](const FloatImm& n) {
-          const std::string digits = spell_float(n.value, n.type.bits);
-          return n.type == kFloat32 ? digits : fmt::format("{}({})", to_string(n.type), digits);
-        },
-        [&](const Var& n) { return names_.name(&n, n.name); },
-        [&](const Binary& n) { return binary(n, parent); },
-        [&](const Not& n) { return "!" + text(n.value, kTightest); },
-        [&](const Select& n) {
-          return InOrder{"select({}, {}, {})", text(n.condition), text(n.if_true), text(n.if_false)}
-              .text;
-        },
-        [&](const Cast& n) { return cast(n); },
-        [&](const Call& n) {
-          return fmt::format("{}({})", info(n.function).te_name, list(n.arguments));
-        },
-        [&](const Fma& n) {
-          return InOrder{"fma({}, {}, {})", text(n.a), text(n.b), text(n.c)}.text;
-        },
-        [&](const Ramp& n) {
-          return InOrder{"ramp({}, {}, {})", text(n.base), text(n.stride), n.type.lanes}.text;
-        },
-        [&](const Broadcast& n) { return fmt::format("x{}({})", n.type.lanes, text(n.value)); },
-        [&](const Lane& n) {
-          std::string vector = text(n.vector, kTightest);
-          if (as<Not>(n.vector) != nullptr) vector = "(" + vector + ")";
-          return fmt::format("{}.lane[{}]", vector, text(n.index));
-        },
-        [&](const Pack& n) { return fmt::format("pack({})", list(n.elements)); },
-        [&](const TensorRead& n) {
-          return InOrder{"{}[{}]", tensor(*n.tensor), list(n.indices)}.text;
-        },
-        [&](const Reduce& n) { return reduce(n); },
-        [&](const Tuple& n) { return fmt::format("tuple({})", list(n.elements)); },
-        [&](const Load& n) {
-          const bool other = n.type.element() != n.buffer->type;
-          return InOrder{"{}[{}{}]", name(n.buffer), list(n.indices),
-                         other ? ": " + to_string(n.type) : std::string()}
-              .text;
-        },
-        [&](const TextureLoad& n) {
-          return InOrder{"texture2d.load({}, x={}, y={}: {})", name(n.texture), text(n.x),
-                         text(n.y), to_string(n.type)}
-              .text;
-        },
-        [&](const ForeignCall& n) {
-          return fmt::format("{}({}{}{}: {})", n.pure ? "call_pure_extern" : "call_extern",
-                             spell_name(n.function), n.arguments.empty() ? "" : ", ",
-                             list(n.arguments), to_string(n.type));
-        },
-        [&](const Pointer& n) {
-          const bool first = is_int(n.offset, 0);
-          return InOrder{"access_ptr({}, {}[{}], extents=({}){})",
-                         to_string(n.access),
-                         name(n.buffer),
-                         list(n.indices),
-                         list(n.extents),
-                         first ? std::string() : ", offset=" + text(n.offset)}
-              .text;
-        });
+    if (const auto* n = as<Binary>(e)) return binary(*n, parent);
+    return visit(e, [&](const auto& node) { return spelled(node); });
   }
 
  private:
   static constexpr int kTightest = 100;
+
+  // -- Statements.
+
+  // What the lines of a statement begin and end with, and how deep they are nested.
+  struct Line {
+    std::string indent;
+    std::string place;
+    int depth;
+  };
+
+  void print(const Store& n, const Line& line) {
+    out_ += InOrder{"{}{}[{}] = {}{}\n", line.indent,   name(n.buffer),
+                    list(n.indices),     text(n.value), line.place}
+                .text;
+  }
+  void print(const TextureStore& n, const Line& line) {
+    out_ += InOrder{"{}texture2d.store({}, x={}, y={}, {}: {}){}\n",
+                    line.indent,
+                    name(n.texture),
+                    text(n.x),
+                    text(n.y),
+                    text(n.value),
+                    to_string(n.value->type),
+                    line.place}
+                .text;
+  }
+  void print(const Evaluate& n, const Line& line) {
+    out_ += fmt::format("{}evaluate {}{}\n", line.indent, text(n.call), line.place);
+  }
+  void print(const For& n, const Line& line) {
+    out_ += InOrder{"{}{} {} < {}{} {{\n",        line.indent,    opening_word(n),
+                    index(n.var, n.extent->type), text(n.extent), line.place}
+                .text;
+    stmt(n.body, line.depth + 1);
+    out_ += line.indent + "}\n";
+  }
+  void print(const If& n, const Line& line) {
+    out_ += fmt::format("{}if {}{} {{\n", line.indent, text(n.condition), line.place);
+    stmt(n.then, line.depth + 1);
+    out_ += line.indent + "}\n";
+  }
+  void print(const While& n, const Line& line) {
+    out_ += fmt::format("{}while {}{} {{\n", line.indent, text(n.condition), line.place);
+    stmt(n.body, line.depth + 1);
+    out_ += line.indent + "}\n";
+  }
+  void print(const Seq& n, const Line& line) {
+    for (const Stmt& each : n.statements) {
+      // Their definitions reach to the end of the block, so they may need a block of their own.
+      const bool defines =
+          as<Let>(each) != nullptr || as<Allocate>(each) != nullptr || as<Shuffle>(each) != nullptr;
+      const bool block = defines && &each != &n.statements.back();
+      if (block) out_ += line.indent + "{\n";
+      stmt(each, block ? line.depth + 1 : line.depth);
+      if (block) out_ += line.indent + "}\n";
+    }
+  }
+  void print(const Let& n, const Line& line) {
+    out_ += InOrder{"{}let {}: {} = {}{}\n", line.indent,   text(n.var),
+                    to_string(n.var->type),  text(n.value), line.place}
+                .text;
+    stmt(n.body, line.depth);
+  }
+  void print(const Nest& n, const Line& line) {
+    out_ += fmt::format("{}nest {}{} {{\n", line.indent, name(n.result), line.place);
+    stmt(n.body, line.depth + 1);
+    out_ += line.indent + "}\n";
+  }
+  void print(const Pipelined& n, const Line& line) {
+    out_ += fmt::format("{}pipelined {} stages={}{} {{\n", line.indent, name(n.buffer), n.stages,
+                        line.place);
+    stmt(n.body, line.depth + 1);
+    out_ += line.indent + "}\n";
+  }
+  void print(const Allocate& n, const Line& line) {
+    out_ += InOrder{"{}{}.alloca {}: {}{}\n", line.indent, object_word(n.buffer), name(n.buffer),
+                    declaration(*n.buffer),   line.place}
+                .text;
+    stmt(n.body, line.depth);
+  }
+  void print(const Free& n, const Line& line) {
+    out_ += fmt::format("{}{}.free {}{}\n", line.indent, object_word(n.buffer), name(n.buffer),
+                        line.place);
+  }
+  void print(const Shuffle& n, const Line& line) {
+    out_ += InOrder{"{}shuffle {}: {} = {} by {} of {}{}\n",
+                    line.indent,
+                    text(n.var),
+                    to_string(n.var->type),
+                    text(n.value),
+                    text(n.offset),
+                    n.width,
+                    line.place}
+                .text;
+    stmt(n.body, line.depth);
+  }
+  void print(const Barrier&, const Line& line) {
+    out_ += fmt::format("{}barrier{}\n", line.indent, line.place);
+  }
+
+  void print(const Launch& n, const Line& line) {
+    TL_CHECK(program_ != nullptr);
+    const Kernel& k = program_->kernels[static_cast<size_t>(n.kernel)];
+    std::string operands;
+    for (const KernelParam& p : k.params) {
+      if (!operands.empty()) operands += ", ";
+      operands += p.scalar ? text(p.scalar) : name(p.buffer);
+    }
+    out_ += fmt::format("{}launch {}({}) grid={} block={}{}\n", line.indent, spell_name(k.name),
+                        operands, extents(k.grid), extents(k.block), line.place);
+  }
+
+  // -- Expressions.
+
+  std::string spelled(const IntImm& n) {
+    if (n.type.is_bool()) return std::string(n.value != 0 ? "true" : "false");
+    if (n.type == kInt32) return fmt::format("{}", n.value);
+    if (n.type.is_int()) return fmt::format("{}({})", to_string(n.type), n.value);
+    return fmt::format("{}({})", to_string(n.type), static_cast<uint64_t>(n.value));
+  }
+  std::string spelled(const FloatImm& n) {
+    const std::string digits = spell_float(n.value, n.type.bits);
+    return n.type == kFloat32 ? digits : fmt::format("{}({})", to_string(n.type), digits);
+  }
+  std::string spelled(const Var& n) { return names_.name(&n, n.name); }
+  std::string spelled(const Binary& n) { return binary(n, 0); }
+  std::string spelled(const Not& n) { return "!" + text(n.value, kTightest); }
+  std::string spelled(const Select& n) {
+    return InOrder{"select({}, {}, {})", text(n.condition), text(n.if_true), text(n.if_false)}.text;
+  }
+  std::string spelled(const Call& n) {
+    return fmt::format("{}({})", info(n.function).te_name, list(n.arguments));
+  }
+  std::string spelled(const Fma& n) {
+    return InOrder{"fma({}, {}, {})", text(n.a), text(n.b), text(n.c)}.text;
+  }
+  std::string spelled(const Ramp& n) {
+    return InOrder{"ramp({}, {}, {})", text(n.base), text(n.stride), n.type.lanes}.text;
+  }
+  std::string spelled(const Broadcast& n) {
+    return fmt::format("x{}({})", n.type.lanes, text(n.value));
+  }
+  std::string spelled(const Lane& n) {
+    std::string vector = text(n.vector, kTightest);
+    if (as<Not>(n.vector) != nullptr) vector = "(" + vector + ")";
+    return fmt::format("{}.lane[{}]", vector, text(n.index));
+  }
+  std::string spelled(const Pack& n) { return fmt::format("pack({})", list(n.elements)); }
+  std::string spelled(const TensorRead& n) {
+    return InOrder{"{}[{}]", tensor(*n.tensor), list(n.indices)}.text;
+  }
+  std::string spelled(const Tuple& n) { return fmt::format("tuple({})", list(n.elements)); }
+  std::string spelled(const Load& n) {
+    const bool other = n.type.element() != n.buffer->type;
+    return InOrder{"{}[{}{}]", name(n.buffer), list(n.indices),
+                   other ? ": " + to_string(n.type) : std::string()}
+        .text;
+  }
+  std::string spelled(const TextureLoad& n) {
+    return InOrder{"texture2d.load({}, x={}, y={}: {})", name(n.texture), text(n.x), text(n.y),
+                   to_string(n.type)}
+        .text;
+  }
+  std::string spelled(const ForeignCall& n) {
+    return fmt::format("{}({}{}{}: {})", n.pure ? "call_pure_extern" : "call_extern",
+                       spell_name(n.function), n.arguments.empty() ? "" : ", ", list(n.arguments),
+                       to_string(n.type));
+  }
+  std::string spelled(const Pointer& n) {
+    const bool first = is_int(n.offset, 0);
+    return InOrder{"access_ptr({}, {}[{}], extents=({}){})",
+                   to_string(n.access),
+                   name(n.buffer),
+                   list(n.indices),
+                   list(n.extents),
+                   first ? std::string() : ", offset=" + text(n.offset)}
+        .text;
+  }
 
   static std::string_view object_word(const Buffer& b) {
     return b->is_texture() ? "texture2d" : "buffer";
@@ -280,7 +303,7 @@ class Printer {
     return own < parent ? "(" + inner + ")" : inner;
   }
 
-  std::string cast(const Cast& n) {
+  std::string spelled(const Cast& n) {
     std::string operand = text(n.value);
     // float16(0.5) is the constant itself, not a float32 that is rounded.
     if (n.value->kind == ExprKind::FloatImm && n.value->type == kFloat32 && n.type.is_float()) {
@@ -289,7 +312,7 @@ class Printer {
     return fmt::format("{}({})", to_string(n.type), operand);
   }
 
-  std::string reduce(const Reduce& n) {
+  std::string spelled(const Reduce& n) {
     std::string axes;
     for (const IterVar& axis : n.axes) axes += (axes.empty() ? "" : ", ") + iter_var(*axis);
     std::string reducer = names_.name(n.reducer.lhs.front().get(), n.reducer.name);
@@ -310,18 +333,6 @@ class Printer {
   static std::string opening_word(const For& n) {
     if (n.loop != LoopKind::Thread) return std::string(loop_word(n.loop));
     return fmt::format("{}<{}>", loop_word(n.loop), to_string(n.tag));
-  }
-
-  void launch(const Launch& n, const std::string& indent) {
-    TL_CHECK(program_ != nullptr);
-    const Kernel& k = program_->kernels[static_cast<size_t>(n.kernel)];
-    std::string operands;
-    for (const KernelParam& p : k.params) {
-      if (!operands.empty()) operands += ", ";
-      operands += p.scalar ? text(p.scalar) : name(p.buffer);
-    }
-    out_ += fmt::format("{}launch {}({}) grid={} block={}{}\n", indent, spell_name(k.name),
-                        operands, extents(k.grid), extents(k.block), location(n.location));
   }
 
   static std::string extents(const std::array<int64_t, 3>& e) {

@@ -98,6 +98,20 @@ Stmt allocated_around(const std::vector<Buffer>& buffers, Stmt body) {
   return body;
 }
 
+void append(Stmts& to, const Stmts& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+// The statements for one iteration of the loop, with the copies for its turn.
+Stmts of_iteration(const Stmts& statements, const For& loop,
+                   const std::vector<PipelinedFill>& fills, const Expr& iteration,
+                   const Expr& turn) {
+  Stmts result;
+  for (const Stmt& s : statements) {
+    result.push_back(substitute(s, {{loop.var, iteration}}));
+    for (const PipelinedFill& f : fills) result.back() = f.with_copy(result.back(), turn);
+  }
+  return result;
+}
+
 // The parts of a loop, so that an enclosing loop can run the lead early.
 struct Pieces {
   std::vector<Buffer> buffers;  // allocated around all of it
@@ -108,8 +122,8 @@ struct Pieces {
 
   Stmt whole() const {
     Stmts all = lead;
-    all.insert(all.end(), loop.begin(), loop.end());
-    all.insert(all.end(), tail.begin(), tail.end());
+    append(all, loop);
+    append(all, tail);
     return allocated_around(buffers, make_seq(std::move(all)));
   }
 };
@@ -200,48 +214,39 @@ class Pipeliner {
                                         [](const PipelinedFill& f) { return f.is_shared(); });
     Stmts rest;
     const Pieces inner = take_rest(body, any_shared, rest);
-    std::vector<Buffer> of_iteration = body.allocated;
-    std::erase_if(of_iteration, [&](const Buffer& b) {
+    std::vector<Buffer> allocated = body.allocated;
+    std::erase_if(allocated, [&](const Buffer& b) {
       return std::any_of(body.fills.begin(), body.fills.end(),
                          [&](const Pipelined* f) { return f->buffer.same_as(b); });
     });
 
-    const auto add = [](Stmts& to, const Stmts& more) {
-      to.insert(to.end(), more.begin(), more.end());
-    };
-    // The statements for this iteration, with the copies for its turn.
-    const auto reading = [&](const Stmts& statements, const Expr& iteration, const Expr& turn) {
-      Stmts result;
-      for (const Stmt& s : statements) {
-        result.push_back(substitute(s, {{loop.var, iteration}}));
-        for (const PipelinedFill& f : fills) result.back() = f.with_copy(result.back(), turn);
-      }
-      return result;
+    const auto reading = [&](const Stmts& statements, const Expr& i, const Expr& turn) {
+      return of_iteration(statements, loop, fills, i, turn);
     };
     const auto iteration = [&](const Expr& i) {
       Stmts all;
       for (const PipelinedFill& f : fills) {
         const int64_t* known = int_value(i);
-        if (known == nullptr || *known + f.ahead() < extent) add(all, f.at_start(i));
+        if (known == nullptr || *known + f.ahead() < extent) append(all, f.at_start(i));
       }
-      add(all, reading(rest, i, i));
-      add(all, reading(inner.loop, i, i));
-      for (const PipelinedFill& f : fills) add(all, f.at_end(i));
+      append(all, reading(rest, i, i));
+      append(all, reading(inner.loop, i, i));
+      for (const PipelinedFill& f : fills) append(all, f.at_end(i));
       const Expr next = make_binary(BinaryOp::Min, i + 1, make_int(extent - 1, i->type));
-      add(all, reading(inner.lead, next, i + 1));
-      add(all, reading(inner.tail, i, i));
-      return allocated_around(of_iteration, make_seq(std::move(all)));
+      append(all, reading(inner.lead, next, i + 1));
+      append(all, reading(inner.tail, i, i));
+      return allocated_around(allocated, make_seq(std::move(all)));
     };
 
     Pieces result;
     int64_t ahead = 0;
     const Expr first = make_int(0, loop.var->type);
     for (const PipelinedFill& f : fills) {
-      add(result.lead, f.lead());
+      append(result.lead, f.lead());
       ahead = std::max(ahead, f.ahead());
       for (const Buffer& b : f.buffers()) result.buffers.push_back(b);
     }
-    add(result.lead, reading(inner.lead, first, first));
+    append(result.lead, reading(inner.lead, first, first));
     for (const Buffer& b : inner.buffers) result.buffers.push_back(b);
 
     const bool peeled = loop.loop == LoopKind::Unrolled && !any_shared;
