@@ -104,7 +104,6 @@ INTERNAL = (
     "texloom._ffi.base",
     "texloom.argument_kinds",
     "texloom.array_arguments",
-    "texloom.array_calls",
     "texloom.bfloat16",
     "texloom.checked_calls",
     "texloom.compilation",

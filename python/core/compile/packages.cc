@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "compile/package.h"
+#include "core/function/function.h"
 #include "core/handles.h"
-#include "core/runtime/function.h"
 #include "core/runtime/open_devices.h"
 #include "runtime/package/package_file.h"
 #include "runtime/package/package_writer.h"

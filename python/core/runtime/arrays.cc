@@ -2,7 +2,6 @@
 #include "core/runtime/arrays.h"
 
 #include <fmt/ranges.h>
-#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -265,6 +264,30 @@ std::string shape_text(const std::vector<int64_t>& shape) {
 }
 
 bool is_numpy_array(const py::handle& value) { return py::isinstance<py::array>(value); }
+
+bool numpy_has_bfloat16() {
+  try {
+    const py::dtype found("bfloat16");
+    return true;
+  } catch (const py::error_already_set& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+    return false;
+  }
+}
+
+void copy_from_numpy(const PyArray& array, const py::array& source) {
+  if (array.type.code == TypeCode::BFloat) {
+    copy_from(array, source.attr("view")("uint16"));
+  } else {
+    copy_from(array, source.attr("astype")(to_string(array.type), py::arg("copy") = false));
+  }
+}
+
+py::array copy_to_numpy(const PyArray& array) {
+  const py::array elements = to_numpy(array);
+  return array.type.code == TypeCode::BFloat ? py::array(elements.attr("view")("bfloat16"))
+                                             : elements;
+}
 
 PyArray make_array(const PyDevice& device, Type type, const Layout& layout) {
   StorageScope scope;

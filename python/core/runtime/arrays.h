@@ -1,6 +1,8 @@
 // Arrays as Python objects.
 #pragma once
 
+#include <pybind11/numpy.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -27,6 +29,14 @@ struct PyArray {
 
 // Whether the value is a NumPy array.
 bool is_numpy_array(const py::handle& value);
+
+// Whether a library such as ml_dtypes has added bfloat16 to NumPy.
+bool numpy_has_bfloat16();
+
+// Copies a NumPy array of the array's shape and dtype, in any order of bytes.
+void copy_from_numpy(const PyArray& array, const py::array& source);
+// A NumPy copy, after waiting for all work on the device. For bfloat16, NumPy must have it.
+py::array copy_to_numpy(const PyArray& array);
 
 // A new array in this layout, with undefined values. A texture begins at the corner of an image of
 // its own. Its scope is named as that of an array with a layout of its own: "texture".

@@ -302,6 +302,48 @@ py::list cache_outputs(Schedule& s, const std::vector<PyTensor>& tensors, const 
   return caches;
 }
 
+py::object cache_write(Schedule& s, const py::object& tensor, const std::string& scope,
+                       const std::string& layout) {
+  if (py::isinstance<py::list>(tensor) || py::isinstance<py::tuple>(tensor))
+    return cache_outputs(s, tensor.cast<std::vector<PyTensor>>(), scope, layout);
+  return cache_outputs(s, {tensor.cast<PyTensor>()}, scope, layout)[0];
+}
+
+PyTensor cache_read(Schedule& s, const PyTensor& tensor, const std::string& scope,
+                    const py::object& readers, const std::string& layout) {
+  return {s.cache_read(tensor.node, scope, operations_in(readers), user_location(), layout)};
+}
+
+py::object rfactor(Schedule& s, const PyTensor& tensor, const PyIterVar& axis, int factor_axis) {
+  py::list partial;
+  for (const Tensor& t : s.rfactor(tensor.node, axis.node, factor_axis, user_location()))
+    partial.append(PyTensor{t});
+  return partial.size() == 1 ? py::object(partial[0]) : py::object(partial);
+}
+
+std::vector<PyStage> stages_of(const SharedSchedule& s) {
+  std::vector<PyStage> stages;
+  for (const int id : s->order()) stages.push_back({s, id});
+  return stages;
+}
+
+std::vector<PyOperation> outputs_of(const SharedSchedule& s) {
+  std::vector<PyOperation> ops;
+  for (const int id : s->order()) {
+    if (s->stage(id).is_output) ops.push_back({s->stage(id).origin});
+  }
+  return ops;
+}
+
+SharedSchedule create_schedule(const py::object& ops) {
+  const std::vector<schedule::Op> outputs = operations_in(ops);
+  if (outputs.empty()) {
+    fail(user_location(), Code::EmptySchedule, "pass the operations whose results you need",
+         "create_schedule was given no outputs");
+  }
+  return std::make_shared<Schedule>(Schedule::create(outputs));
+}
+
 }  // namespace
 
 void bind_schedules(py::module_& m) {
@@ -316,64 +358,17 @@ original tensor finds its stage also after caches replaced its operation. ``str(
       .def("__getitem__", &stage_of,
            "The stage of a tensor or of an operation; TL2007 if the schedule has none.")
       .def("__str__", [](const Schedule& s) { return schedule::to_string(s); })
+      .def_property_readonly("stages", &stages_of, "All stages, each after those that it reads.")
       .def_property_readonly(
-          "stages",
-          [](const SharedSchedule& s) {
-            std::vector<PyStage> stages;
-            for (const int id : s->order()) stages.push_back({s, id});
-            return stages;
-          },
-          "All stages, each after those that it reads.")
-      .def_property_readonly(
-          "outputs",
-          [](const SharedSchedule& s) {
-            std::vector<PyOperation> ops;
-            for (const int id : s->order()) {
-              if (s->stage(id).is_output) ops.push_back({s->stage(id).origin});
-            }
-            return ops;
-          },
+          "outputs", &outputs_of,
           "The operations that the schedule was created from, whatever caches changed since.")
-      .def(
-          "cache_read",
-          [](Schedule& s, const PyTensor& tensor, const std::string& scope,
-             const py::object& readers, const std::string& layout) {
-            return PyTensor{
-                s.cache_read(tensor.node, scope, operations_in(readers), user_location(), layout)};
-          },
-          py::arg("tensor"), py::arg("scope"), py::arg("readers"), py::kw_only(),
-          py::arg("layout") = "", docs::kCacheRead)
-      .def(
-          "cache_write",
-          [](Schedule& s, const py::object& tensor, const std::string& scope,
-             const std::string& layout) -> py::object {
-            if (py::isinstance<py::list>(tensor) || py::isinstance<py::tuple>(tensor)) {
-              return cache_outputs(s, tensor.cast<std::vector<PyTensor>>(), scope, layout);
-            }
-            return cache_outputs(s, {tensor.cast<PyTensor>()}, scope, layout)[0];
-          },
-          py::arg("tensor"), py::arg("scope"), py::kw_only(), py::arg("layout") = "",
-          docs::kCacheWrite)
-      .def(
-          "rfactor",
-          [](Schedule& s, const PyTensor& tensor, const PyIterVar& axis,
-             int factor_axis) -> py::object {
-            py::list partial;
-            for (const Tensor& t :
-                 s.rfactor(tensor.node, axis.node, factor_axis, user_location())) {
-              partial.append(PyTensor{t});
-            }
-            return partial.size() == 1 ? py::object(partial[0]) : py::object(partial);
-          },
-          py::arg("tensor"), py::arg("axis"), py::arg("factor_axis") = 0, docs::kRfactor);
-  m.def("create_schedule", [](const py::object& ops) {
-    const std::vector<schedule::Op> outputs = operations_in(ops);
-    if (outputs.empty()) {
-      fail(user_location(), Code::EmptySchedule, "pass the operations whose results you need",
-           "create_schedule was given no outputs");
-    }
-    return std::make_shared<Schedule>(Schedule::create(outputs));
-  });
+      .def("cache_read", &cache_read, py::arg("tensor"), py::arg("scope"), py::arg("readers"),
+           py::kw_only(), py::arg("layout") = "", docs::kCacheRead)
+      .def("cache_write", &cache_write, py::arg("tensor"), py::arg("scope"), py::kw_only(),
+           py::arg("layout") = "", docs::kCacheWrite)
+      .def("rfactor", &rfactor, py::arg("tensor"), py::arg("axis"), py::arg("factor_axis") = 0,
+           docs::kRfactor);
+  m.def("create_schedule", &create_schedule);
 }
 
 }  // namespace texloom::python

@@ -125,6 +125,43 @@ std::string_view kind_of(const schedule::Operation& op) {
   TL_UNREACHABLE();
 }
 
+bool is_same(const PyOperation& a, const py::object& b) {
+  return py::isinstance<PyOperation>(b) && a.node.same_as(b.cast<const PyOperation&>().node);
+}
+
+PyTensor output_of(const PyOperation& o, int index) {
+  const auto outputs = static_cast<int>(o.node->types.size());
+  if (index < 0 || index >= outputs)
+    throw py::index_error(fmt::format("the operation has the outputs 0 to {}", outputs - 1));
+  return PyTensor{schedule::output_of(o.node, static_cast<size_t>(index))};
+}
+
+py::object attributes_of(const PyOperation& o) {
+  const auto* own = static_cast<const Attributes*>(o.node->attributes.get());
+  return own == nullptr ? py::none() : own->values;
+}
+
+std::vector<PyExpr> body_of(const PyOperation& o) {
+  std::vector<PyExpr> body;
+  if (!o.node->is_compute()) return body;
+  if (o.node->body->kind != ExprKind::Reduce) return wrap(schedule::values_of(o.node->body));
+  for (size_t i = 0; i < o.node->types.size(); ++i) body.push_back({o.node->body, i});
+  return body;
+}
+
+std::vector<PyTensor> input_tensors_of(const PyOperation& o) {
+  const auto is_state = [&](const Tensor& t) {
+    const std::vector<schedule::ScanState>& states = o.node->states;
+    return std::any_of(states.begin(), states.end(),
+                       [&](const schedule::ScanState& s) { return s.state->same_tensor(*t); });
+  };
+  std::vector<PyTensor> inputs;
+  for (const Tensor& t : o.node->inputs) {
+    if (!is_state(t)) inputs.push_back({t});
+  }
+  return inputs;
+}
+
 void bind_operation(py::module_& m) {
   py::class_<PyOperation>(
       m, "Operation",
@@ -133,41 +170,17 @@ void bind_operation(py::module_& m) {
 The classes of ``te``, such as ``te.ComputeOp``, tell them apart by ``isinstance``. Operations are
 compared by identity, and can be keys of dicts.
 )")
-      .def("__eq__",
-           [](const PyOperation& a, const py::object& b) {
-             return py::isinstance<PyOperation>(b) &&
-                    a.node.same_as(b.cast<const PyOperation&>().node);
-           })
+      .def("__eq__", &is_same)
       .def("__hash__", [](const PyOperation& o) { return RefHash()(o.node); })
       .def("__repr__",
            [](const PyOperation& o) {
              return fmt::format("{}({})", kind_of(*o.node), o.node->name);
            })
-      .def(
-          "output",
-          [](const PyOperation& o, int index) {
-            const auto outputs = static_cast<int>(o.node->types.size());
-            if (index < 0 || index >= outputs) {
-              throw py::index_error(
-                  fmt::format("the operation has the outputs 0 to {}", outputs - 1));
-            }
-            return PyTensor{schedule::output_of(o.node, static_cast<size_t>(index))};
-          },
-          py::arg("index"), "Output number `index`, from 0; an IndexError if there is none.")
-      .def(
-          "same_as",
-          [](const PyOperation& a, const py::object& b) {
-            return py::isinstance<PyOperation>(b) &&
-                   a.node.same_as(b.cast<const PyOperation&>().node);
-          },
-          py::arg("other"), "Whether both are the same operation.")
+      .def("output", &output_of, py::arg("index"),
+           "Output number `index`, from 0; an IndexError if there is none.")
+      .def("same_as", &is_same, py::arg("other"), "Whether both are the same operation.")
       .def_property_readonly("_kind", [](const PyOperation& o) { return kind_of(*o.node); })
-      .def_property_readonly("_attributes",
-                             [](const PyOperation& o) -> py::object {
-                               const auto* own =
-                                   static_cast<const Attributes*>(o.node->attributes.get());
-                               return own == nullptr ? py::none() : own->values;
-                             })
+      .def_property_readonly("_attributes", &attributes_of)
       .def_property_readonly(
           "name", [](const PyOperation& o) { return o.node->name; },
           "The name given when it was made.")
@@ -184,35 +197,10 @@ compared by identity, and can be keys of dicts.
           "reduce_axis", [](const PyOperation& o) { return wrap(o.node->reduce_axes); },
           "The axes of its reduction; empty without one.")
       .def_property_readonly(
-          "body",
-          [](const PyOperation& o) {
-            std::vector<PyExpr> body;
-            if (!o.node->is_compute()) return body;
-            if (o.node->body->kind != ExprKind::Reduce) {
-              return wrap(schedule::values_of(o.node->body));
-            }
-            for (size_t i = 0; i < o.node->types.size(); ++i) {
-              body.push_back({o.node->body, i});
-            }
-            return body;
-          },
+          "body", &body_of,
           "The expression of each output; empty for an operation that is not a compute.")
-      .def_property_readonly(
-          "input_tensors",
-          [](const PyOperation& o) {
-            const auto is_state = [&](const Tensor& t) {
-              const std::vector<schedule::ScanState>& states = o.node->states;
-              return std::any_of(states.begin(), states.end(), [&](const schedule::ScanState& s) {
-                return s.state->same_tensor(*t);
-              });
-            };
-            std::vector<PyTensor> inputs;
-            for (const Tensor& t : o.node->inputs) {
-              if (!is_state(t)) inputs.push_back({t});
-            }
-            return inputs;
-          },
-          "The tensors that it reads, without the states of a scan.");
+      .def_property_readonly("input_tensors", &input_tensors_of,
+                             "The tensors that it reads, without the states of a scan.");
 }
 
 // Fails for an operation that is not a scan.

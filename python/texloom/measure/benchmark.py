@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import Device, Function, NDArray
-from ..array_calls import Argument, completed, copy_to_device
+from .._core import CallArgument, Device, Function, NDArray
 from ..errors import refuse
 from .device_rates import Rates, rates_of
 
@@ -150,8 +149,7 @@ def benchmark(self: Function, *args: Any, repeat: int = 20, min_repeat_ms: float
     TVMError
         As a call does; TL5001 (WrongArgumentCount) if there is no array.
     """
-    arguments = completed(self, args)
-    copy_to_device(arguments)
+    arguments = self._completed_call(*args)
     passed = [each.passed for each in arguments]
     arrays = [each for each in passed if isinstance(each, NDArray)]
     if not arrays:
@@ -176,7 +174,7 @@ def benchmark(self: Function, *args: Any, repeat: int = 20, min_repeat_ms: float
     )
 
 
-def _moved_bytes(argument: Argument) -> int:
+def _moved_bytes(argument: CallArgument) -> int:
     """Return the bytes of an array once if it is read, and once if it is written; 0 of a number."""
     if not isinstance(argument.passed, NDArray):
         return 0

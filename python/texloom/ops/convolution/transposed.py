@@ -75,6 +75,15 @@ class _Taps:
         return whole - turn * (self.dilation // self.divisor)
 
 
+def _taps(
+    kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int], begins: Sequence[int]
+) -> list[_Taps]:
+    """Return the taps along each spatial axis; sequences that are empty have their defaults."""
+    ones, zeros = [1] * len(kernel), [0] * len(kernel)
+    axes = zip(kernel, strides or ones, dilations or ones, begins or zeros, strict=True)
+    return [_Taps(*axis) for axis in axes]
+
+
 def transposed_convolution(
     data: Tensor,
     weight: Tensor,
@@ -124,16 +133,7 @@ def transposed_convolution(
     if plain(data.shape[1]) != channels or channels % groups:
         raise ValueError(f"{data} and {weight} do not have the channels of {groups} groups")
     inner = channels // groups
-    taps = [
-        _Taps(*each)
-        for each in zip(
-            kernel,
-            strides or [1] * len(kernel),
-            dilations or [1] * len(kernel),
-            begins or [0] * len(kernel),
-            strict=True,
-        )
-    ]
+    taps = _taps(kernel, strides, dilations, begins)
     before = [tap.before() for tap in taps]
     counts = [
         plain((extent - 1 + tap.shift) // tap.stride + 1)

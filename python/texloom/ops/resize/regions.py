@@ -30,6 +30,18 @@ def _neighbor(place: Any, extent: int, side: Any) -> tuple[Any, Any]:
     return tir.min(low + side, last), te.if_then_else(side == 0, 1 - share, share)
 
 
+def _side(
+    rois: Tensor, region: Any, axis: int, scale: float, half_pixel: bool, dtype: str
+) -> tuple[Any, Any]:
+    """Return where a region begins along y (axis 0) or x, and how long it is, in pixels."""
+    offset = te.const(0.5 if half_pixel else 0.0, dtype)
+    begin, end = (
+        rois[region, k].astype(dtype) * te.const(scale, dtype) - offset
+        for k in (1 - axis, 3 - axis)
+    )
+    return begin, end - begin if half_pixel else tir.max(end - begin, te.const(1, dtype))
+
+
 def roi_align(
     x: Tensor,
     rois: Tensor,
@@ -80,12 +92,7 @@ def roi_align(
         return counts[0][region, axis] if counts else te.const(samples[axis], "int32")
 
     def place(region: Any, axis: int, position: Any, tap: IterVar) -> Any:
-        offset = 0.5 if half_pixel else 0.0
-        begin, end = (
-            rois[region, k].astype(real) * te.const(scale, real) - te.const(offset, real)
-            for k in (1 - axis, 3 - axis)
-        )
-        length = end - begin if half_pixel else tir.max(end - begin, te.const(1, real))
+        begin, length = _side(rois, region, axis, scale, half_pixel, real)
         part = length / te.const(size[axis], real)
         share = (tap.var.astype(real) + te.const(0.5, real)) / count(region, axis).astype(real)
         return begin + position.astype(real) * part + share * part

@@ -1,4 +1,4 @@
-#include "core/runtime/scalar_arguments.h"
+#include "core/function/scalar_arguments.h"
 
 #include <algorithm>
 #include <cmath>
@@ -81,18 +81,18 @@ size_t place_in(const Exprs& symbols, const Expr& symbol) {
 
 }  // namespace
 
-GivenNumbers given_numbers(const compile::CompiledModule& module, std::span<const Place> places,
-                           std::span<const py::handle> args, std::vector<py::handle>& tensors,
-                           const SourceLocation& where) {
+GivenNumbers given_numbers(const compile::CompiledModule& module,
+                           std::span<const Parameter> parameters, std::span<const py::handle> args,
+                           std::vector<py::handle>& tensors, const SourceLocation& where) {
   const auto& [sizes, scalars] = module.symbols;
   GivenNumbers given{runtime::GivenSymbols(sizes.size()),
                      std::vector<hal::Constant>(scalars.size(), hal::Constant(int32_t{0}))};
   for (size_t i = 0; i < args.size(); ++i) {
-    if (places[i].is_array) {
+    if (parameters[i].is_array) {
       tensors.push_back(args[i]);
       continue;
     }
-    const lower::SymbolArgument& argument = module.symbol_arguments[places[i].number];
+    const lower::SymbolArgument& argument = module.symbol_arguments[parameters[i].number];
     const Named named{as<Var>(argument.symbol)->name, argument.type, where};
     const size_t scalar = place_in(scalars, argument.symbol);
     if (scalar < scalars.size()) {

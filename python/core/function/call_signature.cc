@@ -1,4 +1,4 @@
-#include "core/runtime/call_signature.h"
+#include "core/function/call_signature.h"
 
 #include <fmt/ranges.h>
 #include <pybind11/numpy.h>
@@ -36,36 +36,37 @@ bool is_array(const py::handle& value) {
   return is_numpy_array(value) && py::reinterpret_borrow<py::array>(value).ndim() > 0;
 }
 
-std::vector<Place> places_of(const compile::CompiledModule& module) {
-  std::vector<Place> places;
-  for (size_t i = 0; i < module.array_layouts.size(); ++i) places.push_back({true, i});
+std::vector<Parameter> parameters_of(const compile::CompiledModule& module) {
+  std::vector<Parameter> parameters;
+  for (size_t i = 0; i < module.array_layouts.size(); ++i) parameters.push_back({true, i});
   for (size_t i = 0; i < module.symbol_arguments.size(); ++i) {
     const auto before = static_cast<ptrdiff_t>(module.symbol_arguments[i].position);
-    places.insert(places.begin() + before, {false, i});
+    parameters.insert(parameters.begin() + before, {false, i});
   }
-  return places;
+  return parameters;
 }
 
 }  // namespace
 
 CallSignature::CallSignature(const compile::CompiledModule& module)
-    : module_(module), places_(places_of(module)) {}
+    : module_(module), parameters_(parameters_of(module)) {}
 
 size_t CallSignature::output_count() const {
   const std::vector<Access>& accesses = module_.array_accesses;
   return static_cast<size_t>(std::count(accesses.begin(), accesses.end(), Access::Write));
 }
 
-bool CallSignature::is_output(const Place& place) const {
-  return place.is_array && module_.array_accesses[place.number] == Access::Write;
+bool CallSignature::is_output(const Parameter& parameter) const {
+  return parameter.is_array && module_.array_accesses[parameter.number] == Access::Write;
 }
 
 std::string CallSignature::call_of(bool without_outputs) const {
   std::vector<std::string> names;
-  for (const Place& place : places_) {
-    if (without_outputs && is_output(place)) continue;
-    names.push_back(place.is_array ? param(place.number).name
-                                   : as<Var>(module_.symbol_arguments[place.number].symbol)->name);
+  for (const Parameter& parameter : parameters_) {
+    if (without_outputs && is_output(parameter)) continue;
+    names.push_back(parameter.is_array
+                        ? param(parameter.number).name
+                        : as<Var>(module_.symbol_arguments[parameter.number].symbol)->name);
   }
   return fmt::format("{}({})", module_.program.name, fmt::join(names, ", "));
 }
@@ -98,11 +99,11 @@ std::vector<py::handle> CallSignature::placed(const py::args& given,
   if (!without_outputs) check_count(given.size(), where);
   std::vector<py::handle> all;
   size_t next = 0;
-  for (const Place& place : places_) {
-    const bool missing = without_outputs && is_output(place);
+  for (const Parameter& parameter : parameters_) {
+    const bool missing = without_outputs && is_output(parameter);
     all.push_back(missing ? py::handle() : py::handle(given[next++]));
     // The call gives outputs, but not this number.
-    if (without_outputs && !place.is_array && is_array(all.back()))
+    if (without_outputs && !parameter.is_array && is_array(all.back()))
       check_count(given.size(), where);
   }
   return all;

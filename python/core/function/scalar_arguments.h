@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "compile/module.h"
+#include "core/function/call_signature.h"
 #include "core/handles.h"
-#include "core/runtime/call_signature.h"
 #include "runtime/hal/binding.h"
 #include "runtime/plan/symbols.h"
 
@@ -18,11 +18,11 @@ struct GivenNumbers {
   std::vector<hal::Constant> scalars;
 };
 
-// Returns the numbers among the arguments of a call, which are at these places, and appends the
+// Returns the numbers among the arguments of a call, which are at these positions, and appends the
 // other arguments to `tensors`. The count of arguments must be right. Fails with WrongElementType
 // for a value that the argument's type cannot represent.
-GivenNumbers given_numbers(const compile::CompiledModule& module, std::span<const Place> places,
-                           std::span<const py::handle> args, std::vector<py::handle>& tensors,
-                           const SourceLocation& where);
+GivenNumbers given_numbers(const compile::CompiledModule& module,
+                           std::span<const Parameter> parameters, std::span<const py::handle> args,
+                           std::vector<py::handle>& tensors, const SourceLocation& where);
 
 }  // namespace texloom::python

@@ -1,13 +1,13 @@
-#include "core/runtime/completed_call.h"
+#include "core/function/completed_call.h"
 
 #include <pybind11/numpy.h>
 
 #include <algorithm>
 #include <optional>
 
+#include "core/function/scalar_arguments.h"
 #include "core/runtime/arrays.h"
 #include "core/runtime/open_devices.h"
-#include "core/runtime/scalar_arguments.h"
 #include "ir/layout/layout_fold.h"
 #include "support/diagnostic.h"
 
@@ -23,26 +23,30 @@ class CompletedCall {
  public:
   CompletedCall(const PyFunction& function, const py::args& given)
       : function_(function), all_(signature_.placed(given, where_)) {
-    numbers_ = given_numbers(function.module, signature_.places(), all_, arrays_, where_);
+    numbers_ = given_numbers(function.module, signature_.parameters(), all_, arrays_, where_);
     for (size_t i = 0; i < arrays_.size(); ++i) shapes_.push_back(checked_shape(i));
   }
 
-  py::list arguments() {
+  std::vector<CallArgument> arguments() {
     const std::vector<Shape> shapes = all_shapes();
     const PyDevice device = device_of_arrays();
-    py::list result;
+    std::vector<CallArgument> result;
     for (size_t i = 0; i < all_.size(); ++i) {
-      const auto [is_array, number] = signature_.places()[i];
+      const auto [is_array, number] = signature_.parameters()[i];
+      const auto given = py::reinterpret_borrow<py::object>(all_[i]);
       if (!is_array) {
-        result.append(py::make_tuple(all_[i], all_[i], ""));
+        result.push_back({given, given});
         continue;
       }
-      const py::object given =
-          all_[i] ? py::reinterpret_borrow<py::object>(all_[i]) : py::object(py::none());
-      const py::object passed =
-          is_on_device(all_[i]) ? given : py::cast(new_array(number, shapes[number], device));
       const Access access = function_.module.array_accesses[number];
-      result.append(py::make_tuple(passed, given, py::str(to_string(access).data())));
+      result.push_back({
+          .passed =
+              is_on_device(given) ? given : py::cast(new_array(number, shapes[number], device)),
+          .given = given,
+          .param = &signature_.param(number),
+          .is_read = access != Access::Write,
+          .is_written = access != Access::Read,
+      });
     }
     return result;
   }
@@ -103,8 +107,17 @@ class CompletedCall {
 
 }  // namespace
 
-py::list completed_call(const PyFunction& function, const py::args& given) {
+std::vector<CallArgument> completed_call(const PyFunction& function, const py::args& given) {
   return CompletedCall(function, given).arguments();
+}
+
+void copy_to_device(std::span<const CallArgument> arguments) {
+  for (const CallArgument& each : arguments) {
+    if (each.param != nullptr && each.given && is_numpy_array(each.given)) {
+      copy_from_numpy(each.passed.cast<const PyArray&>(),
+                      py::reinterpret_borrow<py::array>(each.given));
+    }
+  }
 }
 
 }  // namespace texloom::python

@@ -6,8 +6,8 @@
 #include <mutex>
 
 #include "compile/module.h"
-#include "core/runtime/call_shapes.h"
-#include "core/runtime/call_signature.h"
+#include "core/function/call_shapes.h"
+#include "core/function/call_signature.h"
 #include "runtime/executor/device_program.h"
 
 namespace texloom::python {

@@ -13,7 +13,7 @@
 namespace texloom::python {
 
 // One argument of a call.
-struct Place {
+struct Parameter {
   bool is_array;
   size_t number;  // among the arrays, or among the numbers (CompiledModule::symbol_arguments)
 };
@@ -25,10 +25,10 @@ class CallSignature {
   explicit CallSignature(const compile::CompiledModule& module);
 
   // The number of all arguments, and of the arrays that the function only writes.
-  size_t count() const { return places_.size(); }
+  size_t count() const { return parameters_.size(); }
   size_t output_count() const;
 
-  const std::vector<Place>& places() const { return places_; }
+  const std::vector<Parameter>& parameters() const { return parameters_; }
 
   // Fails with WrongArgumentCount.
   void check_count(size_t given, const SourceLocation& where) const;
@@ -55,13 +55,13 @@ class CallSignature {
   std::string full_call() const { return call_of(false); }
 
  private:
-  bool is_output(const Place& place) const;
+  bool is_output(const Parameter& parameter) const;
   std::string call_of(bool without_outputs) const;
   void check_type(size_t number, ir::Type type, const SourceLocation& where) const;
   void check_shape(size_t number, const ir::Shape& shape, const SourceLocation& where) const;
 
   const compile::CompiledModule& module_;
-  const std::vector<Place> places_;
+  const std::vector<Parameter> parameters_;
 };
 
 }  // namespace texloom::python

@@ -1,4 +1,4 @@
-#include "core/runtime/call_shapes.h"
+#include "core/function/call_shapes.h"
 
 #include <utility>
 

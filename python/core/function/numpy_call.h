@@ -1,0 +1,22 @@
+// Calls with NumPy arrays, or without their outputs.
+#pragma once
+
+#include "core/function/function.h"
+#include "core/handles.h"
+
+namespace texloom::python {
+
+// Runs the function once; returns the outputs that the call leaves out: None, an array, or a tuple
+// of arrays. They are NumPy arrays, and the call waits for them, unless an array of a device is
+// given. Elements that the function does not compute are undefined.
+//
+// NumPy arrays are copied to the device, so that they may share memory with one another and with
+// the outputs: the outputs are written after all inputs have been read. A NumPy array that is given
+// for an output keeps its elements where the function computes none.
+//
+// Fails like completed_call() and enqueue(); with ReadOnlyArray for an output that is read-only,
+// with AliasedArguments for an output with overlapping elements and for two outputs that share
+// memory.
+py::object call_with_numpy(PyFunction& function, const py::args& args);
+
+}  // namespace texloom::python

@@ -1,0 +1,19 @@
+// Runs of compiled functions whose arguments are all given: numbers, and arrays of one device.
+#pragma once
+
+#include <optional>
+
+#include "core/function/function.h"
+#include "core/handles.h"
+
+namespace texloom::python {
+
+// Submits several runs, with no other work in between, and does not wait. The first call on a
+// device compiles the kernels there. Fails with BadValue unless `times` is positive, and for
+// arguments that do not fit, as Function.__call__ documents.
+void enqueue(PyFunction& f, int times, const py::args& args);
+
+// The operations of a run with these arguments; nullopt if they are not known.
+std::optional<double> operations(const PyFunction& f, const py::args& args);
+
+}  // namespace texloom::python
