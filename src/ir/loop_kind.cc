@@ -17,7 +17,7 @@ constexpr std::array kRows = {
     Row{LoopKind::Vectorized, "vectorized", "vectorized", "vectorize"},
     Row{LoopKind::Thread, "thread", "thread", "bind"},
     Row{LoopKind::Virtual, "virtual", "virtual", "bind"},
-    Row{LoopKind::Parallel, "parallel", "", "parallel"},
+    Row{LoopKind::Parallel, "parallel", "parallel", "parallel"},
 };
 
 const Row& row(LoopKind kind) { return kRows[static_cast<size_t>(kind)]; }
@@ -29,7 +29,6 @@ std::string_view loop_word(LoopKind kind) { return row(kind).loop_word; }
 std::string_view directive_for(LoopKind kind) { return row(kind).directive; }
 
 std::optional<LoopKind> find_loop_kind(std::string_view loop_word) {
-  if (loop_word.empty()) return std::nullopt;
   const auto* found = std::ranges::find(kRows, loop_word, &Row::loop_word);
   return found == kRows.end() ? std::nullopt : std::optional(found->kind);
 }

@@ -6,6 +6,7 @@
 #include "lower/barriers/insert_barriers.h"
 #include "lower/build/build_loops.h"
 #include "lower/build/widen_symbols.h"
+#include "lower/kernels/bind_parallel_loops.h"
 #include "lower/kernels/contract_fma.h"
 #include "lower/kernels/drop_border_guards.h"
 #include "lower/kernels/hoist_divisions.h"
@@ -65,6 +66,8 @@ constexpr std::array kBuildLoops = {
 };
 
 constexpr std::array kSplitKernels = {
+    Pass{"split_kernels.bind_parallel_loops", bind_parallel_loops, Flattened, Flattened,
+         "make the outermost parallel loops of processors the grid"},
     Pass{"split_kernels.launch_nests",
          launch_nests,
          Flattened,

@@ -143,9 +143,10 @@ TVMError
     TL2005 if the axis is not a loop of this stage.
 )";
 
-inline constexpr const char* kParallel = R"(Accepted for compatibility: the loop stays serial.
+inline constexpr const char* kParallel = R"(Run the iterations of a loop at once, on a processor.
 
-On a GPU only threads run in parallel: bind the loop to a thread axis.
+The outermost parallel loops of a stage become its grid if the target is a processor and no stage is
+bound to threads. Otherwise the loop stays serial: on a GPU, bind it to a thread axis.
 
 Parameters
 ----------
@@ -155,7 +156,7 @@ var : IterVar
 Warns
 -----
 TexloomWarning
-    TL3021, at lower, because the directive has no effect.
+    TL3021, at lower, if the loop stays serial.
 )";
 
 inline constexpr const char* kPragma = R"(Annotate a loop.

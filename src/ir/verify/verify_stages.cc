@@ -84,9 +84,8 @@ Places places_of(LoopKind loop) {
       return kLoops;
     case LoopKind::Vectorized:
     case LoopKind::Thread:
-      return kLoops | place_bit(Place::Flattened);
     case LoopKind::Parallel:
-      return kNowhere;
+      return kLoops | place_bit(Place::Flattened);
   }
   TL_UNREACHABLE();
 }

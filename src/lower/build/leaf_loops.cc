@@ -22,7 +22,22 @@ void check_virtual_threads(const LeafLoop& outer, const LeafLoop& inner,
        inner.axis->name(), to_string(inner.extent), to_string(outer.extent), outer.axis->name());
 }
 
+bool binds_threads(const Schedule& schedule) {
+  return std::ranges::any_of(schedule.order(), [&](StageId id) {
+    return std::ranges::any_of(schedule.stage(id).attributes, [](const auto& each) {
+      return static_cast<bool>(each.second.thread);
+    });
+  });
+}
+
 }  // namespace
+
+LeafLoops::LeafLoops(const Schedule& schedule, const Bounds& bounds, const Target& target,
+                     std::vector<Diagnostic>& warnings)
+    : s_(schedule),
+      bounds_(bounds),
+      keeps_parallel_(target.device_class == DeviceClass::Cpu && !binds_threads(schedule)),
+      warnings_(warnings) {}
 
 Stmt LeafLoops::around(StageId id, const LeafLoop& loop, Stmt body) const {
   const AxisAttributes* attributes = s_.stage(id).attributes_of(loop.axis);
@@ -31,7 +46,7 @@ Stmt LeafLoops::around(StageId id, const LeafLoop& loop, Stmt body) const {
     return make_for(loop.var, count, LoopKind::Serial, std::move(body), loop.axis->location);
   }
   const SourceLocation& where = attributes->location;
-  if (attributes->loop == LoopKind::Parallel) {
+  if (attributes->loop == LoopKind::Parallel && !keeps_parallel_) {
     warn_of_serial_loop(id, loop.axis, where);
     return make_for(loop.var, count, LoopKind::Serial, std::move(body), where);
   }

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "ir/target/target.h"
 #include "schedule/attach.h"
 #include "schedule/bounds/bounds.h"
 #include "support/diagnostic.h"
@@ -12,10 +13,9 @@ namespace texloom::lower {
 class LeafLoops {
  public:
   // The arguments must outlive this object; `warnings` gets a warning for each loop that stays
-  // serial.
+  // serial although it is annotated as parallel: on a GPU, or if the schedule binds threads.
   LeafLoops(const schedule::Schedule& schedule, const schedule::Bounds& bounds,
-            std::vector<Diagnostic>& warnings)
-      : s_(schedule), bounds_(bounds), warnings_(warnings) {}
+            const ir::Target& target, std::vector<Diagnostic>& warnings);
 
   // Puts the loop around the body, unless a loop around the stage already runs over the same
   // virtual threads. Fails with ThreadExtentMismatch if that loop has another extent.
@@ -29,6 +29,7 @@ class LeafLoops {
 
   const schedule::Schedule& s_;
   const schedule::Bounds& bounds_;
+  const bool keeps_parallel_;
   std::vector<Diagnostic>& warnings_;
 };
 

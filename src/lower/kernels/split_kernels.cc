@@ -130,8 +130,11 @@ void free_temporaries(Lowering& lowering) {
 
 bool is_bound_throughout(const Program& program) {
   bool bound = true;
-  walk(program.body,
-       [&](const Nest& nest) { bound = bound && schedule::has_thread_loop(nest.body); });
+  walk(program.body, [&](const Nest& nest) {
+    const bool is_parallel =
+        any_of(nest.body, [](const For& loop) { return loop.loop == LoopKind::Parallel; });
+    bound = bound && (is_parallel || schedule::has_thread_loop(nest.body));
+  });
   return bound;
 }
 

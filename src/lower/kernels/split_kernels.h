@@ -32,7 +32,8 @@ void launch_nests(Lowering& lowering);
 //                                     buffer.free T
 void free_temporaries(Lowering& lowering);
 
-// Whether each nest of the program, which is at stage flattened, has a loop over threads.
+// Whether each nest of the program, which is at stage flattened, has a loop over threads, or a
+// parallel one.
 bool is_bound_throughout(const ir::Program& program);
 
 }  // namespace texloom::lower

@@ -33,7 +33,8 @@ bool has_nests(const Stmt& body) { return contains<Nest>(body); }
 // `nest` is the number of the nest around the loop.
 Stmt unrolled(const For& loop, const Stmt& self, size_t nest, Lowering& lowering) {
   const int64_t* extent = int_value(loop.extent);
-  if (extent == nullptr || loop.loop == LoopKind::Thread || has_nests(loop.body)) return self;
+  const bool is_kept = loop.loop == LoopKind::Thread || loop.loop == LoopKind::Parallel;
+  if (extent == nullptr || is_kept || has_nests(loop.body)) return self;
   const bool wanted = loop.loop == LoopKind::Unrolled ||
                       (*extent <= kTexelLanes && picks_lanes(loop.body, loop.var));
   const int128 stores = int128{*extent} * std::max<int64_t>(count_stores(loop.body), 1);
