@@ -60,7 +60,7 @@ runtime::LaunchPlan plan_of(const Chain& chain) {
   const std::uint64_t bytes = std::uint64_t{chain.elements} * sizeof(float);
   runtime::LaunchPlan plan;
   plan.arguments = {array("x", chain.elements), array("y", chain.elements)};
-  plan.modules = {{.codes = {{.format = hal::KernelFormat::OpenClC, .code = kScale}}}};
+  plan.modules = {{.codes = {{.format = KernelFormat::OpenClC, .code = kScale}}}};
   plan.kernels = {
       {.entry = {.name = "scale",
                  .params = {hal::BufferParam{.name = "x", .min_bytes = bytes},

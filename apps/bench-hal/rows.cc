@@ -37,7 +37,7 @@ class Dispatcher {
     auto made = std::make_shared<Dispatcher>();
     made->device_ = std::move(device);
     const hal::ExecutableDesc desc = {
-        .codes = {{hal::KernelFormat::OpenClC, kEmptyKernel, {}}},
+        .codes = {{KernelFormat::OpenClC, kEmptyKernel, {}}},
         .entry_points = {{.name = "nothing",
                           .params = {hal::BufferParam{.name = "a", .min_bytes = kEmptyKernelBytes},
                                      hal::BufferParam{.name = "b",

@@ -39,7 +39,7 @@ double milliseconds_since(Clock::time_point start) {
 
 hal::ExecutableDesc convolution() {
   using hal::TextureParam;
-  return {.codes = {{hal::KernelFormat::OpenClC, kConvolution, {"-cl-std=CL1.2"}}},
+  return {.codes = {{KernelFormat::OpenClC, kConvolution, {"-cl-std=CL1.2"}}},
           .entry_points = {{.name = "conv2d_texture_kernel0",
                             .params = {TextureParam{.name = "data", .min_extent = {56, 896}},
                                        TextureParam{.name = "weight", .min_extent = {576, 16}},

@@ -13,6 +13,7 @@
 #include "compile/compile.h"
 #include "compile/package.h"
 #include "ir/text/lexer.h"
+#include "runtime/package/add_variants.h"
 #include "runtime/package/package_writer.h"
 #include "support/diagnostic.h"
 
@@ -29,7 +30,8 @@ its launch plan, as comments, and the source of each kernel; or a package (docs/
 the runtime loads. FILE is - for standard input.
 
   --target=TARGET  compile for this target, such as "opencl -device=adreno"; by default the
-                   target that a program at stage te names, or "opencl"
+                   target that a program at stage te names, or "opencl". Given several times, it
+                   makes a package for all of them: a device gets the first that it can run
   -o FILE          write to this file, a package if its name ends in .tlp; by default, and for -,
                    write the source to standard output
   --checked        make kernels test their indices; only for a program at stage te
@@ -41,7 +43,7 @@ exit codes: 0 success, 1 an error in the input, 2 in the command line, 3 in Texl
 
 struct Options {
   std::string input, output = "-";
-  std::optional<std::string> target;
+  std::vector<std::string> targets;
   bool checked = false, verify_each = false, help = false;
 };
 
@@ -57,7 +59,7 @@ Options parse_options(const std::vector<std::string>& arguments) {
     } else if (argument == "--verify-each") {
       options.verify_each = true;
     } else if (argument.starts_with(kTarget)) {
-      options.target = argument.substr(kTarget.size());
+      options.targets.push_back(argument.substr(kTarget.size()));
     } else if (argument == "-o") {
       if (++i == arguments.size()) throw UsageError{"-o takes the name of a file"};
       options.output = arguments[i];
@@ -74,9 +76,19 @@ Options parse_options(const std::vector<std::string>& arguments) {
   return options;
 }
 
-compile::SourceProgram parse(const Options& options, std::istream& in) {
-  return {std::make_shared<const lower::Lowering>(
-      parse_program(read_text(options.input, in), options.input, options.target))};
+// The program compiled for each of the targets, or for its own.
+std::vector<compile::CompiledModule> compiled(const Options& options, std::istream& in) {
+  const std::string text = read_text(options.input, in);
+  std::vector<std::optional<std::string>> targets(options.targets.begin(), options.targets.end());
+  if (targets.empty()) targets.emplace_back();
+  std::vector<compile::CompiledModule> modules;
+  for (const auto& target : targets) {
+    const compile::SourceProgram program{
+        std::make_shared<const lower::Lowering>(parse_program(text, options.input, target))};
+    modules.push_back(compile::compile(
+        program, {.checked = options.checked, .verify_each = options.verify_each}));
+  }
+  return modules;
 }
 
 // The start of the program's text, up to the kernels, is its launch plan.
@@ -87,27 +99,36 @@ std::string listing(const compile::CompiledModule& module) {
   for (size_t i = 0; i < module.kernels.size(); ++i) {
     const compile::CompiledKernel& kernel = module.kernels[i];
     text += fmt::format("\n// kernel {}, function {}\n{}",
-                        ir::spell_name(module.program.kernels[i].name), kernel.name, kernel.source);
+                        ir::spell_name(module.program.kernels[i].name), kernel.name,
+                        kernel.code->listing());
   }
   return text;
 }
 
 bool is_package(const std::string& file) { return file.ends_with(".tlp"); }
 
-void write_package(const compile::CompiledModule& module, const std::string& file) {
-  const Status status = runtime::write_package(compile::package_of(module, {}), file);
+void write_package(const std::vector<compile::CompiledModule>& modules, const std::string& file) {
+  runtime::Package package = compile::package_of(modules.front(), {});
+  for (size_t i = 1; i < modules.size(); ++i) {
+    const Status added = runtime::add_variants(package, compile::package_of(modules[i], {}));
+    if (!added.ok()) throw UsageError{added.message()};
+  }
+  const Status status = runtime::write_package(package, file);
   if (status.code() == StatusCode::Unavailable) throw UsageError{status.message()};
   if (!status.ok()) compile::refuse_module_file(status.message(), {});
 }
 
 void compile_file(const Options& options, std::istream& in, std::ostream& out, std::ostream& err) {
-  const compile::CompiledModule module = compile::compile(
-      parse(options, in), {.checked = options.checked, .verify_each = options.verify_each});
-  for (const Diagnostic& warning : module.warnings) err << render(warning) << "\n";
+  if (options.targets.size() > 1 && !is_package(options.output))
+    throw UsageError{"only a package is for several targets: -o FILE.tlp"};
+  const std::vector<compile::CompiledModule> modules = compiled(options, in);
+  for (const compile::CompiledModule& module : modules) {
+    for (const Diagnostic& warning : module.warnings) err << render(warning) << "\n";
+  }
   if (is_package(options.output)) {
-    write_package(module, options.output);
+    write_package(modules, options.output);
   } else {
-    write_text(options.output, listing(module), out);
+    write_text(options.output, listing(modules.front()), out);
   }
 }
 

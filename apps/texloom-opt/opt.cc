@@ -154,8 +154,8 @@ class Runner {
     } else if (options_.emit) {
       const codegen::Backend& backend = codegen::backend_of(lowering_.target.kind);
       check_dialect(backend);
-      for (const ir::Kernel& kernel : lowering_.program.kernels) {
-        out_ << backend.print(kernel, lowering_.program.foreign, lowering_.target).source;
+      for (const auto& code : backend.emit(lowering_.program, lowering_.target, [] {})) {
+        out_ << code.listing();
       }
     } else {
       out_ << text_of_program();

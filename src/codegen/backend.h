@@ -2,31 +2,40 @@
 #pragma once
 
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
-#include "codegen/c/printed_kernel.h"
+#include "codegen/compiled_code.h"
 #include "codegen/legalize/dialect.h"
 #include "ir/program.h"
 #include "ir/target/target.h"
 #include "lower/pass.h"
+#include "support/function_ref.h"
 
 namespace texloom::codegen {
 
-// A new backend is a new row in backend.cc, and one in compile/source_format.cc for the runtime.
+// A new backend is a new row in backend.cc.
 struct Backend {
   ir::TargetKind kind;
+  std::string_view driver;                // of the devices that run its kernels
+  std::span<const KernelFormat> formats;  // of the codes that it emits
   // What the kernel language can express on a target of this kind.
   Dialect (*dialect)(const ir::Target& target);
   // From stage Kernels to stage Legalized, for targets of this kind. Fails with UnsupportedType.
   const lower::Pass& legalize;
-  // Spells a kernel of a legalized program, with the program's foreign text before it.
-  PrintedKernel (*print)(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
-                         const ir::Target& target);
+  // Makes code of all kernels of a legalized program: each kernel is an entry of one code.
+  // `interruption` is called between kernels; an exception that it throws ends the work.
+  std::vector<CompiledCode> (*emit)(const ir::Program& program, const ir::Target& target,
+                                    FunctionRef<void()> interruption);
 };
 
 std::span<const Backend> backends();
 const Backend& backend_of(ir::TargetKind kind);
+// Of the kind with this name, such as "metal"; null if there is none.
+const Backend* find_backend(std::string_view kind);
+// Whether devices of the driver run the kernels of a backend. Other drivers run those of every kind
+// in the interpreter.
+bool has_backend(std::string_view driver);
 
 // Every pass for targets of this kind, in the order they run: the pipeline, then legalize.
 std::vector<lower::Pass> all_passes(ir::TargetKind kind);

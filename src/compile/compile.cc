@@ -10,8 +10,9 @@
 #include "codegen/backend.h"
 #include "compile/array_accesses.h"
 #include "compile/large_kernels.h"
-#include "compile/requirements.h"
+#include "compile/needs.h"
 #include "lower/pipeline.h"
+#include "support/check.h"
 #include "support/dump.h"
 
 namespace texloom::compile {
@@ -83,19 +84,39 @@ void check_images(const lower::Lowering& kernels) {
   }
 }
 
-CompiledModule print_kernels(lower::Lowering legalized, Interruption interruption) {
+// Symbols can be called where code is linked, and C text where it is compiled.
+void check_foreign(const lower::Lowering& kernels) {
+  const codegen::Dialect dialect = codegen::backend_of(kernels.target.kind).dialect(kernels.target);
+  for (const ir::Foreign& each : kernels.program.foreign) {
+    const bool is_text = !each.is_symbol();
+    if (dialect.foreign == (is_text ? codegen::ForeignCode::Text : codegen::ForeignCode::Symbols))
+      continue;
+    fail(each.location, Code::NotProvided,
+         is_text ? "declare the functions as symbols of a library"
+                 : "give the C text that defines it: foreign \"float f(float x) { ... }\"",
+         "{} {}", dialect.name,
+         is_text ? "has no C text" : fmt::format("has no linker, which '{}' needs", each.text));
+  }
+}
+
+CompiledModule emit_kernels(lower::Lowering legalized, Interruption interruption) {
   CompiledModule module;
   module.target = std::move(legalized.target);
   module.program = std::move(legalized.program);
   const codegen::Backend& backend = codegen::backend_of(module.target.kind);
-  for (const ir::Kernel& kernel : module.program.kernels) {
-    interruption();
-    auto [name, source] = backend.print(kernel, module.program.foreign, module.target);
-    module.kernels.push_back(
-        {std::move(name), kernel.grid, kernel.block, kernel.params, std::move(source)});
+  for (const ir::Kernel& kernel : module.program.kernels)
+    module.kernels.push_back({{}, kernel.grid, kernel.block, kernel.params, {}});
+  for (codegen::CompiledCode& each : backend.emit(module.program, module.target, interruption)) {
+    const auto code = std::make_shared<const codegen::CompiledCode>(std::move(each));
+    for (const codegen::CodeEntry& entry : code->entries) {
+      CompiledKernel& kernel = module.kernels[entry.kernel];
+      kernel.name = entry.name;
+      kernel.code = code;
+    }
   }
+  for (const CompiledKernel& kernel : module.kernels) TL_CHECK(kernel.code, "a kernel has no code");
   module.symbols = plan_symbols(module.program);
-  module.requirements = requirements_of(module.program, module.target);
+  module.features = features_of(module.program, module.target);
   module.array_accesses = array_accesses(module.program, computed_arrays(legalized));
   module.array_layouts = std::move(legalized.array_layouts);
   module.symbol_arguments = std::move(legalized.symbol_arguments);
@@ -125,12 +146,13 @@ lower::Lowering kernels_of(const SourceProgram& program, const CompileOptions& o
 
 CompiledModule generate(lower::Lowering kernels, Interruption interruption) {
   check_images(kernels);
+  check_foreign(kernels);
   const ir::Program program = kernels.program;
   const ir::Target target = kernels.target;
   lower::run_passes({&codegen::backend_of(target.kind).legalize, 1}, kernels,
                     [&](const lower::Pass&, const lower::Lowering&) { interruption(); });
   try {
-    return print_kernels(std::move(kernels), interruption);
+    return emit_kernels(std::move(kernels), interruption);
   } catch (const std::logic_error& error) {  // an InternalError, or one of the standard library
     throw with_dump(error,
                     fmt::format("--pass=legalize --emit={} --target='{}'", to_string(target.kind),

@@ -192,7 +192,7 @@ class InterpreterLoader final : public host::KernelLoader {
  public:
   explicit InterpreterLoader(const InterpreterLoaderOptions& options) : options_(options) {}
 
-  hal::KernelFormat format() const override { return hal::KernelFormat::Ir; }
+  KernelFormat format() const override { return KernelFormat::Ir; }
 
   Result<std::vector<std::shared_ptr<const host::Kernel>>> load(
       std::string_view code, std::span<const hal::EntryPoint> entries) const override {
@@ -229,16 +229,19 @@ class InterpreterLoader final : public host::KernelLoader {
   InterpreterLoaderOptions options_;
 };
 
-// The text of a program of only this kernel: each executable of a plan has one entry point.
-std::string text_of(const CompiledModule& module, size_t number, CodeLocations locations) {
+// The text of a program of only the kernels of this code.
+std::string text_of(const CompiledModule& module, const codegen::CompiledCode& code,
+                    CodeLocations locations) {
   ir::Program program;
   program.name = module.program.name;
   program.stage = module.program.stage;
   program.symbols = module.program.symbols;
   program.foreign = module.program.foreign;
   program.body = ir::make_empty();
-  program.kernels = {module.program.kernels[number]};
-  program.kernels.front().name = module.kernels[number].name;
+  for (const codegen::CodeEntry& entry : code.entries) {
+    program.kernels.push_back(module.program.kernels[entry.kernel]);
+    program.kernels.back().name = entry.name;
+  }
   return ir::to_string(program, {.locations = locations == CodeLocations::Keep});
 }
 
@@ -252,8 +255,10 @@ std::shared_ptr<const host::KernelLoader> make_interpreter_loader(
 void add_interpreted_code(const CompiledModule& module, runtime::LaunchPlan& plan,
                           CodeLocations locations) {
   for (size_t i = 0; i < module.kernels.size(); ++i) {
+    const codegen::CompiledCode& code = *module.kernels[i].code;
+    if (code.entries.front().kernel != i) continue;  // the code was added for an earlier kernel
     plan.modules[plan.kernels[i].module].codes.push_back(
-        {.format = hal::KernelFormat::Ir, .code = text_of(module, i, locations)});
+        {.format = KernelFormat::Ir, .code = text_of(module, code, locations)});
   }
 }
 

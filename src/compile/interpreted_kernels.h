@@ -26,8 +26,8 @@ struct InterpreterLoaderOptions {
 std::shared_ptr<const hal::host::KernelLoader> make_interpreter_loader(
     const InterpreterLoaderOptions& options = {});
 
-// Adds such code to each kernel of the module's launch plan, after its existing code: drivers of
-// devices use the first, and the driver `host` uses this one. Each kernel gets its own program.
+// Adds such code to each module of the launch plan, after its existing code: drivers of devices use
+// the first, and the driver `host` uses this one.
 // Without locations, reports name lines of that program instead of the user's, and the code does
 // not say where the user's files are.
 enum class CodeLocations : uint8_t { Keep, LeaveOut };

@@ -23,11 +23,16 @@ const lower::Unrolling* largest_unrolling(std::size_t kernel,
   return largest;
 }
 
+// The kernel's part of its source.
+std::size_t source_bytes(const CompiledKernel& kernel) {
+  return kernel.code->bytes.size() / kernel.code->entries.size();
+}
+
 Diagnostic warning_of(const CompiledKernel& kernel, const SourceLocation& location,
                       const lower::Unrolling* unrolling) {
   std::string message =
       fmt::format("the kernel '{}' has {} of source, which devices compile slowly", kernel.name,
-                  byte_text(kernel.source.size()));
+                  byte_text(source_bytes(kernel)));
   if (unrolling == nullptr) {
     return {Severity::Warning,
             Code::LargeKernel,
@@ -52,7 +57,7 @@ std::vector<Diagnostic> large_kernel_warnings(const CompiledModule& module,
                                               std::span<const lower::Unrolling> unrollings) {
   std::vector<Diagnostic> warnings;
   for (std::size_t i = 0; i < module.kernels.size(); ++i) {
-    if (module.kernels[i].source.size() <= kLargeSource) continue;
+    if (source_bytes(module.kernels[i]) <= kLargeSource) continue;
     warnings.push_back(warning_of(module.kernels[i], module.program.kernels[i].location,
                                   largest_unrolling(i, unrollings)));
   }

@@ -4,7 +4,6 @@
 #include <optional>
 #include <unordered_map>
 
-#include "compile/source_format.h"
 #include "ir/visit.h"
 #include "support/check.h"
 
@@ -105,8 +104,7 @@ class PlanMaker {
       if (i < arrays.size() && !param.is_symbolic())
         plan_.arguments.back().layout = tensor_layout(arrays[i]);
     }
-    for (size_t i = 0; i < module_.kernels.size(); ++i)
-      add_kernel(module_.kernels[i], module_.program.kernels[i]);
+    for (const CompiledKernel& kernel : module_.kernels) add_kernel(kernel);
     for (const Buffer& temporary : module_.program.temporaries)
       unused_.emplace(temporary.get(), add_temporary(temporary));
     const Stmt& body = module_.program.body;
@@ -138,10 +136,12 @@ class PlanMaker {
     });
   }
 
-  void add_kernel(const CompiledKernel& kernel, const Kernel& legalized) {
-    auto [format, build_options] = source_format(legalized, module_.target);
-    runtime::KernelSpec spec{.module = static_cast<uint32_t>(plan_.modules.size()), .entry = {}};
-    plan_.modules.push_back({{{format, kernel.source, std::move(build_options)}}});
+  void add_kernel(const CompiledKernel& kernel) {
+    const codegen::CompiledCode& code = *kernel.code;
+    const auto next = static_cast<uint32_t>(plan_.modules.size());
+    const auto [known, added] = modules_.emplace(&code, next);
+    if (added) plan_.modules.push_back({{{code.format, code.bytes, code.options}}});
+    runtime::KernelSpec spec{.module = known->second, .entry = {}};
     spec.entry.name = kernel.name;
     for (const KernelParam& p : kernel.params) spec.entry.params.push_back(kernel_param(p));
     std::transform(kernel.block.begin(), kernel.block.end(), spec.entry.workgroup_size.begin(),
@@ -230,6 +230,7 @@ class PlanMaker {
   const PlanSymbols& symbols_;
   runtime::LaunchPlan plan_;
   std::vector<Buffer> temporaries_;
+  std::unordered_map<const codegen::CompiledCode*, uint32_t> modules_;  // numbers of those added
   std::unordered_map<const BufferNode*, uint32_t> unused_;  // numbers of those not allocated yet
   Exprs loops_;  // variables of the enclosing loops, outermost first
 };

@@ -1,38 +1,31 @@
-// Describes a compiled program: the sources of its kernels, and all information that a launch plan
-// and a caller need. Every backend produces this form.
+// Describes a compiled program: the code of its kernels, and all information that a launch plan and
+// a caller need. Every backend produces this form.
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "codegen/compiled_code.h"
 #include "compile/operation_count.h"
 #include "compile/plan_symbols.h"
 #include "ir/layout/layout.h"
 #include "ir/program.h"
 #include "ir/target/target.h"
 #include "lower/lowering.h"
+#include "runtime/package/needs.h"
 #include "support/diagnostic.h"
 
 namespace texloom::compile {
 
 struct CompiledKernel {
-  std::string name;                       // of the kernel function in `source`
+  std::string name;                       // of its function in the code
   std::array<ir::Expr, 3> grid;           // in blocks; times `block` it is the global size
   std::array<int64_t, 3> block{1, 1, 1};  // threads of a block
   std::vector<ir::KernelParam> params;    // the arguments, in order
-  std::string source;                     // in the backend's language, one kernel function
-};
-
-// Optional device features that the kernels use. A target may have features that its kernels do not
-// use.
-struct Requirements {
-  bool images = false;
-  bool float64 = false;
-  bool float16_arithmetic = false;
-
-  bool operator==(const Requirements&) const = default;
+  std::shared_ptr<const codegen::CompiledCode> code;  // it may have other entries, too
 };
 
 struct CompiledModule {
@@ -40,7 +33,8 @@ struct CompiledModule {
   ir::Program program;                  // at stage Legalized: its body is the launch plan
   std::vector<CompiledKernel> kernels;  // in the order of program.kernels
   PlanSymbols symbols;                  // of `program`
-  Requirements requirements;
+  // Optional features of devices that the kernels use. A target may have others, too.
+  runtime::VariantNeeds features;
 
   // The arguments of a call. Empty in a module that generate() makes, since a program of kernels
   // does not specify them.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -13,7 +14,7 @@
 #include "compile/array_accesses.h"
 #include "compile/interpreted_kernels.h"
 #include "compile/launch_plan.h"
-#include "compile/requirements.h"
+#include "compile/needs.h"
 #include "ir/text/parse.h"
 #include "ir/text/parse_layout.h"
 #include "ir/visit.h"
@@ -73,38 +74,6 @@ std::vector<runtime::PackageNumber> numbers_of(const CompiledModule& module) {
                        element_type(argument.type)});
   }
   return numbers;
-}
-
-uint64_t shared_bytes(const Kernel& kernel) {
-  uint64_t bytes = 0;
-  walk(kernel.body, [&](const Allocate& n) {
-    if (n.buffer->memory == MemoryScope::Shared)
-      bytes += static_cast<uint64_t>(n.buffer->layout.col_count() * n.buffer->type.bytes());
-  });
-  return bytes;
-}
-
-runtime::VariantNeeds needs_of(const CompiledModule& module, const runtime::LaunchPlan& plan) {
-  runtime::VariantNeeds needs{.images = module.requirements.images,
-                              .float64 = module.requirements.float64,
-                              .float16_arithmetic = module.requirements.float16_arithmetic};
-  for (const auto* tensors : {&plan.arguments, &plan.temporaries}) {
-    for (const runtime::TensorSpec& tensor : *tensors) {
-      if (const auto* texture = std::get_if<runtime::TextureStorage>(&tensor.storage)) {
-        needs.max_image_width = std::max(needs.max_image_width, texture->extent.width);
-        needs.max_image_height = std::max(needs.max_image_height, texture->extent.height);
-      } else {
-        needs.buffer_bytes = std::max(needs.buffer_bytes, runtime::bytes_of(tensor.storage));
-      }
-    }
-  }
-  for (const runtime::KernelSpec& kernel : plan.kernels) {
-    const auto& [x, y, z] = kernel.entry.workgroup_size;
-    needs.max_work_group_size = std::max(needs.max_work_group_size, x * y * z);
-  }
-  for (const Kernel& kernel : module.program.kernels)
-    needs.local_bytes = std::max(needs.local_bytes, shared_bytes(kernel));
-  return needs;
 }
 
 // Adds the arguments of the module as tensors, and where they are.
@@ -195,6 +164,22 @@ std::vector<lower::SymbolArgument> loaded_numbers(const runtime::Package& packag
   return arguments;
 }
 
+// The code that the compiler made for each module of the plan: the first one.
+std::vector<std::shared_ptr<const codegen::CompiledCode>> loaded_codes(
+    const runtime::LaunchPlan& plan) {
+  std::vector<codegen::CompiledCode> codes;
+  for (const runtime::ModuleSpec& module : plan.modules) {
+    const hal::KernelCode& first = module.codes.front();
+    codes.push_back({.format = first.format, .bytes = first.code, .options = first.build_options});
+  }
+  for (size_t i = 0; i < plan.kernels.size(); ++i)
+    codes[plan.kernels[i].module].entries.push_back({i, plan.kernels[i].entry.name});
+  std::vector<std::shared_ptr<const codegen::CompiledCode>> shared;
+  for (codegen::CompiledCode& code : codes)
+    shared.push_back(std::make_shared<const codegen::CompiledCode>(std::move(code)));
+  return shared;
+}
+
 // The names and kernels of the module as a reader of its text has them: printing makes names unique
 // in the program, so otherwise a function that was loaded would be stored with other names.
 CompiledModule reread(const CompiledModule& module, const std::string& text) {
@@ -226,7 +211,8 @@ runtime::Package package_of(const CompiledModule& module, const SourceLocation& 
   package.name = module.program.name;
   variant.target = to_string(module.target);
   variant.plan = make_launch_plan(module);
-  variant.needs = needs_of(module, variant.plan);
+  const CompiledModule* modules[] = {&module};
+  variant.needs = needs_of(variant.plan, modules);
   variant.nodes.assign(variant.plan.steps.size(), 0U);
   variant.program = to_string(module.program);
   add_interpreted_code(reread(module, variant.program), variant.plan, CodeLocations::LeaveOut);
@@ -259,16 +245,16 @@ CompiledModule module_of(const runtime::Package& package, const std::string& fil
         where);
   }
   load_arrays(package, module, where);
+  const std::vector<std::shared_ptr<const codegen::CompiledCode>> codes = loaded_codes(plan);
   for (size_t i = 0; i < plan.kernels.size(); ++i) {
     const Kernel& kernel = program.kernels[i];
-    const std::string& source = plan.modules[plan.kernels[i].module].codes.front().code;
-    module.kernels.push_back(
-        {plan.kernels[i].entry.name, kernel.grid, kernel.block, kernel.params, source});
+    module.kernels.push_back({plan.kernels[i].entry.name, kernel.grid, kernel.block, kernel.params,
+                              codes[plan.kernels[i].module]});
   }
   if (package.operations) module.operations = OperationCount{{*package.operations}};
   module.symbols = plan_symbols(program);
   module.symbol_arguments = loaded_numbers(package, module, where);
-  module.requirements = requirements_of(program, module.target);
+  module.features = features_of(program, module.target);
   if (const Expr scalar = find_scalar_without_value(module.symbols, module.symbol_arguments)) {
     refuse_module_file(fmt::format("no argument says what '{}' is", as<Var>(scalar)->name), where);
   }

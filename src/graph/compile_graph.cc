@@ -7,9 +7,10 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "compile/needs.h"
 #include "graph/assembly.h"
-#include "graph/needs.h"
 #include "graph/passes/seal.h"
 #include "graph/scopes/decide.h"
 #include "graph/scopes/invocations.h"
@@ -63,7 +64,9 @@ runtime::Package package_of(const Graph& graph, const Offers& offers, Assembly& 
   package.outputs = graph.outputs;
   runtime::PackageVariant& variant = package.variants.emplace_back();
   variant.target = ir::to_string(graph.target);
-  variant.needs = needs_of(assembly.plan, sites);
+  std::vector<const compile::CompiledModule*> modules;
+  for (const auto& [signature, site] : sites.all()) modules.push_back(&site->module);
+  variant.needs = compile::needs_of(assembly.plan, modules);
   variant.stores = stores_of(offers, assembly);
   for (const auto& value : assembly.values) variant.constants.push_back({*value});
   variant.nodes = std::move(assembly.nodes);

@@ -43,6 +43,7 @@
 // Every node knows the line of the user's program that it came from; passes preserve it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -91,6 +92,36 @@ struct Kernel {
   SourceLocation location;
 };
 
+// A parameter of a foreign function: a scalar, or a pointer to elements of the type.
+struct ForeignParam {
+  Type type;
+  bool is_pointer = false;
+
+  bool operator==(const ForeignParam&) const = default;
+};
+
+// Code from outside of the IR, which defines functions that kernels call.
+struct Foreign {
+  enum class Kind : uint8_t {
+    Text,    // C: it goes once in front of the kernels' source
+    Symbol,  // a function of a library that the kernels' code is linked with
+  };
+  Kind kind = Kind::Text;
+  std::string text;  // the C text, or the name of the symbol
+  // Of a symbol: its signature, and the library that has its code.
+  std::vector<ForeignParam> params = {};
+  Type result = kInt32;
+  std::string library = {};
+  SourceLocation location = {};
+
+  bool is_symbol() const { return kind == Kind::Symbol; }
+  // Wherever they stand.
+  bool operator==(const Foreign& other) const {
+    return kind == other.kind && text == other.text && params == other.params &&
+           result == other.result && library == other.library;
+  }
+};
+
 // A symbol is a scalar variable with one value for each call: an extent of the call's arrays, or an
 // argument. Extents may contain int32 symbols, which are then at most 2^30. Extents of parameters
 // are at least 1, and an array of symbolic extents has at most 2^30 elements: each call checks it.
@@ -109,8 +140,14 @@ struct Program {
   // many as there are stages. An Allocate in the body is memory that each iteration of a loop
   // allocates again.
   std::vector<Buffer> temporaries = {};
-  // C texts that define the foreign functions: each goes once in front of the kernels' source.
-  std::vector<std::string> foreign = {};
+  std::vector<Foreign> foreign = {};  // what defines the foreign functions
+
+  // The declaration of a function as a symbol; null if there is none.
+  const Foreign* symbol_named(std::string_view function) const {
+    const auto found = std::ranges::find_if(
+        foreign, [&](const Foreign& each) { return each.is_symbol() && each.text == function; });
+    return found == foreign.end() ? nullptr : &*found;
+  }
 };
 
 struct PrintOptions {

@@ -11,7 +11,7 @@ namespace texloom::ir {
 enum class TypeCode : uint8_t { Int, UInt, Float, BFloat };
 
 // The largest number of lanes of a vector.
-inline constexpr int kMaxLanes = 16;
+inline constexpr int kMaxLanes = 64;
 
 // A scalar (lanes == 1) or a vector of up to kMaxLanes lanes. A bool is an unsigned integer
 // of one bit.

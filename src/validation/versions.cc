@@ -125,9 +125,7 @@ void run_versions(const lower::Lowering& lowering, const Invocation& call, int64
   lowered = lower::lower(std::move(lowered), run_after);
   const codegen::Backend& backend = codegen::backend_of(lowering.target.kind);
   lower::run_passes({&backend.legalize, 1}, lowered, run_after);
-  for (const ir::Kernel& kernel : lowered.program.kernels) {
-    backend.print(kernel, lowered.program.foreign, lowering.target);
-  }
+  backend.emit(lowered.program, lowering.target, [] {});
 }
 
 }  // namespace texloom::validation

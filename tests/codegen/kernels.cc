@@ -89,7 +89,7 @@ ir::Program TestKernel::program(const Stmt& body) const {
 
 std::string source_of(const ir::Program& program) {
   expect_round_trips(program);
-  const std::string source = compile::generate(program, {}).kernels.front().source;
+  const std::string source = compile::generate(program, {}).kernels.front().code->bytes;
   EXPECT_EQ(build_log(source), "");
   return source;
 }

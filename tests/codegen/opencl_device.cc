@@ -151,7 +151,7 @@ std::string build_log(const std::string& source) {
 
 void run(const compile::CompiledKernel& kernel, std::vector<HostArray>& arguments) {
   const Device& d = device();
-  const BuiltProgram built = build(kernel.source);
+  const BuiltProgram built = build(kernel.code->bytes);
   ASSERT_EQ(built.log, "");
   cl_int status = CL_SUCCESS;
   cl_kernel function = d.clCreateKernel(built.program, kernel.name.c_str(), &status);

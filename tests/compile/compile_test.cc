@@ -13,8 +13,8 @@
 #include "compile/bad_indices.h"
 #include "compile/interpreted_kernels.h"
 #include "compile/launch_plan.h"
+#include "compile/needs.h"
 #include "compile/package.h"
-#include "compile/requirements.h"
 #include "lower/te_text.h"
 #include "runtime/drivers/host/driver.h"
 #include "runtime/executor/device_program.h"
@@ -127,6 +127,27 @@ TEST_F(Compiled, RunsFromItsPackage) {
   expect_chain_of(module);
 }
 
+// A code may have several kernels: then they are one module of the plan, which the device builds
+// once, in its own format and in that of the interpreter.
+TEST_F(Compiled, SeveralKernelsInOneCode) {
+  CompiledModule module = compile(parsed(kChain));
+  codegen::CompiledCode both = *module.kernels[0].code;
+  both.bytes += module.kernels[1].code->bytes;
+  both.entries.push_back({1, module.kernels[1].name});
+  for (CompiledKernel& kernel : module.kernels)
+    kernel.code = std::make_shared<const codegen::CompiledCode>(both);
+  module.kernels[1].code = module.kernels[0].code;
+  expect_chain_of(module);
+  const runtime::Package package = package_of(module, {});
+  ASSERT_EQ(package.variants[0].plan.modules.size(), 1U);
+  EXPECT_EQ(package.variants[0].plan.modules[0].codes.size(), 2U);
+  const CompiledModule loaded = module_of(package, "chain.tlp", {});
+  EXPECT_EQ(loaded.kernels[0].code, loaded.kernels[1].code);
+  EXPECT_EQ(loaded.kernels[0].code->entries.size(), 2U);
+  open_host();
+  expect_chain_of(loaded);
+}
+
 // The plan of a package runs without the compiler, on a device of its target and, since it has
 // kernels in the text form, on the host.
 TEST_F(Compiled, PackagesHaveCodeForTheInterpreter) {
@@ -134,11 +155,11 @@ TEST_F(Compiled, PackagesHaveCodeForTheInterpreter) {
   ASSERT_EQ(package.variants.size(), 1U);
   for (const runtime::ModuleSpec& code : package.variants[0].plan.modules) {
     ASSERT_EQ(code.codes.size(), 2U);
-    EXPECT_EQ(code.codes[0].format, hal::KernelFormat::OpenClC);
-    EXPECT_EQ(code.codes[1].format, hal::KernelFormat::Ir);
+    EXPECT_EQ(code.codes[0].format, KernelFormat::OpenClC);
+    EXPECT_EQ(code.codes[1].format, KernelFormat::Ir);
   }
-  EXPECT_EQ(package.variants[0].needs.max_work_group_size, 4U);
-  EXPECT_EQ(package.variants[0].needs.buffer_bytes, 40U);
+  EXPECT_EQ(package.variants[0].needs.of(runtime::need::kMaxWorkGroupSize), 4U);
+  EXPECT_EQ(package.variants[0].needs.of(runtime::need::kBufferBytes), 40U);
 }
 
 // The source of a package for Metal says which language it is in. It states the width of
@@ -151,7 +172,7 @@ TEST_F(Compiled, PackagesForMetalHaveItsLanguage) {
     const SourceProgram program{std::make_shared<const lower::Lowering>(std::move(schedule))};
     const runtime::Package package = package_of(compile(program), {});
     const hal::KernelCode& code = package.variants[0].plan.modules[0].codes[0];
-    EXPECT_EQ(code.format, hal::KernelFormat::Msl);
+    EXPECT_EQ(code.format, KernelFormat::Msl);
     return code.build_options;
   };
   EXPECT_THAT(options_of("metal"), ElementsAre("-std=metal2.3"));
@@ -229,7 +250,7 @@ TEST(Compile, IsInterrupted) {
 TEST(Compile, RequiresHalfArithmeticWhereItIsUsed) {
   constexpr std::string_view kHalf = "opencl -float16_arithmetic=1";
   const auto in_half = for_target(parsed(kChain), ir::parse_target(kHalf, {}));
-  EXPECT_EQ(compile(*in_half).requirements, Requirements{});
+  EXPECT_EQ(compile(*in_half).features, runtime::VariantNeeds{});
   std::string text(kChain);
   const auto replace_all = [&](std::string_view from, std::string_view to) {
     for (size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
@@ -240,12 +261,12 @@ TEST(Compile, RequiresHalfArithmeticWhereItIsUsed) {
   replace_all("2.0", "float16(2.0)");
   const auto half = for_target(parsed(text), ir::parse_target(kHalf, {}));
   const CompiledModule module = compile(*half);
-  EXPECT_TRUE(module.requirements.float16_arithmetic);
+  EXPECT_EQ(module.features.of(runtime::need::kFloat16Arithmetic), 1U);
   hal::DeviceInfo device;
   device.name = "plain";
-  EXPECT_EQ(code_of([&] { check_requirements(module, device, {}); }), Code::UnsupportedType);
+  EXPECT_EQ(code_of([&] { check_device(module, device, {}); }), Code::UnsupportedType);
   device.features.float16_arithmetic = true;
-  check_requirements(module, device, {});
+  check_device(module, device, {});
 }
 
 TEST(Compile, RequiresTheFeaturesThatKernelsUse) {
@@ -255,11 +276,11 @@ TEST(Compile, RequiresTheFeaturesThatKernelsUse) {
     text.replace(text.find(constant), 3, fmt::format("float64({})", constant));
   }
   const CompiledModule module = compile(parsed(text));
-  EXPECT_EQ(module.requirements, Requirements{.float64 = true});
+  EXPECT_EQ(module.features, (runtime::VariantNeeds{{runtime::need::kFloat64, 1}}));
   hal::DeviceInfo device;
-  EXPECT_EQ(code_of([&] { check_requirements(module, device, {}); }), Code::UnsupportedType);
+  EXPECT_EQ(code_of([&] { check_device(module, device, {}); }), Code::UnsupportedType);
   device.features.float64 = true;
-  check_requirements(module, device, {});
+  check_device(module, device, {});
 }
 
 // The parts of a package may each be right, and yet not fit each other.

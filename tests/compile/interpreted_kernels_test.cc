@@ -118,7 +118,7 @@ class InterpretedKernels : public hal::DeviceTest {
   Result<std::shared_ptr<hal::Executable>> build(std::string_view text,
                                                  hal::EntryPoint entry) const {
     return device_->create_executable(
-        {.codes = {{.format = hal::KernelFormat::Ir, .code = std::string(text)}},
+        {.codes = {{.format = KernelFormat::Ir, .code = std::string(text)}},
          .entry_points = {std::move(entry)}});
   }
 

@@ -146,9 +146,9 @@ FAULTS = (
     ),
     Fault(
         "a floor division of a negative number rounds towards zero",
-        LEGALIZE + "integer_arithmetic.cc",
-        "return interval.min >= 0 && holds(e->type, interval);",
-        "return holds(e->type, interval) || interval.min < 0;",
+        LEGALIZE + "integer_divisions.cc",
+        "return interval.min >= 0 && interval.bounded()",
+        "return interval.min < 0 || interval.bounded()",
     ),
 )
 

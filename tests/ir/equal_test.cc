@@ -284,7 +284,7 @@ TEST(EqualPrograms, UpToWhatTheyDefine) {
   EXPECT_FALSE(equal(p, program(4, Access::Read, "main")));
   EXPECT_FALSE(equal(p, program(4, Access::Write, "other")));
   Program with_text = p;
-  with_text.foreign = {"int f();"};
+  with_text.foreign = {{.text = "int f();"}};
   EXPECT_FALSE(equal(p, with_text));
   Program without = p;
   without.kernels.clear();

@@ -196,14 +196,13 @@ py::object workspace(const runtime::LaunchPlan& plan) {
 
 py::dict needs(const runtime::VariantNeeds& needs) {
   py::dict result;
-  result["images"] = needs.images;
-  result["float64"] = needs.float64;
-  result["float16_arithmetic"] = needs.float16_arithmetic;
-  result["max_image_width"] = needs.max_image_width;
-  result["max_image_height"] = needs.max_image_height;
-  result["max_work_group_size"] = needs.max_work_group_size;
-  result["local_bytes"] = needs.local_bytes;
-  result["buffer_bytes"] = needs.buffer_bytes;
+  for (const runtime::KnownNeed& known : runtime::known_needs()) {
+    const std::uint64_t least = needs.of(known.name);
+    result[py::str(name(known.name))] = known.is_feature ? py::cast(least != 0) : py::cast(least);
+  }
+  for (const auto& [extension, least] : needs.all()) {
+    if (!result.contains(extension.c_str())) result[py::str(extension)] = true;
+  }
   return result;
 }
 

@@ -2,12 +2,14 @@
 
 #include <pybind11/stl.h>
 
+#include "codegen/backend.h"
 #include "core/handles.h"
 #include "ir/layout/layout_fold.h"
 #include "ir/layout/layout_pattern.h"
 #include "ir/target/presets.h"
 #include "ir/target/target.h"
 #include "schedule/storage.h"
+#include "support/check.h"
 
 namespace texloom::python {
 
@@ -95,6 +97,12 @@ void bind_targets(py::module_& m) {
   m.def("fits_image", fits_image);
   m.def("target_kinds", target_kinds);
   m.def("target_devices", target_devices);
+  // The driver of the devices that run kernels for targets of a kind.
+  m.def("driver_of_kind", [](const std::string& kind) {
+    const codegen::Backend* backend = codegen::find_backend(kind);
+    TL_CHECK(backend != nullptr, kind);
+    return std::string(backend->driver);
+  });
 }
 
 }  // namespace texloom::python

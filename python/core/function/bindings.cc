@@ -99,7 +99,7 @@ void bind_kernel(py::module_& m) {
           "block", [](const PyKernel& k) { return py::tuple(py::cast(k.get().block)); },
           "Threads of a block along x, y and z.")
       .def_property_readonly(
-          "source", [](const PyKernel& k) { return k.get().source; },
+          "source", [](const PyKernel& k) { return k.get().code->listing(); },
           "The source, in the language of the target.")
       .def_property_readonly(
           "args",
@@ -190,7 +190,7 @@ void bind_contents(FunctionClass& function) {
           "get_source",
           [](const PyFunction& f) {
             std::string text;
-            for (const auto& kernel : f.module.kernels) text += kernel.source + "\n";
+            for (const auto& kernel : f.module.kernels) text += kernel.code->listing() + "\n";
             return text;
           },
           "Return the source of all kernels.")

@@ -7,7 +7,7 @@
 #include "compile/bad_indices.h"
 #include "compile/interpreted_kernels.h"
 #include "compile/launch_plan.h"
-#include "compile/requirements.h"
+#include "compile/needs.h"
 #include "core/function/scalar_arguments.h"
 #include "core/runtime/arrays.h"
 #include "core/runtime/open_devices.h"
@@ -72,7 +72,7 @@ class BuildWait {
     }
     const compile::CompiledKernel& kernel = module_.kernels[at.current];
     if (!interrupt_)
-      notice_.show_compiling(KernelWork::Compile, at, kernel.name, kernel.source.size());
+      notice_.show_compiling(KernelWork::Compile, at, kernel.name, kernel.code->bytes.size());
     return !interrupt_;
   }
 
@@ -175,7 +175,7 @@ bool has_symbolic_texture(const Program& program) {
 void run(PyFunction& f, CallArguments arguments, int times, const SourceLocation& where) {
   const PyDevice& on = *arguments.device;
   const std::shared_ptr<hal::Device>& device = open_device(on);
-  compile::check_requirements(f.module, device->info(), where);
+  compile::check_device(f.module, device->info(), where);
   const hal::HostSpan span(device->options().profile.get(), f.module.program.name);
   const SharedProgram program = program_on(f, on, device);
   std::vector<hal::Binding>& bindings = arguments.bindings;

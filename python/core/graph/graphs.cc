@@ -25,6 +25,7 @@
 #include "core/runtime/released_lock.h"
 #include "graph/compile_graph.h"
 #include "graph/text/text.h"
+#include "runtime/package/add_variants.h"
 #include "runtime/package/package_file.h"
 #include "runtime/package/package_writer.h"
 #include "schedule/storage.h"
@@ -211,8 +212,15 @@ void bind_graphs(py::module_& m) {
   compiled
       .def("save",
            [](const PyCompiledGraph& g, const py::bytes& path,
-              const std::map<std::string, std::string>& metadata) {
+              const std::map<std::string, std::string>& metadata,
+              const std::vector<std::shared_ptr<PyCompiledGraph>>& others) {
              runtime::Package package = g.compiled.package;
+             for (const auto& other : others) {
+               const Status added = runtime::add_variants(package, other->compiled.package);
+               if (!added.ok())
+                 fail(user_location(), Code::BadGraph,
+                      "compile both from one model with the same options", "{}", added.message());
+             }
              for (const auto& [name, text] : metadata) {
                if (std::ranges::find(package.metadata, name, &runtime::Attribute::name) ==
                    package.metadata.end())

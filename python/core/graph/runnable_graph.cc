@@ -1,14 +1,15 @@
 #include "core/graph/runnable_graph.h"
 
+#include "codegen/backend.h"
 #include "core/runtime/open_devices.h"
 
 namespace texloom::python {
 
 std::string driver_of(const runtime::Package& package) {
-  // The first word of a target is its kind, which has the name of a driver.
+  // The first word of a target is its kind.
   const std::string& target = package.variants.front().target;
-  const std::string kind = target.substr(0, target.find(' '));
-  return kind.empty() ? PyDevice().driver : kind;
+  const codegen::Backend* backend = codegen::find_backend(target.substr(0, target.find(' ')));
+  return backend == nullptr ? PyDevice().driver : std::string(backend->driver);
 }
 
 GraphArrays::GraphArrays(const std::vector<pybind11::array>& given) {

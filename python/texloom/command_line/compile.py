@@ -46,7 +46,17 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "package has a metallib beside each source (needs xcrun, of Xcode)",
     )
     parser.add_argument("--json", action="store_true", help="write what was decided as JSON")
+    parser.set_defaults(targets=[])
     return parser.parse_args(arguments)
+
+
+def _models(options: argparse.Namespace) -> list[Model]:
+    """Compile the model for each target, in order."""
+    models = []
+    for target in options.targets or [options.target]:
+        given = argparse.Namespace(**{**vars(options), "target": target})
+        models.append(compile_model(options.model, given, Progress("compile")))
+    return models
 
 
 def _compile(options: argparse.Namespace) -> int:
@@ -58,11 +68,11 @@ def _compile(options: argparse.Namespace) -> int:
     if options.metallib:
         _refuse_other_than_metal(options)
         find_xcrun()
-    model = compile_model(options.model, options, Progress("compile"))
+    model, *others = _models(options)
     if options.metallib:
         _save_with_metallibs(model, output)
     else:
-        model.save(output)
+        model.save(output, others)
     seconds = time.monotonic() - begin
     summary = model.summary or {}
     sizes = {"workspace_bytes": 0, "constant_bytes": 0, "launches": 0, "signatures": 0}
@@ -108,6 +118,12 @@ def _compile(options: argparse.Namespace) -> int:
 
 
 def _refuse_other_than_metal(options: argparse.Namespace) -> None:
+    if len(options.targets) > 1:
+        refuse(
+            "BadDirectiveArgument",
+            "--metallib is for one target, Metal",
+            "give --target metal alone, or leave out --metallib",
+        )
     kind = resolve(target_of(options)).kind
     if kind != "metal":
         refuse(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from ..costs import open_costs
 from ..device_kinds import present
 from ..errors import refuse
@@ -26,6 +27,21 @@ _SHAPE = re.compile(r"(?P<name>.+)=(?P<extents>\d+(?:[x,]\d+)*|)")
 _MAGIC = b"TXLP"
 
 
+class _Targets(argparse.Action):
+    """Keeps the first target, and all of them as ``targets``."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Take a target."""
+        namespace.targets = [*getattr(namespace, "targets", []), values]
+        namespace.target = namespace.targets[0]
+
+
 def add_compile_arguments(parser: argparse.ArgumentParser, *, runs: bool = True) -> None:
     """Add the options that say how an ONNX model is compiled.
 
@@ -39,11 +55,14 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, runs: bool = True)
             help='such as "opencl:1"; `texloom devices` lists them (default: the first one of the '
             "kind that the kernels are for)",
         )
+    for_several = "" if runs else "; may be repeated, for a package that suits several devices"
     parser.add_argument(
         "--target",
         metavar="TARGET",
+        action="store" if runs else _Targets,
         help='such as "opencl -device=adreno"; "opencl:0", or another device of this machine, '
-        "stands for its target (default: that of the device that runs or measures, else opencl)",
+        "stands for its target (default: that of the device that runs or measures, else opencl)"
+        + for_several,
     )
     parser.add_argument(
         "--shape",
@@ -167,7 +186,7 @@ def _first(options: argparse.Namespace) -> str:
     """Return the first device of the kind that the package, or the target, is for."""
     if is_package(options.model):
         return f"{load_package(options.model).default_device.driver}:0"
-    return f"{resolve(options.target).kind}:0"
+    return f"{_core.driver_of_kind(resolve(options.target).kind)}:0"
 
 
 def target_of(options: argparse.Namespace) -> str | Target | None:

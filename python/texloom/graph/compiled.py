@@ -137,7 +137,12 @@ class CompiledGraph(RunnableGraph):
         super().__init__(core, inputs, outputs)
         self._choice = choice
 
-    def save(self, path: str | PathLike[str], metadata: Mapping[str, str] | None = None) -> None:
+    def save(
+        self,
+        path: str | PathLike[str],
+        metadata: Mapping[str, str] | None = None,
+        others: Sequence[CompiledGraph] = (),
+    ) -> None:
         """Write the package, with its constants, to a file; an earlier one is replaced.
 
         Parameters
@@ -146,11 +151,14 @@ class CompiledGraph(RunnableGraph):
         metadata : mapping of str to str, optional
             What programs that load the package may want to know, such as the names of classes.
             What :meth:`Graph.compile` wrote under such a name, as ``scopes``, stays.
+        others : sequence of CompiledGraph
+            The same graph compiled for other targets. A device runs the first of all that it can.
 
         Raises
         ------
         TVMError
-            TL5018 if the file cannot be written, TL2040 for metadata that is not text.
+            TL5018 if the file cannot be written, TL2040 for metadata that is not text, TL3040 if the
+            inputs or outputs of graphs differ.
         """
         texts = dict(metadata or {})
         for name, text in texts.items():
@@ -160,7 +168,7 @@ class CompiledGraph(RunnableGraph):
                     f"the metadata {name!r}: {text!r} is no text with a name",
                     "give texts by name, such as {'license': 'MIT'}",
                 )
-        self._core.save(fsencode(path), texts)
+        self._core.save(fsencode(path), texts, [each._core for each in others])
 
     @property
     def summary(self) -> dict[str, Any]:

@@ -9,6 +9,16 @@ from typing import Any
 View = dict[str, Any]
 _INDENT = "  "
 _LONGEST = 80  # characters of a metadatum
+_KNOWN_NEEDS = (
+    "images",
+    "float64",
+    "float16_arithmetic",
+    "max_image_width",
+    "max_image_height",
+    "max_work_group_size",
+    "local_bytes",
+    "buffer_bytes",
+)
 
 
 def counted(count: int, noun: str, ending: str = "s") -> str:
@@ -80,6 +90,7 @@ def _needs(needs: View) -> str:
         parts.append(f"{_bytes(needs['local_bytes'])} of local memory")
     if needs["buffer_bytes"]:
         parts.append(f"a buffer of {_bytes(needs['buffer_bytes'])}")
+    parts += [name for name in needs if name not in _KNOWN_NEEDS]  # extensions
     return ", ".join(parts) or "nothing special"
 
 

@@ -194,11 +194,17 @@ class Model:
         )
         return made.fixed(others)
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], others: Sequence[Model] = ()) -> None:
         """Write a package with the model's names of inputs and outputs; see `texloom.graph.load`.
 
         It also has the model's metadata. An earlier file of that name is replaced, once the new one
         is complete.
+
+        Parameters
+        ----------
+        path : str or path
+        others : sequence of Model
+            The same model compiled for other targets. A device runs the first of all that it can.
 
         Raises
         ------
@@ -209,7 +215,8 @@ class Model:
             TL5018 if the file cannot be written.
         """
         metadata = {each.key: each.value for each in self._model.metadata_props if each.key}
-        self._specializer.for_packages().save(path, self.inputs, metadata)
+        parts = [each._specializer.for_packages() for each in others]
+        self._specializer.for_packages().save(path, self.inputs, metadata, parts)
 
     def __str__(self) -> str:
         """Return what is compiled: the inputs, the outputs and the graph of each variant."""

@@ -124,9 +124,13 @@ class Specialization:
         return {name: value.computed(array_of) for name, value in self._outputs.items()}
 
     def save(
-        self, path: str | PathLike[str], inputs: Sequence[str], metadata: Mapping[str, str]
+        self,
+        path: str | PathLike[str],
+        inputs: Sequence[str],
+        metadata: Mapping[str, str],
+        others: Sequence[Specialization] = (),
     ) -> None:
-        """Write a package for these inputs."""
+        """Write a package for these inputs, which has the graphs of `others`, too."""
         empty = [name for name in inputs if name not in self._inputs]
         if empty:
             refuse_model(f"the input {empty[0]!r} has no elements", "remove it from the model")
@@ -134,7 +138,8 @@ class Specialization:
             if not value.is_tensor:
                 refuse_model(f"the output {name!r} is no tensor", "packages have only tensors")
         assert self.graph is not None  # a model has an output
-        self.graph.save(path, metadata)
+        graphs = [each.graph for each in others if each.graph is not None]
+        self.graph.save(path, metadata, graphs)
 
     def __str__(self) -> str:
         """Return the outputs and the summary of the graph."""

@@ -7,7 +7,7 @@
 namespace texloom::codegen {
 
 KernelPrinter::KernelPrinter(ExprPrinter& exprs, const ir::Kernel& kernel,
-                             const std::vector<std::string>& foreign)
+                             const std::vector<ir::Foreign>& foreign)
     : StmtPrinter(exprs, exprs.form()), exprs_(exprs), kernel_(kernel), foreign_(foreign) {
   ir::walk(kernel_.body, [&](const ir::Var& v) { used_.insert(&v); });
 }
@@ -26,7 +26,7 @@ PrintedKernel KernelPrinter::print() {
   stmt(kernel_.body);
   std::string source = preamble() + exprs_.prelude.text();
   if (exprs_.calls_foreign) {
-    for (const std::string& each : foreign_) source += each + "\n\n";
+    for (const ir::Foreign& each : foreign_) source += each.text + "\n\n";
   }
   return {name, source + head + lines() + "}\n"};
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codegen/c/expr_printer.h"
-#include "codegen/c/printed_kernel.h"
+#include "codegen/c/source_codes.h"
 #include "codegen/c/stmt_printer.h"
 #include "ir/program.h"
 
@@ -22,7 +22,7 @@ class KernelPrinter : protected StmtPrinter {
  protected:
   // All arguments must outlive this object.
   KernelPrinter(ExprPrinter& exprs, const ir::Kernel& kernel,
-                const std::vector<std::string>& foreign);
+                const std::vector<ir::Foreign>& foreign);
 
   const ir::Kernel& kernel() const { return kernel_; }
   // Whether the body uses the variable.
@@ -46,7 +46,7 @@ class KernelPrinter : protected StmtPrinter {
  private:
   ExprPrinter& exprs_;
   const ir::Kernel& kernel_;
-  const std::vector<std::string>& foreign_;
+  const std::vector<ir::Foreign>& foreign_;
   std::unordered_set<const ir::ExprNode*> used_;  // variables of the body
 };
 

@@ -37,10 +37,14 @@ bool Dialect::is_memory_alone(Type element) const {
   return element == Type::f(16) && half == HalfSupport::Memory;
 }
 
-bool Dialect::has_memory(Type element) const {
+bool Dialect::has_type(Type element) const {
   if (element.code == ir::TypeCode::BFloat) return bfloat16;
   if (element == Type::f(16)) return half != HalfSupport::None;
   return has_values(element);
+}
+
+bool Dialect::has_memory(Type element) const {
+  return has_type(element) && 8 * element.bytes() >= storage_bits;
 }
 
 Type Dialect::loaded(Type stored) const {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "ir/buffer.h"
+#include "ir/expr.h"
 #include "ir/type.h"
 
 namespace texloom::codegen {
@@ -14,13 +15,55 @@ namespace texloom::codegen {
 class VectorWidths {
  public:
   constexpr VectorWidths(std::initializer_list<int> widths) {
-    for (const int lanes : widths) mask_ |= uint32_t{1} << lanes;
+    for (const int lanes : widths) mask_ |= bit(lanes);
   }
-  constexpr bool contains(int lanes) const { return (mask_ >> lanes & 1) != 0; }
+  constexpr bool contains(int lanes) const {
+    return lanes >= 1 && lanes <= ir::kMaxLanes && (mask_ & bit(lanes)) != 0;
+  }
   constexpr bool operator==(const VectorWidths&) const = default;
 
  private:
-  uint32_t mask_ = 0;
+  static_assert(ir::kMaxLanes <= 64);
+  static constexpr uint64_t bit(int lanes) { return uint64_t{1} << (lanes - 1); }
+
+  uint64_t mask_ = 0;
+};
+
+// A set of element functions.
+class FunctionSet {
+ public:
+  static constexpr FunctionSet all() { return FunctionSet(~uint64_t{0}); }
+  constexpr FunctionSet without(std::initializer_list<ir::Intrinsic> functions) const {
+    FunctionSet rest = *this;
+    for (const ir::Intrinsic each : functions) rest.mask_ &= ~bit(each);
+    return rest;
+  }
+  constexpr bool contains(ir::Intrinsic function) const { return (mask_ & bit(function)) != 0; }
+  constexpr bool operator==(const FunctionSet&) const = default;
+
+ private:
+  constexpr explicit FunctionSet(uint64_t mask) : mask_(mask) {}
+  static constexpr uint64_t bit(ir::Intrinsic function) {
+    return uint64_t{1} << static_cast<unsigned>(function);
+  }
+
+  uint64_t mask_;
+};
+static_assert(static_cast<unsigned>(ir::Intrinsic::Clz) < 64, "a set has 64 functions");
+
+// How vectors are accessed in an array.
+enum class PointerModel : uint8_t {
+  Casts,    // through a pointer to vectors: accesses of different widths meet in one array
+  Logical,  // the array has one type of elements: all accesses have one number of lanes
+};
+
+// What foreign code kernels can call (ir::Foreign).
+enum class ForeignCode : uint8_t { None, Text, Symbols };
+
+// What the language's operations on integers do.
+enum class IntegerRules : uint8_t {
+  C,      // scalars of less than 32 bits are promoted; overflow of signed integers is not defined
+  Wraps,  // integers of every width wrap
 };
 
 // How a language chooses between the lanes of two vectors.
@@ -43,6 +86,11 @@ struct Dialect {
   std::string_view name;  // of the language, in messages
   VectorWidths vector_widths{2, 3, 4};
   VectorConditions vector_conditions = VectorConditions::None;
+  PointerModel pointers = PointerModel::Casts;
+  IntegerRules integers = IntegerRules::C;
+  ForeignCode foreign = ForeignCode::Text;
+  FunctionSet functions = FunctionSet::all();
+  int storage_bits = 8;  // of the smallest elements that memory may hold: 8, 16 or 32
   HalfSupport half = HalfSupport::Memory;
   bool bfloat16 = false;         // in memory: values are float32, rounded as float32(bfloat16(x))
   bool bools_in_memory = false;  // else memory holds them as uint8, 0 or 1
@@ -70,6 +118,8 @@ struct Dialect {
   bool is_memory_alone(ir::Type element) const;
   // Whether threads may exchange values of this type.
   bool has_shuffles(ir::Type type) const;
+  // Whether there are elements of this type at all, in memory or as values.
+  bool has_type(ir::Type element) const;
   // Whether memory may hold elements of this type.
   bool has_memory(ir::Type element) const;
   // The type of a variable that holds a value loaded from memory of this type, with the same lanes.

@@ -4,8 +4,10 @@
 
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
+#include "codegen/legalize/align_access.h"
 #include "codegen/legalize/memory_reads.h"
 #include "ir/evaluation.h"
 #include "ir/visit.h"
@@ -42,9 +44,30 @@ Expr choose(const Exprs& elements, const Expr& index) {
   return chosen;
 }
 
+using BufferSet = std::unordered_set<const ir::BufferNode*>;
+
+// The arrays that are accessed by single elements because they have one type of elements, but
+// accesses of several widths, or of vectors that are not known to be aligned.
+BufferSet accessed_by_element(const Stmt& body, const Dialect& dialect) {
+  if (dialect.pointers == PointerModel::Casts) return {};
+  std::unordered_map<const ir::BufferNode*, int> widths;
+  BufferSet found;
+  const auto see = [&](const ir::Buffer& buffer, const Expr& index) {
+    const int lanes = dialect.vector_widths.contains(index->type.lanes) ? index->type.lanes : 1;
+    const bool is_first = widths.emplace(buffer.get(), lanes).second;
+    const bool is_aligned = lanes == 1 || vector_number(*buffer, index, dialect).has_value();
+    if (!is_aligned || (!is_first && widths[buffer.get()] != lanes)) found.insert(buffer.get());
+  };
+  walk(
+      body, [&](const ir::Load& n) { see(n.buffer, n.indices.front()); },
+      [&](const ir::Store& n) { see(n.buffer, n.indices.front()); });
+  return found;
+}
+
 class LaneSplitter {
  public:
-  explicit LaneSplitter(const Dialect& dialect) : dialect_(dialect) {}
+  LaneSplitter(const Dialect& dialect, BufferSet by_element)
+      : dialect_(dialect), by_element_(std::move(by_element)) {}
 
   Stmt stmt(const Stmt& s) {
     if (const auto* n = as<ir::Store>(s)) return store(*n);
@@ -83,7 +106,7 @@ class LaneSplitter {
     if (const auto* all = as<ir::Broadcast>(index)) {
       return make_broadcast(make_load(n.buffer, {expr(all->value)}, n.location), n.type.lanes);
     }
-    if (is_consecutive(index)) {
+    if (is_consecutive(index) && !by_element_.contains(n.buffer.get())) {
       const auto& ramp = *as<ir::Ramp>(index);
       return make_load(n.buffer, {make_ramp(expr(ramp.base), ramp.stride, n.type.lanes)},
                        n.location);
@@ -189,7 +212,8 @@ class LaneSplitter {
     if (index->type.is_scalar()) {
       return make_store(n.buffer, {expr(index)}, expr(n.value), n.location);
     }
-    if (is_consecutive(index) && dialect_.has_lanes(n.value->type)) {
+    if (is_consecutive(index) && dialect_.has_lanes(n.value->type) &&
+        !by_element_.contains(n.buffer.get())) {
       const auto& ramp = *as<ir::Ramp>(index);
       return make_store(n.buffer, {make_ramp(expr(ramp.base), ramp.stride, ramp.type.lanes)},
                         expr(n.value), n.location);
@@ -240,6 +264,7 @@ class LaneSplitter {
   }
 
   const Dialect& dialect_;
+  const BufferSet by_element_;
   std::unordered_map<Expr, Expr, RefHash, RefSame> whole_;
   // Keyed by vector and index, which whole_, numbers_ and the statement keep alive.
   std::map<std::pair<const ir::ExprNode*, const ir::ExprNode*>, Expr> lanes_;
@@ -251,7 +276,7 @@ class LaneSplitter {
 }  // namespace
 
 Stmt split_lanes(const Stmt& body, const Dialect& dialect) {
-  return LaneSplitter(dialect).stmt(body);
+  return LaneSplitter(dialect, accessed_by_element(body, dialect)).stmt(body);
 }
 
 }  // namespace texloom::codegen

@@ -2,7 +2,10 @@
 #pragma once
 
 #include "codegen/legalize/align_access.h"
-#include "codegen/legalize/integer_arithmetic.h"
+#include "codegen/legalize/expand_functions.h"
+#include "codegen/legalize/integer_divisions.h"
+#include "codegen/legalize/kernel_ranges.h"
+#include "codegen/legalize/limit_exponents.h"
 #include "codegen/legalize/split_lanes.h"
 #include "codegen/legalize/unused_values.h"
 #include "codegen/legalize/verify_dialect.h"
@@ -17,8 +20,9 @@ namespace texloom::codegen {
 // among its own rewrites, in the order of the members, which has these reasons: definitions are
 // unique before any step identifies expressions by their variables; lanes are split on the user's
 // types, which turns one read of a texel into several; texels are shared before types are widened,
-// while equal reads are equal nodes; accesses are aligned on the final types of arrays, before
-// integer operations, since alignment makes divisions.
+// while equal reads are equal nodes; functions and exponents are rewritten when their types are
+// final, and before comparisons of integers are made; accesses are aligned on the final types of
+// arrays, before integer operations, since alignment makes divisions.
 template <Dialect (*dialect_of)(const ir::Target&)>
 struct Steps {
   using Kernel = ir::Kernel;
@@ -45,17 +49,28 @@ struct Steps {
       }>,
       Stage::Kernels, Stage::Legalized,
       "compute in types that the language supports, and round float16"};
+  static constexpr Pass expand_functions{
+      "legalize.expand_functions", lower::in_each_kernel<[](Kernel& k, const Target& t) {
+        k.body = codegen::expand_functions(k.body, dialect_of(t));
+      }>,
+      Stage::Legalized, Stage::Legalized, "compute functions that the language lacks by others"};
+  static constexpr Pass limit_exponents{
+      "legalize.limit_exponents", lower::in_each_kernel<[](Kernel& k, const Target&) {
+        k.body = codegen::limit_exponents(k.body);
+      }>,
+      Stage::Legalized, Stage::Legalized,
+      "make the conversion of ldexp's exponents to integers defined"};
   static constexpr Pass align_accesses{
       "legalize.align_accesses", lower::in_each_kernel<[](Kernel& k, const Target& t) {
         k.body = codegen::align_accesses(k.body, ranges_of(k), dialect_of(t));
       }>,
       Stage::Legalized, Stage::Legalized, "find the vector accesses that are aligned"};
-  static constexpr Pass make_integers_explicit{
-      "legalize.make_integers_explicit", lower::in_each_kernel<[](Kernel& k, const Target&) {
-        k.body = codegen::make_integers_explicit(k.body, ranges_of(k));
+  static constexpr Pass make_divisions_explicit{
+      "legalize.make_divisions_explicit", lower::in_each_kernel<[](Kernel& k, const Target&) {
+        k.body = codegen::make_divisions_explicit(k.body, ranges_of(k));
       }>,
       Stage::Legalized, Stage::Legalized,
-      "spell divisions and wrapping arithmetic in terms of what C defines"};
+      "spell divisions and bools by operations that all languages have"};
   static constexpr Pass drop_unused_values{
       "legalize.drop_unused_values", lower::in_each_kernel<[](Kernel& k, const Target&) {
         k.body = codegen::drop_unused_values(k.body);

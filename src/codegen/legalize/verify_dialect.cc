@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "codegen/legalize/align_access.h"
 #include "ir/verify/verify_text.h"
 #include "ir/visit.h"
 #include "support/check.h"
@@ -29,12 +31,21 @@ class DialectVerifier {
 
   void kernel(const ir::Kernel& kernel) {
     location_ = kernel.location;
+    widths_.clear();
     for (const ir::KernelParam& param : kernel.params) {
       if (param.scalar) value(param.scalar);
       if (param.buffer) memory(param.buffer);
     }
     for (const ir::ThreadAxis& axis : kernel.axes) value(axis.var);
     stmt(kernel.body);
+  }
+
+  void foreign(const ir::Foreign& code) {
+    const ForeignCode kind = code.is_symbol() ? ForeignCode::Symbols : ForeignCode::Text;
+    if (dialect_.foreign == kind) return;
+    found_.push_back({DialectRule::Foreign, fmt::format("foreign {}", code.text),
+                      code.is_symbol() ? "there is no linker" : "C text is not compiled",
+                      code.location});
   }
 
   std::vector<DialectViolation> take() { return std::move(found_); }
@@ -57,7 +68,7 @@ class DialectVerifier {
   }
 
   void check(const ir::Store& n, const Stmt& s) {
-    index(n.indices.front());
+    index(n.buffer, n.indices.front());
     value(n.value);
     held(n.buffer, n.value->type, s);
   }
@@ -101,7 +112,9 @@ class DialectVerifier {
 
   void memory(const ir::Buffer& buffer) {
     const Type element = buffer->type;
-    if (!element.is_bool() && !dialect_.has_memory(element)) {
+    const bool is_held =
+        buffer->is_texture() ? dialect_.has_type(element) : dialect_.has_memory(element);
+    if (!is_held) {
       add(DialectRule::Types, buffer, fmt::format("memory holds no {}", to_string(element)));
     }
   }
@@ -125,8 +138,9 @@ class DialectVerifier {
   }
 
   // The index of a load or store.
-  void index(const Expr& e) {
+  void index(const ir::Buffer& buffer, const Expr& e) {
     const auto* ramp = as<ir::Ramp>(e);
+    width(buffer, e);
     if (ramp == nullptr) {
       if (!e->type.is_scalar())
         add(DialectRule::Accesses, e, "the index of a vector access is not a ramp");
@@ -134,6 +148,20 @@ class DialectVerifier {
     }
     if (!is_int(ramp->stride, 1)) add(DialectRule::Accesses, e, "its stride is not 1");
     value(ramp->base);
+  }
+
+  // All accesses of an array that has one type of elements are of one width, and aligned to it.
+  void width(const ir::Buffer& buffer, const Expr& index) {
+    if (dialect_.pointers == PointerModel::Casts) return;
+    const int lanes = index->type.lanes;
+    const int known = widths_.emplace(buffer.get(), lanes).first->second;
+    if (known != lanes) {
+      add(DialectRule::Accesses, index,
+          fmt::format("{} is accessed by {} and by {} elements", buffer->name, known, lanes));
+    } else if (lanes > 1 && !vector_number(*buffer, index, dialect_)) {
+      add(DialectRule::Accesses, index,
+          fmt::format("it is not known to begin at a multiple of {} elements", lanes));
+    }
   }
 
   // -- Values.
@@ -168,7 +196,7 @@ class DialectVerifier {
     operands(e);
   }
   void check(const ir::Load& n, const Expr& e) {
-    index(n.indices.front());
+    index(n.buffer, n.indices.front());
     held(n.buffer, n.type, e);
   }
   void check(const ir::TextureLoad& n, const Expr& e) {
@@ -183,7 +211,7 @@ class DialectVerifier {
     }
     value(n.if_true);
     value(n.if_false);
-    if (n.type.is_integer() && n.type.is_scalar() && n.type.bits < 32) {
+    if (promotes(n.type)) {
       add(DialectRule::Promotions, e, "C promotes what it chooses from");
     }
   }
@@ -198,6 +226,25 @@ class DialectVerifier {
     }
     value(inner->value);
   }
+  void check(const ir::Call& n, const Expr& e) {
+    if (!dialect_.functions.contains(n.function)) {
+      add(DialectRule::Functions, e,
+          fmt::format("there is no function {}", info(n.function).te_name));
+    }
+    operands(e);
+  }
+  void check(const ir::ForeignCall&, const Expr& e) {
+    if (dialect_.foreign == ForeignCode::None) {
+      add(DialectRule::Foreign, e, "no foreign code is called");
+    }
+    operands(e);
+  }
+  void check(const ir::Pointer&, const Expr& e) {
+    if (dialect_.pointers == PointerModel::Logical && dialect_.foreign != ForeignCode::Symbols) {
+      add(DialectRule::Foreign, e, "there are no pointers");
+    }
+    operands(e);
+  }
   void check(const ir::Binary& n, const Expr& e) {
     binary(n, e);
     operands(e);
@@ -207,6 +254,12 @@ class DialectVerifier {
     operands(e);
   }
 
+  // Whether the language computes with values of this type in a wider one.
+  bool promotes(Type type) const {
+    return dialect_.integers == IntegerRules::C && type.is_integer() && type.is_scalar() &&
+           type.bits < 32;
+  }
+
   void operands(const Expr& e) {
     for_each_child(e, [&](const Expr& child) { value(child); });
   }
@@ -214,13 +267,14 @@ class DialectVerifier {
   void binary(const ir::Binary& n, const Expr& e) {
     const Type type = n.a->type;
     const bool floors = n.op == BinaryOp::FloorDiv || n.op == BinaryOp::FloorMod;
-    if (floors && !(type.is_int() && type.bits >= 32)) {
+    const bool has_width = type.bits >= 32 || dialect_.integers == IntegerRules::Wraps;
+    if (floors && !(type.is_int() && has_width)) {
       add(DialectRule::Divisions, e, "it is neither of int32 nor of int64");
     }
     if (is_comparison(n.op) || is_logical(n.op)) return;
     if (is_bools(type)) return add(DialectRule::Promotions, e, "there is no arithmetic of bools");
     const bool is_function = n.op == BinaryOp::Min || n.op == BinaryOp::Max;
-    if (type.is_integer() && type.is_scalar() && type.bits < 32 && !is_function) {
+    if (promotes(type) && !is_function) {
       add(DialectRule::Promotions, e, "C promotes its operands");
     }
   }
@@ -252,7 +306,8 @@ class DialectVerifier {
   }
 
   const Dialect& dialect_;
-  SourceLocation location_;  // for nodes without their own
+  SourceLocation location_;                                // for nodes without their own
+  std::unordered_map<const ir::BufferNode*, int> widths_;  // of the kernel's accesses, in lanes
   std::unordered_set<Expr, RefHash, RefSame> values_;
   std::set<std::pair<const ir::ExprNode*, int>> masks_;
   std::set<std::pair<const void*, DialectRule>> reported_;
@@ -283,12 +338,17 @@ std::string_view to_string(DialectRule rule) {
       return "conditions";
     case DialectRule::Shuffles:
       return "shuffles";
+    case DialectRule::Functions:
+      return "functions";
+    case DialectRule::Foreign:
+      return "foreign";
   }
   TL_UNREACHABLE();
 }
 
 std::vector<DialectViolation> find_violations(const ir::Program& program, const Dialect& dialect) {
   DialectVerifier verifier(dialect);
+  for (const ir::Foreign& code : program.foreign) verifier.foreign(code);
   for (const ir::Kernel& kernel : program.kernels) verifier.kernel(kernel);
   return verifier.take();
 }

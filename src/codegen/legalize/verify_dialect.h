@@ -16,22 +16,26 @@ namespace texloom::codegen {
 enum class DialectRule : uint8_t {
   Widths,      // vectors have numbers of lanes that the dialect has
   Lanes,       // Lane has a constant index inside the vector
-  Accesses,    // a vector access has the index ramp(base, 1, lanes); there is no other Ramp
+  Accesses,    // a vector access has the index ramp(base, 1, lanes); there is no other Ramp. With
+               // PointerModel::Logical, all accesses of an array have one width, and are aligned
   Types,       // values have types that the dialect computes in; a float16 or bfloat16 that is only
                // in memory occurs only in roundings float32(float16(x)) of a float32 or float64 x;
                // nothing is cast to bool: a comparison does that
   Memory,      // a load or a store has the type that holds the buffer's elements
                // (Dialect::loaded), and so have the arrays that a kernel allocates
   Texels,      // texels are float32x4, int32x4 or uint32x4, or float16x4 if values may be float16
-  Promotions,  // operations on scalar integers have at least 32 bits and no bools, so that
-               // C's promotions change nothing; comparisons, And, Or, Min and Max of integers,
-               // and Selects of bools are exempt
-  Divisions,   // FloorDiv and FloorMod are of int32 and int64
+  Promotions,  // there is no arithmetic of bools; with IntegerRules::C, operations on scalar
+               // integers have at least 32 bits, so that C's promotions change nothing;
+               // comparisons, And, Or, Min and Max of integers, and Selects of bools are exempt
+  Divisions,   // FloorDiv and FloorMod are of int32 and int64, with IntegerRules::Wraps of all
+               // signed integers
   Conditions,  // vectors of bools occur only where the dialect allows. As Masks they are conditions
                // of Selects: comparisons of elements as wide as the Select's, or And, Or and Not of
                // these. Both branches may be evaluated. A Select with a scalar condition evaluates
                // only one of them
   Shuffles,    // threads exchange only values that the dialect shuffles
+  Functions,   // calls are of functions that the dialect has
+  Foreign,     // foreign code is called only where the dialect has it, and pointers exist
 };
 // "widths", "lanes", ...
 std::string_view to_string(DialectRule rule);

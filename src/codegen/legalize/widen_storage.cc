@@ -112,13 +112,22 @@ class StorageWidener {
  private:
   void check_type(Type type, const SourceLocation& where) const {
     const Type element = type.element();
-    if (element.is_bool() || dialect_.has_memory(element)) return;
+    if (element.is_bool() || dialect_.has_type(element)) return;
     if (element == Type::f(64)) {
       fail(where, Code::UnsupportedType, std::string(dialect_.without_float64),
            "the target does not support float64");
     }
     fail(where, Code::UnsupportedType, std::string(dialect_.without_bfloat16), "{} has no type {}",
          dialect_.name, to_string(element));
+  }
+
+  void check_memory(const ir::Buffer& buffer, const SourceLocation& where) const {
+    const Type element = buffer->type;
+    check_type(element, where);
+    if (buffer->is_texture() || dialect_.has_memory(element)) return;
+    fail(where, Code::UnsupportedType, "store it as int32 or float32",
+         "{} has no {} in memory, whose elements have at least {} bits", dialect_.name,
+         to_string(element), dialect_.storage_bits);
   }
 
   bool is_widened(Type type) const {
@@ -138,7 +147,10 @@ class StorageWidener {
         [&](const ir::FloatImm& n) {
           return is_narrow(n.type) ? ir::make_float(nearest(n.value, n.type), held(n.type)) : e;
         },
-        [&](const ir::Load& n) { return load(n); },
+        [&](const ir::Load& n) {
+          check_memory(n.buffer, n.location);
+          return load(n);
+        },
         [&](const ir::TextureLoad& n) {
           const Expr texel = make_texture_load_as(dialect_.texel(n.texture->type), n.texture,
                                                   expr(n.x), expr(n.y), n.location);
@@ -206,7 +218,7 @@ class StorageWidener {
   }
 
   Stmt store(const ir::Store& n) {
-    check_type(n.buffer->type, n.buffer->location);
+    check_memory(n.buffer, n.buffer->location);
     Expr value = expr(n.value);
     // Memory rounds halves; an array that has become one of float32 does not.
     if (is_widened(n.buffer->type) && !arrays_.contains(n.buffer.get())) value = unrounded(value);

@@ -15,7 +15,7 @@ using enum ir::Intrinsic;
 
 // The functions of precise:: have the bounds of Metal's table of errors, whatever the options of
 // Metal's compiler; those of fast:: have looser ones. Names with neither are exact, and the names
-// that begin with "tl_" are those of missing_functions.h.
+// that begin with "tl_" are those of missing_functions.h. expand_functions() leaves no NativeRecip.
 constexpr auto kNames = std::to_array<FunctionName>({
     {Exp, "precise::exp"},
     {Exp2, "precise::exp2"},
@@ -67,7 +67,7 @@ constexpr auto kNames = std::to_array<FunctionName>({
     {NativeTan, "fast::tan"},
     {NativeSqrt, "fast::sqrt"},
     {NativeRsqrt, "fast::rsqrt"},
-    {NativeRecip, "tl_recip"},
+    {NativeRecip, ""},
     {NativeDivide, "fast::divide"},
     {NativePowr, "fast::powr"},
     {Popcount, "popcount"},

@@ -2,10 +2,10 @@
 
 #include <array>
 
+#include "codegen/c/steps.h"
+#include "codegen/legalize/shuffles/shuffle_reductions.h"
 #include "codegen/legalize/steps.h"
-#include "codegen/msl/limit_exponents.h"
 #include "codegen/msl/msl_dialect.h"
-#include "codegen/msl/shuffle_reductions.h"
 
 namespace texloom::codegen::msl {
 
@@ -18,20 +18,22 @@ using lower::in_each_kernel;
 using lower::Pass;
 using Shared = Steps<msl_dialect>;
 
-// Steps explains the order of the shared rows. Exponents are limited when their types are final,
-// and before comparisons of integers are made; then values are shuffled in these types.
+// Steps explains the order of the shared rows. Values are shuffled in their final types.
 constexpr std::array kSteps = {
     Shared::unique_definitions,
     Shared::split_lanes,
     Shared::bind_texels,
     Shared::widen_storage,
-    Pass{"legalize.limit_exponents",
-         in_each_kernel<[](Kernel& k, const Target&) { k.body = limit_exponents(k.body); }>,
-         Legalized, Legalized, "make the conversion of ldexp's exponents to integers defined"},
-    Pass{"legalize.shuffle_reductions", in_each_kernel<shuffle_reductions>, Legalized, Legalized,
+    Shared::expand_functions,
+    Shared::limit_exponents,
+    Pass{"legalize.shuffle_reductions", in_each_kernel<[](Kernel& k, const Target& t) {
+           shuffle_reductions(k, t, msl_dialect(t));
+         }>,
+         Legalized, Legalized,
          "combine the parts of reductions in SIMD-groups without shared memory"},
     Shared::align_accesses,
-    Shared::make_integers_explicit,
+    CSteps::make_promotions_explicit,
+    Shared::make_divisions_explicit,
     Shared::drop_unused_values,
     Shared::verify_dialect,
 };

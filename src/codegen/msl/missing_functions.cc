@@ -137,10 +137,6 @@ float tl_erf(float x) {
   return as_type<float>((x < y) == (x > 0.0f) ? bits + 1 : bits - 1);
 }
 )"},
-    {"tl_recip", 1, "", R"(float tl_recip(float x) {
-  return fast::divide(1.0f, x);
-}
-)"},
     // From the function in 1..2, by the recurrence. `high + low` is the product of the factors,
     // with twice the digits of float32; its second half keeps a product of 42 of them finite.
     {"tl_tgamma", 1, "", R"(float tl_tgamma(float x) {

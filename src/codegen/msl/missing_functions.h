@@ -9,7 +9,7 @@
 namespace texloom::codegen::msl {
 
 // Adds to the prelude the function `name`, one of tl_log1p, tl_expm1, tl_erf, tl_erfc, tl_cbrt,
-// tl_tgamma, tl_hypot, tl_nextafter and tl_recip, for float32 or a vector of it, and returns its
+// tl_tgamma, tl_hypot and tl_nextafter, for float32 or a vector of it, and returns its
 // name for that type.
 std::string missing_function(Prelude& prelude, std::string_view name, ir::Type type);
 

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "codegen/c/kernel_printer.h"
+#include "codegen/legalize/border_reads.h"
 #include "codegen/legalize/kernel_form.h"
-#include "codegen/msl/border_reads.h"
 #include "codegen/msl/functions.h"
 #include "codegen/msl/msl_dialect.h"
 #include "codegen/msl/reserved_words.h"
@@ -116,7 +116,7 @@ struct KernelParts {
 
 class MslKernelPrinter : private KernelParts, public KernelPrinter {
  public:
-  MslKernelPrinter(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
+  MslKernelPrinter(const ir::Kernel& kernel, const std::vector<ir::Foreign>& foreign,
                    const ir::Target& target)
       : KernelParts(kernel, target),
         KernelPrinter(exprs, kernel, foreign),
@@ -283,7 +283,7 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
 
 }  // namespace
 
-PrintedKernel print(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
+PrintedKernel print(const ir::Kernel& kernel, const std::vector<ir::Foreign>& foreign,
                     const ir::Target& target) {
   return MslKernelPrinter(kernel, foreign, target).print();
 }

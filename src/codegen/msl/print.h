@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/c/printed_kernel.h"
+#include "codegen/c/source_codes.h"
 #include "ir/program.h"
 #include "ir/target/target.h"
 
@@ -19,7 +19,7 @@ namespace texloom::codegen::msl {
 // textures together are [[id(0)]], [[id(1)]], ... in the order of the parameters. Buffers are
 // `__restrict`: a caller never passes overlapping buffers when one of them is written.
 // verify_dialect must hold for the kernel.
-PrintedKernel print(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
+PrintedKernel print(const ir::Kernel& kernel, const std::vector<ir::Foreign>& foreign,
                     const ir::Target& target);
 
 }  // namespace texloom::codegen::msl

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "codegen/c/steps.h"
 #include "codegen/legalize/steps.h"
 #include "codegen/opencl/barrier_after_loops.h"
 #include "codegen/opencl/opencl_dialect.h"
@@ -26,7 +27,8 @@ constexpr std::array kSteps = {
     Shared::bind_texels,
     Shared::widen_storage,
     Shared::align_accesses,
-    Shared::make_integers_explicit,
+    CSteps::make_promotions_explicit,
+    Shared::make_divisions_explicit,
     Pass{"legalize.shape_vector_conditions",
          in_each_kernel<[](Kernel& k, const Target&) { k.body = shape_vector_conditions(k.body); }>,
          Legalized, Legalized, "give vector conditions the width of the values they choose"},

@@ -144,7 +144,7 @@ struct KernelParts {
 
 class OpenCLKernelPrinter : private KernelParts, public KernelPrinter {
  public:
-  OpenCLKernelPrinter(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
+  OpenCLKernelPrinter(const ir::Kernel& kernel, const std::vector<ir::Foreign>& foreign,
                       const ir::Target& target)
       : KernelParts(kernel, target), KernelPrinter(exprs, kernel, foreign) {}
 
@@ -226,7 +226,7 @@ class OpenCLKernelPrinter : private KernelParts, public KernelPrinter {
 
 }  // namespace
 
-PrintedKernel print(const ir::Kernel& kernel, const std::vector<std::string>& foreign,
+PrintedKernel print(const ir::Kernel& kernel, const std::vector<ir::Foreign>& foreign,
                     const ir::Target& target) {
   return OpenCLKernelPrinter(kernel, foreign, target).print();
 }

@@ -40,7 +40,7 @@ SiteCost SiteCosts::cost(std::string_view kind, const lower::Lowering& program,
   const auto& [signature, site] = sites_.candidate(program, arguments);
   SiteFacts facts{.kind = kind, .signature = signature, .sources = {}, .bytes = bytes};
   for (const compile::CompiledKernel& kernel : site.module.kernels)
-    facts.sources.push_back(kernel.source);
+    facts.sources.push_back(kernel.code->listing());
   facts.operations = operations_of(program);
   if (const auto launches = runtime::launches_of(site.plan.steps); launches.ok())
     facts.launches = *launches;

@@ -15,8 +15,9 @@
 namespace texloom::ir {
 
 // Which lanes of a vector are evaluated: bit i for lane i.
-using Mask = uint32_t;
-inline constexpr Mask kAllLanes = 0xffff;
+using Mask = uint64_t;
+inline constexpr Mask kAllLanes = ~Mask{0};
+static_assert(kMaxLanes <= 64);
 inline bool has_lane(Mask mask, int lane) { return (mask >> lane & 1) != 0; }
 
 struct Binding {

@@ -85,9 +85,10 @@ void shuffle(Threads& threads) {
     if (is_there) {
       value = values[static_cast<size_t>(other)];
     } else {
-      value.lanes.fill({.undefined = thread.runner.note_undefined(&n, 0, n.location, [] {
+      const Scalar none{.undefined = thread.runner.note_undefined(&n, 0, n.location, [] {
         return "it is shuffled from outside of the SIMD-group";
-      })});
+      })};
+      value.lanes.fill(none, n.var->type.lanes);
     }
     thread.evaluator.bind(n.var, value);
   }

@@ -39,7 +39,7 @@ Mask lanes_where(const Value& condition, bool wanted, int lanes, Mask mask) {
   Mask result = 0;
   for (int i = 0; i < lanes; ++i) {
     const Scalar& c = condition.lanes[condition.type.is_scalar() ? 0 : i];
-    if (has_lane(mask, i) && c.undefined == 0 && (c.integer != 0) == wanted) result |= 1U << i;
+    if (has_lane(mask, i) && c.undefined == 0 && (c.integer != 0) == wanted) result |= Mask{1} << i;
   }
   return result;
 }
@@ -100,7 +100,7 @@ Value Evaluator::evaluate(const Expr& e, Mask mask) {
       },
       [&](const Broadcast& n) {
         Value result{type, {}};
-        result.lanes.fill(evaluate(n.value, for_scalar(mask)).front());
+        result.lanes.fill(evaluate(n.value, for_scalar(mask)).front(), type.lanes);
         return result;
       },
       [&](const Lane& n) { return lane(n); }, [&](const Pack& n) { return pack(n, mask); },

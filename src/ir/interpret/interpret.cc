@@ -37,7 +37,8 @@ class Interpreter {
       if (param.buffer) {
         place(param.buffer, arguments.memory[memory++], false);
       } else {
-        evaluator_.bind(param.scalar, Value{param.scalar->type, {arguments.scalars[scalar++]}});
+        evaluator_.bind(param.scalar,
+                        Value{param.scalar->type, Lanes(arguments.scalars[scalar++])});
       }
     }
   }
@@ -110,10 +111,12 @@ class Interpreter {
 };
 
 void refuse_foreign_calls(const Program& program) {
-  const auto refuse = [](const Stmt& body) {
-    walk(body, [](const ForeignCall& n) {
+  const auto refuse = [&](const Stmt& body) {
+    walk(body, [&](const ForeignCall& n) {
+      const Foreign* symbol = program.symbol_named(n.function);
       fail(n.location, Code::NotInterpreted, "run it on a device and compare the results",
-           "the function '{}' is foreign C code, which is not interpreted", n.function);
+           "the function '{}' is {}, which is not interpreted", n.function,
+           symbol == nullptr ? "foreign C code" : fmt::format("code of '{}'", symbol->library));
     });
   };
   refuse(program.body);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "ir/expr.h"
 #include "ir/type.h"
@@ -29,9 +30,38 @@ struct Scalar {
 inline Scalar scalar_of(int64_t value) { return {.integer = value}; }
 inline Scalar scalar_of(double value) { return {.number = value}; }
 
+// The elements of a vector. Those beyond the first few, which most vectors have, take memory only
+// once one of them is set.
+class Lanes {
+ public:
+  Lanes() = default;
+  explicit Lanes(const Scalar& first) { few_.front() = first; }
+
+  const Scalar& operator[](std::size_t lane) const {
+    if (lane < kFew) return few_[lane];
+    return more_.empty() ? few_[kFew] : more_[lane - kFew];
+  }
+  Scalar& operator[](std::size_t lane) {
+    if (lane < kFew) return few_[lane];
+    if (more_.empty()) more_.resize(kMaxLanes - kFew);
+    return more_[lane - kFew];
+  }
+  const Scalar& front() const { return few_.front(); }
+  // Sets the first `count` lanes.
+  void fill(const Scalar& value, int count) {
+    for (int lane = 0; lane < count; ++lane) (*this)[static_cast<std::size_t>(lane)] = value;
+  }
+
+ private:
+  static constexpr std::size_t kFew = 16;
+
+  std::array<Scalar, kFew + 1> few_;  // the last one stays zero
+  std::vector<Scalar> more_;
+};
+
 struct Value {
   Type type;
-  std::array<Scalar, kMaxLanes> lanes;
+  Lanes lanes;
 
   const Scalar& front() const { return lanes.front(); }
 };

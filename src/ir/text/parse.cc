@@ -39,8 +39,7 @@ class ProgramParser {
                      .widened = program_.stage == ProgramStage::Legalized});
     while (reader_.at_word("symbol") && !reader_.at("[", 1)) symbol();
     while (reader_.at_word("foreign") && !reader_.at("[", 1)) {
-      reader_.next();
-      program_.foreign.push_back(reader_.name("C text").name);
+      foreign();
     }
     while (reader_.at_word("param") && !reader_.at("[", 1)) param();
     while (auto temporary = stmts_.temporary()) program_.temporaries.push_back(*temporary);
@@ -61,6 +60,32 @@ class ProgramParser {
                     "a program of stage te is a schedule with its arguments");
     }
     reader_.fail_expected("'loops', 'flattened', 'kernels' or 'legalized'");
+  }
+
+  void foreign() {
+    const Token first = reader_.next();
+    const SourceLocation location = reader_.location(reader_.line_of(first));
+    if (!reader_.accept_word("symbol")) {
+      program_.foreign.push_back({.text = reader_.name("C text").name, .location = location});
+      return;
+    }
+    const NamedToken name = reader_.name("the name of a function");
+    if (program_.symbol_named(name.name) != nullptr) {
+      reader_.wrong(name.token, "declare each function once", "{} is a symbol already",
+                    name.token.text);
+    }
+    Foreign made{.kind = Foreign::Kind::Symbol, .text = name.name, .location = location};
+    reader_.expect("(");
+    while (!reader_.accept(")")) {
+      if (!made.params.empty()) reader_.expect(",");
+      const bool is_pointer = reader_.accept_word("pointer");
+      made.params.push_back({reader_.type(), is_pointer});
+    }
+    reader_.expect(":");
+    made.result = reader_.type();
+    reader_.expect_word("in");
+    made.library = reader_.name("the name of a library").name;
+    program_.foreign.push_back(std::move(made));
   }
 
   void symbol() {

@@ -315,7 +315,7 @@ Expr ExprParser::ramp(const Token& name) {
 
 Expr ExprParser::pack(const Token& name) {
   Exprs elements = list_until(")");
-  require(name, "pack 2 to 16 scalars of one type", pack_problem(elements));
+  require(name, "pack 2 to 64 scalars of one type", pack_problem(elements));
   return make_pack(std::move(elements));
 }
 

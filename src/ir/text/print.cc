@@ -40,9 +40,7 @@ class Printer {
     for (const Expr& symbol : program_->symbols) {
       out_ += fmt::format("  symbol {}: {}\n", text(symbol), to_string(symbol->type));
     }
-    for (const std::string& text : program_->foreign) {
-      out_ += fmt::format("  foreign {}\n", quote(text));
-    }
+    for (const Foreign& each : program_->foreign) foreign(each);
     for (const Buffer& param : program_->params) declare("param", param);
     for (const Buffer& temporary : program_->temporaries) {
       declare(fmt::format("{}.alloca", object_word(temporary)), temporary);
@@ -109,6 +107,20 @@ class Printer {
   }
 
  private:
+  void foreign(const Foreign& f) {
+    if (!f.is_symbol()) {
+      out_ += fmt::format("  foreign {}\n", quote(f.text));
+      return;
+    }
+    std::string params;
+    for (const ForeignParam& param : f.params) {
+      params += fmt::format("{}{}{}", params.empty() ? "" : ", ",
+                            param.is_pointer ? "pointer " : "", to_string(param.type));
+    }
+    out_ += fmt::format("  foreign symbol {}({}): {} in {}\n", spell_name(f.text), params,
+                        to_string(f.result), quote(f.library));
+  }
+
   static constexpr int kTightest = 100;
 
   // -- Statements.

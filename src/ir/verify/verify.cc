@@ -215,6 +215,19 @@ class Verifier {
     return complete;
   }
 
+  // A call of a symbol agrees with its declaration.
+  void signature(const ForeignCall& call, const Expr& e) {
+    const Foreign* symbol = program_.symbol_named(call.function);
+    if (symbol == nullptr) return;
+    const bool agrees = std::equal(
+        symbol->params.begin(), symbol->params.end(), call.arguments.begin(), call.arguments.end(),
+        [](const ForeignParam& param, const Expr& argument) {
+          return param == ForeignParam{argument->type, argument->kind == ExprKind::Pointer};
+        });
+    if (agrees && symbol->result == call.type) return;
+    found_.add(Rule::Types, e, "its arguments or its result are not those of the symbol");
+  }
+
   void accesses(const Expr& e) {
     if (e->kind == ExprKind::Var && !scope_.use(e.get())) {
       found_.add(Rule::Definitions, e, "it is not defined here");
@@ -224,7 +237,8 @@ class Verifier {
       use_buffer(load->buffer, Access::Read, e);
       read(load->buffer, [&] { element(e, load->buffer, load->indices); });
       if (uniform_ && uniform_->varies(load->buffer)) scope_.set_varying();
-    } else if (e->kind == ExprKind::ForeignCall) {
+    } else if (const auto* call = as<ForeignCall>(e)) {
+      signature(*call, e);
       scope_.set_varying();  // it may ask for the index of its thread
     } else if (const auto* pointer = as<Pointer>(e)) {
       // The function is trusted to stay inside the box.

@@ -34,12 +34,13 @@ void refuse_calls(const Stage& stage) {
 
 }  // namespace
 
-std::vector<std::string> foreign_text(const Schedule& schedule) {
-  std::vector<std::string> texts;
+std::vector<Foreign> foreign_text(const Schedule& schedule) {
+  std::vector<Foreign> texts;
   for (const StageId id : schedule.order()) {
     for (const Pragma& p : schedule.stage(id).pragmas) {
-      const bool known = std::find(texts.begin(), texts.end(), p.value) != texts.end();
-      if (Pragma::is_foreign_text(p.key) && !known) texts.push_back(p.value);
+      const Foreign text{.text = p.value, .location = p.location};
+      const bool known = std::find(texts.begin(), texts.end(), text) != texts.end();
+      if (Pragma::is_foreign_text(p.key) && !known) texts.push_back(text);
     }
   }
   if (!texts.empty()) return texts;

@@ -7,7 +7,7 @@ namespace {
 
 KernelSpelling opencl_c() {
   return {
-      .format = hal::KernelFormat::OpenClC,
+      .format = KernelFormat::OpenClC,
       .build_options = {"-cl-std=CL1.2"},
       .prelude = R"(#define tl_global_id(axis) ((int)get_global_id(axis))
 #define tl_local_id(axis) ((int)get_local_id(axis))
@@ -46,7 +46,7 @@ __constant sampler_t tl_sampler =
 // known, since bodies need one beside shared arrays.
 KernelSpelling msl() {
   return {
-      .format = hal::KernelFormat::Msl,
+      .format = KernelFormat::Msl,
       .build_options = {"-std=metal2.3"},
       .prelude = R"(#include <metal_stdlib>
 using namespace metal;

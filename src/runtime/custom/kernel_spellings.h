@@ -13,7 +13,7 @@ namespace texloom::runtime {
 // How a language spells a kernel. In the formats, {0} is the name of the argument. Constants are
 // the origins of textures ("x_tl_x", "x_tl_y") and the attributes.
 struct KernelSpelling {
-  hal::KernelFormat format;
+  KernelFormat format;
   std::vector<std::string> build_options;
   std::string_view prelude;  // ids, samplers
   bool has_float64 = false;

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace texloom::runtime {
@@ -36,6 +37,30 @@ Result<std::vector<GraphPort>> ports_of(const Package& package, const PackageVar
   return ports;
 }
 
+std::string names_of(std::span<const KernelFormat> formats) {
+  std::vector<std::string_view> names;
+  for (const KernelFormat format : formats) names.push_back(hal::to_string(format));
+  return names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+// The code of a kernel that the device's driver cannot prepare, in words; nullopt if there is none.
+std::optional<std::string> unprepared_kernels(const PackageVariant& variant,
+                                              const hal::DeviceInfo& device) {
+  for (const ModuleSpec& module : variant.plan.modules) {
+    std::vector<KernelFormat> given;
+    bool is_prepared = false;
+    for (const hal::KernelCode& code : module.codes) {
+      given.push_back(code.format);
+      is_prepared =
+          is_prepared || std::ranges::find(device.formats, code.format) != device.formats.end();
+    }
+    if (is_prepared) continue;
+    if (given.empty()) return "kernels whose code the program does not take from files";
+    return fmt::format("a driver of {} (it takes {})", names_of(given), names_of(device.formats));
+  }
+  return std::nullopt;
+}
+
 Result<std::size_t> find_package(const PackageFile& file, std::string_view name) {
   if (name.empty()) return std::size_t{0};
   std::vector<std::string_view> names;
@@ -49,37 +74,13 @@ Result<std::size_t> find_package(const PackageFile& file, std::string_view name)
 
 }  // namespace
 
-std::vector<std::string> unmet_needs(const VariantNeeds& needs, const hal::DeviceInfo& device) {
-  std::vector<std::string> unmet;
-  const hal::DeviceLimits& limits = device.limits;
-  if (needs.images && !device.features.images) {
-    unmet.emplace_back("images");
-  } else if (needs.max_image_width > limits.max_image_width ||
-             needs.max_image_height > limits.max_image_height) {
-    unmet.push_back(fmt::format("images of up to {} x {} texels (it allows {} x {})",
-                                needs.max_image_width, needs.max_image_height,
-                                limits.max_image_width, limits.max_image_height));
-  }
-  if (needs.float64 && !device.features.float64) unmet.emplace_back("float64");
-  if (needs.float16_arithmetic && !device.features.float16_arithmetic)
-    unmet.emplace_back("float16 arithmetic");
-  if (needs.max_work_group_size > limits.max_workgroup_size)
-    unmet.push_back(fmt::format("work groups of {} threads (it allows {})",
-                                needs.max_work_group_size, limits.max_workgroup_size));
-  if (needs.local_bytes > limits.local_memory_bytes)
-    unmet.push_back(fmt::format("{} bytes of local memory (it has {})", needs.local_bytes,
-                                limits.local_memory_bytes));
-  if (needs.buffer_bytes > limits.max_allocation_bytes)
-    unmet.push_back(fmt::format("buffers of {} bytes (it allows {})", needs.buffer_bytes,
-                                limits.max_allocation_bytes));
-  return unmet;
-}
-
 Result<std::size_t> choose_variant(const Package& package, const hal::DeviceInfo& device) {
   std::string lacks;
   for (std::size_t i = 0; i < package.variants.size(); ++i) {
     const PackageVariant& variant = package.variants[i];
-    const std::vector<std::string> unmet = unmet_needs(variant.needs, device);
+    std::vector<std::string> unmet = unmet_needs(variant.needs, device);
+    if (const auto kernels = unprepared_kernels(variant, device))
+      unmet.insert(unmet.begin(), *kernels);
     if (unmet.empty()) return i;
     lacks +=
         fmt::format("\n  the variant for \"{}\" needs {}", variant.target, fmt::join(unmet, ", "));

@@ -22,12 +22,8 @@
 
 namespace texloom::runtime {
 
-// What a device lacks of a variant's needs, each as "images of 20000 x 1 texels (it allows 16384 x
-// 16384)"; empty if it can run the variant.
-std::vector<std::string> unmet_needs(const VariantNeeds& needs, const hal::DeviceInfo& device);
-
-// The first variant that the device can run. Unimplemented if there is none: one message that says
-// for each variant what the device lacks.
+// The first variant whose kernels the device's driver can prepare and whose needs the device meets.
+// Unimplemented if there is none: one message that says for each variant what the device lacks.
 Result<std::size_t> choose_variant(const Package& package, const hal::DeviceInfo& device);
 
 // The bytes of a constant of a variant, as its place holds them; see ConstantSource::bytes().

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/hal/types.h"
+#include "support/kernel_format.h"
 
 namespace texloom::hal {
 
@@ -103,6 +104,10 @@ struct DeviceInfo {
   DeviceType type = DeviceType::Other;
   DeviceFeatures features;
   DeviceLimits limits;
+  // The formats of kernels that the driver prepares, in the order of its preference.
+  std::vector<KernelFormat> formats;
+  // What else kernels may rely on, by name, such as extensions of the processor: "avx2".
+  std::vector<std::string> extensions;
   std::array<MemoryKindInfo, kAllMemoryKinds.size()> memory_kinds = {
       MemoryKindInfo{.available = true}};  // by MemoryKind
   std::vector<Quirk> quirks;

@@ -17,6 +17,7 @@
 #include "runtime/hal/grid.h"
 #include "runtime/hal/residency.h"
 #include "runtime/hal/types.h"
+#include "support/kernel_format.h"
 #include "support/status.h"
 
 namespace texloom::hal {
@@ -98,15 +99,6 @@ struct EntryPoint {
 Result<std::array<std::uint32_t, 3>> groups_of(const EntryPoint& entry,
                                                std::span<const std::int64_t> workload);
 
-// The language or format of an executable's code.
-enum class KernelFormat : std::uint8_t {
-  OpenClC,
-  OpenClBinary,   // for one device and one version of its driver
-  Msl,            // Metal's language
-  HostFunctions,  // functions of the process: the name of a library (drivers/host/host_functions.h)
-  Ir,             // the compiler's text form
-  Metallib,  // a library of Metal's, compiled from MSL for a version of the system and later ones
-};
 std::string_view to_string(KernelFormat format);  // "OpenCL C", …
 
 struct KernelCode {
@@ -148,11 +140,9 @@ struct ExecutableDesc {
   BuildTime build = BuildTime::Creation;
 };
 
-// The first code in one of the formats that a driver understands. If there is none, Unimplemented,
-// naming the formats on both sides.
-Result<const KernelCode*> select_code(const ExecutableDesc& desc,
-                                      std::span<const KernelFormat> understood,
-                                      std::string_view driver);
+// The first code in one of the formats that the device's driver prepares. If there is none,
+// Unimplemented, naming the formats on both sides.
+Result<const KernelCode*> select_code(const ExecutableDesc& desc, const DeviceInfo& device);
 
 // Compiled kernels, made by Device::create_executable. Building checks the entry points against the
 // device's limits and the compiled kernels. Thread safe. Ownership is as for Buffer.

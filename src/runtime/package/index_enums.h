@@ -51,12 +51,14 @@ TL_SAME(Encoding, runtime::Encoding, Kernels);
 TL_SAME(Encoding, runtime::Encoding, Native);
 TL_SAME(Encoding, runtime::Encoding, Host);
 
-TL_SAME(KernelFormat, hal::KernelFormat, OpenClC);
-TL_SAME(KernelFormat, hal::KernelFormat, OpenClBinary);
-TL_SAME(KernelFormat, hal::KernelFormat, Msl);
-TL_SAME(KernelFormat, hal::KernelFormat, HostFunctions);
-TL_SAME(KernelFormat, hal::KernelFormat, Ir);
-TL_SAME(KernelFormat, hal::KernelFormat, Metallib);
+TL_SAME(KernelFormat, KernelFormat, OpenClC);
+TL_SAME(KernelFormat, KernelFormat, OpenClBinary);
+TL_SAME(KernelFormat, KernelFormat, Msl);
+TL_SAME(KernelFormat, KernelFormat, HostFunctions);
+TL_SAME(KernelFormat, KernelFormat, Ir);
+TL_SAME(KernelFormat, KernelFormat, Metallib);
+TL_SAME(KernelFormat, KernelFormat, Spirv);
+TL_SAME(KernelFormat, KernelFormat, NativeObject);
 
 TL_SAME(TensorKind, TensorRef::Kind, Argument);
 TL_SAME(TensorKind, TensorRef::Kind, Temporary);

@@ -11,7 +11,7 @@
 #include "runtime/package/index_values.h"
 #include "runtime/package/package_format.h"
 #include "runtime/package/plan_reader.h"
-#include "runtime/package/utf8.h"
+#include "support/utf8.h"
 
 namespace texloom::runtime {
 namespace {
@@ -64,15 +64,17 @@ class IndexReader {
     return made;
   }
 
-  static VariantNeeds needs(const index::Needs& n) {
-    return {.images = n.images(),
-            .float64 = n.float64(),
-            .float16_arithmetic = n.float16_arithmetic(),
-            .max_image_width = n.max_image_width(),
-            .max_image_height = n.max_image_height(),
-            .max_work_group_size = n.max_work_group_size(),
-            .local_bytes = n.local_bytes(),
-            .buffer_bytes = n.buffer_bytes()};
+  VariantNeeds needs(const index::Needs& n) {
+    VariantNeeds made{{need::kImages, n.images() ? 1 : 0},
+                      {need::kFloat64, n.float64() ? 1 : 0},
+                      {need::kFloat16Arithmetic, n.float16_arithmetic() ? 1 : 0},
+                      {need::kMaxImageWidth, n.max_image_width()},
+                      {need::kMaxImageHeight, n.max_image_height()},
+                      {need::kMaxWorkGroupSize, n.max_work_group_size()},
+                      {need::kLocalBytes, n.local_bytes()},
+                      {need::kBufferBytes, n.buffer_bytes()}};
+    for (const std::string& extension : values_.texts(n.extensions())) made.require(extension);
+    return made;
   }
 
   PackageVariant variant(const index::Variant& variant, const std::vector<std::string>& symbols,

@@ -281,9 +281,20 @@ class IndexWriter {
   }
 
   Offset<index::Needs> needs(const VariantNeeds& n) {
-    return index::CreateNeeds(builder_, n.images, n.float64, n.float16_arithmetic,
-                              n.max_image_width, n.max_image_height, n.max_work_group_size,
-                              n.local_bytes, n.buffer_bytes);
+    std::vector<std::string> names;
+    for (const auto& [name, least] : n.all()) {
+      if (std::ranges::find(known_needs(), name, &KnownNeed::name) == known_needs().end())
+        names.push_back(name);
+    }
+    const auto texel = [&n](std::string_view name) {
+      return static_cast<std::uint32_t>(n.of(name));
+    };
+    const Offset<flatbuffers::Vector<Offset<index::Text>>> extensions =
+        names.empty() ? 0 : texts(names);
+    return index::CreateNeeds(builder_, n.of(need::kImages) != 0, n.of(need::kFloat64) != 0,
+                              n.of(need::kFloat16Arithmetic) != 0, texel(need::kMaxImageWidth),
+                              texel(need::kMaxImageHeight), texel(need::kMaxWorkGroupSize),
+                              n.of(need::kLocalBytes), n.of(need::kBufferBytes), extensions);
   }
 
   Offset<index::Variant> variant(const PackageVariant& variant) {

@@ -9,7 +9,6 @@ namespace texloom::runtime {
 namespace {
 
 using hal::KernelCode;
-using hal::KernelFormat;
 
 // The packages of a file, with the bytes of their constants, which are the file's.
 Result<std::vector<Package>> whole_packages(const PackageFile& file) {

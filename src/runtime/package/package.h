@@ -15,6 +15,7 @@
 
 #include "runtime/hal/size_expression.h"
 #include "runtime/hal/types.h"
+#include "runtime/package/needs.h"
 #include "runtime/plan/plan.h"
 
 namespace texloom::runtime {
@@ -50,15 +51,6 @@ struct TensorStore {
 // Bytes of a constant, as its place holds them (plan/tensor_layout.h), padding included.
 struct ConstantBytes {
   std::span<const std::byte> bytes;  // of the writer's caller; empty in what a reader returns
-};
-
-// What a device must have to run a variant. Zero means no demand.
-struct VariantNeeds {
-  bool images = false, float64 = false, float16_arithmetic = false;
-  std::uint32_t max_image_width = 0, max_image_height = 0;  // texels
-  std::uint32_t max_work_group_size = 0;                    // threads
-  std::uint64_t local_bytes = 0;                            // of a work group
-  std::uint64_t buffer_bytes = 0;                           // of the largest buffer
 };
 
 // A form of the graph for one target.

@@ -11,8 +11,8 @@
 
 #include "runtime/package/layout_check.h"
 #include "runtime/package/package_format.h"
-#include "runtime/package/utf8.h"
 #include "runtime/plan/validation.h"
+#include "support/utf8.h"
 
 namespace texloom::runtime {
 namespace {

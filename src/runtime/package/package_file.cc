@@ -200,7 +200,8 @@ Result<std::shared_ptr<const PackageFile>> PackageFile::read(std::unique_ptr<Sta
   auto packages = read_packages(index, state->sections, options);
   if (!packages.ok()) return refused(packages.status());
   state->read = *std::move(packages);
-  const Status status = check_packages(state->read.packages);
+  Status status = check_packages(state->read.packages);
+  if (status.ok()) status = leave_out_kernels(state->read.packages, options.kernels);
   if (!status.ok()) return refused(status);
   return std::shared_ptr<const PackageFile>(new PackageFile(std::move(state)));
 }

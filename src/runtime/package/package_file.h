@@ -7,21 +7,14 @@
 #include <memory>
 #include <span>
 
+#include "runtime/package/kernel_policy.h"
 #include "runtime/package/package.h"
 #include "support/status.h"
 
 namespace texloom::runtime {
 
-// Which kernels a program takes from files. Kernels are code: they are as trusted as the file.
-enum class KernelPolicy : std::uint8_t {
-  Any,
-  // Leaves out code that a compiler would have to translate (OpenCL C, Metal's language, the text
-  // form), and refuses a package with a kernel that has no other code.
-  RefuseSource,
-};
-
 struct PackageOptions {
-  KernelPolicy kernels = KernelPolicy::Any;
+  KernelPolicy kernels = {};
 };
 
 // An open package file. The structure of a file is not trusted: open() checks everything that a

@@ -10,20 +10,6 @@
 namespace texloom::runtime {
 namespace {
 
-bool is_source(hal::KernelFormat format) {
-  switch (format) {
-    case hal::KernelFormat::OpenClC:
-    case hal::KernelFormat::Msl:
-    case hal::KernelFormat::Ir:
-      return true;
-    case hal::KernelFormat::OpenClBinary:
-    case hal::KernelFormat::HostFunctions:
-    case hal::KernelFormat::Metallib:
-      return false;
-  }
-  return true;
-}
-
 class PlanReader {
  public:
   PlanReader(IndexValues& values, SectionTable& sections, const PackageOptions& options)
@@ -107,11 +93,11 @@ class PlanReader {
   }
 
   hal::KernelCode code(const index::Code& code, std::size_t module) {
-    hal::KernelCode made{values_.enumerator<hal::KernelFormat>(
-                             code.format(), index::KernelFormat::MAX, "a format of code"),
+    hal::KernelCode made{values_.enumerator<KernelFormat>(code.format(), index::KernelFormat::MAX,
+                                                          "a format of code"),
                          {},
                          values_.texts(code.build_options())};
-    if (options_.kernels == KernelPolicy::RefuseSource && is_source(made.format)) return made;
+    if (!options_.kernels.takes(made.format)) return made;  // leave_out_kernels() drops it
     const auto bytes = sections_.take(code.section(), fmt::format("the code of module {}", module));
     if (bytes.ok()) {
       made.code.assign(reinterpret_cast<const char*>(bytes->data()), bytes->size());
@@ -125,14 +111,6 @@ class PlanReader {
     ModuleSpec made;
     made.codes = values_.tables<hal::KernelCode>(
         module.codes(), [&](const index::Code& each) { return code(each, number); });
-    if (options_.kernels == KernelPolicy::RefuseSource && !made.codes.empty()) {
-      std::erase_if(made.codes, [](const hal::KernelCode& each) { return is_source(each.format); });
-      if (made.codes.empty())
-        values_.refuse(make_error(StatusCode::Unavailable,
-                                  "module {} has only source, which is refused: load it with "
-                                  "KernelPolicy::Any if you trust the file",
-                                  number));
-    }
     if (module.math() > index::kMaxMathMode) values_.refuse("a module has unknown math options");
     made.math = static_cast<hal::MathMode>(module.math());
     return made;

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "codegen/c/integer_promotions.h"
 #include "codegen/legalize/align_access.h"
-#include "codegen/legalize/integer_arithmetic.h"
+#include "codegen/legalize/integer_divisions.h"
+#include "codegen/legalize/kernel_ranges.h"
 #include "codegen/legalize/split_lanes.h"
 #include "codegen/legalize/unused_values.h"
 #include "codegen/legalize/verify_dialect.h"
@@ -41,7 +43,8 @@ ir::Program legalized(const ir::Program& program, const Dialect& dialect) {
     kernel.body = lower::bind_texels(kernel.body);
     kernel.body = widen_storage(kernel.body, dialect);
     kernel.body = align_accesses(kernel.body, ranges_of(kernel), dialect);
-    kernel.body = make_integers_explicit(kernel.body, ranges_of(kernel));
+    kernel.body = make_promotions_explicit(kernel.body, ranges_of(kernel));
+    kernel.body = make_divisions_explicit(kernel.body, ranges_of(kernel));
     kernel.body = drop_unused_values(kernel.body);
   }
   return result;

@@ -32,7 +32,7 @@ using opencl::testing::TestKernel;
 std::string msl_source(const TestKernel& kernel, const Stmt& body, const char* target = "metal") {
   return compile::generate(kernel.program(body), ir::parse_target(target, {}))
       .kernels.front()
-      .source;
+      .code->bytes;
 }
 
 // The lines of the kernel's body, not indented.

@@ -33,7 +33,7 @@ TEST(Module, OneSourceForEachKernel) {
   EXPECT_TRUE(scale.params[0].buffer.same_as(y));
   EXPECT_EQ(scale.params[1].access, ir::Access::Read);
   EXPECT_EQ(module.kernels[1].name, "v_exp");
-  EXPECT_NE(module.kernels[1].source.find("void v_exp("), std::string::npos);
+  EXPECT_NE(module.kernels[1].code->bytes.find("void v_exp("), std::string::npos);
 
   std::vector<HostArray> arguments = {HostArray::of(std::vector<float>(64)),
                                       HostArray::of(std::vector<float>(64, 3))};

@@ -391,7 +391,7 @@ TEST(Print, HalfValues) {
   ir::Target target;
   target.features.float16_arithmetic = true;
   const auto source = [&](const Stmt& body) {
-    return compile::generate(TestKernel().program(body), target).kernels[0].source;
+    return compile::generate(TestKernel().program(body), target).kernels[0].code->bytes;
   };
   const auto line = [&](const Stmt& body) {
     const std::string text = source(body);

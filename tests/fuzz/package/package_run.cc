@@ -188,9 +188,7 @@ PackageRunner::PackageRunner()
 Outcome PackageRunner::run(std::span<const std::byte> content) {
   const auto file = runtime::PackageFile::open(content);
   check_message(file.status());
-  check_message(
-      runtime::PackageFile::open(content, {.kernels = runtime::KernelPolicy::RefuseSource})
-          .status());
+  check_message(runtime::PackageFile::open(content, {.kernels = {.takes_source = false}}).status());
   if (!file.ok()) return Outcome::Refused;
   bool ran = false;
   const std::span<const runtime::Package> packages = (*file)->packages();

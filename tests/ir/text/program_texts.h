@@ -11,6 +11,7 @@ inline constexpr std::string_view kLoopsText =
     R"(program main stage=loops
   foreign "int touch(__global float* x) { x[0] = \"1\"[0]; return 0; }\x0a#define T 1"
   foreign "// another"
+  foreign symbol dot(pointer float32, int32): float32 in "kernels.o"
   param A: global float32[8, 16]
   param "the image": texture2d<float16>[4, 16] 4 x 4 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)], origin=(ox, oy)
   param B: global int8[8, 16], buffer[(d0, d1) -> cols=(d1, d0), padding=zero]

@@ -135,14 +135,14 @@ TEST(TypeProblem, Vectors) {
             "the operands are int16, not scalars of type int32 or int64");
   EXPECT_EQ(problem(Expr(new Ramp(var(kInt64), var(kInt64), 4))), "");
   EXPECT_EQ(problem(Expr(new Ramp(var(kInt32), var(kInt32), 1))),
-            "a vector has 2 to 16 lanes, not 1");
+            "a vector has 2 to 64 lanes, not 1");
   const Type i2 = kInt32.with_lanes(2);
   EXPECT_EQ(problem(Expr(new Ramp(var(i2), var(i2), 4))),
             "the operands are int32x2, not scalars of type int32 or int64");
-  EXPECT_EQ(problem(Expr(new Broadcast(var(kInt32), 1))), "a vector has 2 to 16 lanes, not 1");
+  EXPECT_EQ(problem(Expr(new Broadcast(var(kInt32), 1))), "a vector has 2 to 64 lanes, not 1");
   EXPECT_EQ(problem(Expr(new Broadcast(var(i2), 2))), "the operand is int32x2, not a scalar");
   EXPECT_EQ(problem(Expr(new Broadcast(var(kInt32), 2))), "");
-  EXPECT_EQ(problem(Expr(new Pack({var(kInt32)}))), "a vector has 2 to 16 lanes, not 1");
+  EXPECT_EQ(problem(Expr(new Pack({var(kInt32)}))), "a vector has 2 to 64 lanes, not 1");
   EXPECT_EQ(problem(Expr(new Pack({var(i2), var(i2)}))), "the elements are int32x2, not scalars");
   EXPECT_EQ(problem(Expr(new Pack({var(kInt32), var(kInt64)}))),
             "the operands are int32 and int64");

@@ -100,6 +100,38 @@ def test_kernels_run_on_a_device_of_their_kind(folder, capsys):
 
 
 @needs_metal
+def test_a_package_for_several_targets(folder, capsys, dev):
+    """A device runs the variant for it. Both have the same constants, which the file has once."""
+    weights = np.arange(8192, dtype="float32").reshape(2, 4096)
+    x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [2, 4096]) for n in "xy")
+    add = helper.make_node("Add", ["x", "w"], ["y"])
+    graph = helper.make_graph([add], "sum", [x], [y], [onnx.numpy_helper.from_array(weights, "w")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), "sum.onnx")
+    targets = [["--target", "opencl"], ["--target", "metal"]]
+    for name, given in (("cl", targets[0]), ("metal", targets[1]), ("both", sum(targets, []))):
+        assert main(["compile", "sum.onnx", *given, "-o", f"{name}.tlp"]) == 0
+    sizes = {name: (folder / f"{name}.tlp").stat().st_size for name in ("cl", "metal", "both")}
+    assert sizes["both"] <= sizes["cl"] + sizes["metal"] - weights.nbytes + 1024
+    capsys.readouterr()
+    assert main(["inspect", "both.tlp"]) == 0
+    shown = capsys.readouterr().out
+    assert "variant 0: opencl" in shown
+    assert "variant 1: metal" in shown
+    package = tvm.graph.load("both.tlp")
+    values = np.ones((2, 4096), "float32")
+    for device in (dev, tvm.metal(0), tvm.device("host")):
+        np.testing.assert_array_equal(package.run({"x": values}, device)["y"], weights + 1)
+    with pytest.raises(tvm.TVMError, match="has no variant that .* can run"):
+        tvm.graph.load("metal.tlp").run({"x": values}, dev)
+
+
+def test_several_targets_need_the_tools_of_one(folder, capsys):
+    given = ["--target", "opencl", "--target", "metal", "--metallib"]
+    assert main(["compile", "double.onnx", *given, "-o", "double.tlp"]) == 1
+    assert "--metallib is for one target" in capsys.readouterr().err
+
+
+@needs_metal
 def test_the_backend_compiles_for_its_device(folder):
     prepared = prepare(onnx.load("double.onnx"), device="metal:0")
     np.testing.assert_array_equal(prepared.run([np.ones((2, 4), "float32")])[0], 2.0)

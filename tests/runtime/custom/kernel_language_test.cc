@@ -7,7 +7,6 @@ namespace texloom::runtime {
 namespace {
 
 using hal::ElementType;
-using hal::KernelFormat;
 using ::testing::HasSubstr;
 
 class KernelLanguage : public ::testing::Test {

@@ -149,7 +149,7 @@ TEST(DeviceProgramPace, ARunThatWaitsTellsTheErrorOfTheOnesBeforeIt) {
   const auto driver = hal::host::create_driver(
       {.threads = 1, .libraries = {{"test", {{"fail_when_told", fail_when_told}}}}});
   LaunchPlan plan;
-  add_kernel(plan, {.codes = {{.format = hal::KernelFormat::HostFunctions, .code = "test"}},
+  add_kernel(plan, {.codes = {{.format = KernelFormat::HostFunctions, .code = "test"}},
                     .entry = {.name = "fail_when_told", .params = {}}});
   plan.steps = {launch(0, {1, 1, 1}, {})};
   const auto device = *driver->open(0);

@@ -334,11 +334,12 @@ TEST(Variants, TheFirstThatTheDeviceCanRunIsChosen) {
   Package package;
   package.name = "net";
   package.variants = {
-      variant_for("first", {.float64 = true, .max_image_width = 101}),
-      variant_for("second", {.images = true, .max_image_width = 100, .max_image_height = 50}),
+      variant_for("first", {{need::kFloat64, 1}, {need::kMaxImageWidth, 101}}),
+      variant_for("second",
+                  {{need::kImages, 1}, {need::kMaxImageWidth, 100}, {need::kMaxImageHeight, 50}}),
       variant_for("third")};
   EXPECT_EQ(*choose_variant(package, device), 1U);
-  package.variants[1].needs.max_image_height = 51;
+  package.variants[1].needs.require(need::kMaxImageHeight, 51);
   EXPECT_EQ(*choose_variant(package, device), 2U);
   package.variants.pop_back();
   const Status none = choose_variant(package, device).status();
@@ -351,6 +352,33 @@ TEST(Variants, TheFirstThatTheDeviceCanRunIsChosen) {
       "  the variant for \"second\" needs images of up to 100 x 51 texels (it allows 100 x "
       "50)\n"
       "help: add a variant for this device to the package, or choose another device");
+}
+
+// A driver prepares some formats: a variant with a kernel in none of them is passed over.
+TEST(Variants, HaveKernelsThatTheDriverPrepares) {
+  hal::DeviceInfo device = hal::null::default_device();
+  device.name = "vulkan";
+  device.formats = {KernelFormat::Spirv};
+  device.extensions = {"subgroups"};
+  const auto in_format = [](const char* target, std::vector<hal::KernelCode> codes,
+                            const VariantNeeds& needs = {}) {
+    PackageVariant variant = variant_for(target, needs);
+    variant.plan.modules = {{.codes = std::move(codes)}};
+    return variant;
+  };
+  Package package;
+  package.name = "net";
+  package.variants = {
+      in_format("metal", {{.format = KernelFormat::Msl}, {.format = KernelFormat::Ir}}),
+      in_format("wide", {{.format = KernelFormat::Spirv}}, {{"float16_storage", 1}}),
+      in_format("spirv", {{.format = KernelFormat::Spirv}}, {{"subgroups", 1}})};
+  EXPECT_EQ(*choose_variant(package, device), 2U);
+  package.variants.pop_back();
+  EXPECT_EQ(choose_variant(package, device).status().message(),
+            "package \"net\" has no variant that vulkan can run:\n"
+            "  the variant for \"metal\" needs a driver of MSL, IR (it takes SPIR-V)\n"
+            "  the variant for \"wide\" needs float16_storage\n"
+            "help: add a variant for this device to the package, or choose another device");
 }
 
 }  // namespace

@@ -20,7 +20,6 @@ namespace {
 
 using hal::fails_with;
 using hal::KernelCode;
-using hal::KernelFormat;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 namespace fs = std::filesystem;

@@ -12,7 +12,7 @@
 #include "runtime/package/package_file.h"
 #include "runtime/package/package_format.h"
 #include "runtime/package/package_writer.h"
-#include "runtime/package/utf8.h"
+#include "support/utf8.h"
 #include "tests/runtime/package/package_fixture.h"
 
 namespace texloom::runtime {

@@ -92,8 +92,9 @@ TEST_F(PackageFileTest, ReadsWhatWasWritten) {
   EXPECT_EQ(read.nodes[0].attributes, wanted.nodes[0].attributes);
   EXPECT_EQ(read.numbers[0].element, hal::ElementType::Float16);
   const PackageVariant& variant = read.variants[0];
-  EXPECT_EQ(variant.needs.max_image_height, 4U);
-  EXPECT_EQ(variant.needs.local_bytes, 64U);
+  EXPECT_EQ(variant.needs, wanted.variants[0].needs);
+  EXPECT_EQ(variant.needs.of(need::kMaxImageHeight), 4U);
+  EXPECT_EQ(variant.needs.of(need::kLocalBytes), 64U);
   EXPECT_EQ(variant.stores[1].storage_scope, "texture:weight");
   EXPECT_EQ(variant.stores[1].tensor, wanted.variants[0].stores[1].tensor);
   EXPECT_EQ(variant.nodes, wanted.variants[0].nodes);
@@ -250,13 +251,13 @@ TEST_F(PackageFileTest, NoticesDamageAtTheFirstUse) {
 }
 
 TEST_F(PackageFileTest, LeavesOutSource) {
-  const PackageOptions binaries = {.kernels = KernelPolicy::RefuseSource};
+  const PackageOptions binaries = {.kernels = {.takes_source = false}};
   const auto file = PackageFile::open(written(example_package()), binaries);
   ASSERT_TRUE(file.ok()) << file.status().to_string();
   const std::vector<ModuleSpec>& modules = (*file)->package().variants[0].plan.modules;
   ASSERT_EQ(modules[0].codes.size(), 2U);
-  EXPECT_EQ(modules[0].codes[0].format, hal::KernelFormat::OpenClBinary);
-  EXPECT_EQ(modules[0].codes[1].format, hal::KernelFormat::Metallib);
+  EXPECT_EQ(modules[0].codes[0].format, KernelFormat::OpenClBinary);
+  EXPECT_EQ(modules[0].codes[1].format, KernelFormat::Metallib);
   EXPECT_THAT(refusal(written(symbolic_package()), binaries),
               HasSubstr("module 0 has only source, which is refused"));
 }

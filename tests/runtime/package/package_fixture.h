@@ -34,9 +34,9 @@ inline LaunchPlan example_plan() {
   plan.temporaries = {texture_tensor("H", {4, 2}), texture_tensor("right half of H", {2, 2})};
   plan.parts = {{.temporary = 1, .whole = 0, .offset = 0, .origin = {2, 0}}};
   plan.constants = {texture_tensor("W", {4, 2})};
-  plan.modules = {{{{hal::KernelFormat::OpenClC, "__kernel void scale() {}", {"-cl-std=CL1.2"}},
-                    {hal::KernelFormat::OpenClBinary, std::string("\0binary\xff", 8), {}},
-                    {hal::KernelFormat::Metallib, std::string("MTLB\0\xff", 6), {"-std=metal2.3"}}},
+  plan.modules = {{{{KernelFormat::OpenClC, "__kernel void scale() {}", {"-cl-std=CL1.2"}},
+                    {KernelFormat::OpenClBinary, std::string("\0binary\xff", 8), {}},
+                    {KernelFormat::Metallib, std::string("MTLB\0\xff", 6), {"-std=metal2.3"}}},
                    hal::MathMode::Contract}};
   plan.kernels = {{0,
                    {.name = "scale",
@@ -90,12 +90,13 @@ inline Package example_package() {
   package.metadata = {{"license", std::string("CC0 – free")}};
   PackageVariant variant;
   variant.target = "opencl -device=adreno";
-  variant.needs = {.images = true,
-                   .max_image_width = 8,
-                   .max_image_height = 4,
-                   .max_work_group_size = 4,
-                   .local_bytes = 64,
-                   .buffer_bytes = 128};
+  variant.needs = {{need::kImages, 1},
+                   {need::kMaxImageWidth, 8},
+                   {need::kMaxImageHeight, 4},
+                   {need::kMaxWorkGroupSize, 4},
+                   {need::kLocalBytes, 64},
+                   {need::kBufferBytes, 128},
+                   {"subgroups", 1}};
   variant.plan = example_plan();
   variant.stores = {{TensorRef{Kind::Argument, 0}, 1, "global", ""},
                     {TensorRef{Kind::Constant, 0}, 2, "texture:weight", "texture[...]"},
@@ -124,7 +125,7 @@ inline Package symbolic_package() {
   variant.plan.symbols = {"n"};
   variant.plan.arguments = {{"A", hal::ElementType::Int32, {n}, BufferStorage{}},
                             {"B", hal::ElementType::Int32, {n}, BufferStorage{}}};
-  variant.plan.modules = {{{{hal::KernelFormat::OpenClC, "__kernel void copy() {}", {}}}}};
+  variant.plan.modules = {{{{KernelFormat::OpenClC, "__kernel void copy() {}", {}}}}};
   variant.plan.kernels = {
       {0,
        {.name = "copy",

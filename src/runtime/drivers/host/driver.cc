@@ -25,13 +25,11 @@ class HostDevice final : public Device {
 
  private:
   Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc& desc) override {
-    std::vector<KernelFormat> formats;
-    for (const auto& loader : loaders_) formats.push_back(loader->format());
-    TL_ASSIGN_OR_RETURN(const KernelCode* code, select_code(desc, formats, "host"));
+    TL_ASSIGN_OR_RETURN(const KernelCode* code, select_code(desc, *info_));
     const auto loader =
-        loaders_[std::find(formats.begin(), formats.end(), code->format) - formats.begin()];
+        std::ranges::find(loaders_, code->format, [](const auto& each) { return each->format(); });
     return std::shared_ptr<Executable>(
-        std::make_shared<HostExecutable>(info_, loader, code->code, desc.entry_points));
+        std::make_shared<HostExecutable>(info_, *loader, code->code, desc.entry_points));
   }
   Result<std::unique_ptr<QueueBackend>> create_backend() override {
     return create_queue_backend(workers_, options().profile, info_->name);
@@ -84,7 +82,10 @@ class HostDriver final : public Driver {
  public:
   HostDriver(DeviceInfo device, unsigned threads,
              std::vector<std::shared_ptr<const KernelLoader>> loaders)
-      : devices_{std::move(device)}, threads_(threads), loaders_(std::move(loaders)) {}
+      : threads_(threads), loaders_(std::move(loaders)) {
+    for (const auto& loader : loaders_) device.formats.push_back(loader->format());
+    devices_.push_back(std::move(device));
+  }
 
   std::string_view name() const override { return "host"; }
   const std::vector<DeviceInfo>& devices() const override { return devices_; }

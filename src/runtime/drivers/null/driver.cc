@@ -271,6 +271,7 @@ class NullDriver final : public Driver {
 DeviceInfo default_device() {
   DeviceInfo info;
   info.driver = "null";
+  for (const KernelFormatTraits& each : kernel_formats()) info.formats.push_back(each.format);
   info.id = "null";
   info.name = "null";
   info.vendor = "Texloom";

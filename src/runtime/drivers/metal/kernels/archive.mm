@@ -59,7 +59,7 @@ BinaryKey archive_key(const DeviceInfo& device, const ProgramCode& program,
   BinaryKey key;
   key.add(kFormat).add(device.vendor).add(device.name).add(device.api_version);
   key.add(device.driver_version).add(device.language_version);
-  key.add(to_string(code.format))
+  key.add(traits_of(code.format).name)
       .add(code.code)
       .add(fmt::format("{}", static_cast<int>(program.options.math)));
   for (const std::string& option : code.build_options) key.add(option);

@@ -15,7 +15,7 @@ namespace texloom::hal::metal {
 // The codes of an executable that Metal may take, with their options: a metallib, which needs no
 // compiler, before source, and the first of each. InvalidArgument for options, Unimplemented if
 // there is none.
-Result<std::vector<ProgramCode>> find_codes(const ExecutableDesc& desc);
+Result<std::vector<ProgramCode>> find_codes(const ExecutableDesc& desc, const DeviceInfo& device);
 
 // The functions of the entry points, autoreleased. BuildFailed with Metal's text, or NotFound.
 Result<NSArray<id<MTLFunction>>*> make_functions(const Context& context, const ProgramCode& program,

@@ -1,7 +1,6 @@
 #include "runtime/drivers/metal/kernels/functions.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,7 +11,6 @@ namespace texloom::hal::metal {
 namespace {
 
 // The best first.
-constexpr std::array kFormats = {KernelFormat::Metallib, KernelFormat::Msl};
 
 // Metal's strings are Unicode.
 Result<NSString*> text_of(std::string_view text, std::string_view what) {
@@ -104,15 +102,15 @@ Result<id<MTLLibrary>> make_library(const Context& context, const ProgramCode& p
 
 }  // namespace
 
-Result<std::vector<ProgramCode>> find_codes(const ExecutableDesc& desc) {
+Result<std::vector<ProgramCode>> find_codes(const ExecutableDesc& desc, const DeviceInfo& device) {
   std::vector<ProgramCode> found;
-  for (const KernelFormat format : kFormats) {
+  for (const KernelFormat format : device.formats) {
     const auto code = std::ranges::find(desc.codes, format, &KernelCode::format);
     if (code == desc.codes.end()) continue;
     TL_ASSIGN_OR_RETURN(BuildOptions options, parse_build_options(code->build_options, desc.math));
     found.push_back({*code, std::move(options)});
   }
-  if (found.empty()) return select_code(desc, kFormats, "metal").status();
+  if (found.empty()) return select_code(desc, device).status();
   return found;
 }
 

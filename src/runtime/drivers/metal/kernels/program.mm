@@ -162,7 +162,7 @@ MetalExecutable::MetalExecutable(std::shared_ptr<const Context> context,
 
 Result<std::shared_ptr<Executable>> MetalExecutable::create(std::shared_ptr<const Context> context,
                                                             const ExecutableDesc& desc) {
-  TL_ASSIGN_OR_RETURN(std::vector<ProgramCode> codes, find_codes(desc));
+  TL_ASSIGN_OR_RETURN(std::vector<ProgramCode> codes, find_codes(desc, *context->info()));
   return std::shared_ptr<Executable>(
       new MetalExecutable(std::move(context), desc.entry_points, std::move(codes)));
 }

@@ -106,6 +106,7 @@ DeviceLimits limits_of(id<MTLDevice> device, const Family& family) {
 DeviceInfo describe(id<MTLDevice> device, const Family& family) {
   DeviceInfo info;
   info.driver = "metal";
+  info.formats = {KernelFormat::Metallib, KernelFormat::Msl};
   info.name = to_string(device.name);
   info.id = device_id(info.name);
   info.vendor = is_apple(device) ? "Apple" : info.name.substr(0, info.name.find(' '));

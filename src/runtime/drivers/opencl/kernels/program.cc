@@ -19,8 +19,6 @@
 namespace texloom::hal::opencl {
 namespace {
 
-constexpr std::array kFormats = {KernelFormat::OpenClC, KernelFormat::OpenClBinary};
-
 // The math mode that an option of OpenCL's compilers allows (OpenCL 1.2, 5.6.4.3).
 struct MathOption {
   MathMode allows;
@@ -231,7 +229,7 @@ OpenClExecutable::OpenClExecutable(std::shared_ptr<const Context> context,
 
 Result<std::shared_ptr<Executable>> OpenClExecutable::create(std::shared_ptr<const Context> context,
                                                              const ExecutableDesc& desc) {
-  TL_ASSIGN_OR_RETURN(const KernelCode* code, select_code(desc, kFormats, "opencl"));
+  TL_ASSIGN_OR_RETURN(const KernelCode* code, select_code(desc, *context->info()));
   TL_ASSIGN_OR_RETURN(std::string options, build_options(*code, desc.math));
   return std::shared_ptr<Executable>(
       new OpenClExecutable(std::move(context), desc.entry_points, *code, std::move(options)));

@@ -141,6 +141,7 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
   info.name = reader.text(CL_DEVICE_NAME);
   info.vendor = reader.text(CL_DEVICE_VENDOR);
   info.driver = "opencl";
+  info.formats = {KernelFormat::OpenClC, KernelFormat::OpenClBinary};
   info.id = device_id(fmt::format("{} {}", platform, info.name));
   info.platform = std::move(platform);
   info.driver_version = reader.text(CL_DRIVER_VERSION);

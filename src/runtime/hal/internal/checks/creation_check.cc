@@ -234,8 +234,12 @@ Result<TextureBacking> check_view(const DeviceInfo& device, const std::shared_pt
 Status check_creation(const DeviceInfo& device, const ExecutableDesc& desc) {
   if (desc.codes.empty()) return invalid_argument("an executable without code");
   for (const KernelCode& code : desc.codes) {
-    if (code.code.empty() && code.format != KernelFormat::HostFunctions)
-      return invalid_argument("an executable given as {}, which is empty", to_string(code.format));
+    const KernelFormatTraits& traits = traits_of(code.format);
+    if (code.code.empty() && traits.is_code)
+      return invalid_argument("an executable given as {}, which is empty", traits.name);
+    if (!code.code.starts_with(traits.prefix))
+      return invalid_argument("an executable given as {}, but its code does not begin like that",
+                              traits.name);
   }
   if (desc.entry_points.empty()) return invalid_argument("an executable without entry points");
   std::unordered_set<std::string_view> names;

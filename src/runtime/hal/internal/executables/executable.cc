@@ -38,36 +38,17 @@ Result<std::array<std::uint32_t, 3>> groups_of(const EntryPoint& entry,
   return groups;
 }
 
-std::string_view to_string(KernelFormat format) {
-  switch (format) {
-    case KernelFormat::OpenClC:
-      return "OpenCL C";
-    case KernelFormat::OpenClBinary:
-      return "an OpenCL binary";
-    case KernelFormat::Msl:
-      return "MSL";
-    case KernelFormat::HostFunctions:
-      return "host functions";
-    case KernelFormat::Ir:
-      return "IR";
-    case KernelFormat::Metallib:
-      return "a metallib";
-  }
-  return "an unknown format";
-}
+std::string_view to_string(KernelFormat format) { return traits_of(format).name; }
 
-Result<const KernelCode*> select_code(const ExecutableDesc& desc,
-                                      std::span<const KernelFormat> understood,
-                                      std::string_view driver) {
+Result<const KernelCode*> select_code(const ExecutableDesc& desc, const DeviceInfo& device) {
   std::string given;
   for (const KernelCode& code : desc.codes) {
-    if (std::find(understood.begin(), understood.end(), code.format) != understood.end())
-      return &code;
+    if (std::ranges::find(device.formats, code.format) != device.formats.end()) return &code;
     given += given.empty() ? "" : ", ";
     given += to_string(code.format);
   }
   std::string taken;
-  for (const KernelFormat format : understood) {
+  for (const KernelFormat format : device.formats) {
     taken += taken.empty() ? "" : ", ";
     taken += to_string(format);
   }
@@ -76,7 +57,7 @@ Result<const KernelCode*> select_code(const ExecutableDesc& desc,
       "the kernels are given as: {}; the driver {} takes: {}; help: compile for a "
       "device of this driver, as texloom compile --target {}:0 does, or run them on a device that "
       "takes them, as texloom run --device does",
-      given, driver, taken, driver);
+      given, device.driver, taken, device.driver);
 }
 
 Status Executable::build_once() {

@@ -1,0 +1,34 @@
+// Makes codes of what printers of C-like languages print: one source for each kernel, so that
+// devices compile kernels side by side and a change of one leaves the others in their caches.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/compiled_code.h"
+#include "ir/program.h"
+#include "ir/target/target.h"
+#include "support/function_ref.h"
+
+namespace texloom::codegen {
+
+struct PrintedKernel {
+  std::string name;    // of the kernel function in `source`
+  std::string source;  // a whole translation unit
+};
+
+struct SourceLanguage {
+  KernelFormat format;
+  // Spells a kernel of a legalized program, with the program's foreign text before it.
+  PrintedKernel (*print)(const ir::Kernel& kernel, const std::vector<ir::Foreign>& foreign,
+                         const ir::Target& target);
+  // For the device's compiler.
+  std::vector<std::string> (*options)(const ir::Kernel& kernel, const ir::Target& target);
+};
+
+// `interruption` is called before each kernel.
+std::vector<CompiledCode> source_codes(const ir::Program& program, const ir::Target& target,
+                                       const SourceLanguage& language,
+                                       FunctionRef<void()> interruption);
+
+}  // namespace texloom::codegen

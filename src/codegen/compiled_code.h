@@ -1,0 +1,30 @@
+// Code that a backend makes of kernels.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "support/kernel_format.h"
+
+namespace texloom::codegen {
+
+// A kernel in a code.
+struct CodeEntry {
+  std::size_t kernel = 0;  // of the program's kernels
+  std::string name;        // of its function in the code
+};
+
+// What a device's driver prepares as a whole: a source, or a binary.
+struct CompiledCode {
+  KernelFormat format = KernelFormat::OpenClC;
+  std::string bytes;
+  std::vector<std::string> options = {};  // for the device's compiler
+  std::vector<CodeEntry> entries = {};    // names differ
+  std::string text = {};                  // for people, if the format is no text
+
+  // The code as people read it.
+  const std::string& listing() const { return traits_of(format).is_text ? bytes : text; }
+};
+
+}  // namespace texloom::codegen

@@ -1,0 +1,26 @@
+// Makes divisions of integers and operations on bools mean the same in machines as in the IR.
+#pragma once
+
+#include "ir/arith/ranges.h"
+#include "ir/program.h"
+
+namespace texloom::codegen {
+
+// Purpose: rewrites divisions and bools to operations that every language and instruction set has.
+//   * floordiv and floormod become / and % if both operands are known not to be negative, and a
+//     shift and a mask if the divisor is a power of two. Others stay.
+//   * Languages and machines leave the remainder of the least number by -1 undefined, so a divisor
+//     that may be -1 is replaced by 1 where it is: both remainders are 0.
+//   * Arithmetic on bools is one-bit arithmetic.
+//   * A cast to bool becomes a comparison with 0.
+// Requires: stage legalized; operations of any integer type.
+// Ensures: stage legalized; no arithmetic of bools, no cast to bool, no remainder that is undefined
+//   but by 0.
+// Order: after widen_storage, whose casts and comparisons are part of the arithmetic; after
+//   make_promotions_explicit where a language promotes, whose wider types need fewer replacements.
+// Example:
+//   floordiv(i + 3, 4)     ->    (i + 3) / 4               i a loop variable
+//   floormod(i - 1, 4)     ->    (i - 1) & 3
+ir::Stmt make_divisions_explicit(const ir::Stmt& body, const ir::arith::Ranges& ranges);
+
+}  // namespace texloom::codegen

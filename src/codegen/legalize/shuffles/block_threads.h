@@ -1,0 +1,53 @@
+// Evaluates indices and conditions for every thread of a block.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "ir/analysis/uniform_values.h"
+#include "ir/arith/linear.h"
+#include "ir/arith/ranges.h"
+#include "ir/program.h"
+
+namespace texloom::codegen {
+
+// An index, as a sum of a number for each thread and of terms on which all threads of a block
+// agree.
+struct ThreadIndex {
+  std::vector<int64_t> of_thread;    // by the thread's number
+  std::array<int64_t, 3> factors{};  // of threadIdx.x, y and z
+  ir::arith::LinearSum of_block;     // without a constant
+};
+
+// The threads of one block, numbered with threadIdx.x fastest, in SIMD-groups of neighbors.
+class BlockThreads {
+ public:
+  // The kernel must outlive this object.
+  BlockThreads(const ir::Kernel& kernel, int64_t simd_width);
+
+  size_t count() const { return positions_.size(); }
+  // nullopt if the index is not such a sum, or if it may change while memory does.
+  std::optional<ThreadIndex> index(const ir::Expr& e) const;
+  // For which threads the condition holds; nullopt if it depends on more than the thread.
+  std::optional<std::vector<bool>> where(const ir::Expr& condition) const;
+  // By how much the number of the other thread is larger; nullopt if it is in another SIMD-group.
+  std::optional<int64_t> distance_in_simd_group(int64_t thread, int64_t other) const;
+  // From each thread to the first of those that differ from it only in these dimensions: how much
+  // larger that one's number is, as an expression and by the thread's number.
+  ir::Expr distance_to_first(const std::array<bool, 3>& dimensions) const;
+  std::vector<int64_t> distances_to_first(const std::array<bool, 3>& dimensions) const;
+
+ private:
+  using Position = std::array<int64_t, 3>;
+
+  int64_t simd_width_;
+  std::array<int64_t, 3> strides_;  // between the numbers of neighbors
+  std::vector<Position> positions_;
+  std::array<ir::Expr, 3> axes_;  // null for those that the kernel lacks
+  ir::arith::Ranges ranges_;
+  ir::UniformValues uniform_;
+};
+
+}  // namespace texloom::codegen

@@ -1,0 +1,38 @@
+// Finds the places where the threads of a block combine their parts of a reduction in shared memory
+// (lower/build/thread_reduction.h makes them).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "codegen/legalize/dialect.h"
+#include "codegen/legalize/shuffles/combination_step.h"
+#include "ir/program.h"
+
+namespace texloom::codegen {
+
+// Stores, one for each value of the reduction, of the part of every thread to an element of its
+// own; then steps, each after a barrier, that access only these elements; then another barrier.
+// Until the next such stores, the kernel reads only elements that the last step stores. Nothing but
+// trees accesses the buffers.
+struct CombinationTree {
+  size_t begin = 0, end = 0;  // in a Seq: the first store, the last barrier
+  size_t result_end = 0;      // until there, the Seq reads only the result
+  std::vector<const ir::Store*> parts;
+  std::vector<CombinationStep> steps;
+  size_t first_shuffle = 0;  // it and all later steps have an offset
+  // From each thread to the one that has the result, which is in its SIMD-group, if all steps have
+  // an offset. Null if there is no such thread.
+  ir::Expr to_result;
+
+  size_t position_of(size_t step) const { return begin + parts.size() + 2 * step + 1; }
+};
+
+// The trees whose last steps may be shuffles in SIMD-groups of `width` threads, by the Seq in which
+// they are, in order.
+using CombinationTrees = std::unordered_map<const ir::StmtNode*, std::vector<CombinationTree>>;
+CombinationTrees combination_trees(const ir::Kernel& kernel, int64_t width, const Dialect& dialect);
+
+}  // namespace texloom::codegen

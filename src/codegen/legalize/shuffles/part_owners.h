@@ -1,0 +1,50 @@
+// The elements of shared buffers in which the threads of a block have their parts of a reduction.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "codegen/legalize/shuffles/block_threads.h"
+#include "ir/stmt.h"
+
+namespace texloom::codegen {
+
+// The parts that threads access at an index.
+struct PartIndex {
+  // By the number of the accessing thread: that of the thread whose part it is. nullopt if the
+  // element is nobody's part.
+  std::vector<std::optional<int64_t>> owners;
+  std::array<int64_t, 3> factors{};  // of threadIdx.x, y and z
+
+  // Whether each of these threads accesses its own part.
+  bool is_own(const std::vector<bool>& threads) const;
+};
+
+class PartOwners {
+ public:
+  // Of the stores of parts, one for each buffer, which every thread makes. nullopt unless each
+  // thread stores to an element of its own, the same one in all buffers.
+  static std::optional<PartOwners> of(const std::vector<const ir::Store*>& parts,
+                                      const BlockThreads& threads);
+
+  bool has(const ir::Buffer& buffer) const { return buffers_.contains(buffer.get()); }
+  size_t buffers() const { return buffers_.size(); }
+  const std::array<int64_t, 3>& factors() const { return own_.factors; }
+  // The parts that an access of one value of that type may reach; nullopt if that is not known.
+  std::optional<PartIndex> at(const ir::Buffer& buffer, ir::Type type, const ir::Expr& index) const;
+
+ private:
+  PartOwners(const BlockThreads& threads, ThreadIndex own);
+
+  const BlockThreads& threads_;
+  ThreadIndex own_;                              // of the element of each thread
+  std::unordered_map<int64_t, int64_t> owners_;  // the thread's number, by element
+  std::unordered_set<const ir::BufferNode*> buffers_;
+};
+
+}  // namespace texloom::codegen

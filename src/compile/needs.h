@@ -1,0 +1,27 @@
+// Determines what compiled programs need from a device, and checks it.
+#pragma once
+
+#include <span>
+
+#include "compile/module.h"
+#include "runtime/hal/device_info.h"
+#include "runtime/package/needs.h"
+#include "runtime/plan/plan.h"
+
+namespace texloom::compile {
+
+// The optional features of devices that the kernels of a program use; it must be legalized for the
+// target.
+runtime::VariantNeeds features_of(const ir::Program& program, const ir::Target& target);
+
+// What a plan of the kernels of these modules needs: their features, and room for everything that a
+// run has on the device, constants and the workspace included. Sizes that a run says are no needs.
+runtime::VariantNeeds needs_of(const runtime::LaunchPlan& plan,
+                               std::span<const CompiledModule* const> modules);
+
+// Fails at `where`: with NoDevice if the device runs kernels of another kind of target, and with
+// UnsupportedType if it lacks a feature that the module needs.
+void check_device(const CompiledModule& module, const hal::DeviceInfo& device,
+                  const SourceLocation& where);
+
+}  // namespace texloom::compile

@@ -1,0 +1,16 @@
+// Puts forms of one graph for several targets into one package.
+#pragma once
+
+#include "runtime/package/package.h"
+#include "support/status.h"
+
+namespace texloom::runtime {
+
+// Adds the variants of `other` after those of `package`: a device gets the first that it can run.
+// Both are compiled from one model, so that callers pass and get the same tensors and numbers;
+// otherwise InvalidArgument. Tensors and nodes of `other` that `package` lacks are added, under
+// other names if theirs are taken: passes for different targets fuse different nodes. What a file
+// has of constants with equal bytes is shared (package_writer.h). On an error the package stays.
+Status add_variants(Package& package, const Package& other);
+
+}  // namespace texloom::runtime

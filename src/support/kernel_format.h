@@ -1,0 +1,35 @@
+// The formats of compiled kernels: backends emit them, packages store them, drivers prepare them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace texloom {
+
+enum class KernelFormat : std::uint8_t {
+  OpenClC,
+  OpenClBinary,   // for one device and one version of its driver
+  Msl,            // Metal's language
+  HostFunctions,  // functions of the process: the name of a library (drivers/host/host_functions.h)
+  Ir,             // the compiler's text form
+  Metallib,  // a library of Metal's, compiled from MSL for a version of the system and later ones
+  Spirv,     // a module of SPIR-V, in words of the machine's byte order
+  NativeObject,  // an object file or a shared library for the machine's processor
+};
+
+// What differs between formats. A new format is a new row in kernel_format.cc.
+struct KernelFormatTraits {
+  KernelFormat format;
+  std::string_view name;         // in messages: "OpenCL C", "a metallib"
+  bool is_text;                  // source, which a compiler has to translate
+  bool is_native;                // machine code that runs in the process, with all of its rights
+  bool is_code;                  // otherwise it names code that the process has, and may be empty
+  std::string_view prefix = {};  // the bytes that every code of the format begins with
+};
+
+// One for each format, in their order.
+std::span<const KernelFormatTraits> kernel_formats();
+const KernelFormatTraits& traits_of(KernelFormat format);
+
+}  // namespace texloom

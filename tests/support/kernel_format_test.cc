@@ -1,0 +1,21 @@
+// Tests the table of formats.
+#include "support/kernel_format.h"
+
+#include <gtest/gtest.h>
+
+namespace texloom {
+namespace {
+
+// Each property decides something: source is left out on demand, native code by default.
+TEST(KernelFormat, HasProperties) {
+  for (const KernelFormatTraits& each : kernel_formats())
+    EXPECT_EQ(&traits_of(each.format), &each) << each.name;
+  EXPECT_TRUE(traits_of(KernelFormat::Ir).is_text);
+  EXPECT_FALSE(traits_of(KernelFormat::Metallib).is_text);
+  EXPECT_TRUE(traits_of(KernelFormat::NativeObject).is_native);
+  EXPECT_FALSE(traits_of(KernelFormat::HostFunctions).is_code);
+  EXPECT_EQ(traits_of(KernelFormat::Spirv).prefix.size(), 4U);
+}
+
+}  // namespace
+}  // namespace texloom
