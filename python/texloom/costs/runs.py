@@ -98,7 +98,7 @@ def _saved(compiled: Any, inputs: Sequence[NDArray[Any]]) -> Iterator[Path]:
     """Give a folder with the package and the inputs."""
     with tempfile.TemporaryDirectory() as at:
         folder = Path(at)
-        compiled.save(fsencode(folder / "network.tlp"), {})
+        compiled.save(fsencode(folder / "network.tlp"), {}, [])
         np.savez(folder / "inputs.npz", *inputs)
         yield folder
 
