@@ -120,7 +120,7 @@ def _compile(options: argparse.Namespace) -> int:
 def _refuse_other_than_metal(options: argparse.Namespace) -> None:
     if len(options.targets) > 1:
         refuse(
-            "BadDirectiveArgument",
+            "BadOption",
             "--metallib is for one target, Metal",
             "give --target metal alone, or leave out --metallib",
         )
