@@ -101,8 +101,11 @@ TEST_P(Opening, ByWrongNamesSaysWhatThereIs) {
 }
 
 TEST_P(Opening, ByPath) {
-  expect_opened(drivers_.open(fmt::format("{}://{}", name_, ordinal())), "a path with its ordinal");
-  expect_opened(drivers_.open(fmt::format("{}://{}", name_, info().id)), "a path with its id");
+  for (const char* separator : {":", "://"}) {
+    const std::string start = name_ + separator;
+    expect_opened(drivers_.open(fmt::format("{}{}", start, ordinal())), "a path with its ordinal");
+    expect_opened(drivers_.open(start + info().id), "a path with its id");
+  }
 }
 
 TEST_P(Opening, ByAPathWithoutADeviceOpensTheFirst) {
@@ -128,8 +131,8 @@ TEST_P(Opening, ByAPathToNoDriverNamesThoseThereAre) {
 }
 
 TEST_P(Opening, ByWhatIsNoPathIsRefused) {
-  for (const std::string& path : {std::string(), std::string("://0"), name_ + ":0", name_ + ":",
-                                  ":" + name_, name_ + ":/0", ":" + name_ + "://0"})
+  for (const std::string& path : {std::string(), std::string("://0"), name_ + ":", ":" + name_,
+                                  name_ + ":/0", ":" + name_ + "://0"})
     EXPECT_THAT(drivers_.open(path).status(),
                 fails_with(StatusCode::InvalidArgument, "is not a device path"))
         << path;

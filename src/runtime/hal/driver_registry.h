@@ -42,7 +42,7 @@ class DriverRegistry {
   Result<std::shared_ptr<Driver>> find(std::string_view name);
 
   // Opens the device with this path: "<driver>" (the first device), "<driver>:<ordinal>", or
-  // "<driver>:<id>"; as a URL, with "://" for the colon. InvalidArgument without a driver;
+  // "<driver>:<id>"; as a URL, with "://" for the colon. InvalidArgument for any other form;
   // otherwise the errors of find() and Driver::open().
   Result<std::shared_ptr<Device>> open(std::string_view path, const DeviceOptions& options = {});
 

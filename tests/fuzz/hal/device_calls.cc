@@ -118,7 +118,11 @@ void draw_registry(World& world) {
                                  Row{"null://-1", StatusCode::NotFound},
                                  Row{"other://0", StatusCode::NotFound},
                                  Row{"none://0", StatusCode::Unavailable},
-                                 Row{"null:0", StatusCode::InvalidArgument},
+                                 Row{"null:0", StatusCode::Ok},
+                                 Row{"null:null", StatusCode::Ok},
+                                 Row{"null:1", StatusCode::NotFound},
+                                 Row{"null:", StatusCode::InvalidArgument},
+                                 Row{"null:/0", StatusCode::InvalidArgument},
                                  Row{"://0", StatusCode::InvalidArgument},
                                  Row{"", StatusCode::InvalidArgument}};
   const Row& row = world.random.pick(kPaths);

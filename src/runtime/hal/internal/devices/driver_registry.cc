@@ -42,17 +42,15 @@ Result<std::shared_ptr<Driver>> DriverRegistry::find(std::string_view name) {
 
 Result<std::shared_ptr<Device>> DriverRegistry::open(std::string_view path,
                                                      const DeviceOptions& options) {
+  constexpr std::string_view kUrl = "://";
   const std::size_t end = std::min(path.find(':'), path.size());
-  if (end == 0)
+  const std::string_view rest = path.substr(end);
+  const bool is_url = rest.starts_with(kUrl);
+  if (end == 0 || rest == ":" || (rest.starts_with(":/") && !is_url))
     return invalid_argument("\"{}\" is not a device path: write \"<driver>:<number or id>\"", path);
   TL_ASSIGN_OR_RETURN(const std::shared_ptr<Driver> driver, find(path.substr(0, end)));
-  std::string_view device = path.substr(end);
-  for (const std::string_view separator : {"://", ":"}) {
-    if (!device.starts_with(separator)) continue;
-    device.remove_prefix(separator.size());
-    break;
-  }
-  return driver->open_by_name(device, options);
+  const std::size_t separator = is_url ? kUrl.size() : 1;
+  return driver->open_by_name(rest.substr(std::min(separator, rest.size())), options);
 }
 
 }  // namespace texloom::hal
