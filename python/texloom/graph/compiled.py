@@ -157,8 +157,8 @@ class CompiledGraph(RunnableGraph):
         Raises
         ------
         TVMError
-            TL5018 if the file cannot be written, TL2040 for metadata that is not text, TL3040 if the
-            inputs or outputs of graphs differ.
+            TL5018 if the file cannot be written, TL2040 for metadata that is not text, TL3040 if
+            the inputs or outputs of graphs differ.
         """
         texts = dict(metadata or {})
         for name, text in texts.items():
