@@ -12,10 +12,8 @@ TEST(LoopKinds, HaveAWordInPrograms) {
   EXPECT_EQ(loop_word(LoopKind::Serial), "for");
   EXPECT_EQ(loop_word(LoopKind::Vectorized), "vectorized");
   for (const LoopKind kind : kAll) {
-    if (kind == LoopKind::Parallel) continue;  // no program contains such a loop
     EXPECT_EQ(find_loop_kind(loop_word(kind)), kind);
   }
-  EXPECT_EQ(find_loop_kind("parallel"), std::nullopt);
   EXPECT_EQ(find_loop_kind(""), std::nullopt);
 }
 
@@ -27,7 +25,7 @@ TEST(LoopKinds, HaveADirective) {
 
 TEST(LoopKinds, AreSequentialUnlessThreadsOrLanesRunThem) {
   EXPECT_TRUE(is_sequential(LoopKind::Unrolled));
-  EXPECT_TRUE(is_sequential(LoopKind::Parallel));  // it is lowered to a serial loop
+  EXPECT_TRUE(is_sequential(LoopKind::Parallel));  // one thread may run it, too
   EXPECT_FALSE(is_sequential(LoopKind::Vectorized));
   EXPECT_FALSE(is_sequential(LoopKind::Virtual));
 }

@@ -52,7 +52,7 @@ TEST(Type, OtherTextsNameNoType) {
                            "int32x",
                            "int32x0",
                            "int32x1",
-                           "int32x17",
+                           "int32x65",
                            "int32x99",
                            "int32x160",
                            "int32x4x4",
