@@ -44,16 +44,6 @@ MODULES = (
     "texloom.graph",
     "texloom.costs",
     "texloom.ops",
-    "texloom.ops.conv2d",
-    "texloom.ops.conv2d_nhwc",
-    "texloom.ops.blocked_conv2d",
-    "texloom.ops.matmul",
-    "texloom.ops.texel_matmul",
-    "texloom.ops.texel_schedules",
-    "texloom.ops.layer",
-    "texloom.ops.packing",
-    "texloom.ops.reference",
-    "texloom.ops.rounding",
     "texloom.ops.broadcast",
     "texloom.ops.attention",
     "texloom.ops.convolution",
@@ -170,6 +160,7 @@ INTERNAL = (
     "texloom.onnx.specializer",
     "texloom.measure.benchmark",
     "texloom.measure.device_rates",
+    "texloom.measure.timing",
     "texloom.module_file",
     "texloom.ops.coordinates",
     "texloom.ops.extrema",
@@ -224,7 +215,10 @@ INTERNAL = (
 )
 
 # Packages of programs, which nobody imports.
-PROGRAMS = ("texloom.bench", "texloom.command_line", "texloom.demo", "texloom.fuzz")
+PROGRAMS = ("texloom.command_line",)
+
+# Operators to read and to copy, which may change with any version.
+EXAMPLES = ("texloom.examples",)
 
 # Packages whose modules are internal: what users need is named in the package itself.
 INTERNAL_PACKAGES = (
@@ -284,7 +278,7 @@ def modules() -> Iterator[str]:
     """Every module of the package, except those of programs and of internal packages."""
     yield "texloom"
     for found in pkgutil.walk_packages(texloom.__path__, "texloom."):
-        if not found.name.startswith(PROGRAMS + INTERNAL_PACKAGES):
+        if not found.name.startswith(PROGRAMS + EXAMPLES + INTERNAL_PACKAGES):
             yield found.name
 
 

@@ -49,6 +49,9 @@ system_python() {
   return 1
 }
 
+# Folders of Python packages: texloom, then the demonstration, the benchmarks and the fuzzer.
+python_roots=(python apps benchmarks tests/fuzz)
+
 # Prints the commands of an installed package, [project.scripts], as lines "NAME MODULE FUNCTION".
 commands_of_package() {
   sed -n '/^\[project\.scripts\]$/,/^$/p' pyproject.toml |
@@ -67,8 +70,10 @@ install_commands() {
 
 # The .venv is up to date if it was made from these lists, in this folder, with this interpreter.
 venv_key() {
-  { cat requirements-dev.txt requirements-models.txt && commands_of_package && pwd && readlink -e "$python"; } 2>&1 |
-    sha256sum
+  {
+    cat requirements-dev.txt requirements-models.txt && commands_of_package &&
+      printf "%s\n" "$PWD" "${python_roots[@]}" && readlink -e "$python"
+  } 2>&1 | sha256sum
 }
 
 install_python_packages() {
@@ -80,7 +85,7 @@ install_python_packages() {
   "$python" -m pip install --no-input --disable-pip-version-check --progress-bar off --no-deps \
     -r requirements-models.txt
   site=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-  pwd | sed 's|$|/python|' >"$site/texloom-checkout.pth"
+  printf "$PWD/%s\n" "${python_roots[@]}" >"$site/texloom-checkout.pth"
   install_commands
   venv_key >"$venv/stamp.new"
   mv "$venv/stamp.new" "$venv/stamp"

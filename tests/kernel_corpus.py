@@ -1,15 +1,17 @@
 """Generates the programs that tests/kernel_diff.py compiles: operators, test programs, random ones.
 
 Each program is written in the text form to FOLDER/NAME.tl. FOLDER/ways.json lists further ways to
-compile it. This script runs with the Python package of one revision, so it uses only what the
-package keeps stable: `texloom.te`, `texloom.ops`, `texloom.driver.program`,
-`texloom.fuzz.job.text_of` and `texloom.target.Target`.
+compile it. This script runs with the Python packages of one revision, so it uses only what they
+keep stable: `texloom.te`, `texloom.program`, `texloom.target.Target`, the example kernels, and
+`job.text_of` of the fuzzer. The last two were parts of other packages once: `first_module`.
 
 python tests/kernel_corpus.py PART ROOT FOLDER SEEDS
 """
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import json
 import re
 import shlex
@@ -98,15 +100,28 @@ def read(folder: Path) -> list[Program]:
     ]
 
 
+def first_module(*names: str) -> Any:
+    """Import the first of these modules that the revision has."""
+    for name in names[:-1]:
+        with contextlib.suppress(ModuleNotFoundError):
+            return importlib.import_module(name)
+    return importlib.import_module(names[-1])
+
+
+def example(name: str) -> Any:
+    """Import an example kernel."""
+    return first_module(f"texloom.examples.{name}", f"texloom.ops.{name}")
+
+
 # --- Random programs ------------------------------------------------------------------------------
 
 
 def random_programs(seeds: int) -> Iterator[Program]:
-    """The first programs of texloom-fuzz."""
-    from texloom.fuzz.job import text_of
-
+    """The first programs of texloom_fuzz."""
+    # In this order: .venv has a path to the texloom_fuzz of the working tree.
+    job = first_module("texloom.fuzz.job", "texloom_fuzz.job")
     for seed in range(seeds):
-        yield Program(f"{seed:05}", text_of(seed), (Way(), Way(checked=True)))
+        yield Program(f"{seed:05}", job.text_of(seed), (Way(), Way(checked=True)))
 
 
 # --- Programs of the tests ------------------------------------------------------------------------
@@ -164,12 +179,12 @@ Make = Callable[[], tuple[Any, list[Any], dict[Any, Any]]]  # schedule, argument
 
 def operators() -> Iterator[Program]:
     """Yield convolutions and matrix products, each for some targets and with index checks."""
-    from texloom import driver
+    from texloom import program
 
     for number, (name, make) in enumerate(_operators()):
         schedule, arguments, binds = make()
         for target in filter(has_target, targets_of(number)):
-            text = str(driver.program(schedule, arguments, "f", binds, target=target))
+            text = str(program(schedule, arguments, "f", binds, target=target))
             ways = (Way(), Way(checked=True)) if target == "opencl" else (Way(),)
             option = target.removeprefix("opencl -")
             yield Program(f"{name}__{UNNAMED.sub('_', option)}", text, ways)
@@ -218,8 +233,7 @@ def _in_textures(tensors: list[Any], storage: str) -> dict[Any, Any]:
 
 
 def _conv2d_nchw4c() -> Iterator[tuple[str, Make]]:
-    from texloom.ops import conv2d
-
+    conv2d = example("conv2d")
     cases = {
         "even": ((2, 4, 16, 24), 8, 1, 1, None),
         "odd": ((1, 2, 9, 11), 3, 2, 1, None),
@@ -242,9 +256,8 @@ def _conv2d_nchw4c() -> Iterator[tuple[str, Make]]:
 
 
 def _conv2d_nhwc() -> Iterator[tuple[str, Make]]:
-    from texloom.ops import conv2d_nhwc as nhwc
-    from texloom.ops.conv2d_nhwc import ConvTiles
-
+    nhwc = example("conv2d_nhwc")
+    ConvTiles = nhwc.ConvTiles  # noqa: N806
     cases: dict[str, tuple[int, int, int | None, int, Any]] = {
         "slices": (28, 64, 64, 3, ConvTiles((2, 4), 2, (1, 1, 16), 4, inputs=2, keep_rows=True)),
         "splits": (14, 64, 64, 3, ConvTiles((2, 2), 4, (1, 7, 4), splits=2)),
@@ -271,9 +284,8 @@ def _conv2d_nhwc() -> Iterator[tuple[str, Make]]:
 
 
 def _blocked_conv2d() -> Iterator[tuple[str, Make]]:
-    from texloom.ops import blocked_conv2d as blocked
-    from texloom.ops.blocked_conv2d import Convolution, Tiling
-
+    blocked = example("blocked_conv2d")
+    Convolution, Tiling = blocked.Convolution, blocked.Tiling  # noqa: N806
     layers: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...]]] = {
         "rsckk": (Convolution(weight="RSCKk"), (1, 8, 28, 28, 4), (1, 1, 32, 8, 4)),
         "wchnc": (Convolution("WCHNc", "CRSKk"), (28, 8, 28, 1, 4), (32, 1, 1, 8, 4)),
@@ -311,8 +323,7 @@ def _blocked_conv2d() -> Iterator[tuple[str, Make]]:
 
 
 def _texel_matmul() -> Iterator[tuple[str, Make]]:
-    from texloom.ops import texel_matmul
-
+    texel_matmul = example("texel_matmul")
     for form, copy, textures in product(texel_matmul.FORMS, (False, True), (False, True)):
 
         def make(form: Any = form, copy: bool = copy, textures: bool = textures) -> Any:
@@ -325,23 +336,23 @@ def _texel_matmul() -> Iterator[tuple[str, Make]]:
 
 
 def _matmul() -> Iterator[tuple[str, Make]]:
-    from texloom.ops.matmul import DIRECT, SHARED, WARPS, Tiles, matmul, schedule_matmul
-
-    small = replace(WARPS, block=(64, 64, 8), thread=(8, 8), lanes=(4, 4), swizzle=4)
+    products = example("matmul")
+    small = replace(products.WARPS, block=(64, 64, 8), thread=(8, 8), lanes=(4, 4), swizzle=4)
     all_tiles = {
-        "direct": DIRECT,
-        "shared": SHARED,
-        "warps": WARPS,
+        "direct": products.DIRECT,
+        "shared": products.SHARED,
+        "warps": products.WARPS,
         "warps_small": small,
         "two_ahead": replace(small, fetch_ahead=2),
         "not_ahead": replace(small, fetch_ahead=0, fragments_ahead=False),
-        "deep": Tiles((64, 32, 16), (8, 4), (4, 4)),
+        "deep": products.Tiles((64, 32, 16), (8, 4), (4, 4)),
     }
     for (name, tiles), storage in product(all_tiles.items(), ("texture", "buffer")):
 
         def make(tiles: Any = tiles, storage: str = storage) -> Any:
-            a, b, c = matmul(1024, 512, 256)
-            return schedule_matmul(a, b, c, tiles), [a, b, c], _in_textures([a, b], storage)
+            a, b, c = products.matmul(1024, 512, 256)
+            s = products.schedule_matmul(a, b, c, tiles)
+            return s, [a, b, c], _in_textures([a, b], storage)
 
         yield f"matmul_{name}_{storage}", make
 

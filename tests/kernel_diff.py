@@ -128,7 +128,9 @@ class Tree:
     def environment(self) -> dict[str, str]:
         """The environment for Python with this tree's package, without Texloom's own variables."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith("TEXLOOM_")}
-        return kept | {"PYTHONPATH": str(self.root / "python"), "PYTHONNOUSERSITE": "1"}
+        folders = (self.root / "python", self.root / "tests/fuzz")  # of texloom and texloom_fuzz
+        path = os.pathsep.join(map(str, folders))
+        return kept | {"PYTHONPATH": path, "PYTHONNOUSERSITE": "1"}
 
 
 def git(*arguments: str, root: Path = ROOT) -> str:

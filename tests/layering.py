@@ -22,6 +22,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -94,6 +95,9 @@ ONLY_IN = {
     "gtest/": "(tests)",
 }
 
+# Folders of Python packages: texloom; and the demonstration, the benchmarks and the fuzzer.
+PYTHON_ROOTS = ("python", "apps", "benchmarks", "tests/fuzz")
+
 MAX_FILES = 30  # in one folder
 
 INCLUDE = re.compile(r'^\s*#\s*(?:include|import)\s*(?:"([^"]+)"|<([^>]+)>)')
@@ -115,18 +119,21 @@ def library_of(file: str) -> str:
 
 
 def room_of(file: str) -> str:
-    """Return the room of a file: its folder, or its path without suffix in a library."""
+    """Return the room of a file: its folder, or its path without suffix in a library.
+
+    A package's __init__.py, which names what the package offers, is a room above its folder.
+    """
     path = PurePosixPath(file)
-    if str(path.parent) == library_of(file):
+    if str(path.parent) == library_of(file) or path.name == "__init__.py":
         return str(path.with_suffix(""))
     return str(path.parent)
 
 
 def sources(root: Path) -> list[str]:
-    """Return the C++ sources and Python modules of src/, apps/ and python/."""
+    """Return the C++ sources and Python modules of src/, apps/, python/ and the other packages."""
     return sorted(
         path.relative_to(root).as_posix()
-        for top in ("src", "apps", "python")
+        for top in ("src", "apps", "python", "benchmarks", "tests/fuzz/texloom_fuzz")
         for path in (root / top).rglob("*")
         if path.suffix in SUFFIXES and path.is_file() and len(path.relative_to(root).parts) > 2
     )
@@ -190,11 +197,18 @@ def cxx_uses(root: Path, file: str, messages: list[str]) -> Iterator[Use]:
 
 
 def module_file(root: Path, name: str) -> str | None:
-    """Return the file of a module below python/, given its dotted name."""
-    for path in (f"python/{name.replace('.', '/')}{end}" for end in (".py", "/__init__.py")):
-        if (root / path).is_file():
+    """Return the file of a module in one of our packages, given its dotted name."""
+    for folder, end in product(PYTHON_ROOTS, (".py", "/__init__.py")):
+        path = f"{folder}/{name.replace('.', '/')}{end}"
+        if name.startswith("texloom") and (root / path).is_file():
             return path
     return None
+
+
+def package_of(file: str) -> list[str]:
+    """Return the names of the packages that contain a module, the outermost first."""
+    root = next((each for each in PYTHON_ROOTS if file.startswith(f"{each}/texloom")), "")
+    return file.removeprefix(f"{root}/").split("/")[:-1]
 
 
 def run_time_nodes(node: ast.AST) -> Iterator[ast.AST]:
@@ -212,7 +226,7 @@ def imported_names(file: str, node: ast.AST) -> list[tuple[str, str | None]]:
         return [(alias.name, None) for alias in node.names]
     if not isinstance(node, ast.ImportFrom):
         return []
-    package = file.removeprefix("python/").split("/")[:-1]
+    package = package_of(file)
     base = package[: len(package) - node.level + 1] if node.level else []
     module = ".".join([*base, *([node.module] if node.module else [])])
     return [(module, alias.name) for alias in node.names]

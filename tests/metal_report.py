@@ -97,7 +97,7 @@ def sections(device: str, count: int) -> list[Section]:
         ),
         Section(
             f"{count} random programs",
-            [sys.executable, "-m", "texloom.fuzz", "--device", device, "--count", str(count),
+            [sys.executable, "-m", "texloom_fuzz", "--device", device, "--count", str(count),
              "--device-share", "1"],
             r"programs from seed|^ran|^\d+ of them|wrong|differ|error",
         ),

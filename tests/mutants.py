@@ -116,8 +116,10 @@ class Copy:
             # The copies share ccache entries, also once a mutant is reverted.
             "CCACHE_BASEDIR": str(self.folder),
             "CCACHE_NOHASHDIR": "1",
-            # This path precedes the checkout that .venv points to.
-            "PYTHONPATH": str(self.folder / "python"),
+            # These precede the checkout that .venv points to.
+            "PYTHONPATH": os.pathsep.join(
+                str(self.folder / root) for root in ("python", "apps", "benchmarks", "tests/fuzz")
+            ),
             # A kernel compiled before the change must not be reused after it.
             "TEXLOOM_CACHE_DIR": str(self.build / "kernel-cache"),
             "GTEST_FAIL_FAST": "1",

@@ -6,7 +6,7 @@
 //
 // The networks are those of PP-OCR, a package each that serves all sizes: one finds text, one tells
 // whether it is upside down, one reads a line. docs/embedding.md says how to make the packages. The
-// steps and the text are those of the demonstration in Python, python/texloom/demo/ocr.
+// steps and the text are those of the demonstration in Python, apps/texloom_demo/ocr.
 #include <texloom/runtime/drivers/all/drivers.h>
 #include <texloom/runtime/executor/executor.h>
 #include <texloom/runtime/executor/load_graph.h>

@@ -1,4 +1,4 @@
-// A kernel as the compiler prints it: the 3x3 convolution of ops.Conv2dLayer (`texloom.ops`) from
+// A kernel as the compiler prints it: the 3x3 convolution of Conv2dLayer (`texloom.examples`) from
 // 64 to 64 channels of 56 x 56 pixels, through textures.
 #pragma once
 

@@ -28,9 +28,9 @@ from onnx import helper
 
 import texloom
 from texloom import custom
-from texloom.bench.timing import results_in_turns, samples_of
 from texloom.device_kinds import present
 from texloom.graph import RunnableGraph, load
+from texloom.measure.timing import results_in_turns, samples_of
 from texloom.target import Target
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "networks"))

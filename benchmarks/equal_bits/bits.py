@@ -22,9 +22,9 @@ import numpy as np
 
 import texloom
 from texloom import te
-from texloom.demo import mixed_storage
+from texloom.examples import mixed_storage
+from texloom.examples.texel_schedules import spread
 from texloom.graph import Graph, load
-from texloom.ops.texel_schedules import spread
 
 SIZE = (24, 37)  # rows and columns of the pictures: not multiples of the kernels' tiles
 

@@ -29,8 +29,8 @@ from peers import OnnxRuntimeArm, OwnArm, Peer, PeerArm, pytorch, tinygrad
 from zoo import input_of, networks
 
 import texloom
-from texloom.bench.timing import Timed, results_in_turns, samples_of
 from texloom.graph import load
+from texloom.measure.timing import Timed, results_in_turns, samples_of
 
 DTYPES = {"fp32": "float32", "fp16": "float16"}
 _SAMPLE_SECONDS = 0.02

@@ -12,7 +12,7 @@ from light_models import NAMES, light_model
 from models import NETWORKS
 from numpy.typing import NDArray
 
-from texloom.demo.ocr.models import find
+from texloom_demo.ocr.models import find
 
 TEXT_SIZES = {"detection": (640, 640), "direction": (48, 192), "recognition": (48, 320)}
 """Rows and columns of the inputs of PP-OCR's networks."""

@@ -32,15 +32,15 @@ import numpy as np
 
 import texloom
 from texloom import Device, te
-from texloom.bench import command_line
-from texloom.bench.device import choose
-from texloom.bench.timing import Arm, interleaved_medians
-from texloom.ops.conv2d import conv2d_nchw4c, schedule_conv2d_nchw4c
-from texloom.ops.conv2d_nhwc import (
+from texloom.examples.conv2d import conv2d_nchw4c, schedule_conv2d_nchw4c
+from texloom.examples.conv2d_nhwc import (
     ConvTiles,
     depthwise_conv2d_nhwc,
     schedule_depthwise_conv2d_nhwc,
 )
+from texloom.measure.timing import Arm, interleaved_medians
+from texloom_bench import command_line
+from texloom_bench.device import choose
 
 HERE = Path(__file__).resolve().parent
 DEPTHWISE = ("mobilenet", "mediapipe")  # networks whose 3x3 convolutions are depthwise

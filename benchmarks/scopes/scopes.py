@@ -50,7 +50,7 @@ def network(name: str, folder: Path | None) -> tuple[onnx.ModelProto, dict[str, 
     if name in TEXT_MODELS:
         file, shape = TEXT_MODELS[name]
         if folder is None:
-            from texloom.demo.ocr import models
+            from texloom_demo.ocr import models
 
             folder = models.find()[name].parent
         if size:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 import texloom
-from texloom import ops
-from texloom.fuzz import check
-from texloom.fuzz.job import text_of
-from texloom.ops.matmul import SHARED, WARPS, Tiles, declarations, matmul, schedule_matmul
+from texloom import examples
+from texloom.examples.matmul import SHARED, WARPS, Tiles, declarations, matmul, schedule_matmul
+from texloom_fuzz import check
+from texloom_fuzz.job import text_of
 
 Program = Callable[[], None]  # builds a function and runs it on opencl(0)
 
@@ -24,7 +24,7 @@ def convolution(storage: str, channels: int, stride: int) -> None:
     rng = np.random.default_rng(channels)
     images = rng.random((2, channels, 9, 11), dtype=np.float32)
     filters = rng.random((6, channels, 3, 3), dtype=np.float32)
-    ops.Conv2dLayer(images, filters, storage, texloom.opencl(), stride=stride).run()
+    examples.Conv2dLayer(images, filters, storage, texloom.opencl(), stride=stride).run()
 
 
 def product(storage: str, tiles: Tiles) -> None:
@@ -53,7 +53,7 @@ def operators() -> Iterator[tuple[str, Program]]:
 
 
 def random_program(seed: int, *, run: bool) -> None:
-    """Build one program of texloom-fuzz; with `run`, also compare it with the interpreter."""
+    """Build one program of texloom_fuzz; with `run`, also compare it with the interpreter."""
     text = text_of(seed)
     if run:
         outcome = check.check(text, [texloom.opencl()])
@@ -74,7 +74,7 @@ def programs(first_seed: int = 0, *, run: bool) -> Iterator[tuple[str, Program]]
 
 def random_programs(first_seed: int, *, run: bool) -> Iterator[tuple[str, Program]]:
     for seed in itertools.count(first_seed):
-        yield f"texloom-fuzz, seed {seed}", lambda s=seed: random_program(s, run=run)
+        yield f"texloom_fuzz, seed {seed}", lambda s=seed: random_program(s, run=run)
 
 
 class _Built(BaseException):

@@ -2,7 +2,7 @@
 
 .venv/bin/python tests/fuzz/seeded_faults.py [--only NAME ...] [--count 2000] [--jobs 1]
 
-Each change is made in a copy of the checkout, which is rebuilt; then texloom-fuzz runs without
+Each change is made in a copy of the checkout, which is rebuilt; then texloom_fuzz runs without
 devices until a program fails. The script prints a table; the exit status tells whether all changes
 were found. --jobs builds that many copies, each with all cores, and runs them in parallel.
 """

@@ -34,7 +34,7 @@ class TreeCopy:
     def __init__(self, folder: Path, flags: str) -> None:
         self.folder, self.build, self._flags = folder, folder / "build", flags
         self.env = os.environ | {
-            "PYTHONPATH": str(folder / "python"),
+            "PYTHONPATH": os.pathsep.join(map(str, (folder / "python", folder / "tests/fuzz"))),
             "CCACHE_BASEDIR": str(folder),
             "CCACHE_NOHASHDIR": "1",
         }
@@ -70,7 +70,7 @@ class TreeCopy:
 
     def fuzz(self, *options: str) -> subprocess.CompletedProcess[str]:
         """Run the copy's fuzzer."""
-        command = [sys.executable, "-m", "texloom.fuzz", *options]
+        command = [sys.executable, "-m", "texloom_fuzz", *options]
         return subprocess.run(
             command, cwd=self.folder, env=self.env, check=False, capture_output=True, text=True
         )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from texloom.ops.rounding import FLOAT32_ROUNDOFF, FLOAT64_ROUNDOFF, gamma
+from texloom.examples.rounding import FLOAT32_ROUNDOFF, FLOAT64_ROUNDOFF, gamma
 
 ROUNDOFF = {"float16": 2.0**-11, "float32": FLOAT32_ROUNDOFF, "float64": FLOAT64_ROUNDOFF}
 # Half the distance between the smallest numbers: the absolute rounding error near zero.

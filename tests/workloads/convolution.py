@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from texloom.ops.texel_schedules import LANES
+from texloom.examples.texel_schedules import LANES
 
 from .accuracy import Sums
 

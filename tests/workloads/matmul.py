@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from texloom.ops.texel_matmul import inner_reduction, outer_product_lanes, vector_accumulators
+from texloom.examples.texel_matmul import inner_reduction, outer_product_lanes, vector_accumulators
 
 from .accuracy import Sums
 

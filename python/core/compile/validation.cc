@@ -1,4 +1,4 @@
-// Runs the versions of a program and bounds how far their results may differ, for texloom.fuzz.
+// Runs the versions of a program and bounds how far their results may differ, for texloom_fuzz.
 
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>

@@ -13,11 +13,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ..bench.timing import medians_in_turns
 from ..device_kinds import present
 from ..errors import refuse
 from ..graph import RunnableGraph
 from ..graph import load as load_package
+from ..measure.timing import medians_in_turns
 from ..trace import table_of
 from .inputs import (
     add_input_arguments,

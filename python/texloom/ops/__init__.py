@@ -1,25 +1,51 @@
-"""Operators: TE computations, and schedules for them, as separate functions.
+"""Operators of networks: TE computations by family, and schedules that fit any of them.
 
-A computation states what is computed; a schedule states where and how. An operator can therefore
-have variants that differ only in storage (``storage="texture"`` or ``"buffer"``). Each module is an
-example to copy.
+A computation states what is computed; :func:`texloom.ops.schedules.schedule_default` decides where
+and how, by the storages of the tensors and the target. Computations that are scheduled by hand are
+in ``texloom.examples``.
 """
 
 from __future__ import annotations
 
-from .conv2d import conv2d_nchw4c, schedule_conv2d_nchw4c
+from . import (
+    attention,
+    broadcast,
+    convolution,
+    counted,
+    elementwise,
+    indexing,
+    movement,
+    normalization,
+    pooling,
+    products,
+    quantization,
+    recurrent,
+    reductions,
+    resize,
+    schedules,
+    signal,
+    sorting,
+)
 from .extrema import maximum, minimum
-from .layer import Conv2dLayer
-from .packing import pack_nchw4c, pack_oihw4o, unpack_nchw4c, unpack_oihw4o
 
 __all__ = [
-    "Conv2dLayer",
-    "conv2d_nchw4c",
+    "attention",
+    "broadcast",
+    "convolution",
+    "counted",
+    "elementwise",
+    "indexing",
     "maximum",
     "minimum",
-    "pack_nchw4c",
-    "pack_oihw4o",
-    "schedule_conv2d_nchw4c",
-    "unpack_nchw4c",
-    "unpack_oihw4o",
+    "movement",
+    "normalization",
+    "pooling",
+    "products",
+    "quantization",
+    "recurrent",
+    "reductions",
+    "resize",
+    "schedules",
+    "signal",
+    "sorting",
 ]

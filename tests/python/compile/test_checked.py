@@ -7,8 +7,8 @@ import pytest
 
 import texloom as tvm
 from texloom import te
-from texloom.fuzz import check
-from texloom.fuzz.job import text_of
+from texloom_fuzz import check
+from texloom_fuzz.job import text_of
 
 
 def line_of(word):

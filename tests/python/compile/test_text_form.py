@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import texloom as tvm
-from texloom import ops, te
+from texloom import examples, te
 
 ROOT = Path(__file__).parents[3]
 TL_BLOCK = re.compile(r"^```tl\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -101,8 +101,8 @@ def constants():
 def convolution(storage):
     data = te.placeholder((1, 2, 9, 8, 4), name="data")
     weight = te.placeholder((2, 8, 3, 3, 4), name="weight")
-    output = ops.conv2d_nchw4c(data, weight)
-    return ops.schedule_conv2d_nchw4c(output, storage=storage), [data, weight, output]
+    output = examples.conv2d_nchw4c(data, weight)
+    return examples.schedule_conv2d_nchw4c(output, storage=storage), [data, weight, output]
 
 
 SCHEDULES = {

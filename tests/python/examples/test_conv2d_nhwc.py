@@ -7,15 +7,15 @@ import pytest
 
 import texloom as tvm
 from texloom import te
-from texloom.bench import kernels, layers
-from texloom.ops.conv2d_nhwc import (
+from texloom.examples.conv2d_nhwc import (
     ConvTiles,
     conv2d_nhwc,
     depthwise_conv2d_nhwc,
     schedule_conv2d_nhwc,
     schedule_depthwise_conv2d_nhwc,
 )
-from texloom.ops.reference import conv2d_nhwc_error_bound, conv2d_nhwc_reference
+from texloom.examples.reference import conv2d_nhwc_error_bound, conv2d_nhwc_reference
+from texloom_bench import kernels, layers
 
 ROW = ConvTiles(pixels=(1, 7), channels=4, threads=(1, 2, 4))
 SQUARE = ConvTiles(pixels=(2, 2), channels=2, threads=(2, 1, 8), inputs=2, keep_rows=True)

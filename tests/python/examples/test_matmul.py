@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import texloom as tvm
-from texloom.bench import kernels
-from texloom.ops.matmul import DIRECT, SHARED, WARPS, declarations, matmul, schedule_matmul
-from texloom.ops.rounding import sum_error_bound
+from texloom.examples.matmul import DIRECT, SHARED, WARPS, declarations, matmul, schedule_matmul
+from texloom.examples.rounding import sum_error_bound
+from texloom_bench import kernels
 
 # Small versions of the measured tiles: the same loops, with few enough threads for a quick test.
 SMALL = {
@@ -88,7 +88,7 @@ def test_benchmark_notices_a_wrong_product(tmp_path, capsys):
 
 
 def test_benchmark_refuses_a_size_that_is_none():
-    command = [sys.executable, "-m", "texloom.bench", "kernels", "--size", "8x8"]
+    command = [sys.executable, "-m", "texloom_bench", "kernels", "--size", "8x8"]
     root = Path(__file__).parents[3]
     done = subprocess.run(command, capture_output=True, text=True, cwd=root / "python", check=False)
     assert done.returncode == 2

@@ -5,8 +5,8 @@ import pytest
 from scipy import signal
 
 import texloom
-from texloom import ops, te
-from texloom.ops.reference import conv2d_error_bound, conv2d_reference
+from texloom import examples, te
+from texloom.examples.reference import conv2d_error_bound, conv2d_reference
 
 # N, I, H, W, O, kernel, stride, padding, tile: odd sizes, and channels that leave lanes unused.
 CASES = {
@@ -31,7 +31,9 @@ def arrays(case, make):
 
 def convolve(case, data, weight, storage, dev):
     stride, padding, tile = case[6:]
-    layer = ops.Conv2dLayer(data, weight, storage, dev, stride=stride, padding=padding, tile=tile)
+    layer = examples.Conv2dLayer(
+        data, weight, storage, dev, stride=stride, padding=padding, tile=tile
+    )
     layer.run()
     return layer.output()
 
@@ -73,8 +75,8 @@ def test_conv2d_of_float16_sums_in_float32(storage, dev):
 def build(storage, height=8, width=16):
     data = te.placeholder((1, 2, height, width, 4), name="data")
     weight = te.placeholder((1, 8, 3, 3, 4), name="weight")
-    output = ops.conv2d_nchw4c(data, weight)
-    schedule = ops.schedule_conv2d_nchw4c(output, storage, tile=(1, 4))
+    output = examples.conv2d_nchw4c(data, weight)
+    schedule = examples.schedule_conv2d_nchw4c(output, storage, tile=(1, 4))
     return texloom.build(schedule, [data, weight, output], "opencl").kernels
 
 
@@ -100,20 +102,20 @@ def test_buffer_kernel_differs_in_storage_only():
 
 def test_packing_keeps_values_and_fills_with_zeros():
     x = np.arange(2 * 5 * 3 * 2, dtype=np.int16).reshape(2, 5, 3, 2) + 1
-    packed = ops.pack_nchw4c(x)
+    packed = examples.pack_nchw4c(x)
     assert packed.shape == (2, 2, 3, 2, 4)
     assert packed.dtype == np.int16
     assert packed[1, 1, 2, 1, 0] == x[1, 4, 2, 1]
     assert not packed[:, 1, :, :, 1:].any()
-    np.testing.assert_array_equal(ops.unpack_nchw4c(packed, 5), x)
+    np.testing.assert_array_equal(examples.unpack_nchw4c(packed, 5), x)
 
     w = np.arange(6 * 5 * 3 * 1, dtype=np.float32).reshape(6, 5, 3, 1) + 1
-    packed = ops.pack_oihw4o(w)
+    packed = examples.pack_oihw4o(w)
     assert packed.shape == (2, 8, 3, 1, 4)
     assert packed[1, 4, 2, 0, 1] == w[5, 4, 2, 0]
     assert not packed[1, :, :, :, 2:].any()
     assert not packed[:, 5:].any()
-    np.testing.assert_array_equal(ops.unpack_oihw4o(packed, 6, 5), w)
+    np.testing.assert_array_equal(examples.unpack_oihw4o(packed, 6, 5), w)
 
 
 @pytest.mark.parametrize(
@@ -129,21 +131,21 @@ def test_packing_keeps_values_and_fills_with_zeros():
 def test_conv2d_refuses_shapes_that_do_not_match(data, weight, arguments, message):
     x, w = te.placeholder(data, name="x"), te.placeholder(weight, name="w")
     with pytest.raises(ValueError, match=message):
-        ops.conv2d_nchw4c(x, w, **arguments)
+        examples.conv2d_nchw4c(x, w, **arguments)
 
 
 def test_conv2d_refuses_integers():
     x = te.placeholder((1, 2, 8, 8, 4), "int8", name="x")
     w = te.placeholder((1, 8, 3, 3, 4), "int8", name="w")
     with pytest.raises(ValueError, match="float32"):
-        ops.conv2d_nchw4c(x, w)
+        examples.conv2d_nchw4c(x, w)
 
 
 def test_schedule_refuses_an_unknown_storage():
     x = te.placeholder((1, 1, 8, 8, 4), name="x")
     w = te.placeholder((1, 4, 3, 3, 4), name="w")
     with pytest.raises(ValueError, match="storage='image' is not one of texture, buffer"):
-        ops.schedule_conv2d_nchw4c(ops.conv2d_nchw4c(x, w), "image")
+        examples.schedule_conv2d_nchw4c(examples.conv2d_nchw4c(x, w), "image")
 
 
 @pytest.mark.parametrize("kernel", [(3, 3), (1, 4), (2, 5)])

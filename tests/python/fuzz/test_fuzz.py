@@ -1,4 +1,4 @@
-"""A small fixed part of texloom-fuzz, its earlier findings, and tests of the fuzzer itself."""
+"""A small fixed part of texloom_fuzz, its earlier findings, and tests of the fuzzer itself."""
 
 from collections import Counter
 from pathlib import Path
@@ -8,15 +8,15 @@ import pytest
 from seeded_faults import FAULTS
 
 from texloom import devices, parse
-from texloom.fuzz import __main__ as fuzzer
-from texloom.fuzz import job
-from texloom.fuzz.__main__ import Findings, main
-from texloom.fuzz.calls import Argument, Call, calls_of
-from texloom.fuzz.case import Case, make_case, make_script
-from texloom.fuzz.check import UNWRITTEN, Check, Mismatch, Outcome, check
-from texloom.fuzz.job import Job, run_job
-from texloom.fuzz.reduce import Reducer
-from texloom.fuzz.workers import Lost, Workers, processors
+from texloom_fuzz import __main__ as fuzzer
+from texloom_fuzz import job
+from texloom_fuzz.__main__ import Findings, main
+from texloom_fuzz.calls import Argument, Call, calls_of
+from texloom_fuzz.case import Case, make_case, make_script
+from texloom_fuzz.check import UNWRITTEN, Check, Mismatch, Outcome, check
+from texloom_fuzz.job import Job, run_job
+from texloom_fuzz.reduce import Reducer
+from texloom_fuzz.workers import Lost, Workers, processors
 
 ROOT = Path(__file__).parents[3]
 FOUND = sorted((ROOT / "tests/fuzz/found").glob("*.tl"))
@@ -107,7 +107,7 @@ def test_workers_outlive_their_jobs():
 
 def test_a_wrong_value_is_a_failure(monkeypatch):
     """The comparison notices one wrong element."""
-    from texloom.fuzz import check as module
+    from texloom_fuzz import check as module
 
     seen = module.Check.see
 

@@ -8,11 +8,11 @@ import pytest
 import texloom
 from texloom import te
 from texloom.custom import host_operator
-from texloom.demo import mixed_storage
+from texloom.examples import mixed_storage
+from texloom.examples.packing import pack_nchw4c
+from texloom.examples.reference import conv2d_reference
+from texloom.examples.texel_schedules import spread
 from texloom.graph import CostModel, Graph, load
-from texloom.ops.packing import pack_nchw4c
-from texloom.ops.reference import conv2d_reference
-from texloom.ops.texel_schedules import spread
 
 TEXTURES = {"texture": ("texture",) * 2}
 BUFFERS = {"global": ("global",) * 2}
@@ -90,7 +90,7 @@ def test_network_computes_the_same_in_textures_buffers_and_both(dev):
     assert not graphs["texture"].summary["conversions"]
 
 
-def test_photograph(capsys):
+def test_network_on_a_picture(capsys):
     assert mixed_storage.main(["--size", "24", "--repeat", "1"]) == 0
     printed = capsys.readouterr().out
     assert "equal outputs: yes" in printed
@@ -223,7 +223,7 @@ def test_stored_function_is_a_graph(dev, tmp_path):
 def test_text_names_each_schedule_once():
     network = mixed_storage.Network(8, 8).graph
     text = network.text("opencl")
-    assert text.startswith('program photograph stage=graph target="opencl"')
+    assert text.startswith('program picture stage=graph target="opencl"')
     assert "concatenate joined" in text
     # Five convolutions, of which three have the same shapes; one sum; in two storages each.
     assert text.count("stage=te") == 2 * (3 + 1)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from texloom import te
+from texloom.examples.texel_schedules import spread
 from texloom.graph import Graph, load
 from texloom.ops.movement import reshape
-from texloom.ops.texel_schedules import spread
 
 
 def scaled(x, by=2.0):

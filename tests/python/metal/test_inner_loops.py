@@ -7,7 +7,7 @@ import pytest
 
 import texloom as tvm
 from texloom import te
-from texloom.ops import conv2d, matmul, texel_matmul
+from texloom.examples import conv2d, matmul, texel_matmul
 
 
 def product_in_buffers():

@@ -9,9 +9,9 @@ import pytest
 
 import texloom as tvm
 from texloom import te
-from texloom.demo.ocr import models
 from texloom.graph import Graph
 from texloom.ops.convolution import convolution
+from texloom_demo.ocr import models
 
 THREAD, BLOCK = "threadIdx.x", "blockIdx.x"
 DEVICES = [tvm.metal(i) for i in range(len(tvm.devices("metal")))]

@@ -8,11 +8,11 @@ from node_peers import model_of, named, onnxruntimes, random
 
 import texloom as tvm
 from texloom import te
+from texloom.examples.rounding import FLOAT32_ROUNDOFF, gamma
 from texloom.onnx.model import Model
 from texloom.ops.convolution import convolution, transposed_convolution
 from texloom.ops.elementwise import add
 from texloom.ops.products import matmul
-from texloom.ops.rounding import FLOAT32_ROUNDOFF, gamma
 from texloom.ops.schedules import schedule_default
 from texloom.target import TargetValue
 

@@ -8,7 +8,7 @@ from node_peers import model_of, onnxruntimes, ours, random, references
 from single_node import run_node
 
 import texloom
-from texloom.ops.rounding import FLOAT32_ROUNDOFF, gamma
+from texloom.examples.rounding import FLOAT32_ROUNDOFF, gamma
 
 
 def check_sums(op, inputs, terms, **attributes):

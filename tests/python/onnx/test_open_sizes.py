@@ -8,9 +8,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 import texloom
 from texloom.costs import CostDatabase, MeasuredCost, MeasuredDevice, open_costs
-from texloom.demo.ocr import models
 from texloom.errors import TVMError
 from texloom.inspect.__main__ import main as inspect
+from texloom_demo.ocr import models
 
 SIZES = [(1, 8, 12), (2, 17, 9), (1, 8, 12)]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from node_peers import model_of, onnxruntimes, ours, random, references
 
-from texloom.ops.rounding import FLOAT32_ROUNDOFF, gamma
+from texloom.examples.rounding import FLOAT32_ROUNDOFF, gamma
 
 WINDOWS = {
     "1d": ((2, 3, 11), {"kernel_shape": [3], "strides": [2], "pads": [1, 2]}),

@@ -10,8 +10,8 @@ import onnxruntime
 import pytest
 from onnx import helper
 
-from texloom.demo.ocr.models import find
 from texloom.onnx.model import Model
+from texloom_demo.ocr.models import find
 
 ROUNDING = 2.0**-11  # the relative error of a number that becomes a float16
 DRAWS = 6

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from node_peers import model_of, onnxruntimes, ours, random
 
-from texloom.ops.rounding import FLOAT32_ROUNDOFF, gamma
+from texloom.examples.rounding import FLOAT32_ROUNDOFF, gamma
 
 SHAPES = [
     ((5, 7), (7, 3)),

@@ -8,8 +8,8 @@ import pytest
 
 from texloom.__main__ import main
 from texloom.costs import CostDatabase, MeasuredCost, MeasuredDevice
-from texloom.demo.ocr import models
 from texloom.onnx.model import Model
+from texloom_demo.ocr import models
 
 SHAPE = (1, 3, 48, 192)
 DEVICE = MeasuredDevice("a device with fast textures", "made up", "1", "1")

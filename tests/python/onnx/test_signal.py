@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from single_node import floats, run_node
 
+from texloom.examples.rounding import gamma
 from texloom.onnx.nodes import Unsupported
-from texloom.ops.rounding import gamma
 
 ROUNDOFF = {"float32": 2.0**-24, "float64": 2.0**-53}
 

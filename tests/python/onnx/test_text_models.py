@@ -8,8 +8,8 @@ import onnxruntime
 import pytest
 import skimage.data
 
-from texloom.demo.ocr import models
 from texloom.onnx.model import Model
+from texloom_demo.ocr import models
 
 ROUNDOFF = 2.0**-24
 

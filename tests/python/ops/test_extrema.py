@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import texloom as tvm
-from texloom import ops, te
-from texloom.ops.matmul import DIRECT, declarations, matmul, schedule_matmul
+from texloom import examples, ops, te
+from texloom.examples.matmul import DIRECT, declarations, matmul, schedule_matmul
 from texloom.testing import assert_allclose
 
 ROWS, COLUMNS = 10, 12
@@ -145,7 +145,7 @@ def test_conv2d(storage, dev):
     data[0, (0, 2, 4), (0, 4, 8), (0, 6, 10)] = INFINITE
     weight = rng.integers(1, 9, (6, 5, 3, 3)).astype("float32")
     weight[3, 1, 1, 1], weight[5, 4, 0, 2] = np.inf, np.nan
-    layer = ops.Conv2dLayer(data, weight, storage, dev)
+    layer = examples.Conv2dLayer(data, weight, storage, dev)
     layer.run()
     with np.errstate(invalid="ignore"):
         # SciPy's convolution, the reference elsewhere, drops weights that are NaN.

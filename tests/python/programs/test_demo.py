@@ -8,12 +8,13 @@ import pytest
 from PIL import Image
 
 import texloom
-from texloom.bench import __main__ as bench_command
-from texloom.bench import compilation, growth, timing
-from texloom.bench import convolution as bench_convolution
-from texloom.demo import __main__ as demo_command
-from texloom.demo import console, convolution, filters, photographs, pictures, texture_cache
-from texloom.demo.ocr import reading, rectangles
+from texloom.measure import timing
+from texloom_bench import __main__ as bench_command
+from texloom_bench import compilation, growth
+from texloom_bench import convolution as bench_convolution
+from texloom_demo import __main__ as demo_command
+from texloom_demo import console, convolution, filters, photographs, pictures, texture_cache
+from texloom_demo.ocr import reading, rectangles
 
 DEVICE = texloom.opencl(0)
 
@@ -193,7 +194,7 @@ def test_what_ends_the_demo_is_said_without_a_traceback(
 def test_diagnostics_of_a_command_line_name_no_line_of_the_package():
     with pytest.raises(texloom.TVMError) as caught:
         texloom.target.Target("no such thing")
-    from texloom.bench.device import message
+    from texloom_bench.device import message
 
     lines = message(caught.value).splitlines()
     assert lines[0].startswith("error[TL4003]: ")
@@ -334,7 +335,7 @@ def test_arms_take_turns(monkeypatch):
 
 
 def test_legend_is_of_the_tables_that_were_run():
-    from texloom.bench import kernels
+    from texloom_bench import kernels
 
     assert "cuDNN" not in kernels.legend(["products"]) and "cuBLAS" in kernels.legend(["products"])
     workloads = kernels.legend(["workloads"])

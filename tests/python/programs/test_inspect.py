@@ -12,9 +12,9 @@ import texloom as tvm
 from texloom import te
 from texloom.__main__ import main
 from texloom.custom import host_operator
+from texloom.examples.texel_schedules import spread
 from texloom.graph import Graph
 from texloom.inspect.describe import _needs, counted
-from texloom.ops.texel_schedules import spread
 
 
 def plus_one(x):

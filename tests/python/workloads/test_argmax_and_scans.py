@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from texloom import te
-from texloom.ops.texel_schedules import block, cache_in_texture, spread, thread
+from texloom.examples.texel_schedules import block, cache_in_texture, spread, thread
 
 
 def combine(a, b):

@@ -7,7 +7,7 @@ from workloads.convolution import reference
 
 import texloom as tvm
 from texloom import te
-from texloom.ops.blocked_conv2d import Convolution, Tiling, schedule
+from texloom.examples.blocked_conv2d import Convolution, Tiling, schedule
 
 WIDE = Tiling(pixels=4, columns=14, channels=4)
 SHARED = Tiling(pixels=4, columns=14, channels=4, shared=True)

@@ -6,7 +6,7 @@ from workloads import accuracy
 from workloads.matmul import reference
 
 from texloom import te
-from texloom.ops.texel_matmul import FORMS, schedule
+from texloom.examples.texel_matmul import FORMS, schedule
 
 SHAPE = (32, 64, 4)
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from texloom import te
-from texloom.ops.rounding import FLOAT32_ROUNDOFF as U
-from texloom.ops.rounding import gamma
-from texloom.ops.texel_schedules import block, thread
+from texloom.examples.rounding import FLOAT32_ROUNDOFF as U
+from texloom.examples.rounding import gamma
+from texloom.examples.texel_schedules import block, thread
 
 THREADS = 16
 # Errors that OpenCL allows, in roundings: an ulp is at most two of them.

@@ -5,7 +5,7 @@ import pytest
 from workloads.accuracy import Sums, assert_sums
 
 from texloom import te
-from texloom.ops.texel_schedules import cache_in_texture, spread
+from texloom.examples.texel_schedules import cache_in_texture, spread
 
 WINDOW, STRIDE, PADDING = 3, 2, 1
 SHAPE = (2, 2, 11, 12, 4)

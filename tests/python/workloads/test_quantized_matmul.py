@@ -5,7 +5,7 @@ import pytest
 from workloads.accuracy import Sums, assert_sums
 
 from texloom import te
-from texloom.ops.texel_schedules import block, cache_in_texture, fill_together, thread
+from texloom.examples.texel_schedules import block, cache_in_texture, fill_together, thread
 
 M, N, K, GROUP = 24, 64, 96, 32  # GROUP: steps of k that share one scale
 

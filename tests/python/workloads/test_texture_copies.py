@@ -6,7 +6,7 @@ from workloads.accuracy import Sums, assert_sums
 
 import texloom as tvm
 from texloom import te
-from texloom.ops.texel_schedules import cache_in_texture, spread
+from texloom.examples.texel_schedules import cache_in_texture, spread
 
 
 def plus_one(shape, dtype="float32"):

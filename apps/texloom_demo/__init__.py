@@ -1,0 +1,1 @@
+"""A demonstration: ``python -m texloom_demo``, or ``./dev demo`` in a checkout."""

@@ -1,0 +1,1 @@
+"""Benchmarks: ``python -m texloom_bench``, or ``./dev bench`` in a checkout."""

@@ -1,1 +1,0 @@
-"""Benchmarks: ``python -m texloom.bench``, or ``./dev bench`` in a checkout."""

@@ -1,1 +1,0 @@
-"""A demonstration: ``python -m texloom.demo``, or ``./dev demo`` in a checkout."""

@@ -1,5 +1,0 @@
-"""A fuzzer of schedules: ``texloom-fuzz``, or ``./dev fuzz``.
-
-A random computation under a random schedule runs in the reference interpreter, first as written,
-then after every pass of lowering and code generation, and finally on devices.
-"""

@@ -1,0 +1,81 @@
+"""The work of a worker on one program."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+
+from texloom.device_kinds import present
+from texloom.errors import TVMError
+
+from .case import make_case
+from .check import Outcome, check, refused_or_wrong
+
+# Codes with which a random program may be refused: sizes and extents that only bound inference
+# finds. Any other refusal is an error of the compiler or of the generator.
+EXPECTED = frozenset(
+    (
+        "TL1001",  # memory of a kernel whose size depends on the call
+        "TL2002",  # a cache for a stage whose read was folded away
+        "TL2007",  # transform_layout of an input that nothing reads any more, likewise
+        "TL2017",  # a layout with only some lanes of a texel
+        "TL3001",  # threads of two extents
+        "TL3007",  # lanes fused with the loop around them, where a part of a texture is computed
+        "TL3010",  # attached arguments where the thread that stores an element is not known
+        "TL3011",  # an argument in a texture whose read was folded away
+        "TL3025",  # a pipeline of a stage that is not a copy after inlining
+        "TL4001",  # more threads along an axis than the target has
+        "TL4002",  # a texture that no fold makes small enough
+    )
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A program to run: the one of a seed, or a text."""
+
+    seed: int
+    devices: tuple[str, ...]  # as "opencl:0"
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of a program."""
+
+    outcome: Outcome
+    text: str = ""
+    features: frozenset[str] = frozenset()
+
+
+def run_job(job: Job) -> Result:
+    """Run a job; called in a separate process."""
+    targets = [present(name) for name in job.devices]
+    if job.text:
+        return Result(check(job.text, targets))
+    try:
+        case = make_case(job.seed)
+    except TVMError as error:
+        return Result(as_drawn(refused_or_wrong(error)))
+    except Exception:
+        return Result(Outcome("the fuzzer's own fault", traceback.format_exc()))
+    outcome = check(case.text, targets, case.copies)
+    if "changed at random" not in case.features:
+        outcome = as_drawn(outcome, case.may_read_outside)
+    return Result(outcome, case.text, frozenset(case.features))
+
+
+def as_drawn(outcome: Outcome, may_read_outside: bool = False) -> Outcome:
+    """Treat a refusal as a failure, unless its code is expected; and a program without values."""
+    if outcome.kind == "unsound":
+        return Outcome("drawn without values", outcome.detail)
+    code = outcome.detail.partition(" ")[0]
+    expected = code in EXPECTED or (code == "TL3020" and may_read_outside)
+    if outcome.kind != "refused" or expected:
+        return outcome
+    return Outcome(f"refused for {code}", outcome.detail)
+
+
+def text_of(seed: int) -> str:
+    """Return the program of a seed."""
+    return make_case(seed).text

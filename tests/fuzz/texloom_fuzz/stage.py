@@ -1,0 +1,143 @@
+"""Tensors of a random program, scans, and values computed from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .extents import Extent, Shape
+from .loop_directives import Loop, StageLoops
+from .regions import Region
+
+
+@dataclass(frozen=True)
+class Tile:
+    """The tile of an intrinsic: extents of the last axes and of the reduction."""
+
+    data: tuple[int, ...]
+    reduction: tuple[int, ...]
+    intrinsic: str  # its variable; empty if the tile's loops remain loops
+    called: bool  # called by the compute, whose axes are those of tiles
+    text: str = ""  # the variable of the C text with its statement
+
+
+@dataclass
+class Part:
+    """A compute of the scan: an init, an update, or a stage of the step."""
+
+    var: str
+    columns: Shape  # the shape without the rows
+    reads: list[str]  # states, and the source
+    reductions: list[Extent] = field(default_factory=list)
+
+
+@dataclass
+class State:
+    """One recurrence."""
+
+    var: str
+    init: Part
+    update: Part
+    middle: Part | None
+
+
+@dataclass
+class Scan:
+    """What the schedule of a scan needs to know."""
+
+    var: str  # of one of its results
+    states: list[State]
+    source: Stage
+    is_constant: bool
+
+
+@dataclass(eq=False)
+class Stage:
+    """A tensor of the script, with the place where its stage is computed."""
+
+    var: str
+    shape: Shape
+    dtype: str
+    inputs: list[Stage] = field(default_factory=list)
+    reductions: list[Extent] = field(default_factory=list)
+    magnitude: float = 8  # no value is larger, unless it wrapped
+    region: Region | None = None  # the elements that have a value, if not all
+    outside: bool = False  # reads outside of a tensor where no element has a value
+    is_input: bool = False
+    is_output: bool = False
+    is_cache: bool = False
+    is_extern: bool = False  # computed by a statement, which binds its own threads
+    scan: Scan | None = None  # whose result it is
+    tile: Tile | None = None
+    row_major: bool = False  # an intrinsic relies on its layout
+    read_whole: bool = False  # every element is read, by a reader that must not be inlined
+    conditional: bool = False  # a reduction that leaves steps out
+    factored: bool = False  # combines the partial results of rfactor
+    several: bool = False  # one of the outputs of its operation
+    line: int = -1  # of the cache's directive in the script, with {scope} in it
+    narrow: bool = False  # a cache_write: local or shared only
+    scope: str = ""  # of a root stage
+    bound_scope: str = ""  # given by binds=
+    inlined: bool = False
+    transformed: int = 0  # number of axes that transform_layout made; 0 without it
+    host: Stage | None = None
+    loops: StageLoops | None = None
+    attached_scope: str = ""  # its loop in the host, if it has one
+    ahead: bool = False  # computed ahead of the iteration that reads it
+    enclosing: list[tuple[Stage, Loop]] = field(default_factory=list)
+
+    @property
+    def readable(self) -> Shape:
+        """The extents of the elements that have a value."""
+        return self.shape if self.region is None else self.region.shape
+
+    @property
+    def first(self) -> list[int]:
+        """The first index along each axis of those elements; empty if all are 0."""
+        return [] if self.region is None else self.region.first
+
+    def limited_to(self, region: Region, outside: bool) -> Stage:
+        """Return it after only the region got values; `outside` if it reads past its inputs."""
+        if region.first:
+            self.region, self.outside = region, outside
+        return self
+
+    @property
+    def texture(self) -> bool:
+        """Whether its result is in an image."""
+        return "texture" in self.scope + self.bound_scope
+
+    @property
+    def fits_texture(self) -> bool:
+        """Whether textures support its element type and its number of axes."""
+        is_texel = self.dtype not in ("float64", "int64", "uint64", "bool")
+        is_texel = is_texel and not self.row_major
+        return is_texel and 1 <= len(self.shape) <= 6
+
+    @property
+    def has_own_kernels(self) -> bool:
+        """Whether it cannot be attached, and others cannot be attached to it."""
+        return self.is_extern or self.scan is not None
+
+    def path(self) -> list[tuple[Stage, Loop]]:
+        """The loops that enclose its value; its own are last."""
+        own = [] if self.loops is None else self.loops.loops
+        return self.enclosing + [(self, loop) for loop in own]
+
+    def root(self) -> Stage:
+        """The stage whose kernel computes it."""
+        return self if self.host is None else self.host.root()
+
+
+@dataclass(frozen=True)
+class Value:
+    """An expression, with a bound of its magnitude and the stages it reads."""
+
+    text: str
+    magnitude: float
+    inputs: list[Stage]
+    outside: bool = False  # an element that is not in its tensor, where nothing is computed
+
+
+def union(a: list[Stage], b: list[Stage]) -> list[Stage]:
+    """Return the stages of both lists, without duplicates."""
+    return a + [s for s in b if s not in a]
