@@ -53,7 +53,7 @@ IMPORTS = {
 
 @dataclass(frozen=True)
 class Example:
-    """What a user writes, in which language, and what Texloom answers."""
+    """A user's input, its language, and the answer of Texloom."""
 
     source: str
     language: str
@@ -178,7 +178,7 @@ def _formatted(source: str) -> str:
 
 
 def _printed(source: str) -> str:
-    """What a script prints as a user's own file, in this process."""
+    """Run a script as a user's own file, in this process, and return its output."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -264,7 +264,7 @@ def of_code(code: str) -> Example | None:
 
 
 def ways_out(code: str) -> list[tuple[str, str]]:
-    """What the diagnostic says, and its help: one message for each help of the code's cases."""
+    """The messages and helps of a code: one message for each help of its cases."""
     found: dict[str, str] = {}
     for case in bad_input_cases.CASES:
         if case.code == code:

@@ -82,7 +82,7 @@ def concerning() -> dict[str, set[str]]:
 
 @dataclass
 class Plan:
-    """What to build and run for a set of changes."""
+    """The targets to build and the tests to run for a set of changes."""
 
     cxx: set[str] = field(default_factory=set)  # C++ tests
     lit: bool = False

@@ -29,7 +29,7 @@ contradict the standard. Every other case is refused by `prepare`, for the reaso
 
 
 def reason_of(text: str) -> str:
-    """What a refusal says, without the names of the case."""
+    """The text of a refusal, without the names of the case."""
     text = re.sub(r"^\w+: ", "", text)
     text = re.sub(r"^error\[\w+\]: ", "", text)
     text = re.sub(r"^'[^']*' has", "an input or output has", text)

@@ -148,4 +148,4 @@ def mobilenetv2(*, batch_norm: bool = False, size: int = 224, seed: int = 0) -> 
 NETWORKS: dict[str, Callable[..., onnx.ModelProto]] = {
     each.__name__: each for each in (resnet50, mobilenetv2)
 }
-"""What makes each network, by name."""
+"""The function that makes each network, by name."""

@@ -138,7 +138,7 @@ def seconds(run: Run, count: int) -> float:
 
 
 class Child:
-    """What answers requests."""
+    """Answers requests."""
 
     def __init__(self) -> None:
         self._runs: list[Run] = []

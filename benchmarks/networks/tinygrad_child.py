@@ -32,7 +32,7 @@ def readable(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 class Child:
-    """What answers requests."""
+    """Answers requests."""
 
     def __init__(self) -> None:
         self._runs: list[Callable[[], Tensor]] = []

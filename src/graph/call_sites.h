@@ -36,7 +36,7 @@ using CompiledSites = std::map<std::string, CompiledSite>;
 
 class CallSites {
  public:
-  // `compiled` holds sites that need not be compiled again, and gets those that are.
+  // `compiled` holds sites that were compiled before; sites that are compiled now are added to it.
   CallSites(const compile::CompileOptions& options, compile::Interruption interruption,
             CompiledSites& compiled)
       : options_(options), interruption_(interruption), compiled_(compiled) {}
@@ -45,11 +45,11 @@ class CallSites {
   // compiled sites.
   const CompiledSites::value_type& site(const lower::Lowering& program,
                                         const std::vector<SiteArgument>& arguments);
-  // The same for a site that the graph could have: it does not count.
+  // The same for a candidate site, which is not among the sites of the graph.
   const CompiledSites::value_type& candidate(const lower::Lowering& program,
                                              const std::vector<SiteArgument>& arguments);
 
-  // The sites of the graph that differ, in the order of their signatures.
+  // The distinct sites of the graph, in the order of their signatures.
   std::size_t size() const { return used_.size(); }
   const std::map<std::string, const CompiledSite*>& all() const { return used_; }
 

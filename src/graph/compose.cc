@@ -43,7 +43,7 @@ class Composition {
     TL_UNREACHABLE("no member reads an input of its node");
   }
 
-  // Each extent that is no number is one symbol.
+  // Each extent that is not a number is one symbol.
   Expr extent_of(const Size& extent) {
     if (const auto number = extent.constant()) return ir::make_int(*number);
     for (const auto& [known, symbol] : own_) {
@@ -63,7 +63,7 @@ class Composition {
     values_.insert_or_assign(id, made_.inputs.back());
   }
 
-  // What a symbol of the graph that a member is given is here.
+  // The value here of a symbol of the graph that a member is given.
   Expr given(const Expr& symbol) {
     const auto name = std::find(graph_.symbols.begin(), graph_.symbols.end(), name_of(symbol));
     if (name != graph_.symbols.end()) {

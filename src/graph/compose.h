@@ -7,8 +7,8 @@
 
 namespace texloom::graph {
 
-// What a fused operator computes: its members' computations, one after another, each reading what
-// those before it compute. Null if a member has no computation.
+// The computation of a fused operator: placeholders of a member are replaced by the outputs of the
+// members before it. Null if a member has no computation.
 SharedComputation composed(const Graph& graph, const Node& fused);
 
 // The computation over inputs and outputs of these types: inputs are widened first, and outputs

@@ -1,9 +1,9 @@
-// What the nodes of graphs compute, as operations over tensors (schedule/operation/operation.h).
+// Computations of the nodes of graphs, as operations over tensors (schedule/operation/operation.h).
 //
 // A computation knows nothing of its graph. Its placeholders are called in0, in1, ...; each extent
-// of an input that is no number is one symbol of the computation. So nodes that compute the same of
-// tensors of several sizes are equal. What these symbols are in the graph follows from the shapes
-// of the node's inputs. Symbols of the graph that a computation uses otherwise have their names,
+// of an input that is not a number is one symbol of the computation. So nodes with the same formula
+// over tensors of different sizes are equal. The values of these symbols in the graph follow from
+// the shapes of the node's inputs. Other symbols of the graph keep their names in a computation,
 // and kernels get them as numbers.
 #pragma once
 

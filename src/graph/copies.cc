@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kThreads = 64;  // of a block
 
-// The symbols of a program, each of which stands for an extent that is no number.
+// The symbols of a program: one for each extent that is not a number.
 class Symbols {
  public:
   Exprs extents_of(const Shape& shape) {
@@ -54,7 +54,7 @@ std::vector<IterVar> axes_of(const Exprs& extents) {
   return axes;
 }
 
-// A texel is read or written as a whole: the axis of its lanes, if the element axis is one.
+// The axis of the lanes, if there is one: a texel is read or written as a whole.
 std::optional<std::size_t> lane_axis(const std::vector<const Stored*>& tensors) {
   for (const Stored* stored : tensors) {
     if (!stored->is_texture()) continue;

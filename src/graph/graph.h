@@ -13,14 +13,14 @@
 //
 // An *operator* is a computation without alternatives: its pattern says how its elements depend on
 // those of its inputs. The passes of graph/passes/passes.h rewrite graphs of operators. Fused
-// operators become the *members* of one node. Whoever made the graph then schedules what each
-// operator computes, and gives it alternatives.
+// operators become the *members* of one node. The author of the graph then schedules the
+// computation of each operator, and gives it alternatives.
 //
 // The extents of tensors are numbers, or expressions of the graph's *symbols*, which each run gives
-// values. Programs have symbols of their own: an argument's extent that is one symbol alone says
-// what that symbol is in the graph; other symbols are those of the graph with the same names.
-// Tensors of such extents are row-major buffers, or textures of open layouts (ir/layout/layout.h),
-// which are not folded.
+// values. Programs have symbols of their own: if an argument's extent is a single symbol, the
+// extent of the tensor in the graph is its value; other symbols are those of the graph by the same
+// names. Tensors of such extents are row-major buffers, or textures of open layouts
+// (ir/layout/layout.h), which are not folded.
 #pragma once
 
 #include <cstddef>
@@ -57,8 +57,8 @@ struct Tensor {
 // The extents as numbers; nullopt if one of them depends on symbols.
 std::optional<ir::Shape> numbers_of(const Shape& shape);
 
-// How the elements of a node's outputs depend on those of its inputs, from what is easy to compute
-// inside another kernel to what is not.
+// How the elements of a node's outputs depend on those of its inputs, in the order of how easily
+// another kernel can compute them itself.
 enum class Pattern : std::uint8_t {
   Elementwise,  // on the elements at the same indices
   Broadcast,    // on elements at some of the same indices, in their order, or at 0 of extent 1
@@ -82,13 +82,13 @@ struct Alternative {
   std::optional<double> cost = {};
   // The share of the cost by which each folded texture among its arguments raises it.
   double fold_share = 0.005;
-  // Whether it is left out, instead of refused, if its kernels cannot be compiled.
+  // If its kernels cannot be compiled: drop the alternative instead of refusing the graph.
   bool may_fail = false;
 };
 
 struct Node {
   std::string name;  // unique
-  std::string op;    // what it computes, for readers: "conv2d"
+  std::string op;    // the name of its computation, for readers: "conv2d"
   std::vector<TensorId> inputs, outputs;
   std::vector<runtime::Attribute> attributes = {};
   // At least one; none of a concatenation, nor of an operator that is not scheduled yet.
@@ -102,15 +102,15 @@ struct Node {
   std::optional<std::size_t> joins_along = {};
   // Of an operator: the numbers of its inputs that it reads as coordinates.
   std::vector<std::size_t> coordinates = {};
-  // Of an operator: what it computes, also of a fused one. Null if only `op` and the attributes say
-  // it. The types of its inputs and outputs are those in which it computes: kernels widen what
-  // passes made the graph store in narrower ones, and round their results.
+  // Of an operator, fused or not: its computation. Null if only `op` and the attributes describe
+  // it. Its inputs and outputs have the types of the arithmetic: if a pass stores a tensor in a
+  // narrower type, kernels widen the elements that they read and round those that they write.
   SharedComputation computation = nullptr;
-  // Names what an operator without `computation` computes more exactly than `op` and the
-  // attributes. Operators that agree in all compute equal outputs of equal inputs.
+  // Of an operator without `computation`: a name of it that is more exact than `op` and the
+  // attributes. Operators that agree in all three have equal outputs for equal inputs.
   std::string computation_name = {};
-  // Of a fused operator: the operators that it stands for, each after those whose outputs it reads.
-  // Only members read the tensors that members compute and that are not outputs of the node.
+  // Of a fused operator: its members, each after those whose outputs it reads. A tensor that a
+  // member computes is read by members only, unless it is an output of the node.
   std::vector<Node> members = {};
   SourceLocation location = {};
 };

@@ -1,5 +1,5 @@
-// How call sites use the images of their textures. Costs and the plan ask here, so that what is
-// costed, and measured, is what runs.
+// How call sites use the images of their textures. The costs and the memory plan both ask here, so
+// the kernels that are costed and measured are the kernels that run.
 #pragma once
 
 #include <vector>
@@ -14,8 +14,8 @@ class ImageUse {
  public:
   explicit ImageUse(const Graph& graph);
 
-  // Whether an alternative of a node relies on an image of exactly the tensor's extent
-  // (ir/buffer.h), so that it has such an image for all nodes.
+  // Whether some alternative of a node relies on an image of exactly the tensor's extent
+  // (ir/buffer.h). Then the tensor has such an image for all nodes.
   bool is_exact(TensorId tensor) const { return is_exact_[tensor]; }
 
   // An argument of a call site. Textures of intermediate tensors may share images with others,

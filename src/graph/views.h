@@ -5,8 +5,8 @@
 
 namespace texloom::graph {
 
-// Whether the output of a view may share the memory of its input, as a row-major buffer, so that
-// it takes no kernel: if both are memory of the graph's own, and no concatenation places them.
+// Whether the output of a view may share the memory of its input, as a row-major buffer, without a
+// kernel: both must be temporaries of the graph that no concatenation places.
 bool may_share_memory(const Graph& graph, const Node& view);
 
 }  // namespace texloom::graph

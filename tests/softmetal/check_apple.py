@@ -31,7 +31,7 @@ UNDEFINED = ("__APPLE__", "__MACH__", "__nonnull")  # so that the headers take w
 
 
 def problems(source: Path, target: str) -> str:
-    """What clang says of a source."""
+    """The diagnostics of clang for a source."""
     command = ["clang++-19", "-target", target, "-x", "objective-c++", "-std=c++20", "-fblocks"]
     command += ["-fsyntax-only", "-nostdinc", "-Wall", "-Wextra", "-Werror"]
     command += [f"-D{each}" for each in DEFINES] + [f"-U{each}" for each in UNDEFINED]

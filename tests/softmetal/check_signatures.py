@@ -61,7 +61,7 @@ def _split(params: str) -> list[str]:
 
 
 def metal_cpp(folder: Path) -> Api:
-    """What the binding says."""
+    """The declarations of the binding."""
     api = Api()
     bridge = (folder / "Metal/MTLHeaderBridge.hpp").read_text()
     selectors = dict(re.findall(r'_MTL_PRIVATE_DEF_SEL\((\w+),\s*"([^"]+)"\)', bridge))
@@ -91,7 +91,7 @@ def metal_cpp(folder: Path) -> Api:
 
 
 def ours() -> Api:
-    """What our headers declare, as clang reads them."""
+    """The declarations of our headers, as clang reads them."""
     include = [ROOT / "tests/softmetal/api", ROOT / "build/objective_c", "/usr/include/GNUstep"]
     with tempfile.NamedTemporaryFile("w", suffix=".mm") as file:
         file.write("#import <Metal/Metal.h>\n")

@@ -1,4 +1,4 @@
-"""What commands tell on stderr: errors, and how far they are."""
+"""Reports on stderr: errors and progress."""
 
 from __future__ import annotations
 

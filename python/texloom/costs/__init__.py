@@ -1,4 +1,4 @@
-"""What kernels cost on devices, as measured: by this, the compiler chooses storages.
+"""Measured costs of kernels on devices, by which the compiler chooses storages.
 
 ``texloom.compile("model.onnx", measure="opencl:0")`` measures a model, and
 ``texloom.compile("model.onnx", costs="costs.sqlite")`` compiles one by a file of costs.

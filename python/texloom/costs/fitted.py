@@ -1,4 +1,4 @@
-"""A model of costs that is fitted to measurements, for call sites that nobody measured.
+"""A model of costs, fitted to measurements, for call sites without a measurement.
 
 A kernel takes a time to start, then a time for each byte of its arguments and for each operation.
 Each group of kernels, of one kind and in one kind of storage, has coefficients of its own; none is
@@ -23,7 +23,7 @@ Coefficients = tuple[float, float, float]
 """Nanoseconds per launch, per byte and per operation."""
 
 _LEAST_ROWS = 6  # of a group with coefficients of its own: twice their number
-_PARTS = 5  # of the rows, of which each is predicted from the others
+_PARTS = 5  # of the rows: each part is predicted from the other ones
 _ALL = "*"
 
 
@@ -57,7 +57,7 @@ class FittedModel:
 
     @property
     def ns_per_byte(self) -> float:
-        """What a byte costs, of all kernels together."""
+        """Nanoseconds per byte, over all kernels together."""
         return self.groups[_ALL, _ALL][1]
 
     def text(self) -> str:
@@ -82,7 +82,7 @@ class FittedModel:
 
 def fitted(costs: Iterable[MeasuredCost]) -> FittedModel:
     """Return the model of at least one measurement."""
-    rows = sorted(costs, key=lambda each: each.key)  # which are in no order otherwise
+    rows = sorted(costs, key=lambda each: each.key)  # the file gives no order
     groups = _groups(rows)
     errors = []
     for part in range(_PARTS):

@@ -29,7 +29,7 @@ Progress = Callable[[str, int, int], None]
 Compile = Callable[[str, Sequence[str]], Any]
 """``compile(scopes, fixed)`` returns the core's graph, compiled with these alternatives."""
 
-_SHORT = "launches of next to nothing"  # the key of that network
+_SHORT = "launches of next to nothing"  # the key of the network of almost empty kernels
 
 _LEAST_SHARE = 0.2  # of what time stamps say of a launch
 
@@ -44,7 +44,7 @@ def measure_sites(
     launches: Callable[[], Any],
     progress: Progress | None = None,
 ) -> None:
-    """Measure what the costs have not, and add it, one network after another.
+    """Measure the call sites that have no costs yet, one network after another, and add them.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def _networks(alternatives: Sequence[Sequence[str]]) -> Iterator[tuple[str, list
 
 
 def _least_launch(costs: Costs, device: Any, launches: Callable[[], Any]) -> float:
-    """Return the nanoseconds that a launch takes at least; measured once for each device."""
+    """Return the least nanoseconds of a launch, measured once for each device."""
     for network in costs.database.networks(costs.device):
         if network.key == _SHORT:
             return network.total_ns / network.launches
@@ -136,7 +136,7 @@ def _costs(
     asked: Mapping[str, MeasuredCost],
     known: Mapping[str, MeasuredCost],
 ) -> list[MeasuredCost]:
-    """Return the costs of call sites that are not known. One may run several times in a network."""
+    """Return the costs of unmeasured call sites. A site may run several times in a network."""
     found: dict[str, list[NDArray[np.float64]]] = defaultdict(list)
     first = 0
     for _, key, _, count in runs:

@@ -30,7 +30,7 @@ _PROCESSES = 3  # without time stamps
 
 @dataclass(frozen=True)
 class Runs:
-    """What runs of a network took.
+    """The times of runs of a network.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What call sites cost on one device: as measured, or as fitted to what was measured."""
+"""Costs of call sites on one device: measured, or predicted by a model fitted to them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CostTable:
     costs : mapping of str to MeasuredCost
         By key.
     model : FittedModel, optional
-        For what has no measurement. Without it, costs only tell more bytes from fewer.
+        For call sites without a measurement. Without it, costs grow with bytes alone.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What has to hold of extents that are known only at a run."""
+"""Conditions on extents that are known only at a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .expressions import Extent, analyzer_of, plain
 
 @dataclass(frozen=True)
 class Condition:
-    """What has to hold of extents that are known only at a run.
+    """A condition on extents that are known only at a run.
 
     Attributes
     ----------

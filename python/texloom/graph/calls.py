@@ -1,4 +1,4 @@
-"""What a graph requires of custom operators, and the storages that they accept."""
+"""Checks of custom operators in a graph, and the storages that they accept."""
 
 from __future__ import annotations
 

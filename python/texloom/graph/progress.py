@@ -1,4 +1,4 @@
-"""What long work tells of how far it is."""
+"""Reports of progress by long work."""
 
 from __future__ import annotations
 

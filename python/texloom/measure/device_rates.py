@@ -1,4 +1,4 @@
-"""What a device can do: bytes and float32 operations per second, measured by small kernels."""
+"""The rates of a device, bytes and float32 operations per second, measured by small kernels."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _SUMS = frozenset(
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came of one output of a node.
+    """The comparison of one output of a node.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What the ONNX standard says of an operator: its inputs, their types, its body."""
+"""The ONNX standard's definition of an operator: its inputs, their types, its body."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model says of its inputs, and what callers give for them."""
+"""The inputs that a model declares, and the values and shapes that callers give for them."""
 
 from __future__ import annotations
 

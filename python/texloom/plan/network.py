@@ -16,7 +16,7 @@ DEVICE = {
     "row_pitch_alignment": 64,
     "base_alignment": 64,
 }
-"""What a device is taken to ask, in texels, if the network does not say."""
+"""The alignments and limits of a device, in texels, if the network states none."""
 DEFAULT_FORMAT = "rgba32float"
 LARGEST = 2**63 - 1
 

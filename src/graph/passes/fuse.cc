@@ -16,7 +16,7 @@ namespace {
 
 using NodeId = std::size_t;  // an index into Graph::nodes
 
-// Operators that will be one. The last computes the only tensor that others may read.
+// Operators that become one. The last computes the only tensor that other operators may read.
 using Group = std::set<NodeId>;
 
 // Whether it is an operator that may be a member. A view that takes no kernel stays.
@@ -26,7 +26,7 @@ bool is_single(const Graph& graph, const Node& node) {
          !(node.is_view && may_share_memory(graph, node));
 }
 
-// Whether an element of the output takes more than a few operations.
+// Whether computing an element of the output takes more than a few operations.
 bool is_heavy(const Node& node) {
   return *node.pattern == Pattern::Reduction || *node.pattern == Pattern::Contraction;
 }
@@ -58,7 +58,7 @@ class Fusion {
     return std::move(groups_);
   }
 
-  // What the members read and none of them computes, in the order of first use.
+  // Tensors that members read but do not compute, in the order of first use.
   std::vector<TensorId> inputs_of(const Group& group) const {
     std::vector<TensorId> inputs;
     for (const NodeId n : group) {

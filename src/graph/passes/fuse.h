@@ -14,10 +14,10 @@ namespace texloom::graph {
 //   named after the last member, the one whose output is written.
 // Requires: stage graph, verified.
 // Ensures: operators that have members, alternatives or several outputs are as before, and so are
-//   views that can share the memory of their inputs, because these take no kernel. A tensor
-//   that others may read is computed once, as before. The graph has no cycle: what reads the one
-//   output of a fused operator came after all its members.
-// Order: last, when a tensor has as few readers as it can have.
+//   views that can share the memory of their inputs, because these take no kernel. A tensor with
+//   several readers is computed once, as before. The graph has no cycle: the readers of a fused
+//   operator's output came after all its members.
+// Order: last, when all passes that remove readers of tensors have run.
 // Example:
 //   operator c op="Conv" pattern=contraction (x, w) -> (c)
 //   operator b op="Add" pattern=broadcast (c, bias) -> (b)
@@ -31,11 +31,11 @@ namespace texloom::graph {
 //     }
 void fuse(Graph& graph);
 
-// Makes one operator of two, the second of which alone reads what the first computes. Both have a
-// pattern other than opaque, one output and no alternatives. False if they are not such operators,
-// or if the one would exceed the limits below; then the graph is as before. Else the operator takes
-// the place and the name of the reader, and the producer is removed. For pairs of which one kernel
-// computes both, though both are contractions: whoever schedules the graph knows them.
+// Joins a producer and its only reader to one operator, even if both are contractions: a schedule
+// may exist that computes both in one kernel. Both need a pattern other than opaque, one output and
+// no alternatives. On success the operator takes the place and the name of the reader, and the
+// producer is removed. Returns false, with the graph unchanged, for other operators, or if the
+// result would exceed the limits below.
 bool join(Graph& graph, std::size_t producer, std::size_t reader);
 
 // A kernel has as many arguments as its operator has tensors, and its expressions grow with the

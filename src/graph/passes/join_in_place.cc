@@ -45,7 +45,7 @@ class Joining {
       const auto axis = joined_axis(graph_.nodes[n]);
       if (axis && has_known_size(graph_.nodes[n])) joins.emplace_back(n, *axis);
     }
-    // The largest first: of two in a row, it copies most.
+    // Largest first: if two concatenations follow each other, the larger one copies more.
     std::stable_sort(joins.begin(), joins.end(), [&](const auto& a, const auto& b) {
       return elements_of(whole_of(a.first)) > elements_of(whole_of(b.first));
     });
@@ -63,7 +63,7 @@ class Joining {
   }
 
  private:
-  // What symbols decide has no place before a run.
+  // The place of a tensor of an open size is unknown before a run.
   bool has_known_size(const Node& node) const {
     const std::vector<TensorId> tensors = tensors_of(node);
     return std::all_of(tensors.begin(), tensors.end(), [&](TensorId id) {
@@ -73,7 +73,7 @@ class Joining {
   ir::Shape shape_of(TensorId id) const { return *numbers_of(graph_.tensors[id].shape); }
   ir::Shape whole_of(NodeId n) const { return shape_of(graph_.nodes[n].outputs.front()); }
 
-  // Whether its tensors are memory of the graph's own that nothing else places.
+  // Whether all its tensors are temporaries of the graph whose places are still free.
   bool may_share(const Node& node) const {
     std::set<TensorId> different;
     std::size_t moves = 0;
@@ -84,7 +84,7 @@ class Joining {
       if (!different.insert(id).second) return false;
       moves += graph_.nodes[*producer_[id]].pattern == Pattern::Injective;
     }
-    return moves <= 2;  // of which one is this operator itself
+    return moves <= 2;  // this operator itself is one of them
   }
 
   bool is_aligned_buffer(const Node& node, std::size_t axis) const {

@@ -11,10 +11,10 @@ namespace texloom::graph {
 //   begin; in textures parts are whole texels along the channels. Of concatenations in a row one is
 //   in place.
 // Requires: stage graph, verified, without fused operators.
-// Ensures: an operator remains if a kernel that joins also saves one: where several parts only move
-//   elements, which it would take in, or where views share the memory of a part or of the whole.
-// Order: before fuse, which takes operators that join for others that move elements; after
-//   store_halves, because concatenations do not convert.
+// Ensures: an operator remains if its kernel saves others: where it would take in several parts
+//   that only move elements, or where views share the memory of a part or of the whole.
+// Order: before fuse, which treats operators that join like other operators that move elements;
+//   after store_halves, because concatenations do not convert.
 // Example:
 //   operator y op="concat" pattern=injective joins=1 (a, b) -> (y)
 //   ->

@@ -22,7 +22,7 @@ namespace {
 using Key = std::tuple<std::string_view, std::string_view, std::vector<TensorId>, std::string,
                        std::uint64_t>;
 
-// Equal for equal bits, so that it orders attributes that are no numbers, too.
+// Equal for equal bits, so that attributes that are NaN have an order, too.
 std::string text_of(const runtime::Attribute& attribute) {
   const auto& value = attribute.value;
   std::string text = fmt::format("{}:{}=", attribute.name.size(), attribute.name);

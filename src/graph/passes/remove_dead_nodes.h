@@ -4,11 +4,11 @@
 
 namespace texloom::graph {
 
-// Purpose: removes nodes that compute nothing that an output of the graph depends on, and the
-//   tensors that are then unused, constants among them. Inputs stay, because callers give them; so
-//   do calls of custom operators, which may do more than they write.
+// Purpose: removes nodes on which no output of the graph depends, and the tensors that are then
+//   unused, including constants. Inputs stay, because callers give them. Calls of custom operators
+//   stay, because they may have side effects.
 // Requires: stage graph, verified.
-// Ensures: each node that is no call computes an output, or what another node reads.
+// Ensures: each node other than a call computes an output of the graph or an input of another node.
 // Order: first, so that no other pass counts dead nodes among the readers of a tensor.
 // Example:
 //   outputs (y)                                          outputs (y)

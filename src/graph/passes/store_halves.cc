@@ -72,7 +72,7 @@ class Narrowing {
     return tensor.role == TensorRole::Intermediate;
   }
 
-  // Decides about the tensors of a node, after all nodes that read its outputs.
+  // Decides on the types of a node's tensors, after all readers of its outputs.
   void visit(const Node& node) {
     const std::vector<TensorId> tensors = tensors_of(node);
     const bool is_moved_whole = node.concat_axis || node.is_view;
@@ -101,7 +101,7 @@ class Narrowing {
 
   void have_one_type(TensorId a, TensorId b) { one_type_[first_of(a)] = first_of(b); }
 
-  // The tensor that stands for all that have one type.
+  // The representative of a set of tensors that must have the same type.
   TensorId first_of(TensorId id) {
     while (one_type_[id] != id) id = one_type_[id] = one_type_[one_type_[id]];
     return id;
@@ -109,8 +109,8 @@ class Narrowing {
 
   Graph& graph_;
   std::vector<TensorId> one_type_;  // by tensor: another one of the same type, or itself
-  std::vector<bool> stays_;         // by tensor: whether it keeps its type, for what it is
-  std::vector<bool> is_exact_;      // by tensor: whether integers or coordinates are made of it
+  std::vector<bool> stays_;         // by tensor: whether its role or kind keeps its type
+  std::vector<bool> is_exact_;      // by tensor: whether it becomes integers or coordinates
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What kernels cost when nobody has measured them.
+// The default cost model, for kernels without a measured or declared cost.
 #pragma once
 
 #include "graph/stored.h"
@@ -17,11 +17,12 @@ struct CostModel {
 // In nanoseconds.
 double cost_of(const CostModel& model, double bytes, double operations);
 
-// Those of all stages (compile/operation_count.h); zero if nobody can count them, as in an extern.
+// The operations of all stages (compile/operation_count.h); zero if they cannot be counted, as in
+// an extern.
 double operations_of(const lower::Lowering& program);
 
-// What a tensor adds to the bytes of a kernel. One whose size each run says adds nothing: nobody
-// knows how much it moves, but about as much in each storage, and these are what is compared.
+// The bytes that a tensor adds to the traffic of a kernel. A tensor of an open size adds none: its
+// traffic is unknown, but about equal in all storages, and only storages are compared.
 double moved_bytes(const Stored& stored, ir::Type type);
 
 // Of a kernel that copies tensors of `type` from the first storages to the last.

@@ -23,7 +23,7 @@ Folds folds_in(const TextureUse& textures, const plan::TexturePlan& plan) {
   return folds;
 }
 
-// Edges in one texture, all of whose folds exist as layouts.
+// Edges in one texture for which every fold that the planner may choose exists as a layout.
 std::set<TensorId> foldable_in(const Graph& graph, const Offers& offers,
                                const TextureUse& textures) {
   std::set<TensorId> tensors, others;
@@ -39,7 +39,7 @@ std::set<TensorId> foldable_in(const Graph& graph, const Offers& offers,
   return tensors;
 }
 
-// What each fold adds to the costs of the chosen offers.
+// The cost that each fold adds to the chosen offers.
 std::map<TensorId, double> added_costs(const Graph& graph, const Offers& offers,
                                        const Invocations& invocations, const Folds& folds) {
   std::map<TensorId, double> added;
@@ -76,7 +76,7 @@ Folds choose_folds(const Graph& graph, const Offers& offers, const Invocations& 
     double sum = 0;
     for (const auto& [tensor, cost] : added) sum += cost;
     if (sum <= kFoldBudget * chosen_cost) return folds;
-    // The dearest fold is given up, and the rest planned again.
+    // Give up the most expensive fold, and plan the others again.
     foldable.erase(std::max_element(added.begin(), added.end(), [](const auto& a, const auto& b) {
                      return a.second < b.second;
                    })->first);

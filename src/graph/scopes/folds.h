@@ -1,4 +1,4 @@
-// Folds that save memory: the planner of src/plan says which, and their cost is bounded.
+// Folds that save memory: the planner of src/plan proposes them, and their cost is bounded.
 #pragma once
 
 #include "graph/scopes/invocations.h"

@@ -12,15 +12,15 @@
 namespace texloom::graph {
 namespace {
 
-// A choice, the tensors that may be taken out of its images, in the order in which they are tried,
-// and the texels of the images.
+// A choice, the candidates that may leave its images, in the order of trial, and the texels of the
+// images.
 struct Planned {
   Choice choice;
   std::vector<std::set<TensorId>> candidates;
   std::int64_t texels = 0;
 };
 
-// What each image holds, from the smallest image to the largest.
+// The tensors of each image, from the smallest image to the largest.
 void add_images(const TextureUse& textures, const plan::TexturePlan& plan, Planned& planned) {
   std::vector<std::set<TensorId>> held(plan.images.size());
   for (const auto& [stored, id] : textures.ids())
@@ -34,8 +34,7 @@ void add_images(const TextureUse& textures, const plan::TexturePlan& plan, Plann
   for (const std::size_t i : order) planned.candidates.push_back(std::move(held[i]));
 }
 
-// Single tensors, from those that take the most texels times the invocations during which they are
-// live.
+// Single tensors, in descending order of their texels times their lifetime in invocations.
 void add_tensors(const TextureUse& textures, Planned& planned) {
   std::vector<std::pair<std::int64_t, TensorId>> list;
   for (const auto& [stored, id] : textures.ids()) {

@@ -12,8 +12,8 @@ bool is_among(TensorId tensor, const std::vector<TensorId>& list) {
   return std::find(list.begin(), list.end(), tensor) != list.end();
 }
 
-// Whether the tensors are memory of the graph's own, each part in this concatenation alone, and
-// the whole in none.
+// Whether all tensors are temporaries of the graph, each part belongs to this concatenation alone,
+// and the whole is not a part of another one.
 bool are_edges_of_one(const Graph& graph, const Node& node) {
   for (const TensorId tensor : tensors_of(node)) {
     if (graph.tensors[tensor].role != TensorRole::Intermediate) return false;
@@ -31,8 +31,8 @@ bool are_edges_of_one(const Graph& graph, const Node& node) {
   return true;
 }
 
-// Whether a node takes one of the tensors to begin at the corner of its image: custom operators
-// do, and kernels that want an image of exactly its extent.
+// Whether a node relies on one of the tensors to begin at the corner of its image: custom operators
+// do, and kernels that need an image of exactly the tensor's extent.
 bool needs_corner(const Graph& graph, const Node& node) {
   const std::vector<TensorId> tensors = tensors_of(node);
   const ImageUse images(graph);
@@ -80,7 +80,7 @@ bool may_fold(const Graph& graph, TensorId tensor) {
   if (graph.tensors[tensor].role != TensorRole::Intermediate) return false;
   for (const Node& node : graph.nodes) {
     if ((node.call || node.concat_axis) && is_among(tensor, tensors_of(node))) return false;
-    // Outputs of one computation are stored alike.
+    // All outputs of a computation have the same storage.
     if (node.outputs.size() > 1 && is_among(tensor, node.outputs)) return false;
   }
   return !ImageUse(graph).is_exact(tensor);

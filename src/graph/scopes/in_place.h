@@ -1,5 +1,5 @@
-// Which tensors of a graph may be part of another, or be stored in another way than alternatives
-// say.
+// Tensors of a graph that may be a part of another tensor, or be folded although no alternative
+// asks for it.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace texloom::graph {
 
-// Where the parts of a concatenation lie in the whole, if its inputs, then its output, are stored
-// like this; nullopt if it takes a kernel. The parts must be edges of the graph that no other
-// concatenation holds, lie as part_places() says and, in buffers, begin at multiples of
-// `buffer_alignment` bytes. Of textures, no node may read one of them and write another, or want
-// one in an image of its own.
+// The places of the parts of a concatenation in the whole, for these storages of its inputs and its
+// output; nullopt if it takes a kernel. The parts must be edges of the graph that belong to no
+// other concatenation, have places by part_places() and, in buffers, begin at multiples of
+// `buffer_alignment` bytes. For textures, no node may read one part and write another, or need one
+// in an image of its own.
 std::optional<std::vector<PartPlace>> places_in(const Graph& graph, const Node& concatenation,
                                                 const std::vector<Stored>& stored,
                                                 int64_t buffer_alignment);
 
-// Whether a fold may be chosen for it: an edge that neither a concatenation nor a custom operator
-// touches, and that no alternative wants in an image of exactly its extent.
+// Whether a fold may be chosen for the tensor: it must be an edge that no concatenation and no
+// custom operator touches, and no alternative may need it in an image of exactly its extent.
 bool may_fold(const Graph& graph, TensorId tensor);
 
 }  // namespace texloom::graph

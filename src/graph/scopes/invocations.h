@@ -1,4 +1,4 @@
-// What a choice runs, in order: nodes and the conversions before them.
+// The invocations of a choice, in order: nodes, and the conversions before them.
 #pragma once
 
 #include <optional>
@@ -16,20 +16,20 @@ struct Invocation {
 struct Invocations {
   std::vector<Invocation> list;      // concatenations and views in place are not among them
   std::vector<const Offer*> offers;  // by node, the chosen one
-  // By tensor that is computed or an input: the storage in which it is first stored.
+  // For each tensor that is computed or an input: its first storage.
   std::vector<std::size_t> stored;
-  // Parts of concatenations in place, and views: each is in a whole, at a place.
+  // Parts of concatenations in place, and views: the whole that contains each, and the place in it.
   struct Part {
     StoredTensor part, whole;
     PartPlace place;
   };
   std::vector<Part> parts;
 
-  // The tensor that its memory belongs to: the whole of a part, else itself.
+  // The tensor that owns the memory of a tensor: the whole for a part, else the tensor itself.
   StoredTensor owner_of(const StoredTensor& tensor) const;
 };
 
-// `offers` must outlive the result. A conversion runs right before the first node that wants it.
+// `offers` must outlive the result. A conversion runs right before the first node that needs it.
 Invocations invocations_of(const Graph& graph, const Offers& offers, const Choice& choice);
 
 }  // namespace texloom::graph

@@ -9,9 +9,8 @@ using ir::Layout;
 
 namespace {
 
-// Where the part's first element is in the whole, if all others lie relative to it as they do in
-// the part. Digits of different axes do not depend on one another, so that each axis is looked at
-// by itself.
+// The place of the part's first element in the whole, if all other elements have the same offsets
+// from it as in the part. Digits of different axes are independent, so each axis is checked alone.
 std::optional<Coordinates> corner_of(const Layout& part, const Layout& whole, std::size_t axis,
                                      int64_t begin) {
   if (part.object != whole.object || part.lane_count() != whole.lane_count()) return std::nullopt;

@@ -12,9 +12,9 @@ struct PartPlace {
   int64_t row = 0, col = 0;  // a texel of an image, or a column: an element of a buffer
 };
 
-// The places of the parts if each is a rectangle of the whole, or a range of its buffer, and none
-// has a texel in common with another. nullopt if some part is not, such as along an axis whose
-// pieces are interleaved in the layout of the whole.
+// The places of the parts, if each is a rectangle of the whole, or a range of its buffer, and no
+// two share a texel. Otherwise nullopt, for example along an axis whose pieces are interleaved in
+// the layout of the whole.
 std::optional<std::vector<PartPlace>> part_places(const std::vector<Stored>& parts,
                                                   const Stored& whole, std::size_t axis);
 

@@ -13,8 +13,8 @@ struct Planes {
 };
 Planes planes_of(const ir::Layout& layout);
 
-// The layout of a texture with `fold` planes side by side. nullopt if its rows have no such cut: a
-// plane's number may be several digits, of which only the innermost is cut.
+// The layout of a texture with `fold` planes side by side. nullopt if its rows cannot be cut like
+// this: if a plane's number has several digits, only the innermost one can be cut.
 std::optional<ir::Layout> folded(const ir::Layout& layout, int64_t fold);
 
 }  // namespace texloom::graph

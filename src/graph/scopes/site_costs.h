@@ -1,5 +1,5 @@
-// What call sites cost that a graph could have: as measured, as modeled by who measured others, or
-// by the plain cost model.
+// Costs of candidate call sites: measured, predicted by a fitted model, or estimated by the default
+// model.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace texloom::graph {
 
-// A call site that a graph could have, as those describe it who measure or model costs.
+// A candidate call site, by the facts that measurements and models of costs use.
 struct SiteFacts {
   std::string_view kind;       // the pattern of a node; "convert", "concatenate" for copies
   std::string_view signature;  // the text of the schedule, with the storages of its arguments
@@ -29,14 +29,14 @@ struct SiteFacts {
 
 struct SiteCost {
   double ns = 0;
-  std::string key = {};  // by which a measurement of this site is kept; "" if there is none
+  std::string key = {};  // the key of this site's measurement in the file of costs; "" if none
 };
 
 // Returns the cost of a call site.
 using CostSource = std::function<SiteCost(const SiteFacts&)>;
 
-// The costs of the sites of one graph. Without a source all follow from the cost model, and nothing
-// is compiled for them.
+// The costs of the sites of one graph. Without a source all are estimated by the default model, and
+// no kernel is compiled for them.
 class SiteCosts {
  public:
   SiteCosts(const Graph& graph, const CostModel& model, const CostSource& source, CallSites& sites)
@@ -45,7 +45,7 @@ class SiteCosts {
   bool has_source() const { return static_cast<bool>(source_); }
   const CostModel& model() const { return model_; }
 
-  // Whether the kernels of an alternative, whose arguments are stored like this, can be compiled.
+  // Whether the kernels of an alternative can be compiled for these storages of its arguments.
   bool works(const Node& node, const Alternative& alternative, const std::vector<Stored>& stored);
   SiteCost of_node(const Node& node, const Alternative& alternative,
                    const std::vector<Stored>& stored);

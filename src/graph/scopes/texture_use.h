@@ -24,8 +24,7 @@ class TextureUse {
     return problem_.items[static_cast<std::size_t>(id)];
   }
 
-  // The plan if these tensors may be folded, the others not; nullopt if there are too many tensors
-  // to plan.
+  // The plan if only these tensors may be folded; nullopt if there are too many tensors to plan.
   std::optional<plan::TexturePlan> plan(const std::set<TensorId>& foldable) const;
 
  private:

@@ -25,7 +25,7 @@ namespace {
 constexpr int64_t kMost = 1 << 16;  // programs, axes
 constexpr std::string_view kProgram = "program ";
 
-// Where the lines are that begin with the word `program`: the graph, then its programs of stage te.
+// The lines that begin with the word `program`: that of the graph, then those of its programs.
 std::vector<std::size_t> lines_of_programs(std::string_view text) {
   std::vector<std::size_t> starts;
   for (std::size_t line = 0; line < text.size();) {
@@ -65,7 +65,7 @@ class Parser {
   }
 
  private:
-  // Reports what a function without a place in the text refuses at this word.
+  // Reports errors of a function that does not know the text at the place of this word.
   template <class F>
   auto at_word(const Token& word, F&& call) const {
     try {

@@ -15,7 +15,7 @@ namespace texloom::graph {
 // The graph is verified.
 std::string to_string(const Graph& graph);
 
-// Whether a text is that of a graph.
+// Whether a text is the text form of a graph.
 bool is_graph_text(std::string_view text);
 
 // The inverse of to_string; `file` is the name of the text in diagnostics. Throws a UserError with

@@ -21,7 +21,7 @@
 namespace texloom::graph {
 namespace {
 
-// Whether runtime::parse_size() reads it as a name.
+// Whether runtime::parse_size() reads the text as a name.
 bool is_symbol_name(std::string_view name) {
   const auto is_of_name = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
@@ -30,7 +30,7 @@ bool is_symbol_name(std::string_view name) {
          std::all_of(name.begin(), name.end(), is_of_name) && name != "min" && name != "max";
 }
 
-// The number of elements; nullopt if symbols decide.
+// The number of elements; nullopt if it depends on symbols.
 std::optional<int64_t> elements_of(const Shape& shape) {
   const auto numbers = numbers_of(shape);
   if (!numbers) return std::nullopt;
@@ -215,7 +215,7 @@ class Verifier {
     const bool is_single = node.inputs.size() == 1 && node.outputs.size() == 1;
     const auto tensor = [&](TensorId id) -> const Tensor& { return graph_.tensors[id]; };
     const auto agree = [](std::optional<int64_t> a, std::optional<int64_t> b) {
-      return !a || !b || *a == *b;  // symbols decide: the author knows
+      return !a || !b || *a == *b;  // sizes with symbols are the author's responsibility
     };
     const bool fits = node.pattern == Pattern::Injective && is_single &&
                       tensor(node.inputs[0]).type == tensor(node.outputs[0]).type &&

@@ -157,7 +157,7 @@ def test_pattern(pattern):
 
 
 def test_patterns_at_their_limits():
-    """What reads its own element and another one; a square read both ways; fixed values; none."""
+    """An own and another element; a square read both ways; fixed values; no read at all."""
     x = te.placeholder((4, 4), name="x")
     neighbors = te.compute((4, 4), lambda i, j: x[i, j] + x[i, (j + 1) % 4])
     symmetric = te.compute((4, 4), lambda i, j: x[i, j] + x[j, i])

@@ -1,4 +1,4 @@
-"""What ``benchmark`` counts and measures, and how it prints."""
+"""``benchmark``: its counts, its measurements, and its text."""
 
 import re
 from contextlib import contextmanager

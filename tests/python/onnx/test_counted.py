@@ -18,7 +18,7 @@ def model_of_text(text):
 
 
 def both(model, inputs):
-    """What we compute, and what onnxruntime computes."""
+    """Our outputs, and those of onnxruntime."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(

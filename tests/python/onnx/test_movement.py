@@ -84,7 +84,7 @@ def test_continuing_pads(mode):
 
 
 def test_pads_that_crop():
-    """What a negative number removes is no part of what continues."""
+    """Elements that a negative padding removes are not continued."""
     got = run_node("Pad", [X, i64(-1, 2), None, i64(-1)], 18, mode="edge")
     np.testing.assert_array_equal(got, np.pad(X[..., 1:], ((0, 0), (0, 0), (0, 2)), mode="edge"))
     got = run_node("Pad", [X], 2, pads=[0, -3, 0, 0, 1, 0], value=2.0)

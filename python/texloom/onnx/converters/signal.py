@@ -59,7 +59,7 @@ def _stft(x: Tensor, powers: Tensor, *window: Tensor, step: int, onesided: bool)
 
 @converts("BlackmanWindow", "HammingWindow", "HannWindow", "MelWeightMatrix")
 def table(node: Node) -> Value:
-    """What depends on known numbers alone is computed before its converter is asked."""
+    """Refuse inputs that are not constants; constant ones were folded before this converter."""
     for i in range(len(node.inputs)):
         node.known(i)
     node.refuse("onnx.reference does not compute it for these inputs")

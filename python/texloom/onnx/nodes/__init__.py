@@ -1,4 +1,4 @@
-"""What converters work with: a node, its values, and how to refuse it."""
+"""The interface of converters: a node, its values, and how to refuse it."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from .types import dtype_of_array
 
 @dataclass(frozen=True)
 class Value:
-    """What an ONNX name stands for: a constant, a tensor of the graph, or a sequence of these.
+    """The value of an ONNX name: a constant, a tensor of the graph, or a sequence of these.
 
     Sequences and optional values exist only while a model is imported. An optional value that is
     there is the value itself.

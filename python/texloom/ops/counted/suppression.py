@@ -23,7 +23,7 @@ _GROUPS_OF_BLOCK = 4  # threads that take long
 
 @dataclass(frozen=True)
 class Boxes:
-    """What non-maximum suppression is asked for.
+    """The options of non-maximum suppression.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What recurrent layers share: directions, lengths of sequences, projections, and outputs."""
+"""Parts that recurrent layers share: directions, lengths, projections and outputs."""
 
 from __future__ import annotations
 

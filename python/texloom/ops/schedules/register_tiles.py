@@ -25,7 +25,7 @@ UNROLLED = 128
 
 @dataclass(frozen=True)
 class Tile:
-    """What a thread computes, and how many threads a block has.
+    """The elements that a thread computes, and the number of threads of a block.
 
     Attributes
     ----------

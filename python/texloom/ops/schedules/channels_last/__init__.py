@@ -1,1 +1,1 @@
-"""What kernels of tensors with their channels last have in common."""
+"""Parts that kernels of tensors with their channels last share."""

@@ -19,7 +19,7 @@ COPIED = 1 << 12
 
 @dataclass(frozen=True)
 class PixelTile:
-    """What a thread computes of a convolution.
+    """The part of a convolution that a thread computes.
 
     A step reads a number of each pixel and some vectors of weights, and multiplies each with each.
 
