@@ -106,9 +106,6 @@ struct Node {
   // it. Its inputs and outputs have the types of the arithmetic: if a pass stores a tensor in a
   // narrower type, kernels widen the elements that they read and round those that they write.
   SharedComputation computation = nullptr;
-  // Of an operator without `computation`: a name of it that is more exact than `op` and the
-  // attributes. Operators that agree in all three have equal outputs for equal inputs.
-  std::string computation_name = {};
   // Of a fused operator: its members, each after those whose outputs it reads. A tensor that a
   // member computes is read by members only, unless it is an output of the node.
   std::vector<Node> members = {};

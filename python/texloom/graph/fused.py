@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from .._core import Program, TargetValue
+from .._core import Program, TargetValue, _Computation
 from ..errors import TVMError
 from ..ops.contraction import Contraction
 from ..ops.schedules import schedule_default
@@ -16,6 +17,44 @@ from .node_functions import scheduled
 from .operators import Operator, operators_of
 from .progress import Progress
 from .tensor import GraphTensor
+
+# Its name, its schedule, its cost, its fold share, and whether it may fail.
+_Alternative = tuple[str, Program, "float | None", "float | None", bool]
+
+
+@dataclass(frozen=True)
+class _Task:
+    """All that decides how an operator is scheduled, for one target: equal tasks are one.
+
+    Attributes
+    ----------
+    kernel_name : str
+    computation : _Computation
+        Equal ones have the same structure and the same names.
+    contractions : tuple
+        What schedules know of its sums of products, beside their expressions.
+    is_fixed, is_constant : tuple of bool
+        Of each input, then of each output.
+    """
+
+    kernel_name: str
+    computation: _Computation
+    contractions: tuple[Contraction | None, ...]
+    is_fixed: tuple[bool, ...]
+    is_constant: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, operator: Operator, fixed: Collection[str], constants: Collection[str]) -> _Task:
+        """Return the task of an operator; tensors are fixed or constant by their names."""
+        names = [each.name for each in (*operator.inputs, *operator.outputs)]
+        stages = stages_of(operator.computation.outputs)
+        return cls(
+            operator.kernel_name,
+            operator.computation,
+            tuple(map(Contraction.of, stages)),
+            tuple(name in fixed for name in names),
+            tuple(name in constants for name in names),
+        )
 
 
 def schedule_operators(
@@ -50,20 +89,23 @@ def schedule_operators(
         As for :meth:`texloom.graph.Graph.compile`.
     """
     operators = operators_of(core, tensors)
+    made: dict[_Task, list[_Alternative]] = {}  # networks repeat their layers
     for done, operator in enumerate(operators):
         if progress is not None:
             progress("kernels are scheduled", done, len(operators))
-        alternatives = _over_buffers(operator, fixed, constants, target)
-        if textures:
-            storages = _texture_storages(operator, constants, target)
-            texels = _scheduled_if_possible(operator, storages, target)
-            alternatives += [] if texels is None else [("texture", texels, None, None, True)]
-        core.schedule(operator.number, alternatives)
+        task = _Task.of(operator, fixed, constants)
+        if task not in made:
+            made[task] = _over_buffers(operator, fixed, constants, target)
+            if textures:
+                storages = _texture_storages(operator, constants, target)
+                texels = _scheduled_if_possible(operator, storages, target)
+                made[task] += [] if texels is None else [("texture", texels, None, None, True)]
+        core.schedule(operator.number, made[task])
 
 
 def _over_buffers(
     operator: Operator, fixed: Collection[str], constants: Collection[str], target: TargetValue
-) -> list[tuple[str, Program, None, None, bool]]:
+) -> list[_Alternative]:
     """Return the schedules with row-major buffers, and with channels last where that pays.
 
     Convolutions have channels last whenever they can.
@@ -73,7 +115,7 @@ def _over_buffers(
         return [("channels last", last[0], None, None, False)]
     count = len(operator.inputs) + len(operator.outputs)
     row_major = _scheduled(operator, ("global",) * count, target)
-    alternatives = [("global", row_major, None, None, False)]
+    alternatives: list[_Alternative] = [("global", row_major, None, None, False)]
     if last is not None:
         alternatives.append(("channels last", last[0], None, None, True))
     return alternatives

@@ -467,7 +467,7 @@ class Graph:
         names = graph_passes(precision) if passes is None else passes
         compilation.run_passes(_pass_names(names))
         known = {self._outputs.get(each, each.name): each for each in self._tensors.values()}
-        constants = [name for name, value in self._values.items() if value is not None]
+        constants = {name for name, value in self._values.items() if value is not None}
         fixed = {*self._outputs.values(), *(each.name for each in self.inputs)}
         textures = scopes == "texture" or (scopes == "auto" and compilation.has_costs(measure))
         if scopes != "texture" and "fuse" in _pass_names(names):

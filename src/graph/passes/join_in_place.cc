@@ -56,7 +56,6 @@ class Joining {
       node.concat_axis = axis;
       node.pattern.reset();
       node.computation.reset();
-      node.computation_name.clear();
       node.joins_along.reset();
       for (const TensorId id : tensors_of(node)) is_placed_[id] = true;
     }

@@ -19,8 +19,7 @@
 namespace texloom::graph {
 namespace {
 
-using Key = std::tuple<std::string_view, std::string_view, std::vector<TensorId>, std::string,
-                       std::uint64_t>;
+using Key = std::tuple<std::string_view, std::vector<TensorId>, std::string, std::uint64_t>;
 
 // Equal for equal bits, so that attributes that are NaN have an order, too.
 std::string text_of(const runtime::Attribute& attribute) {
@@ -38,7 +37,7 @@ Key key_of(const Node& node) {
   std::string attributes;
   for (const runtime::Attribute& each : node.attributes) attributes += text_of(each) + ",";
   const std::uint64_t hash = node.computation ? structural_hash(*node.computation) : 0;
-  return {node.op, node.computation_name, node.inputs, std::move(attributes), hash};
+  return {node.op, node.inputs, std::move(attributes), hash};
 }
 
 // Whether two nodes of equal keys compute the same.

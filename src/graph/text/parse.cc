@@ -3,10 +3,13 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "graph/compose.h"
+#include "graph/text/computation_text.h"
 #include "graph/text/text.h"
 #include "graph/verify/verify.h"
 #include "ir/text/lexer.h"
@@ -25,21 +28,28 @@ namespace {
 constexpr int64_t kMost = 1 << 16;  // programs, axes
 constexpr std::string_view kProgram = "program ";
 
-// The lines that begin with the word `program`: that of the graph, then those of its programs.
-std::vector<std::size_t> lines_of_programs(std::string_view text) {
+constexpr std::string_view kComputation = "computation ";
+
+// Where the lines are that begin with the word `program` or `computation`: the graph, then its
+// computations and its programs of stage te.
+std::vector<std::size_t> lines_of_parts(std::string_view text) {
   std::vector<std::size_t> starts;
   for (std::size_t line = 0; line < text.size();) {
-    if (text.substr(line).starts_with(kProgram)) starts.push_back(line);
+    const std::string_view rest = text.substr(line);
+    if (rest.starts_with(kProgram) || rest.starts_with(kComputation)) starts.push_back(line);
     const std::size_t end = text.find('\n', line);
     line = end == std::string_view::npos ? text.size() : end + 1;
   }
   return starts;
 }
 
-std::vector<std::size_t> starts_of_programs(std::string_view text) {
-  std::vector<std::size_t> starts = lines_of_programs(text);
-  if (!starts.empty()) starts.erase(starts.begin());
-  return starts;
+// A part of a text, at its lines in the whole text.
+std::string at_own_lines(std::string_view text, std::size_t begin, std::size_t end) {
+  const auto lines =
+      std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
+  std::string part(static_cast<std::size_t>(lines), '\n');
+  part += text.substr(begin, end - begin);
+  return part;
 }
 
 class Parser {
@@ -47,8 +57,8 @@ class Parser {
   Parser(std::string_view text, std::string_view file)
       : text_(text),
         file_(file),
-        starts_(starts_of_programs(text)),
-        reader_(text.substr(0, starts_.empty() ? text.size() : starts_.front()), file) {}
+        starts_(lines_of_parts(text)),
+        reader_(text.substr(0, starts_.size() < 2 ? text.size() : starts_[1]), file) {}
 
   Graph parse() {
     head();
@@ -56,15 +66,14 @@ class Parser {
       if (!at_node()) reader_.fail_expected("'node', 'operator', 'call' or 'concatenate'");
       graph_.nodes.push_back(node());
     }
-    for (const auto& [token, number] : pending_) {
-      if (number >= starts_.size())
-        reader_.wrong(token, "number the programs below from 0", "there is no program {}", number);
-    }
-    programs();
+    parts();
     return std::move(graph_);
   }
 
  private:
+  // The number of a computation, where an operator names it.
+  using NamedComputation = std::optional<std::pair<Token, std::size_t>>;
+
   // Reports errors of a function that does not know the text at the place of this word.
   template <class F>
   auto at_word(const Token& word, F&& call) const {
@@ -207,9 +216,12 @@ class Parser {
       reader_.wrong(word,
                     "write elementwise, broadcast, injective, reduction, contraction or opaque",
                     "there is no pattern {}", word.text);
+    pending_computations_.emplace_back();
     if (reader_.accept_word("computation")) {
       reader_.expect("=");
-      node.computation_name = reader_.name("what names the computation, in quotes").name;
+      const Token token = reader_.peek();
+      const int64_t number = reader_.integer("the number of a computation", 0, kMost);
+      pending_computations_.back().emplace(token, static_cast<std::size_t>(number));
     }
     node.is_view = reader_.accept_word("view");
     if (reader_.accept_word("joins")) {
@@ -356,24 +368,46 @@ class Parser {
     return list;
   }
 
-  // Reads the programs, at their lines in the whole text, and gives them to alternatives.
-  void programs() {
-    std::vector<std::shared_ptr<const lower::Lowering>> all;
-    for (std::size_t i = 0; i < starts_.size(); ++i) {
+  // Reads the computations and the programs, and gives them to nodes and alternatives.
+  void parts() {
+    std::vector<SharedComputation> computations;
+    std::vector<std::shared_ptr<const lower::Lowering>> programs;
+    for (std::size_t i = 1; i < starts_.size(); ++i) {
       const std::size_t end = i + 1 < starts_.size() ? starts_[i + 1] : text_.size();
-      std::string_view own = text_.substr(starts_[i], end - starts_[i]);
-      const auto lines =
-          std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(starts_[i]), '\n');
-      std::string text(static_cast<std::size_t>(lines), '\n');
-      text += own;
-      all.push_back(std::make_shared<const lower::Lowering>(lower::parse_lowering(text, file_)));
+      const std::string part = at_own_lines(text_, starts_[i], end);
+      if (text_.substr(starts_[i]).starts_with(kComputation)) {
+        computations.push_back(parse_computation(part, file_));
+      } else {
+        programs.push_back(
+            std::make_shared<const lower::Lowering>(lower::parse_lowering(part, file_)));
+      }
+    }
+    auto named = pending_computations_.begin();
+    for (Node& node : graph_.nodes) {
+      if (node.pattern) node.computation = computation_of(*named++, computations);
+      for (Node& member : node.members) member.computation = computation_of(*named++, computations);
     }
     auto pending = pending_.begin();
     for (Node& node : graph_.nodes) {
       if (node.call) continue;
-      for (Alternative& alternative : node.alternatives)
-        alternative.program = all[(pending++)->second];
+      for (Alternative& alternative : node.alternatives) {
+        const auto& [token, number] = *pending++;
+        if (number >= programs.size())
+          reader_.wrong(token, "number the programs below from 0", "there is no program {}",
+                        number);
+        alternative.program = programs[number];
+      }
     }
+  }
+
+  SharedComputation computation_of(const NamedComputation& named,
+                                   const std::vector<SharedComputation>& computations) const {
+    if (!named) return nullptr;
+    const auto& [token, number] = *named;
+    if (number >= computations.size())
+      reader_.wrong(token, "number the computations below from 0", "there is no computation {}",
+                    number);
+    return computations[number];
   }
 
   std::string_view text_;
@@ -384,12 +418,14 @@ class Parser {
   std::map<std::string, TensorId> numbers_;
   // The programs that alternatives name, in order.
   std::vector<std::pair<Token, std::size_t>> pending_;
+  // Those that operators name, in order; members come after their node.
+  std::vector<NamedComputation> pending_computations_;
 };
 
 }  // namespace
 
 bool is_graph_text(std::string_view text) {
-  const auto starts = lines_of_programs(text);
+  const auto starts = lines_of_parts(text);
   if (starts.empty()) return false;
   const std::string_view first = text.substr(starts.front());
   const std::vector<Token> words = ir::lex(first.substr(0, first.find('\n')));
@@ -399,6 +435,9 @@ bool is_graph_text(std::string_view text) {
 Graph parse_graph(std::string_view text, std::string_view file) {
   Graph graph = Parser(text, file).parse();
   verify(graph);
+  for (Node& node : graph.nodes) {
+    if (!node.members.empty()) node.computation = composed(graph, node);
+  }
   return graph;
 }
 

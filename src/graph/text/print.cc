@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/text/computation_text.h"
 #include "graph/text/text.h"
 #include "ir/text/lexer.h"
 #include "lower/te_text.h"
@@ -29,6 +30,8 @@ class Printer {
     for (const runtime::SizeCondition& condition : graph_.conditions) text += line_of(condition);
     text += fmt::format("  outputs ({})\n", names(graph_.outputs));
     for (const Node& node : graph_.nodes) text += text_of(node);
+    for (std::size_t i = 0; i < computations_.size(); ++i)
+      text += "\n" + graph::to_string(*computations_[i], i);
     for (const std::string& program : programs_) text += "\n" + program;
     return text;
   }
@@ -84,10 +87,12 @@ class Printer {
                             : "node";
   }
 
-  static std::string kind_of_operator(const Node& node) {
+  std::string kind_of_operator(const Node& node) {
     if (!node.pattern) return {};
     std::string text = fmt::format(" pattern={}", to_string(*node.pattern));
-    if (!node.computation_name.empty()) text += " computation=" + quote(node.computation_name);
+    // That of a fused operator follows from those of its members.
+    if (node.computation && node.members.empty())
+      text += fmt::format(" computation={}", number_of(node.computation));
     if (node.is_view) text += " view";
     if (node.joins_along) text += fmt::format(" joins={}", *node.joins_along);
     if (!node.coordinates.empty())
@@ -161,8 +166,20 @@ class Printer {
     return programs_.size() - 1;
   }
 
+  std::size_t number_of(const SharedComputation& computation) {
+    const auto found = std::find_if(computations_.begin(), computations_.end(),
+                                    [&](const SharedComputation& each) {
+                                      return each == computation || equal(*each, *computation);
+                                    });
+    if (found != computations_.end())
+      return static_cast<std::size_t>(found - computations_.begin());
+    computations_.push_back(computation);
+    return computations_.size() - 1;
+  }
+
   const Graph& graph_;
-  std::vector<std::string> programs_;  // in the order in which they are named
+  std::vector<SharedComputation> computations_;  // in the order in which they are named
+  std::vector<std::string> programs_;            // in the order in which they are named
 };
 
 }  // namespace

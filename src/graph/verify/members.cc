@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "graph/verify/computations.h"
+
 namespace texloom::graph {
 namespace {
 
@@ -55,6 +57,7 @@ class MemberCheck {
                      node_.name, id, graph_.tensors.size());
       }
     }
+    check_computation(graph_, member, sink_);
     for (const TensorId id : member.inputs) {
       read_.insert(id);
       if (!known_.contains(id))

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/verify/computations.h"
 #include "graph/verify/members.h"
 #include "support/diagnostic.h"
 
@@ -199,6 +200,7 @@ class Verifier {
       computed_[id] = true;
     }
     if (!node.members.empty()) add_inner(node);
+    check_computation(graph_, node, sink_);
     if (node.is_view) check_view(node);
     for (const std::size_t input : node.coordinates) {
       if (input >= node.inputs.size())

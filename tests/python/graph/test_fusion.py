@@ -12,6 +12,7 @@ from texloom import te, tir
 from texloom.graph import Graph, graph_passes, load
 from texloom.graph.patterns import pattern_of
 from texloom.ops.convolution import convolution
+from texloom.ops.schedules import schedule_default
 
 
 def relu(x):
@@ -200,6 +201,24 @@ def test_compute_functions_are_called_once():
     for precision in ("fp32", "fp16"):
         graph.compile("opencl", precision=precision, scopes="texture")
     assert len(calls) == 3
+
+
+def test_equal_operators_are_scheduled_once(monkeypatch):
+    """Four in a row: the first reads an input of the graph, the last writes its output."""
+    made = []
+
+    def counted(*arguments):
+        made.append(arguments)
+        return schedule_default(*arguments)
+
+    monkeypatch.setattr("texloom.graph.fused.schedule_default", counted)
+    graph = Graph("chain")
+    tensor = graph.input("x", (4, 4))
+    for name in ("a", "b", "c", "d"):
+        (tensor,) = graph.op(name, "Relu", relu, [tensor])
+    graph.output(tensor)
+    graph.compile("opencl", passes=())
+    assert len(made) == 3  # reads the input; reads and writes edges; writes the output
 
 
 def test_convolution_with_bias_and_activation(dev):

@@ -1,0 +1,20 @@
+// The text of what a node computes: its tensors by name, then the operations that compute them, in
+// the text form of schedules.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "graph/computation.h"
+
+namespace texloom::graph {
+
+// Begins with "computation 3 (in0, in1) -> (out)" for the number 3.
+std::string to_string(const Computation& computation, std::size_t number);
+
+// The inverse, whatever the number is. `text` is that of a whole file, of which everything but the
+// computation is blank, for the lines of diagnostics.
+SharedComputation parse_computation(std::string_view text, std::string_view file);
+
+}  // namespace texloom::graph

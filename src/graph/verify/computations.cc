@@ -1,0 +1,54 @@
+#include "graph/verify/computations.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/program.h"
+
+namespace texloom::graph {
+namespace {
+
+bool fits(const Tensor& tensor, const ir::Tensor& own) {
+  const bool is_rounded = tensor.type.is_half() && own->type == ir::kFloat32;
+  if (tensor.type != own->type && !is_rounded) return false;
+  if (tensor.shape.size() != own->shape.size()) return false;
+  for (std::size_t i = 0; i < tensor.shape.size(); ++i) {
+    const std::optional<std::int64_t> extent = tensor.shape[i].constant();
+    const std::int64_t* number = ir::int_value(own->shape[i]);
+    if (number != nullptr && extent != *number) return false;
+  }
+  return true;
+}
+
+// Of an input, an extent that is no number is a symbol of its own.
+bool has_plain_extents(const ir::Tensor& input) {
+  for (const ir::Expr& extent : input->shape) {
+    if (ir::int_value(extent) == nullptr && extent->kind != ir::ExprKind::Var) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void check_computation(const Graph& graph, const Node& node, DiagnosticSink& sink) {
+  if (!node.computation) return;
+  const auto error = [&](const std::string& which) {
+    sink.error(node.location, Code::BadGraph, "let it compute the node's outputs of its inputs",
+               "the computation of the node '{}' does not fit {}", node.name, which);
+  };
+  const Computation& own = *node.computation;
+  if (own.inputs.size() != node.inputs.size() || own.outputs.size() != node.outputs.size())
+    return error("its numbers of inputs and outputs");
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const Tensor& tensor = graph.tensors[node.inputs[i]];
+    if (!fits(tensor, own.inputs[i]) || !has_plain_extents(own.inputs[i]))
+      error("its input '" + tensor.name + "'");
+  }
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    const Tensor& tensor = graph.tensors[node.outputs[i]];
+    if (!fits(tensor, own.outputs[i])) error("its output '" + tensor.name + "'");
+  }
+}
+
+}  // namespace texloom::graph

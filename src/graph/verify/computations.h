@@ -1,0 +1,14 @@
+// Checks that computations fit the nodes that own them.
+#pragma once
+
+#include "graph/graph.h"
+#include "support/diagnostic.h"
+
+namespace texloom::graph {
+
+// Reports a computation whose inputs and outputs are not those of the node: other numbers of
+// tensors, of axes or of elements along them, or other types. A tensor may be stored as float16
+// though the computation is over float32. The node's tensors exist.
+void check_computation(const Graph& graph, const Node& node, DiagnosticSink& sink);
+
+}  // namespace texloom::graph
