@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,7 +15,6 @@
 #include "core/handles.h"
 #include "core/runtime/custom.h"
 #include "graph/compose.h"
-#include "graph/passes/fuse.h"
 #include "graph/passes/passes.h"
 #include "support/check.h"
 #include "support/diagnostic.h"
@@ -41,12 +41,37 @@ void add_operator(graph::Graph& g, const std::string& name, const std::string& o
   g.nodes.push_back(std::move(node));
 }
 
+// The kernels that a Python object offers to passes (texloom.graph.kernel_library).
+graph::KernelLibrary library_of(const py::object& kernels) {
+  graph::KernelLibrary library;
+  if (kernels.is_none()) return library;
+  library.is_faster_joined = [kernels](const graph::SharedComputation& first,
+                                       const graph::SharedComputation& second, std::size_t input) {
+    return kernels.attr("is_faster_joined")(PyComputation{first}, PyComputation{second}, input)
+        .cast<bool>();
+  };
+  return library;
+}
+
 // (pass, nodes before, nodes after) for each
-py::list run_passes(graph::Graph& g, const std::vector<std::string>& names) {
+py::list run_passes(graph::Graph& g, const std::vector<std::string>& names,
+                    const py::object& kernels) {
   py::list list;
-  for (const graph::GraphPassReport& each : graph::run_graph_passes(g, names, user_location()))
+  for (const graph::GraphPassReport& each :
+       graph::run_graph_passes(g, names, user_location(), library_of(kernels)))
     list.append(py::make_tuple(each.pass, each.nodes_before, each.nodes_after));
   return list;
+}
+
+// (dtype, shape) of each constant by name; passes add some.
+py::dict constants(const graph::Graph& g) {
+  py::dict found;
+  for (const graph::Tensor& tensor : g.tensors) {
+    if (tensor.role != runtime::TensorRole::Constant) continue;
+    found[py::str(tensor.name)] =
+        py::make_tuple(ir::to_string(tensor.type), *graph::numbers_of(tensor.shape));
+  }
+  return found;
 }
 
 py::list names_of(const graph::Graph& g, const std::vector<TensorId>& tensors) {
@@ -76,27 +101,15 @@ py::list unscheduled(const graph::Graph& g) {
   return list;
 }
 
-std::size_t number_of(const graph::Graph& g, const std::string& name) {
-  for (std::size_t n = 0; n < g.nodes.size(); ++n) {
-    if (g.nodes[n].name == name) return n;
-  }
-  TL_UNREACHABLE("no node " + name);
-}
-
-// Joins the nodes of these names; the operator has the name of the reader.
-bool join(graph::Graph& g, const std::string& producer, const std::string& reader) {
-  return graph::join(g, number_of(g, producer), number_of(g, reader));
-}
-
 }  // namespace
 
 void bind_operators(py::module_& m, py::class_<graph::Graph>& graphs) {
   bind_computations(m);
   graphs.def("operator", &add_operator)
-      .def("run_passes", &run_passes)
+      .def("run_passes", &run_passes, py::arg("names"), py::arg("kernels") = py::none())
+      .def("constants", &constants)
       .def("unscheduled", &unscheduled)
       .def("dtypes", &dtypes)
-      .def("join", &join)
       .def("schedule", [](graph::Graph& g, std::size_t number,
                           const std::vector<AlternativeTuple>& alternatives) {
         g.nodes.at(number).alternatives = alternatives_of(alternatives);

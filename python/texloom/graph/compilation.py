@@ -18,6 +18,7 @@ from ..costs.table import CostTable
 from ..errors import refuse
 from .compiled import CompiledGraph
 from .cost_model import CostModel
+from .kernel_library import KernelLibrary
 from .progress import Progress
 from .tensor import GraphTensor
 
@@ -59,9 +60,9 @@ class Compilation:
                 "give a positive number of bytes, or leave it out",
             )
 
-    def run_passes(self, names: Sequence[str]) -> None:
-        """Run passes over the graph."""
-        self._reports = self.core.run_passes(list(names))
+    def run_passes(self, names: Sequence[str], kernels: KernelLibrary) -> None:
+        """Run passes over the graph; those that depend on the target are told of its kernels."""
+        self._reports = self.core.run_passes(list(names), kernels)
 
     def has_costs(self, measure: object) -> bool:
         """Whether costs are known, or will be measured."""

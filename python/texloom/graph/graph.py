@@ -25,6 +25,7 @@ from .compilation import Compilation
 from .compiled import CompiledGraph
 from .cost_model import CostModel
 from .fused import schedule_operators
+from .kernel_library import KernelLibrary
 from .node_functions import (
     Compute,
     ScheduleFunction,
@@ -34,7 +35,6 @@ from .node_functions import (
 from .patterns import coordinates_of, is_view, joined_axis, pattern_of
 from .precision import Precision, check_precision
 from .progress import Progress
-from .separable import join_separable
 from .short_launches import short_launches
 from .symbols import Symbols
 from .tensor import GraphTensor
@@ -391,7 +391,7 @@ class Graph:
         `passes` run before, as in :meth:`compile`. Operators have no kernels yet.
         """
         core = self._made_for(resolve(target))
-        core.run_passes(_pass_names(passes))
+        core.run_passes(_pass_names(passes), KernelLibrary(resolve(target)))
         return str(core)
 
     def compile(
@@ -464,14 +464,17 @@ class Graph:
             max_live_bytes=max_live_bytes,
             progress=progress,
         )
-        names = graph_passes(precision) if passes is None else passes
-        compilation.run_passes(_pass_names(names))
+        if passes is None:
+            passes = graph_passes(precision)
+            if scopes == "texture":  # no kernel of two convolutions has its tensors in textures
+                passes = [name for name in passes if name != "join_separable"]
+        compilation.run_passes(_pass_names(passes), KernelLibrary(resolve(target)))
         known = {self._outputs.get(each, each.name): each for each in self._tensors.values()}
-        constants = {name for name, value in self._values.items() if value is not None}
+        constants = compilation.core.constants()
+        for name, (dtype, shape) in constants.items():
+            known.setdefault(name, GraphTensor(name, tuple(shape), dtype, self))
         fixed = {*self._outputs.values(), *(each.name for each in self.inputs)}
         textures = scopes == "texture" or (scopes == "auto" and compilation.has_costs(measure))
-        if scopes != "texture" and "fuse" in _pass_names(names):
-            join_separable(compilation.core, known, resolve(target))
         schedule_operators(
             compilation.core,
             known,

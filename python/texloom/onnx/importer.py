@@ -30,7 +30,6 @@ from .converters import converter_of
 from .converters.registry import Converter
 from .count_propagation import converted_counted, has_count
 from .fold import computed_now, empty_outputs
-from .fold_normalization import fold_normalization
 from .function_bodies import function_body, has_body, nodes_of_call
 from .nodes import (
     NOT_SUPPORTED,
@@ -120,12 +119,9 @@ class Importer:
         scope = Scope({each.domain: each.version for each in self._model.opset_import})
         self._bind_inputs(graph, scope)
         stand_ins = StandIns(self._model, self._shapes)
-        folded = fold_normalization(graph)
-        for name, array in folded.constants.items():
-            scope[name] = constant(array)
-        for number, node in enumerate(folded.nodes):
+        for number, node in enumerate(graph.node):
             if self.progress is not None:
-                self.progress("nodes are imported", number, len(folded.nodes))
+                self.progress("nodes are imported", number, len(graph.node))
             self._convert_node(node, scope, stand_ins)
         if self._refusals:
             refuse_nodes(list(self._refusals))
@@ -361,11 +357,12 @@ class Importer:
         function: Callable[..., Tensor | Sequence[Tensor]],
         inputs: Sequence[Value],
         attributes: dict[str, Any],
+        part: str = "",
     ) -> list[Value]:
-        """Add an operator to the graph."""
+        """Add an operator to the graph; `part` ends its name."""
         asked = frozenset().union(*(each.asked for each in inputs))
         tensors = [self.tensor_of(each) for each in inputs]
-        name = self.unique_name("/".join(self._path))
+        name = self.unique_name("/".join(self._path) + part)
         made = self.graph.op(name, op, partial(function, **attributes), tensors)
         self._names.update(each.name for each in made)
         if len(made) == 1:

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <array>
 
+#include "graph/passes/fold_constants.h"
+#include "graph/passes/fold_scales.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/join_in_place.h"
+#include "graph/passes/join_separable.h"
 #include "graph/passes/merge_equal_nodes.h"
 #include "graph/passes/remove_dead_nodes.h"
 #include "graph/passes/store_halves.h"
@@ -21,6 +24,9 @@ namespace {
 constexpr std::array kPasses = {
     GraphPass{"remove_dead_nodes", remove_dead_nodes,
               "remove nodes whose outputs nothing reads, and tensors that nothing uses"},
+    GraphPass{"fold_scales", fold_scales,
+              "fold factors and shifts of channels into the weights of convolutions and products"},
+    GraphPass{"fold_constants", fold_constants, "compute operators of constants"},
     GraphPass{"merge_equal_nodes", merge_equal_nodes,
               "compute once what several operators compute of the same inputs"},
     GraphPass{"store_halves", store_halves,
@@ -28,6 +34,8 @@ constexpr std::array kPasses = {
     GraphPass{"join_in_place", join_in_place,
               "write the parts of concatenations in the memory of the whole"},
     GraphPass{"fuse", fuse, "put operators into the kernels of the operators that read them"},
+    GraphPass{"join_separable", join_separable,
+              "join depthwise convolutions with the 1x1 convolutions that read them"},
 };
 
 std::string known_names() {
@@ -48,7 +56,8 @@ const GraphPass* find_graph_pass(std::string_view name) {
 }
 
 std::vector<GraphPassReport> run_graph_passes(Graph& graph, std::span<const std::string> names,
-                                              const SourceLocation& location) {
+                                              const SourceLocation& location,
+                                              const KernelLibrary& kernels) {
   std::vector<GraphPassReport> reports;
   for (const std::string& name : names) {
     const GraphPass* pass = find_graph_pass(name);
@@ -56,7 +65,11 @@ std::vector<GraphPassReport> run_graph_passes(Graph& graph, std::span<const std:
       fail(location, Code::UnknownName, fmt::format("the passes are {}", known_names()),
            "there is no pass '{}' over graphs", name);
     const std::size_t before = graph.nodes.size();
-    pass->run(graph);
+    if (const auto* run = std::get_if<GraphPass::Run>(&pass->run)) {
+      (*run)(graph);
+    } else {
+      std::get<GraphPass::RunForTarget>(pass->run)(graph, graph.target, kernels);
+    }
     verify(graph);
     reports.push_back({name, before, graph.nodes.size()});
   }

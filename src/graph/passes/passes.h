@@ -5,19 +5,27 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/passes/kernel_library.h"
 
 namespace texloom::graph {
 
 // A pass takes and leaves a verified graph. It keeps the graph's inputs and outputs, and what they
-// compute.
+// compute, but for rounding where its header says so.
 struct GraphPass {
+  // Only passes that depend on the target get it, with the kernels that there are for it.
+  using Run = void (*)(Graph&);
+  using RunForTarget = void (*)(Graph&, const ir::Target&, const KernelLibrary&);
+
   std::string_view name;
-  void (*run)(Graph&);
+  std::variant<Run, RunForTarget> run;
   std::string_view summary;
   bool is_default = true;  // else it runs only where it is asked for
+
+  bool depends_on_target() const { return std::holds_alternative<RunForTarget>(run); }
 };
 
 // In the order they run.
@@ -32,9 +40,10 @@ struct GraphPassReport {
   std::size_t nodes_before = 0, nodes_after = 0;
 };
 
-// Runs passes in the given order, and verifies the graph after each. Fails with UnknownName for a
-// name that is not in the list.
+// Runs passes in the given order, for the graph's target, and verifies the graph after each. Fails
+// with UnknownName for a name that is not in the list.
 std::vector<GraphPassReport> run_graph_passes(Graph& graph, std::span<const std::string> names,
-                                              const SourceLocation& location);
+                                              const SourceLocation& location,
+                                              const KernelLibrary& kernels = {});
 
 }  // namespace texloom::graph

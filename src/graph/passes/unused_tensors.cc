@@ -28,10 +28,17 @@ void remove_unused_tensors(Graph& graph) {
   for_each_list(graph, [&](const std::vector<TensorId>& list) {
     for (const TensorId id : list) used[id] = true;
   });
+  std::vector<TensorId> kept;
+  for (TensorId id = 0; id < graph.tensors.size(); ++id) {
+    if (used[id]) kept.push_back(id);
+  }
+  order_tensors(graph, kept);
+}
+
+void order_tensors(Graph& graph, const std::vector<TensorId>& order) {
   std::vector<TensorId> number(graph.tensors.size());
   std::vector<Tensor> kept;
-  for (TensorId id = 0; id < graph.tensors.size(); ++id) {
-    if (!used[id]) continue;
+  for (const TensorId id : order) {
     number[id] = static_cast<TensorId>(kept.size());
     kept.push_back(std::move(graph.tensors[id]));
   }

@@ -1,5 +1,7 @@
-// Removes tensors that a pass leaves behind.
+// The numbers of tensors after a pass.
 #pragma once
+
+#include <vector>
 
 #include "graph/graph.h"
 
@@ -8,5 +10,9 @@ namespace texloom::graph {
 // Removes the tensors that no node uses and that are no input or output of the graph; the others
 // get new numbers, in the same order.
 void remove_unused_tensors(Graph& graph);
+
+// Gives the tensors the numbers of their places in `order`, and removes the others, which nothing
+// uses.
+void order_tensors(Graph& graph, const std::vector<TensorId>& order);
 
 }  // namespace texloom::graph

@@ -27,7 +27,6 @@ namespace {
 
 constexpr int64_t kMost = 1 << 16;  // programs, axes
 constexpr std::string_view kProgram = "program ";
-
 constexpr std::string_view kComputation = "computation ";
 
 // Where the lines are that begin with the word `program` or `computation`: the graph, then its

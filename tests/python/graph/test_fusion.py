@@ -222,14 +222,17 @@ def test_equal_operators_are_scheduled_once(monkeypatch):
 
 
 def test_convolution_with_bias_and_activation(dev):
-    """One kernel; its sums are integers, so that the results are equal bit by bit."""
+    """One kernel; its sums are integers, so that the results are equal bit by bit.
+
+    The bias is an input: a constant one would become a part of the convolution.
+    """
     net = Network()
-    x, w, b = net.input("x", (1, 3, 9, 7)), net.constant("w", (5, 3, 3, 3)), net.constant("b", (5,))
+    x, w, b = net.input("x", (1, 3, 9, 7)), net.constant("w", (5, 3, 3, 3)), net.input("b", (5,))
     net.graph.output(net.add("y", relu, net.add("d", bias, net.add("c", conv2d, x, w), b)))
     (fused, plain), (got, expected) = net.outputs(dev)
     assert (kernels(fused), kernels(plain)) == (1, 3)
     assert fused.summary["members"] == {"y": ("c", "d", "y")}
-    assert fused.summary["passes"][-1] == ("fuse", 3, 1)
+    assert ("fuse", 3, 1) in fused.summary["passes"]
     assert fused.summary["temporary_bytes"] == 0
     assert (got["y"] == expected["y"]).all()
     assert got["y"].any()
@@ -390,7 +393,7 @@ def test_equal_operators_are_computed_once(dev):
     x = net.input("x", (4, 4))
     net.graph.output(net.add("y", add, net.add("a", row_sum, x), net.add("b", row_sum, x)))
     (fused, plain), (got, expected) = net.outputs(dev)
-    assert fused.summary["passes"][1] == ("merge_equal_nodes", 3, 2)
+    assert ("merge_equal_nodes", 3, 2) in fused.summary["passes"]
     assert (kernels(fused), kernels(plain)) == (1, 3)
     assert (got["y"] == expected["y"]).all()
 

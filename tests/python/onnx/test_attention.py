@@ -134,5 +134,5 @@ def test_operator(causal, batch):
     expected, bound = exact(given["q"], k, given["v"], hidden, 8**-0.5)
     got = compiled.run(given)["y"]
     assert got.shape == expected.shape and (np.abs(got - expected) <= 2 * bound).all()
-    # Queries and keys are scaled, the mask is made a tensor of floats.
-    assert compiled.summary["launches"] == 3 + causal
+    # Queries and keys are scaled. The causal mask is made a tensor of floats when it is compiled.
+    assert compiled.summary["launches"] == 3

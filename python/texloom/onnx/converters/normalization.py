@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...ops import normalization
 from ...ops.broadcast import broadcast_shape
 from ..nodes import Node, Value
@@ -58,10 +56,16 @@ def batch_normalization(node: Node) -> list[Value]:
         inputs = [x, scale, bias, mean, variance]
         op = normalization.batch_normalization
         return [node.emit("batch_normalization", op, inputs, epsilon=epsilon)]
-    # Constants that need no root and quotient for each element.
+    # An operator of constants, which the graph folds: no root and quotient for each element.
     wide = "float64" if x.dtype == "float64" else "float32"
-    deviation = np.sqrt(variance.array.astype("float64") + epsilon)
-    factor = node.constant(scale.array.astype("float64") / deviation, wide)
+    factor = node.emit_part(
+        "factor",
+        "factor",
+        normalization.deviation_factor,
+        [scale, variance],
+        epsilon=epsilon,
+        dtype=wide,
+    )
     inputs = [x, mean, factor, bias]
     return [node.emit("batch_normalization", normalization.scaled_difference, inputs)]
 

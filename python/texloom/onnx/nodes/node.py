@@ -34,8 +34,9 @@ class Emitter(Protocol):
         function: Callable[..., Tensor | Sequence[Tensor]],
         inputs: Sequence[Value],
         attributes: dict[str, Any],
+        part: str = "",
     ) -> list[Value]:
-        """Add an operator; return its outputs."""
+        """Add an operator; return its outputs. `part` follows the name of the node in its name."""
         ...
 
     def convert(self, op: str, inputs: Sequence[Value], attributes: dict[str, Any]) -> list[Value]:
@@ -174,6 +175,18 @@ class Node:
         :mod:`texloom.ops`; `op` names it for readers.
         """
         (output,) = self._emitter.emit(op, function, inputs, attributes)
+        return output
+
+    def emit_part(
+        self,
+        part: str,
+        op: str,
+        function: Callable[..., Tensor | Sequence[Tensor]],
+        inputs: Sequence[Value],
+        **attributes: Any,
+    ) -> Value:
+        """Add an operator that computes a part of what the node does, as :meth:`emit`."""
+        (output,) = self._emitter.emit(op, function, inputs, attributes, f".{part}")
         return output
 
     def emit_all(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .channels import (
     batch_normalization,
     batch_normalization_training,
+    deviation_factor,
     group_normalization,
     instance_normalization,
     scaled_difference,
@@ -22,6 +23,7 @@ from .softmax import hardmax, log_softmax, softmax
 __all__ = [
     "batch_normalization",
     "batch_normalization_training",
+    "deviation_factor",
     "group_normalization",
     "hardmax",
     "instance_normalization",

@@ -40,6 +40,18 @@ def batch_normalization(
     return scaled_difference(x, mean, te.compute(scale.shape, factor, name="factor"), bias)
 
 
+def deviation_factor(
+    scale: Tensor, variance: Tensor, epsilon: float = 1e-5, dtype: str = "float32"
+) -> Tensor:
+    """Return ``scale / sqrt(variance + epsilon)``, computed in float64 and rounded once."""
+
+    def factor(*i: Any) -> Any:
+        deviation = te.sqrt(variance(*i).astype("float64") + te.const(epsilon, "float64"))
+        return (scale(*i).astype("float64") / deviation).astype(dtype)
+
+    return te.compute(scale.shape, factor, name="factor")
+
+
 def scaled_difference(x: Tensor, mean: Tensor, factor: Tensor, bias: Tensor) -> Tensor:
     """Return ``(x - mean) * factor + bias``, with parameters as of :func:`batch_normalization`."""
     wide = sum_dtype(x.dtype)
@@ -128,6 +140,7 @@ def group_normalization(
 __all__ = [
     "batch_normalization",
     "batch_normalization_training",
+    "deviation_factor",
     "group_normalization",
     "instance_normalization",
     "scaled_difference",

@@ -1,4 +1,6 @@
-"""Normalizations that become part of the weights of the node before them."""
+"""Scales and shifts of channels that become part of the weights of the operator before them."""
+
+import re
 
 import numpy as np
 import onnx
@@ -6,8 +8,12 @@ import onnxruntime
 import pytest
 from onnx import helper
 
-from texloom.onnx.fold_normalization import fold_normalization
+from texloom.graph import Graph
+from texloom.onnx.importer import Importer
 from texloom.onnx.model import Model
+from texloom.ops.convolution import convolution
+from texloom.ops.elementwise import add, multiply
+from texloom.ops.movement import depth_to_space, transpose
 
 GENERATOR = np.random.default_rng(7)
 CHANNELS = 6
@@ -49,6 +55,15 @@ def model_of(producer, scales, outputs=("y",), bias=True, **attributes):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
 
 
+def operators(model, passes=("remove_dead_nodes", "fold_scales")):
+    """The operators of a model's graph after passes."""
+    imported = Importer(model, {}, {})
+    imported.run()
+    for value in imported.outputs:
+        imported.graph.output(value.tensor)
+    return re.findall(r'operator \S+ op="(\w+)"', imported.graph.text(passes=passes))
+
+
 def check(model):
     x = numbers([d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]) - 1
     got = Model(model).run({"x": x})
@@ -84,8 +99,7 @@ FOLDED = {
 @pytest.mark.parametrize(("producer", "scales", "attributes"), FOLDED.values(), ids=FOLDED)
 def test_folded(producer, scales, attributes):
     model = model_of(producer, scales, **attributes)
-    (node,) = fold_normalization(model.graph).nodes
-    assert (node.op_type, list(node.output)) == (producer, ["y"])
+    assert len(operators(model)) == 1
     check(model)
 
 
@@ -102,7 +116,7 @@ KEPT = {
 @pytest.mark.parametrize(("producer", "scales", "attributes"), KEPT.values(), ids=KEPT)
 def test_kept(producer, scales, attributes):
     model = model_of(producer, scales, **attributes)
-    assert list(fold_normalization(model.graph).nodes) == list(model.graph.node)
+    assert operators(model) == operators(model, passes=("remove_dead_nodes",))
     check(model)
 
 
@@ -112,7 +126,7 @@ def test_numbers_that_would_become_infinite_are_kept():
     scale.CopyFrom(onnx.numpy_helper.from_array(np.float32(3e38), scale.name))
     (weight,) = (each for each in model.graph.initializer if each.name == "w")
     weight.CopyFrom(onnx.numpy_helper.from_array(np.full((8, CHANNELS), 3, "float32"), "w"))
-    assert list(fold_normalization(model.graph).nodes) == list(model.graph.node)
+    assert operators(model) == ["gemm", "mul"]
 
 
 def test_constants_among_nodes():
@@ -123,17 +137,70 @@ def test_constants_among_nodes():
     nodes += graph.node
     del graph.node[:], graph.initializer[:]
     graph.node.extend(nodes)
-    made = [node for node in fold_normalization(graph).nodes if node.op_type != "Constant"]
-    assert [node.op_type for node in made] == ["Conv"]
+    assert operators(model) == ["conv"]
     x = numbers((2, 8, 5, 4)) - 1
     np.testing.assert_allclose(
         Model(model).run({"x": x})["y"], unfolded(model, x)[0], rtol=0, atol=8 * 40 * 2.0**-24
     )
 
 
+def graph_of(*functions, shape=(1, 8, 4, 4)):
+    """A graph of a convolution of pixels without a bias, then of others of what each computes."""
+    g = Graph()
+    x = g.input("x", shape)
+    w = g.constant("w", numbers((8, 8, 1, 1)))
+    (value,) = g.op("conv", "conv", convolution, [x, w])
+    for i, (function, array) in enumerate(functions):
+        inputs = [value] if array is None else [value, g.constant(f"c{i}", array)]
+        (value,) = g.op(f"n{i}", "op", function, inputs)
+    g.output(value)
+    return g
+
+
+def kept(g):
+    """The names of the operators after the pass; the results are those without passes."""
+    x = numbers(g.inputs[0].shape)
+    outputs = [list(g.compile(passes=p).run({"x": x}).values())[0] for p in (("fold_scales",), ())]
+    np.testing.assert_allclose(*outputs, rtol=1e-5)
+    return re.findall(r"operator (\S+)", g.text(passes=("fold_scales",)))
+
+
+def blocks(x):
+    """Make channels pixels."""
+    return depth_to_space(x, 2)
+
+
+def test_graphs_are_folded_as_models_are():
+    """A sum and a product, with numbers for each channel; the bias has a name of its own."""
+    g = graph_of((add, numbers((8, 1, 1))), (multiply, numbers((1, 8, 1, 1))))
+    assert kept(g) == ["conv"]
+    text = g.text(passes=("fold_scales",))
+    assert "constant w: float32[8, 8, 1, 1]" in text and "constant w.bias: float32[8]" in text
+
+
 def test_a_name_that_is_taken():
-    model = model_of("Gemm", [NORMALIZED])
-    model.graph.initializer.append(onnx.numpy_helper.from_array(numbers((2,)), "y.0"))
-    model.graph.node.append(helper.make_node("Identity", ["y.0"], ["z"]))
-    model.graph.output.append(helper.make_tensor_value_info("z", onnx.TensorProto.FLOAT, None))
-    check(model)
+    g = graph_of((add, numbers((8, 1, 1))))
+    (other,) = g.op("other", "add", add, [g.inputs[0], g.constant("w.bias", numbers((8, 1, 1)))])
+    g.output(other)
+    assert "constant w.bias_2: float32[8]" in g.text(passes=("fold_scales",))
+
+
+def test_through_what_moves_channels():
+    """Two channels of each pixel are eight of the convolution: each has the numbers of its own."""
+    assert kept(graph_of((blocks, None), (multiply, numbers((2, 1, 1))))) == ["conv", "n0"]
+
+
+def test_other_movements_stay():
+    """Here channels are moved to the last axis, along which the numbers are not."""
+    last = np.float32(numbers((4, 1, 1)))
+    moved = graph_of((lambda x: transpose(x, [0, 2, 3, 1]), None), (multiply, last))
+    assert kept(moved) == ["conv", "n0", "n1"]
+
+
+def test_weights_that_others_read_stay_for_them():
+    g = graph_of((multiply, numbers((8, 1, 1))))
+    (other,) = g.op(
+        "other", "conv", convolution, [g.inputs[0], g.constant("v", numbers((8, 8, 1, 1)))]
+    )
+    g.output(other)
+    assert kept(g) == ["conv", "other"]

@@ -1,0 +1,96 @@
+#include "graph/evaluate.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "compile/te_program.h"
+#include "ir/interpret/interpret.h"
+#include "ir/visit.h"
+#include "schedule/operation/operation.h"
+#include "schedule/schedule.h"
+#include "support/diagnostic.h"
+#include "validation/unscheduled.h"
+
+namespace texloom::graph {
+namespace {
+
+// The product of the extents; nullopt if one of them is open, or if it exceeds the limit.
+std::optional<std::int64_t> elements_of(const ir::Tensor& tensor, std::int64_t limit) {
+  std::int64_t count = 1;
+  for (const ir::Expr& extent : tensor->shape) {
+    const std::int64_t* number = ir::int_value(extent);
+    if (number == nullptr || *number < 1 || *number > limit / count) return std::nullopt;
+    count *= *number;
+  }
+  return count;
+}
+
+// Whether all tensors have known extents, and no more elements than that.
+bool fits(const std::vector<ir::Tensor>& tensors, std::int64_t limit) {
+  return std::all_of(tensors.begin(), tensors.end(), [&](const ir::Tensor& tensor) {
+    return elements_of(tensor, limit).has_value();
+  });
+}
+
+// The computation as a program over its inputs, then its outputs.
+ir::Program program_of(const Computation& computation) {
+  compile::TeProgramDesc desc;
+  std::vector<schedule::Op> operations;
+  for (const ir::Tensor& output : computation.outputs) {
+    const schedule::Op op = schedule::operation_of(output);
+    const bool is_new = std::none_of(operations.begin(), operations.end(),
+                                     [&](const schedule::Op& o) { return o.same_as(op); });
+    if (is_new) operations.push_back(op);
+  }
+  desc.schedule = schedule::Schedule::create(operations);
+  for (const ir::Tensor& input : computation.inputs) desc.arguments.emplace_back(input);
+  for (const ir::Tensor& output : computation.outputs) desc.arguments.emplace_back(output);
+  desc.name = "constant";
+  return validation::unscheduled_program(compile::te_program(std::move(desc)));
+}
+
+bool is_all_defined(const ir::Memory& memory) {
+  for (std::int64_t i = 0; i < memory.size(); ++i) {
+    if (memory.get(i).undefined != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::vector<Elements>> evaluated(const Computation& computation,
+                                               const std::vector<Elements>& inputs,
+                                               std::int64_t max_steps) {
+  const bool computes = std::none_of(
+      computation.outputs.begin(), computation.outputs.end(),
+      [](const ir::Tensor& output) { return schedule::operation_of(output)->is_placeholder(); });
+  if (!computes || !computation.symbols.empty() || !fits(computation.inputs, max_steps) ||
+      !fits(computation.outputs, max_steps))
+    return std::nullopt;
+  const ir::Program program = program_of(computation);
+  std::deque<ir::Memory> memories;  // which do not move
+  std::vector<ir::Placement> places;
+  for (std::size_t i = 0; i < program.params.size(); ++i) {
+    memories.push_back(ir::memory_for(*program.params[i]));
+    places.push_back({&memories.back()});
+    if (i >= inputs.size()) continue;
+    if (memories.back().bytes().size() != inputs[i]->size()) return std::nullopt;
+    memories.back().bytes() = *inputs[i];
+    memories.back().define_all();
+  }
+  try {
+    if (!ir::interpret(program, places, {.max_steps = max_steps}).empty()) return std::nullopt;
+  } catch (const UserError&) {  // InterpreterLimit, NotInterpreted
+    return std::nullopt;
+  }
+  std::vector<Elements> outputs;
+  for (std::size_t i = inputs.size(); i < places.size(); ++i) {
+    if (!is_all_defined(memories[i])) return std::nullopt;
+    outputs.push_back(
+        std::make_shared<const std::vector<std::byte>>(std::move(memories[i].bytes())));
+  }
+  return outputs;
+}
+
+}  // namespace texloom::graph

@@ -1,0 +1,26 @@
+// Computes computations at compile time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "graph/computation.h"
+
+namespace texloom::graph {
+
+// The elements of a tensor, row-major, as Tensor::value has them.
+using Elements = std::shared_ptr<const std::vector<std::byte>>;
+
+// The outputs of a computation for these inputs, in the arithmetic of the interpreter
+// (ir/interpret/value.h): operations are executed as they are written, without a schedule.
+//
+// nullopt if it takes more than `max_steps` steps of the interpreter, has symbols, calls foreign
+// functions, or if an element of an output is undefined.
+std::optional<std::vector<Elements>> evaluated(const Computation& computation,
+                                               const std::vector<Elements>& inputs,
+                                               std::int64_t max_steps);
+
+}  // namespace texloom::graph

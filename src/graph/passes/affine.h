@@ -1,0 +1,32 @@
+// Operators that scale and shift: a * x + b, with numbers a and b for each channel of x.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace texloom::graph {
+
+struct Affine {
+  double factor = 1, shift = 0;
+};
+
+// By tensor: the number of the node that computes it.
+using Producers = std::map<TensorId, std::size_t>;
+Producers producers_of(const Graph& graph);
+
+// What an operator with one output computes of its input of this number, for each index along an
+// axis of the output. The other inputs are constants, or computed from constants alone, and
+// everything is evaluated in float64, without rounding to the types of tensors.
+//
+// nullopt if it computes anything else, if it reads other elements of the input than those at its
+// own indices, if the numbers depend on another axis, or if tensors are neither float32 nor
+// float64.
+std::optional<std::vector<Affine>> affine_along(const Graph& graph, const Producers& producers,
+                                                const Node& node, std::size_t input,
+                                                std::size_t axis);
+
+}  // namespace texloom::graph

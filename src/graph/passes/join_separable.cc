@@ -1,0 +1,67 @@
+#include "graph/passes/join_separable.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "graph/compose.h"
+#include "graph/passes/fuse.h"
+
+namespace texloom::graph {
+namespace {
+
+class Joining {
+ public:
+  Joining(Graph& graph, const KernelLibrary& kernels) : graph_(graph), kernels_(kernels) {}
+
+  void run() {
+    for (std::size_t reader = 0; reader < graph_.nodes.size(); ++reader) {
+      const std::optional<std::size_t> producer = producer_to_join(reader);
+      if (!producer || !join(graph_, *producer, reader)) continue;
+      --reader;  // the producer before it is gone
+      joined_.insert(graph_.nodes[reader].name);
+    }
+  }
+
+ private:
+  // Whether it computes one contraction of tensors of known shapes.
+  bool is_candidate(const Node& node) const {
+    return node.pattern == Pattern::Contraction && node.outputs.size() == 1 &&
+           node.alternatives.empty() && !joined_.contains(node.name) &&
+           std::ranges::all_of(tensors_of(node), [&](TensorId id) {
+             return numbers_of(graph_.tensors[id].shape).has_value();
+           });
+  }
+
+  std::optional<std::size_t> producer_to_join(std::size_t reader) const {
+    const Node& second = graph_.nodes[reader];
+    if (!is_candidate(second)) return std::nullopt;
+    for (std::size_t n = 0; n < reader; ++n) {
+      const Node& first = graph_.nodes[n];
+      if (!is_candidate(first)) continue;
+      const auto input = std::ranges::find(second.inputs, first.outputs.front());
+      if (input == second.inputs.end()) continue;
+      if (kernels_.is_faster_joined(computation_as_stored(graph_, first),
+                                    computation_as_stored(graph_, second),
+                                    static_cast<std::size_t>(input - second.inputs.begin())))
+        return n;
+    }
+    return std::nullopt;
+  }
+
+  Graph& graph_;
+  const KernelLibrary& kernels_;
+  std::set<std::string> joined_;
+};
+
+}  // namespace
+
+void join_separable(Graph& graph, const ir::Target& target, const KernelLibrary& kernels) {
+  if (target.device_class == ir::DeviceClass::Cpu || !kernels.is_faster_joined) return;
+  Joining(graph, kernels).run();
+}
+
+}  // namespace texloom::graph
