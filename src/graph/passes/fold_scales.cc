@@ -23,7 +23,7 @@
 namespace texloom::graph {
 namespace {
 
-using Value = std::shared_ptr<const std::vector<std::byte>>;
+using ConstantBytes = std::shared_ptr<const std::vector<std::byte>>;
 
 std::size_t bytes_of(ir::Type type) { return static_cast<std::size_t>(type.bits) / 8; }
 
@@ -35,7 +35,7 @@ std::vector<double> numbers_in(const Tensor& tensor) {
 }
 
 // The numbers, each rounded to the type; null if one is not finite.
-Value rounded(const std::vector<double>& numbers, ir::Type type) {
+ConstantBytes rounded(const std::vector<double>& numbers, ir::Type type) {
   std::vector<std::byte> bytes(numbers.size() * bytes_of(type));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const double number = ir::rounded(type, numbers[i]);
@@ -174,7 +174,7 @@ class Folding {
       if (weights.channel_of[i] >= 0) numbers[i] *= scale(weights.channel_of[i]).factor;
     }
     const ir::Type type = graph_.tensors[weight].type;
-    const Value made = rounded(numbers, type);
+    const ConstantBytes made = rounded(numbers, type);
     std::vector<double> biases(static_cast<std::size_t>(weights.channels), 0);
     if (weights.bias) biases = numbers_in(graph_.tensors[sums.inputs[*weights.bias]]);
     for (std::size_t channel = 0; channel < biases.size(); ++channel) {
@@ -182,7 +182,7 @@ class Folding {
       const double product = biases[channel] * own.factor;
       biases[channel] = product + own.shift;
     }
-    const Value bias = rounded(biases, type);
+    const ConstantBytes bias = rounded(biases, type);
     if (!made || !bias) return false;
     replace(n, source, made, weights.bias || shifts || !is_product ? bias : nullptr);
     return true;
@@ -190,7 +190,8 @@ class Folding {
 
   // Gives the sums new constants; `bias` is null if there is none. The last operator computes what
   // node `n` did.
-  void replace(std::size_t n, const Source& source, const Value& weight, const Value& bias) {
+  void replace(std::size_t n, const Source& source, const ConstantBytes& weight,
+               const ConstantBytes& bias) {
     Node& sums = graph_.nodes[source.sums];
     TensorId& weight_id = sums.inputs[source.weights.weight];
     const Tensor old = graph_.tensors[weight_id];
@@ -225,7 +226,8 @@ class Folding {
     return name;
   }
 
-  TensorId add(std::string name, ir::Type type, Shape shape, Value value, const Node& reader) {
+  TensorId add(std::string name, ir::Type type, Shape shape, ConstantBytes value,
+               const Node& reader) {
     readers_.push_back(1);
     before_.emplace_back(reader.outputs.front());
     return graph_.add_constant(std::move(name), type, std::move(shape), std::move(value));

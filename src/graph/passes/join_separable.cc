@@ -13,9 +13,9 @@
 namespace texloom::graph {
 namespace {
 
-class Joining {
+class SeparableJoining {
  public:
-  Joining(Graph& graph, const KernelLibrary& kernels) : graph_(graph), kernels_(kernels) {}
+  SeparableJoining(Graph& graph, const KernelLibrary& kernels) : graph_(graph), kernels_(kernels) {}
 
   void run() {
     for (std::size_t reader = 0; reader < graph_.nodes.size(); ++reader) {
@@ -61,7 +61,7 @@ class Joining {
 
 void join_separable(Graph& graph, const ir::Target& target, const KernelLibrary& kernels) {
   if (target.device_class == ir::DeviceClass::Cpu || !kernels.is_faster_joined) return;
-  Joining(graph, kernels).run();
+  SeparableJoining(graph, kernels).run();
 }
 
 }  // namespace texloom::graph

@@ -29,9 +29,10 @@ schedule::Schedule schedule_of(const Computation& computation) {
   return made;
 }
 
-class Parser {
+class ComputationParser {
  public:
-  Parser(std::string_view text, std::string_view file) : reader_(text, file), schedule_(reader_) {}
+  ComputationParser(std::string_view text, std::string_view file)
+      : reader_(text, file), schedule_(reader_) {}
 
   SharedComputation parse() {
     reader_.expect_word("computation");
@@ -107,7 +108,7 @@ std::string to_string(const Computation& computation, std::size_t number) {
 }
 
 SharedComputation parse_computation(std::string_view text, std::string_view file) {
-  return Parser(text, file).parse();
+  return ComputationParser(text, file).parse();
 }
 
 }  // namespace texloom::graph

@@ -51,9 +51,9 @@ std::string at_own_lines(std::string_view text, std::size_t begin, std::size_t e
   return part;
 }
 
-class Parser {
+class GraphParser {
  public:
-  Parser(std::string_view text, std::string_view file)
+  GraphParser(std::string_view text, std::string_view file)
       : text_(text),
         file_(file),
         starts_(lines_of_parts(text)),
@@ -432,7 +432,7 @@ bool is_graph_text(std::string_view text) {
 }
 
 Graph parse_graph(std::string_view text, std::string_view file) {
-  Graph graph = Parser(text, file).parse();
+  Graph graph = GraphParser(text, file).parse();
   verify(graph);
   for (Node& node : graph.nodes) {
     if (!node.members.empty()) node.computation = composed(graph, node);
