@@ -243,6 +243,7 @@ INTERNAL_PACKAGES = (
 
 # Classes of the compiled module that no public function takes or returns.
 INTERNAL_CLASSES = (
+    "CallArgument",
     "CustomOperator",
     "Location",
     "PlacedBuffer",
