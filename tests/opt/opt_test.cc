@@ -132,7 +132,8 @@ TEST(Opt, PrintsAfterPasses) {
   const std::string passes = "--pass=split_kernels,drop_border_guards";
   const auto after = [](const std::string& pass) { return "// after " + pass + "\n" + kKernels; };
   EXPECT_EQ(opt({"-", passes, "--print-after=all"}, kFlattened).err,
-            after("split_kernels.launch_nests") + after("split_kernels.free_temporaries") +
+            "// after split_kernels.bind_parallel_loops\n" + std::string(kFlattened) +
+                after("split_kernels.launch_nests") + after("split_kernels.free_temporaries") +
                 after("drop_border_guards"));
   EXPECT_EQ(opt({"-", passes, "--print-after=split_kernels"}, kFlattened).err,
             after("split_kernels"));
@@ -163,6 +164,7 @@ TEST(Opt, TimesPasses) {
   const Result r = opt({"-", "--pass=split_kernels", "--time-passes"}, kFlattened);
   EXPECT_EQ(r.out, kKernels);
   EXPECT_THAT(r.err, testing::MatchesRegex(" +ms  pass\n +[0-9.]+  split_kernels\n"
+                                           " +[0-9.]+  split_kernels.bind_parallel_loops\n"
                                            " +[0-9.]+  split_kernels.launch_nests\n"
                                            " +[0-9.]+  split_kernels.free_temporaries\n"
                                            " +[0-9.]+  total\n"));

@@ -7,6 +7,7 @@
 #include "compile/compile.h"
 #include "compile/package.h"
 #include "lower/te_text.h"
+#include "runtime/package/needs.h"
 #include "runtime/package/package_writer.h"
 #include "support/check.h"
 #include "tests/runtime/package/package_fixture.h"
@@ -55,14 +56,26 @@ runtime::Package compiled(std::string_view text) {
   return compile::package_of(compile::compile(program), {});
 }
 
+// The example without needs that the devices of the fuzzer do not meet.
+runtime::Package runnable_example() {
+  runtime::Package package = runtime::example_package();
+  for (runtime::PackageVariant& variant : package.variants) {
+    runtime::VariantNeeds needs;
+    for (const runtime::KnownNeed& known : runtime::known_needs())
+      needs.require(known.name, variant.needs.of(known.name));
+    variant.needs = needs;
+  }
+  return package;
+}
+
 }  // namespace
 
 std::vector<Bytes> seed_packages() {
   const std::vector<std::vector<runtime::Package>> files = {
-      {runtime::example_package()},
+      {runnable_example()},
       {runtime::symbolic_package()},
       {compiled(kTexture)},
-      {compiled(kLoop), runtime::example_package(), runtime::symbolic_package()}};
+      {compiled(kLoop), runnable_example(), runtime::symbolic_package()}};
   std::vector<Bytes> seeds;
   for (const std::vector<runtime::Package>& packages : files) {
     auto bytes = runtime::package_bytes(packages);
