@@ -51,12 +51,12 @@ build_checked() {
 # clang-tidy needs the compile flags, and the public headers as embedding programs see them.
 prepare_lint() {
   configure "$preset_of_build" build &&
-    cmake --build build -j "$jobs" --target texloom_runtime_headers texloom_support_headers
+    cmake --build build -j "$jobs" --target texloom_c_api_headers texloom_drivers_headers texloom_runtime_headers texloom_support_headers
 }
 build_softmetal() {
   cmake --build build -j "$jobs" --target softmetal_tests softmetal_api_tests
 }
-build_embeddable() { build_release texloom_runtime embed; }
+build_embeddable() { build_release texloom_runtime texloom_c_api texloom_c_api_headers embed; }
 build_all_of_release() { build_release all; }
 build_sanitize() { configure sanitize build/sanitize && cmake --build build/sanitize -j "$jobs"; }
 build_fuzzers() {
