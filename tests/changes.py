@@ -29,7 +29,12 @@ PASSED = ROOT / "build" / "passed"  # the name of a git tree
 
 # `texloom_test(lower DEPS validation)`, and libraries whose names differ from their folders.
 TEST = re.compile(r"^\s*texloom_test\((\w+) DEPS ((?: ?[a-z_]+)+)", re.MULTILINE)
-FOLDERS = {"codegen_opencl": "codegen", "c_api": "runtime", "drivers": "runtime", "metal": "runtime"}
+FOLDERS = {
+    "codegen_opencl": "codegen",
+    "c_api": "runtime",
+    "drivers": "runtime",
+    "metal": "runtime",
+}
 COMPILER = set(layering.PIPELINE)
 HAL_FUZZ = "hal_fuzz"
 METAL = "metal"  # the driver over the software Metal
