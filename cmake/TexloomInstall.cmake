@@ -59,8 +59,9 @@ function(texloom_embeddable name)
   install(TARGETS texloom_${name} EXPORT texloom
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  cmake_path(GET folder PARENT_PATH above)  # runtime, of runtime/c_api
   install(DIRECTORY ${texloom_public_include}/texloom/${folder}
-          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/texloom COMPONENT development)
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/texloom/${above} COMPONENT development)
 endfunction()
 
 if(TEXLOOM_INSTALL)
