@@ -48,10 +48,12 @@ build_release_module() {
 build_checked() {
   configure "$preset_of_build" build && cmake --build build -j "$jobs" --target "${targets[@]}"
 }
-# clang-tidy needs the compile flags, and the public headers as embedding programs see them.
+# The public headers as embedding programs see them.
+public_headers=(texloom_c_api_headers texloom_drivers_headers texloom_runtime_headers texloom_support_headers)
+# clang-tidy needs the compile flags, and these headers.
 prepare_lint() {
   configure "$preset_of_build" build &&
-    cmake --build build -j "$jobs" --target texloom_c_api_headers texloom_drivers_headers texloom_runtime_headers texloom_support_headers
+    cmake --build build -j "$jobs" --target "${public_headers[@]}"
 }
 build_softmetal() {
   cmake --build build -j "$jobs" --target softmetal_tests softmetal_api_tests

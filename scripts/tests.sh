@@ -22,8 +22,7 @@ fuzz_tests() { run_pytest -m nightly --ignore tests/python/runtime/test_embeddin
 embedding_tests() { "$python" -m pytest -m nightly tests/python/runtime/test_embedding.py; }
 kernels_in_oclgrind() { "$python" tests/oclgrind.py --count 200; }
 read_by_gcc() {
-  build_release texloom_c_api_headers texloom_drivers_headers texloom_runtime_headers texloom_support_headers \
-    src/runtime/generated/package_generated.h &&
+  build_release "${public_headers[@]}" src/runtime/generated/package_generated.h &&
     "$python" tests/read_by_gcc.py --jobs "$jobs"
 }
 compiled_for_apple() { "$python" tests/softmetal/check_apple.py --jobs "$jobs"; }
