@@ -11,6 +11,7 @@
 namespace texloom::ir {
 
 __extension__ using Wide = __int128;
+__extension__ using UnsignedWide = unsigned __int128;
 
 inline const std::vector<BinaryOp> kAllOps = {
     BinaryOp::Add,      BinaryOp::Sub,      BinaryOp::Mul, BinaryOp::Div, BinaryOp::Mod,
@@ -33,7 +34,9 @@ inline std::optional<Wide> exact(BinaryOp op, Wide a, Wide b, int bits) {
     case BinaryOp::Sub:
       return a - b;
     case BinaryOp::Mul:
-      return a * b;
+      // Products of two uint64 can need 129 bits with the sign. They wrap to negative numbers,
+      // which no unsigned type holds and which are congruent to the product.
+      return static_cast<Wide>(static_cast<UnsignedWide>(a) * static_cast<UnsignedWide>(b));
     case BinaryOp::Div:
       return b == 0 ? std::nullopt : std::optional(a / b);
     case BinaryOp::Mod:
