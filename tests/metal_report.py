@@ -38,7 +38,7 @@ _MOST_SECONDS = 3600.0  # of a section; a GPU may hang
 
 @dataclass
 class Section:
-    """What one command wrote, and whether it succeeded."""
+    """The output and the exit status of one command."""
 
     title: str
     command: list[str]

@@ -1,7 +1,7 @@
 """Targets, for which programs are compiled. Building for a target needs no device.
 
-A :class:`TargetValue` is what kernels are built for: a kind, limits and features. :class:`Target`
-makes one of a text or a device, and adds what TVM's scripts ask of a target.
+A :class:`TargetValue` describes the devices for which kernels are built, by a kind, limits and
+features. :class:`Target` makes one from a text or a device, and adds the attributes of TVM's class.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Target:
 
     @property
     def value(self) -> TargetValue:
-        """What kernels are built for; TL4003 for a kind that is not built for, as ``"cuda"``."""
+        """The target of kernels; TL4003 for a kind without a backend, such as ``"cuda"``."""
         return TargetValue(self._kernel_text) if self._value is None else self._value
 
     @property

@@ -41,7 +41,7 @@ class Kind:
 
     @property
     def keys(self) -> list[str]:
-        """What TVM's schedules look for in ``Target.keys``."""
+        """Keys by which TVM's schedules find out the class of a target (``Target.keys``)."""
         return [self.device] if self.device == "cpu" else [self.device, "gpu"]
 
 

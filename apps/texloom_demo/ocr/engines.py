@@ -1,4 +1,4 @@
-"""What runs the networks: Texloom, or onnxruntime to compare with."""
+"""Engines that run the networks: Texloom, and onnxruntime to compare with."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Recording:
     Attributes
     ----------
     outputs : dict of str to array
-        What the run gave; empty if it failed.
+        The results of the run; empty if it failed.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ def _device_info(device: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Record:
-    """What a record file contains.
+    """The contents of a record file.
 
     Attributes
     ----------

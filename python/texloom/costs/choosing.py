@@ -1,4 +1,4 @@
-"""Which costs a compilation uses: the file, and the device in it."""
+"""Selects the costs of a compilation: the file, and the device in it."""
 
 from __future__ import annotations
 
@@ -31,15 +31,18 @@ class Costs:
     device: MeasuredDevice
 
     def model(self) -> FittedModel | None:
-        """Return the model that is fitted to all measurements; None without any.
+        """Return the model that is fitted to all measurements; None without measurements.
 
-        It is kept in the file until there are more measurements.
+        The file keeps the model until measurements are added.
         """
         table = self.table()
         return None if table is None else table.model
 
     def table(self) -> CostTable | None:
-        """Return what the compiler asks; None without measurements. All rows are read once."""
+        """Return the costs that the compiler looks up; None without measurements.
+
+        All rows of the device are read at once.
+        """
         costs = self.database.costs(self.device)
         if not costs:
             return None
@@ -52,13 +55,13 @@ class Costs:
 
 
 def default_file() -> Path | None:
-    """Return the file of costs beside the compiled kernels; None if these are not kept."""
+    """Return the file of costs in the folder of compiled kernels; None if there is no folder."""
     folder = os.environ.get("TEXLOOM_CACHE_DIR")
     return Path(folder) / _FILE if folder else None
 
 
 def measured_device(device: Any) -> MeasuredDevice:
-    """Return what files of costs call a device."""
+    """Return the identity of a device in files of costs."""
     info = devices(device.driver)[device.device_id]
     return MeasuredDevice(
         info["name"], info["platform"], info["driver_version"], info["language_version"]
@@ -77,16 +80,17 @@ def open_costs(
     path : str or path, optional
         A file of costs; by default that of :func:`default_file`, if it exists.
     device : str, optional
-        A part of the name of the device, if the file has costs of several. By default that is the
-        first device of this machine, if it is among them.
+        A part of the name of the device, if the file has costs of several devices. The default is
+        the first device of this machine, if the file has costs of it.
     measure : Device, optional
-        The device that will be measured: its costs.
+        The device that will be measured; its costs are returned.
 
     Raises
     ------
     TVMError
-        TL5018 for a file that does not exist, TL5019 for one that has no costs; TL7001 if a file
-        must be named; TL5016 for a device that is not in the file, or that must be named.
+        TL5018 for a file that does not exist, TL5019 for a file without costs, TL7001 if no file
+        is named where one is needed, TL5016 for a device that is not in the file, or if several
+        devices are in the file and none is named.
     """
     file = Path(path) if path is not None else default_file()
     if measure is not None:

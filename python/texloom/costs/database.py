@@ -35,14 +35,14 @@ CREATE TABLE models (
 
 @dataclass(frozen=True)
 class MeasuredDevice:
-    """What costs are of: a device and what compiles its kernels.
+    """A device, with the driver and the compiler for which measured costs hold.
 
     Attributes
     ----------
     name, platform : str
-        Of the device and of the OpenCL implementation.
+        Names of the device and of the OpenCL implementation.
     driver, compiler : str
-        Their versions, as the implementation tells them.
+        Versions of both, as the implementation reports them.
     """
 
     name: str
@@ -57,7 +57,7 @@ class MeasuredDevice:
 
 @dataclass(frozen=True)
 class MeasuredCost:
-    """The cost of a call site: a kernel, or several, with its storages.
+    """The cost of a call site: one or several kernels, for given storages of the arguments.
 
     Attributes
     ----------
@@ -68,12 +68,12 @@ class MeasuredCost:
     storage : str
         ``"buffer"`` or ``"texture"``.
     bytes, operations : float
-        What it moves, each argument once, and computes.
+        Bytes moved, with each argument counted once, and operations computed.
     launches : int
     ns : float
-        The median time by which it makes a network longer, in nanoseconds.
+        The median time that it adds to a network, in nanoseconds.
     spread : float
-        The distance between the quartiles, in nanoseconds.
+        The distance between the quartiles of that time, in nanoseconds.
     count : int
         The number of runs.
     """
@@ -91,14 +91,17 @@ class MeasuredCost:
 
 @dataclass(frozen=True)
 class MeasuredNetwork:
-    """A whole network: what its time stamps add up to, and the time of a run without them.
+    """The times of a whole network, with and without time stamps.
 
     Attributes
     ----------
     key : str
-        A digest of what a run consists of.
+        A digest of the call sites of a run.
     launches : int
-    kernel_ns, total_ns : float
+    kernel_ns : float
+        The sum of the time stamps of its kernels.
+    total_ns : float
+        The time of a run without time stamps.
     """
 
     key: str
@@ -108,7 +111,7 @@ class MeasuredNetwork:
 
 
 class CostDatabase:
-    """A file of costs. A file that does not exist is made when something is added.
+    """A file of costs. The first addition creates the file if it does not exist.
 
     Several processes may read and add at the same time.
 
@@ -119,8 +122,8 @@ class CostDatabase:
     Raises
     ------
     TVMError
-        From all methods: TL5018 for a file that cannot be read or written, TL5019 for one that is
-        damaged or has other contents.
+        From all methods: TL5018 for a file that cannot be read or written, TL5019 for a file that
+        is damaged or has other contents.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -130,7 +133,7 @@ class CostDatabase:
                 pass
 
     def devices(self) -> list[MeasuredDevice]:
-        """Return the devices of which there are costs."""
+        """Return the devices that have costs in the file."""
         if not self.path.exists():
             return []
         columns = "name, platform, driver, compiler"
@@ -157,7 +160,7 @@ class CostDatabase:
         return str(rows[0][0]) if rows else None
 
     def add(self, device: MeasuredDevice, costs: Iterable[MeasuredCost]) -> None:
-        """Add costs; those with known keys replace them."""
+        """Add costs; a cost replaces an earlier one with the same key."""
         with self._changed(device) as (connection, number):
             connection.executemany(
                 "INSERT OR REPLACE INTO costs VALUES (?,?,?,?,?,?,?,?,?,?,?)",
@@ -165,7 +168,7 @@ class CostDatabase:
             )
 
     def add_network(self, device: MeasuredDevice, network: MeasuredNetwork) -> None:
-        """Add a whole network, or replace it."""
+        """Add a whole network; it replaces an earlier one with the same key."""
         with self._changed(device) as (connection, number):
             connection.execute(
                 "INSERT OR REPLACE INTO networks VALUES (?,?,?,?,?,?)",
@@ -208,7 +211,7 @@ class CostDatabase:
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        """Give a connection; what SQLite refuses is refused in words."""
+        """Give a connection; errors of SQLite become diagnostics."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             made = sqlite3.connect(self.path, timeout=_PATIENCE_SECONDS, isolation_level=None)

@@ -1,9 +1,9 @@
-"""A model of costs, fitted to measurements, for call sites without a measurement.
+"""A model that predicts the costs of call sites without a measurement.
 
-A kernel takes a time to start, then a time for each byte of its arguments and for each operation.
-Each group of kernels, of one kind and in one kind of storage, has coefficients of its own; none is
-negative. They make the sum of squares of the relative errors least. A group with few measurements
-has the coefficients of its storage, or those of all kernels.
+The time of a kernel is a sum: a time to start, a time for each byte of its arguments, and a time
+for each operation. Each group of kernels, of one kind and with one kind of storage, has its own
+coefficients. They minimize the sum of the squared relative errors, and none is negative. A group
+with few measurements has the coefficients of all kernels with its storage, or those of all kernels.
 """
 
 from __future__ import annotations
@@ -22,22 +22,21 @@ from .database import MeasuredCost
 Coefficients = tuple[float, float, float]
 """Nanoseconds per launch, per byte and per operation."""
 
-_LEAST_ROWS = 6  # of a group with coefficients of its own: twice their number
-_PARTS = 5  # of the rows: each part is predicted from the other ones
+_LEAST_ROWS = 6  # a group with fewer has no coefficients of its own; twice their number
+_PARTS = 5  # for cross-validation: each part of the rows is predicted from the others
 _ALL = "*"
 
 
 @dataclass(frozen=True)
 class FittedModel:
-    """Costs by group.
+    """The coefficients of each group of kernels.
 
     Attributes
     ----------
     groups : dict
         (kind, storage) to coefficients; ``"*"`` stands for all.
     error, largest_error : float
-        The median, and the 90th percentile, of the relative errors of rows that are predicted from
-        the others.
+        The median and the 90th percentile of the relative errors in cross-validation.
     rows : int
         The number of measurements.
     """
@@ -48,7 +47,7 @@ class FittedModel:
     rows: int
 
     def ns(self, kind: str, storage: str, launches: int, size: float, operations: float) -> float:
-        """Return the nanoseconds of a call site."""
+        """Return the predicted nanoseconds of a call site."""
         for group in ((kind, storage), (_ALL, storage), (_ALL, _ALL)):
             if group in self.groups:
                 start, per_byte, per_operation = self.groups[group]
@@ -81,7 +80,7 @@ class FittedModel:
 
 
 def fitted(costs: Iterable[MeasuredCost]) -> FittedModel:
-    """Return the model of at least one measurement."""
+    """Fit a model to measurements, of which there must be at least one."""
     rows = sorted(costs, key=lambda each: each.key)  # the file gives no order
     groups = _groups(rows)
     errors = []
@@ -111,10 +110,11 @@ def _groups(rows: Sequence[MeasuredCost]) -> dict[tuple[str, str], Coefficients]
 
 
 def _least_squares(rows: Sequence[MeasuredCost]) -> Coefficients:
-    """Return the coefficients with the least squares of relative errors, none negative.
+    """Return the nonnegative coefficients with the least sum of squared relative errors.
 
-    The best solution without bounds on a subset of the coefficients, the others zero, is the best
-    of all if none of its coefficients is negative: there are only seven subsets.
+    Some subset of the coefficients is positive in the optimum, and the others are zero. The
+    unbounded optimum over that subset is the optimum, so all seven subsets are tried, and
+    solutions with a negative coefficient are dropped.
     """
     facts = [[each.launches, each.bytes, each.operations] for each in rows]
     matrix: NDArray[np.float64] = np.array(facts, "float64")

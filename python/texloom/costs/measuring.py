@@ -1,11 +1,13 @@
-"""Measures the call sites of a graph: each where it runs, between its neighbors.
+"""Measures the call sites of a graph in whole networks.
 
-A kernel takes less time if its inputs are still in a cache. So whole networks run, whose kernels
-the device stamps with the times at which they begin and end: one with as few textures as possible,
-one with as many, and two in which every other operator uses textures, for the conversions. Each
-network also runs without time stamps, and the costs of its kernels add up to that time. But no
-launch costs less than one of a kernel that does next to nothing: what follows a long kernel waits
-on the device, and elsewhere the device may wait for the host.
+A kernel is faster if its inputs are still in a cache, so each call site is timed between its
+neighbors. Four networks run: one with as few textures as possible, one with as many, and two in
+which every other operator uses textures, so that conversions are timed as well. The device stamps
+each kernel with the times at which it begins and ends. Each network also runs without time stamps,
+and the costs of its kernels are scaled to add up to that time.
+
+No launch costs less than the launch of an almost empty kernel. In a network, such a launch can be
+hidden behind a longer kernel; in another network it would not be.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ Compile = Callable[[str, Sequence[str]], Any]
 
 _SHORT = "launches of next to nothing"  # the key of the network of almost empty kernels
 
-_LEAST_SHARE = 0.2  # of what time stamps say of a launch
+_LEAST_SHARE = 0.2  # a launch costs at least this share of the time between its stamps
 
 
 def measure_sites(
@@ -44,7 +46,7 @@ def measure_sites(
     launches: Callable[[], Any],
     progress: Progress | None = None,
 ) -> None:
-    """Measure the call sites that have no costs yet, one network after another, and add them.
+    """Measure the call sites that have no costs yet, and add them to the file of costs.
 
     Parameters
     ----------
@@ -53,13 +55,13 @@ def measure_sites(
     alternatives : sequence of sequence of str
         The names of the alternatives of each node.
     inputs : sequence of array
-        Of the graph.
+        Inputs of the graph.
     device : Device
     costs : Costs
-        Of the device.
+        Costs of the device.
     table : CostTable
     launches : callable
-        Compiles a graph whose kernels do next to nothing.
+        Compiles a graph of almost empty kernels.
     progress : callable, optional
         As for :meth:`texloom.graph.Graph.compile`.
     """
@@ -83,7 +85,7 @@ def measure_sites(
 
 
 def _networks(alternatives: Sequence[Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
-    """Yield scopes and fixed alternatives of networks that have all alternatives."""
+    """Yield scopes and fixed alternatives of networks that together use all alternatives."""
     yield "global", []
     if any(len(names) > 1 for names in alternatives):
         yield "texture", []
@@ -97,7 +99,7 @@ def _networks(alternatives: Sequence[Sequence[str]]) -> Iterator[tuple[str, list
 
 
 def _least_launch(costs: Costs, device: Any, launches: Callable[[], Any]) -> float:
-    """Return the least nanoseconds of a launch, measured once for each device."""
+    """Return the nanoseconds of an almost empty launch, measured once for each device."""
     for network in costs.database.networks(costs.device):
         if network.key == _SHORT:
             return network.total_ns / network.launches
@@ -112,12 +114,14 @@ def _least_launch(costs: Costs, device: Any, launches: Callable[[], Any]) -> flo
 def _launch_times(
     begins: NDArray[np.float64], ends: NDArray[np.float64], total: float, least: float
 ) -> tuple[float, NDArray[np.float64]]:
-    """Return what the time stamps add up to, and times of launches that add up to `total`.
+    """Return the sum of the time stamps, and the times of launches, scaled to add up to `total`.
 
-    A launch takes the time from its begin to its end, or from the end of the one before: whichever
-    adds up to nearer the total. Gaps count on processors; on other devices time stamps make gaps,
-    and launches longer, each by as much. A launch keeps a share of what its stamps say, and takes
-    at least `least`, even if the sum is larger then.
+    The time of a launch is end - begin, or end - previous end (gap included). The function takes
+    whichever sum is closer to `total`, the time of a run without time stamps: on processors, gaps
+    are part of the time; on other devices, time stamps cause the gaps. The difference that remains
+    is spread evenly over the launches, since stamps make each launch longer by the same time. A
+    launch keeps at least a share of its stamped time, and costs at least `least`, even if the sum
+    then exceeds `total`.
     """
     own = np.maximum(ends - begins, 1.0)
     latest = np.maximum.accumulate(ends.ravel())
@@ -136,7 +140,7 @@ def _costs(
     asked: Mapping[str, MeasuredCost],
     known: Mapping[str, MeasuredCost],
 ) -> list[MeasuredCost]:
-    """Return the costs of unmeasured call sites. A site may run several times in a network."""
+    """Return the costs of unmeasured call sites; a site may run several times in a network."""
     found: dict[str, list[NDArray[np.float64]]] = defaultdict(list)
     first = 0
     for _, key, _, count in runs:

@@ -1,7 +1,7 @@
-"""Runs of a compiled network, timed in processes of their own.
+"""Times runs of a compiled network in separate processes.
 
-A device that stamps commands with times has a context of its own, and drivers are slower, or fail,
-where a process has several. So one process runs the network as it is, another with time stamps.
+Time stamps need a second context on the device, and drivers are slower, or fail, with several
+contexts in one process. So one process runs the network as it is, and another with time stamps.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from ..errors import refuse
 
 MOST_SECONDS = 300.0
-"""Of one process; after that it is ended."""
+"""The time limit of one process, which is then ended."""
 
-_PROCESSES = 3  # without time stamps
+_PROCESSES = 3  # that run without time stamps
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,13 @@ class Runs:
     Attributes
     ----------
     total : float
-        The nanoseconds of a run without time stamps, in the fastest of some processes: what else
-        the machine does, and where a process has its memory, only make it slower.
+        The nanoseconds of a run without time stamps, in the fastest of several processes. Other
+        work on the machine, and an unlucky placement of memory, only make a run slower.
     begins, ends : array
-        When each launch begins and ends, in nanoseconds, for all runs with time stamps.
+        The times at which each launch begins and ends, in nanoseconds, for all runs with time
+        stamps.
     runs : int
-        How many these are.
+        The number of runs with time stamps.
     """
 
     total: float
@@ -49,12 +50,12 @@ class Runs:
     runs: int
 
     def stamps(self, launches: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return begins and ends with a row for each run, which has so many launches.
+        """Return begins and ends with a row for each run and a column for each of its launches.
 
         Raises
         ------
         TVMError
-            TL5007 if runs have other commands.
+            TL5007 if a run has a different number of commands.
         """
         if self.begins.size != self.runs * launches:
             refuse(
@@ -68,7 +69,7 @@ class Runs:
 
 
 def timed_runs(compiled: Any, device: Any, inputs: Sequence[NDArray[Any]]) -> Runs:
-    """Run a network of the core.
+    """Time runs of a compiled graph of the core, without and with time stamps.
 
     Raises
     ------
@@ -82,7 +83,7 @@ def timed_runs(compiled: Any, device: Any, inputs: Sequence[NDArray[Any]]) -> Ru
 
 
 def run_time(compiled: Any, device: Any, inputs: Sequence[NDArray[Any]]) -> float:
-    """Return :attr:`Runs.total` alone.
+    """Time runs without time stamps only; return :attr:`Runs.total`.
 
     Raises
     ------
@@ -108,7 +109,7 @@ def _least_total(folder: Path, device: Any) -> float:
 
 
 def _results(folder: Path, device: Any, how: str) -> dict[str, NDArray[Any]]:
-    """Return what a process writes; see :mod:`texloom.graph.timed_run`."""
+    """Run a process and return its results; see :mod:`texloom.graph.timed_run`."""
     name = f"{device.driver}:{device.device_id}"
     command = [sys.executable, "-m", "texloom.graph.timed_run", str(folder), name, how]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -133,7 +134,7 @@ def _results(folder: Path, device: Any, how: str) -> dict[str, NDArray[Any]]:
 
 
 def _reason(text: str) -> str:
-    """Return the line of an error that says what went wrong: the last one that is not indented."""
+    """Return the message of a Python traceback: its last line that is not indented."""
     lines = [line for line in text.splitlines() if line and not line[0].isspace()]
     return lines[-1] if lines else "it wrote nothing"
 

@@ -13,21 +13,22 @@ _NS_PER_BYTE = 0.01  # without a model
 
 
 class CostTable:
-    """Costs of call sites, as the compiler asks for them.
+    """The function by which the compiler looks up the cost of a call site.
 
     Parameters
     ----------
     costs : mapping of str to MeasuredCost
-        By key.
+        Measured costs by key.
     model : FittedModel, optional
-        For call sites without a measurement. Without it, costs grow with bytes alone.
+        Predicts the costs of call sites without a measurement. Without it, costs grow with bytes
+        alone.
 
     Attributes
     ----------
     model : FittedModel or None
     asked : dict of str to MeasuredCost
-        All call sites that the compiler asked for, by key; those that are not measured with the
-        cost that was given.
+        All call sites that the compiler looked up, by key; unmeasured ones have the predicted
+        cost.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class CostTable:
 
 
 def key_of(signature: str, sources: Sequence[str]) -> str:
-    """Return the digest of a call site: of its schedule with its storages, and of its kernels."""
+    """Return the digest of a call site: of its schedule, its storages and its kernels."""
     digest = sha256(signature.encode())
     for source in sources:
         digest.update(b"\0" + source.encode())

@@ -169,9 +169,10 @@ class Model:
 
     @property
     def summary(self) -> dict[str, Any] | None:
-        """What :attr:`texloom.graph.CompiledGraph.summary` says; None before shapes are known.
+        """The summary of the compiled graph; None before shapes are known.
 
-        Of the package, if one was saved.
+        The keys are those of :attr:`texloom.graph.CompiledGraph.summary`. If a package was saved,
+        this is its summary.
         """
         for each in self._specializer.compiled():
             return each.graph.summary if each.graph is not None else {}

@@ -20,7 +20,7 @@ MAX_STEPS = 2**20  # operators that a network may leave unlisted
 
 
 class CheckError(Exception):
-    """What is wrong with a plan or a proof."""
+    """A fault of a plan or a proof."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Views:
-    """What a device asks of views over a buffer. Alignments are in texels."""
+    """Requirements of a device for views over a buffer. Alignments are in texels."""
 
     row_pitch_alignment: int
     base_alignment: int
@@ -94,7 +94,7 @@ class Views:
 
 @dataclass(frozen=True)
 class Network:
-    """What a plan must satisfy."""
+    """The items, operators and limits that a plan must respect."""
 
     tensors: dict[int, Tensor]
     buffers: dict[int, Buffer]
@@ -460,7 +460,7 @@ def _check_ranges(buffers: dict[int, Buffer], plan: dict[str, Any]) -> None:
 
 
 class Relaxation:
-    """What a proof may use: sizes of items, when they are live, and which share no image."""
+    """The facts a proof may use: sizes and lifetimes of items, and pairs that share no image."""
 
     def __init__(self, network: Network, reorder: bool) -> None:
         self.network = network

@@ -42,7 +42,7 @@ class State:
 
 @dataclass
 class Scan:
-    """What the schedule of a scan needs to know."""
+    """A scan, as its schedule needs to know it."""
 
     var: str  # of one of its results
     states: list[State]

@@ -30,7 +30,7 @@ PARTS = [
 
 
 def findings_of(jobs):
-    """What the jobs find, none of which may be lost."""
+    """Return the findings of the jobs, none of which may be lost."""
     found = Findings()
     with Workers(run_job, processors(), limit=100) as workers:
         for job, result in workers.results(jobs):
@@ -201,7 +201,7 @@ LEAST = {
 
 
 def test_rare_schedules_are_drawn_often():
-    """What only few schedules have, and where errors are likely, occurs in enough programs."""
+    """Rare features of schedules, where errors are likely, occur in enough programs."""
     drawn = Counter(f for seed in range(1000) for f in make_script(seed).features)
     assert {name: drawn[name] for name, least in LEAST.items() if drawn[name] < least} == {}
 

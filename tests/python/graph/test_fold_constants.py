@@ -20,7 +20,7 @@ def operators(g):
 
 
 def test_a_chain_of_constants_is_one():
-    """What is computed has the bits of the interpreter: here products and sums in float32."""
+    """Folding computes with the bits of the interpreter: here products and sums in float32."""
     g = Graph()
     x = g.input("x", (2, 3))
     a = g.constant("a", np.float32([[0.1, 0.2, 0.3]]))

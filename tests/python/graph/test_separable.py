@@ -79,7 +79,7 @@ def test_one_kernel_computes_both(shape):
 
 
 def test_half_precision_rounds_less():
-    """What the kernel passes on in shared memory is float32, and so is what it adds up."""
+    """Shared memory between the two convolutions holds float32, and sums are float32."""
     factor = 229  # odd, so that sums of products with it, over 2048, are no float16
     g = separable((12, 12), 32, 16, factor=factor)
     joined, values = results(g, TARGET, precision="fp16")

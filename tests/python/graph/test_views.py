@@ -134,7 +134,7 @@ def test_texture_is_converted_to_be_viewed(dev):
 
 
 def test_no_tag_makes_a_view(dev):
-    """What moves elements is no view, whatever it is called."""
+    """An operator that moves elements is not a view, whatever its name and tag."""
 
     def turned(x):
         return te.compute(x.shape[::-1], lambda i, j: x[j, i], name="reshaped", tag="view")

@@ -126,7 +126,7 @@ def test_sums_in_the_steps_of_a_scan(dev, target):
 @pytest.mark.parametrize("target", [PROCESSOR, ACCELERATOR])
 @pytest.mark.parametrize("case", list(CASES))
 def test_reader_in_the_kernel_of_a_reduction(dev, case, target):
-    """What reads each result once is computed by its thread, if one thread has the result."""
+    """A reader of each result once is computed by the thread that has the result, if one has."""
     shape, axes = CASES[case]
     value = integers(shape).astype("float32")
     x = te.placeholder(shape, name="x")

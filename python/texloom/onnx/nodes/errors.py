@@ -1,4 +1,4 @@
-"""What the importer refuses, while it collects all of it."""
+"""Errors of the importer, which collects all nodes that it refuses before it raises."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Refusal:
 
 
 class Unsupported(TVMError):
-    """What a model asks for is not supported; the text says why.
+    """A model has nodes or options that are not supported; the text gives the reasons.
 
     Attributes
     ----------

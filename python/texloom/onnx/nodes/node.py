@@ -16,7 +16,7 @@ from .values import Value, constant
 
 @dataclass(frozen=True)
 class Origin:
-    """What computed a tensor of one operator, as :meth:`Node.emit` got it."""
+    """The arguments of :meth:`Node.emit` that added the operator of a tensor."""
 
     function: Callable[..., Tensor | Sequence[Tensor]]
     inputs: list[Value]

@@ -33,22 +33,22 @@ class _Taps:
 
     @property
     def shift(self) -> int:
-        """What is added to an output, so that quotients and phases begin with 0."""
+        """The offset added to an output's index, so that quotients and phases begin with 0."""
         return self.begin % self.stride
 
     @property
     def divisor(self) -> int:
-        """Only phases that are multiples of this are reached."""
+        """The divisor of all phases that taps reach."""
         return gcd(self.stride, self.dilation)
 
     @property
     def step(self) -> int:
-        """From one tap that reaches an output to the next."""
+        """The distance between two taps that reach the same output."""
         return self.stride // self.divisor
 
     @property
     def most(self) -> int:
-        """How many taps reach an output at most."""
+        """The largest number of taps that reach an output."""
         return -(-self.kernel // self.step)
 
     def first(self, phase: Any) -> Any:

@@ -95,7 +95,7 @@ def grid_sample(
         ``[N, *size, axes of the image]``: positions from -1 to 1, the last axis of the image first.
     interpolation : "nearest", "linear" or "cubic"
     outside : "zeros", "border" or "reflection"
-        What is outside of the image.
+        The elements outside of the image.
     align_corners : bool
         Whether -1 and 1 are the centers of the first and the last element, or their outer edges.
 

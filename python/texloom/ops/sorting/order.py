@@ -47,12 +47,12 @@ def sorted_order(
 ) -> Tensor:
     """Return the indices of the first elements of each row in order.
 
-    Of equal elements that with the lower index comes first.
+    Among equal elements, the one with the lower index comes first.
 
     Parameters
     ----------
     keys : sequence of Tensor
-        What `before` compares.
+        The tensors that `before` compares.
     rows, length : int
         How many rows there are, and elements of each.
     keep : int

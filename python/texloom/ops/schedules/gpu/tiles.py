@@ -1,7 +1,7 @@
-"""Tiles of convolutions for a shape, chosen by what they cost a large device.
+"""Tiles of convolutions for a shape, chosen by their estimated time on a large device.
 
-The estimate counts what limits these kernels: multiplications and loads of a multiprocessor, the
-time that a thread waits in each step, and the bytes that blocks read from the cache that all share.
+The estimate counts the limits of these kernels: multiplications and loads of a multiprocessor, the
+waiting time of a thread in each step, and the bytes that blocks read from the shared cache.
 Its constants are fitted to 1,229 kernels of the layers of ResNet-50 and MobileNetV2, measured on an
 NVIDIA H200: half of the estimates are within 13 % of the measured times.
 """
@@ -43,13 +43,13 @@ _CUT = 2.4  # by which multiplications are slower in tiles that reach beyond the
 
 @dataclass(frozen=True)
 class BlockLimits:
-    """What a block has at most.
+    """Limits of a block.
 
     Attributes
     ----------
     threads : int
     floats : int
-        Of its shared memory.
+        Capacity of its shared memory.
     """
 
     threads: int = 512
@@ -57,7 +57,7 @@ class BlockLimits:
 
     @classmethod
     def of(cls, target: TargetValue) -> BlockLimits:
-        """Return the limits of a target, or less: what the estimate is fitted to."""
+        """Return the limits of a target, but at most those that the estimate is fitted to."""
         return cls(
             min(cls.threads, target.max_threads),
             min(cls.floats, target.local_memory_bytes // 4),
@@ -66,21 +66,21 @@ class BlockLimits:
 
 @dataclass(frozen=True)
 class ConvolutionShape:
-    """What decides about the tile of a convolution.
+    """The properties of a convolution that determine its tile.
 
     Attributes
     ----------
     rows, columns : int
-        Of the output; if its sums have a single spatial axis, there is one row.
+        Extents of the output. Sums with a single spatial axis have one row.
     inputs, outputs : int
-        Channels; of a depthwise convolution, one input.
+        Numbers of channels; a depthwise convolution has one input.
     window : tuple of int
         Extents of the filter.
     stride : int
-        Along columns: 1, or 2 for more.
+        Stride along columns: 1, or 2 for all larger ones.
     is_depthwise : bool
     images : int
-        Of the batch, times the extents of other spatial axes.
+        Size of the batch, times the extents of other spatial axes.
     """
 
     rows: int
