@@ -11,7 +11,7 @@ from ..nodes import Node, Value
 from .elementwise import placed_at
 from .registry import converts
 
-# The function of each operator, and its parameters: the attribute of each, and its default.
+# The function of each operator, and its parameters: attributes and their defaults.
 _ACTIVATIONS: dict[str, tuple[Any, dict[str, tuple[str, Any]]]] = {
     "Celu": (ops.celu, {"alpha": ("alpha", 1.0)}),
     "Elu": (ops.elu, {"alpha": ("alpha", 1.0)}),
@@ -39,7 +39,7 @@ _ACTIVATIONS: dict[str, tuple[Any, dict[str, tuple[str, Any]]]] = {
 
 @converts(*_ACTIVATIONS)
 def activation(node: Node) -> Value:
-    """A function of one tensor, with attributes."""
+    """Convert an activation function of one tensor, with its attributes."""
     function, parameters = _ACTIVATIONS[node.op]
     given = {
         name: node.attributes.get(attribute, _as_attribute(default))
@@ -51,13 +51,13 @@ def activation(node: Node) -> Value:
 
 
 def _as_attribute(default: Any) -> Any:
-    """Return a default as an attribute would have it: numbers are float32."""
+    """Return a default as if read from an attribute: numbers are rounded to float32."""
     return float(np.float32(default)) if isinstance(default, float) else default
 
 
 @converts("PRelu")
 def prelu(node: Node) -> Value:
-    """A slope below zero, which is broadcast to the first input."""
+    """Convert PRelu: negative elements times a slope, which is broadcast to the first input."""
     x, slope = node.input(0), node.input(1)
     if slope.rank > x.rank:
         node.refuse(f"its slope of {slope.rank} axes does not broadcast to {x.rank} axes")

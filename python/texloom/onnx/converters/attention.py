@@ -1,7 +1,7 @@
-"""Attention, found where a product of matrices reads a softmax of another one.
+"""Attention, recognized where a matrix product reads a softmax of another matrix product.
 
 Exporters write attention as the nodes MatMul, Mul or Div by a number, Add of a mask, Softmax and
-MatMul. The last of them is converted as one kernel, and what it does not read is left out later.
+MatMul. The last MatMul becomes one kernel. Nodes that are then unused are removed later.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _FLOATS = ("float16", "float32", "float64")
 
 
 def attention_of(node: Node, weights: Value, value: Value) -> Value | None:
-    """Return the product of weights and values as one kernel, if the weights are a softmax."""
+    """Return attention as one kernel if the weights are a softmax of scores; else None."""
     softmax = _origin(node, weights)
     if softmax is None or softmax.function is not normalization.softmax:
         return None
@@ -43,7 +43,7 @@ def attention_of(node: Node, weights: Value, value: Value) -> Value | None:
 
 
 def _origin(node: Node, value: Value) -> Origin | None:
-    """Return what computed a value, but for conversions among types of numbers."""
+    """Return the origin of a value, looking through conversions between floating-point types."""
     origin = node.origin(value)
     while origin is not None and origin.function is elementwise.cast:
         value = origin.inputs[0]
@@ -52,7 +52,7 @@ def _origin(node: Node, value: Value) -> Origin | None:
 
 
 def _split(node: Node, terms: list[Value]) -> tuple[Value, Value]:
-    """Return which term of a sum is a product of matrices, perhaps scaled, and the other one."""
+    """Return the terms of a sum: first the matrix product, perhaps scaled, then the other term."""
     first, second = terms
     _, scores = _scaled(node, first)
     origin = _origin(node, scores)
@@ -62,7 +62,7 @@ def _split(node: Node, terms: list[Value]) -> tuple[Value, Value]:
 
 
 def _scaled(node: Node, value: Value) -> tuple[float, Value]:
-    """Return by which number a tensor is multiplied, and the tensor."""
+    """Return the constant factor of a scaled tensor (or 1), and the tensor without it."""
     origin = _origin(node, value)
     if origin is None or origin.function not in (elementwise.multiply, elementwise.divide):
         return 1.0, value

@@ -9,14 +9,14 @@ from ..nodes import Node
 
 
 def normal_axis(node: Node, axis: int, rank: int) -> int:
-    """Return an axis counted from the first one, given one that may be negative."""
+    """Return a nonnegative axis, given one that may count from the last axis."""
     if not -rank <= axis < rank:
         node.refuse(f"it has no axis {axis} of {rank}")
     return axis % rank
 
 
 def normal_axes(node: Node, axes: Iterable[int], rank: int) -> list[int]:
-    """Return axes counted from the first one, which differ from each other."""
+    """Return nonnegative axes; refuse an axis that is named twice."""
     made = [normal_axis(node, int(axis), rank) for axis in axes]
     if len(set(made)) != len(made):
         node.refuse(f"an axis is named twice in {made}")
@@ -27,7 +27,7 @@ _MOST_ELEMENTS = 1 << 28
 
 
 def check_extent(node: Node, shape: Sequence[int]) -> None:
-    """Refuse to make a constant that would take gigabytes, or that has a negative extent."""
+    """Refuse a shape for a constant that has a negative extent or would take gigabytes."""
     if min(shape, default=1) < 0 or prod(shape) > _MOST_ELEMENTS:
         node.refuse(f"its output would be a constant of the shape {tuple(shape)}")
 

@@ -15,13 +15,13 @@ _FOUR_BITS = {"int4": "int8", "uint4": "uint8"}
 
 @converts("Cast")
 def cast(node: Node) -> Value:
-    """Conversion to the type of an attribute."""
+    """Convert to the type that an attribute names."""
     return _cast(node, dtype_name(node.attributes["to"]))
 
 
 @converts("CastLike")
 def cast_like(node: Node) -> Value:
-    """Conversion to the type of the second input."""
+    """Convert to the type of the second input."""
     return _cast(node, node.input(1).dtype)
 
 
@@ -36,7 +36,7 @@ def _cast(node: Node, dtype: str) -> Value:
 
 @converts("QuantizeLinear")
 def quantize(node: Node) -> Value:
-    """Numbers become integers."""
+    """Quantize numbers to integers."""
     x, scale = node.input(0), node.input(1)
     dtype = node.input(2).dtype if node.has(2) else _given_type(node, "output_dtype", "uint8")
     if dtype not in _QUANTIZED:
@@ -53,7 +53,7 @@ def quantize(node: Node) -> Value:
 
 @converts("DequantizeLinear")
 def dequantize(node: Node) -> Value:
-    """Integers become numbers."""
+    """Dequantize integers to numbers."""
     x, scale = _unpacked(node, node.input(0)), node.input(1)
     if x.dtype not in (*_QUANTIZED, "int32"):
         node.refuse(f"it reads elements of type {x.dtype}")
@@ -72,7 +72,7 @@ def _given_type(node: Node, attribute: str, default: str) -> str:
 
 
 def _unpacked(node: Node, value: Value) -> Value:
-    """Return a constant of integers of 4 bits as one of 8 bits."""
+    """Return a constant of 4-bit integers with elements of 8 bits."""
     wide = _FOUR_BITS.get(value.dtype)
     if value.array is None or wide is None:
         return value

@@ -34,7 +34,7 @@ def _with_axis(node: Node, value: Value, axis: int) -> Value:
 
 @converts("Loop")
 def unroll_loop(node: Node) -> Sequence[Value]:
-    """Convert the body once for each step: trip count and conditions have to be known."""
+    """Convert the body once for each step; the trip count and the conditions must be constants."""
     body = node.attributes["body"]
     most = node.ints(0)[0] if node.has(0) else None
     goes_on = bool(node.known(1).reshape(-1)[0]) if node.has(1) else True

@@ -30,14 +30,14 @@ def _given(node: Node, *indices: int) -> list[Value]:
 
 @converts("Conv")
 def conv(node: Node) -> Value:
-    """A convolution along one axis or several."""
+    """Convert a convolution along one or several axes."""
     attributes = _attributes(node, node.input(0), node.input(1))
     return node.emit("conv", convolution.convolution, _given(node, 0, 1, 2), **attributes)
 
 
 @converts("ConvTranspose")
 def conv_transpose(node: Node) -> Value:
-    """A transposed convolution, whose output's extents may be given."""
+    """Convert a transposed convolution; attributes may give the extents of its output."""
     data, weight = node.input(0), node.input(1)
     if data.rank < 3 or weight.rank != data.rank:
         node.refuse(f"its input has the rank {data.rank}, its weights {weight.rank}")
@@ -86,9 +86,9 @@ def conv_transpose(node: Node) -> Value:
 def _block_of(
     node: Node, weight: Value, strides: Sequence[int], dilations: Sequence[int]
 ) -> int | None:
-    """Return the side of the square that each element becomes, if squares do not overlap.
+    """Return the side of the square of outputs of each element, if squares do not overlap.
 
-    None also for weights or a bias that are not known, and for several groups.
+    None otherwise, for weights or a bias that are not constants, and for several groups.
     """
     kernel = list(weight.shape[2:])
     is_apart = kernel == list(strides) and {*dilations} == {1} and len({*kernel}) == 1
@@ -98,9 +98,9 @@ def _block_of(
 
 
 def _spread(node: Node, block: int) -> Value:
-    """Compute the pixels of a square as channels, which then move to their places.
+    """Compute the pixels of each square as channels, then move them to their places.
 
-    So each element of the result is one sum of a product of matrices.
+    Each element of the result is then one sum of a matrix product.
     """
     data, weight = node.input(0), node.known(1)
     inputs, outputs = weight.shape[:2]
@@ -115,7 +115,7 @@ def _spread(node: Node, block: int) -> Value:
 
 @converts("DeformConv")
 def deform_conv(node: Node) -> Value:
-    """A convolution with moved taps."""
+    """Convert a deformable convolution, whose taps are moved by offsets."""
     data, weight = node.input(0), node.input(1)
     if data.rank != 4:
         node.refuse("only two spatial axes are supported")
@@ -131,7 +131,7 @@ def deform_conv(node: Node) -> Value:
 
 @converts("ConvInteger")
 def conv_integer(node: Node) -> Value:
-    """A convolution of 8-bit integers with 32-bit sums."""
+    """Convert a convolution of 8-bit integers with 32-bit sums."""
     attributes = _attributes(node, node.input(0), node.input(1))
     zeros = [node.input(i) if node.has(i) else node.constant([0], "int32") for i in (2, 3)]
     return node.emit(
@@ -144,7 +144,7 @@ def conv_integer(node: Node) -> Value:
 
 
 def _sums_of(data: Value, weight: Value, data_zero: Value, weight_zero: Value) -> str:
-    """Return float32 if the weights are known to give sums that are exact in it; else int32."""
+    """Return float32 if it holds all sums of these weights exactly, else int32."""
     if any(each.array is None for each in (weight, data_zero, weight_zero)):
         return "int32"
     limits = np.iinfo(data.dtype)
@@ -158,7 +158,7 @@ def _sums_of(data: Value, weight: Value, data_zero: Value, weight_zero: Value) -
 
 @converts("QLinearConv")
 def qlinear_conv(node: Node) -> Value:
-    """A convolution of quantized tensors."""
+    """Convert a convolution of quantized tensors."""
     attributes = _attributes(node, node.input(0), node.input(3))
     return node.emit(
         "qlinear_conv",

@@ -1,4 +1,4 @@
-"""Operators of which data decides how many elements they give: see `texloom.ops.counted`."""
+"""Operators whose number of results depends on data: see `texloom.ops.counted`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_THRESHOLD = 0.0  # of the overlap, by default: boxes that overlap at all are
 
 @converts("NonZero")
 def nonzero(node: Node) -> Value:
-    """The indices of the elements that are not 0."""
+    """Find the indices of the elements that are not 0."""
     x = node.input(0)
     if x.rank == 0:
         node.refuse("its input is a scalar, whose elements have no indices")
@@ -30,7 +30,7 @@ def nonzero(node: Node) -> Value:
 
 @converts("Compress")
 def compress(node: Node) -> Value:
-    """The parts along an axis for which a condition holds."""
+    """Keep the parts along an axis for which a condition holds."""
     x, condition = node.input(0), node.input(1)
     if "axis" in node.attributes:
         axis = normal_axis(node, int(node.attributes["axis"]), x.rank)
@@ -59,7 +59,7 @@ def _compressed_by_known(node: Node, x: Value, kept: np.ndarray, axis: int) -> V
 
 @converts("Unique")
 def unique(node: Node) -> Sequence[Value]:
-    """The different elements, or parts along an axis, and where they are."""
+    """Find the distinct elements, or parts along an axis, and their positions."""
     x = node.input(0)
     axis = node.attributes.get("axis")
     axis = None if axis is None else normal_axis(node, int(axis), x.rank)
@@ -79,7 +79,7 @@ def unique(node: Node) -> Sequence[Value]:
 
 @converts("NonMaxSuppression")
 def non_max_suppression(node: Node) -> Value:
-    """Boxes of each class, without those that overlap better ones."""
+    """Select boxes of each class; drop those that overlap a box with a better score."""
     boxes, scores = node.input(0), node.input(1)
     images, classes, number = scores.shape if scores.rank == 3 else (0, 0, -1)
     if boxes.shape != (images, number, 4):

@@ -69,13 +69,13 @@ _VARIADIC = {
 
 @converts(*_UNARY)
 def unary(node: Node) -> Value:
-    """One tensor."""
+    """Convert an operator of one tensor."""
     return node.emit(node.op.lower(), _UNARY[node.op], [node.input(0)])
 
 
 @converts(*_BINARY)
 def binary(node: Node) -> Value:
-    """Two tensors, broadcast."""
+    """Convert an operator of two tensors, which are broadcast."""
     return node.emit(node.op.lower(), _BINARY[node.op], _two(node))
 
 
@@ -91,9 +91,9 @@ def _aligned(node: Node) -> list[Value]:
 
 
 def placed_at(node: Node, x: Value, rank: int, axis: int) -> Value:
-    """Return a tensor whose axes begin at an axis of so many; those behind them have one element.
+    """Return a tensor reshaped so that it broadcasts to `rank` axes, with its first one at `axis`.
 
-    Tensors were broadcast so up to version 6.
+    Up to version 6, the attribute `axis` controls broadcasting.
     """
     behind = rank - axis % rank - x.rank if rank else 0
     if behind < 0:
@@ -115,7 +115,7 @@ def _of_one_type(node: Node, inputs: list[Value]) -> list[Value]:
 
 @converts(*_VARIADIC)
 def variadic(node: Node) -> Value:
-    """One tensor or more, broadcast."""
+    """Convert an operator of one or more tensors, which are broadcast."""
     inputs = _of_one_type(node, [node.input(i) for i in range(len(node.inputs))])
     if len(inputs) == 1:
         return inputs[0]
@@ -124,7 +124,7 @@ def variadic(node: Node) -> Value:
 
 @converts("BitShift")
 def bit_shift(node: Node) -> Value:
-    """Shifts of unsigned integers."""
+    """Convert shifts of unsigned integers."""
     direction = node.attributes.get("direction")
     if direction not in ("LEFT", "RIGHT"):
         node.refuse(f"its direction is {direction!r}, neither LEFT nor RIGHT")
@@ -135,14 +135,14 @@ def bit_shift(node: Node) -> Value:
 
 @converts("Mod")
 def mod(node: Node) -> Value:
-    """Remainders, with the sign of the divisor, or by `fmod` of the dividend."""
+    """Convert a remainder: it has the sign of the divisor or, with `fmod`, of the dividend."""
     function = ops.truncated_modulo if node.attributes.get("fmod", 0) else ops.floor_modulo
     return node.emit("mod", function, _two(node))
 
 
 @converts("Pow")
 def power(node: Node) -> Value:
-    """Powers; small constant exponents become products."""
+    """Convert a power; a small constant exponent becomes a product."""
     base, exponent = _aligned(node)
     factors = _factors(base, exponent)
     if factors == 1:
@@ -153,7 +153,7 @@ def power(node: Node) -> Value:
 
 
 def _factors(base: Value, exponent: Value) -> int | None:
-    """Return the exponent, if it is the number of the few factors of all powers."""
+    """Return the exponent if it is one small whole number for all elements, else None."""
     array = exponent.array
     if array is None or array.size != 1 or exponent.rank > base.rank:
         return None
@@ -164,7 +164,7 @@ def _factors(base: Value, exponent: Value) -> int | None:
 
 @converts("IsInf")
 def is_inf(node: Node) -> Value:
-    """Whether elements are infinite."""
+    """Convert a test for infinite elements."""
     return node.emit(
         "isinf",
         ops.is_infinite,
@@ -176,7 +176,7 @@ def is_inf(node: Node) -> Value:
 
 @converts("Where")
 def where(node: Node) -> Value:
-    """One of two tensors, by element."""
+    """Convert a choice between two tensors for each element."""
     choices = _of_one_type(node, [node.input(1), node.input(2)])
     return node.emit("where", ops.where, [node.input(0), *choices])
 
@@ -187,7 +187,7 @@ _LIMITS = {"min": -3.4028234663852886e38, "max": 3.4028234663852886e38}
 
 @converts("Clip")
 def clip(node: Node) -> Value:
-    """Limits: attributes up to version 10, inputs since."""
+    """Convert Clip: its limits are attributes up to version 10, later inputs."""
     x, bounds = node.input(0), [_bound(node, 1, "min"), _bound(node, 2, "max")]
     if any(bound is not None and prod(bound.shape) != 1 for bound in bounds):
         node.refuse("its limits have several elements")
@@ -209,7 +209,7 @@ def _bound(node: Node, index: int, name: str) -> Value | None:
 
 
 def _limit(bound: Value | None, dtype: str) -> float | None:
-    """Return a known limit as a number, or None if it limits nothing."""
+    """Return a constant limit as a number, or None if every element satisfies it."""
     if bound is None or bound.array is None:
         return None
     value = bound.array.reshape(-1)[0].item()
@@ -226,13 +226,13 @@ def _extremes(dtype: str) -> tuple[Any, Any]:
 
 @converts("Identity")
 def identity(node: Node) -> Value:
-    """The input."""
+    """Return the input."""
     return node.value(0)
 
 
 @converts("Dropout")
 def dropout(node: Node) -> list[Value]:
-    """The input: nothing is dropped, except in training."""
+    """Return the input; elements are dropped in training only, which is refused."""
     x = node.input(0)
     if node.has(2):
         if not node.input(2).is_constant:

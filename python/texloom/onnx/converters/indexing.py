@@ -16,7 +16,7 @@ from .registry import converts
 
 @converts("Gather")
 def gather(node: Node) -> Value:
-    """Parts that indices name along an axis."""
+    """Gather parts along an axis by index."""
     x, indices = node.input(0), node.input(1)
     axis = normal_axis(node, int(node.attributes.get("axis", 0)), x.rank)
     shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
@@ -34,7 +34,7 @@ def _check_extents(node: Node, x: Value, axes: Sequence[int]) -> None:
 
 
 def _check_inside(node: Node, indices: Value, extents: Sequence[Any]) -> None:
-    """Refuse constant indices outside of extents that are known; there is one in turn for each."""
+    """Refuse constant indices outside of known extents; indices are tuples, one for each extent."""
     if indices.array is None or not extents:
         return
     for extent, named in zip(extents, indices.array.reshape(-1, len(extents)).T, strict=True):
@@ -47,7 +47,7 @@ def _check_inside(node: Node, indices: Value, extents: Sequence[Any]) -> None:
 
 @converts("GatherElements")
 def gather_elements(node: Node) -> Value:
-    """Elements whose index is given along one axis."""
+    """Gather elements by their index along one axis."""
     x, indices = node.input(0), node.input(1)
     axis = normal_axis(node, int(node.attributes.get("axis", 0)), x.rank)
     if 0 in indices.shape:
@@ -59,7 +59,7 @@ def gather_elements(node: Node) -> Value:
 
 
 def _check_smaller(node: Node, x: Value, indices: Value, axis: int) -> None:
-    """Refuse indices that are larger than the tensor along other axes."""
+    """Refuse indices whose shape exceeds the tensor's along the other axes."""
     if indices.rank != x.rank or any(
         n > m for a, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True)) if a != axis
     ):
@@ -68,7 +68,7 @@ def _check_smaller(node: Node, x: Value, indices: Value, axis: int) -> None:
 
 @converts("GatherND")
 def gather_nd(node: Node) -> Value:
-    """Parts that tuples of indices name."""
+    """Gather parts by tuples of indices."""
     x, indices = node.input(0), node.input(1)
     batch = int(node.attributes.get("batch_dims", 0))
     named = indices.shape[-1]
@@ -83,7 +83,7 @@ def gather_nd(node: Node) -> Value:
 
 
 def _reduction(node: Node) -> Combination | None:
-    """Return how updates are combined; None if they replace."""
+    """Return the combination of updates with elements; None if updates replace elements."""
     reduction = node.attributes.get("reduction", "none")
     if reduction not in ("none", "add", "mul", "max", "min"):
         node.refuse(f"it has no reduction {reduction!r}")
@@ -92,7 +92,7 @@ def _reduction(node: Node) -> Combination | None:
 
 @converts("Scatter", "ScatterElements")
 def scatter_elements(node: Node) -> Value:
-    """Elements whose index is given along one axis are updated."""
+    """Update elements by their index along one axis."""
     x, indices, updates = node.input(0), node.input(1), node.input(2)
     axis = normal_axis(node, int(node.attributes.get("axis", 0)), x.rank)
     combination = _reduction(node)
@@ -113,7 +113,7 @@ def scatter_elements(node: Node) -> Value:
 
 
 def _last_update(indices: np.ndarray, axis: int, shape: Sequence[int]) -> np.ndarray:
-    """Return what :func:`texloom.ops.indexing.last_update` computes."""
+    """Compute :func:`texloom.ops.indexing.last_update` for constant indices."""
     last = np.full(shape, -1, "int32")
     index = list(np.indices(indices.shape))
     order = index[axis].copy()
@@ -125,7 +125,7 @@ def _last_update(indices: np.ndarray, axis: int, shape: Sequence[int]) -> np.nda
 
 @converts("ScatterND")
 def scatter_nd(node: Node) -> Value:
-    """Parts that tuples of indices name are updated."""
+    """Update parts by tuples of indices."""
     x, indices, updates = node.input(0), node.input(1), node.input(2)
     named = indices.shape[-1]
     combination = _reduction(node)
@@ -148,7 +148,7 @@ def scatter_nd(node: Node) -> Value:
 
 
 def _last_update_nd(indices: np.ndarray, shape: Sequence[int]) -> np.ndarray:
-    """Return what :func:`texloom.ops.indexing.last_update_nd` computes."""
+    """Compute :func:`texloom.ops.indexing.last_update_nd` for constant indices."""
     named = np.array(shape[: indices.shape[-1]])
     tuples = indices.reshape(-1, len(named))
     tuples = np.where(tuples < 0, tuples + named, tuples)
@@ -161,7 +161,7 @@ def _last_update_nd(indices: np.ndarray, shape: Sequence[int]) -> np.ndarray:
 
 @converts("OneHot")
 def one_hot(node: Node) -> Value:
-    """Vectors that differ in one element."""
+    """Make one-hot vectors."""
     indices, values = node.input(0), node.input(2)
     depth = node.ints(1)[0]
     axis = normal_axis(node, int(node.attributes.get("axis", -1)), indices.rank + 1)
@@ -175,7 +175,7 @@ def one_hot(node: Node) -> Value:
 
 @converts("ReverseSequence")
 def reverse_sequence(node: Node) -> Value:
-    """The first elements of each sequence, reversed."""
+    """Reverse the first elements of each sequence."""
     x, lengths = node.input(0), node.input(1)
     batch, time = (
         normal_axis(node, int(node.attributes.get(name, default)), x.rank)

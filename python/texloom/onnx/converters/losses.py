@@ -14,7 +14,7 @@ _LOSSES = {
 
 @converts(*_LOSSES)
 def loss(node: Node) -> list[Value]:
-    """The negative logarithms of the probabilities of the targets, weighted by class."""
+    """Convert a loss: the negative log probabilities of the targets, weighted by class."""
     x, target = node.input(0), node.input(1)
     if x.rank < 2 or target.shape != (x.shape[0], *x.shape[2:]):
         node.refuse(f"targets of the shape {target.shape} do not fit scores of {x.shape}")

@@ -28,7 +28,7 @@ from .registry import converts
 
 
 def _reshaped(node: Node, x: Value, shape: Sequence[int]) -> Value:
-    """Emit a copy with another shape; a tensor that has it already is not copied."""
+    """Emit a reshape; return the tensor itself if it has the shape already."""
     if x.shape == tuple(shape):
         return x
     if x.array is not None:
@@ -38,7 +38,7 @@ def _reshaped(node: Node, x: Value, shape: Sequence[int]) -> Value:
 
 @converts("Reshape")
 def reshape(node: Node) -> Value:
-    """A shape where 0 stands for the input's extent, and -1 for what is left."""
+    """Reshape: 0 stands for the extent of the input, -1 for the extent that remains."""
     x, asked = node.input(0), node.ints(1)
     shape = list(asked)
     if not node.attributes.get("allowzero", 0):
@@ -58,7 +58,7 @@ def reshape(node: Node) -> Value:
 
 @converts("Flatten")
 def flatten(node: Node) -> Value:
-    """A matrix whose rows are the axes before one."""
+    """Flatten to a matrix whose rows combine the axes before the given one."""
     x = node.input(0)
     axis = int(node.attributes.get("axis", 1))
     if not -x.rank <= axis <= x.rank:
@@ -69,7 +69,7 @@ def flatten(node: Node) -> Value:
 
 @converts("Squeeze")
 def squeeze(node: Node) -> Value:
-    """Without axes of extent 1."""
+    """Remove axes of extent 1."""
     x = node.input(0)
     axes = node.ints_or("axes", 1)
     if axes is None:
@@ -84,7 +84,7 @@ def squeeze(node: Node) -> Value:
 
 @converts("Unsqueeze")
 def unsqueeze(node: Node) -> Value:
-    """With new axes of extent 1."""
+    """Insert axes of extent 1."""
     x = node.input(0)
     asked = node.ints_or("axes", 1, [])
     axes = normal_axes(node, asked, x.rank + len(asked))
@@ -95,7 +95,7 @@ def unsqueeze(node: Node) -> Value:
 
 @converts("Transpose")
 def transpose(node: Node) -> Value:
-    """Another order of axes."""
+    """Permute the axes."""
     x = node.input(0)
     axes = node.attributes.get("perm", list(range(x.rank))[::-1])
     if sorted(axes) != list(range(x.rank)):
@@ -107,7 +107,7 @@ def transpose(node: Node) -> Value:
 
 @converts("DepthToSpace")
 def depth_to_space(node: Node) -> Value:
-    """Channels into blocks of pixels."""
+    """Move channels into blocks of pixels."""
     x, block = node.input(0), int(node.attributes["blocksize"])
     if x.rank != 4 or x.shape[1] % (block * block):
         node.refuse(f"the shape {x.shape} has no blocks of {block} x {block} in its channels")
@@ -118,7 +118,7 @@ def depth_to_space(node: Node) -> Value:
 
 @converts("SpaceToDepth")
 def space_to_depth(node: Node) -> Value:
-    """Blocks of pixels into channels."""
+    """Move blocks of pixels into channels."""
     x, block = node.input(0), int(node.attributes["blocksize"])
     if x.rank != 4 or x.shape[2] % block or x.shape[3] % block:
         node.refuse(f"the shape {x.shape} has no whole blocks of {block} x {block}")
@@ -127,14 +127,14 @@ def space_to_depth(node: Node) -> Value:
 
 @converts("Concat")
 def concat(node: Node) -> Value:
-    """Tensors joined along an axis; those without elements add nothing."""
+    """Concatenate tensors along an axis; tensors without elements are left out."""
     parts = [node.input(i) for i in range(len(node.inputs))]
     axis = normal_axis(node, int(node.attributes["axis"]), parts[0].rank)
     return concatenated(node, parts, axis)
 
 
 def concatenated(node: Node, parts: Sequence[Value], axis: int) -> Value:
-    """Emit the concatenation of one tensor or several."""
+    """Emit the concatenation of one or several tensors."""
     alike = len({(each.dtype, each.rank) for each in parts}) == 1
     if not alike or not all(
         agree(extent, parts[0].shape[i])
@@ -159,7 +159,7 @@ def empty_like(parts: Sequence[Value], axis: int) -> Value:
 
 
 def split_sizes(node: Node, extent: int, parts: int, sizes: Sequence[int] | None) -> list[int]:
-    """Return the extents of the parts of an axis: those given, or equal ones."""
+    """Return the extents of the parts of an axis: the given sizes, or equal parts."""
     if sizes is None:
         size = -(-extent // parts)
         return [max(min(size, extent - i * size), 0) for i in range(parts)]
@@ -170,7 +170,7 @@ def split_sizes(node: Node, extent: int, parts: int, sizes: Sequence[int] | None
 
 @converts("Split")
 def split(node: Node) -> list[Value]:
-    """Parts along an axis."""
+    """Split along an axis."""
     x = node.input(0)
     axis = normal_axis(node, int(node.attributes.get("axis", 0)), x.rank)
     number = int(node.attributes.get("num_outputs", len(node.outputs)))
@@ -201,7 +201,7 @@ def parts_of(node: Node, x: Value, axis: int, sizes: Sequence[int]) -> list[Valu
 
 @converts("Expand")
 def expand(node: Node) -> Value:
-    """Broadcast to a shape, which may be that of less than the input."""
+    """Broadcast to a shape, in which an extent may be 1 where the input's is larger."""
     x, asked = node.input(0), node.ints(1)
     try:
         shape = broadcast_shape(x.shape, asked)
@@ -219,7 +219,7 @@ def expand(node: Node) -> Value:
 
 @converts("Tile")
 def tile(node: Node) -> Value:
-    """Repeated along each axis."""
+    """Repeat along each axis."""
     x, repeats = node.input(0), node.ints(1)
     if len(repeats) != x.rank or any(isinstance(e, int) and e < 0 for e in repeats):
         node.refuse(f"a tensor of shape {x.shape} is not repeated {repeats} times")
@@ -234,7 +234,7 @@ def tile(node: Node) -> Value:
 
 @converts("Pad")
 def pad(node: Node) -> Value:
-    """Elements added around a tensor; negative numbers remove some."""
+    """Pad a tensor; negative pads remove elements."""
     x = node.input(0)
     pads = node.ints_or("pads", 1, [])
     mode = node.attributes.get("mode", "constant")
@@ -283,7 +283,7 @@ def padded(
 
 @converts("CenterCropPad")
 def center_crop_pad(node: Node) -> Value:
-    """Cropped or padded with zeros around the center, to a shape."""
+    """Crop or pad with zeros around the center, to a shape."""
     x, extents = node.input(0), node.ints(1)
     given = node.attributes.get("axes")
     axes = list(range(x.rank)) if given is None else normal_axes(node, given, x.rank)
@@ -299,7 +299,7 @@ def center_crop_pad(node: Node) -> Value:
 
 @converts("Slice")
 def slice_(node: Node) -> Value:
-    """Elements in steps, which may be negative, along some axes."""
+    """Slice along some axes, in steps that may be negative."""
     x = node.input(0)
     starts, ends = node.ints_or("starts", 1, []), node.ints_or("ends", 2, [])
     axes = normal_axes(node, node.ints_or("axes", 3, range(len(starts))), x.rank)
@@ -328,7 +328,7 @@ def slice_(node: Node) -> Value:
 def _open_slice(
     node: Node, x: Value, axes: Sequence[int], parts: Iterable[tuple[Any, Any, int]]
 ) -> Value:
-    """Emit a slice some of whose numbers only a run says: it has at least one element."""
+    """Emit a slice with open extents or bounds; it has at least one element."""
     first: list[Any] = [0] * x.rank
     every, shape = [1] * x.rank, list(x.shape)
     for axis, (start, end, step) in zip(axes, parts, strict=True):
@@ -350,9 +350,10 @@ def _open_slice(
 
 
 def _place(node: Node, number: Any, extent: Any, most: Any, least: int) -> Extent:
-    """Return where a slice starts or ends: `least` to `most`, counted from the end if negative.
+    """Return where a slice starts or ends, clamped to `least` and `most`.
 
-    Of a number that only a run says it has to hold that it is not negative.
+    A negative constant counts from the end. A number that is known only at a run must not be
+    negative.
     """
     if isinstance(number, int) and number < 0:
         number = least if number <= -LARGEST else plain(extent + number)
@@ -371,7 +372,7 @@ def _place(node: Node, number: Any, extent: Any, most: Any, least: int) -> Exten
 
 
 def _taken(start: int, end: int, step: int, extent: int) -> range:
-    """Return the positions of a slice; unlike Python's, a start before the first element is it."""
+    """Return the positions of a slice; a start before the first element becomes the first."""
     start += extent if start < 0 else 0
     end += extent if end < 0 else 0
     if step < 0:
@@ -381,7 +382,7 @@ def _taken(start: int, end: int, step: int, extent: int) -> range:
 
 @converts("Trilu")
 def trilu(node: Node) -> Value:
-    """The upper or lower triangle of matrices."""
+    """Keep the upper or lower triangle of matrices."""
     x = node.input(0)
     if x.rank < 2:
         node.refuse(f"the shape {x.shape} has no matrices")

@@ -18,14 +18,14 @@ _STASHED = {1: "float32", 11: "float64", 16: "bfloat16", 10: "float16"}
 
 @converts(*_SOFTMAX)
 def softmax(node: Node) -> Value:
-    """Over one axis; before version 13 over all axes from the given one on."""
+    """Convert a softmax over one axis; before version 13, over all axes from the given one on."""
     data = node.input(0)
     axes = softmax_axes(node, data.rank)
     return node.emit(node.op.lower(), _SOFTMAX[node.op], [data], axes=axes)
 
 
 def softmax_axes(node: Node, rank: int) -> tuple[int, ...]:
-    """Return the axes over which a node sums."""
+    """Return the axes over which a softmax sums."""
     is_old = node.version < 13
     (axis,) = checked_axes(node, [node.attributes.get("axis", 1 if is_old else -1)], rank)
     return tuple(range(axis, rank)) if is_old else (axis,)
@@ -33,7 +33,7 @@ def softmax_axes(node: Node, rank: int) -> tuple[int, ...]:
 
 @converts("BatchNormalization")
 def batch_normalization(node: Node) -> list[Value]:
-    """By given means and variances, or by those of the data where the node trains."""
+    """Normalize by given means and variances or, in training mode, by those of the data."""
     x, scale, bias, mean, variance = (node.input(i) for i in range(5))
     expected = x.shape[1:] if not node.attributes.get("spatial", 1) else x.shape[1:2] or (1,)
     for each in (scale, bias, mean, variance):
@@ -72,7 +72,7 @@ def batch_normalization(node: Node) -> list[Value]:
 
 @converts("InstanceNormalization")
 def instance_normalization(node: Node) -> Value:
-    """Each channel of each example."""
+    """Normalize each channel of each example."""
     x, scale, bias = (node.input(i) for i in range(3))
     _check_channels(node, x, [scale, bias], [x.shape[1]])
     epsilon = node.attributes.get("epsilon", 1e-5)
@@ -82,7 +82,7 @@ def instance_normalization(node: Node) -> Value:
 
 @converts("GroupNormalization")
 def group_normalization(node: Node) -> Value:
-    """Groups of channels of each example; before version 21, parameters belong to groups."""
+    """Normalize groups of channels; before version 21, each group has its parameters."""
     x, scale, bias = (node.input(i) for i in range(3))
     groups = node.attributes["num_groups"]
     if groups < 1 or x.shape[1] % groups:
@@ -105,7 +105,7 @@ def _check_channels(node: Node, x: Value, parameters: list[Value], shape: list[i
 
 @converts("LayerNormalization")
 def layer_normalization(node: Node) -> list[Value]:
-    """Over the axes from one on."""
+    """Normalize over all axes from the given one on."""
     x, scale = node.input(0), node.input(1)
     (axis,) = checked_axes(node, [node.attributes.get("axis", -1)], x.rank)
     inputs = [x, scale, *([node.input(2)] if node.has(2) else [])]
@@ -125,7 +125,7 @@ def layer_normalization(node: Node) -> list[Value]:
 
 @converts("RMSNormalization")
 def rms_normalization(node: Node) -> Value:
-    """By the root of the mean square over the axes from one on."""
+    """Normalize by the root mean square over all axes from the given one on."""
     x, scale = node.input(0), node.input(1)
     (axis,) = checked_axes(node, [node.attributes.get("axis", -1)], x.rank)
     _check_broadcast(node, x, [scale])
@@ -150,7 +150,7 @@ def _check_broadcast(node: Node, x: Value, parameters: list[Value]) -> None:
 
 @converts("MeanVarianceNormalization")
 def mean_variance_normalization(node: Node) -> Value:
-    """By mean and variance over axes."""
+    """Normalize by mean and variance over the given axes."""
     x = node.input(0)
     axes = checked_axes(node, node.attributes.get("axes", (0, 2, 3)), x.rank)
     op = normalization.mean_variance_normalization
@@ -159,7 +159,7 @@ def mean_variance_normalization(node: Node) -> Value:
 
 @converts("LpNormalization")
 def lp_normalization(node: Node) -> Value:
-    """By the norm along an axis."""
+    """Normalize by the norm along an axis."""
     x = node.input(0)
     (axis,) = checked_axes(node, [node.attributes.get("axis", -1)], x.rank)
     p = node.attributes.get("p", 2)
@@ -170,7 +170,7 @@ def lp_normalization(node: Node) -> Value:
 
 @converts("LRN")
 def local_response_normalization(node: Node) -> Value:
-    """By the squares of neighboring channels."""
+    """Normalize by the squares of neighboring channels."""
     x = node.input(0)
     if x.rank < 2:
         node.refuse("its input has no channels")

@@ -26,7 +26,7 @@ def _windows(node: Node) -> dict[str, Any]:
 
 @converts("MaxPool")
 def max_pool(node: Node) -> list[Value]:
-    """Maxima of windows; the second output has their indices."""
+    """Convert max pooling; the second output has the indices of the maxima."""
     windows = _windows(node)
     if not node.wants(1):
         return [node.emit("max_pool", pooling.max_pool, [node.input(0)], **windows)]
@@ -42,7 +42,7 @@ def max_pool(node: Node) -> list[Value]:
 
 @converts("AveragePool")
 def average_pool(node: Node) -> Value:
-    """Means of windows."""
+    """Convert average pooling."""
     counts_pads = bool(node.attributes.get("count_include_pad", 0))
     return node.emit(
         "average_pool",
@@ -55,14 +55,14 @@ def average_pool(node: Node) -> Value:
 
 @converts("LpPool")
 def lp_pool(node: Node) -> Value:
-    """Norms of windows."""
+    """Convert pooling by a norm."""
     p = node.attributes.get("p", 2)
     return node.emit("lp_pool", pooling.lp_pool, [node.input(0)], p=p, **_windows(node))
 
 
 @converts("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
 def whole(node: Node) -> Value:
-    """Pooling with one window, which is the whole of a channel."""
+    """Convert global pooling: one window covers a whole channel."""
     data = node.input(0)
     if data.rank < 3:
         node.refuse(f"its input has the rank {data.rank}, so it has no spatial axes")
@@ -80,7 +80,7 @@ def whole(node: Node) -> Value:
 
 @converts("MaxUnpool")
 def max_unpool(node: Node) -> Value:
-    """Elements put back to where maxima were."""
+    """Put elements back where the maxima were."""
     data, indices = node.input(0), node.input(1)
     kernel = node.attributes["kernel_shape"]
     rank = len(kernel)

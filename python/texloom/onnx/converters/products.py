@@ -11,7 +11,7 @@ from .registry import converts
 
 @converts("MatMul")
 def matmul(node: Node) -> Value:
-    """A product of matrices or vectors; of weights by a softmax, attention."""
+    """Multiply matrices or vectors; a product of softmax weights becomes attention."""
     attended = attention_of(node, node.input(0), node.input(1)) if node.fuses_attention else None
     if attended is not None:
         return attended
@@ -20,7 +20,7 @@ def matmul(node: Node) -> Value:
 
 @converts("Gemm")
 def gemm(node: Node) -> Value:
-    """A product of two matrices, scaled, plus a matrix."""
+    """Multiply two matrices, scale the product, and add a scaled matrix."""
     inputs = [node.input(i) for i in range(3) if node.has(i)]
     factors = [node.attributes.get(name, 1.0) for name in ("alpha", "beta")]
     if "int" in inputs[0].dtype and not all(float(each).is_integer() for each in factors):
@@ -38,7 +38,7 @@ def gemm(node: Node) -> Value:
 
 @converts("MatMulInteger")
 def matmul_integer(node: Node) -> Value:
-    """A product of matrices of 8-bit integers with 32-bit sums."""
+    """Multiply matrices of 8-bit integers with 32-bit sums."""
     zeros = [node.input(i) if node.has(i) else node.constant([0], "int32") for i in (2, 3)]
     inputs = [node.input(0), node.input(1), *zeros]
     return node.emit("matmul_integer", products.matmul_integer, inputs)
@@ -46,14 +46,14 @@ def matmul_integer(node: Node) -> Value:
 
 @converts("QLinearMatMul")
 def qlinear_matmul(node: Node) -> Value:
-    """A product of quantized matrices."""
+    """Multiply quantized matrices."""
     inputs = [node.input(i) for i in range(8)]
     return node.emit("qlinear_matmul", products.matmul_requantized, inputs)
 
 
 @converts("Einsum")
 def einsum(node: Node) -> Value:
-    """A sum of products in Einstein's notation."""
+    """Convert a sum of products in Einstein's notation."""
     inputs = [node.input(i) for i in range(len(node.inputs))]
     equation = node.attributes["equation"]
     try:
@@ -65,7 +65,7 @@ def einsum(node: Node) -> Value:
 
 @converts("Det")
 def det(node: Node) -> Value:
-    """Determinants of square matrices."""
+    """Compute the determinants of square matrices."""
     data = node.input(0)
     if data.rank < 2 or data.shape[-1] != data.shape[-2]:
         node.refuse(f"its input of the shape {data.shape} is no square matrix")

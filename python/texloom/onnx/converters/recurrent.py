@@ -27,7 +27,7 @@ _DIRECTIONS = {"forward": 1, "reverse": 1, "bidirectional": 2}
 
 @converts(*_LAYERS)
 def layer(node: Node) -> list[Value]:
-    """All steps of a layer, in one direction or both."""
+    """Convert all steps of a recurrent layer, in one or both directions."""
     given = {name: node.input(i) for i, name in enumerate(_INPUTS[node.op]) if node.has(i)}
     direction = node.attributes.get("direction", "forward")
     if direction not in _DIRECTIONS:
@@ -54,7 +54,7 @@ def _layer(
     options: dict[str, Any],
     **attributes: Any,
 ) -> tuple[Tensor, ...]:
-    """Build a layer of inputs by name."""
+    """Build a layer from its inputs by name."""
     given: dict[str, Any] = dict(zip(names, tensors, strict=True))
     shared = ("x", "weight", "recurrence", "bias", "lengths")
     steps = recurrent.Steps(**{name: given.pop(name, None) for name in shared}, **attributes)

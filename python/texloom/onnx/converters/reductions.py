@@ -28,7 +28,7 @@ _PLACE = {"ArgMax": reductions.argmax, "ArgMin": reductions.argmin}
 
 @converts(*_REDUCE)
 def reduce(node: Node) -> Value:
-    """Reduce over axes, which are an attribute in older versions; without axes, over all."""
+    """Reduce over axes, an attribute in older versions; without axes, over all of them."""
     data = node.input(0)
     axes = node.ints_or("axes", 1)
     if not axes and node.attributes.get("noop_with_empty_axes", 0):
@@ -40,7 +40,7 @@ def reduce(node: Node) -> Value:
 
 @converts(*_PLACE)
 def place(node: Node) -> Value:
-    """The index of the greatest or least element along an axis."""
+    """Find the index of the greatest or least element along an axis."""
     data = node.input(0)
     (axis,) = checked_axes(node, [node.attributes.get("axis", 0)], data.rank)
     return node.emit(
@@ -55,7 +55,7 @@ def place(node: Node) -> Value:
 
 @converts("CumSum")
 def cumsum(node: Node) -> Value:
-    """Sums of the elements up to each one."""
+    """Compute cumulative sums along an axis."""
     data = node.input(0)
     (axis,) = checked_axes(node, node.ints(1), data.rank)
     return node.emit(
@@ -70,7 +70,7 @@ def cumsum(node: Node) -> Value:
 
 @converts("TopK")
 def top_k(node: Node) -> list[Value]:
-    """The k greatest or least elements, always in order, also if no order is asked for."""
+    """Find the k greatest or least elements; they are sorted even if no order is asked for."""
     data = node.input(0)
     (axis,) = checked_axes(node, [node.attributes.get("axis", -1)], data.rank)
     k = node.ints(1) if node.version >= 10 else [node.attributes["k"]]
@@ -84,7 +84,7 @@ def top_k(node: Node) -> list[Value]:
 
 
 def checked_axes(node: Node, axes: Iterable[int], rank: int) -> tuple[int, ...]:
-    """Return axes of an input of this rank, normalized; refuse others."""
+    """Return nonnegative axes of an input of this rank; refuse others."""
     try:
         return normalized(tuple(axes), rank)
     except ValueError as error:

@@ -18,9 +18,9 @@ from .registry import converts
 
 @converts("Resize")
 def resize(node: Node) -> Value:
-    """Axes made longer or shorter by interpolation."""
+    """Resize axes by interpolation."""
     x = node.input(0)
-    if node.version < 11:  # as ONNX Runtime does it, for the standard does not say how
+    if node.version < 11:  # as in ONNX Runtime; the standard leaves it open
         return _resized(node, x, _scaled(node, x, range(x.rank), node.known(1)), _older(node))
     sampling = _sampling(node)
     given = node.attributes.get("axes")
@@ -38,7 +38,7 @@ def resize(node: Node) -> Value:
 
 @converts("Upsample")
 def upsample(node: Node) -> Value:
-    """Axes made longer by factors."""
+    """Lengthen axes by factors."""
     x = node.input(0)
     scales = node.known(1) if node.has(1) else np.float32(node.attributes["scales"])
     axes = _scaled(node, x, range(x.rank), scales)
@@ -56,12 +56,12 @@ def _interpolation(node: Node) -> ops.Interpolation:
 
 
 def _older(node: Node) -> ops.Sampling:
-    """Return how Upsample and the first Resize sample."""
+    """Return the sampling of Upsample and of version 10 of Resize."""
     return ops.Sampling(_interpolation(node), transformation="asymmetric", rounding="by_scale")
 
 
 def _sampling(node: Node) -> ops.Sampling:
-    """Return how versions from 11 on sample."""
+    """Return the sampling of Resize from version 11 on."""
     get = node.attributes.get
     made = ops.Sampling(
         _interpolation(node),
@@ -103,7 +103,7 @@ def _axes(node: Node, x: Value, axes: Sequence[int]) -> dict[int, ops.Axis]:
 def _sized(
     node: Node, x: Value, axes: Sequence[int], sizes: Sequence[Extent]
 ) -> dict[int, ops.Axis]:
-    """Return the axes to be resized to sizes some of which are open."""
+    """Return the axes to be resized to sizes, some of which are open."""
     if node.attributes.get("keep_aspect_ratio_policy", "stretch") != "stretch":
         node.refuse("its keep_aspect_ratio_policy needs to know all extents")
     made = {}
@@ -173,7 +173,7 @@ _SAMPLES = (1, 2, 3, 5, 8, 13, 64)  # extents
 
 
 def _open(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Sampling) -> Value:
-    """Emit a tensor resized along axes some of which are open."""
+    """Emit a tensor resized along axes, some of which are open."""
     changed = {axis: each for axis, each in axes.items() if each.scale != 1}
     factors = [1] * x.rank
     for axis, each in changed.items():
@@ -209,7 +209,7 @@ def _open(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Samplin
 
 
 def _whole_factor(axis: ops.Axis, sampling: ops.Sampling) -> int:
-    """Return how often each element is repeated, whatever the extent; 0 if it is not that."""
+    """Return how often each element is repeated for every extent; 0 if that is not constant."""
     factor = int(axis.scale)
     if sampling.interpolation != "nearest" or factor != axis.scale:
         return 0
@@ -221,7 +221,7 @@ def _whole_factor(axis: ops.Axis, sampling: ops.Sampling) -> int:
 def _interpolated(
     node: Node, x: Value, changed: dict[int, ops.Table], sampling: ops.Sampling
 ) -> Value:
-    """Emit the tensor resized by tables, the axes first that make it smallest."""
+    """Emit the tensor resized by tables, axis by axis; axes that shrink it most come first."""
     if sampling.interpolation == "nearest":
         factors = [_factor(changed[a], n) if a in changed else 1 for a, n in enumerate(x.shape)]
         if all(factors):
@@ -237,7 +237,7 @@ def _interpolated(
 
 
 def _factor(table: ops.Table, extent: int) -> int:
-    """Return how often each element is repeated, or 0 if that differs."""
+    """Return how often each element is repeated, or 0 if elements differ in that."""
     factor, rest = divmod(len(table.positions), extent)
     repeated = np.repeat(np.arange(extent), max(factor, 1))
     is_repeated = rest == 0 and np.array_equal(table.positions[:, 0], repeated)

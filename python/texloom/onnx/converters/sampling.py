@@ -1,4 +1,4 @@
-"""Images sampled at positions that data gives, and blocks put together to images."""
+"""Samples images at positions given by data, and assembles images from blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .registry import converts
 
 @converts("GridSample")
 def grid_sample(node: Node) -> Value:
-    """Images at positions of a grid."""
+    """Sample images at the positions of a grid."""
     x, grid = node.input(0), node.input(1)
     if x.rank < 3 or grid.rank != x.rank or grid.shape[-1] != x.rank - 2:
         node.refuse(f"a grid of shape {grid.shape} is for no image of shape {x.shape}")
@@ -37,7 +37,7 @@ def grid_sample(node: Node) -> Value:
 
 @converts("AffineGrid")
 def affine_grid(node: Node) -> Value:
-    """The grid of an affine transformation."""
+    """Compute the grid of an affine transformation."""
     theta, size = node.input(0), node.ints(1)[2:]
     if theta.shape[1:] != (len(size), len(size) + 1):
         node.refuse(f"matrices of shape {theta.shape} are for no image of {len(size)} axes")
@@ -51,7 +51,7 @@ def affine_grid(node: Node) -> Value:
 
 @converts("RoiAlign")
 def roi_align(node: Node) -> Value:
-    """Regions, sampled by linear interpolation."""
+    """Sample regions by linear interpolation."""
     x, rois, images = node.input(0), node.input(1), node.input(2)
     get = node.attributes.get
     size = (int(get("output_height", 1)), int(get("output_width", 1)))
@@ -75,7 +75,7 @@ def roi_align(node: Node) -> Value:
 
 
 def _samples(rois: Any, scale: float, half_pixel: bool, size: tuple[int, int]) -> Any:
-    """Return how many samples the bins of each region have, down and across."""
+    """Return the number of samples of each region's bins along rows and columns."""
     corners = rois.astype(np.float32) * np.float32(scale) - np.float32(0.5 * half_pixel)
     lengths = (corners[:, 2:] - corners[:, :2])[:, ::-1]
     if not half_pixel:
@@ -85,7 +85,7 @@ def _samples(rois: Any, scale: float, half_pixel: bool, size: tuple[int, int]) -
 
 @converts("MaxRoiPool")
 def max_roi_pool(node: Node) -> Value:
-    """The largest elements of regions."""
+    """Find the largest elements of regions."""
     x, rois = node.input(0), node.input(1)
     height, width = node.attributes["pooled_shape"]
     shape = (rois.shape[0], x.shape[1], height, width)
@@ -98,7 +98,7 @@ def max_roi_pool(node: Node) -> Value:
 
 @converts("Col2Im")
 def col2im(node: Node) -> Value:
-    """Blocks added up where they lie in an image."""
+    """Add up overlapping blocks to an image."""
     x, image, block = node.input(0), node.ints(1), node.ints(2)
     axes = len(image)
     strides = node.attributes.get("strides", [1] * axes)

@@ -1,7 +1,7 @@
 """Sequences and optional values, which exist only while a model is imported.
 
-Positions in sequences have to be known: then a sequence is a list of values, and none of these
-operators computes anything, but for those that join and divide tensors.
+Positions in sequences must be constants. A sequence is then a list of values, and only operators
+that join or split tensors compute anything.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _items(node: Node, index: int = 0) -> tuple[Value, ...]:
 
 
 def _position(node: Node, index: int, length: int, default: int) -> int:
-    """Return a position in a sequence, from the first one on; `length` is how many there are."""
+    """Return a nonnegative position in a sequence of `length` values."""
     position = node.ints(index)[0] if node.has(index) else default
     if not -length <= position < length:
         node.refuse(f"the position {position} is not in a sequence of {length}")
@@ -33,33 +33,33 @@ def _position(node: Node, index: int, length: int, default: int) -> int:
 
 @converts("SequenceConstruct")
 def construct(node: Node) -> Value:
-    """A sequence of the inputs."""
+    """Make a sequence of the inputs."""
     items = [node.input(index) for index in range(len(node.inputs))]
     return sequence(items, items[0].dtype)
 
 
 @converts("SequenceEmpty")
 def empty_sequence(node: Node) -> Value:
-    """A sequence of nothing."""
+    """Make an empty sequence."""
     return sequence([], dtype_name(node.attributes.get("dtype", 1)))
 
 
 @converts("SequenceLength")
 def length(node: Node) -> Value:
-    """The number of values."""
+    """Return the number of values."""
     return node.constant(len(_items(node)), "int64")
 
 
 @converts("SequenceAt")
 def at(node: Node) -> Value:
-    """The value at a position."""
+    """Return the value at a position."""
     items = _items(node)
     return items[_position(node, 1, len(items), 0)]
 
 
 @converts("SequenceInsert")
 def insert(node: Node) -> Value:
-    """With one more value, before a position or at the end."""
+    """Insert a value before a position or at the end."""
     items, new = _items(node), node.input(1)
     position = node.ints(2)[0] if node.has(2) else len(items)
     if not -len(items) <= position <= len(items):
@@ -70,7 +70,7 @@ def insert(node: Node) -> Value:
 
 @converts("SequenceErase")
 def erase(node: Node) -> Value:
-    """Without the value at a position, or without the last one."""
+    """Remove the value at a position, or the last one."""
     items = _items(node)
     position = _position(node, 1, len(items), -1)
     return sequence([*items[:position], *items[position + 1 :]], node.value(0).dtype)
@@ -78,7 +78,7 @@ def erase(node: Node) -> Value:
 
 @converts("ConcatFromSequence")
 def concat_from_sequence(node: Node) -> Value:
-    """The values joined along an axis, or along a new one."""
+    """Concatenate the values along an axis, or along a new one."""
     items: Sequence[Value] = _items(node)
     if not items:
         node.refuse("its sequence is empty")
@@ -92,7 +92,7 @@ def concat_from_sequence(node: Node) -> Value:
 
 @converts("SplitToSequence")
 def split_to_sequence(node: Node) -> Value:
-    """Parts along an axis; without it, if parts of extent 1 are to lose it."""
+    """Split along an axis; without sizes, into parts of extent 1, without the axis if asked."""
     x = node.input(0)
     axis = normal_axis(node, int(node.attributes.get("axis", 0)), x.rank)
     extent = x.shape[axis]
@@ -115,7 +115,7 @@ def split_to_sequence(node: Node) -> Value:
 
 @converts("SequenceMap")
 def sequence_map(node: Node) -> list[Value]:
-    """Sequences of the outputs of a body, once for each value."""
+    """Convert the body once for each value; return sequences of its outputs."""
     steps = len(_items(node))
     inputs = [node.value(index) for index in range(len(node.inputs))]
     rows: list[list[Value]] = []
@@ -136,19 +136,19 @@ def sequence_map(node: Node) -> list[Value]:
 
 @converts("Optional")
 def optional(node: Node) -> Value:
-    """The input, or an absent value."""
+    """Return the input, or an absent value without one."""
     return node.value(0) if node.has(0) else ABSENT
 
 
 @converts("OptionalHasElement")
 def has_element(node: Node) -> Value:
-    """Whether a value is there."""
+    """Return whether a value is present."""
     return node.constant(node.has(0) and not node.value(0).is_absent, "bool")
 
 
 @converts("OptionalGetElement")
 def get_element(node: Node) -> Value:
-    """The value, which must be there."""
+    """Return the value, which must be present."""
     value = node.value(0)
     if value.is_absent:
         node.refuse("its input is absent")

@@ -1,4 +1,4 @@
-"""Shapes, and tensors that only shapes and plain numbers determine: all are constants."""
+"""Shapes, and tensors that depend only on shapes and plain numbers: all are constants."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .registry import converts
 
 @converts("Shape")
 def shape(node: Node) -> Value:
-    """The extents, or a part of them."""
+    """Return the extents, or a part of them."""
     x = node.input(0)
     part = slice(node.attributes.get("start", 0), node.attributes.get("end"))
     return _sizes(node, list(x.shape)[part])
@@ -41,7 +41,7 @@ def _sizes(node: Node, extents: Sequence[Extent]) -> Value:
 
 @converts("EyeLike")
 def eye_like(node: Node) -> Value:
-    """Ones on a diagonal."""
+    """Make a matrix with ones on a diagonal."""
     x = node.input(0)
     if x.rank != 2:
         node.refuse(f"the shape {x.shape} is not that of a matrix")
@@ -54,7 +54,7 @@ def eye_like(node: Node) -> Value:
 
 @converts("ConstantOfShape")
 def constant_of_shape(node: Node) -> Value:
-    """One value everywhere."""
+    """Make a tensor that is filled with one value."""
     value = np.asarray(node.attributes.get("value", np.zeros(1, np.float32)))
     shape = node.ints(0)
     if not are_known(shape):
@@ -67,7 +67,7 @@ def constant_of_shape(node: Node) -> Value:
 
 @converts("Range")
 def range_(node: Node) -> Value:
-    """Numbers from a start on, in steps, before a limit."""
+    """Make the numbers from a start on, in steps, up to a limit."""
     if any(node.input(index).sizes is not None for index in range(3)):
         return _open_range(node)
     start, limit, step = (node.known(index).reshape(-1)[0] for index in range(3))
@@ -79,7 +79,7 @@ def range_(node: Node) -> Value:
 
 
 def _open_range(node: Node) -> Value:
-    """Numbers from one on, before a limit, at least one of which only a run says."""
+    """Make a range whose start or limit is open."""
     start, limit, step = (node.ints(index)[0] for index in range(3))
     if step != 1:
         node.refuse("its input 1 depends on open extents, and its delta is not 1")

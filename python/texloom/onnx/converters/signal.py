@@ -12,7 +12,7 @@ from .registry import converts
 
 @converts("DFT")
 def dft(node: Node) -> Value:
-    """The discrete Fourier transform along an axis, which is an attribute in version 17."""
+    """Convert a DFT along an axis, which is an attribute in version 17 and an input later."""
     x = node.input(0)
     is_old = node.version < 20
     given = node.ints(2) if node.has(2) else [node.attributes.get("axis", 1) if is_old else -2]
@@ -32,7 +32,7 @@ def dft(node: Node) -> Value:
 
 @converts("STFT")
 def stft(node: Node) -> Value:
-    """Fourier transforms of frames, by default as long as the window."""
+    """Convert Fourier transforms of frames, which are by default as long as the window."""
     x = node.input(0)
     if x.rank != 3 or x.shape[2] not in (1, 2):
         node.refuse(f"its input has the shape {x.shape}, not [batch, length, 1 or 2]")

@@ -42,7 +42,7 @@ def window_attributes(node: Node, spatial: Sequence[int], kernel: Sequence[int])
 
 
 def shared_out(totals: Sequence[int], more_at_begin: bool) -> list[int]:
-    """Return pads before each axis, then those after each, of these sums."""
+    """Share out the total pads of each axis; return pads before all axes, then after all axes."""
     less = [total // 2 for total in totals]
     more = [total - half for total, half in zip(totals, less, strict=True)]
     return [*more, *less] if more_at_begin else [*less, *more]
