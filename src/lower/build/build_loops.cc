@@ -46,7 +46,7 @@ class Builder {
         bounds_(bounds),
         buffers_(buffers),
         links_(links_of(lowering.schedule)),
-        loops_(lowering.schedule, bounds, lowering.target, lowering.warnings) {}
+        loops_(lowering.schedule, bounds, lowering.warnings) {}
 
   // Builds the nests of all root stages in order.
   void build(Program& program) {

@@ -32,11 +32,11 @@ bool binds_threads(const Schedule& schedule) {
 
 }  // namespace
 
-LeafLoops::LeafLoops(const Schedule& schedule, const Bounds& bounds, const Target& target,
+LeafLoops::LeafLoops(const Schedule& schedule, const Bounds& bounds,
                      std::vector<Diagnostic>& warnings)
     : s_(schedule),
       bounds_(bounds),
-      keeps_parallel_(target.device_class == DeviceClass::Cpu && !binds_threads(schedule)),
+      keeps_parallel_(!binds_threads(schedule)),
       warnings_(warnings) {}
 
 Stmt LeafLoops::around(StageId id, const LeafLoop& loop, Stmt body) const {

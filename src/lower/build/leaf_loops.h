@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "ir/target/target.h"
 #include "schedule/attach.h"
 #include "schedule/bounds/bounds.h"
 #include "support/diagnostic.h"
@@ -13,9 +12,9 @@ namespace texloom::lower {
 class LeafLoops {
  public:
   // The arguments must outlive this object; `warnings` gets a warning for each loop that stays
-  // serial although it is annotated as parallel: on a GPU, or if the schedule binds threads.
+  // serial although it is annotated as parallel, since the schedule binds threads.
   LeafLoops(const schedule::Schedule& schedule, const schedule::Bounds& bounds,
-            const ir::Target& target, std::vector<Diagnostic>& warnings);
+            std::vector<Diagnostic>& warnings);
 
   // Puts the loop around the body, unless a loop around the stage already runs over the same
   // virtual threads. Fails with ThreadExtentMismatch if that loop has another extent.
