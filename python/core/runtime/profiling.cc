@@ -9,7 +9,7 @@
 
 #include "core/handles.h"
 #include "core/runtime/open_devices.h"
-#include "runtime/drivers/metal/api/capture.h"
+#include "runtime/drivers/all/drivers.h"
 #include "runtime/hal/profile.h"
 
 namespace texloom::python {
@@ -58,28 +58,25 @@ SharedProfile start_profile() {
   return profile;
 }
 
-// Only builds with the Metal driver have Metal devices.
-#if TEXLOOM_HAS_METAL
-void check_metal_capture(size_t ordinal, const std::string& path) {
-  throw_if_error(hal::metal::check_capture(ordinal, path));
+const hal::Capture& capture_of(const std::string& driver) {
+  const hal::Capture* capture = hal::capture_of(driver);
+  if (capture == nullptr)
+    throw_if_error(make_error(StatusCode::Unavailable,
+                              "there is no {} driver in this build that "
+                              "makes captures",
+                              driver));
+  return *capture;
 }
 
-void start_metal_capture(size_t ordinal, const std::string& path) {
-  throw_if_error(hal::metal::start_capture(ordinal, path));
+void check_capture(const PyDevice& device, const std::string& path) {
+  throw_if_error(capture_of(device.driver).check(device.ordinal, path));
 }
 
-void stop_metal_capture() { hal::metal::stop_capture(); }
-#else
-void check_metal_capture(size_t /*ordinal*/, const std::string& /*path*/) {
-  throw_if_error(make_error(StatusCode::Unavailable, "there is no Metal driver in this build"));
+void start_capture(const PyDevice& device, const std::string& path) {
+  throw_if_error(capture_of(device.driver).start(device.ordinal, path));
 }
 
-void start_metal_capture(size_t ordinal, const std::string& path) {
-  check_metal_capture(ordinal, path);
-}
-
-void stop_metal_capture() {}
-#endif
+void stop_capture(const PyDevice& device) { capture_of(device.driver).stop(); }
 
 }  // namespace
 
@@ -95,11 +92,11 @@ void bind_profiling(py::module_& m) {
            "in the queue, bytes.");
   m.def("start_profile", &start_profile,
         "A profile of all devices that are opened from now on; None if one is already open.");
-  m.def("check_metal_capture", check_metal_capture, py::arg("ordinal"), py::arg("path"),
-        "Fails as start_metal_capture() would, as far as that is known before.");
-  m.def("start_metal_capture", start_metal_capture, py::arg("ordinal"), py::arg("path"),
-        "Begins to capture a Metal device's work for Xcode, in a new document *.gputrace.");
-  m.def("stop_metal_capture", stop_metal_capture, "Ends the capture.");
+  m.def("check_capture", check_capture, py::arg("device"), py::arg("path"),
+        "Fails as start_capture() would, as far as that is known before.");
+  m.def("start_capture", start_capture, py::arg("device"), py::arg("path"),
+        "Begins to capture a device's work, for Metal in a new document *.gputrace.");
+  m.def("stop_capture", stop_capture, py::arg("device"), "Ends the capture.");
   m.def("finish_devices", &wait_for_open_devices, "Waits for all devices; Ctrl-C ends the wait.");
 }
 

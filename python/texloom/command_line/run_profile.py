@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 from .. import _core
+from .._core import Device
 from ..device_kinds import present
 from ..errors import refuse
 from ..trace import rows_of, table_of
@@ -45,13 +46,13 @@ class RunProfile:
         """Check the options and begin to profile, before devices are opened."""
         self._file: Path | None = options.profile_file
         self._profile: _core.Profile | None = None
-        self._captured: int | None = None  # the number of the Metal device
+        self._captured: Device | None = None  # of Metal
         if options.profile is None and self._file is None:
             return
         if self._file is not None and self._file.suffix == _CAPTURE:
             choose_device(options)
             self._captured = _metal_device(options.device, self._file)
-            _core.check_metal_capture(self._captured, os.fsencode(self._file))
+            _core.check_capture(self._captured, os.fsencode(self._file))
         elif self._file is not None and self._file.suffix != _TRACE:
             refuse(
                 "BadOption",
@@ -65,7 +66,7 @@ class RunProfile:
 
     def __enter__(self) -> RunProfile:
         if self._captured is not None:
-            _core.start_metal_capture(self._captured, os.fsencode(self._file))
+            _core.start_capture(self._captured, os.fsencode(self._file))
         if self._profile is not None:
             _core.finish_devices()
             self._profile.clear()  # of what compiling has measured
@@ -84,13 +85,13 @@ class RunProfile:
                 _core.finish_devices()
         finally:
             if self._captured is not None:
-                _core.stop_metal_capture()
+                _core.stop_capture(self._captured)
                 print(f"profile: {self._file}", file=sys.stderr)
         if self._profile is not None:
             _write(self._profile, self._file, failed=error is not None)
 
 
-def _metal_device(name: str, file: Path) -> int:
+def _metal_device(name: str, file: Path) -> Device:
     device = present(name)
     if device.driver != "metal":
         refuse(
@@ -98,7 +99,7 @@ def _metal_device(name: str, file: Path) -> int:
             f"{file} would be a capture for Xcode, which Metal makes, but the device is {device}",
             f"name a Metal device, such as --device metal:0, or a file that ends in {_TRACE}",
         )
-    return device.device_id
+    return device
 
 
 def _write(profile: _core.Profile, file: Path | None, *, failed: bool) -> None:

@@ -1,8 +1,10 @@
 #include "runtime/drivers/all/drivers.h"
 
 #include <array>
+#include <optional>
 
 #include "runtime/drivers/host/driver.h"
+#include "runtime/drivers/metal/api/capture.h"
 #include "runtime/drivers/metal/driver.h"
 #include "runtime/drivers/null/driver.h"
 #include "runtime/drivers/opencl/driver.h"
@@ -15,6 +17,7 @@ using Made = Result<std::shared_ptr<Driver>>;
 struct Row {
   const char* name;
   Made (*create)(const DriversOptions& options);
+  std::optional<Capture> capture = {};
 };
 
 constexpr std::array kDrivers = {
@@ -26,7 +29,8 @@ constexpr std::array kDrivers = {
     Row{"metal",
         [](const DriversOptions& options) {
           return metal::create_driver({.binary_cache = options.binary_cache()});
-        }},
+        },
+        Capture{metal::check_capture, metal::start_capture, metal::stop_capture}},
 #endif
     Row{"host",
         [](const DriversOptions& options) {
@@ -41,6 +45,13 @@ Status add_drivers(DriverRegistry& registry, const DriversOptions& options) {
   for (const Row& row : kDrivers)
     TL_RETURN_IF_ERROR(registry.add(row.name, [row, options] { return row.create(options); }));
   return {};
+}
+
+const Capture* capture_of(std::string_view driver) {
+  for (const Row& row : kDrivers) {
+    if (row.name == driver && row.capture) return &*row.capture;
+  }
+  return nullptr;
 }
 
 }  // namespace texloom::hal

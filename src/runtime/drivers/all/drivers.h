@@ -1,8 +1,11 @@
 // The one list of the drivers that this build has.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/drivers/host/kernel_loader.h"
@@ -24,5 +27,16 @@ struct DriversOptions {
 // program that uses one of them alone calls the driver's own create_driver(), and links less.
 // InvalidArgument if one of the names was added before.
 Status add_drivers(DriverRegistry& registry, const DriversOptions& options = {});
+
+// Captures of the work of a driver's devices for the tools of their vendor, as declared in
+// metal/api/capture.h.
+struct Capture {
+  Status (*check)(std::size_t ordinal, const std::string& path);
+  Status (*start)(std::size_t ordinal, const std::string& path);
+  void (*stop)();
+};
+
+// Null if the driver makes no captures, or this build does not have it.
+const Capture* capture_of(std::string_view driver);
 
 }  // namespace texloom::hal
