@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from texloom import Device, TVMError, devices
+from texloom import Device, TVMError, _core, devices
 
-# The drivers that command lines take devices of, with their names.
-DRIVERS = {"opencl": "OpenCL", "metal": "Metal"}
+# The drivers that command lines take devices of, with the names of their APIs.
+DRIVERS: dict[str, str] = {
+    _core.driver_of_kind(kind): api for kind, api in _core.target_kinds().items()
+}
 
 
 class NoSuchDeviceError(LookupError):

@@ -14,13 +14,25 @@
 
 namespace texloom::codegen {
 
+bool Backend::serves(ir::DeviceClass device_class) const {
+  return std::ranges::find(device_classes, device_class) != device_classes.end();
+}
+
+bool Backend::is_prepared(std::span<const KernelFormat> formats_of_driver) const {
+  return std::ranges::find_first_of(formats, formats_of_driver) != formats.end();
+}
+
 std::span<const Backend> backends() {
+  using enum ir::DeviceClass;
+  static constexpr std::array kAll = {Cpu, Gpu};
+  static constexpr std::array kGpus = {Gpu};
   static constexpr std::array kOpenCl = {KernelFormat::OpenClC};
   static constexpr std::array kMetal = {KernelFormat::Msl};
   static const Backend rows[] = {
-      {ir::TargetKind::OpenCL, "opencl", kOpenCl, opencl::opencl_dialect, opencl::legalize_pass(),
-       opencl::emit},
-      {ir::TargetKind::Metal, "metal", kMetal, msl::msl_dialect, msl::legalize_pass(), msl::emit},
+      {ir::TargetKind::OpenCL, "opencl", kAll, kOpenCl, opencl::opencl_dialect,
+       opencl::legalize_pass(), opencl::emit},
+      {ir::TargetKind::Metal, "metal", kGpus, kMetal, msl::msl_dialect, msl::legalize_pass(),
+       msl::emit},
   };
   return rows;
 }
@@ -39,8 +51,16 @@ const Backend* find_backend(std::string_view kind) {
   return nullptr;
 }
 
-bool has_backend(std::string_view driver) {
-  return std::ranges::find(backends(), driver, &Backend::driver) != backends().end();
+const Backend& backend_for(ir::DeviceClass device_class,
+                           std::span<const KernelFormat> formats_of_driver) {
+  const Backend* any = nullptr;
+  for (const Backend& row : backends()) {
+    if (!row.serves(device_class)) continue;
+    if (row.is_prepared(formats_of_driver)) return row;
+    if (any == nullptr) any = &row;
+  }
+  TL_CHECK(any != nullptr, std::string(to_string(device_class)));
+  return *any;
 }
 
 std::vector<lower::Pass> all_passes(ir::TargetKind kind) {

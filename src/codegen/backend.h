@@ -17,8 +17,9 @@ namespace texloom::codegen {
 // A new backend is a new row in backend.cc.
 struct Backend {
   ir::TargetKind kind;
-  std::string_view driver;                // of the devices that run its kernels
-  std::span<const KernelFormat> formats;  // of the codes that it emits
+  std::string_view driver;                          // of the devices that run its kernels
+  std::span<const ir::DeviceClass> device_classes;  // of these devices
+  std::span<const KernelFormat> formats;            // of the codes that it emits
   // What the kernel language can express on a target of this kind.
   Dialect (*dialect)(const ir::Target& target);
   // From stage Kernels to stage Legalized, for targets of this kind. Fails with UnsupportedType.
@@ -27,15 +28,20 @@ struct Backend {
   // `interruption` is called between kernels; an exception that it throws ends the work.
   std::vector<CompiledCode> (*emit)(const ir::Program& program, const ir::Target& target,
                                     FunctionRef<void()> interruption);
+
+  bool serves(ir::DeviceClass device_class) const;
+  // Whether a driver that prepares codes of these formats runs its kernels.
+  bool is_prepared(std::span<const KernelFormat> formats_of_driver) const;
 };
 
 std::span<const Backend> backends();
 const Backend& backend_of(ir::TargetKind kind);
 // Of the kind with this name, such as "metal"; null if there is none.
 const Backend* find_backend(std::string_view kind);
-// Whether devices of the driver run the kernels of a backend. Other drivers run those of every kind
-// in the interpreter.
-bool has_backend(std::string_view driver);
+// The first backend whose kernels a device of this class runs, if its driver prepares codes of
+// these formats. A driver that prepares none of any backend interprets the kernels of all.
+const Backend& backend_for(ir::DeviceClass device_class,
+                           std::span<const KernelFormat> formats_of_driver);
 
 // Every pass for targets of this kind, in the order they run: the pipeline, then legalize.
 std::vector<lower::Pass> all_passes(ir::TargetKind kind);

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "codegen/backend.h"
 #include "ir/target/presets.h"
 
 namespace texloom::compile {
@@ -30,8 +31,7 @@ void set_limits(ir::GpuLimits& limits, const hal::DeviceLimits& stated) {
 
 // Devices that are neither are of no family.
 ir::Target preset_of(const hal::DeviceInfo& info, ir::DeviceClass device_class) {
-  // The interpreter of the host runs the kernels of all kinds.
-  const ir::TargetKind kind = ir::kind_named(info.driver).value_or(ir::TargetKind::OpenCL);
+  const ir::TargetKind kind = codegen::backend_for(device_class, info.formats).kind;
   if (info.type != hal::DeviceType::Cpu && info.type != hal::DeviceType::Gpu)
     return ir::recognized_target(kind, device_class, {});
   const std::array<std::string_view, 3> names = {info.platform, info.name, info.vendor};

@@ -6,8 +6,8 @@
 
 namespace texloom::compile {
 
-// The preset of the device's family, or else "opencl", with the limits and features that the device
-// reports.
+// The preset of the device's family, or else the plain target of the first backend for the device's
+// class whose code its driver prepares, with the limits and features that the device reports.
 ir::Target target_of(const hal::DeviceInfo& info);
 
 }  // namespace texloom::compile

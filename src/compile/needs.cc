@@ -87,7 +87,9 @@ VariantNeeds needs_of(const runtime::LaunchPlan& plan,
 void check_device(const CompiledModule& module, const hal::DeviceInfo& device,
                   const SourceLocation& where) {
   const codegen::Backend& backend = codegen::backend_of(module.target.kind);
-  if (codegen::has_backend(device.driver) && device.driver != backend.driver) {
+  const bool is_interpreted =
+      std::ranges::find(device.formats, KernelFormat::Ir) != device.formats.end();
+  if (!is_interpreted && !backend.is_prepared(device.formats)) {
     fail(where, Code::NoDevice,
          fmt::format("build it for Target.from_device(device), or call it with arrays of a device "
                      "that runs it: texloom.nd.array(x, texloom.device(\"{}:0\"))",

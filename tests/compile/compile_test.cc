@@ -264,6 +264,7 @@ TEST(Compile, RequiresHalfArithmeticWhereItIsUsed) {
   EXPECT_EQ(module.features.of(runtime::need::kFloat16Arithmetic), 1U);
   hal::DeviceInfo device;
   device.name = "plain";
+  device.formats = {KernelFormat::OpenClC};
   EXPECT_EQ(code_of([&] { check_device(module, device, {}); }), Code::UnsupportedType);
   device.features.float16_arithmetic = true;
   check_device(module, device, {});
@@ -278,9 +279,23 @@ TEST(Compile, RequiresTheFeaturesThatKernelsUse) {
   const CompiledModule module = compile(parsed(text));
   EXPECT_EQ(module.features, (runtime::VariantNeeds{{runtime::need::kFloat64, 1}}));
   hal::DeviceInfo device;
+  device.formats = {KernelFormat::OpenClC};
   EXPECT_EQ(code_of([&] { check_device(module, device, {}); }), Code::UnsupportedType);
   device.features.float64 = true;
   check_device(module, device, {});
+}
+
+// A driver runs a module if it prepares its code, or interprets kernels of every kind.
+TEST(Compile, RunsWhereItsFormatIsPrepared) {
+  const CompiledModule module = compile(parsed(kChain));
+  hal::DeviceInfo device;
+  device.name = "other";
+  for (const KernelFormat format : {KernelFormat::OpenClC, KernelFormat::Ir}) {
+    device.formats = {format};
+    check_device(module, device, {});
+  }
+  device.formats = {KernelFormat::Msl, KernelFormat::Metallib};
+  EXPECT_EQ(code_of([&] { check_device(module, device, {}); }), Code::NoDevice);
 }
 
 // The parts of a package may each be right, and yet not fit each other.

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "codegen/backend.h"
+#include "ir/target/presets.h"
+
 namespace texloom::compile {
 namespace {
 
@@ -77,9 +80,34 @@ TEST(DeviceTarget, UnstatedLimits) {
   EXPECT_EQ(ir::parse_target(to_string(target), {}), target);
 }
 
+// The kind is that of the first backend that serves the class and emits what the driver prepares,
+// whatever the driver is called. Without such a backend, kernels are interpreted, of any kind.
+TEST(DeviceTarget, KindFollowsFromClassAndFormats) {
+  using enum hal::DeviceType;
+  const auto kind_of = [](hal::DeviceType type, std::vector<KernelFormat> formats) {
+    hal::DeviceInfo info;
+    info.driver = "another";
+    info.type = type;
+    info.formats = std::move(formats);
+    return target_of(info).kind;
+  };
+  for (const hal::DeviceType type : {Cpu, Gpu}) {
+    EXPECT_EQ(kind_of(type, {KernelFormat::OpenClC}), ir::TargetKind::OpenCL);
+    EXPECT_EQ(kind_of(type, {KernelFormat::Ir}), ir::TargetKind::OpenCL);
+  }
+  EXPECT_EQ(kind_of(Gpu, {KernelFormat::Msl}), ir::TargetKind::Metal);
+  EXPECT_EQ(kind_of(Cpu, {KernelFormat::Msl}), ir::TargetKind::OpenCL);
+}
+
+// A preset is of a class of devices that the backend of its kind serves.
+TEST(DeviceTarget, PresetsAreOfClassesThatTheirBackendServes) {
+  for (const ir::Preset& preset : ir::presets())
+    EXPECT_TRUE(codegen::backend_of(preset.kind).serves(preset.device_class)) << preset.device;
+}
+
 TEST(DeviceTarget, MetalHasItsOwnKindOfTarget) {
   hal::DeviceInfo info;
-  info.driver = "metal";
+  info.formats = {KernelFormat::Metallib, KernelFormat::Msl};
   info.vendor = "Apple";
   info.name = "Apple M2";
   info.type = hal::DeviceType::Gpu;

@@ -25,6 +25,7 @@
 #include "core/runtime/released_lock.h"
 #include "graph/compile_graph.h"
 #include "graph/text/text.h"
+#include "runtime/executor/load_graph.h"
 #include "runtime/package/add_variants.h"
 #include "runtime/package/package_file.h"
 #include "runtime/package/package_writer.h"
@@ -196,11 +197,15 @@ void bind_graphs(py::module_& m) {
   py::class_<PyRunnableGraph, std::shared_ptr<PyRunnableGraph>>(m, "_RunnableGraph")
       .def("run", &run)
       .def("output_shapes",
-           [](const PyRunnableGraph& g, const std::vector<runtime::Shape>& inputs) {
-             return output_shapes(g.package(), inputs);
+           [](const PyRunnableGraph& g, const PyDevice& device,
+              const std::vector<runtime::Shape>& inputs) {
+             const auto variant = runtime::choose_variant(g.package(), open_device(device)->info());
+             throw_if_error(variant.status());
+             return output_shapes(g.package(), *variant, inputs);
            })
       .def("symbols", [](const PyRunnableGraph& g) { return g.package().symbols; })
-      .def("driver", [](const PyRunnableGraph& g) { return driver_of(g.package()); })
+      .def("default_device",
+           [](const PyRunnableGraph& g) { return default_device_of(g.package()); })
       .def("time", &time);
   py::class_<PyStoredGraph, PyRunnableGraph, std::shared_ptr<PyStoredGraph>>(m, "_StoredGraph")
       .def("inputs", [](const PyStoredGraph& g) { return tensors(g, g.package().inputs); })

@@ -70,9 +70,9 @@ py::tuple extents_of(const std::vector<runtime::Size>& shape) {
   return extents;
 }
 
-std::vector<runtime::Shape> output_shapes(const runtime::Package& package,
+std::vector<runtime::Shape> output_shapes(const runtime::Package& package, std::size_t number,
                                           const std::vector<runtime::Shape>& inputs) {
-  const runtime::PackageVariant& variant = package.variants.front();
+  const runtime::PackageVariant& variant = package.variants[number];
   const auto argument_of = [&](std::uint32_t tensor) -> std::optional<std::uint32_t> {
     const auto& ref = variant.stores[tensor].tensor;
     return ref ? std::optional(ref->index) : std::nullopt;

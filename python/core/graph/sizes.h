@@ -20,9 +20,9 @@ graph::Shape shape_of(const py::sequence& extents);
 py::object extent_of(const runtime::Size& size);
 py::tuple extents_of(const std::vector<runtime::Size>& shape);
 
-// The shapes of a package's outputs, for shapes of its inputs. Fails with WrongShape if these do
-// not fit.
-std::vector<runtime::Shape> output_shapes(const runtime::Package& package,
+// The shapes of the outputs of a package's variant, for shapes of its inputs. Fails with WrongShape
+// if these do not fit.
+std::vector<runtime::Shape> output_shapes(const runtime::Package& package, std::size_t variant,
                                           const std::vector<runtime::Shape>& inputs);
 
 }  // namespace texloom::python

@@ -68,9 +68,10 @@ class RunnableGraph:
             refuse(
                 "UnknownName", f"the graph has no input {unknown[0]!r}", f"its inputs are {known}"
             )
-        shapes = self._core.output_shapes([array.shape for array in given])
+        chosen = self._chosen(device)
+        shapes = self._core.output_shapes(chosen, [array.shape for array in given])
         made = [np.empty(s, t.dtype) for s, t in zip(shapes, self.outputs, strict=True)]
-        results = self._core.run(self._chosen(device), given, made)
+        results = self._core.run(chosen, given, made)
         return {tensor.name: array for tensor, array in zip(self.outputs, results, strict=True)}
 
     def time(self, times: int = 1, device: Device | str | None = None) -> float:
@@ -89,9 +90,11 @@ class RunnableGraph:
     def default_device(self) -> Device:
         """The first device of the driver that the graph was compiled for, as ``opencl:0``.
 
-        Reading it raises TL5006 if this machine has no such driver.
+        A package for several targets has the first device that can run one of its variants, which
+        are tried in the order of the file. Reading it raises TL5006 if this machine has no driver
+        for the package.
         """
-        return present(f"{self._core.driver()}:0")
+        return present(self._core.default_device())
 
     def _chosen(self, device: Device | str | None) -> Device:
         return self.default_device if device is None else present(device)

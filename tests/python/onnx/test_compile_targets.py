@@ -125,6 +125,21 @@ def test_a_package_for_several_targets(folder, capsys, dev):
         tvm.graph.load("metal.tlp").run({"x": values}, dev)
 
 
+@needs_metal
+def test_the_default_device_can_run_a_variant(folder, dev):
+    """A first variant that no device can run, as one in half arithmetic, is left out."""
+    x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT16, [2, 4]) for n in "xy")
+    graph = helper.make_graph([helper.make_node("Add", ["x", "x"], ["y"])], "double", [x], [y])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), "half.onnx")
+    targets = ["--target", "opencl -float16_arithmetic=1", "--target", "metal"]
+    assert main(["compile", "half.onnx", *targets, "-o", "half.tlp"]) == 0
+    package = tvm.graph.load("half.tlp")
+    has_half = any(info["float16_arithmetic"] for info in tvm.devices("opencl"))
+    assert package.default_device.driver == ("opencl" if has_half else "metal")
+    ones = np.ones((2, 4), "float16")
+    np.testing.assert_array_equal(package.run({"x": ones})["y"], 2.0)
+
+
 def test_several_targets_need_the_tools_of_one(folder, capsys):
     given = ["--target", "opencl", "--target", "metal", "--metallib"]
     assert main(["compile", "double.onnx", *given, "-o", "double.tlp"]) == 1

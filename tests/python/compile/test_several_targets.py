@@ -1,0 +1,58 @@
+"""The program texloom-compile makes packages for several targets."""
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import texloom as tvm
+from texloom.__main__ import main
+
+PROGRAM = Path(__file__).parents[3] / "build/apps/texloom-compile"
+# Two kernels; the first writes a temporary, in a texture.
+CHAIN = """program chain stage=te target="opencl"
+  param A
+  param C
+
+placeholder A: float32[10, 4]
+
+compute B(i < 10, j < 4): float32 = A[i, j] + 1.0
+  scope global.texture
+  bind i threadIdx.x
+  vectorize j
+
+compute C(i < 10, j < 4): float32 = B[i, j] * 2.0
+  output
+  bind i blockIdx.x
+"""
+pytestmark = [
+    pytest.mark.skipif(not PROGRAM.exists(), reason="texloom-compile is not built"),
+    pytest.mark.skipif(not tvm.metal(0).exist, reason="no Metal device"),
+]
+
+
+@pytest.mark.parametrize("targets", [("opencl", "metal"), ("metal", "opencl")])
+def test_each_device_runs_the_variant_for_it(tmp_path, capsys, targets):
+    """Without a device, the graph runs on one for the first variant."""
+    (tmp_path / "chain.tl").write_text(CHAIN)
+    file = tmp_path / "chain.tlp"
+    given = [f"--target={target}" for target in targets]
+    subprocess.run([PROGRAM, tmp_path / "chain.tl", *given, "-o", file], check=True)
+    assert main(["inspect", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert [f"variant {i}: {target}" in shown for i, target in enumerate(targets)] == [True, True]
+    graph = tvm.graph.load(file)
+    assert graph.default_device == tvm.device(f"{targets[0]}:0")
+    values = np.arange(40, dtype="float32").reshape(10, 4)
+    for device in ("opencl:0", "metal:0", "host", None):
+        result = graph.run({"A": values}, device)["C"]
+        np.testing.assert_array_equal(result, (values + 1) * 2)
+
+
+def test_kernels_cannot_be_listed_for_several_targets(tmp_path):
+    (tmp_path / "chain.tl").write_text(CHAIN)
+    command = [PROGRAM, tmp_path / "chain.tl", "--target=opencl", "--target=metal"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "only a package is for several targets: -o FILE.tlp" in done.stderr
