@@ -116,14 +116,13 @@ INTERNAL = (
     "texloom.graph.compilation",
     "texloom.graph.compiled",
     "texloom.graph.cost_model",
-    "texloom.graph.fused",
     "texloom.graph.graph",
     "texloom.graph.kernel_library",
     "texloom.graph.node_functions",
-    "texloom.graph.operators",
     "texloom.graph.patterns",
     "texloom.graph.precision",
     "texloom.graph.progress",
+    "texloom.graph.scheduler",
     "texloom.extents",
     "texloom.extents.conditions",
     "texloom.extents.expressions",
@@ -255,9 +254,11 @@ INTERNAL_CLASSES = (
     "_OperationReads",
     "_RunnableGraph",
     "_StoredGraph",
+    "_Alternative",
     "_Computation",
     "_CostModel",
     "_Graph",
+    "_Task",
 )
 
 SPECIAL_METHODS = ("__call__", "__getitem__", "__setitem__")

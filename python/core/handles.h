@@ -61,8 +61,9 @@ ir::Type to_vector_type(const py::handle& dtype);
 std::vector<PyExpr> wrap(const ir::Exprs& exprs);
 std::vector<PyIterVar> wrap(const std::vector<ir::IterVar>& axes);
 
-// Wraps the attributes that a script attaches to an operation; null for None.
-Ref<RefCounted> keep_attributes(const py::object& given);
+// Wraps the attributes that a script attaches to an operation (texloom/te/attributes.py); null if
+// there are none.
+Ref<schedule::OperationAttributes> keep_attributes(const py::object& given);
 
 // Names the kind of a value in a message: "None", "a list", "an int", "a NumPy array".
 std::string kind_text(const py::handle& value);

@@ -118,7 +118,9 @@ class FunctionEquality {
   }
 
   bool same(const Operation& a, const Operation& b) {
-    if (a.kind != b.kind || a.name != b.name || a.tag != b.tag || a.types != b.types) return false;
+    if (a.kind != b.kind || a.name != b.name || a.tag != b.tag || a.types != b.types ||
+        attributes_text(a) != attributes_text(b))
+      return false;
     switch (a.kind) {
       case OperationKind::Placeholder:
         return same(a.shape, b.shape);
@@ -196,6 +198,7 @@ class FunctionHash {
     hasher_.add(static_cast<uint64_t>(op.kind));
     hasher_.add(op.name);
     hasher_.add(op.tag);
+    hasher_.add(attributes_text(op));
     for (const Type& type : op.types) hasher_.add(to_string(type));
     switch (op.kind) {
       case OperationKind::Placeholder:

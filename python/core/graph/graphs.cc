@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "core/compile/packages.h"
-#include "core/graph/alternatives.h"
 #include "core/graph/graph_compilation.h"
 #include "core/graph/operators.h"
 #include "core/graph/runnable_graph.h"
 #include "core/graph/sizes.h"
+#include "core/graph/tasks.h"
 #include "core/handles.h"
 #include "core/runtime/custom.h"
 #include "core/runtime/open_devices.h"
@@ -67,10 +67,10 @@ TensorId constant(graph::Graph& g, const std::string& name, const py::object& dt
 
 void add_node(graph::Graph& g, const std::string& name, const std::string& op,
               std::vector<TensorId> inputs, std::vector<TensorId> outputs,
-              const std::vector<AlternativeTuple>& alternatives) {
+              std::vector<graph::Alternative> alternatives) {
   graph::Node node{name, op, std::move(inputs), std::move(outputs)};
   node.location = user_location();
-  node.alternatives = alternatives_of(alternatives);
+  node.alternatives = std::move(alternatives);
   g.nodes.push_back(std::move(node));
 }
 
@@ -163,6 +163,7 @@ py::list tensors(const PyStoredGraph& graph, const std::vector<std::uint32_t>& n
 void bind_graphs(py::module_& m) {
   py::class_<graph::Graph> graphs(m, "_Graph");
   bind_operators(m, graphs);
+  bind_tasks(m, graphs);
   graphs
       .def(py::init([](const std::string& name, const ir::Target& target) {
         graph::Graph g;

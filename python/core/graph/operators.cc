@@ -10,11 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/graph/alternatives.h"
 #include "core/graph/computation.h"
 #include "core/handles.h"
 #include "core/runtime/custom.h"
-#include "graph/compose.h"
 #include "graph/passes/passes.h"
 #include "support/check.h"
 #include "support/diagnostic.h"
@@ -63,57 +61,12 @@ py::list run_passes(graph::Graph& g, const std::vector<std::string>& names,
   return list;
 }
 
-// (dtype, shape) of each constant by name; passes add some.
-py::dict constants(const graph::Graph& g) {
-  py::dict found;
-  for (const graph::Tensor& tensor : g.tensors) {
-    if (tensor.role != runtime::TensorRole::Constant) continue;
-    found[py::str(tensor.name)] =
-        py::make_tuple(ir::to_string(tensor.type), *graph::numbers_of(tensor.shape));
-  }
-  return found;
-}
-
-py::list names_of(const graph::Graph& g, const std::vector<TensorId>& tensors) {
-  py::list names;
-  for (const TensorId id : tensors) names.append(g.tensors[id].name);
-  return names;
-}
-
-// The types of tensors by name, which passes may have changed.
-py::dict dtypes(const graph::Graph& g) {
-  py::dict types;
-  for (const graph::Tensor& tensor : g.tensors)
-    types[py::str(tensor.name)] = ir::to_string(tensor.type);
-  return types;
-}
-
-// (number, name, op, inputs, outputs, computation as stored) of each operator without kernels.
-py::list unscheduled(const graph::Graph& g) {
-  py::list list;
-  for (std::size_t n = 0; n < g.nodes.size(); ++n) {
-    const graph::Node& node = g.nodes[n];
-    if (!node.pattern || !node.alternatives.empty()) continue;
-    list.append(py::make_tuple(n, node.name, node.op, names_of(g, node.inputs),
-                               names_of(g, node.outputs),
-                               PyComputation{graph::computation_as_stored(g, node)}));
-  }
-  return list;
-}
-
 }  // namespace
 
 void bind_operators(py::module_& m, py::class_<graph::Graph>& graphs) {
   bind_computations(m);
   graphs.def("operator", &add_operator)
-      .def("run_passes", &run_passes, py::arg("names"), py::arg("kernels") = py::none())
-      .def("constants", &constants)
-      .def("unscheduled", &unscheduled)
-      .def("dtypes", &dtypes)
-      .def("schedule", [](graph::Graph& g, std::size_t number,
-                          const std::vector<AlternativeTuple>& alternatives) {
-        g.nodes.at(number).alternatives = alternatives_of(alternatives);
-      });
+      .def("run_passes", &run_passes, py::arg("names"), py::arg("kernels") = py::none());
   m.def("default_graph_passes", [] {
     py::list names;
     for (const graph::GraphPass& pass : graph::graph_passes()) {

@@ -14,9 +14,11 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-// Attributes that scripts attach to an operation.
-struct Attributes : RefCounted {
-  explicit Attributes(py::object given) : values(std::move(given)) {}
+// Attributes that scripts attach to an operation: a texloom.te.attributes.Attributes.
+struct Attributes : schedule::OperationAttributes {
+  explicit Attributes(const py::object& given)
+      : OperationAttributes(py::len(given) == 0 ? "" : py::str(given).cast<std::string>()),
+        values(given) {}
   Attributes(const Attributes&) = delete;
   Attributes& operator=(const Attributes&) = delete;
   ~Attributes() override {
@@ -136,9 +138,11 @@ PyTensor output_of(const PyOperation& o, int index) {
   return PyTensor{schedule::output_of(o.node, static_cast<size_t>(index))};
 }
 
+// Those of an operation that was read from text are that text.
 py::object attributes_of(const PyOperation& o) {
-  const auto* own = static_cast<const Attributes*>(o.node->attributes.get());
-  return own == nullptr ? py::none() : own->values;
+  if (!o.node->attributes) return py::none();
+  const auto* own = dynamic_cast<const Attributes*>(o.node->attributes.get());
+  return own == nullptr ? py::object(py::str(o.node->attributes->text)) : own->values;
 }
 
 std::vector<PyExpr> body_of(const PyOperation& o) {
@@ -320,8 +324,9 @@ void forbid_iteration(py::module_& m) {
 
 }  // namespace
 
-Ref<RefCounted> keep_attributes(const py::object& given) {
-  return given.is_none() ? Ref<RefCounted>() : Ref<RefCounted>(new Attributes(given));
+Ref<schedule::OperationAttributes> keep_attributes(const py::object& given) {
+  if (given.is_none()) return {};
+  return Ref<schedule::OperationAttributes>(new Attributes(given));
 }
 
 void bind_tensors(py::module_& m) {

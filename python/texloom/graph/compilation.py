@@ -20,6 +20,7 @@ from .compiled import CompiledGraph
 from .cost_model import CostModel
 from .kernel_library import KernelLibrary
 from .progress import Progress
+from .scheduler import alternatives_of
 from .tensor import GraphTensor
 
 
@@ -63,6 +64,13 @@ class Compilation:
     def run_passes(self, names: Sequence[str], kernels: KernelLibrary) -> None:
         """Run passes over the graph; those that depend on the target are told of its kernels."""
         self._reports = self.core.run_passes(list(names), kernels)
+
+    def schedule(self, textures: bool, open_outputs: set[str]) -> None:
+        """Give operators their alternatives: kernels over buffers, and over textures if wanted.
+
+        Outputs are written in row-major order but for the `open_outputs`, which may be converted.
+        """
+        self.core.schedule_operators(alternatives_of, textures, open_outputs, self.progress)
 
     def has_costs(self, measure: object) -> bool:
         """Whether costs are known, or will be measured."""

@@ -24,7 +24,6 @@ from .checks import check_name, check_scopes, checked_extents
 from .compilation import Compilation
 from .compiled import CompiledGraph
 from .cost_model import CostModel
-from .fused import schedule_operators
 from .kernel_library import KernelLibrary
 from .node_functions import (
     Compute,
@@ -170,12 +169,11 @@ class Graph:
                 [numbers[t.name] for t in inputs],
                 [numbers[t.name] for t in outputs],
                 [
-                    (
+                    _core._Alternative(
                         label,
-                        scheduled(name, title, schedule, computation, each, target),
+                        scheduled(f"the node {name!r}", title, schedule, computation, each, target),
                         None if costs is None else costs.get(label),
                         fold_share,
-                        False,
                     )
                     for label, each in given.items()
                 ],
@@ -469,21 +467,9 @@ class Graph:
             if scopes == "texture":  # no kernel of two convolutions has its tensors in textures
                 passes = [name for name in passes if name != "join_separable"]
         compilation.run_passes(_pass_names(passes), KernelLibrary(resolve(target)))
-        known = {self._outputs.get(each, each.name): each for each in self._tensors.values()}
-        constants = compilation.core.constants()
-        for name, (dtype, shape) in constants.items():
-            known.setdefault(name, GraphTensor(name, tuple(shape), dtype, self))
-        fixed = {*self._outputs.values(), *(each.name for each in self.inputs)}
         textures = scopes == "texture" or (scopes == "auto" and compilation.has_costs(measure))
-        schedule_operators(
-            compilation.core,
-            known,
-            constants,
-            resolve(target),
-            textures,
-            fixed,
-            progress,
-        )
+        renamed = {name for tensor, name in self._outputs.items() if name != tensor.name}
+        compilation.schedule(textures, open_outputs=renamed)
         if measure is not None:
             launches = partial(short_launches, Graph("launches"), target)
             compilation.measure(present(measure), self.inputs, launches)

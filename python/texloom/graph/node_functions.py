@@ -190,14 +190,16 @@ def _declared(tensor: Tensor, storage: str) -> Buffer:
 
 
 def scheduled(
-    node: str,
+    whose: str,
     op: str,
     schedule: ScheduleFunction,
     computation: _core._Computation,
     scopes: tuple[str, ...],
     target: TargetValue,
 ) -> _core.Program:
-    """Return a node's schedule for one combination of scopes, with its arguments declared.
+    """Return a schedule for one combination of scopes, with its arguments declared.
+
+    `whose` says to whom it belongs, such as "the node 'y'"; kernels are called by `op`.
 
     Raises
     ------
@@ -206,7 +208,7 @@ def scheduled(
         own calls have a note that names the node.
     """
     inputs, outputs = computation.inputs, computation.outputs
-    what = f"the schedule function of the node {node!r} for the scopes {scopes}"
+    what = f"the schedule function of {whose} for the scopes {scopes}"
     made = _called(what, schedule, outputs, inputs, scopes, target)
     if not isinstance(made, Schedule):
         refuse(
@@ -227,7 +229,7 @@ def scheduled(
     try:
         return declared()
     except TVMError as error:
-        raise with_note(error, f"in the node {node!r} for the scopes {scopes}") from None
+        raise with_note(error, f"in {whose} for the scopes {scopes}") from None
 
 
 __all__ = [

@@ -14,7 +14,7 @@ from ..tir.expr import StringImm
 def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(each) for each in value]
-    return value.value if isinstance(value, (Expr, StringImm)) else value
+    return getattr(value, "value", str(value)) if isinstance(value, (Expr, StringImm)) else value
 
 
 class Attributes(Mapping[str, Any]):
@@ -35,12 +35,14 @@ class Attributes(Mapping[str, Any]):
         return len(self._values)
 
     def __repr__(self) -> str:
-        return json.dumps({key: _plain(value) for key, value in self._values.items()})
+        return json.dumps({key: _plain(value) for key, value in self._values.items()}, default=str)
 
 
 def _attrs(self: Operation) -> Attributes:
     """The attributes given as ``attrs=``."""
     own = self._attributes
+    if isinstance(own, str):  # of an operation that was read from text
+        return Attributes(json.loads(own))
     return Attributes({}) if own is None else own
 
 

@@ -91,7 +91,7 @@ class ComputationParser {
 
 std::string to_string(const Computation& computation, std::size_t number) {
   const schedule::Schedule all = schedule_of(computation);
-  schedule::SchedulePrinter printer(all, {});
+  schedule::SchedulePrinter printer(all, {}, /*attributes=*/true);
   const auto names = [&](const std::vector<ir::Tensor>& tensors) {
     std::vector<std::string> list;
     for (const ir::Tensor& tensor : tensors)

@@ -109,7 +109,7 @@ std::vector<Tensor> each_once(const std::vector<ExternInput>& reads) {
 
 Op make_extern(std::string name, std::string tag, std::vector<ExternInput> inputs,
                std::vector<Buffer> outputs, Stmt statement, SourceLocation location,
-               Ref<RefCounted> attributes) {
+               Ref<OperationAttributes> attributes) {
   auto* op = new Operation;
   Op result(op);
   op->kind = OperationKind::Extern;

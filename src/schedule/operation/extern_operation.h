@@ -14,7 +14,7 @@ namespace texloom::schedule {
 // statement writes an input, or if it breaks a rule of programs (ir/verify/verify.h).
 Op make_extern(std::string name, std::string tag, std::vector<ExternInput> inputs,
                std::vector<ir::Buffer> outputs, ir::Stmt statement, SourceLocation location,
-               Ref<RefCounted> attributes = {});
+               Ref<OperationAttributes> attributes = {});
 
 // The extern with other input tensors, of the same shapes and types.
 Op with_inputs(const Operation& op, std::vector<ir::Tensor> tensors);

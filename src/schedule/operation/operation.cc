@@ -116,7 +116,7 @@ void check_body_size(const Expr& body, std::string_view name, const SourceLocati
 }
 
 Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Expr body,
-                SourceLocation location, Ref<RefCounted> attributes) {
+                SourceLocation location, Ref<OperationAttributes> attributes) {
   auto* op = new Operation;
   Op result(op);
   op->attributes = std::move(attributes);
@@ -150,6 +150,10 @@ Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Ex
   op->inputs = tensors_read_by(body);
   op->body = std::move(body);
   return result;
+}
+
+std::string_view attributes_text(const Operation& op) {
+  return op.attributes ? std::string_view(op.attributes->text) : std::string_view();
 }
 
 Op with_body(const Operation& op, Expr body) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,13 @@ struct ExternInput {
 // placeholder `state`.
 struct ScanState {
   ir::Tensor init, update, state;
+};
+
+// What a front end tells its schedules of an operation, beside the expression: the axes of a sum of
+// products, for example. The compiler compares and prints the text, and does not understand it.
+struct OperationAttributes : RefCounted {
+  explicit OperationAttributes(std::string t) : text(std::move(t)) {}
+  const std::string text;  // such as JSON
 };
 
 // The data of an operation, from which a similar one can be made.
@@ -50,7 +58,7 @@ struct OperationFields {
   ir::IterVar scan_axis;                  // of a scan: from the first row that a step computes
   std::vector<ir::IterVar> spatial_axes;  // of a scan: the other axes of each state
   SourceLocation location;                // of te.placeholder, te.compute, te.extern or te.scan
-  Ref<RefCounted> attributes;             // the front end's; never read here
+  Ref<OperationAttributes> attributes;    // null if there are none
 
   bool is_placeholder() const { return kind == OperationKind::Placeholder; }
   bool is_compute() const { return kind == OperationKind::Compute; }
@@ -69,7 +77,10 @@ Op make_placeholder(std::string name, ir::Type type, ir::Exprs shape, SourceLoca
 // BadReduction if a reduction is not the root of the body, if its init uses its axes, or if its
 // extent is unknown; with BadComputeBody if the body reads buffers or contains vectors.
 Op make_compute(std::string name, std::string tag, std::vector<ir::IterVar> axes, ir::Expr body,
-                SourceLocation location, Ref<RefCounted> attributes = {});
+                SourceLocation location, Ref<OperationAttributes> attributes = {});
+
+// The text of its attributes; empty if there are none.
+std::string_view attributes_text(const Operation& op);
 
 // The compute with another body over the same axes and of the same types.
 Op with_body(const Operation& op, ir::Expr body);

@@ -15,7 +15,7 @@ namespace texloom::schedule {
 // row that is not before its own.
 Op make_scan(std::string name, const std::string& axis, std::string tag,
              std::vector<ScanState> states, SourceLocation location,
-             Ref<RefCounted> attributes = {});
+             Ref<OperationAttributes> attributes = {});
 
 // The computations of one step.
 struct ScanStep {

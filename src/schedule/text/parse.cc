@@ -144,6 +144,16 @@ void ScheduleParser::check_types(const Token& at, const NamedToken& name,
   }
 }
 
+std::string ScheduleParser::tag() {
+  return reader_.accept_word("tag") ? reader_.name("a tag").name : "";
+}
+
+Ref<OperationAttributes> ScheduleParser::attributes() {
+  if (!reader_.accept_word("attributes")) return {};
+  return Ref<OperationAttributes>(
+      new OperationAttributes(reader_.name("attributes in quotes").name));
+}
+
 void ScheduleParser::compute() {
   const Token word = reader_.next();
   const NamedToken name = reader_.name("the name of a compute");
@@ -166,9 +176,11 @@ void ScheduleParser::compute() {
     first = body(scope, axes);
     check_types(first_at, name, types, first);
   }
-  const std::string tag = reader_.accept_word("tag") ? reader_.name("a tag").name : "";
+  const std::string tag = this->tag();
+  const Ref<OperationAttributes> attributes = this->attributes();
   const auto operation = [&](const Token& at, const Expr& e) {
-    return at_word(reader_, at, [&] { return make_compute(name.name, tag, axes, e, location); });
+    return at_word(reader_, at,
+                   [&] { return make_compute(name.name, tag, axes, e, location, attributes); });
   };
   const Op origin = has_origin ? operation(first_at, first) : Op();
   const Op op = operation(body_at, now);

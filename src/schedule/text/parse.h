@@ -78,6 +78,8 @@ class ScheduleParser {
   std::vector<ir::Type> types();
   ir::Exprs reducer_part(Scope& scope, std::string_view what, const std::vector<ir::Type>& types);
   void placeholder();
+  std::string tag();
+  Ref<OperationAttributes> attributes();
   void compute();
   // An extern (parse_extern.cc).
   struct Source {

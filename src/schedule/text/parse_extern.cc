@@ -46,10 +46,11 @@ void ScheduleParser::external() {
   reader_.expect("{");
   const Stmt statement = StmtParser(reader_, names, exprs).statements();
   reader_.expect("}");
-  const std::string tag = reader_.accept_word("tag") ? reader_.name("a tag").name : "";
+  const std::string tag = this->tag();
+  const Ref<OperationAttributes> given = attributes();
   const auto operation = [&](std::vector<ExternInput> reads) {
     return at_word(reader_, word, [&] {
-      return make_extern(name.name, tag, std::move(reads), writes, statement, location);
+      return make_extern(name.name, tag, std::move(reads), writes, statement, location, given);
     });
   };
   operation(std::move(now));  // checks the operation

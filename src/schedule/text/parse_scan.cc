@@ -25,9 +25,10 @@ void ScheduleParser::scan() {
     reader_.expect("=");
     state.update = named_tensor();
   }
-  const std::string tag = reader_.accept_word("tag") ? reader_.name("a tag").name : "";
+  const std::string tag = this->tag();
+  const Ref<OperationAttributes> given = attributes();
   at_word(reader_, word, [&] {
-    begin_stage(name, make_scan(name.name, axis.name, tag, std::move(states), location));
+    begin_stage(name, make_scan(name.name, axis.name, tag, std::move(states), location, given));
   });
   axes_.back().emplace(axis.name, own().op->scan_axis);
 }

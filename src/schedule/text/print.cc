@@ -30,8 +30,8 @@ std::string types_text(const std::vector<Type>& types) {
 
 }  // namespace
 
-SchedulePrinter::SchedulePrinter(const Schedule& schedule, PrintOptions options)
-    : schedule_(schedule), options_(options) {
+SchedulePrinter::SchedulePrinter(const Schedule& schedule, PrintOptions options, bool attributes)
+    : schedule_(schedule), options_(options), attributes_(attributes) {
   const size_t count = schedule.order().size();
   names_.resize(count);
   axis_names_.resize(count);
@@ -258,6 +258,8 @@ std::string SchedulePrinter::directives(const Stage& stage) {
   if (stage.op->is_compute() && !stage.origin.same_as(stage.op))
     line("origin = " + body(stage, origin_body(stage)));
   if (!stage.op->tag.empty()) line("tag " + spell_name(stage.op->tag));
+  if (attributes_ && !attributes_text(*stage.op).empty())
+    line("attributes " + quote(attributes_text(*stage.op)));
   if (stage.is_output) line("output");
   if (stage.scope) {
     const std::string layout = stage.layout ? " layout=" + ir::to_string(*stage.layout) : "";

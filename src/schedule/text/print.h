@@ -16,7 +16,8 @@ namespace texloom::schedule {
 // The schedule has to outlive the printer and must not change meanwhile.
 class SchedulePrinter {
  public:
-  SchedulePrinter(const Schedule& schedule, ir::PrintOptions options);
+  // Programs have no need of the attributes of operations.
+  SchedulePrinter(const Schedule& schedule, ir::PrintOptions options, bool attributes = false);
 
   // Declares the symbols of shapes, the reducers and the tensor intrinsics.
   std::string head();
@@ -64,6 +65,7 @@ class SchedulePrinter {
 
   const Schedule& schedule_;
   ir::PrintOptions options_;
+  bool attributes_;
   std::vector<std::string> names_;          // by stage id
   std::vector<ir::PrintNames> axis_names_;  // by stage id
   std::unordered_set<const ir::ExprNode*> axis_vars_;

@@ -211,7 +211,7 @@ def test_equal_operators_are_scheduled_once(monkeypatch):
         made.append(arguments)
         return schedule_default(*arguments)
 
-    monkeypatch.setattr("texloom.graph.fused.schedule_default", counted)
+    monkeypatch.setattr("texloom.graph.scheduler.schedule_default", counted)
     graph = Graph("chain")
     tensor = graph.input("x", (4, 4))
     for name in ("a", "b", "c", "d"):

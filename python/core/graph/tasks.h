@@ -1,0 +1,13 @@
+// Binds tasks and the alternatives that schedulers in Python make of them.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "graph/graph.h"
+
+namespace texloom::python {
+
+// Adds what schedules operators to the class of graphs.
+void bind_tasks(pybind11::module_& m, pybind11::class_<graph::Graph>& graphs);
+
+}  // namespace texloom::python

@@ -1,0 +1,106 @@
+"""The schedules that operators get: alternatives of kernels for a task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .._core import Program, _Alternative, _Task
+from ..errors import TVMError
+from ..ops.contraction import Contraction
+from ..ops.schedules import schedule_default
+from ..ops.schedules.stages import stages_of
+from ..ops.schedules.storages import channels_last_storages, device_of
+from ..ops.schedules.texels import activation_storage, weight_storage
+from .node_functions import scheduled
+
+
+def alternatives_of(task: _Task) -> list[_Alternative]:
+    """Return the kernels that an operator may have, for the compiler to choose by cost.
+
+    This is the one function that compilations of graphs call back, once for each task.
+
+    Parameters
+    ----------
+    task : _Task
+        What an operator computes, where its operands may be stored, and the target
+        (src/graph/task.h).
+
+    Raises
+    ------
+    TVMError
+        TL3042 if a schedule raises another exception.
+    """
+    made = _over_buffers(task)
+    if task.textures:
+        texels = _scheduled_if_possible(task, _texture_storages(task))
+        made += [] if texels is None else [_Alternative("texture", texels, may_fail=True)]
+    return made
+
+
+def _over_buffers(task: _Task) -> list[_Alternative]:
+    """Return the schedules with row-major buffers, and with channels last where that pays.
+
+    Convolutions have channels last whenever they can.
+    """
+    last = _with_channels_last(task)
+    if last is not None and last[1]:
+        return [_Alternative("channels last", last[0])]
+    row_major = _scheduled(task, ("global",) * len(task.operands))
+    alternatives = [_Alternative("global", row_major)]
+    if last is not None:
+        alternatives.append(_Alternative("channels last", last[0], may_fail=True))
+    return alternatives
+
+
+def _with_channels_last(task: _Task) -> tuple[Program, bool] | None:
+    """Return the schedule whose activations have channels last, and whether it is a convolution's.
+
+    None if there is no such schedule.
+    """
+    inputs, outputs = task.computation.inputs, task.computation.outputs
+    stages = stages_of(outputs)
+    operands = list(zip((*inputs, *outputs), task.operands, strict=True))
+    fixed, constants = (
+        {tensor for tensor, own in operands if own == storage}
+        for storage in ("row_major", "constant")
+    )
+    device = device_of(task.target)
+    storages = channels_last_storages(outputs, inputs, stages, fixed, constants, device)
+    program = None if storages is None else _scheduled_if_possible(task, storages)
+    if program is None:
+        return None
+    return program, any(Contraction.of(each) is not None for each in stages)
+
+
+def _scheduled(task: _Task, storages: Sequence[str]) -> Program:
+    return scheduled(
+        "an operator", "node", schedule_default, task.computation, tuple(storages), task.target
+    )
+
+
+def _scheduled_if_possible(task: _Task, storages: Sequence[str]) -> Program | None:
+    """Return the schedule for these storages; None if all are row-major, or no kernel fits them.
+
+    Not every computation can write texels: the elements of one may need kernels of their own. Some
+    of these have a schedule, which the compiler then leaves out.
+    """
+    if set(storages) == {"global"}:
+        return None
+    try:
+        return _scheduled(task, storages)
+    except TVMError:
+        return None
+
+
+def _texture_storages(task: _Task) -> list[str]:
+    """Return where the operands are stored if as many as possible are in textures."""
+    tensors = (*task.computation.inputs, *task.computation.outputs)
+    return [
+        (weight_storage if storage == "constant" else activation_storage)(
+            tensor.shape, tensor.dtype, task.target
+        )
+        for tensor, storage in zip(tensors, task.operands, strict=True)
+    ]
+
+
+__all__ = ["alternatives_of"]

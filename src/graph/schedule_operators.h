@@ -1,0 +1,24 @@
+// Schedules the operators of a graph, of which each gets its alternatives.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/task.h"
+#include "support/function_ref.h"
+
+namespace texloom::graph {
+
+// Returns the alternatives of a task, whatever their programs are called. `first` is one of the
+// nodes that have it, for messages.
+using Scheduler = FunctionRef<std::vector<Alternative>(const Task& task, const Node& first)>;
+// Called before each operator: `done` of `all` have alternatives.
+using ScheduleProgress = FunctionRef<void(std::size_t done, std::size_t all)>;
+
+// Gives alternatives to all operators that have a computation, and no alternatives yet. Calls the
+// scheduler once for each task. Kernels are called by the operators that they compute.
+void schedule_operators(Graph& graph, const TaskRules& rules, Scheduler scheduler,
+                        ScheduleProgress progress);
+
+}  // namespace texloom::graph

@@ -1,0 +1,55 @@
+// Tasks: the operators of graphs as they are scheduled, measured and tuned, each without its graph.
+//
+// A task has all that decides which kernels an operator may have, and which one is fast: a
+// computation, where its operands are stored, and a target. It says nothing of the graph: equal
+// operators of several networks are one task. It has a text form (docs/text_form.md) and an
+// identity, under which records of measurements are kept.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/computation.h"
+#include "graph/graph.h"
+#include "ir/target/target.h"
+
+namespace texloom::graph {
+
+// Where a tensor that a task reads or writes may be stored.
+enum class OperandStorage : std::uint8_t {
+  Any,       // wherever the graph is cheapest
+  RowMajor,  // in a row-major buffer, as it is an input or an output of the graph
+  Constant,  // wherever the kernel wants it: its values are fixed, and are packed ahead
+};
+std::string_view to_string(OperandStorage storage);  // "row_major"
+
+struct Task {
+  SharedComputation computation;         // over the types in which the operands are stored
+  std::vector<OperandStorage> operands;  // of the inputs, then of the outputs
+  bool textures = false;                 // whether textures are possible storages
+  ir::Target target;
+};
+
+// What the caller decides of all tasks of a graph.
+struct TaskRules {
+  bool textures = false;
+  // The names of outputs that kernels may store anywhere: a conversion makes them row-major.
+  std::set<std::string> open_outputs = {};
+};
+
+// Of an operator with a computation.
+Task task_of(const Graph& graph, const Node& node, const TaskRules& rules);
+
+// "task target="opencl" operands=(row_major, constant, any)", then the computation.
+std::string to_string(const Task& task);
+// The inverse. Throws a UserError with SyntaxError or BadText.
+Task parse_task(std::string_view text, std::string_view file);
+
+// A digest of the text, as 32 hexadecimal digits: the same in all processes, and in all versions of
+// Texloom that print the task equally. Locations in the user's program are no part of it.
+std::string identity(const Task& task);
+
+}  // namespace texloom::graph

@@ -1,0 +1,113 @@
+// Tests tasks: their text, and identities that depend on nothing else.
+#include "graph/task.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/schedule_operators.h"
+#include "support/diagnostic.h"
+#include "tests/graph/small_graphs.h"
+
+namespace texloom::graph {
+namespace {
+
+namespace te = schedule::testing;
+
+constexpr const char* kText =
+    R"(task target="opencl" operands=(row_major, constant, any)
+computation 0 (in0, in1) -> (out)
+
+placeholder in0: float32[4]
+placeholder in1: float32[4]
+
+compute out(i0 < 4): float32 = in0[i0] * in1[i0]
+  tag product
+  attributes "{\"rows\": 1}"
+)";
+
+// out = in0 + in0, of `extent` elements.
+SharedComputation doubling(ir::Type type, int64_t extent) {
+  const ir::Tensor in = te::placeholder("in0", {extent}, type);
+  const ir::Tensor out = te::compute("out", {extent}, [&](const ir::Exprs& index) {
+    return te::at(in, index) + te::at(in, index);
+  });
+  return std::make_shared<const Computation>(Computation{{in}, {out}});
+}
+
+// x -> a -> b -> y, each of them twice the one before, of operators of these names.
+Graph chain(const std::vector<std::string>& ops) {
+  Graph graph = testing::empty_graph();
+  graph.target = ir::parse_target("opencl", {});
+  TensorId last = graph.add_input("x of " + ops.front(), ir::kFloat32, {4});
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const TensorId next = graph.add_edge(ops.front() + std::to_string(i), ir::kFloat32, {4});
+    Node& node = graph.nodes.emplace_back(Node{std::to_string(i), ops[i], {last}, {next}});
+    node.pattern = Pattern::Elementwise;
+    node.computation = doubling(ir::kFloat32, 4);
+    last = next;
+  }
+  graph.mark_output(last);
+  return graph;
+}
+
+TEST(Task, TextRoundTrips) {
+  const Task task = parse_task(kText, "task.tl");
+  EXPECT_EQ(to_string(task), kText);
+  EXPECT_EQ(task.operands[1], OperandStorage::Constant);
+  EXPECT_FALSE(task.textures);
+}
+
+// Records of measurements refer to it: a change of the text form loses them.
+TEST(Task, IdentityIsThatOfEarlierVersions) {
+  EXPECT_EQ(identity(parse_task(kText, "task.tl")), "1d669ab6b612912ac097baeb9c0aaa51");
+}
+
+TEST(Task, IdentityTellsTypesExtentsStoragesAndTargetsApart) {
+  const Task task{doubling(ir::kFloat32, 4),
+                  {OperandStorage::RowMajor, OperandStorage::Any},
+                  false,
+                  ir::parse_target("opencl", {})};
+  std::vector<Task> others(5, task);
+  others[0].computation = doubling(ir::Type::f(16), 4);
+  others[1].computation = doubling(ir::kFloat32, 8);
+  others[2].operands[1] = OperandStorage::RowMajor;
+  others[3].textures = true;
+  others[4].target = ir::parse_target("opencl -device=adreno", {});
+  for (const Task& other : others) EXPECT_NE(identity(other), identity(task)) << to_string(other);
+}
+
+TEST(Task, IdentityHasNoNamesOfTheGraph) {
+  const Graph a = chain({"Double", "Double"}), b = chain({"Other", "Twice"});
+  EXPECT_EQ(identity(task_of(a, a.nodes[1], {})), identity(task_of(b, b.nodes[1], {})));
+}
+
+TEST(Task, TextWithAnotherNumberOfOperandsIsRefused) {
+  std::string text = kText;
+  text.replace(text.find("row_major, "), 11, "");
+  EXPECT_THROW(parse_task(text, "task.tl"), UserError);
+}
+
+// Four in a row: the first reads an input of the graph, the last writes its output.
+TEST(ScheduleOperators, CallsTheSchedulerOnceForEachTask) {
+  Graph graph = chain({"Double", "Double", "Twice", "Double"});
+  std::vector<std::string> first;
+  schedule_operators(
+      graph, {},
+      [&](const Task&, const Node& node) {
+        first.push_back(node.name);
+        return std::vector{Alternative{"global", testing::sum({4}, {"global", "global"})}};
+      },
+      [](std::size_t, std::size_t) {});
+  EXPECT_EQ(first, (std::vector<std::string>{"0", "1", "3"}));
+  // Kernels are called by their operators, and equal ones are shared.
+  const auto program = [&](std::size_t n) { return graph.nodes[n].alternatives.front().program; };
+  EXPECT_EQ(program(1)->program.name, "Double");
+  EXPECT_EQ(program(2)->program.name, "Twice");
+}
+
+}  // namespace
+}  // namespace texloom::graph

@@ -1,0 +1,99 @@
+"""Tasks: what operators are scheduled by, under an identity that lasts."""
+
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+from texloom._core import _Task
+
+from texloom import te
+from texloom.graph import Graph
+from texloom.graph.scheduler import alternatives_of
+from texloom.ops.contraction import Contraction
+from texloom.ops.convolution import convolution
+from texloom.ops.schedules.stages import stages_of
+from texloom.target import resolve
+
+
+def relu(x):
+    return te.compute(x.shape, lambda *i: te.max(x(*i), te.const(0, x.dtype)), name="relu")
+
+
+def tasks(prefix="", shape=(1, 4, 8, 8), dtype="float32", target="opencl", textures=False):
+    """The tasks of y = relu(conv(relu(x), w)); names of the network begin with `prefix`."""
+    graph = Graph(f"{prefix}net")
+    x = graph.input(f"{prefix}x", shape, dtype)
+    w = graph.input(f"{prefix}w", (4, shape[1], 3, 3), dtype)
+    (a,) = graph.op(f"{prefix}a", "Relu", relu, [x])
+    (c,) = graph.op(f"{prefix}c", "Conv", partial(convolution, pads=(1, 1, 1, 1)), [a, w])
+    graph.output(graph.op(f"{prefix}y", "Relu", relu, [c])[0])
+    found = []
+
+    def scheduler(task):
+        found.append(task)
+        return alternatives_of(task)
+
+    graph._made_for(resolve(target)).schedule_operators(scheduler, textures)
+    return found
+
+
+def identities(**options):
+    return [task.identity for task in tasks(**options)]
+
+
+def test_identity_has_no_names_of_the_network():
+    assert identities(prefix="first/") == identities(prefix="second/")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"shape": (1, 4, 8, 6)},
+        {"dtype": "float16"},
+        {"target": "opencl -device=adreno"},
+        {"textures": True},
+    ],
+)
+def test_identity_depends_on(options):
+    assert not set(identities(**options)) & set(identities())
+
+
+def test_identity_depends_on_storages():
+    """The first Relu reads an input of the graph, the last one writes an output."""
+    first, _, last = tasks()
+    assert (first.operands, last.operands) == (["row_major", "any"], ["any", "row_major"])
+    assert first.computation == last.computation and first.identity != last.identity
+
+
+def test_identity_is_equal_in_other_processes():
+    """Whatever the order of Python's sets is."""
+    code = "from test_tasks import identities; print(*identities())"
+    root = Path(__file__).parent
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        printed = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=root,
+            env=environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        assert printed.split() == identities()
+
+
+def test_task_of_a_text_is_scheduled_equally():
+    """The text has all that schedules know, so that a tuner can run without the network."""
+    for task in tasks(textures=True):
+        read = _Task.parse(str(task))
+        assert str(read) == str(task) and read.identity == task.identity
+        kernels = [[str(each.program) for each in alternatives_of(one)] for one in (task, read)]
+        assert kernels[0] == kernels[1]
+        sums = [
+            [Contraction.of(each) for each in stages_of(one.computation.outputs)]
+            for one in (task, read)
+        ]
+        assert sums[0] == sums[1]
