@@ -147,6 +147,7 @@ INTERNAL = (
     "texloom.onnx.function_bodies",
     "texloom.onnx.importer",
     "texloom.onnx.model",
+    "texloom.onnx.network",
     "texloom.onnx.schemas",
     "texloom.onnx.scope",
     "texloom.onnx.structured",

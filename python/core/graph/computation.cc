@@ -24,13 +24,13 @@ PyComputation make_computation(const std::vector<PyTensor>& inputs,
   return {std::make_shared<const graph::Computation>(std::move(made))};
 }
 
-std::vector<PyTensor> tensors(const std::vector<ir::Tensor>& list) {
-  std::vector<PyTensor> wrapped;
-  for (const ir::Tensor& each : list) wrapped.push_back({each});
-  return wrapped;
-}
-
 }  // namespace
+
+std::vector<PyTensor> wrapped(const std::vector<ir::Tensor>& tensors) {
+  std::vector<PyTensor> list;
+  for (const ir::Tensor& each : tensors) list.push_back({each});
+  return list;
+}
 
 void bind_computations(py::module_& m) {
   py::class_<PyComputation>(m, "_Computation")
@@ -40,9 +40,9 @@ void bind_computations(py::module_& m) {
                         const PyComputation& b) { return graph::equal(*a.node, *b.node); })
       .def("__hash__", [](const PyComputation& own) { return graph::structural_hash(*own.node); })
       .def_property_readonly("inputs",
-                             [](const PyComputation& own) { return tensors(own.node->inputs); })
+                             [](const PyComputation& own) { return wrapped(own.node->inputs); })
       .def_property_readonly("outputs",
-                             [](const PyComputation& own) { return tensors(own.node->outputs); })
+                             [](const PyComputation& own) { return wrapped(own.node->outputs); })
       .def_property_readonly("symbols",
                              [](const PyComputation& own) { return wrap(own.node->symbols); });
 }

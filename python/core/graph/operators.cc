@@ -48,6 +48,14 @@ graph::KernelLibrary library_of(const py::object& kernels) {
     return kernels.attr("is_faster_joined")(PyComputation{first}, PyComputation{second}, input)
         .cast<bool>();
   };
+  library.attention =
+      [kernels](const graph::AttentionParts& parts) -> std::optional<graph::SharedComputation> {
+    const py::object made =
+        kernels.attr("attention")(PyComputation{parts.scores}, PyComputation{parts.softmax},
+                                  PyComputation{parts.product}, wrapped(parts.inputs), parts.scale);
+    if (made.is_none()) return std::nullopt;
+    return made.cast<const PyComputation&>().node;
+  };
   return library;
 }
 

@@ -15,7 +15,13 @@ from ..inspect.describe import counted
 from ..target import resolve
 from .arrays import refuse_missing_folder
 from .metallibs import add_metallibs, find_xcrun
-from .model_arguments import add_compile_arguments, compile_model, is_package, target_of
+from .model_arguments import (
+    add_compile_arguments,
+    compile_for_target,
+    compile_model,
+    is_package,
+    target_of,
+)
 from .reports import Progress, reported
 
 if TYPE_CHECKING:
@@ -51,11 +57,13 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _models(options: argparse.Namespace) -> list[Model]:
-    """Compile the model for each target, in order."""
-    models = []
-    for target in options.targets or [options.target]:
+    """Compile the model for each target, in order; it is imported once."""
+    progress = Progress("compile")
+    model = compile_model(options.model, options, progress)
+    models = [model]
+    for target in options.targets[1:]:
         given = argparse.Namespace(**{**vars(options), "target": target})
-        models.append(compile_model(options.model, given, Progress("compile")))
+        models.append(compile_for_target(model, given, progress))
     return models
 
 

@@ -232,6 +232,15 @@ def compile_model(path: Path, options: argparse.Namespace, progress: Progress) -
         progress.end()
 
 
+def compile_for_target(model: Model, options: argparse.Namespace, progress: Progress) -> Model:
+    """Compile a model once more, for the target of other options."""
+    given = compile_arguments(options, progress)
+    try:
+        return model.for_target(given["target"], given["costs"], given["measure"])
+    finally:
+        progress.end()
+
+
 def refuse_compile_options(
     path: Path, options: argparse.Namespace, taken: Sequence[str] = ()
 ) -> None:
@@ -255,6 +264,7 @@ __all__ = [
     "add_compile_arguments",
     "choose_device",
     "compile_arguments",
+    "compile_for_target",
     "compile_model",
     "is_package",
     "refuse_compile_options",

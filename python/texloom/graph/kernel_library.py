@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .. import _core
 from .._core import TargetValue, Tensor
+from ..extents import collected
+from ..ops import products
+from ..ops.attention import attention
 from ..ops.contraction import Contraction
+from ..ops.normalization import softmax
 from ..ops.schedules.gpu import separable
 from ..ops.schedules.stages import stages_of
 
@@ -35,6 +40,44 @@ class KernelLibrary:
             return False
         pair = [(each.sums, each.output) for each in (producer, reader)]
         return separable.is_faster_joined(pair[0], pair[1], self.target)
+
+    def attention(
+        self,
+        scores: _core._Computation,
+        weights: _core._Computation,
+        product: _core._Computation,
+        inputs: Sequence[Tensor],
+        scale: float,
+    ) -> _core._Computation | None:
+        """Return attention as one kernel, which is faster on processors only.
+
+        Parameters
+        ----------
+        scores, weights, product : _Computation
+            May be the product of queries and keys, its softmax over the last axis, and the product
+            of that with the values. If they are not, the result is None.
+        inputs : sequence of Tensor
+            Placeholders for the queries, the keys, the values, and the mask if there is one.
+        scale : float
+            Of the scores, before the mask is added.
+        """
+        if not self.target.is_cpu:
+            return None
+        parts = ((scores, products.matmul), (weights, softmax), (product, products.matmul))
+        if not all(_computes(function, part) for part, function in parts):
+            return None
+        return _core._Computation(list(inputs), [attention(*inputs, scale=scale)])
+
+
+def _computes(function: Callable[..., Tensor], computation: _core._Computation) -> bool:
+    """Whether a computation is what a function of tensors makes."""
+    inputs = computation.inputs
+    try:
+        with collected():
+            made = function(*inputs)
+    except ValueError:
+        return False
+    return bool(_core._Computation(inputs, [made]) == computation)
 
 
 @dataclass(frozen=True)

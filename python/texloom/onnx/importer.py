@@ -35,7 +35,6 @@ from .nodes import (
     NOT_SUPPORTED,
     NeedsValues,
     Node,
-    Origin,
     Refusal,
     Unsupported,
     Value,
@@ -73,7 +72,6 @@ class Importer:
         values: Mapping[str, NDArray[Any]],
         progress: Progress | None = None,
         *,
-        fuses_attention: bool = False,
         is_open: bool = False,
         operators: Sequence[Operator] = (),
     ) -> None:
@@ -91,8 +89,6 @@ class Importer:
         self._shapes = shapes
         self._given = values
         self.progress = progress
-        self.fuses_attention = fuses_attention
-        self._origins: dict[GraphTensor, Origin] = {}
         self._path: list[str] = []  # the node that is converted, after those that are expanded
         self._constants: dict[int, Any] = {}
         self._functions = {
@@ -365,13 +361,7 @@ class Importer:
         name = self.unique_name("/".join(self._path) + part)
         made = self.graph.op(name, op, partial(function, **attributes), tensors)
         self._names.update(each.name for each in made)
-        if len(made) == 1:
-            self._origins[made[0]] = Origin(function, list(inputs), attributes)
         return [of_tensor(each, asked) for each in made]
-
-    def origin(self, value: Value) -> Origin | None:
-        """Return what computed a value; None for constants, inputs and one output of several."""
-        return None if value.tensor is None else self._origins.get(value.tensor)
 
     def tensor_of(self, value: Value) -> GraphTensor:
         """Return the tensor of a value, for a constant a tensor of the graph with its elements."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -194,6 +196,22 @@ class Model:
             self._model, shapes=shapes, values=values | self._values, **vars(self._options)
         )
         return made.fixed(others)
+
+    def for_target(
+        self,
+        target: str | Target | None,
+        costs: Costs | None = None,
+        measure: Device | str | None = None,
+    ) -> Model:
+        """Return the same model compiled for another target, without importing it again.
+
+        The parameters are those of the model; the other options stay.
+        """
+        made = copy(self)
+        made._options = replace(self._options, target=target, costs=costs, measure=measure)
+        made._specializer = self._specializer.with_options(made._options)
+        made._specializer.compile_early()
+        return made
 
     def save(self, path: str | PathLike[str], others: Sequence[Model] = ()) -> None:
         """Write a package with the model's names of inputs and outputs; see `texloom.graph.load`.

@@ -9,9 +9,8 @@ import onnx
 from numpy.typing import NDArray
 
 from ..errors import TVMError, with_note
-from ..target import resolve
 from .compile_options import CompileOptions
-from .importer import Importer
+from .network import Imports
 from .nodes import NeedsValues, Unsupported, refuse_model
 from .nodes.types import refuse_open, shape_of
 from .specialization import Specialization
@@ -35,6 +34,8 @@ class Specializer:
         Those with expressions for open extents, which take the place of the model's own shapes.
     open_inputs : sequence of ValueInfoProto
         The inputs whose extents are not all known.
+    imports : Imports, optional
+        Those of a specializer for another target.
 
     Attributes
     ----------
@@ -52,10 +53,12 @@ class Specializer:
         shapes: Shapes,
         open_shapes: Shapes,
         open_inputs: Sequence[onnx.ValueInfoProto],
+        imports: Imports | None = None,
     ) -> None:
         self._model = model
         self._options = options
         self._values = values
+        self._imports = imports or Imports(model, values, options.operators, options.progress)
         self._shapes = shapes
         self._open_shapes = open_shapes
         self._open_inputs = open_inputs
@@ -64,6 +67,18 @@ class Specializer:
         self.for_all_sizes: Specialization | None = None
         self.value_inputs: frozenset[str] = frozenset()
         self.why_fixed: Unsupported | None = None
+
+    def with_options(self, options: CompileOptions) -> Specializer:
+        """Return a specializer with other options, which imports nothing again."""
+        return Specializer(
+            self._model,
+            options,
+            self._values,
+            self._shapes,
+            self._open_shapes,
+            self._open_inputs,
+            self._imports,
+        )
 
     def compile_early(self) -> None:
         """Compile before arrays are given, if that is possible."""
@@ -142,7 +157,7 @@ class Specializer:
         """Compile once more, with a copy of each output that has another name in the graph."""
         if self._open_shapes or self._open_inputs:
             return self._open(copies=True)
-        return self._compiled(self._imported(self._shapes, {}), copies=True)
+        return self._compiled(self._shapes, {}, copies=True)
 
     def _fixed(self, shapes: Shapes, values: Values) -> Specialization:
         """Return what is compiled for these shapes and values of inputs."""
@@ -151,13 +166,13 @@ class Specializer:
             tuple(sorted((name, array.tobytes()) for name, array in values.items())),
         )
         if key not in self._by_inputs:
-            self._by_inputs[key] = self._compiled(self._imported(shapes, values))
+            self._by_inputs[key] = self._compiled(shapes, values)
         return self._by_inputs[key]
 
     def _open(self, copies: bool = False) -> Specialization:
         """Compile for all sizes."""
-        imported = self._imported({**self._shapes, **self._open_shapes}, {}, is_open=True)
-        return self._compiled(imported, copies)
+        shapes = {**self._shapes, **self._open_shapes}
+        return self._compiled(shapes, {}, is_open=True, copies=copies)
 
     def _open_if_possible(self) -> Specialization | None:
         """Compile for all sizes; None if that is impossible, and `why_fixed` says why."""
@@ -184,22 +199,11 @@ class Specializer:
             first = why.diagnostics[0].message if why.diagnostics else str(why)
             raise with_note(error, f"they have to be known: {first}") from None
 
-    def _imported(self, shapes: Shapes, values: Values, is_open: bool = False) -> Importer:
-        imported = Importer(
-            self._model,
-            shapes,
-            {**self._values, **values},
-            self._options.progress,
-            fuses_attention=resolve(self._options.target).is_cpu,
-            is_open=is_open,
-            operators=self._options.operators,
-        )
-        imported.run()
-        return imported
-
-    def _compiled(self, imported: Importer, copies: bool = False) -> Specialization:
-        outputs = [each.name for each in self._model.graph.output]
-        return Specialization(imported, outputs, self._options, copies)
+    def _compiled(
+        self, shapes: Shapes, values: Values, *, is_open: bool = False, copies: bool = False
+    ) -> Specialization:
+        network = self._imports.network(shapes, values, is_open=is_open, copies=copies)
+        return Specialization(network, self._options)
 
 
 __all__ = ["Specializer"]

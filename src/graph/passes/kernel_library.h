@@ -3,19 +3,32 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
+#include <vector>
 
 #include "graph/computation.h"
 
 namespace texloom::graph {
 
-// Without a function, there are no such kernels.
+// Operators that may be attention: softmax(scale * (query * key) + mask) * value, of which the
+// scale and the mask were found already.
+struct AttentionParts {
+  SharedComputation scores, softmax, product;  // the one before is the first input of the next
+  std::vector<ir::Tensor> inputs;  // placeholders: query, key, value, and the mask if there is one
+  double scale = 1;
+};
+
+// Without a function, there are no such kernels. A computation that is asked about is null if the
+// graph, read from text, does not have it.
 struct KernelLibrary {
   // Whether one kernel can compute two operators, and is estimated to be faster than one for each.
-  // The second reads what the first computes as its input of this number. A computation is null if
-  // the graph, read from text, does not have it.
+  // The second reads what the first computes as its input of this number.
   std::function<bool(const SharedComputation& first, const SharedComputation& second,
                      std::size_t input)>
       is_faster_joined = {};
+  // The computation of one kernel for attention; nullopt if the parts are none, or if there is no
+  // such kernel for the target.
+  std::function<std::optional<SharedComputation>(const AttentionParts& parts)> attention = {};
 };
 
 }  // namespace texloom::graph

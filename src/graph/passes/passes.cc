@@ -8,6 +8,7 @@
 #include "graph/passes/fold_constants.h"
 #include "graph/passes/fold_scales.h"
 #include "graph/passes/fuse.h"
+#include "graph/passes/fuse_attention.h"
 #include "graph/passes/join_in_place.h"
 #include "graph/passes/join_separable.h"
 #include "graph/passes/merge_equal_nodes.h"
@@ -24,6 +25,8 @@ namespace {
 constexpr std::array kPasses = {
     GraphPass{"remove_dead_nodes", remove_dead_nodes,
               "remove nodes whose outputs nothing reads, and tensors that nothing uses"},
+    GraphPass{"fuse_attention", fuse_attention,
+              "put the products and the softmax of attention into one kernel"},
     GraphPass{"fold_scales", fold_scales,
               "fold factors and shifts of channels into the weights of convolutions and products"},
     GraphPass{"fold_constants", fold_constants, "compute operators of constants"},

@@ -14,6 +14,7 @@ from texloom.__main__ import main
 from texloom.command_line.model_arguments import add_compile_arguments, compile_arguments
 from texloom.onnx import Model
 from texloom.onnx.backend import prepare
+from texloom.onnx.importer import Importer
 from texloom.target import Target
 
 needs_metal = pytest.mark.skipif(not tvm.metal(0).exist, reason="no Metal device")
@@ -138,6 +139,17 @@ def test_the_default_device_can_run_a_variant(folder, dev):
     assert package.default_device.driver == ("opencl" if has_half else "metal")
     ones = np.ones((2, 4), "float16")
     np.testing.assert_array_equal(package.run({"x": ones})["y"], 2.0)
+
+
+def test_several_targets_share_an_import(folder, monkeypatch):
+    """Importing takes no target, so that each variant of a package is made of one graph."""
+    imports = []
+    run = Importer.run
+    monkeypatch.setattr(Importer, "run", lambda own: (imports.append(own), run(own))[1])
+    targets = ["--target", "opencl", "--target", "opencl -device=adreno", "--target", "metal"]
+    assert main(["compile", "double.onnx", *targets, "-o", "double.tlp"]) == 0
+    assert len(imports) == 1
+    assert main(["inspect", "double.tlp"]) == 0
 
 
 def test_several_targets_need_the_tools_of_one(folder, capsys):

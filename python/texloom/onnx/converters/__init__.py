@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from . import (
     activations,
-    attention,
     casts,
     control,
     convolution,
@@ -33,7 +32,6 @@ from .registry import converter_of, supported
 
 __all__ = [
     "activations",
-    "attention",
     "casts",
     "control",
     "converter_of",

@@ -5,16 +5,12 @@ from __future__ import annotations
 from ...ops import products
 from ...ops.products.determinant import LARGEST
 from ..nodes import Node, Value
-from .attention import attention_of
 from .registry import converts
 
 
 @converts("MatMul")
 def matmul(node: Node) -> Value:
-    """Multiply matrices or vectors; a product of softmax weights becomes attention."""
-    attended = attention_of(node, node.input(0), node.input(1)) if node.fuses_attention else None
-    if attended is not None:
-        return attended
+    """Multiply matrices or vectors."""
     return node.emit("matmul", products.matmul, [node.input(0), node.input(1)])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .errors import NOT_SUPPORTED, NeedsValues, Refusal, Unsupported, refuse_model, refuse_nodes
-from .node import Node, Origin
+from .node import Node
 from .values import ABSENT, Value, constant, empty, of_sizes, of_tensor, sequence
 
 __all__ = [
@@ -11,7 +11,6 @@ __all__ = [
     "ABSENT",
     "NeedsValues",
     "Node",
-    "Origin",
     "Refusal",
     "Unsupported",
     "Value",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -14,19 +13,8 @@ from .errors import NeedsValues, Unsupported
 from .values import Value, constant
 
 
-@dataclass(frozen=True)
-class Origin:
-    """The arguments of :meth:`Node.emit` that added the operator of a tensor."""
-
-    function: Callable[..., Tensor | Sequence[Tensor]]
-    inputs: list[Value]
-    attributes: dict[str, Any]
-
-
 class Emitter(Protocol):
     """Adds operators to the graph that is built."""
-
-    fuses_attention: bool
 
     def emit(
         self,
@@ -41,10 +29,6 @@ class Emitter(Protocol):
 
     def convert(self, op: str, inputs: Sequence[Value], attributes: dict[str, Any]) -> list[Value]:
         """Convert an operator of the newest operator set, as if the model had it."""
-        ...
-
-    def origin(self, value: Value) -> Origin | None:
-        """Return what computed a value; None for constants, inputs and one output of several."""
         ...
 
 
@@ -204,18 +188,9 @@ class Node:
         (output,) = self._emitter.convert(op, inputs, attributes)
         return output
 
-    def origin(self, value: Value) -> Origin | None:
-        """Return what computed a value; None for constants, inputs and one output of several."""
-        return self._emitter.origin(value)
-
-    @property
-    def fuses_attention(self) -> bool:
-        """Whether one kernel for attention is faster than one for each product."""
-        return self._emitter.fuses_attention
-
     def constant(self, array: Any, dtype: str | None = None) -> Value:
         """Return a constant value."""
         return constant(np.asarray(array, dtype))
 
 
-__all__ = ["Emitter", "Node", "Origin"]
+__all__ = ["Emitter", "Node"]

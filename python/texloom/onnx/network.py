@@ -1,0 +1,152 @@
+"""A model as a graph with outputs: for fixed shapes, or for open ones. It knows no target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import onnx
+from numpy.typing import NDArray
+
+from .. import te
+from .._core import Tensor
+from ..custom.operators import Operator
+from ..graph.progress import Progress
+from ..graph.tensor import GraphTensor
+from .importer import Importer
+from .nodes import Value, refuse_model
+
+
+def _copied(x: Tensor) -> Tensor:
+    return te.compute(x.shape, lambda *i: x(*i), name="copy")
+
+
+class Network:
+    """What a model computes, for shapes of its inputs and for the values of some of them.
+
+    Parameters
+    ----------
+    imported : Importer
+        After its run.
+    names : sequence of str
+        Of the outputs.
+    copies : bool
+        Whether the graph has every output under its own name. Else those that are inputs, constants
+        or other outputs are not in the graph: whoever runs it adds them, but no package has them.
+
+    Attributes
+    ----------
+    graph : Graph
+    inputs : list of str
+        The names of the graph's inputs.
+    outputs : dict of str to Value
+        By name, in the model's order.
+    name_of : dict of GraphTensor to str
+        The tensors that are outputs of the graph.
+    names_all_outputs : bool
+        Whether the graph has every output under its own name.
+    """
+
+    def __init__(self, imported: Importer, names: Sequence[str], copies: bool = False) -> None:
+        self._imported = imported
+        self.graph = imported.graph
+        self.outputs = dict(zip(names, imported.outputs, strict=True))
+        self.inputs = [each.name for each in imported.graph.inputs]
+        self.name_of: dict[GraphTensor, str] = {}
+        self.names_all_outputs = True
+        for name, value in self.outputs.items():
+            if value.is_tensor:
+                self._mark(name, value, copies)
+                if value.count is not None:
+                    self._mark(f"{name}.count", value.count, copies)
+                continue
+            self.names_all_outputs = False
+            for number, each in enumerate(value.tensors()):
+                self._mark(f"{name}.{number}", each, copies=False)
+
+    def _mark(self, name: str, value: Value, copies: bool) -> None:
+        """Make a value an output of the graph, unless it is none and may not be copied."""
+        tensor = value.tensor
+        if tensor is None or tensor.name in self.inputs or tensor in self.name_of:
+            self.names_all_outputs &= copies
+            if not copies:
+                return
+            tensor = self._copy(name, value)
+        self._imported.graph.output(tensor, name)
+        self.name_of[tensor] = name
+
+    def _copy(self, name: str, value: Value) -> GraphTensor:
+        """Add a node that gives a value a tensor of its own."""
+        if 0 in value.shape:
+            refuse_model(f"the output {name!r} has no elements", "remove it from the model")
+        if name in self.inputs:
+            refuse_model(
+                f"the input {name!r} is an output, too",
+                "give the output a name of its own, by a node Identity",
+            )
+        tensor = self._imported.tensor_of(value)
+        unique = self._imported.unique_name(f"{name}.copy")
+        (made,) = self._imported.graph.op(unique, "copy", _copied, [tensor])
+        return made
+
+
+class Imports:
+    """The networks of a model, each imported once, for whatever target it is compiled.
+
+    Parameters
+    ----------
+    model : ModelProto
+    values : mapping of str to array
+        Of inputs that are constants in all networks.
+    operators : sequence of Operator
+        For nodes that have no converter.
+    progress : callable, optional
+    """
+
+    def __init__(
+        self,
+        model: onnx.ModelProto,
+        values: Mapping[str, NDArray[Any]],
+        operators: Sequence[Operator],
+        progress: Progress | None,
+    ) -> None:
+        self._model = model
+        self._values = values
+        self._operators = operators
+        self._progress = progress
+        self._networks: dict[Any, Network] = {}
+
+    def network(
+        self,
+        shapes: Mapping[str, Sequence[Any]],
+        values: Mapping[str, NDArray[Any]],
+        *,
+        is_open: bool = False,
+        copies: bool = False,
+    ) -> Network:
+        """Return the network for these shapes and values of inputs.
+
+        The errors are those of :meth:`Importer.run`.
+        """
+        key = (
+            tuple(sorted((name, tuple(map(str, shape))) for name, shape in shapes.items())),
+            tuple(sorted((name, array.tobytes()) for name, array in values.items())),
+            is_open,
+            copies,
+        )
+        if key not in self._networks:
+            imported = Importer(
+                self._model,
+                shapes,
+                {**self._values, **values},
+                self._progress,
+                is_open=is_open,
+                operators=self._operators,
+            )
+            imported.run()
+            outputs = [each.name for each in self._model.graph.output]
+            self._networks[key] = Network(imported, outputs, copies)
+        return self._networks[key]
+
+
+__all__ = ["Imports", "Network"]

@@ -1,0 +1,193 @@
+#include "graph/passes/fuse_attention.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "graph/passes/affine.h"
+#include "graph/passes/remove_dead_nodes.h"
+#include "ir/interpret/value.h"
+#include "ir/program.h"
+#include "schedule/operation/operation.h"
+
+namespace texloom::graph {
+namespace {
+
+// Whether an expression over the axes of `op` reads a placeholder at these; extents of 1 are
+// broadcast.
+bool is_at_own_indices(const schedule::Operation& op, const ir::TensorRead& read) {
+  const std::size_t rank = read.indices.size();
+  if (rank > op.axes.size() || !schedule::operation_of(read.tensor)->is_placeholder()) return false;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const bool is_own = read.indices[i].same_as(op.axes[op.axes.size() - rank + i]->var);
+    const bool is_one = ir::is_int(read.indices[i], 0) && ir::is_int(read.tensor->shape[i], 1);
+    if (!is_own && !is_one) return false;
+  }
+  return true;
+}
+
+// The last stage of an operator of one output, if it is an expression without sums; else null.
+const schedule::Operation* only_stage(const Node& node) {
+  if (!node.pattern || !node.computation || node.outputs.size() != 1) return nullptr;
+  const schedule::Operation* op = schedule::operation_of(node.computation->outputs.front()).get();
+  return op->is_compute() && op->reduce_axes.empty() && op->types.size() == 1 ? op : nullptr;
+}
+
+// Whether it converts the elements of its input.
+bool is_cast(const Node& node) {
+  const schedule::Operation* op = only_stage(node);
+  const auto* cast = op == nullptr ? nullptr : ir::as<ir::Cast>(op->body);
+  const auto* read = cast == nullptr ? nullptr : ir::as<ir::TensorRead>(cast->value);
+  return read != nullptr && is_at_own_indices(*op, *read);
+}
+
+// The operation by which it combines its inputs, the first with the second one.
+std::optional<ir::BinaryOp> combination(const Node& node) {
+  const schedule::Operation* op = only_stage(node);
+  const auto* both = op == nullptr ? nullptr : ir::as<ir::Binary>(op->body);
+  if (both == nullptr || node.inputs.size() != 2) return std::nullopt;
+  const auto reads_input = [&](const ir::Expr& e, std::size_t number) {
+    const auto* read = ir::as<ir::TensorRead>(e);
+    return read != nullptr && read->tensor->same_tensor(*node.computation->inputs[number]) &&
+           is_at_own_indices(*op, *read);
+  };
+  if (!reads_input(both->a, 0) || !reads_input(both->b, 1)) return std::nullopt;
+  return both->op;
+}
+
+struct Scaled {
+  double factor = 1;
+  TensorId tensor = 0;  // what is multiplied by it
+};
+
+class AttentionFusion {
+ public:
+  AttentionFusion(Graph& graph, const KernelLibrary& kernels)
+      : graph_(graph), kernels_(kernels), producers_(producers_of(graph)) {}
+
+  void run() {
+    bool found = false;
+    for (Node& node : graph_.nodes) found |= fuse(node);
+    if (found) remove_dead_nodes(graph_);
+  }
+
+ private:
+  const Tensor& tensor(TensorId id) const { return graph_.tensors[id]; }
+
+  // The operator that computes a tensor, but for conversions; null for inputs and constants.
+  const Node* origin(TensorId id) const {
+    for (;;) {
+      const auto found = producers_.find(id);
+      if (found == producers_.end()) return nullptr;
+      const Node& node = graph_.nodes[found->second];
+      if (!is_cast(node)) return &node;
+      id = node.inputs.front();
+      if (!tensor(id).type.is_float()) return nullptr;
+    }
+  }
+
+  const Node* product(TensorId id) const {
+    const Node* node = origin(id);
+    return node != nullptr && is_product(*node) ? node : nullptr;
+  }
+  static bool is_product(const Node& node) {
+    return node.pattern == Pattern::Contraction && node.inputs.size() == 2 &&
+           node.outputs.size() == 1 && node.members.empty() && node.alternatives.empty();
+  }
+
+  std::optional<double> number(TensorId id) const {
+    const Tensor& constant = tensor(id);
+    if (!constant.value || constant.role != TensorRole::Constant) return std::nullopt;
+    const bool is_one = std::ranges::all_of(constant.shape, [](const Size& e) { return e == 1; });
+    if (!is_one || !constant.type.is_float()) return std::nullopt;
+    return ir::decode(constant.type, constant.value->data()).number;
+  }
+
+  // By which number a tensor is multiplied.
+  Scaled scaled(TensorId id) const {
+    const Node* node = origin(id);
+    const auto op = node == nullptr ? std::nullopt : combination(*node);
+    if (op != ir::BinaryOp::Mul && op != ir::BinaryOp::Div) return {1, id};
+    TensorId inner = node->inputs[0];
+    std::optional<double> factor = number(node->inputs[1]);
+    if (!factor && op == ir::BinaryOp::Mul) {
+      inner = node->inputs[1];
+      factor = number(node->inputs[0]);
+    }
+    if (!factor || tensor(inner).shape != tensor(id).shape) return {1, id};
+    if (op == ir::BinaryOp::Mul) return {*factor, inner};
+    return *factor == 0 ? Scaled{1, id} : Scaled{1 / *factor, inner};
+  }
+
+  // Makes the product of the values with a softmax one kernel.
+  bool fuse(Node& node) {
+    if (!is_product(node)) return false;
+    const Node* softmax = origin(node.inputs[0]);
+    if (softmax == nullptr || softmax->pattern != Pattern::Reduction ||
+        softmax->inputs.size() != 1 || softmax->outputs.size() != 1)
+      return false;
+    const TensorId scores = softmax->inputs.front();
+    const Node* masked = origin(scores);
+    if (masked == nullptr || combination(*masked) != ir::BinaryOp::Add)
+      return fuse(node, *softmax, scores, std::nullopt);
+    TensorId own = masked->inputs[0], mask = masked->inputs[1];
+    if (product(scaled(own).tensor) == nullptr) std::swap(own, mask);
+    return fuse(node, *softmax, own, mask);
+  }
+
+  bool fuse(Node& node, const Node& softmax, TensorId scores, std::optional<TensorId> mask) {
+    const Scaled scale = scaled(scores);
+    const Node* first = product(scale.tensor);
+    if (first == nullptr || tensor(scale.tensor).shape != tensor(node.inputs[0]).shape)
+      return false;
+    std::vector<TensorId> inputs = {first->inputs[0], first->inputs[1], node.inputs[1]};
+    const ir::Type type = tensor(inputs.front()).type;
+    for (const TensorId id : inputs) {
+      if (tensor(id).type != type || !type.is_float() || tensor(id).shape.size() < 2) return false;
+    }
+    if (mask) inputs.push_back(*mask);
+    for (const TensorId id : inputs) {
+      if (!numbers_of(tensor(id).shape)) return false;
+    }
+    const auto computation =
+        kernels_.attention({first->computation, softmax.computation, node.computation,
+                            placeholders(inputs, node), scale.factor});
+    if (!computation) return false;
+    node.op = "attention";
+    node.inputs = std::move(inputs);
+    node.attributes.clear();
+    node.pattern = Pattern::Opaque;
+    node.computation = *computation;
+    return true;
+  }
+
+  std::vector<ir::Tensor> placeholders(const std::vector<TensorId>& inputs,
+                                       const Node& node) const {
+    std::vector<ir::Tensor> made;
+    for (const TensorId id : inputs) {
+      ir::Exprs shape;
+      for (const Size& extent : tensor(id).shape)
+        shape.push_back(ir::make_int(*extent.constant()));
+      made.push_back(schedule::output_of(schedule::make_placeholder(
+          fmt::format("in{}", made.size()), tensor(id).type, std::move(shape), node.location)));
+    }
+    return made;
+  }
+
+  Graph& graph_;
+  const KernelLibrary& kernels_;
+  Producers producers_;
+};
+
+}  // namespace
+
+void fuse_attention(Graph& graph, const ir::Target& /*target*/, const KernelLibrary& kernels) {
+  if (kernels.attention) AttentionFusion(graph, kernels).run();
+}
+
+}  // namespace texloom::graph

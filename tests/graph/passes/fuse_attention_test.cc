@@ -1,0 +1,74 @@
+// Tests the numbers by which scores are scaled; tests/lit has the other forms of attention.
+#include "graph/passes/fuse_attention.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/text/text.h"
+
+namespace texloom::graph {
+namespace {
+
+// Scores that a number scales: "in0[i, j] * in1[]" multiplies the scores by it.
+Graph scaled_scores(const std::string& expression, float number) {
+  Graph graph = parse_graph(R"(program scaled stage=graph target="opencl"
+  input q: float32[4, 8]
+  input k: float32[8, 16]
+  input v: float32[16, 8]
+  constant n: float32[]
+  edge s: float32[4, 16]
+  edge a: float32[4, 16]
+  edge w: float32[4, 16]
+  edge y: float32[4, 8]
+  outputs (y)
+  operator s op="matmul" pattern=contraction (q, k) -> (s)
+  operator a op="scale" pattern=broadcast computation=0 (s, n) -> (a)
+  operator w op="softmax" pattern=reduction (a) -> (w)
+  operator y op="matmul" pattern=contraction (w, v) -> (y)
+
+computation 0 (in0, in1) -> (scaled)
+placeholder in0: float32[4, 16]
+placeholder in1: float32[]
+compute scaled(i < 4, j < 16): float32 = )" +
+                                expression,
+                            "scaled.tl");
+  std::vector<std::byte> bytes(sizeof number);
+  std::memcpy(bytes.data(), &number, sizeof number);
+  graph.tensors[3].value = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  return graph;
+}
+
+// The scales of what the library was asked for, all of which it has.
+std::vector<double> scales_of(Graph graph) {
+  std::vector<double> scales;
+  const KernelLibrary kernels = {.attention = [&](const AttentionParts& parts) {
+    scales.push_back(parts.scale);
+    return SharedComputation();
+  }};
+  fuse_attention(graph, graph.target, kernels);
+  return scales;
+}
+
+TEST(FuseAttention, FactorsAndDivisorsAreScales) {
+  EXPECT_EQ(scales_of(scaled_scores("in0[i, j] * in1[]", 0.25F)), std::vector{0.25});
+  EXPECT_EQ(scales_of(scaled_scores("in0[i, j] / in1[]", 8)), std::vector{0.125});
+}
+
+// Nor are elements at other indices, or sums.
+TEST(FuseAttention, OtherExpressionsAreNoScales) {
+  for (const char* expression : {"in0[i, j] / in1[]", "in0[i, j] - in1[]", "in0[3 - i, j] * in1[]"})
+    EXPECT_TRUE(scales_of(scaled_scores(expression, 0)).empty()) << expression;
+}
+
+TEST(FuseAttention, NeedsALibrary) {
+  Graph graph = scaled_scores("in0[i, j] * in1[]", 2);
+  fuse_attention(graph, graph.target, {});
+  EXPECT_EQ(graph.nodes.size(), 4);
+}
+
+}  // namespace
+}  // namespace texloom::graph
