@@ -1,0 +1,69 @@
+#include "core/graph/passes.h"
+
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/graph/computation.h"
+#include "core/handles.h"
+#include "graph/passes/passes.h"
+
+namespace texloom::python {
+namespace {
+
+// The kernels that a Python object offers to passes (texloom.graph.kernel_library).
+graph::KernelLibrary library_of(const py::object& kernels) {
+  graph::KernelLibrary library;
+  if (kernels.is_none()) return library;
+  library.is_faster_joined = [kernels](const graph::SharedComputation& first,
+                                       const graph::SharedComputation& second, std::size_t input) {
+    return kernels.attr("is_faster_joined")(PyComputation{first}, PyComputation{second}, input)
+        .cast<bool>();
+  };
+  library.attention =
+      [kernels](const graph::AttentionParts& parts) -> std::optional<graph::SharedComputation> {
+    const py::object made =
+        kernels.attr("attention")(PyComputation{parts.scores}, PyComputation{parts.softmax},
+                                  PyComputation{parts.product}, wrapped(parts.inputs), parts.scale);
+    if (made.is_none()) return std::nullopt;
+    return made.cast<const PyComputation&>().node;
+  };
+  return library;
+}
+
+// (pass, nodes before, nodes after) for each
+py::list run_passes(graph::Graph& g, const std::vector<std::string>& names,
+                    const py::object& kernels) {
+  py::list list;
+  for (const graph::GraphPassReport& each :
+       graph::run_graph_passes(g, names, user_location(), library_of(kernels)))
+    list.append(py::make_tuple(each.pass, each.nodes_before, each.nodes_after));
+  return list;
+}
+
+}  // namespace
+
+void bind_graph_passes(py::module_& m, py::class_<graph::Graph>& graphs) {
+  graphs.def("run_passes", &run_passes, py::arg("names"), py::arg("kernels") = py::none());
+  // Those that run unless others are asked for; `textures` says that tensors are in textures
+  // wherever a kernel can.
+  m.def("default_graph_passes", [](bool halves, bool textures) {
+    std::vector<std::string> names;
+    for (const graph::GraphPass& pass : graph::graph_passes()) {
+      if ((pass.is_default || halves) && (pass.suits_textures || !textures))
+        names.emplace_back(pass.name);
+    }
+    return names;
+  });
+  m.def("graph_passes", [] {
+    py::list list;
+    for (const graph::GraphPass& pass : graph::graph_passes())
+      list.append(
+          py::make_tuple(std::string(pass.name), "graph", "graph", std::string(pass.summary)));
+    return list;
+  });
+}
+
+}  // namespace texloom::python
