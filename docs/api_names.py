@@ -252,6 +252,7 @@ INTERNAL_CLASSES = (
     "_CompiledGraph",
     "_CompiledSites",
     "_GraphOptions",
+    "_GraphPassReport",
     "_OperationReads",
     "_RunnableGraph",
     "_StoredGraph",

@@ -73,8 +73,8 @@ def cost_of_no_scopes() -> None:
 @case("TL3040")
 def node_with_a_negative_cost() -> None:
     g, x = graph_of()
-    g.output(g.node("y", plus_one, [x], one_block, BUFFERS, costs={"global": -1.0}))
-    g.compile()  # wrong
+    g.output(g.node("y", plus_one, [x], one_block, BUFFERS, costs={"global": -1.0}))  # wrong
+    g.compile()
 
 
 @case("TL3040")

@@ -24,9 +24,6 @@ graph::StoragePreference preference(const std::string& storage) {
   return graph::StoragePreference::Any;
 }
 
-// (pass, nodes before, nodes after)
-using PassTuple = std::tuple<std::string, std::size_t, std::size_t>;
-
 // Call sites that compilations share.
 struct PyCompiledSites {
   std::shared_ptr<graph::CompiledSites> sites = std::make_shared<graph::CompiledSites>();
@@ -36,7 +33,7 @@ struct PyCompiledSites {
 struct PyGraphOptions {
   std::string storage;
   graph::CostModel model;
-  std::vector<PassTuple> passes;
+  std::vector<graph::GraphPassReport> passes;
   py::object costs;  // a function (graph::SiteFacts) -> (nanoseconds, key), or None
   std::vector<std::string> fixed;
   std::optional<std::uint64_t> max_live_bytes;
@@ -71,8 +68,7 @@ std::shared_ptr<PyCompiledGraph> compile(const graph::Graph& g, const py::list& 
   for (const py::handle& op : operators) throw_if_error(result->operators.add(operator_of(op)));
   const ReleasedLock unlocked;
   result->compiled = graph::compile_graph(g, options, [] { hear_interrupt(); });
-  for (const auto& [pass, before, after] : given.passes)
-    result->compiled.summary.passes.push_back({pass, before, after});
+  result->compiled.summary.passes = given.passes;
   return result;
 }
 
@@ -193,9 +189,11 @@ void bind_compilation(py::module_& m, py::class_<graph::Graph>& graphs,
       }));
   py::class_<PyCompiledSites>(m, "_CompiledSites").def(py::init<>());
   py::class_<PyGraphOptions>(m, "_GraphOptions")
-      .def(py::init<std::string, graph::CostModel, std::vector<PassTuple>, py::object,
+      .def(py::init<std::string, graph::CostModel, std::vector<graph::GraphPassReport>, py::object,
                     std::vector<std::string>, std::optional<std::uint64_t>, bool,
-                    std::optional<PyCompiledSites>>());
+                    std::optional<PyCompiledSites>>(),
+           py::kw_only(), py::arg("storage"), py::arg("model"), py::arg("passes"), py::arg("costs"),
+           py::arg("fixed"), py::arg("max_live_bytes"), py::arg("may_fold"), py::arg("compiled"));
   graphs.def("compile", &compile).def("alternatives", [](const graph::Graph& g) {
     std::vector<std::vector<std::string>> names;
     for (const graph::Node& node : g.nodes) {

@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "core/compile/packages.h"
+#include "core/graph/builder.h"
+#include "core/graph/computation.h"
 #include "core/graph/graph_compilation.h"
-#include "core/graph/operators.h"
+#include "core/graph/passes.h"
 #include "core/graph/runnable_graph.h"
 #include "core/graph/sizes.h"
 #include "core/graph/tasks.h"
@@ -29,13 +31,10 @@
 #include "runtime/package/add_variants.h"
 #include "runtime/package/package_file.h"
 #include "runtime/package/package_writer.h"
-#include "schedule/storage.h"
 #include "support/diagnostic.h"
 
 namespace texloom::python {
 namespace {
-
-using graph::TensorId;
 
 // Calls `use` with the graph's run on the device, by one thread at a time. The GIL is released
 // before the lock is taken: who holds the lock may need the GIL.
@@ -54,58 +53,6 @@ void with_run(PyRunnableGraph& graph, const PyDevice& device, const Use& use) {
     return use(*run);
   }();
   throw_if_error(status);
-}
-
-TensorId constant(graph::Graph& g, const std::string& name, const py::object& dtype,
-                  const py::array& array) {
-  const auto contiguous = py::array::ensure(array, py::array::c_style);
-  const auto* data = static_cast<const std::byte*>(contiguous.data());
-  return g.add_constant(
-      name, to_type(dtype), {contiguous.shape(), contiguous.shape() + contiguous.ndim()},
-      std::make_shared<const std::vector<std::byte>>(data, data + contiguous.nbytes()));
-}
-
-void add_node(graph::Graph& g, const std::string& name, const std::string& op,
-              std::vector<TensorId> inputs, std::vector<TensorId> outputs,
-              std::vector<graph::Alternative> alternatives) {
-  graph::Node node{name, op, std::move(inputs), std::move(outputs)};
-  node.location = user_location();
-  node.alternatives = std::move(alternatives);
-  g.nodes.push_back(std::move(node));
-}
-
-void add_concatenation(graph::Graph& g, const std::string& name, std::vector<TensorId> inputs,
-                       TensorId output, std::size_t axis) {
-  graph::Node node{name, "concatenate", std::move(inputs), {output}};
-  node.concat_axis = axis;
-  node.location = user_location();
-  g.nodes.push_back(std::move(node));
-}
-
-// `scopes`: those of inputs, then of outputs, for each alternative, by its name.
-void add_call(graph::Graph& g, const std::string& name, const std::string& op,
-              std::vector<TensorId> inputs, std::vector<TensorId> outputs,
-              const std::vector<std::pair<std::string, std::vector<std::string>>>& scopes,
-              const py::dict& attributes, std::optional<double> cost, std::uint32_t version,
-              bool is_on_host) {
-  graph::Node node{name, op, std::move(inputs), std::move(outputs)};
-  node.location = user_location();
-  runtime::OperatorCall call{op, version};
-  call.encoding = is_on_host ? runtime::Encoding::Host : runtime::Encoding::Kernels;
-  call.accesses.assign(node.inputs.size(), hal::Access::Read);
-  call.accesses.insert(call.accesses.end(), node.outputs.size(), hal::Access::Write);
-  call.attributes = attributes_of(attributes);
-  node.attributes = call.attributes;
-  node.call = std::move(call);
-  for (const auto& [label, list] : scopes) {
-    graph::Alternative& alternative = node.alternatives.emplace_back();
-    alternative.name = label;
-    alternative.cost = cost;
-    for (const std::string& scope : list)
-      alternative.scopes.push_back(
-          schedule::parse_storage(scope, "", ir::Shape(), node.location).scope);
-  }
-  g.nodes.push_back(std::move(node));
 }
 
 std::vector<py::array> run(PyRunnableGraph& graph, const PyDevice& device,
@@ -162,39 +109,11 @@ py::list tensors(const PyStoredGraph& graph, const std::vector<std::uint32_t>& n
 
 void bind_graphs(py::module_& m) {
   py::class_<graph::Graph> graphs(m, "_Graph");
-  bind_operators(m, graphs);
+  bind_computations(m);
+  bind_builder(graphs);
+  bind_graph_passes(m, graphs);
   bind_tasks(m, graphs);
-  graphs
-      .def(py::init([](const std::string& name, const ir::Target& target) {
-        graph::Graph g;
-        g.name = name;
-        g.target = target;
-        return g;
-      }))
-      .def("symbol", [](graph::Graph& g, const std::string& name) { g.symbols.push_back(name); })
-      .def("condition",
-           [](graph::Graph& g, const std::string& subject, bool is_equality, const py::object& left,
-              const py::object& right) {
-             using Kind = runtime::SizeCondition::Kind;
-             g.conditions.push_back({subject, is_equality ? Kind::Equal : Kind::AtLeast,
-                                     size_of(left), size_of(right)});
-           })
-      .def("input",
-           [](graph::Graph& g, const std::string& name, const py::object& dtype,
-              const py::sequence& shape) {
-             return g.add_input(name, to_type(dtype), shape_of(shape));
-           })
-      .def("edge",
-           [](graph::Graph& g, const std::string& name, const py::object& dtype,
-              const py::sequence& shape) {
-             return g.add_edge(name, to_type(dtype), shape_of(shape));
-           })
-      .def("constant", &constant)
-      .def("output", &graph::Graph::mark_output)
-      .def("node", &add_node)
-      .def("concatenation", &add_concatenation)
-      .def("call", &add_call)
-      .def("__str__", [](const graph::Graph& g) { return graph::to_string(g); });
+  graphs.def("__str__", [](const graph::Graph& g) { return graph::to_string(g); });
   py::class_<PyRunnableGraph, std::shared_ptr<PyRunnableGraph>>(m, "_RunnableGraph")
       .def("run", &run)
       .def("output_shapes",

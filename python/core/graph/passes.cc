@@ -33,19 +33,16 @@ graph::KernelLibrary library_of(const py::object& kernels) {
   return library;
 }
 
-// (pass, nodes before, nodes after) for each
-py::list run_passes(graph::Graph& g, const std::vector<std::string>& names,
-                    const py::object& kernels) {
-  py::list list;
-  for (const graph::GraphPassReport& each :
-       graph::run_graph_passes(g, names, user_location(), library_of(kernels)))
-    list.append(py::make_tuple(each.pass, each.nodes_before, each.nodes_after));
-  return list;
+std::vector<graph::GraphPassReport> run_passes(graph::Graph& g,
+                                               const std::vector<std::string>& names,
+                                               const py::object& kernels) {
+  return graph::run_graph_passes(g, names, user_location(), library_of(kernels));
 }
 
 }  // namespace
 
 void bind_graph_passes(py::module_& m, py::class_<graph::Graph>& graphs) {
+  py::class_<graph::GraphPassReport>(m, "_GraphPassReport");
   graphs.def("run_passes", &run_passes, py::arg("names"), py::arg("kernels") = py::none());
   // Those that run unless others are asked for; `textures` says that tensors are in textures
   // wherever a kernel can.

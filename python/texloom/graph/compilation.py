@@ -135,14 +135,14 @@ class Compilation:
     ) -> Any:
         model = self._model(table)
         options = _core._GraphOptions(
-            scopes,
-            _core._CostModel(model.start_ns, model.bytes_per_ns, model.operations_per_ns),
-            self._reports,
-            table,
-            list(fixed),
-            self.max_live_bytes,
-            may_fold,
-            self._sites,
+            storage=scopes,
+            model=_core._CostModel(model.start_ns, model.bytes_per_ns, model.operations_per_ns),
+            passes=self._reports,
+            costs=table,
+            fixed=list(fixed),
+            max_live_bytes=self.max_live_bytes,
+            may_fold=may_fold,
+            compiled=self._sites,
         )
         return self.core.compile(self.operators, options)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _core, extents
 from .._core import Device, TargetValue
@@ -42,8 +42,31 @@ Scopes = Mapping[str, Sequence[str]]
 
 _BAD = "BadGraph"
 
-# Adds a node to the core's graph, given the numbers of tensors there and the target.
-_AddNode = Callable[[Any, dict[str, int], str], None]
+
+@dataclass(frozen=True)
+class _Kernels:
+    """The schedules of a node that its author gives; they depend on the target."""
+
+    title: str
+    schedule: ScheduleFunction
+    computation: _core._Computation
+    scopes: Mapping[str, tuple[str, ...]]
+    costs: Mapping[str, float]
+    fold_share: float | None
+
+    def alternatives(self, name: str, target: TargetValue) -> list[_core._Alternative]:
+        """Return a schedule for each combination of scopes."""
+        return [
+            _core._Alternative(
+                label,
+                scheduled(
+                    f"the node {name!r}", self.title, self.schedule, self.computation, each, target
+                ),
+                self.costs.get(label),
+                self.fold_share,
+            )
+            for label, each in self.scopes.items()
+        ]
 
 
 class Graph:
@@ -66,17 +89,20 @@ class Graph:
     def __init__(self, name: str = "graph") -> None:
         check_name("graph", name)
         self.name = name
+        self._core = _core._Graph(name)  # for no target yet
         self._tensors: dict[str, GraphTensor] = {}
-        self._values: dict[str, NDArray[Any] | None] = {}  # None: an input
-        self._nodes: dict[str, _AddNode] = {}
+        self._numbers: dict[str, int] = {}  # of tensors in the core's graph
+        self._inputs: list[GraphTensor] = []
+        self._nodes: dict[str, _Kernels | None] = {}  # None: its kernels are not the author's
         self._operators: dict[tuple[str, int], Operator] = {}
+        self._computed: set[str] = set()  # the names of tensors that nodes compute
         self._outputs: dict[GraphTensor, str] = {}  # the names that callers know
-        self._symbols = Symbols()
+        self._symbols = Symbols(self._core)
 
     @property
     def inputs(self) -> tuple[GraphTensor, ...]:
         """The inputs, in the order in which they were added."""
-        return tuple(self._tensors[n] for n, value in self._values.items() if value is None)
+        return tuple(self._inputs)
 
     def input(self, name: str, shape: Sequence[int | str], dtype: str = "float32") -> GraphTensor:
         """Add a tensor that the caller gives at each run, as a row-major array.
@@ -96,17 +122,19 @@ class Graph:
             TL3040 for a name that is taken, and for a shape that is no list of positive numbers and
             symbols.
         """
-        tensor = self._tensors[name] = self._new(name, shape, dtype)
+        tensor = self._new(name, shape, dtype)
         self._symbols.add(tensor.shape)
-        self._values[name] = None
+        number = self._core.input(name, dtype, self._symbols.steps(tensor.shape))
+        self._add(tensor, number)
+        self._inputs.append(tensor)
         return tensor
 
     def constant(self, name: str, value: ArrayLike) -> GraphTensor:
         """Add a tensor of fixed values, which are copied, and packed when the graph is compiled."""
         array = np.array(value, order="C")
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
-        tensor = self._tensors[name] = self._new(name, array.shape, array.dtype.name)
-        self._values[name] = array
+        tensor = self._new(name, array.shape, array.dtype.name)
+        self._add(tensor, self._core.constant(name, tensor.dtype, array))
         return tensor
 
     def node(
@@ -156,30 +184,15 @@ class Graph:
         check_functions(name, compute, len(inputs), schedule)
         made, symbols, conditions = self._symbols.computed(name, compute, inputs)
         check_scopes(name, scopes, len(inputs) + len(made), costs)
-        shapes = [(symbols.shape_in_graph(t), t.dtype) for t in made]
-        outputs = self._named_outputs(name, shapes, conditions)
-        given = {label: tuple(each) for label, each in scopes.items()}
         computation = _core._Computation(symbols.placeholders, made, symbols.given)
         title = op or getattr(compute, "__name__", "node")
-
-        def add(core: Any, numbers: dict[str, int], target: TargetValue) -> None:
-            core.node(
-                name,
-                title,
-                [numbers[t.name] for t in inputs],
-                [numbers[t.name] for t in outputs],
-                [
-                    _core._Alternative(
-                        label,
-                        scheduled(f"the node {name!r}", title, schedule, computation, each, target),
-                        None if costs is None else costs.get(label),
-                        fold_share,
-                    )
-                    for label, each in given.items()
-                ],
-            )
-
-        self._nodes[name] = add
+        combinations = {label: tuple(each) for label, each in scopes.items()}
+        kernels = _Kernels(
+            title, schedule, computation, combinations, dict(costs or {}), fold_share
+        )
+        outputs = self._named_outputs(name, [(symbols.shape_in_graph(t), t.dtype) for t in made])
+        numbers = self._core.node(name, title, self._numbers_of(inputs), self._described(outputs))
+        self._keep(name, outputs, numbers, conditions, kernels)
         return outputs[0] if len(outputs) == 1 else outputs
 
     def op(
@@ -223,26 +236,20 @@ class Graph:
         pattern = "injective" if shares else pattern_of(made)
         axis = joined_axis(symbols.placeholders, made)
         coordinates = coordinates_of(compute, symbols.placeholders, made)
-        settings = dict(attributes or {})
-        shapes = [(symbols.shape_in_graph(t), t.dtype) for t in made]
-        outputs = self._named_outputs(name, shapes, conditions)
-
-        def add(core: Any, numbers: dict[str, int], target: TargetValue) -> None:
-            del target
-            core.operator(
-                name,
-                op,
-                pattern,
-                computation,
-                shares,
-                axis,
-                coordinates,
-                [numbers[t.name] for t in inputs],
-                [numbers[t.name] for t in outputs],
-                settings,
-            )
-
-        self._nodes[name] = add
+        outputs = self._named_outputs(name, [(symbols.shape_in_graph(t), t.dtype) for t in made])
+        numbers = self._core.operator(
+            name,
+            op,
+            pattern,
+            computation,
+            shares,
+            axis,
+            coordinates,
+            self._numbers_of(inputs),
+            self._described(outputs),
+            dict(attributes or {}),
+        )
+        self._keep(name, outputs, numbers, conditions)
         return list(outputs)
 
     def concat(self, name: str, inputs: Sequence[GraphTensor], axis: int) -> GraphTensor:
@@ -271,14 +278,12 @@ class Graph:
                 "join tensors that differ only along that axis",
             )
         shape[axis] = extents.plain(sum(each.shape[axis] for each in inputs))
-        (output,) = self._named_outputs(name, [(shape, inputs[0].dtype)], conditions)
-
-        def add(core: Any, numbers: dict[str, int], target: TargetValue) -> None:
-            del target
-            core.concatenation(name, [numbers[t.name] for t in inputs], numbers[name], axis)
-
-        self._nodes[name] = add
-        return output
+        outputs = self._named_outputs(name, [(shape, inputs[0].dtype)])
+        numbers = self._core.concatenation(
+            name, self._numbers_of(inputs), self._described(outputs), axis
+        )
+        self._keep(name, outputs, numbers, conditions)
+        return outputs[0]
 
     def custom(
         self,
@@ -332,23 +337,19 @@ class Graph:
         made = op.shapes(*((t.dtype, t.shape) for t in inputs), **settings)
         check_scopes(name, given, len(inputs) + len(made), None)
         outputs = self._named_outputs(name, [(list(shape), dtype) for dtype, shape in made])
+        numbers = self._core.call(
+            name,
+            op.name,
+            self._numbers_of(inputs),
+            self._described(outputs),
+            [(label, list(each)) for label, each in given.items()],
+            settings,
+            cost,
+            op.version,
+            op._core.is_on_host,
+        )
         self._operators[op.name, op.version] = op
-
-        def add(core: Any, numbers: dict[str, int], target: TargetValue) -> None:
-            del target
-            core.call(
-                name,
-                op.name,
-                [numbers[t.name] for t in inputs],
-                [numbers[t.name] for t in outputs],
-                [(label, list(each)) for label, each in given.items()],
-                settings,
-                cost,
-                op.version,
-                op._core.is_on_host,
-            )
-
-        self._nodes[name] = add
+        self._keep(name, outputs, numbers)
         return outputs[0] if len(outputs) == 1 else outputs
 
     def output(self, tensor: GraphTensor, name: str | None = None) -> GraphTensor:
@@ -367,7 +368,7 @@ class Graph:
             that another tensor or output has.
         """
         self._check_inputs("output", [tensor])
-        if tensor.name in self._values:
+        if tensor.name not in self._computed:
             refuse(_BAD, f"the output {tensor.name!r} is not computed", "give what a node computes")
         if tensor in self._outputs:
             refuse(_BAD, f"{tensor.name!r} is an output twice", "name each output once")
@@ -376,6 +377,7 @@ class Graph:
         check_name("output", name)
         if self._tensors.get(name, tensor) != tensor or name in self._outputs.values():
             refuse(_BAD, f"two tensors are called {name!r}", "give each a name of its own")
+        self._core.output(self._numbers[tensor.name], name)
         self._outputs[tensor] = name
         return tensor
 
@@ -388,8 +390,9 @@ class Graph:
 
         `passes` run before, as in :meth:`compile`. Operators have no kernels yet.
         """
-        core = self._made_for(resolve(target))
-        core.run_passes(_pass_names(passes), KernelLibrary(resolve(target)))
+        resolved = resolve(target)
+        core = self._for_target(resolved)
+        core.run_passes(_pass_names(passes), KernelLibrary(resolved))
         return str(core)
 
     def compile(
@@ -453,20 +456,18 @@ class Graph:
             refuse(
                 _BAD, f"the graph {self.name!r} has no output", "call output() for what it computes"
             )
-        check_precision(precision)
+        if passes is None:
+            passes = graph_passes(precision, textures=scopes == "texture")
+        resolved = resolve(target)
         compilation = Compilation(
-            core=self._made_for(resolve(target)),
+            core=self._for_target(resolved),
             operators=[op._core for op in self._operators.values()],
             model=model,
             costs=costs,
             max_live_bytes=max_live_bytes,
             progress=progress,
         )
-        if passes is None:
-            passes = graph_passes(precision)
-            if scopes == "texture":  # no kernel of two convolutions has its tensors in textures
-                passes = [name for name in passes if name != "join_separable"]
-        compilation.run_passes(_pass_names(passes), KernelLibrary(resolve(target)))
+        compilation.run_passes(_pass_names(passes), KernelLibrary(resolved))
         textures = scopes == "texture" or (scopes == "auto" and compilation.has_costs(measure))
         renamed = {name for tensor, name in self._outputs.items() if name != tensor.name}
         compilation.schedule(textures, open_outputs=renamed)
@@ -477,26 +478,12 @@ class Graph:
         outputs = [replace(tensor, name=name) for tensor, name in self._outputs.items()]
         return CompiledGraph(compiled, self.inputs, outputs, choice)
 
-    def _made_for(self, target: TargetValue) -> Any:
-        """Return the core's graph for a target."""
-        core = _core._Graph(self.name, target)
-        numbers: dict[str, int] = {}
-        self._symbols.define(core)
-        for tensor in self._tensors.values():
-            value = self._values.get(tensor.name)
-            if value is not None:
-                numbers[tensor.name] = core.constant(tensor.name, tensor.dtype, value)
-            elif tensor.name in self._values:
-                shape = self._symbols.steps(tensor.shape)
-                numbers[tensor.name] = core.input(tensor.name, tensor.dtype, shape)
-            else:
-                name = self._outputs.get(tensor, tensor.name)
-                shape = self._symbols.steps(tensor.shape)
-                numbers[tensor.name] = core.edge(name, tensor.dtype, shape)
-        for add in self._nodes.values():
-            add(core, numbers, target)
-        for tensor in self._outputs:
-            core.output(numbers[tensor.name])
+    def _for_target(self, target: TargetValue) -> Any:
+        """Return the core's graph for a target, with the kernels that authors give."""
+        core = self._core.for_target(target)
+        for name, kernels in self._nodes.items():
+            if kernels is not None:
+                core.set_alternatives(name, kernels.alternatives(name, target))
         return core
 
     def _new(self, name: str, shape: Sequence[Any], dtype: str) -> GraphTensor:
@@ -507,22 +494,39 @@ class Graph:
         return GraphTensor(name, checked_extents(name, shape), dtype, self)
 
     def _named_outputs(
-        self,
-        name: str,
-        outputs: Sequence[tuple[Sequence[int], str]],
-        conditions: Iterable[Condition] = (),
+        self, name: str, outputs: Sequence[tuple[Sequence[Any], str]]
     ) -> tuple[GraphTensor, ...]:
-        """Add a tensor for each shape and dtype that a node computes, and what has to hold.
-
-        Nothing is added if one of them is refused.
-        """
+        """Return a tensor for each shape and dtype that a node computes."""
         if name in self._nodes:
             refuse(_BAD, f"two nodes are called {name!r}", "give each a name of its own")
         names = [name] if len(outputs) == 1 else [f"{name}.{i}" for i in range(len(outputs))]
-        made = tuple(self._new(n, *each) for n, each in zip(names, outputs, strict=True))
-        self._tensors.update(zip(names, made, strict=True))
+        return tuple(self._new(n, *each) for n, each in zip(names, outputs, strict=True))
+
+    def _described(self, tensors: Sequence[GraphTensor]) -> list[tuple[str, str, Any]]:
+        """Return tensors as the core takes what a node computes."""
+        return [(each.name, each.dtype, self._symbols.steps(each.shape)) for each in tensors]
+
+    def _numbers_of(self, tensors: Sequence[GraphTensor]) -> list[int]:
+        return [self._numbers[each.name] for each in tensors]
+
+    def _add(self, tensor: GraphTensor, number: int) -> None:
+        self._tensors[tensor.name] = tensor
+        self._numbers[tensor.name] = number
+
+    def _keep(
+        self,
+        name: str,
+        outputs: Sequence[GraphTensor],
+        numbers: Sequence[int],
+        conditions: Iterable[Condition] = (),
+        kernels: _Kernels | None = None,
+    ) -> None:
+        """Keep a node that the core has, and what has to hold of its sizes."""
+        for tensor, number in zip(outputs, numbers, strict=True):
+            self._add(tensor, number)
+            self._computed.add(tensor.name)
+        self._nodes[name] = kernels
         self._symbols.keep(name, conditions)
-        return made
 
     def _check_inputs(self, name: str, inputs: Sequence[GraphTensor]) -> None:
         if not isinstance(inputs, (list, tuple)):
@@ -540,18 +544,19 @@ class Graph:
                 )
 
 
-def graph_passes(precision: Precision = "fp32") -> tuple[str, ...]:
+def graph_passes(precision: Precision = "fp32", *, textures: bool = False) -> tuple[str, ...]:
     """Return the names of the passes over graphs, in the order in which they run.
 
     Parameters
     ----------
     precision : "fp32" or "fp16"
         As for :meth:`Graph.compile`.
+    textures : bool
+        Leave out those that make operators which have no kernels over textures, as
+        ``scopes="texture"`` does.
     """
     check_precision(precision)
-    if precision == "fp16":
-        return tuple(name for name, *_ in _core.graph_passes())
-    return tuple(_core.default_graph_passes())
+    return tuple(_core.default_graph_passes(precision == "fp16", textures))
 
 
 def _pass_names(passes: Sequence[str]) -> list[str]:

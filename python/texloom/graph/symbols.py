@@ -13,29 +13,31 @@ from .tensor import GraphTensor
 
 
 class Symbols:
-    """The symbols of a graph: the extents of its inputs that each run says."""
+    """The symbols of a graph: the extents of its inputs that each run says.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    core : Any
+        The core's graph, which gets them and the conditions.
+    """
+
+    def __init__(self, core: Any) -> None:
+        self._core = core
         self._names: dict[str, None] = {}  # in order
-        self._conditions: dict[Condition, str] = {}  # with the node that has each
+        self._conditions: set[Condition] = set()
 
     def add(self, shape: Sequence[Extent]) -> None:
         """Add the symbols in the shape of an input."""
         for extent in shape:
-            self._names.update(dict.fromkeys(extents.symbols_of(extent)))
+            for name in extents.symbols_of(extent):
+                if name not in self._names:
+                    self._names[name] = None
+                    self._core.symbol(name)
 
     def steps(self, shape: Sequence[Extent]) -> list[Any]:
         """Return a shape as the core reads it."""
         names = list(self._names)
         return [extents.steps_of(extent, names) for extent in shape]
-
-    def define(self, core: Any) -> None:
-        """Add the symbols and the conditions to the core's graph."""
-        for name in self._names:
-            core.symbol(name)
-        for condition, node in self._conditions.items():
-            sides = self.steps([condition.left, condition.right])
-            core.condition(node, condition.is_equality, *sides)
 
     @staticmethod
     def computed(
@@ -75,8 +77,10 @@ class Symbols:
                 if each.is_equality
                 else extents.is_at_most(each.right, each.left)
             )
-            if not holds:
-                self._conditions.setdefault(each, f"the node {node!r}")
+            if not holds and each not in self._conditions:
+                self._conditions.add(each)
+                sides = self.steps([each.left, each.right])
+                self._core.condition(f"the node {node!r}", each.is_equality, *sides)
 
 
 __all__ = ["Symbols"]

@@ -24,6 +24,9 @@ struct GraphPass {
   std::variant<Run, RunForTarget> run;
   std::string_view summary;
   bool is_default = true;  // else it runs only where it is asked for
+  // Whether kernels over textures exist for what it makes. Else it does not run by default where
+  // tensors are to be in textures.
+  bool suits_textures = true;
 
   bool depends_on_target() const { return std::holds_alternative<RunForTarget>(run); }
 };

@@ -109,7 +109,7 @@ class Network:
 
     def __init__(self):
         self.graph = Graph("net")
-        self.values = {}
+        self.values, self.weights = {}, {}
         self._random = np.random.default_rng(3)
 
     def draw(self, shape):
@@ -120,7 +120,8 @@ class Network:
         return self.graph.input(name, shape)
 
     def constant(self, name, shape):
-        return self.graph.constant(name, self.draw(shape))
+        self.weights[name] = self.draw(shape)
+        return self.graph.constant(name, self.weights[name])
 
     def add(self, name, function, *inputs):
         (made,) = self.graph.op(name, function.__name__, function, inputs)
@@ -332,7 +333,7 @@ def test_numbers_of_elements(dev, elements):
     point.__name__ = "point"
     net.graph.output(net.add("y", relu, net.add("c", point, x, w)))
     _, (got, expected) = net.outputs(dev)
-    sums = np.einsum("ncyx,fc->nfyx", net.values["x"], net.graph._values["w"][:, :, 0, 0])
+    sums = np.einsum("ncyx,fc->nfyx", net.values["x"], net.weights["w"][:, :, 0, 0])
     assert (got["y"] == np.maximum(sums, 0)).all()
     assert (expected["y"] == got["y"]).all()
 

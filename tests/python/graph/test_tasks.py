@@ -36,7 +36,7 @@ def tasks(prefix="", shape=(1, 4, 8, 8), dtype="float32", target="opencl", textu
         found.append(task)
         return alternatives_of(task)
 
-    graph._made_for(resolve(target)).schedule_operators(scheduler, textures)
+    graph._for_target(resolve(target)).schedule_operators(scheduler, textures)
     return found
 
 

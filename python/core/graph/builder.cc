@@ -1,0 +1,165 @@
+#include "core/graph/builder.h"
+
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/graph/computation.h"
+#include "core/graph/sizes.h"
+#include "core/handles.h"
+#include "core/runtime/custom.h"
+#include "schedule/storage.h"
+#include "support/check.h"
+#include "support/diagnostic.h"
+
+namespace texloom::python {
+namespace {
+
+using graph::TensorId;
+
+// (name, dtype, shape) of what a node computes
+using OutputTuple = std::tuple<std::string, py::object, py::sequence>;
+
+TensorId add_input(graph::Graph& g, const std::string& name, const py::object& dtype,
+                   const py::sequence& shape) {
+  return g.add_input(name, to_type(dtype), shape_of(shape));
+}
+
+TensorId add_constant(graph::Graph& g, const std::string& name, const py::object& dtype,
+                      const py::array& array) {
+  const auto contiguous = py::array::ensure(array, py::array::c_style);
+  const auto* data = static_cast<const std::byte*>(contiguous.data());
+  return g.add_constant(
+      name, to_type(dtype), {contiguous.shape(), contiguous.shape() + contiguous.ndim()},
+      std::make_shared<const std::vector<std::byte>>(data, data + contiguous.nbytes()));
+}
+
+// Adds a node with its outputs, and returns these. Nothing is added if one of them is refused.
+std::vector<TensorId> add(graph::Graph& g, graph::Node node,
+                          const std::vector<OutputTuple>& outputs) {
+  std::vector<graph::Tensor> made;
+  for (const auto& [name, dtype, shape] : outputs)
+    made.push_back({name, to_type(dtype), shape_of(shape)});
+  for (graph::Tensor& each : made)
+    node.outputs.push_back(g.add_edge(std::move(each.name), each.type, std::move(each.shape)));
+  node.location = user_location();
+  g.nodes.push_back(std::move(node));
+  return g.nodes.back().outputs;
+}
+
+// Its alternatives depend on the target: see set_alternatives().
+std::vector<TensorId> add_node(graph::Graph& g, const std::string& name, const std::string& op,
+                               std::vector<TensorId> inputs,
+                               const std::vector<OutputTuple>& outputs) {
+  return add(g, {name, op, std::move(inputs), {}}, outputs);
+}
+
+std::vector<TensorId> add_operator(graph::Graph& g, const std::string& name, const std::string& op,
+                                   const std::string& pattern, const PyComputation& computation,
+                                   bool is_view, std::optional<std::size_t> joins_along,
+                                   std::vector<std::size_t> coordinates,
+                                   std::vector<TensorId> inputs,
+                                   const std::vector<OutputTuple>& outputs,
+                                   const py::dict& attributes) {
+  graph::Node node{name, op, std::move(inputs), {}};
+  node.attributes = attributes_of(attributes);
+  node.pattern = graph::pattern_of(pattern);
+  TL_CHECK(node.pattern.has_value(), pattern);
+  node.computation = computation.node;
+  node.is_view = is_view;
+  node.joins_along = joins_along;
+  node.coordinates = std::move(coordinates);
+  return add(g, std::move(node), outputs);
+}
+
+std::vector<TensorId> add_concatenation(graph::Graph& g, const std::string& name,
+                                        std::vector<TensorId> inputs,
+                                        const std::vector<OutputTuple>& outputs, std::size_t axis) {
+  graph::Node node{name, "concatenate", std::move(inputs), {}};
+  node.concat_axis = axis;
+  return add(g, std::move(node), outputs);
+}
+
+// `scopes`: those of inputs, then of outputs, for each alternative, by its name.
+std::vector<TensorId> add_call(
+    graph::Graph& g, const std::string& name, const std::string& op, std::vector<TensorId> inputs,
+    const std::vector<OutputTuple>& outputs,
+    const std::vector<std::pair<std::string, std::vector<std::string>>>& scopes,
+    const py::dict& attributes, std::optional<double> cost, std::uint32_t version,
+    bool is_on_host) {
+  graph::Node node{name, op, std::move(inputs), {}};
+  runtime::OperatorCall call{op, version};
+  call.encoding = is_on_host ? runtime::Encoding::Host : runtime::Encoding::Kernels;
+  call.accesses.assign(node.inputs.size(), hal::Access::Read);
+  call.accesses.insert(call.accesses.end(), outputs.size(), hal::Access::Write);
+  call.attributes = attributes_of(attributes);
+  node.attributes = call.attributes;
+  node.call = std::move(call);
+  for (const auto& [label, list] : scopes) {
+    graph::Alternative& alternative = node.alternatives.emplace_back();
+    alternative.name = label;
+    alternative.cost = cost;
+    for (const std::string& scope : list)
+      alternative.scopes.push_back(
+          schedule::parse_storage(scope, "", ir::Shape(), user_location()).scope);
+  }
+  return add(g, std::move(node), outputs);
+}
+
+// Callers know an output by a name of its own.
+void mark_output(graph::Graph& g, TensorId tensor, const std::string& name) {
+  g.tensors.at(tensor).name = name;
+  g.mark_output(tensor);
+}
+
+graph::Graph for_target(const graph::Graph& g, const ir::Target& target) {
+  graph::Graph copy = g;
+  copy.target = target;
+  return copy;
+}
+
+void set_alternatives(graph::Graph& g, const std::string& name,
+                      std::vector<graph::Alternative> alternatives) {
+  const auto node = std::ranges::find(g.nodes, name, &graph::Node::name);
+  TL_CHECK(node != g.nodes.end(), name);
+  node->alternatives = std::move(alternatives);
+}
+
+void add_condition(graph::Graph& g, const std::string& subject, bool is_equality,
+                   const py::object& left, const py::object& right) {
+  using Kind = runtime::SizeCondition::Kind;
+  g.conditions.push_back(
+      {subject, is_equality ? Kind::Equal : Kind::AtLeast, size_of(left), size_of(right)});
+}
+
+}  // namespace
+
+void bind_builder(py::class_<graph::Graph>& graphs) {
+  graphs
+      .def(py::init([](const std::string& name) {
+        graph::Graph g;
+        g.name = name;
+        return g;
+      }))
+      .def("symbol", [](graph::Graph& g, const std::string& name) { g.symbols.push_back(name); })
+      .def("condition", &add_condition)
+      .def("input", &add_input)
+      .def("constant", &add_constant)
+      .def("node", &add_node)
+      .def("operator", &add_operator)
+      .def("concatenation", &add_concatenation)
+      .def("call", &add_call)
+      .def("output", &mark_output)
+      .def("for_target", &for_target)
+      .def("set_alternatives", &set_alternatives);
+}
+
+}  // namespace texloom::python
