@@ -62,5 +62,5 @@ def read(root: Path) -> dict[str, Header]:
 
 
 def functions(rows: Sequence[str]) -> list[str]:
-    """Return the rows that are functions: those that are no group of others."""
+    """Return the rows that are functions: those that are not a group of others."""
     return [row for row in rows if not any(other.startswith(f"{row}.") for other in rows)]

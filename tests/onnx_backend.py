@@ -62,7 +62,7 @@ def light_data_set(model: object, file: Path):
 
 
 def data_sets(case: object):
-    """The inputs and expected outputs of a case; None for values that are no tensors."""
+    """The inputs and expected outputs of a case; None for values that are not tensors."""
     import onnx
     from onnx import numpy_helper
 
@@ -97,7 +97,7 @@ def compare(expected, got, case) -> str:
     import numpy as np
 
     if expected is None or got is None:
-        return "" if expected is got else "one of both is no value"
+        return "" if expected is got else "one of both is not a value"
     if isinstance(expected, list):
         if not isinstance(got, list) or len(got) != len(expected):
             return f"not a list of {len(expected)}"

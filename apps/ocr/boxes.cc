@@ -60,7 +60,7 @@ Box around(const std::vector<Point>& hull) {
   return best;
 }
 
-// The pixels of text that are connected with the first one, which then are no text any more.
+// The pixels of text that are connected with the first one, which then count as text no more.
 std::vector<int> take_region(std::vector<bool>& is_text, int columns, int first) {
   std::vector<int> region = {first};
   is_text[first] = false;

@@ -3,7 +3,7 @@
 python benchmarks/launches/table.py [MODEL.onnx ...]
 
 Without files: the networks of benchmarks/networks. Inputs have fixed sizes for both. A node that
-onnxruntime runs without a kernel does not exist: its constants are no nodes, and what it stores in
+onnxruntime runs without a kernel does not exist: its constants are not nodes, and what it stores in
 other layouts is counted as its own graph says.
 """
 

@@ -14,7 +14,7 @@ import onnx
 
 FOLDER = Path(onnx.__file__).parent / "backend/test/data/light"
 NAMES = tuple(sorted(file.stem.removeprefix("light_") for file in FOLDER.glob("*.onnx")))
-_FIRST_WITH_CONSTANTS = 4  # the version of the format since which initializers are no inputs
+_FIRST_WITH_CONSTANTS = 4  # the version of the format since which initializers are not inputs
 
 
 def light_model(name: str) -> onnx.ModelProto:

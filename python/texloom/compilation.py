@@ -74,7 +74,7 @@ def compile(
     Raises
     ------
     texloom.onnx.Unsupported
-        If the file is no model, or if nodes cannot be converted: the text lists all of them.
+        If the file is not a model, or if nodes cannot be converted: the text lists all of them.
     TVMError
         TL5018 if a file cannot be read; TL5016, TL5003 or TL5002 for `shapes` and `values` that
         do not fit the model.

@@ -20,7 +20,7 @@ struct Backend {
   std::string_view driver;                          // of the devices that run its kernels
   std::span<const ir::DeviceClass> device_classes;  // of these devices
   std::span<const KernelFormat> formats;            // of the codes that it emits
-  // What the kernel language can express on a target of this kind.
+  // The dialect: the constructs that the kernel language has on a target of this kind.
   Dialect (*dialect)(const ir::Target& target);
   // From stage Kernels to stage Legalized, for targets of this kind. Fails with UnsupportedType.
   const lower::Pass& legalize;
@@ -36,7 +36,7 @@ struct Backend {
 
 std::span<const Backend> backends();
 const Backend& backend_of(ir::TargetKind kind);
-// Of the kind with this name, such as "metal"; null if there is none.
+// Finds the backend of a kind by its name, such as "metal"; null if there is none.
 const Backend* find_backend(std::string_view kind);
 // The first backend whose kernels a device of this class runs, if its driver prepares codes of
 // these formats. A driver that prepares none of any backend interprets the kernels of all.

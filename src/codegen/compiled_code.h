@@ -15,13 +15,13 @@ struct CodeEntry {
   std::string name;        // of its function in the code
 };
 
-// What a device's driver prepares as a whole: a source, or a binary.
+// Code that a device's driver prepares as a whole: a source, or a binary.
 struct CompiledCode {
   KernelFormat format = KernelFormat::OpenClC;
   std::string bytes;
   std::vector<std::string> options = {};  // for the device's compiler
   std::vector<CodeEntry> entries = {};    // names differ
-  std::string text = {};                  // for people, if the format is no text
+  std::string text = {};                  // a listing for people, if the code is binary
 
   // The code as people read it.
   const std::string& listing() const { return traits_of(format).is_text ? bytes : text; }

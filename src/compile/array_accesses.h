@@ -9,8 +9,8 @@
 
 namespace texloom::compile {
 
-// Whether the program computes each array of a call, so that the earlier values do not matter.
-// nullopt for an array of which this is unknown: the text of a program does not say it.
+// Whether the program computes each array of a call, so that its earlier values do not matter.
+// nullopt if this is unknown, as in programs that were read from text.
 using ComputedArrays = std::vector<std::optional<bool>>;
 ComputedArrays computed_arrays(const lower::Lowering& lowering);
 

@@ -121,7 +121,7 @@ class PlanMaker {
   uint32_t add_temporary(const Buffer& buffer) {
     temporaries_.push_back(buffer);
     plan_.temporaries.push_back(spec_of(*buffer, symbols()));
-    // That of callers' arrays, of which it has none; but the size of a texture follows from it.
+    // Layouts are for arrays of callers, except where a texture's size follows from one.
     if (!buffer->is_symbolic()) plan_.temporaries.back().layout = {};
     return static_cast<uint32_t>(temporaries_.size() - 1);
   }

@@ -45,7 +45,7 @@ struct CompiledModule {
   // the caller does not pass (bad_indices.h).
   std::vector<lower::CheckedIndex> checks;
 
-  // What the schedule computes, over symbols of the program; nullopt if it is not known.
+  // The operations that the schedule computes, over symbols of the program; nullopt if unknown.
   std::optional<OperationCount> operations;
 
   std::vector<Diagnostic> warnings;

@@ -97,7 +97,7 @@ void check_device(const CompiledModule& module, const hal::DeviceInfo& device,
          "'{}' is built for {}, whose kernels {} does not run", module.program.name,
          ir::to_string(module.target.kind), device.name);
   }
-  // What messages call a feature, and the option of targets that does without it.
+  // The name of a feature in messages, and the option of targets that does without it.
   struct Row {
     std::string_view need, feature, option;
   };

@@ -14,8 +14,8 @@ namespace texloom::compile {
 // target.
 runtime::VariantNeeds features_of(const ir::Program& program, const ir::Target& target);
 
-// What a plan of the kernels of these modules needs: their features, and room for everything that a
-// run has on the device, constants and the workspace included. Sizes that a run says are no needs.
+// The needs of a plan of these modules' kernels: their features, and memory for all that a run has
+// on the device, including constants and workspace. Sizes that are open until a run do not count.
 runtime::VariantNeeds needs_of(const runtime::LaunchPlan& plan,
                                std::span<const CompiledModule* const> modules);
 

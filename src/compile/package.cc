@@ -231,7 +231,7 @@ CompiledModule module_of(const runtime::Package& package, const std::string& fil
   if (variant.program.empty()) {
     fail(where, Code::BadPackage,
          "load it as a graph: texloom.graph.load(file); load_module loads what build made",
-         "'{}' in {} is no compiled function: it has no program", package.name, file);
+         "'{}' in {} is not a compiled function: it has no program", package.name, file);
   }
   CompiledModule module;
   module.target = parse_target(variant.target, where);

@@ -1,4 +1,4 @@
-// What all expression nodes share: kind, type, depth, location.
+// The members that all expression nodes share: kind, type, depth, location.
 #pragma once
 
 #include <cstdint>

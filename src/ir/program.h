@@ -53,8 +53,8 @@
 
 namespace texloom::ir {
 
-// What a program may contain. Each pass states the stage that it takes and the one that it returns
-// (lower/pipeline.cc).
+// The kinds of nodes that a program may contain. Each pass states the stages of its input and its
+// output (lower/pipeline.cc).
 enum class ProgramStage : uint8_t {
   Te,         // computes and their schedule (src/schedule); the program itself is empty
   Loops,      // a loop nest for each root stage, N-d accesses, thread axes as loops
@@ -108,7 +108,7 @@ struct Foreign {
   };
   Kind kind = Kind::Text;
   std::string text;  // the C text, or the name of the symbol
-  // Of a symbol: its signature, and the library that has its code.
+  // For a symbol: its signature, and the library that has its code.
   std::vector<ForeignParam> params = {};
   Type result = kInt32;
   std::string library = {};

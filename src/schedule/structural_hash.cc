@@ -82,7 +82,7 @@ class FunctionEquality {
     return true;
   }
 
-  // Variables of the same name that are no symbols of the inputs.
+  // Variables of the same name that are not symbols of the inputs.
   void pair_named(const Exprs& a, const Exprs& b) {
     for (const Expr& x : a) {
       if (!is_paired_.insert(x.get()).second) continue;

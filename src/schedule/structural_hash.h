@@ -10,8 +10,8 @@
 
 namespace texloom::schedule {
 
-// What operations compute of placeholders. The symbols in the shapes of the inputs only need to
-// correspond to one another; other symbols are equal if their names are.
+// A function that operations compute from placeholders. The symbols in the shapes of the inputs
+// only need to correspond to one another; other symbols are equal if their names are.
 struct TensorFunction {
   const std::vector<ir::Tensor>& inputs;
   const std::vector<ir::Tensor>& outputs;

@@ -24,8 +24,8 @@ std::string line_of_file(const std::string& file, int line) {
   return text;
 }
 
-// The line without its indentation, with a caret below the column. Of a long line, only the part
-// around the column.
+// The line without its indentation, with a caret below the column. If the line is long, only the
+// part around the column.
 std::string excerpt(std::string_view line, int column) {
   constexpr size_t kWidth = 100;
   size_t begin = line.find_first_not_of(" \t");

@@ -18,7 +18,7 @@ enum class KernelFormat : std::uint8_t {
   NativeObject,  // an object file or a shared library for the machine's processor
 };
 
-// What differs between formats. A new format is a new row in kernel_format.cc.
+// The properties in which formats differ. A new format is a new row in kernel_format.cc.
 struct KernelFormatTraits {
   KernelFormat format;
   std::string_view name;         // in messages: "OpenCL C", "a metallib"

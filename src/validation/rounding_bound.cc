@@ -45,8 +45,8 @@ bool is_function(const Expr& e) {
   return binary != nullptr && binary->op == BinaryOp::Div;
 }
 
-// Replaces the last operation of a result that nothing reads by its operands: whatever the
-// operation is, equal operands give equal values. If the operands may differ, there is no bound.
+// If nothing reads a result, replaces its last operation by the operands: equal operands give equal
+// values, whatever the operation is. If the operands may differ, there is no bound.
 Stmt without_last_functions(const Stmt& body) {
   std::set<const BufferNode*> read;
   walk(body, [&](const Load& n) { read.insert(n.buffer.get()); });

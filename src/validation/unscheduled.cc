@@ -211,7 +211,7 @@ class Builder {
   static Expr as_index(const Expr& e) { return e->type == kInt32 ? e : make_cast(kInt64, e); }
 
   // The expression with the values of the axes, and with reads of tensors replaced by loads from
-  // buffers. What is read outside of a tensor is undefined, and so are the elements made from it.
+  // buffers. Values read outside of a tensor are undefined, and so are elements computed from them.
   Expr reads(const Expr& e, const Substitution& values) {
     return rewrite(substitute(e, values), [&](const TensorRead& n, const Expr&) {
       const Buffer& buffer = buffer_of(n.tensor);

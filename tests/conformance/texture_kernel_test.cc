@@ -125,7 +125,7 @@ TEST_P(KernelTexels, AreCopiedAsTheyAre) {
 
 // A kernel keeps all bits of an integer.
 TEST_P(KernelTexels, OfIntegersAreCopiedToTheBit) {
-  if (is_float(format())) GTEST_SKIP() << "a device may change what is no number";
+  if (is_float(format())) GTEST_SKIP() << "a device may change NaN";
   const Bytes data = random_bytes(bytes_of_texels(kExtent), 5);
   const auto in = make_texture(kExtent, format(), data);
   const auto out = make_texture(kExtent, format());

@@ -14,7 +14,7 @@ def copying() -> object:
     return tvm.custom.source_operator("mine::copy", arguments, body, threads=["x.places"])
 
 
-@case("TL5021", says='"copy" is no name of an operator')
+@case("TL5021", says='"copy" is not a name of an operator')
 def operator_without_a_domain() -> None:
     arguments = {"x": "read_write buffer"}
     tvm.custom.source_operator("copy", arguments, "tl_put(x, 0, 1);", threads=[1])  # wrong

@@ -276,7 +276,7 @@ def measurement_without_a_file() -> None:
     g.compile(measure=tvm.opencl(0))  # wrong
 
 
-@case("TL3043", says="/dev/null is no ONNX model")
+@case("TL3043", says="/dev/null is not an ONNX model")
 def model_that_is_empty() -> None:
     tvm.compile("/dev/null")  # wrong
 

@@ -5,7 +5,7 @@
 The model is a small network, or each time another one of ONNX's tests of single nodes. Half of the
 changes are of bytes, half of parts: attributes, names, shapes, types, constants. The process has
 6 GiB, so that a size that a file only declares is not allocated. Prints the number of models for
-each outcome; exits with 1 for an exception that is no diagnostic.
+each outcome; exits with 1 for an exception that is not a diagnostic.
 """
 
 from __future__ import annotations

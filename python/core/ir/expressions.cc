@@ -87,7 +87,7 @@ template <class Class>
 void bind_operators(Class& c) {
   bind_arithmetic(c);
   bind_order(c);
-  // A comparison with an object that is no expression compares identity, as usual in Python.
+  // A comparison with an object that is not an expression compares identity, as usual in Python.
   const auto equality = [&c](const char* name, BinaryOp op) {
     c.def(name, [op](const py::object& a, const py::object& b) {
       return is_expr(b) ? py::cast(apply(op, a, b)) : not_implemented();

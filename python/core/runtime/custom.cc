@@ -176,7 +176,7 @@ class PythonOperator final : public runtime::HostOperator {
   }
 
  private:
-  // What the function for shapes returned: a type for each argument that is only written.
+  // The types that the function for shapes returned, one for each argument that is only written.
   Result<std::vector<runtime::TensorType>> returned_types(const py::object& given) const {
     std::vector<std::string> outputs;
     for (const runtime::OperatorArgument& each : info_.arguments)
@@ -371,7 +371,7 @@ std::vector<const PyArray*> arrays_of(const OperatorInfo& info, const py::tuple&
   return arrays;
 }
 
-// What prepared calls depend on: equal texts mean equal calls.
+// The key of prepared calls: equal texts mean equal calls.
 std::string key_of(const std::vector<const PyArray*>& arrays,
                    const std::vector<runtime::Attribute>& attributes, bool check_writes) {
   std::string key = fmt::format("{} {}", to_string(arrays.front()->device), check_writes);

@@ -13,7 +13,7 @@
 
 namespace texloom::python {
 
-// What a device does with a kernel while the process waits.
+// The work of a device on a kernel while the process waits.
 enum class KernelWork : uint8_t {
   Compile,
   CompileAndRun,  // compiles it as part of its first run

@@ -42,7 +42,7 @@ py::list in_indices(const PyOperationReads& own) {
   return list;
 }
 
-// None for an operation that is no compute.
+// None for an operation other than a compute.
 py::object reads_of(const PyOperation& op) {
   if (!op.node->is_compute()) return py::none();
   return py::cast(PyOperationReads{schedule::reads_of(*op.node)});

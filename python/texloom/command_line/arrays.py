@@ -37,7 +37,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
             return {name: loaded[name] for name in loaded.files}
     except (ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
         told = next(iter(str(error).splitlines()), type(error).__name__)
-        refuse("BadFile", f"{path} is no file of arrays: {told}", "write it by numpy.save")
+        refuse("BadFile", f"{path} is not a file of arrays: {told}", "write it by numpy.save")
 
 
 def load_array(path: Path, name: str) -> NDArray[Any]:

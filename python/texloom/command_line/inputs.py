@@ -54,7 +54,7 @@ def with_shapes(ports: Sequence[Port], shapes: Mapping[str, tuple[int, ...]]) ->
     Raises
     ------
     TVMError
-        TL5016 for names that are no inputs; TL5003 for shapes that contradict the inputs' own.
+        TL5016 for names that are not inputs; TL5003 for shapes that contradict the inputs' own.
     """
     by_name = {port.name: port for port in ports}
     for name, shape in shapes.items():
@@ -115,7 +115,7 @@ def read_inputs(options: argparse.Namespace, ports: Sequence[Port]) -> dict[str,
     Raises
     ------
     TVMError
-        TL5016 for names that are no inputs or come twice; as :func:`load_picture`.
+        TL5016 for names that are not inputs or come twice; as :func:`load_picture`.
     OSError
         For files that cannot be opened.
     """

@@ -120,7 +120,7 @@ def is_package(path: Path) -> bool:
     if not is_one and path.suffix.lower() == ".tlp":
         refuse(
             "BadPackage",
-            f"{path} is no package, or is damaged: it does not begin with {_MAGIC.decode()}",
+            f"{path} is not a package, or is damaged: it does not begin with {_MAGIC.decode()}",
             "make it: texloom compile MODEL.onnx -o FILE.tlp",
         )
     return is_one

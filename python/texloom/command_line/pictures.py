@@ -63,7 +63,7 @@ def _layout_of(name: str, shape: tuple[int | str, ...]) -> _Layout:
             return _Layout(rank - 3, rank - 2, rank - 1)
     refuse(
         "WrongShape",
-        f"the input {name!r} has the shape ({', '.join(map(str, shape))}), which is no picture's",
+        f"the input {name!r} has the shape ({', '.join(map(str, shape))}), which no picture has",
         "give it as a .npy file; pictures fit (1, C, H, W), (1, H, W, C) and these without the 1, "
         "where C is 1, 3 or 4, and (H, W)",
     )

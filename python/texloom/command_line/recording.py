@@ -139,7 +139,7 @@ def load_record(path: Path) -> Record:
             ]
             return Record(file.read("package.tlp"), str(facts["device"]), facts, *arrays)
     except (zipfile.BadZipFile, KeyError, TypeError, ValueError, EOFError) as error:
-        refuse("BadFile", f"{path} is no whole record: {error}", "write it by texloom run")
+        refuse("BadFile", f"{path} is not a complete record: {error}", "write it by texloom run")
 
 
 __all__ = ["Record", "Recording", "load_record"]

@@ -77,7 +77,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.output_dir is not None:
         facts = [each | {"file": str(paths[each["name"]])} for each in facts]
     if options.json:
-        # NaN and infinities are no JSON: they become null.
+        # JSON has no NaN and no infinities: they become null.
         json.dump([_without_infinities(each) for each in facts], sys.stdout)
         print()
         return 0

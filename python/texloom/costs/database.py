@@ -220,7 +220,7 @@ class CostDatabase:
                 if not is_new and not _is_ours(connection):
                     refuse(
                         "BadFile",
-                        f"{self.path} is no file of costs: it is a database with other contents",
+                        f"{self.path} is not a file of costs: it is a database with other contents",
                         "name another file",
                     )
                 yield connection
@@ -233,7 +233,7 @@ class CostDatabase:
         except sqlite3.Error as error:
             refuse(
                 "BadFile",
-                f"{self.path} is no file of costs, or is damaged: {error}",
+                f"{self.path} is not a file of costs, or is damaged: {error}",
                 "name another file, or remove this one and measure again: texloom compile "
                 "--measure",
             )

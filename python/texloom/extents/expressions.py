@@ -134,7 +134,7 @@ def product(extents: Iterable[Any]) -> Extent:
 
 
 def quotient(extents: Iterable[Any], divisors: Iterable[Any]) -> Extent | None:
-    """Return a product divided by another one; None if it is no multiple, or nobody knows."""
+    """Return a product divided by another one; None if it is not a multiple, or that is unknown."""
     above, factors = _factors(extents)
     below, rest = _factors(divisors)
     for each in rest:

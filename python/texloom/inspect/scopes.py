@@ -112,7 +112,7 @@ def choice_of(view: View) -> ScopeChoice | None:
     except (ValueError, KeyError, TypeError):
         refuse(
             "BadPackage",
-            f"the metadata 'scopes' of the package {view['name']} is no choice of storages",
+            f"the metadata 'scopes' of the package {view['name']} is not a choice of storages",
             "compile it again: texloom compile MODEL.onnx --costs FILE",
         )
 

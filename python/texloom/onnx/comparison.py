@@ -260,7 +260,7 @@ def compare_nodes(
         name = node.name or next(filter(None, node.output), node.op_type)
         inputs = {each: known[each] for each in _free_names(node) if each in known}
         if len(inputs) < len(_free_names(node)):
-            skipped(name, "its inputs are no tensors")
+            skipped(name, "its inputs are not tensors")
             continue
         try:
             single = _single(model, node, inputs)

@@ -48,7 +48,7 @@ def read_model(path: str | PathLike[str]) -> onnx.ModelProto:
         refuse("BadFile", f"{name}: {_first_line(error)}", "correct the external data")
     except Exception as error:  # protobuf has several implementations, each with its exceptions
         refuse_model(
-            f"{name} is no ONNX file, or not a whole one: {_first_line(error)}",
+            f"{name} is not an ONNX file, or is incomplete: {_first_line(error)}",
             "give a file that was exported as ONNX; *.tlp files are run as they are",
         )
     check_model(model, name)
@@ -75,11 +75,11 @@ def check_model(model: onnx.ModelProto, name: str = "the model") -> None:
     """Refuse a model that ONNX's checker refuses for what the importer does not find itself."""
     if not model.ir_version or not model.graph.output:
         refuse_model(
-            f"{name} is no ONNX model: it has no {'graph' if model.ir_version else 'version'}",
+            f"{name} is not an ONNX model: it has no {'graph' if model.ir_version else 'version'}",
             "give a file that was exported as ONNX",
         )
     if not all(isinstance(each, str) for each in _words(model)):
-        refuse_model(f"{name} has a name that is no text", "export the model again")
+        refuse_model(f"{name} has a name that is not text", "export the model again")
     if model.ByteSize() > _MOST_BYTES:
         return  # the checker takes one message
     try:

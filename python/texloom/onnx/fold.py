@@ -53,7 +53,7 @@ def computed_now(
         return None
     made = [next(results) if name else np.zeros(0) for name in node.output]
     if any(each is None or isinstance(each, list) for each in made):
-        return None  # sequences and optional values are no arrays
+        return None  # sequences and optional values are not arrays
     return [np.asarray(each) for each in made]
 
 

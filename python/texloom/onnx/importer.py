@@ -371,7 +371,7 @@ class Importer:
         if value.sizes is not None:
             return self._tensor_of_sizes(value)
         if array is None:
-            raise Unsupported("an operator reads what is no tensor")
+            raise Unsupported("an operator reads a value that is not a tensor")
         if array.size == 0:
             raise Unsupported("an operator reads an empty tensor")
         if value.dtype not in DTYPES or array.dtype.names is not None:

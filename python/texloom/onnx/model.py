@@ -76,8 +76,8 @@ class Model:
     Unsupported
         If nodes cannot be converted: the text lists all of them.
     TVMError
-        TL5016 for names that are no inputs, TL5003 for shapes and TL5002 for dtypes that contradict
-        the model.
+        TL5016 for names that are not inputs; TL5003 for shapes, and TL5002 for dtypes, that
+        contradict the model.
     """
 
     def __init__(

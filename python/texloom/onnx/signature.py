@@ -118,7 +118,7 @@ class Signature:
         }
 
     def checked_all(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
-        """Return an array for each input; values of inputs that are no tensors as they are."""
+        """Return an array for each input; values of other inputs than tensors stay unchanged."""
         self.check_names(arrays)
         for each in self.inputs:
             if each.name not in arrays:

@@ -91,7 +91,7 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
                     yield reader.line_num, [cell.strip() for cell in row]
     except (csv.Error, UnicodeDecodeError) as error:
         raise InstanceError(
-            f"{path}: it is no CSV file: {error}\nhelp: write one row per buffer, in UTF-8"
+            f"{path}: it is not a CSV file: {error}\nhelp: write one row per buffer, in UTF-8"
         ) from None
 
 

@@ -146,7 +146,7 @@ def _format(item: dict[str, Any], where: str) -> str:
     if form is None:
         return DEFAULT_FORMAT
     if not isinstance(form, str) or not form:
-        raise wrong(f"{where}: the format is no name", f"give one such as {DEFAULT_FORMAT!r}")
+        raise wrong(f"{where}: the format is not a name", f"give one such as {DEFAULT_FORMAT!r}")
     return form
 
 

@@ -13,8 +13,8 @@
 
 namespace texloom::codegen {
 
-// Prints what C-like languages have in common; a backend overrides what its language spells
-// differently. Also records what else the source needs: names and functions of the prelude.
+// Prints expressions in the syntax that C-like languages share; a backend overrides spellings that
+// differ in its language. Also records the names and functions of the prelude that a source needs.
 class ExprPrinter {
  public:
   virtual ~ExprPrinter() = default;

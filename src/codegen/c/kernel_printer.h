@@ -13,8 +13,8 @@
 
 namespace texloom::codegen {
 
-// Prints the order of a source: what the language needs, functions of the prelude, foreign text,
-// the kernel's function. A backend overrides what its language spells differently.
+// Prints a source in order: lines that the language needs, functions of the prelude, foreign text,
+// the kernel's function. A backend overrides spellings that differ in its language.
 class KernelPrinter : protected StmtPrinter {
  public:
   PrintedKernel print();

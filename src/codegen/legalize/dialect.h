@@ -57,10 +57,10 @@ enum class PointerModel : uint8_t {
   Logical,  // the array has one type of elements: all accesses have one number of lanes
 };
 
-// What foreign code kernels can call (ir::Foreign).
+// The foreign code that kernels can call (ir::Foreign).
 enum class ForeignCode : uint8_t { None, Text, Symbols };
 
-// What the language's operations on integers do.
+// The semantics of the language's operations on integers.
 enum class IntegerRules : uint8_t {
   C,      // scalars of less than 32 bits are promoted; overflow of signed integers is not defined
   Wraps,  // integers of every width wrap
@@ -104,7 +104,7 @@ struct Dialect {
   // The same of a thread's own arrays, which compilers keep in registers: as whole vectors only if
   // all accesses are of whole vectors.
   int64_t private_alignment = 16;
-  // What users can do without a type that the language lacks.
+  // Help for users whose program needs a type that the language lacks.
   std::string_view without_float64 = "compute it in float32, or for a target with -float64=1";
   std::string_view without_bfloat16 =
       "store it as float16 or float32: te.placeholder(..., dtype='float16'), x.astype('float32')";

@@ -1,4 +1,4 @@
-// What is known of the values of a kernel's variables.
+// Known ranges of the values of a kernel's variables.
 #pragma once
 
 #include "ir/arith/ranges.h"

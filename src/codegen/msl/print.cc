@@ -126,7 +126,7 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
  private:
   std::string preamble() override {
     std::string text = "#include <metal_stdlib>\n\nusing namespace metal;\n\n";
-    // What the executable's math mode says, too; the source says it where the language can.
+    // Repeats the executable's math mode, in versions of the language with a pragma for it.
     if (target_.language >= ir::LanguageVersion{3, 2}) text += "#pragma METAL fp math_mode(safe)\n";
     text += "#pragma clang fp contract(off)\n\n";
     if (exprs.uses_sampler) text += kSampler;

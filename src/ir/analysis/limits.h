@@ -23,7 +23,7 @@ enum class Limit : uint8_t {
   ParameterBytes,  // of all parameters together
 };
 
-// What is counted: "threads in a block", "bytes of shared memory", ...
+// The unit of a limit: "threads in a block", "bytes of shared memory", ...
 std::string_view to_string(Limit limit);
 
 struct Excess {
@@ -32,8 +32,8 @@ struct Excess {
   Buffer buffer;  // the largest one involved; null for threads and parameters
 };
 
-// Whether the kernel takes its buffers and textures in an argument buffer: the target has those,
-// and too few slots. What limits them then is ParameterBytes alone.
+// Whether the kernel takes its buffers and textures in an argument buffer, because the target has
+// those and too few slots. Then only ParameterBytes limits their number.
 bool uses_argument_buffer(const Kernel& kernel, const Target& target);
 
 // Whether a block of the kernel is not larger than the SIMD-groups that the target states.

@@ -66,8 +66,8 @@ Modular modular_of(const Bindings::Integer& x, const Ranges& ranges) {
   return x.sum ? x.sum->modular(ranges) : modular(*x.expr, ranges);
 }
 
-// nullopt if int64 cannot hold it, and for divisions by -1: a rule whose guard divides a constant
-// by another one divides other numbers by it, of which the least would overflow.
+// nullopt if int64 cannot hold the result, and for divisions by -1: a rule whose guard divides by a
+// constant also divides other numbers by it, and the least int64 divided by -1 overflows.
 std::optional<int64_t> apply(BinaryOp op, int64_t a, int64_t b) {
   if (is_division(op) && b == -1) return std::nullopt;
   return integer_result(op, kInt64, a, b, Overflow::Refuse);

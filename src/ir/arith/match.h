@@ -12,8 +12,8 @@
 
 namespace texloom::ir::arith {
 
-// What a pattern is matched against: a sum of index arithmetic, or any other expression. Must not
-// outlive what it refers to.
+// The subject of a match: a sum of index arithmetic, or any other expression. Must not outlive the
+// expression.
 struct Subject {
   const LinearSum* sum = nullptr;
   const Expr* expr = nullptr;
@@ -36,7 +36,7 @@ struct Bindings {
   std::array<const Expr*, 3> values{};
 };
 
-// What the matcher needs from the simplifier.
+// The functions of the simplifier that the matcher calls.
 class Normalizer {
  public:
   virtual const LinearSum& sum_of(const Expr& e) = 0;
@@ -60,7 +60,7 @@ class Matcher {
                        Bindings& bindings) const;
 
  private:
-  // What remains to be matched after a part; false makes the matcher try another way.
+  // The continuation that matches the rest after a part; false makes the matcher try another way.
   using Then = FunctionRef<bool(Bindings&)>;
 
   bool match(TermView t, const Subject& s, Bindings& b, Then then) const;

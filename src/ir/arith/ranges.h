@@ -1,4 +1,4 @@
-// What is known, at one place of the program, about variables and sums of them.
+// Facts about variables and their sums that hold at one place of the program.
 #pragma once
 
 #include <unordered_map>
@@ -33,7 +33,7 @@ class Ranges {
   // Limits the values of a sum of several variables, as a guard does, or of the one variable in it.
   void limit(const LinearSum& sum, Interval interval);
   bool knows_sums() const { return !sums_.empty(); }
-  // What follows from known sums that, times a factor, are the sum or a part of it.
+  // The bounds that follow from known sums that, times a factor, equal the sum or a part of it.
   Interval of_sum(const LinearSum& sum) const;
 
   // Marks a variable that has a value from memory: arithmetic on it may overflow (linear.h).
@@ -46,7 +46,7 @@ class Ranges {
   void enter(const For& loop) { enter(loop.var, loop.extent); }
   // Adds the iterations of this loop to the values of its variable, which several loops use.
   void enter_also(const For& loop);
-  // What is known of the value holds for the variable, if the value is index arithmetic.
+  // If the value is index arithmetic, the facts about it hold for the variable.
   void enter(const Let& let);
   // Assumes that the condition holds, or that it does not, for the sums of index arithmetic in it.
   // Ignores the rest of it, and values from memory.

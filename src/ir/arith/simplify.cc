@@ -119,7 +119,7 @@ class Simplifier final : public Normalizer {
   }
 
   // (p + x / y) * y + x % y is p * y + x: the parts of a fused axis joined again, where y is
-  // symbolic. This is no row, since a row cannot say that a term of a factor goes.
+  // symbolic. The table of rules has no row for it, since a row cannot remove a term of a factor.
   std::optional<LinearSum> without_remainder(const LinearSum& sum, Type type) {
     for (size_t b = 0; b < sum.terms.size(); ++b) {
       const auto* remainder = as<Binary>(sum.terms[b].atom);

@@ -13,7 +13,7 @@
 
 namespace texloom::ir::arith {
 
-// Scalar signed integers of 32 or 64 bits: the types of which sums are made.
+// Scalar signed integers of 32 or 64 bits: the types of sums.
 inline bool is_index_type(Type type) {
   return type.is_scalar() && type.is_int() && type.bits >= 32;
 }

@@ -76,7 +76,7 @@ bool holds(Type wider, Type type) {
 }  // namespace
 
 Expr fold_cast(Type type, const Expr& value) {
-  // A number that was widened is what it was.
+  // Widening keeps the number.
   if (const auto* widened = as<Cast>(value);
       widened != nullptr && widened->value->type == type && holds(widened->type, type)) {
     return widened->value;

@@ -9,10 +9,10 @@
 
 namespace texloom::ir {
 
-// What becomes of a result that the type cannot represent.
+// The treatment of a result that the type cannot represent.
 enum class Overflow : std::uint8_t {
   Wrap,    // it is reduced modulo 2^bits, as in kernels
-  Refuse,  // there is no result, as in proofs about mathematical integers
+  Refuse,  // no result, as in proofs about mathematical integers
 };
 
 // The result of `op`, which is neither And nor Or, for operands of an integer type or bool; that of

@@ -10,7 +10,7 @@
 
 namespace texloom::ir {
 
-// What the blocks of one launch share.
+// The state that the blocks of one launch share.
 struct LaunchState {
   const Kernel& kernel;
   const Bindings& memory;  // of the plan, by buffer

@@ -31,7 +31,7 @@ class StepBudget {
   int64_t all_, left_;
 };
 
-// What all code of one run shares.
+// The state that all code of one run shares.
 struct RunState {
   Reporter reporter;
   StepBudget steps;

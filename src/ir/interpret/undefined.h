@@ -1,7 +1,7 @@
-// Undefined values and their origins. Reading one is no fault: passes read texels before the
-// condition that guards their use, and compute private copies past the last element. Undefined
-// values spread through operations and temporaries. A fault is reported if one is returned to the
-// caller, or decides which statements run or which element of a buffer is accessed.
+// Undefined values and their origins. Reading an undefined value is not a fault: passes read texels
+// before the condition that guards their use, and compute private copies past the last element.
+// Undefined values spread through operations and temporaries. A fault is reported if one is
+// returned to the caller, or decides which statements run or which element of a buffer is accessed.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace texloom::ir {
 
-// What made a value undefined.
+// The reason why a value is undefined.
 struct UndefinedOrigin {
   std::string text;  // "S[3] was never written"
   SourceLocation location;

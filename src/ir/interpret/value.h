@@ -18,7 +18,7 @@
 
 namespace texloom::ir {
 
-// What makes an element undefined, or 0 if it is defined; see ir/interpret/undefined.h.
+// The origin that makes an element undefined, or 0 if it is defined; see ir/interpret/undefined.h.
 using Undefined = uint32_t;
 
 // One element. Integers and bools are in `integer` (of uint64: its bits), floats in `number`.

@@ -1,11 +1,11 @@
-// Mixed-radix digits of indices, of which layouts (ir/layout/layout.h) and index maps
-// (ir/layout/index_map.h) consist.
+// Mixed-radix digits of indices, the parts of layouts (ir/layout/layout.h) and index maps
+// (ir/layout/index_map.h).
 //
 // A digit of axis `a` is (index[a] / divisor) % extent. A list of digits, most significant first,
 // makes one number: shape (3, 8), digits d0, d1/4: (i, j) -> i * 2 + j / 4.
 //
-// An extent may be kToTheEnd: of an axis, if it is known only at the call; of a digit, if it
-// reaches to the end of its axis, wherever that is.
+// An extent may be kToTheEnd: the extent of an axis if it is known only at the call, and the extent
+// of a digit if it reaches to the end of its axis.
 #pragma once
 
 #include <cstdint>

@@ -34,8 +34,8 @@
 
 namespace texloom::ir {
 
-// What readers may assume about padding: nothing (a recycled image is full of old values), or that
-// every writer of the object writes zeros there.
+// Guarantee about padding: none (a recycled image is full of old values), or every writer of the
+// object writes zeros there.
 enum class Padding : unsigned char { Undefined, Zero };
 
 enum class MemoryObject : unsigned char { Buffer, Image2d, Image2dArray, Image1dBuffer };
@@ -90,8 +90,8 @@ struct LayoutProblem {
 };
 // Finds what is wrong with a layout whose axes have these names: an index without a place or with
 // two, extents below 1 or too large, rows in a buffer, or lanes that are not those of a texel. All
-// other functions here require a layout without a problem. Of open layouts only those of textures
-// have none.
+// other functions here require a layout without a problem. An open layout is a problem unless it is
+// a texture's.
 std::optional<LayoutProblem> find_problem(const Layout& layout,
                                           const std::vector<std::string>& names);
 

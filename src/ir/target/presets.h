@@ -11,7 +11,7 @@
 
 namespace texloom::ir {
 
-// What every device of a family has.
+// The limits and features that every device of a family has.
 struct Preset {
   TargetKind kind;
   std::string_view device;  // the value of -device=; "" for what all devices of the kind have

@@ -125,7 +125,7 @@ class Printer {
 
   // -- Statements.
 
-  // What the lines of a statement begin and end with, and how deep they are nested.
+  // Head and tail of the lines of a statement, and their depth of nesting.
   struct Line {
     std::string indent;
     std::string place;

@@ -11,8 +11,8 @@
 
 namespace texloom::ir {
 
-// What the verifier found about an expression. Valid while the innermost definition that the
-// expression uses is in scope, since that one is inside all others.
+// The result of verifying an expression. Valid while the innermost definition that the expression
+// uses is in scope, since all others enclose it.
 struct Fact {
   int slot = -1;  // of that definition; -1: none
   uint64_t serial = 0;

@@ -1,6 +1,6 @@
 // The rules about types and lanes of single nodes, and about declared buffers, for
-// ir/verify/verify.h. A violation is returned as a text: lower case, without a final stop; empty if
-// there is none. No operand of a node is null.
+// ir/verify/verify.h. A violation is returned as a text, in lower case without a final stop; the
+// text is empty without a violation. Operands of nodes must not be null.
 #pragma once
 
 #include <string>

@@ -88,7 +88,7 @@ class Values {
                         view.buffer->name));
   }
 
-  // What is known of the stride of an axis, including arrays whose size is known only at the call.
+  // The known remainder of an axis' stride, also for arrays whose size only a call gives.
   arith::Modular remainder_of_stride(const TensorView& view, const BufferNode& b,
                                      size_t axis) const {
     if (!b.is_symbolic()) return arith::Modular::point(stride(view, b, axis));

@@ -76,7 +76,7 @@ class FillSplitter {
   Buffer registers_;
 };
 
-// Past the last iteration, the last one again, whose values nobody reads.
+// Past the last iteration, the fill loads the values of the last one again; no code reads them.
 void refuse_effects(const Pipelined& fill) {
   walk(fill.body, [&](const ForeignCall& n) {
     if (n.pure) return;

@@ -14,7 +14,7 @@ namespace texloom::lower {
 //   their readers; before bound inference, whose errors would be harder to understand.
 // Example:
 //   param A
-//   compute B(i < 8): float32 = A[i] + 1.0    ->    error[TL3010]: B is no argument
+//   compute B(i < 8): float32 = A[i] + 1.0    ->    error[TL3010]: B is not an argument
 //     output
 void check_schedule(Lowering& lowering);
 

@@ -15,7 +15,7 @@ Budget::Budget(const Effort& effort)
     : steps_(std::max<std::int64_t>(effort.steps, 0)), canceled_(effort.canceled) {
   if (!effort.time_limit.has_value()) return;
   const auto now = std::chrono::steady_clock::now();
-  // A limit that the clock cannot express is none.
+  // A limit beyond the range of the clock never applies.
   if (*effort.time_limit < std::chrono::steady_clock::time_point::max() - now) {
     deadline_ = now + *effort.time_limit;
   }

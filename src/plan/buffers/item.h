@@ -1,4 +1,4 @@
-// What one-dimensional planning is given: buffers with lifetimes, sizes and alignments.
+// The items of one-dimensional planning: buffers with lifetimes, sizes and alignments.
 #pragma once
 
 #include <cstddef>

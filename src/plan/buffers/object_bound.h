@@ -1,4 +1,4 @@
-// What is live at once, for plans of shared objects.
+// Bounds by the items that are live at once, for plans of shared objects.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ using Part = std::vector<std::int32_t>;
 
 constexpr std::int64_t kFirstLimit = 1000;  // steps of the first run of a strategy
 
-// What has been refuted: a table in which a new entry replaces an old one with the same place.
+// A table of refuted states, in which a new entry replaces an old one with the same place.
 class RefutedStates {
  public:
   struct Key {
@@ -94,8 +94,8 @@ class OffsetSearch::Impl {
   Budget* budget_ = nullptr;
 };
 
-// What is possible above a state depends on the items that are left, on the lower bound of each,
-// and on whether it waits; an item that does not wait has its rest as its lower bound.
+// The plans that extend a state depend on the items that are left, on the lower bound of each, and
+// on whether it waits; an item that does not wait has its rest as its lower bound.
 RefutedStates::Key OffsetSearch::Impl::key_of(const Part& part) const {
   RefutedStates::Key key{1, 1};
   for (const std::int32_t i : part) {

@@ -6,7 +6,7 @@
 // placed below it. The search decides for one item after another whether it is placed next among
 // the items that it overlaps, or *waits*, until one of these is placed below it.
 //
-// What follows from the decisions is kept as a lower bound of each offset:
+// Consequences of the decisions are kept as a lower bound of each offset:
 //  * An item that waits lies on one that it overlaps and that is not placed yet.
 //  * The items of a section above some height must fit between that height and the capacity.
 //  * If an item cannot be the lowest in a section without exceeding the capacity there, it lies on
@@ -104,7 +104,7 @@ class StackingState {
   std::vector<std::int64_t> failures_;
 
   std::vector<Entry> trail_;
-  // What derive() has to look at, with a flag for what is queued.
+  // Queues of derive(), with a flag for queued elements.
   std::vector<std::int32_t> item_queue_, section_queue_;
   std::vector<char> item_queued_, section_queued_;
   std::vector<std::int32_t> sorted_;  // reused by derive_in_section()

@@ -9,7 +9,7 @@
 
 namespace texloom::plan {
 
-// What proves a bound. The items are indices; a reader needs only the problem to check it.
+// The proof of a bound. The items are indices; a reader needs only the problem to check it.
 struct TextureProof {
   enum class Kind {
     Live,       // the items are live together: their texels are in different places
@@ -31,8 +31,8 @@ PartitionProblem partition_problem(const TextureInstance& instance,
 // The largest of the problem's live sets, as a proof.
 TextureProof largest_live_set(const PartitionProblem& problem);
 
-// The best bound that the search finds within about `limits.steps` steps; `limits.below` is what a
-// known plan takes. The proof has few items: without any one of them, it proves less.
+// The best bound that the search finds within about `limits.steps` steps; `limits.below` is the
+// size of a known plan. The proof has few items: without any one of them, it proves less.
 TextureProof lower_bound(const PartitionProblem& problem, const PartitionLimits& limits);
 
 }  // namespace texloom::plan

@@ -69,7 +69,7 @@ class OrderSearch {
     }
   }
 
-  // What an order costs: the live texels at the worst time, then the sum over all times.
+  // The cost of an order: the live texels at the worst time, then their sum over all times.
   using Cost = std::pair<std::int64_t, double>;
 
   Cost cost(const OperatorOrder& order) {

@@ -11,7 +11,7 @@ namespace {
 
 using Mask = std::uint64_t;  // of chosen items
 
-// What the search needs to know of the chosen items, numbered in the order in which it takes them.
+// The chosen items as the search needs them, numbered in the order in which it takes them.
 struct Chosen {
   std::vector<std::int64_t> texels;
   std::vector<Mask> apart;

@@ -227,7 +227,7 @@ Allowance allowance_of(const TextureOptions& options) {
   allowance.is_over = options.canceled;
   if (options.time_limit_s) {
     using Clock = std::chrono::steady_clock;
-    // A limit of more than a year is none.
+    // Longer limits are cut to about a year, which the clock can represent.
     const std::chrono::duration<double> limit(std::min(*options.time_limit_s, 4e7));
     allowance.is_over = [canceled = options.canceled,
                          end = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit)] {

@@ -1,4 +1,4 @@
-// What is to be planned: tensors that live in textures, and the rules of the device.
+// The problem of texture planning: tensors with lifetimes, and the rules of the device.
 #pragma once
 
 #include <cstdint>

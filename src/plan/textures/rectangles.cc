@@ -177,7 +177,7 @@ class Placing {
     if (rules_.similar_extents &&
         !(similar(there.width, image.width) && similar(there.height, image.height)))
       return false;
-    // A new image is no worse than one that grows by as much.
+    // A new image is as good as an image that grows by the same area.
     return !there.exact && image.texels() - there.texels() < texels(wanted);
   }
 
@@ -247,7 +247,7 @@ class Planning {
 
   bool attempt(const Order& order, const Rules& rules, bool by_birth) {
     if (has_best_ && is_over()) return false;
-    // What is exact goes first, whenever it begins.
+    // Exact items go first, whenever they begin.
     by_birth = by_birth && std::none_of(items_.begin(), items_.end(),
                                         [](const Rectangle& item) { return item.exact; });
     RectanglePlan plan = Placing(items_, apart_, limits_, rules).run(order, by_birth);

@@ -31,8 +31,8 @@ struct Rectangle {
   bool exact = false;
 };
 
-// What no image outgrows when several items share it. An item that exceeds a limit by itself has an
-// image of its own, which its allocator will refuse.
+// Limits of images that several items share. An item that exceeds a limit by itself gets its own
+// image, which the allocator will refuse.
 struct RectangleLimits {
   std::int64_t max_width = kNone;  // texels
   std::int64_t max_height = kNone;

@@ -266,7 +266,7 @@ bool Repairer::try_freely(int item, int image, Spot& best) {
   return found;
 }
 
-// What it costs to take away the neighbors that overlap a place, beyond `cost`; it stops at `most`.
+// The cost of removing the items that overlap a place, added to `cost`; the sum stops at `most`.
 double Repairer::cost_at(const PackedItem& place, double cost, double most) const {
   for (const int other : neighbors_) {
     if (!overlap(place, now_.items[other])) continue;

@@ -173,8 +173,8 @@ class Local {
     }
   }
 
-  // Makes the images of a packing smaller, for as long as a round of improvements takes. What got
-  // stuck is left for another packing.
+  // Makes the images of a packing smaller, for as long as a round of improvements takes. Images
+  // that cannot shrink are left for another packing.
   void repair() {
     if (!repairer_) repairer_.emplace(instance_, best_, random_.next());
     const std::int64_t texels = repairer_->best().texels;

@@ -15,7 +15,7 @@ constexpr std::int64_t kMaxAlignment = std::int64_t{1} << 16;  // texels
 struct View {
   FoldedExtent extent;
   std::int64_t row_pitch = 0;  // texels
-  std::int64_t units = 0;      // the range, in multiples of which all views begin
+  std::int64_t units = 0;      // the range, counted in units at whose multiples views begin
 };
 
 Status check_rules(const ViewRules& rules) {
@@ -54,7 +54,7 @@ View choose_view(const TextureProblem& problem, const TextureItem& item, const V
   return !item.exact_cost || more <= *item.exact_cost ? whole : best;
 }
 
-// The bytes of which every view's offset is a multiple.
+// The unit in bytes: every view's offset is a multiple of it.
 Result<std::int64_t> unit_of(const TextureProblem& problem, const ViewRules& rules) {
   std::int64_t unit = 1;
   for (const TextureItem& item : problem.items) {

@@ -10,8 +10,8 @@
 
 namespace texloom::plan {
 
-// What a device asks of images that are made from a buffer. OpenCL counts both alignments in
-// texels (cl_khr_image2d_from_buffer), and so does this.
+// Requirements of a device for images made from a buffer. Both alignments are in texels, as in
+// OpenCL (cl_khr_image2d_from_buffer).
 struct ViewRules {
   std::int64_t row_pitch_alignment = 64;
   std::int64_t base_alignment = 64;

@@ -1,5 +1,5 @@
-// The list of invocations of a plan: what runs one after another, who encodes it, and what happens
-// between two neighbors. It describes a plan before anything runs: texloom inspect shows it.
+// The list of invocations of a plan, in order: for each, who encodes it, and the transition from
+// the one before. It describes a plan before anything runs; texloom inspect shows it.
 //
 //     0  conv1             kernels  start
 //     1  mine::softshrink  kernels  barrier      uses "y", which conv1 writes
@@ -22,8 +22,8 @@
 
 namespace texloom::runtime {
 
-// What happens before an invocation. From SameEncoder on, each costs more than those before it and
-// includes what they do.
+// The transition before an invocation. From SameEncoder on, each costs more than those before it
+// and includes their effects.
 enum class Transition : std::uint8_t {
   Start,        // nothing comes before: it is the first one
   SameEncoder,  // nothing: it does not depend on what runs

@@ -97,8 +97,8 @@ Status check_use(const Word& word, std::string_view name,
   if (found == arguments.end()) {
     std::vector<std::string_view> names;
     for (const OperatorArgument& each : arguments) names.push_back(each.name);
-    return invalid_argument("{}({}): \"{}\" is no argument; help: the arguments are {}", word.name,
-                            name, name, fmt::join(names, ", "));
+    return invalid_argument("{}({}): \"{}\" is not an argument; help: the arguments are {}",
+                            word.name, name, name, fmt::join(names, ", "));
   }
   if (word.storage != ArgumentStorage::Any && word.storage != found->storage)
     return invalid_argument("{}({}): \"{}\" is a {}, and the word is for {}s; help: {}", word.name,

@@ -14,7 +14,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-// What the recorded calls of one prepared call share.
+// The state that the recorded calls of one prepared call share.
 class HostCallState {
  public:
   HostCallState(PrepareContext context, std::shared_ptr<const HostOperator> op)

@@ -16,8 +16,8 @@ namespace texloom::runtime {
 struct HostTensor {
   const TensorSpec& spec;
   // The elements in row-major order, of spec.layout.shape; or all places, row by row and with
-  // padding, if the operator takes places. What is written counts only if the argument is written.
-  // Zero at first if the argument is not read.
+  // padding, if the operator takes places. Values written here are kept only if the argument is
+  // declared as written. Zero at first if the argument is not read.
   std::span<std::byte> data;
 };
 

@@ -136,7 +136,7 @@ std::string words_of(const KernelSpelling& language, const KernelText& kernel) {
   return text;
 }
 
-// What follows from the parameters of a kernel.
+// The parts of a kernel that follow from its parameters.
 struct Signature {
   std::string parameters;
   std::string constants;  // their structure, or nothing

@@ -26,7 +26,7 @@ struct KernelSpelling {
   std::string_view read_texture, write_texture;
   // A parameter, or a member of a structure: {1} is the type.
   std::string_view constant;
-  // The structure with all constants, if they are no parameters: {0} are its members. Then its
+  // The structure with all constants, if they are not parameters: {0} are its members. Then its
   // parameter, {0} being the number of buffers before it, and a line for each constant that the
   // kernel begins with.
   std::string_view constants, constants_parameter, bound_constant;

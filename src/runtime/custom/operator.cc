@@ -64,7 +64,7 @@ Status check_name(std::string_view name) {
       is_identifier(name.substr(colons + 2)))
     return {};
   return invalid_argument(
-      "\"{}\" is no name of an operator; help: name it \"domain::name\", such as \"mine::relu\"",
+      "\"{}\" is not a name of an operator; help: name it \"domain::name\", such as \"mine::relu\"",
       name);
 }
 
@@ -75,7 +75,7 @@ Status check_member_names(const OperatorInfo& info) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!is_identifier(names[i]) || names[i].starts_with("tl_"))
       return invalid_argument(
-          "\"{}\" is no name of an argument or attribute; help: use letters, digits and \"_\", "
+          "\"{}\" is not a name of an argument or attribute; help: use letters, digits and \"_\", "
           "without \"tl_\" at the beginning",
           names[i]);
     if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
@@ -101,7 +101,7 @@ Status check_members(const OperatorInfo& info) {
   for (const std::string& driver : info.drivers) {
     if (!is_identifier(driver))
       return invalid_argument(
-          "\"{}\" is no name of a driver; help: use DeviceInfo::driver, such as \"opencl\"",
+          "\"{}\" is not a name of a driver; help: use DeviceInfo::driver, such as \"opencl\"",
           driver);
   }
   return {};

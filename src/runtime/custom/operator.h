@@ -87,8 +87,8 @@ struct OperatorInfo {
 // How the operator's calls reach the device.
 Encoding encoding_of(const OperatorInfo& info);
 
-// InvalidArgument, naming what is wrong: a name that is not an identifier or occurs twice, a
-// variant of another length, a default value of another type, a driver whose name is no
+// InvalidArgument, naming the fault: a name that is not an identifier or occurs twice, a variant
+// with another number of dtypes, a default value of another type, a driver whose name is not an
 // identifier.
 Status validate(const OperatorInfo& info);
 
@@ -114,7 +114,7 @@ class Attributes {
   std::vector<Attribute> values_;
 };
 
-// What a graph knows of a tensor.
+// The type of a tensor in a graph.
 struct TensorType {
   hal::ElementType element = hal::ElementType::Float32;
   std::vector<std::int64_t> shape;
@@ -130,7 +130,7 @@ struct CallNeighbor {
 
 class CustomOperator;
 
-// What an operator sees of one call when a program is loaded.
+// The facts about one call that an operator gets when a program is loaded.
 struct PrepareContext {
   std::shared_ptr<const CustomOperator> op;  // the operator itself
   std::shared_ptr<hal::Device> device;
@@ -150,19 +150,19 @@ struct PrepareContext {
   std::uint64_t workspace_bytes = 0;
 };
 
-// What an operator sees of one recording.
+// The objects that an operator gets for one recording.
 struct EncodeContext {
   std::string_view name;  // of the operator; errors of native() begin with it
   hal::CommandBuffer& commands;
   std::span<const hal::BindingRef> tensors;  // by argument; memory, or slots
   std::span<const hal::Offset2D> origins;    // of textures
-  // Of PrepareContext::workspace_bytes, with undefined contents.
+  // A buffer of PrepareContext::workspace_bytes, with undefined contents.
   std::optional<hal::BufferBinding> workspace;
   std::span<const hal::NativeAccess> accesses;  // of the arguments, then of the workspace
 
   // Appends a function that each submission calls (CommandBuffer::native) with the memory of the
-  // arguments, then of the workspace. What NativeCommands::handles points to is lent until it
-  // returns. It must not wait for the device.
+  // arguments, then of the workspace. The objects behind NativeCommands::handles are lent until the
+  // function returns. It must not wait for the device.
   Status native(hal::EncodeNative encode) const;
 };
 
@@ -172,8 +172,8 @@ class PreparedCall {
   virtual ~PreparedCall() = default;
 
   // Appends the call to a recording. Commands that depend on each other need barriers between them:
-  // the command buffer may leave them to whoever records. What the commands refer to must outlive
-  // this object. Must not wait for the device: our own waits fail.
+  // the command buffer may leave them to the caller that records. Objects to which the commands
+  // refer must outlive this object. Must not wait for the device: our own waits fail.
   virtual Status encode(const EncodeContext& context) const = 0;
 };
 

@@ -15,9 +15,9 @@ Status check_like(const OperatorInfo& info, const LikeInputs& like) {
   };
   for (const auto& [output, input] : like) {
     if (!has(output, false))
-      return invalid_argument("like: \"{}\" is no argument that is only written", output);
+      return invalid_argument("like: \"{}\" is not an argument that is only written", output);
     if (!has(input, true))
-      return invalid_argument("like: \"{}\" is no argument that is read", input);
+      return invalid_argument("like: \"{}\" is not an argument that is read", input);
   }
   return {};
 }

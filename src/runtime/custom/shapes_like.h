@@ -18,7 +18,7 @@ using LikeInputs = std::map<std::string, std::string>;
 // InvalidArgument for names of other arguments.
 Status check_like(const OperatorInfo& info, const LikeInputs& like);
 
-// What CustomOperator::shapes returns. `like` has passed the check.
+// The result of CustomOperator::shapes. `like` has passed the check.
 Result<std::vector<TensorType>> shapes_like(const OperatorInfo& info, const LikeInputs& like,
                                             std::span<const TensorType> inputs);
 

@@ -15,8 +15,8 @@ namespace texloom::runtime {
 // position in the text.
 Result<hal::Size> parse_size(std::string_view text, std::span<const std::string> names);
 
-// The text of which parse_size() makes the size, which has no loop variables and no numbers below
-// zero other than those that are subtracted: "(x.width + 3) / 4".
+// The text from which parse_size() makes the size. The size has no loop variables, and negative
+// numbers only where they are subtracted: "(x.width + 3) / 4".
 std::string size_text(const hal::Size& size, std::span<const std::string> names);
 
 }  // namespace texloom::runtime

@@ -153,7 +153,7 @@ Status advised(const Status& status, std::string_view kernel, std::string_view b
       message.substr(0, message.find_last_not_of(" \n") + 1), kernel);
 }
 
-// What a recording appends.
+// The kernel that a recording appends.
 class PreparedKernel final : public PreparedCall {
  public:
   PreparedKernel(std::shared_ptr<hal::Executable> executable, std::array<std::uint32_t, 3> groups,

@@ -1,4 +1,4 @@
-// Custom operators that are one kernel, of which the user writes only the body.
+// Custom operators of one kernel; the user writes only its body.
 //
 // The kernel's parameters are generated from the declaration. The body uses the words of the table
 // below, which each kernel language spells in its own way (kernel_language.h), so that one body
@@ -46,10 +46,10 @@ struct SourceKernel {
   LikeInputs like = {};  // for the shapes of outputs in a graph
 };
 
-// InvalidArgument, naming the argument, attribute or expression that a source kernel cannot have,
-// or the line of the body that uses an argument against its declaration (body_check.h). prepare()
-// reports expressions that the call's tensors do not fit, and errors of the device's compiler,
-// whose lines are those of the body; Unimplemented for a device without a compiler.
+// InvalidArgument for an argument, attribute or expression that a source kernel cannot have, and
+// for a line of the body that uses an argument in a way it does not declare (body_check.h); the
+// message names it. prepare() reports tensors that do not fit an expression, and errors of the
+// device's compiler with line numbers of the body; Unimplemented for a device without a compiler.
 Result<std::shared_ptr<const CustomOperator>> make_source_operator(SourceKernel kernel);
 
 }  // namespace texloom::runtime

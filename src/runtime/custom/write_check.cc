@@ -111,7 +111,7 @@ Status WriteCheck::compare(const hal::HostCallMemory& memory) {
   TL_RETURN_IF_ERROR(read(after));
   for (std::size_t number = 0; number < after.size(); ++number) {
     Object& now = after[number];
-    // What the operator may write counts as unchanged.
+    // Bytes that the operator may write count as unchanged.
     for (std::size_t i = 0; i < memory.named.size(); ++i) {
       const Object other = object_of(memory.named[i], {});
       if (!hal::writes(arguments_[i].access) || other.buffer != now.buffer ||

@@ -104,7 +104,7 @@ class Executor {
   Result<hal::Binding> output(std::uint32_t output) const;
 
  private:
-  // What the executor knows of one argument of the plan.
+  // The executor's facts about one argument of the plan.
   struct Argument {
     TensorSpec tensor;           // with a known size, or that of the plan
     std::optional<Shape> shape;  // nullopt if it is not known

@@ -51,8 +51,8 @@ struct LoadedGraph {
 // the plan does not compute.
 Result<LoadedGraph> load_graph(const std::shared_ptr<hal::Device>& device, const Package& package,
                                PackageConstants constants, const GraphOptions& options = {});
-// Of a file, which is kept open until the first run: its first package, or the one with that name
-// (NotFound, listing the names).
+// Loads a graph from a file, which is kept open until the first run: its first package, or the one
+// with that name (NotFound, listing the names).
 Result<LoadedGraph> load_graph(const std::shared_ptr<hal::Device>& device,
                                std::shared_ptr<const PackageFile> file,
                                const GraphOptions& options = {}, std::string_view name = {});

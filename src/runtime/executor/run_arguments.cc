@@ -8,7 +8,7 @@
 namespace texloom::runtime {
 namespace {
 
-// What an executor offers whatever the tensor's memory.
+// The help for any kind of memory: an executor can copy arrays instead.
 constexpr std::string_view kCopies =
     "bind nothing: set_input() and get_output() copy arrays to and from any memory";
 

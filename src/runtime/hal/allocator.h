@@ -52,8 +52,8 @@ class PressureListener {
   virtual bool release_unused() = 0;
 };
 
-// Allocates the buffers and textures of one open device; made by its driver. Thread safe. Objects
-// keep alive what they need of it.
+// Allocates the buffers and textures of one open device; made by its driver. Thread safe. Its
+// objects keep alive the parts that they need.
 //
 // All buffers and textures together, without imports and views, take at most
 // DeviceLimits::global_memory_bytes.

@@ -48,8 +48,8 @@ class BinaryCache {
   BinaryCache(const BinaryCache&) = delete;
   BinaryCache& operator=(const BinaryCache&) = delete;
 
-  // The binary stored under this key; nullopt if there is none, or if the file is not exactly what
-  // store() wrote for this key.
+  // The binary stored under this key; nullopt if there is none, or if the file differs from the one
+  // that store() wrote.
   std::optional<std::string> find(const BinaryKey& key);
 
   // Stores or replaces the entry, then removes the least recently used ones until the folder is

@@ -59,8 +59,8 @@ struct CommandBufferDesc {
   Barriers barriers = Barriers::Automatic;
 };
 
-// What a driver keeps with a reusable command buffer from one submission to the next: native
-// objects that it made of the segments.
+// Native objects that a driver made of the segments of a reusable command buffer, and keeps from
+// one submission to the next.
 class EncodedCommands {
  public:
   virtual ~EncodedCommands() = default;

@@ -106,7 +106,7 @@ struct DeviceInfo {
   DeviceLimits limits;
   // The formats of kernels that the driver prepares, in the order of its preference.
   std::vector<KernelFormat> formats;
-  // What else kernels may rely on, by name, such as extensions of the processor: "avx2".
+  // Further features for kernels, by name, such as extensions of the processor: "avx2".
   std::vector<std::string> extensions;
   std::array<MemoryKindInfo, kAllMemoryKinds.size()> memory_kinds = {
       MemoryKindInfo{.available = true}};  // by MemoryKind

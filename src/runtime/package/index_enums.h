@@ -1,5 +1,5 @@
 // The enumerators of the index have the numbers of those in C++, which therefore keep their order.
-// Only for the sources of this folder: the index is no part of the runtime's interface.
+// Only for the sources of this folder: the index is not part of the runtime's interface.
 #pragma once
 
 #include <package_generated.h>

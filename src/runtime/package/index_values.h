@@ -29,11 +29,11 @@ bool is_aligned(const IndexVector<T>& vector) {
   return vector.size() == 0 || reinterpret_cast<std::uintptr_t>(vector.Data()) % kAlignment == 0;
 }
 
-// The first problem is kept; what is read after it is empty. So a reader of many values asks only
-// now and then.
+// The first problem is kept, and values read after it are empty. So a reader of many values checks
+// for a problem only now and then.
 //
-// Each byte of an index belongs to one value. So what is copied must not exceed the index: an index
-// that refers to the same bytes again and again would otherwise fill the memory.
+// Each byte of an index belongs to one value, so copies must not take more bytes than the index
+// has: an index that refers to the same bytes again and again would otherwise fill the memory.
 class IndexValues {
  public:
   explicit IndexValues(std::size_t index_bytes) : budget_(index_bytes) {}

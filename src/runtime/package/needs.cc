@@ -11,7 +11,7 @@ namespace {
 using namespace need;
 using hal::DeviceInfo;
 
-// A need of which every device has a value.
+// A need for which every device has a value.
 struct Row {
   KnownNeed need;
   std::uint64_t (*present)(const DeviceInfo& device);

@@ -1,4 +1,4 @@
-// What a device must have to run a variant of a package: features and limits, by name.
+// The needs of a variant of a package: features and limits that a device must have, by name.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 namespace texloom::runtime {
 
 namespace need {
-// Of every device a value is known; the value of a feature is 1. Other names are those of
-// DeviceInfo::extensions.
+// Names for which every device has a value; the value of a feature is 1. All other names are those
+// of DeviceInfo::extensions.
 inline constexpr std::string_view kImages = "images";
 inline constexpr std::string_view kFloat64 = "float64";
 inline constexpr std::string_view kFloat16Arithmetic = "float16_arithmetic";
@@ -35,7 +35,7 @@ class VariantNeeds {
     for (const auto& [name, least] : needs) require(name, least);
   }
 
-  // Raises what is needed to `least`. Zero is no demand.
+  // Raises the need of this name to at least `least`; zero changes nothing.
   void require(std::string_view name, std::uint64_t least = 1);
   // 0 if there is no demand.
   std::uint64_t of(std::string_view name) const;
@@ -54,8 +54,8 @@ struct KnownNeed {
 };
 std::span<const KnownNeed> known_needs();
 
-// What a device lacks of the needs, each as "images of 20000 x 1 texels (it allows 16384 x 16384)";
-// empty if it has all.
+// The needs that a device does not meet, each as "images of 20000 x 1 texels (it allows 16384 x
+// 16384)"; empty if it meets all.
 std::vector<std::string> unmet_needs(const VariantNeeds& needs, const hal::DeviceInfo& device);
 
 }  // namespace texloom::runtime

@@ -1,4 +1,4 @@
-// The contents of a package: a graph, and for each target what runs it. Plain data, which
+// The contents of a package: a graph, and code that runs it for each target. Plain data, which
 // write_package() writes (package_writer.h) and PackageFile reads (package_file.h).
 //
 // A compiled operator is a graph of one node. A file holds one package or several, such as the

@@ -36,7 +36,7 @@ class PackageFile {
   // what to do.
   static Result<std::shared_ptr<const PackageFile>> open(const std::filesystem::path& file,
                                                          const PackageOptions& options = {});
-  // Of the content of a file, which is copied.
+  // Opens the content of a file, which is copied.
   static Result<std::shared_ptr<const PackageFile>> open(std::span<const std::byte> content,
                                                          const PackageOptions& options = {});
 

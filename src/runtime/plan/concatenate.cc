@@ -103,7 +103,7 @@ class Concatenation {
     return Size::symbol(static_cast<std::uint32_t>(named - whole_.symbols.begin()));
   }
 
-  // What the part's symbols are in the whole.
+  // The values of the part's symbols in the whole.
   Result<std::vector<Size>> symbols_of(const PlanPart& part) const {
     std::vector<std::optional<Size>> found(part.plan->symbols.size());
     for (std::size_t i = 0; i < part.arguments.size(); ++i) {
@@ -172,7 +172,7 @@ class Concatenation {
     return {};
   }
 
-  // What the numbers in a part's steps are in the whole.
+  // Maps the numbers in a part's steps to those of the whole.
   struct Numbers {
     const std::vector<TensorRef>& arguments;
     std::uint32_t first_temporary;
@@ -199,7 +199,7 @@ class Concatenation {
       }
       if (known.size() == shape.size()) {
         TL_ASSIGN_OR_RETURN(tensor, with_shape(tensor, known));
-        tensor.layout = {};  // that of callers' arrays, of which it has none
+        tensor.layout = {};  // only arrays of callers have one
       } else {
         tensor.shape = std::move(shape);
       }
@@ -213,7 +213,7 @@ class Concatenation {
     }
   };
 
-  // What the part's scalars are in the whole, to which those are added that are no symbol of it.
+  // The values of the part's scalars in the whole, which gets those that it lacks.
   std::vector<Operand> scalars_of(const PlanPart& part) {
     std::vector<Operand> operands;
     for (const ScalarSpec& scalar : part.plan->scalars) {

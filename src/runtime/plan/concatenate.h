@@ -34,9 +34,9 @@ struct PlanTensors {
 // that are parts lie in their wholes. `plan_of_step`, if not null, becomes the number of the plan
 // that each step of the outermost list comes from.
 //
-// A symbol of a part is what the whole says of an extent that is that symbol alone: with the
-// argument [n, 2 * m] of a part for [h / 2, 8] of the whole, n is h / 2. That all other extents
-// agree is up to the caller; of several the first counts. Other symbols, and scalars, are the
+// A symbol of a part gets its value from an extent that consists of this symbol only: with the
+// argument [n, 2 * m] of a part for [h / 2, 8] of the whole, n is h / 2. If several extents do, the
+// first counts; the caller guarantees that all others agree. Other symbols, and scalars, are the
 // whole's symbols of the same names.
 //
 // InvalidArgument, naming the part and the tensor: a missing argument or a tensor that does not

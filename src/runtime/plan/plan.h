@@ -165,7 +165,7 @@ struct Attribute {
 enum class Encoding : std::uint8_t {
   Kernels,  // the command buffer: dispatches and transfers
   Native,   // a custom operator, through the driver's native handle
-  Host,     // nobody: it runs on the host
+  Host,     // not encoded: it runs on the host
 };
 std::string_view to_string(Encoding encoding);  // "kernels", "native", "host"
 
@@ -216,7 +216,7 @@ struct WorkspacePlan {
   std::vector<Placement> places;  // by temporary; without meaning if it is never allocated
 };
 
-// What the kernels of a plan take for granted of its symbols; each call checks it.
+// A condition on symbols that the kernels of a plan assume; each call checks it.
 struct SizeCondition {
   enum class Kind : std::uint8_t { Equal, AtLeast };
   std::string subject;  // what is so, for messages: "the node 'add'"
@@ -256,7 +256,7 @@ inline const TensorSpec& tensor_of(const LaunchPlan& plan, TensorRef ref) {
   return tensors_of(plan, ref.kind)[ref.index];
 }
 
-// What the temporary is a part of; null if it is none.
+// The whole of which the temporary is a part; null if it is not a part.
 const PartOfTemporary* part_at(const LaunchPlan& plan, std::uint32_t temporary);
 // The temporary that is allocated for it: the whole of a part, else itself.
 std::uint32_t memory_of(const LaunchPlan& plan, std::uint32_t temporary);

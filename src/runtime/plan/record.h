@@ -25,8 +25,8 @@ class CallRecorder {
                         std::span<const hal::Offset2D> origins, hal::CommandBuffer& commands) = 0;
 };
 
-// What the steps of a plan refer to by number. Memory may be a slot of the table that comes with
-// each submission.
+// The objects to which the steps of a plan refer by number. Memory may be a slot of the table that
+// comes with each submission.
 struct PlanBindings {
   std::span<const LoadedKernel> kernels;
   std::span<const hal::BindingRef> arguments = {};

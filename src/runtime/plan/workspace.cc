@@ -22,13 +22,13 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;  // of temporaries
 
-// What the planner cannot represent is far beyond any device, so that any refusal will do.
+// A number that the planner cannot represent is far beyond any device, so that any refusal will do.
 std::int64_t whole(std::uint64_t value) {
   return static_cast<std::int64_t>(
       std::min<std::uint64_t>(value, std::numeric_limits<std::int64_t>::max()));
 }
 
-// What the steps say about temporaries.
+// The uses of temporaries in the steps.
 class Uses {
  public:
   explicit Uses(const LaunchPlan& plan)
@@ -80,7 +80,7 @@ class Uses {
     add_read_write(read, written);
   }
 
-  // What an operator assumes about origins is not known.
+  // It is unknown what an operator assumes about origins.
   void look_at(const CallStep& step) {
     const std::vector<hal::Access>& accesses = plan_.calls[step.call].accesses;
     Numbers read, written;
@@ -268,7 +268,7 @@ Result<WorkspacePlan> plan_workspace(const LaunchPlan& plan, const hal::DeviceLi
 
 std::uint64_t least_workspace_bytes(const LaunchPlan& plan) {
   const Uses uses(plan);
-  // What is live grows only when a step allocates.
+  // The live memory grows only when a step allocates.
   std::map<std::optional<hal::TexelFormat>, std::map<std::int64_t, std::uint64_t>> live;
   for (const std::uint32_t temporary : uses.allocated()) {
     const TensorStorage& storage = plan.temporaries[temporary].storage;

@@ -8,8 +8,8 @@
 // know its origin, and no kernel reads one of them and writes the other; a tensor whose origin some
 // kernel takes to be (0, 0) lies there.
 //
-// Lifetimes are those between the steps that allocate and free. What is allocated outside of a loop
-// lives as long as the whole loop; what is allocated inside lives inside.
+// Lifetimes are those between the steps that allocate and free. A temporary that is allocated
+// outside of a loop lives as long as the whole loop; one that is allocated inside lives inside.
 //
 // All of this is decided once, before any run (see runtime/executor/leased_workspace.h).
 #pragma once

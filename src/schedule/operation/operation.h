@@ -44,8 +44,8 @@ struct OperationFields {
   std::string name;
   std::string tag;              // the user's own word, kept and shown
   std::vector<ir::Type> types;  // of the outputs, one for a placeholder
-  // Of all outputs. Each output of an extern has the shape of its buffer, each of a scan that of
-  // its state.
+  // The shape of all outputs. Each output of an extern has the shape of its buffer, and each output
+  // of a scan the shape of its state.
   ir::Exprs shape;
   std::vector<ir::IterVar> axes;          // data axes: one for each extent of the shape
   std::vector<ir::IterVar> reduce_axes;   // of the reduction, in its order

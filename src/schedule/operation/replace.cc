@@ -17,8 +17,8 @@ using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-// Replaces the variables and the tensors of one body. What consists of symbols alone is simplified,
-// as whoever writes a computation gives extents in their simplest form.
+// Replaces the variables and the tensors of one body. Expressions of symbols only are simplified,
+// since a user who writes the computation would give extents in their simplest form.
 class BodyRewriter {
  public:
   BodyRewriter(const Replacements& replacements, const arith::Ranges& ranges)

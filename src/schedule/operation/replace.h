@@ -21,8 +21,8 @@ struct Replacements {
   }
 };
 
-// What the operations of `outputs` compute of the replacements, by new operations with axes of
-// their own. Externs are over no replaced symbols.
+// New operations, with axes of their own, that compute the same from the replacements as the
+// operations of `outputs`. Externs must not use replaced symbols.
 std::vector<ir::Tensor> with_replacements(const std::vector<ir::Tensor>& outputs,
                                           const Replacements& replacements);
 

@@ -16,7 +16,7 @@ namespace {
 // Far more than the loops that may be nested. Limits the time to find a leaf.
 constexpr size_t kMaxAxes = 4'000;
 
-// Refuses what would cause a warning, which nobody would see: a text describes the final loops.
+// Refuses directives that cause warnings: a text has final loops, and no user sees them.
 void refuse_dropped(TextReader& reader, const Token& word, const Stage& stage,
                     const std::vector<IterVar>& axes, std::string_view now) {
   for (const Diagnostic& d : dropped_annotations(stage, axes, now, {})) {

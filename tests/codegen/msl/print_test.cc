@@ -161,7 +161,7 @@ TEST(MslPrint, ThreadAxes) {
             "y[0] = blockIdx_y + threadIdx_x + threadIdx_z;\n");
   EXPECT_NE(head_of(kernel, body).find("[[max_total_threads_per_threadgroup(15)]]"),
             std::string::npos);
-  // Indices that nothing reads are no parameters.
+  // Indices that nothing reads are not parameters.
   EXPECT_EQ(head_of(kernel, put(y, kernel.axes[1].var, make_int(1))),
             "[[max_total_threads_per_threadgroup(15)]]\n"
             "kernel void k(\n"

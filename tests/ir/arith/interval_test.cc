@@ -138,7 +138,7 @@ TEST_F(BoundsTest, Operations) {
   EXPECT_EQ(binary(BinaryOp::Mod, variable(-9, -7), make_int(8)), (Interval{-7, 0}));
   EXPECT_EQ(binary(BinaryOp::Div, u, make_int(2)), Interval::everything());
   EXPECT_EQ(binary(BinaryOp::Mod, u, make_int(4)), (Interval{-3, 3}));
-  // Of divisors that are no constants, positive ones give bounds to what rounds down.
+  // Divisions that round down have bounds if the divisor is positive, even if it is not constant.
   EXPECT_EQ(of(floordiv(j, variable(2, 3))), (Interval{0, 2}));
   EXPECT_EQ(of(floordiv(i, variable(2, 3))), (Interval{-3, 4}));
   EXPECT_EQ(of(floordiv(variable(-9, -7), variable(2, 3))), (Interval{-9, -1}));

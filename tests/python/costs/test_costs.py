@@ -93,7 +93,7 @@ def test_other_files_are_refused_in_words(tmp_path, spoil):
     file = tmp_path / "costs.sqlite"
     spoil(file)
     before = file.read_bytes()
-    with pytest.raises(TVMError, match=r"TL5019.*is no file of costs"):
+    with pytest.raises(TVMError, match=r"TL5019.*is not a file of costs"):
         CostDatabase(file).costs(DEVICE)
     with pytest.raises(TVMError, match="TL5019"):
         open_costs(file).table()
@@ -113,7 +113,7 @@ def test_a_file_without_costs(tmp_path):
 
 def test_a_device_of_several_must_be_named(tmp_path):
     file = tmp_path / "costs.sqlite"
-    with pytest.raises(TVMError, match="there is no file of costs"):
+    with pytest.raises(TVMError, match="there is not a file of costs"):
         open_costs(file)
     CostDatabase(file).add(DEVICE, [cost("a")])
     assert open_costs(file).device == DEVICE

@@ -278,7 +278,7 @@ def test_residual_block(dev, tmp_path):
 
 
 def test_squeeze_and_excitation(dev):
-    """The gates are computed once for each channel: they are no part of the last kernel."""
+    """The gates are computed once for each channel: they are not part of the last kernel."""
     net = Network()
     x = net.input("x", (1, 8, 5, 5))
     w1, w2 = net.constant("w1", (2, 8, 1, 1)), net.constant("w2", (8, 2, 1, 1))

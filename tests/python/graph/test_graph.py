@@ -205,7 +205,7 @@ def test_package_is_saved(dev, tmp_path):
     assert "it has saved" in str(error.value)
     with pytest.raises(texloom.TVMError, match="TL5012"):
         load(__file__)
-    with pytest.raises(texloom.TVMError, match="is no compiled function") as error:
+    with pytest.raises(texloom.TVMError, match="is not a compiled function") as error:
         texloom.runtime.load_module(file)
     assert "texloom.graph.load(file)" in error.value.diagnostics[0].help
 

@@ -107,7 +107,7 @@ def test_pattern_is_one_kernel(scaled, mask):
 
 
 def test_what_is_no_attention():
-    """A scale for each key is no number; then each product is a kernel of its own."""
+    """A scale for each key is not a number; then each product is a kernel of its own."""
     model = models("scaled = Mul(scores, many)", mask=False)
     many = np.linspace(0, 1, 70, dtype="float32")
     model.graph.initializer.append(onnx.numpy_helper.from_array(many, "many"))

@@ -35,7 +35,7 @@ def model_of(nodes, inputs, outputs, initializers=(), **imports):
 
 
 def scaled(shape=("N", 3, "H", "W")):
-    """A model that computes ``x * SCALE + x``; its output's name is no file name."""
+    """A model that computes ``x * SCALE + x``; its output's name is not a file name."""
     nodes = [
         helper.make_node("Mul", ["x", "w"], ["t"], name="scale"),
         helper.make_node("Add", ["t", "x"], ["out/y:0"], name="sum"),
@@ -276,7 +276,7 @@ def test_outputs_that_are_sequences(folder, capsys):
     succeeds(capsys, "run", "s.onnx", "--input", "x=x.npy", "--output-dir", "out")
     np.testing.assert_array_equal(np.load("out/s.0.npy"), np.load("x.npy"))
     np.testing.assert_array_equal(np.load("out/s.1.npy"), SCALE)
-    assert "the output 's' is no tensor" in fails(capsys, "compile", "s.onnx")
+    assert "the output 's' is not a tensor" in fails(capsys, "compile", "s.onnx")
 
 
 def test_npz_files(folder, capsys):
@@ -336,7 +336,7 @@ WRONG = {
     "no name": (["run", "m.tlp", "--input", "x.npy"], "--input x.npy is not NAME=FILE"),
     "a missing input file": (["run", "m.tlp", "--input", "x=none.npy"], "none.npy: No such file"),
     "no picture": (["run", "m.tlp", "--input", "x=m.tlp"], "neither a picture nor an array"),
-    "no array": (["run", "m.tlp", "--input", "x=damaged.npy"], "is no file of arrays"),
+    "no array": (["run", "m.tlp", "--input", "x=damaged.npy"], "is not a file of arrays"),
     "a wrong dtype": (["run", "m.tlp", "--input", "x=doubles.npy"], "error[TL5002]"),
     "a wrong shape": (["run", "m.tlp", "--input", "x=small.npy"], "error[TL5003]"),
     "a wrong shape for a model": (["run", "model.onnx", "--input", "x=small.npy"], "error[TL5003]"),
@@ -345,21 +345,21 @@ WRONG = {
         ["run", "m.tlp", "--input", "x=x.npy", "--output-dir", "x.npy"],
         "x.npy: File exists",
     ),
-    "a truncated model": (["compile", "truncated.onnx"], "is no ONNX file, or not a whole one"),
-    "an empty model": (["compile", "empty.onnx"], "is no ONNX model: it has no version"),
-    "another file": (["run", "x.npy"], "is no ONNX file, or not a whole one"),
+    "a truncated model": (["compile", "truncated.onnx"], "is not an ONNX file, or is incomplete"),
+    "an empty model": (["compile", "empty.onnx"], "is not an ONNX model: it has no version"),
+    "another file": (["run", "x.npy"], "is not an ONNX file, or is incomplete"),
     "external data that are cut": (
         ["compile", "apart.onnx"],
         "error[TL5019]: apart.bin has 5 bytes for the constant 'w', which needs 12",
     ),
     "a damaged package": (["run", "damaged.tlp"], "error[TL5012]"),
-    "no package": (["run", "junk.tlp"], "junk.tlp is no package, or is damaged"),
+    "no package": (["run", "junk.tlp"], "junk.tlp is not a package, or is damaged"),
     "a package to compare": (["compare", "m.tlp"], "m.tlp is a package, which has no nodes"),
     "a comparison without a model": (
         ["bench", "m.tlp", "--compare", "onnxruntime"],
         "a package has no ONNX model, and there is no m.onnx",
     ),
-    "no record": (["replay", "x.npy"], "is no whole record"),
+    "no record": (["replay", "x.npy"], "is not a complete record"),
 }
 
 

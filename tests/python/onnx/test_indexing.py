@@ -1,4 +1,4 @@
-"""Gathers and scatters; indices that lead outside are no crash."""
+"""Gathers and scatters; indices that lead outside do not crash."""
 
 import numpy as np
 import pytest

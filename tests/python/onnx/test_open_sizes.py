@@ -138,7 +138,7 @@ def test_nodes_over_open_extents(tmp_path, name):
     ],
 )
 def test_fractions_of_open_extents(tmp_path, computed, extent):
-    """Exporters compute sizes in floating point; their quotients are no integers."""
+    """Exporters compute sizes in floating point; their quotients are not integers."""
     model = onnx.parser.parse_model(
         f"""<ir_version: 9, opset_import: ["" : 20]>
         one (float[H] x) => (float[N] y)

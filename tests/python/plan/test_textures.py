@@ -342,7 +342,7 @@ WRONG = {
     "channels": (changed(channels=9), "item 0 has 1 slices, but 9 channels make 3"),
     "no channels": (changed(slices=1, channels=0), "item 0 has 0 channels"),
     "same id": (changed(id=1), "two items have the id 1"),
-    "format": (changed(format=7), "item 0: the format is no name"),
+    "format": (changed(format=7), "item 0: the format is not a name"),
     "dtype": (changed(dtype="float64"), 'no texels of dtype "float64"'),
     "exact": (changed(exact=1), "item 0: 'exact' is 1"),
     "cost": (changed(exact_cost=4), "item 0 has a cost of 4"),

@@ -168,7 +168,7 @@ def test_numbers_of_devices():
 
 
 def test_without_opencl_no_device_exists(tmp_path):
-    """Asking for a device is no error; using it is."""
+    """Asking for a device is not an error; using it is."""
     script = """
 import texloom as tvm
 assert not tvm.opencl().exist and not tvm.device("opencl", 3).exist

@@ -172,7 +172,7 @@ def test_several_outputs(run):
 
 
 def test_reader_of_several_outputs(run):
-    """Readers name the output that they read; outputs that are no arguments become temporaries."""
+    """Readers name the output that they read; outputs that are not arguments become temporaries."""
     x = te.placeholder((4,), name="X")
     double, square = te.compute((4,), lambda i: (x[i] * 2, x[i] * x[i]), name="T")
     y = te.compute((4,), lambda i: square[i] - double[3 - i], name="Y")

@@ -100,7 +100,7 @@ def test_kinds_of_convolution(run, kind, shared):
 
 
 def test_arguments_that_are_textures_already(run):
-    """A script's caches of them are no copies: one kernel, and the same sums."""
+    """A script's caches of them are not copies: one kernel, and the same sums."""
     conv, data, weight = KINDS["padded"]
     rng = np.random.default_rng(3)
     x, w = (rng.standard_normal(shape).astype("float32") for shape in (data, weight))

@@ -39,7 +39,7 @@ TEST(BodyChecks, AccessThatIsNotDeclared) {
   EXPECT_THAT(checked("tl_load(u, 0, 0)"),
               says("\"u\" is only written; help: declare it as \"read texture\""));
   EXPECT_THAT(checked("tl_get(e, 0)"),
-              says("\"e\" is no argument; help: the arguments are b, c, d, t, u"));
+              says("\"e\" is not an argument; help: the arguments are b, c, d, t, u"));
 }
 
 TEST(BodyChecks, VectorLiteralsOfOpenClC) {
@@ -49,7 +49,7 @@ TEST(BodyChecks, VectorLiteralsOfOpenClC) {
   EXPECT_FALSE(has_vector_literal("// (float4)(1)\n(float)(1) + (v)(2) + float4(1)"));
 }
 
-// Comments and names that only begin like a word are no uses; a macro may be defined as anything.
+// Comments and names that only begin like a word are not uses; a macro may be defined as anything.
 TEST(BodyChecks, WhatIsNoUse) {
   TL_EXPECT_OK(checked("// tl_load(b, 0, 0)\n/* tl_load(b,\n 0, 0) */ int tl_loads(b), tl_load;"));
   TL_EXPECT_OK(checked("printf(\"tl_load(b)\\\"tl_load(b)\"); 't';"));

@@ -19,21 +19,21 @@ TEST(OperatorInfos, WhatIsWrongIsNamed) {
   };
   const auto says = [](const char* part) { return fails_with(StatusCode::InvalidArgument, part); };
   EXPECT_THAT(with([](auto& i) { i.name = "softshrink"; }), says("\"domain::name\""));
-  EXPECT_THAT(with([](auto& i) { i.name = "a::b::c"; }), says("is no name of an operator"));
-  EXPECT_THAT(with([](auto& i) { i.name = "a..b::c"; }), says("is no name of an operator"));
-  EXPECT_THAT(with([](auto& i) { i.name = "a::b.c"; }), says("is no name of an operator"));
+  EXPECT_THAT(with([](auto& i) { i.name = "a::b::c"; }), says("is not a name of an operator"));
+  EXPECT_THAT(with([](auto& i) { i.name = "a..b::c"; }), says("is not a name of an operator"));
+  EXPECT_THAT(with([](auto& i) { i.name = "a::b.c"; }), says("is not a name of an operator"));
   TL_EXPECT_OK(with([](auto& i) { i.name = "com.mine::c"; }));
   EXPECT_THAT(with([](auto& i) { i.arguments.clear(); }), says("has no arguments"));
   EXPECT_THAT(with([](auto& i) { i.arguments[1].name = "x"; }), says("have the name \"x\""));
-  EXPECT_THAT(with([](auto& i) { i.arguments[1].name = "tl_x"; }), says("\"tl_x\" is no name"));
-  EXPECT_THAT(with([](auto& i) { i.attributes = {{"1l"}}; }), says("\"1l\" is no name"));
+  EXPECT_THAT(with([](auto& i) { i.arguments[1].name = "tl_x"; }), says("\"tl_x\" is not a name"));
+  EXPECT_THAT(with([](auto& i) { i.attributes = {{"1l"}}; }), says("\"1l\" is not a name"));
   EXPECT_THAT(with([](auto& i) { i.attributes = {{"l", AttributeType::Float, std::string("a")}}; }),
               says("the default value of the attribute \"l\" is not float"));
   EXPECT_THAT(with([](auto& i) { i.variants = {{hal::ElementType::Float32}}; }),
               says("1 types for 2 arguments"));
   EXPECT_THAT(with([](auto& i) { i.drivers = {"open cl"}; }),
-              says("\"open cl\" is no name of a driver"));
-  EXPECT_THAT(with([](auto& i) { i.drivers = {""}; }), says("\"\" is no name of a driver"));
+              says("\"open cl\" is not a name of a driver"));
+  EXPECT_THAT(with([](auto& i) { i.drivers = {""}; }), says("\"\" is not a name of a driver"));
   const std::vector<std::string> of_others = {"opencl", "mine"};
   OperatorInfo foreign = info;
   foreign.drivers = of_others;
@@ -101,7 +101,7 @@ TEST(OperatorRegistries, FindByNameAndVersion) {
   EXPECT_THAT(registry.add(make("a", 3)),
               fails_with(StatusCode::InvalidArgument, "is registered twice"));
   EXPECT_THAT(registry.add(nullptr), fails_with(StatusCode::InvalidArgument, "is null"));
-  EXPECT_THAT(registry.add(make("", 1)), fails_with(StatusCode::InvalidArgument, "is no name"));
+  EXPECT_THAT(registry.add(make("", 1)), fails_with(StatusCode::InvalidArgument, "is not a name"));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ class SourceKernels : public CustomOperators {
   }
 };
 
-// 3 x 2 texels are no multiple of a work group of 2 x 2 threads.
+// 3 x 2 texels are not a multiple of a work group of 2 x 2 threads.
 TEST_F(SourceKernels, OverTextures) {
   const auto op = make(softshrink());
   call(op, {0, 1});
@@ -296,9 +296,9 @@ TEST(SourceKernelDeclarations, WhatIsWrongIsNamed) {
   EXPECT_THAT(refused([](auto& k) { k.info.attributes[0].name = "x_tl_x"; }),
               says("keep \"_tl_\" to themselves"));
   EXPECT_THAT(refused([](auto& k) { k.like = {{"x", "y"}}; }),
-              says("like: \"x\" is no argument that is only written"));
+              says("like: \"x\" is not an argument that is only written"));
   EXPECT_THAT(refused([](auto& k) { k.like = {{"y", "z"}}; }),
-              says("like: \"z\" is no argument that is read"));
+              says("like: \"z\" is not an argument that is read"));
 }
 
 }  // namespace

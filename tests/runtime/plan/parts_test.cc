@@ -73,14 +73,14 @@ TEST(PlanParts, BreakTheRules) {
     change(plan);
     EXPECT_THAT(validate(plan), fails_with(StatusCode::InvalidArgument, message));
   };
-  refused([](LaunchPlan& plan) { plan.parts[1].origin.y = 5; }, "is no part of \"whole\"");
-  refused([](LaunchPlan& plan) { plan.parts[1].offset = 16; }, "is no part of \"whole\"");
+  refused([](LaunchPlan& plan) { plan.parts[1].origin.y = 5; }, "is not a part of \"whole\"");
+  refused([](LaunchPlan& plan) { plan.parts[1].offset = 16; }, "is not a part of \"whole\"");
   refused([](LaunchPlan& plan) { plan.parts[1].whole = 9; }, "part of temporary 9 of 4");
   refused([](LaunchPlan& plan) { plan.parts[1].temporary = 1; },
           "not in order, or one is listed twice");
   refused(
       [](LaunchPlan& plan) { plan.parts.insert(plan.parts.begin(), {.temporary = 0, .whole = 3}); },
-      "is no part of \"source\"");
+      "is not a part of \"source\"");
   refused(
       [](LaunchPlan& plan) {
         plan.temporaries[3] = texture_tensor("source", {8, 8});

@@ -32,7 +32,7 @@ TEST(TensorLayout, DigitsOfOneAxis) {
   EXPECT_FALSE(folded.is_row_major());
 }
 
-// Neighboring columns that are one run of the array, in rows that are cut off: 5 is no multiple
+// Neighboring columns that are one run of the array, in rows that are cut off: 5 is not a multiple
 // of 2.
 TEST(TensorLayout, PaddingBetweenRuns) {
   const TensorLayout layout{{5, 2}, {{0, 2, 3}}, {{1, 1, 2}, {0, 1, 2}}, {}};

@@ -99,7 +99,7 @@ def transpose(node: Node) -> Value:
     x = node.input(0)
     axes = node.attributes.get("perm", list(range(x.rank))[::-1])
     if sorted(axes) != list(range(x.rank)):
-        node.refuse(f"perm {axes} is no order of {x.rank} axes")
+        node.refuse(f"perm {axes} is not a permutation of {x.rank} axes")
     if list(axes) == list(range(x.rank)):
         return x
     return node.emit("transpose", movement.transpose, [x], axes=tuple(axes))

@@ -64,7 +64,7 @@ def det(node: Node) -> Value:
     """Compute the determinants of square matrices."""
     data = node.input(0)
     if data.rank < 2 or data.shape[-1] != data.shape[-2]:
-        node.refuse(f"its input of the shape {data.shape} is no square matrix")
+        node.refuse(f"its input of the shape {data.shape} is not a square matrix")
     if data.shape[-1] > LARGEST:
         node.refuse(f"matrices of more than {LARGEST} rows are not supported")
     return node.emit("det", products.determinant, [data])

@@ -90,7 +90,7 @@ def _functions(node: Node, directions: int) -> list[list[Any]]:
 def _check_shapes(node: Node, given: dict[str, Value], directions: int) -> None:
     x, recurrence = node.input(0), node.input(2)
     if x.rank != 3 or recurrence.rank != 3:
-        node.refuse("its input or its weights are no tensor of three axes")
+        node.refuse("its input or its weights do not have three axes")
     batch_first = bool(node.attributes.get("layout", 0))
     batch, hidden = x.shape[0 if batch_first else 1], recurrence.shape[2]
     if node.attributes.get("hidden_size", hidden) != hidden:

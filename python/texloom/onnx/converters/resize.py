@@ -110,7 +110,7 @@ def _sized(
     for axis, size in zip(axes, sizes, strict=True):
         scale = quotient([size], [x.shape[axis]])
         if not isinstance(scale, int):
-            node.refuse(f"its size {size} is no multiple of the extent {x.shape[axis]}")
+            node.refuse(f"its size {size} is not a multiple of the extent {x.shape[axis]}")
         made[axis] = ops.Axis(x.shape[axis], size, float(scale))
     return made
 
@@ -129,7 +129,9 @@ def _scaled(node: Node, x: Value, axes: Sequence[int], scales: np.ndarray) -> di
         else:
             parts = ops.parts_of(float(scale))
             if parts is None:
-                node.refuse(f"its scale {scale} is no fraction of small numbers, of an open extent")
+                node.refuse(
+                    f"an open extent needs a scale that is a fraction of small numbers, not {scale}"
+                )
             size = plain(extent * parts[0] // parts[1])
         made[axis] = ops.Axis(extent, size, float(scale))
     return made

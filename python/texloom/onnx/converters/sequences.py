@@ -19,7 +19,7 @@ def _items(node: Node, index: int = 0) -> tuple[Value, ...]:
     """Return the values of an input that must be a sequence."""
     items = node.value(index).items
     if items is None:
-        node.refuse(f"its input {index} is no sequence")
+        node.refuse(f"its input {index} is not a sequence")
     return items
 
 

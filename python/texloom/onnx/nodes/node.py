@@ -87,7 +87,7 @@ class Node:
         """Return an input that must be a tensor."""
         value = self.value(index)
         if not value.is_tensor:
-            self.refuse(f"its input {index} is no tensor")
+            self.refuse(f"its input {index} is not a tensor")
         return value
 
     def value(self, index: int) -> Value:

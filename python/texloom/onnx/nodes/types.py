@@ -74,7 +74,7 @@ def dtype_of(value: onnx.ValueInfoProto) -> str:
     kind = value.type.WhichOneof("value")
     if kind != "tensor_type":
         what = (kind or "value without a type").removesuffix("_type").replace("_", " ")
-        refuse_model(f"{value.name!r} is no tensor but a {what}", "only tensors are supported")
+        refuse_model(f"{value.name!r} is not a tensor but a {what}", "only tensors are supported")
     element = value.type.tensor_type.elem_type
     is_known = element in onnx.TensorProto.DataType.values()
     name = dtype_name(element) if is_known else f"number {element}"

@@ -62,7 +62,7 @@ def attention(
     rows, depth = (int(extent) for extent in query.shape[-2:])
     keys, width = (int(extent) for extent in value.shape[-2:])
     if (depth, keys) != tuple(int(extent) for extent in key.shape[-2:]):
-        raise ValueError(f"{query}, {key} and {value} are no queries, keys and values")
+        raise ValueError(f"{query}, {key} and {value} do not fit as queries, keys and values")
     batch = broadcast_shape(query.shape[:-2], key.shape[:-2], value.shape[:-2])
     sizes = _Sizes(batch, rows, depth, keys, width, scale)
     inputs = [query, key, value, *([mask] if mask is not None else [])]

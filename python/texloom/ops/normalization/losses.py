@@ -28,7 +28,7 @@ def negative_log_likelihood(
     x : Tensor ``[N, C, ...]``
         A number for each class.
     target : Tensor ``[N, ...]``
-        Numbers of classes; one that is no class counts as the nearest one.
+        Numbers of classes; another number counts as the nearest class.
     weight : Tensor ``[C]``, optional
         Of the classes; 1 by default.
     reduction : "none", "sum" or "mean"

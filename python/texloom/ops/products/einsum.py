@@ -41,7 +41,7 @@ class Equation:
         Raises
         ------
         ValueError
-            For a text that is no such equation.
+            For a text that is not such an equation.
         """
         left, arrow, right = text.replace(" ", "").partition("->")
         terms = left.split(",")
@@ -66,7 +66,7 @@ def _labels(term: str, rank: int, text: str) -> tuple[str, ...]:
     before, is_open, after = term.partition(_ELLIPSIS)
     named = len(before) + len(after)
     if not (before + after).isalpha() and named:
-        raise ValueError(f"{text!r} has labels that are no letters")
+        raise ValueError(f"{text!r} has labels that are not letters")
     if named > rank or (named < rank and not is_open):
         raise ValueError(f"the term {term!r} of {text!r} does not fit an input of {rank} axes")
     return (*before, *(str(i) for i in reversed(range(rank - named))), *after)

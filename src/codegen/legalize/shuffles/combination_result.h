@@ -14,8 +14,8 @@ namespace texloom::codegen {
 struct CombinationResult {
   // In the tree's Seq: the first statement after the tree that stores a new part; else the end.
   size_t end = 0;
-  // From each thread to the one whose element it reads, which is in its SIMD-group. Null if there
-  // is no such thread.
+  // The distance from each thread to the thread whose element it reads, which is in the same
+  // SIMD-group. Null if there is no such thread.
   ir::Expr distance;
 };
 

@@ -16,8 +16,8 @@ namespace texloom::codegen {
 
 // The parts that threads access at an index.
 struct PartIndex {
-  // By the number of the accessing thread: that of the thread whose part it is. nullopt if the
-  // element is nobody's part.
+  // Indexed by the accessing thread: the number of the thread that owns the element, or nullopt if
+  // no thread owns it.
   std::vector<std::optional<int64_t>> owners;
   std::array<int64_t, 3> factors{};  // of threadIdx.x, y and z
 
@@ -27,8 +27,8 @@ struct PartIndex {
 
 class PartOwners {
  public:
-  // Of the stores of parts, one for each buffer, which every thread makes. nullopt unless each
-  // thread stores to an element of its own, the same one in all buffers.
+  // The owners by the stores of parts: one store for each buffer, made by every thread. nullopt
+  // unless each thread stores to an element of its own, the same one in all buffers.
   static std::optional<PartOwners> of(const std::vector<const ir::Store*>& parts,
                                       const BlockThreads& threads);
 

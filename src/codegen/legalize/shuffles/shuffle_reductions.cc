@@ -147,7 +147,7 @@ class TreeShuffler {
     return list;
   }
 
-  // The number of the value of which the buffer has parts; that of all values if it has none.
+  // The number of the value whose parts the buffer holds; the number of values if it has none.
   static size_t part_of(const Shuffled& s, const Buffer& buffer) {
     size_t i = 0;
     while (i < s.tree.parts.size() && !s.tree.parts[i]->buffer.same_as(buffer)) ++i;

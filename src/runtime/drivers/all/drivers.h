@@ -19,7 +19,7 @@ struct DriversOptions {
   // Gives the cache of compiled kernels, or null for none, to each driver that compiles. Called
   // when such a driver is first used.
   std::function<std::shared_ptr<BinaryCache>()> binary_cache = [] { return nullptr; };
-  // Of the driver "host": for code in formats other than functions of the program.
+  // For the driver "host": loaders of code in formats other than functions of the program.
   std::vector<std::shared_ptr<const host::KernelLoader>> loaders = {};
 };
 

@@ -45,7 +45,7 @@ def schedule_joined(
 ) -> IterVar | None:
     """Schedule a depthwise and another convolution as one kernel, if this is what stages compute.
 
-    Stages that are no sums and not read by these must be inlined, except `root`, which is written.
+    Stages that are neither sums nor read by sums must be inlined, except `root`, which is written.
     """
     found = separable_sums(stages)
     if found is None:

@@ -14,8 +14,8 @@ namespace texloom::hal::metal {
 Status check_capture(std::size_t ordinal, const std::string& path);
 
 // Begins to capture the work of a device, given by its number in Driver::devices(), in a new
-// document. Complete is what is submitted, and waited for, before stop_capture(). A process has one
-// capture at a time. The errors of check_capture(), or Metal's.
+// document. The document is complete for work that is submitted, and waited for, before
+// stop_capture(). A process has one capture at a time. The errors of check_capture(), or Metal's.
 Status start_capture(std::size_t ordinal, const std::string& path);
 
 // Ends the capture that start_capture() has begun.

@@ -9,8 +9,8 @@
 namespace texloom::hal::metal {
 
 // Lends what commands are encoded with. A loan lasts until the next one, or until the function
-// returns; the driver ends its encoders. What a function encodes runs after the commands that it
-// depends on by its declared accesses, and before those that depend on it.
+// returns; the driver ends its encoders. The commands that a function encodes run after the
+// commands on which its declared accesses depend, and before those that depend on them.
 class NativeLeases {
  public:
   // id<MTLComputeCommandEncoder> with MTLDispatchTypeConcurrent, in which the driver has encoded

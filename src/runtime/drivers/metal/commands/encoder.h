@@ -31,7 +31,7 @@ struct StagedReadback {
   std::span<std::byte> to;
 };
 
-// What a batch keeps until it is complete.
+// Objects that a batch keeps until it is complete.
 struct KeptObjects {
   explicit KeptObjects(Staging& from) : staging(from) {}
 

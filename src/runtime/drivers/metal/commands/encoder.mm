@@ -329,7 +329,7 @@ Status Encoder::encode(const CopyTextureSegment& segment, const CommandRange&) {
 class Encoder::Leases final : public NativeLeases {
  public:
   explicit Leases(Passes& passes) : passes_(passes) {}
-  // What a stranger set is unknown.
+  // The user's function may have set arguments that we do not know of.
   ~Leases() { passes_.forget_arguments(); }
 
   void* compute_encoder() override { return lend(passes_.compute()); }

@@ -28,10 +28,10 @@ struct ArgumentPlaces {
   std::uint64_t addresses = 0, constants = 0;
 };
 
-// A run as an indirect command buffer of Metal, which the device executes by one call. What is
-// bound to its kernels is in argument buffers, so that the commands never change. It retains
-// neither the pipelines nor what is bound: the command buffer and the submission do. Used by one
-// thread at a time, inside an autorelease pool.
+// A run as an indirect command buffer of Metal, which the device executes by one call. Bindings of
+// its kernels are in argument buffers, so that the commands never change. It retains neither the
+// pipelines nor the bound resources: the command buffer and the submission do. Used by one thread
+// at a time, inside an autorelease pool.
 class IndirectRun {
  public:
   // Null if Metal has no memory for it.

@@ -53,8 +53,8 @@ class Passes {
   // compute() or blit() runs after everything before and before everything after.
   MetalCommands* lend_commands();
 
-  // What is encoded between these calls takes the time from one sample to the other one. It needs
-  // an encoder of compute() or blit(), which no command before has used if encoders are sampled.
+  // The commands between these calls take the time from one sample to the other. Needs an encoder
+  // of compute() or blit(), which no earlier command may have used if encoders are sampled.
   void begin_sampled(const SamplePair& samples, SamplingPoint point);
   void end_sampled();
 
@@ -93,7 +93,7 @@ class Passes {
   SamplingPoint sampling_point_ = SamplingPoint::None;
   bool has_begin_ = false;  // whether the first of them is encoded
 
-  // What the next command must wait for.
+  // Whether the next command must wait, and for which accesses.
   bool has_barrier_ = false;
   BarrierScope barrier_scope_ = BarrierScope::None;  // all memory of this kind
   std::vector<void*> barrier_resources_;             // id<MTLResource>

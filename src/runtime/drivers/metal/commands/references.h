@@ -1,4 +1,4 @@
-// What a kernel reaches through its argument buffer.
+// The resources that a kernel reaches through its argument buffer.
 #pragma once
 
 #include <cstdint>

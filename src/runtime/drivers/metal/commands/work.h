@@ -32,7 +32,7 @@ struct Committed {
   ProfileClock::time_point time = {};  // when it was committed
 };
 
-// What a batch needs until it is complete.
+// Objects that a batch needs until it is complete.
 struct Submitted {
   std::vector<Committed> commands;
   std::vector<StagingBlock> staging;
@@ -43,7 +43,7 @@ struct Submitted {
   ClockMoment before;                         // the first commit, if commands are sampled
 };
 
-// What batches of a queue share; it may outlive the queue.
+// Memory that batches of a queue share; it may outlive the queue.
 struct QueueMemory {
   explicit QueueMemory(const Context& context) : staging(context), samples(context) {}
 

@@ -48,7 +48,7 @@ std::optional<Interval> time_of(const SamplePair& samples, const DeviceClock& cl
   return Interval{*begin, *end};
 }
 
-// Of the commands in a command buffer; nothing unless each has samples.
+// The times of the commands in a command buffer; empty unless each command has samples.
 std::vector<Interval> sampled_times(const Committed& committed, const DeviceClock& clock) {
   std::vector<Interval> times;
   for (const MeasuredCommand& command : committed.measured) {

@@ -37,8 +37,8 @@ Handle<MetalArchive> new_archive(const Context& context);
 // The archive that the cache has under the key; null if there is none, or if Metal refuses it.
 Handle<MetalArchive> find_archive(const Context& context, BinaryCache& cache, const BinaryKey& key,
                                   const ArchiveFolder& folder);
-// A failure is no one's error: the cache counts its own, and what Metal does not write is compiled
-// again the next time.
+// Failures are not reported: the cache counts its own, and code that Metal does not write is
+// compiled again the next time.
 void store_archive(BinaryCache& cache, const BinaryKey& key, MetalArchive* archive,
                    const ArchiveFolder& folder);
 

@@ -40,7 +40,7 @@ void set_math_mode(MTLCompileOptions* options, MathMode math) {
 Result<MTLCompileOptions*> compile_options(const BuildOptions& given) {
   MTLCompileOptions* options = [[[MTLCompileOptions alloc] init] autorelease];
   if (given.language) {
-    // The newest version is what new options have.
+    // New options have the newest version.
     const auto newest = static_cast<unsigned long>(options.languageVersion);
     if (language_number(*given.language) > newest)
       return invalid_argument(

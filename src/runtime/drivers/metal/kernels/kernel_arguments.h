@@ -19,7 +19,7 @@ struct KernelArgument {
   bool is_depth = false;
 };
 
-// Samplers of the source are no arguments. Valid inside the autorelease pool of the bindings.
+// Samplers of the source are not arguments. Valid inside the autorelease pool of the bindings.
 class KernelArguments {
  public:
   explicit KernelArguments(NSArray<id<MTLBinding>>* bindings);

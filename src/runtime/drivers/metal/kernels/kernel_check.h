@@ -18,8 +18,8 @@ namespace texloom::hal::metal {
 Result<KernelSlots> check_kernel(const Context& context, id<MTLComputePipelineState> pipeline,
                                  NSArray<id<MTLBinding>>* bindings, const EntryPoint& entry);
 
-// What differs between pipelines of one function: InvalidArgument if the threadgroup is larger than
-// this one supports, or takes too much threadgroup memory. A part of check_kernel().
+// Checks a single pipeline of a function: InvalidArgument if the threadgroup is larger than this
+// pipeline supports, or takes too much threadgroup memory. A part of check_kernel().
 Status check_workgroup(const Context& context, id<MTLComputePipelineState> pipeline,
                        const EntryPoint& entry);
 

@@ -56,17 +56,17 @@ Handle<MetalPipeline> make_pipeline(const Context& context,
                                       error:error]);
 }
 
-// What may differ between pipelines of one function.
+// Checks the properties that may differ between pipelines of one function.
 Status check_pipeline(const Context& context, const BuildOptions& options,
                       id<MTLComputePipelineState> pipeline, const EntryPoint& entry) {
   TL_RETURN_IF_ERROR(check_simd_width(context, options, pipeline));
   return check_workgroup(context, pipeline, entry);
 }
 
-// Replaces the pipeline by one that indirect command buffers can use, if there is one: Metal does
-// not make it of each function, and does not say beforehand of which. It may have fewer threads
-// than the first one, and then is none for this entry point. A copy of `archive` is given, as what
-// an archive does not take of this pipeline says nothing about the other ones.
+// Replaces the pipeline by one that indirect command buffers can use, if Metal makes one for the
+// function; only trying tells. A pipeline with fewer threads than the entry point needs is not
+// used. Gets a copy of `archive`, since an archive that refuses this pipeline may still take the
+// others.
 void make_recordable(const Context& context, MTLComputePipelineDescriptor* descriptor,
                      const BuildOptions& options, const EntryPoint& entry, ArchiveOfKernels archive,
                      Kernel& kernel) {
@@ -116,8 +116,8 @@ Result<std::vector<Kernel>> make_kernels(const Context& context,
   return kernels;
 }
 
-// From the archive that the binary cache has. Whatever is wrong with that one, and if there is
-// none, from a new one, which replaces it.
+// Makes the kernels from the archive in the binary cache. If there is none, or anything is wrong
+// with it, a new archive replaces it.
 Result<std::vector<Kernel>> make_kernels(const Context& context,
                                          NSArray<id<MTLFunction>>* functions,
                                          const ProgramCode& program,
@@ -145,8 +145,8 @@ Result<std::vector<Kernel>> make_kernels(const Context& context,
 constexpr const char* kMetallibHelp =
     "; help: build the metallib again, for this system, or give the source beside it";
 
-// A metallib of a newer system may fail as it is loaded, or no sooner than its pipelines are made;
-// its source does not. What is wrong with the parameters is so for each code.
+// A metallib of a newer system may fail when it is loaded, or only when its pipelines are made; its
+// source does not. Errors of the parameters are the same for every code.
 bool may_be_of_this_code(const Status& failure) {
   return failure.code() == StatusCode::BuildFailed || failure.code() == StatusCode::NotFound;
 }

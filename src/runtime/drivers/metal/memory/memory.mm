@@ -119,8 +119,8 @@ Status MetalBuffer::flush_memory(std::byte*, [[maybe_unused]] std::uint64_t offs
   return {};
 }
 
-// Metal synchronizes whole buffers. That would lose what the host writes in another mapping, so
-// only a mapping of all of the buffer, beside which there is no other for writing, uses it.
+// Metal synchronizes whole buffers, which would lose the host's writes in another mapping. So only
+// a mapping of the whole buffer uses it, and only without another mapping for writing.
 Status MetalBuffer::invalidate_memory(std::byte* memory, std::uint64_t offset,
                                       std::uint64_t bytes) {
   if (desc().memory != MemoryKind::Managed) return {};

@@ -12,8 +12,8 @@
 
 namespace texloom::hal::metal {
 
-// Heaps of private, untracked memory that stays resident, all of the same size. What is released
-// goes back to its heap; the next allocation leaves one empty heap. Thread safe.
+// Heaps of private, untracked memory that stays resident, all of the same size. Released memory
+// goes back to its heap; the next allocation leaves at most one empty heap. Thread safe.
 class Heaps {
  public:
   // Resources up to this part of a heap are taken from heaps.

@@ -18,7 +18,7 @@ namespace {
 // Blit encoders of macOS fill and copy multiples of 4 bytes.
 constexpr std::uint64_t kBlitAlignment = 4;
 
-// What the API does not report (Apple's "Metal feature set tables").
+// Limits that the API does not report (Apple's "Metal feature set tables").
 struct Family {
   MTLGPUFamily family;
   const char* name;

@@ -42,7 +42,7 @@ class SetMember {
 // have no such sets; nothing is kept there. Thread safe.
 class ResidencySet {
  public:
-  // What the set may still hold of freed memory, in bytes: as much as a heap.
+  // The most freed memory that the set may still hold, in bytes: as much as a heap.
   static constexpr std::uint64_t kMostRemoved = std::uint64_t{1} << 24;
 
   // `device` outlives this object. At most `limit` bytes are kept, so that what the device cannot

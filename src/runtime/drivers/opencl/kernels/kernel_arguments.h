@@ -35,7 +35,7 @@ class KernelArguments {
  private:
   struct Argument {
     bool is_set = false;
-    // Of memory: the object, and the range of a buffer, or 0 and 0 if it is all of it.
+    // For memory: the object, and the range of a buffer, or 0 and 0 for the whole buffer.
     std::uint64_t object = 0;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;

@@ -61,7 +61,7 @@ class BufferParts : public std::enable_shared_from_this<BufferParts> {
   void end_use(const PartUse::Range& range);
   void release_last();
 
-  // Parts that nobody uses stay for later users, because making one takes time.
+  // Unused parts are kept for later users, because creating one takes time.
   static constexpr std::size_t kMostUnused = 4096;
 
   std::mutex mutex_;                              // guards what follows

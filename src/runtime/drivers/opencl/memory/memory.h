@@ -45,8 +45,8 @@ class OpenClBuffer final : public Buffer {
   ~OpenClBuffer() override { parts_->clear(); }
 
   cl_mem get() const { return memory_.get(); }
-  // What kernels get instead of a memory object; null if they get one. A queue keeps the buffer
-  // until what it submitted has run.
+  // The address that kernels get instead of a memory object; null if they get the object. A queue
+  // keeps the buffer until its submitted work has run.
   std::byte* address() const { return addressed_.address(); }
   // The memory object for the bytes [offset, offset + bytes), for use as a kernel argument. Thread
   // safe.

@@ -15,7 +15,7 @@
 
 namespace texloom::hal {
 
-// An open device. `Classes` names those of the driver that it consists of:
+// An open device. `Classes` names the driver's classes from which it is built:
 //
 //   Context           what the objects of one open device share
 //   MapQueue, Buffer, Texture    see ApiAllocator

@@ -1,4 +1,4 @@
-// What a compiled program depends on besides its code: the table of its kernels.
+// The key of a program's table of kernels, on which the compiled program depends besides its code.
 #pragma once
 
 #include <vector>

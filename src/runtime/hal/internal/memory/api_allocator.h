@@ -10,8 +10,8 @@
 
 namespace texloom::hal {
 
-// `Context` is what the objects of one open device share, `MapQueue` maps its buffers. They and
-// `ApiBuffer` and `ApiTexture`, which create themselves, are the driver's.
+// The driver gives four classes: the `Context` that the objects of one open device share, the
+// `MapQueue` that maps its buffers, and `ApiBuffer` and `ApiTexture`, which create themselves.
 template <typename Context, typename MapQueue, typename ApiBuffer, typename ApiTexture>
 class ApiAllocator final : public Allocator {
  public:

@@ -9,8 +9,8 @@ namespace texloom::hal {
 
 // The machine's memory in bytes, or less where the process may not use all of it: the limits of its
 // control groups (containers), and three quarters of the room that is left below its limit of
-// address space (ulimit -v), which code, compilers and the caller's own data also take. What other
-// processes use is not subtracted, because it changes and can be moved to swap. kNoLimit64 if the
+// address space (ulimit -v), which code, compilers and the caller's own data also take. Memory of
+// other processes is not subtracted, because it changes and can be moved to swap. kNoLimit64 if the
 // system reports nothing.
 std::uint64_t machine_memory_bytes();
 

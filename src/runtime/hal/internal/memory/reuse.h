@@ -7,9 +7,9 @@
 // alternate in objects that fit neither.
 //
 // An object that is too small may be grown: replaced by one with the larger of both extents in each
-// axis. The result must not be wasteful for the request, nor for what the object was made for, and
-// must add less memory than a new object. Objects only grow, and an object made for a request
-// serves it again, so a repeating sequence of requests stops growing objects.
+// axis. The result must not be wasteful for the request, nor for the request that the object was
+// made for, and must add less memory than a new object. Objects only grow, and an object made for a
+// request serves it again, so a repeating sequence of requests stops growing objects.
 //
 // The caller compares kind, format and usage.
 #pragma once

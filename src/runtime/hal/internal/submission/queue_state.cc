@@ -333,7 +333,7 @@ Result<Queue::State::Ticket> Queue::State::submit(Submission submission, bool is
     gate->registered = true;
   }
   // Waking a thread takes longer than the rest of this function. A caller that waits for the
-  // submission starts it itself; whoever prevents a start wakes the thread afterwards.
+  // submission starts it itself; code that prevents a start wakes the thread afterwards.
   if (!is_awaited && can_start()) startable_.notify_one();
   progress_.notify_all();
   return ticket;

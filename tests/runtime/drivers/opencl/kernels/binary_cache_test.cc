@@ -88,7 +88,7 @@ class ProgramCacheTest : public OpenClTest {
     return values_of<int>(buffer).front();
   }
 
-  // A fill at an offset that is no multiple of its pattern uses one of the driver's kernels.
+  // A fill at an offset that is not a multiple of its pattern uses one of the driver's kernels.
   Status fill_unaligned(Queue& queue, const std::shared_ptr<Buffer>& buffer) {
     const auto commands = device_->create_command_buffer();
     TL_RETURN_IF_ERROR(commands->fill(buffer, 1, 6, Bytes{std::byte{1}, std::byte{2}}));
