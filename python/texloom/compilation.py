@@ -54,7 +54,7 @@ def compile(
     values : mapping of str to array, optional
         The values of inputs that thereby become constants, such as the shape for a Reshape.
     costs : str, path or texloom.costs.Costs, optional
-        The file with what kernels cost, for ``storage="auto"``. By default it is
+        The file of costs of kernels, for ``storage="auto"``. By default it is
         ``costs.sqlite`` in the folder TEXLOOM_CACHE_DIR; without it all tensors are in buffers.
     measure : Device, str or bool
         The device on which the kernels of the model are measured that the file does not know; true

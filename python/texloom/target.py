@@ -72,7 +72,7 @@ class Target:
             _check_has_kind(given)
         words = words_of(given)
         remarks = [word for word in words if is_remark(word, words[0])]
-        # The options that somebody chose.
+        # The options that were given explicitly.
         self._given = target._given if isinstance(target, Target) else dict(map(option, words[1:]))
         self._kernel_text = " ".join(word for word in words if word not in remarks)
         self._value: TargetValue | None = None

@@ -68,10 +68,10 @@ def refuse_missing_folder(file: Path) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file, of which nobody sees a part: an earlier one is replaced at the end."""
+    """Write a file as a whole: it replaces an earlier one only when it is complete."""
     try:
         _write_whole(path, content)
-    except OSError as error:  # of the file that is beside it until it is whole
+    except OSError as error:  # of the temporary file
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 

@@ -142,7 +142,7 @@ def _refuse_other_than_metal(options: argparse.Namespace) -> None:
 
 
 def _save_with_metallibs(model: Model, output: Path) -> None:
-    """Save a model, of which there is no package until it has its metallibs."""
+    """Save a model; the package appears only when it has its metallibs."""
     with tempfile.TemporaryDirectory(dir=output.parent, prefix=".metallibs.") as folder:
         package = Path(folder, "package.tlp")
         model.save(package)
@@ -150,7 +150,7 @@ def _save_with_metallibs(model: Model, output: Path) -> None:
 
 
 def _chosen(choice: dict[str, Any]) -> str:
-    """Say what was chosen by costs, and whether that is proven to be best."""
+    """Print the choice of storages by costs, and whether it is proven to be the best."""
     cost, least = choice["nanoseconds"], choice["least"]
     proof = "the least of all choices"
     if least < cost:

@@ -18,7 +18,7 @@ Lists the devices of this machine. A device's name, such as opencl:0, is what --
 
 
 def named_devices() -> list[dict[str, Any]]:
-    """Return what :func:`texloom.devices` tells, with the name that ``--device`` takes."""
+    """Return the result of :func:`texloom.devices`, with the names that ``--device`` takes."""
     numbers: Counter[str] = Counter()
     found = []
     for each in devices():

@@ -48,7 +48,7 @@ def _options(given: Sequence[str], is_fast: bool) -> list[str]:
 
 
 def _compiled(xcrun: str, source: MetalSource) -> tuple[bytes, str]:
-    """Return a metallib, or why there is none."""
+    """Return a metallib, or the reason why it cannot be made."""
     text, given, is_fast = source
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "kernels.metal").write_text(text, encoding="utf-8")

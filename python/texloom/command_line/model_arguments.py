@@ -113,7 +113,7 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, runs: bool = True)
 def is_package(path: Path) -> bool:
     """Whether a file is a package, by its first bytes; an OSError if it cannot be read.
 
-    TL5012 for a file that is named as a package and is none.
+    TL5012 for a file that is named like a package but is not one.
     """
     with path.open("rb") as file:
         is_one = file.read(len(_MAGIC)) == _MAGIC

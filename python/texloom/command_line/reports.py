@@ -22,7 +22,7 @@ def missing_package(name: str, what: str) -> NoReturn:
 
 
 def described(error: TVMError) -> str:
-    """Return what is wrong and what to do, without the line of the program that called."""
+    """Return the message and the help of an error, without the caller's line."""
     if not error.diagnostics:
         return str(error)
     lines = []
@@ -78,7 +78,7 @@ def reported(command: str, work: Callable[[], int]) -> int:
 class Progress:
     """Shows how far a command is, once it has taken two seconds: a bar, or lines of a log.
 
-    Instances are what :class:`texloom.onnx.Model` calls.
+    Instances are callbacks for :class:`texloom.onnx.Model`.
     """
 
     def __init__(self, command: str) -> None:

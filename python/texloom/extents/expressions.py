@@ -125,7 +125,7 @@ def with_names(extent: Any) -> Extent:
 
 
 def product(extents: Iterable[Any]) -> Extent:
-    """Return the product, of which the order of factors does not matter."""
+    """Return the product; the order of the factors does not matter."""
     number, rest = _factors(extents)
     made: Any = number
     for each in sorted(rest, key=str):
@@ -197,7 +197,7 @@ def _interned(expr: Any) -> Any:
 
 
 def analyzer_of(expr: Any) -> Analyzer:
-    """Return what simplifies an expression and finds its bounds, given what symbols may be."""
+    """Return a simplifier that also finds bounds, given the ranges of symbols."""
     made = Analyzer()
     for each in symbols_of(expr).values():
         made.bind(each, Range(1, LARGEST + 1))

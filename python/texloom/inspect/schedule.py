@@ -20,7 +20,7 @@ def schedules(
     path : bytes
         A package file.
     views : sequence of dict
-        What ``_core.view_packages`` returns for it.
+        The package, as ``_core.view_packages`` returns it.
     device : str or None
         The device whose commit policy applies; None for a device without one of its own.
     wait_each : bool

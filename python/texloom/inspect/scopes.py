@@ -41,7 +41,7 @@ class ScopeChoice:
     Parameters
     ----------
     facts : dict
-        What :attr:`texloom.graph.CompiledGraph.summary` calls ``scopes``.
+        The entry ``scopes`` of :attr:`texloom.graph.CompiledGraph.summary`.
     """
 
     def __init__(self, facts: dict[str, Any]) -> None:
@@ -90,7 +90,7 @@ class ScopeChoice:
                 yield name, self._added(node, tensor, storage)
 
     def _added(self, node: int, tensor: int, storage: int) -> float:
-        """Return what the best choice costs more in which the node writes the tensor so."""
+        """Return the extra cost of the best choice that writes the tensor in this storage."""
         own = [
             (cost if [tensor, storage] in writes else inf, reads, writes)
             for cost, reads, writes in self._options[node]

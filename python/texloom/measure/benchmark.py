@@ -155,7 +155,7 @@ def benchmark(self: Function, *args: Any, repeat: int = 20, min_repeat_ms: float
     if not arrays:
         refuse(
             "WrongArgumentCount",
-            f"'{self.name}' has no arrays, which would say where to run it",
+            f"'{self.name}' has no array argument, whose device would run it",
             "give the function at least one array argument",
         )
     device = arrays[0].device

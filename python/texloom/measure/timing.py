@@ -80,7 +80,7 @@ def medians_in_turns(samples: Sequence[Callable[[], float]], rounds: int) -> lis
 
 
 def results_in_turns(samples: Sequence[Callable[[], float]], rounds: int) -> list[list[float]]:
-    """Return what `rounds` calls of each return; see :func:`medians_in_turns`."""
+    """Return the results of `rounds` calls of each; see :func:`medians_in_turns`."""
     results: list[list[float]] = [[] for _ in samples]
     for number in range(rounds):
         for place in range(len(samples)):

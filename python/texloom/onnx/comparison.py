@@ -1,6 +1,6 @@
 """Compares every node of a model with another implementation, on the same inputs of that node.
 
-The inputs of a node are what Texloom computed for it. So an error in one node does not show in
+The inputs of a node are the ones that Texloom computed. So an error in one node does not show in
 those after it, and a bound for one node suffices.
 """
 
@@ -47,9 +47,9 @@ class Comparison:
     index : tuple of int
         Of that element.
     value, peer : float
-        What Texloom and the other implementation give there.
+        The results of Texloom and of the other implementation.
     exact : float or None
-        What ONNX's reference implementation gives in float64, if it computes the node.
+        The result of ONNX's reference implementation in float64, if it computes the node.
     """
 
     node: str
@@ -197,7 +197,7 @@ def compared(
     names : tuple of str
         Of the node, of its operator, and of the output.
     ours, peer : array
-        What both give for the same inputs.
+        The results of both for the same inputs.
     exact, magnitudes : array or None
         In float64: the output, and the sums of the magnitudes of what is added.
     count : int

@@ -1,4 +1,4 @@
-"""Nodes that read tensors of which data decides how long they are.
+"""Nodes that read tensors whose length depends on data.
 
 Such a tensor has the memory of the longest one, and a count (``Value.count``). Where the rows that
 count are computed from the rows that count alone, a node is converted as if all of them did, and
@@ -22,7 +22,7 @@ of each one."""
 
 
 def has_count(node: Node) -> bool:
-    """Whether a node reads a tensor of which data decides how long it is."""
+    """Whether a node reads a tensor whose length depends on data."""
     return any(each is not None and each.count is not None for each in node.inputs)
 
 

@@ -295,7 +295,7 @@ class Importer:
     def _called(
         self, operator: Operator, node: onnx.NodeProto, inputs: Sequence[Value | None]
     ) -> list[Value]:
-        """Return what a custom operator computes."""
+        """Return the outputs of a custom operator."""
         given = [each for each in inputs if each is not None]
         if len(given) < len(inputs):
             raise Unsupported("it leaves out an input, which a custom operator cannot")
@@ -433,7 +433,7 @@ def _inputs_of(node: onnx.NodeProto, scope: Scope) -> list[Value | None]:
 
 
 def _domain(each: onnx.NodeProto | onnx.FunctionProto) -> str:
-    """Return a domain, of which ONNX's own has two names."""
+    """Return the canonical name of a domain: ONNX's own domain has two names."""
     return "" if each.domain == "ai.onnx" else str(each.domain)
 
 

@@ -55,7 +55,7 @@ class Model:
     precision : "fp32" or "fp16"
         As for :meth:`texloom.graph.Graph.compile`.
     costs : texloom.costs.Costs, optional
-        What kernels cost, for ``storage="auto"``; without them all tensors are in buffers.
+        The costs of kernels, for ``storage="auto"``; without them all tensors are in buffers.
     measure : Device or str, optional
         The device on which the kernels are measured that `costs`, then required, do not know.
     operators : sequence of texloom.custom.Operator
@@ -66,7 +66,7 @@ class Model:
     inputs, outputs : list of str
         The names, in the model's order.
     signature : Signature
-        What the model says of its inputs.
+        The declarations of the inputs in the model.
     shapes : dict of str to tuple of int
         The shapes that were given for inputs of which the model leaves extents open, and those that
         follow from them.
@@ -238,7 +238,7 @@ class Model:
         self._specializer.for_packages().save(path, self.inputs, metadata, parts)
 
     def __str__(self) -> str:
-        """Return what is compiled: the inputs, the outputs and the graph of each variant."""
+        """Return the inputs, the outputs and the graph of each variant as text."""
         lines = [f"model {self._model.graph.name or 'model'}"]
         lines += [f"input {self.signature.described(name, self.shapes)}" for name in self.inputs]
         compiled = self._specializer.compiled()

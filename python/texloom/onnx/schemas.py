@@ -63,7 +63,7 @@ def _range(schema: onnx.defs.OpSchema) -> str:
 def _formals(
     schema: onnx.defs.OpSchema, count: int
 ) -> Iterator[onnx.defs.OpSchema.FormalParameter]:
-    """Return what the standard says of each input; the last of them may stand for several."""
+    """Return the standard's declaration of each input; the last one may stand for several."""
     for number in range(count):
         yield schema.inputs[min(number, len(schema.inputs) - 1)]
 

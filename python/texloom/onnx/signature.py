@@ -110,7 +110,7 @@ class Signature:
         return made
 
     def stated(self, shapes: Mapping[str, Sequence[int]]) -> dict[str, Sequence[int]]:
-        """Return the shapes of those inputs of which the model leaves extents open."""
+        """Return the shapes of the inputs whose extents the model leaves open."""
         return {
             name: shape
             for name, shape in shapes.items()
@@ -134,7 +134,7 @@ class Signature:
         return made
 
     def checked(self, name: str, value: Any) -> Any:
-        """Return what is given for an input as an array of the model's dtype and shape."""
+        """Return the value given for an input as an array of the model's dtype and shape."""
         self._check_name(name)
         if not _is_tensor(self._by_name[name]):
             return value

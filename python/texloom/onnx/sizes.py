@@ -53,7 +53,7 @@ def _cut(above: Any, below: Any) -> Any:
 
 
 def _rest(above: Any, below: Any) -> Any:
-    """Return what such a quotient leaves, which has the sign of the dividend."""
+    """Return the remainder of such a quotient, which has the sign of the dividend."""
     return above - _cut(above, below) * below
 
 
@@ -119,7 +119,7 @@ _BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
     "LessOrEqual": _comparison(lambda order: order <= 0),
 }
 _BOOLEAN = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
-_FRACTIONAL: Mapping[str, Callable[..., Any]] = {  # what takes fractions
+_FRACTIONAL: Mapping[str, Callable[..., Any]] = {  # functions that accept fractions
     "Mul": _multiplied,
     "Div": _divided,
     "Floor": _rounded_down,
@@ -203,7 +203,7 @@ def _computed(
 
 
 def _each(function: Callable[..., Any], *arrays: Sizes | None) -> Sizes:
-    """Return what a function gives for the elements of an array, or between those of several."""
+    """Apply a function to the elements of an array, or to those of several arrays."""
     if len(arrays) == 1:
         return np.asarray(np.frompyfunc(function, 1, 1)(arrays[0]), object)
     return np.asarray(reduce(np.frompyfunc(function, 2, 1), arrays), object)

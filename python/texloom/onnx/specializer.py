@@ -27,7 +27,7 @@ class Specializer:
     model : ModelProto
     options : CompileOptions
     values : mapping of str to array
-        Of inputs that are constants in all specializations.
+        Values of inputs that are constants in all specializations.
     shapes : mapping of str to sequence of int
         Of inputs of which the model leaves extents open, as far as they are known.
     open_shapes : mapping of str to sequence
@@ -96,7 +96,7 @@ class Specializer:
         return [each for each in dict.fromkeys(made) if each is not None]
 
     def for_inputs(self, shapes: Shapes, arrays: Values) -> Specialization:
-        """Return what runs these arrays.
+        """Return the specialization that runs these arrays.
 
         The values of those inputs on which kernels depend are constants of it. An import says
         whether it needs values of more inputs, and is then repeated with them.
@@ -122,7 +122,7 @@ class Specializer:
         return self.for_inputs(shapes, arrays)
 
     def for_packages(self) -> Specialization:
-        """Return what packages hold, which has all outputs under their own names.
+        """Return the graph for packages, which has all outputs under their own names.
 
         Raises
         ------
@@ -135,7 +135,7 @@ class Specializer:
         return self._for_packages
 
     def _fit_for_packages(self) -> Specialization:
-        """Return what runs all inputs; it may lack names of outputs."""
+        """Return the specialization that runs these inputs; it may lack names of outputs."""
         made = self.for_all_sizes
         if self._open_inputs and made is None:
             made = self._open_if_possible()
@@ -160,7 +160,7 @@ class Specializer:
         return self._compiled(self._shapes, {}, copies=True)
 
     def _fixed(self, shapes: Shapes, values: Values) -> Specialization:
-        """Return what is compiled for these shapes and values of inputs."""
+        """Return the specialization for these shapes and values of inputs."""
         key = (
             tuple(sorted((name, tuple(shape)) for name, shape in shapes.items())),
             tuple(sorted((name, array.tobytes()) for name, array in values.items())),

@@ -34,7 +34,7 @@ def _is_safe(node: onnx.NodeProto) -> bool:
 
 
 class StandIns:
-    """The types that ONNX infers for the values of a model, once somebody asks for one."""
+    """The types that ONNX infers for the values of a model, computed at the first question."""
 
     def __init__(self, model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> None:
         self._model = model

@@ -16,7 +16,7 @@ _TAG = "contraction"
 def whole_columns(extent: Extent) -> Extent:
     """Return how many columns to compute for an axis, so that they are vectors.
 
-    Vectors of four lanes or more are worth some columns that nobody reads.
+    Vectors of four lanes or more are worth a few unused columns.
     """
     if not isinstance(extent, int):
         return plain((extent + 7) // 8 * 8)
@@ -58,7 +58,7 @@ class Contraction:
 
     @classmethod
     def of(cls, tensor: Tensor) -> Contraction | None:
-        """Return what :meth:`marks` said of a tensor, or None."""
+        """Return the marks of a tensor that :meth:`marks` stored, or None."""
         if tensor.op.tag != _TAG:
             return None
         given = {name: value.value for name, value in tensor.op.attrs.items()}

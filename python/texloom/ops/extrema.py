@@ -17,7 +17,7 @@ def _is_float(dtype: str) -> bool:
 
 
 def _chosen(wins: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Return what combines two values: the one that wins, or NaN if one of them is NaN."""
+    """Return a function that chooses one of two values, or NaN if one is NaN."""
 
     def combine(x: Any, y: Any) -> Any:
         first = te.any(wins(x, y), te.isnan(x)) if _is_float(x.dtype) else wins(x, y)
@@ -27,12 +27,12 @@ def _chosen(wins: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def lowest(dtype: str) -> Any:
-    """Return what no value of a dtype is less than: minus infinity, or the least integer."""
+    """Return the least value of a dtype: minus infinity, or the least integer."""
     return te.const(float("-inf"), dtype) if _is_float(dtype) else te.min_value(dtype)
 
 
 def highest(dtype: str) -> Any:
-    """Return what no value of a dtype is greater than."""
+    """Return the greatest value of a dtype: infinity, or the greatest integer."""
     return te.const(float("inf"), dtype) if _is_float(dtype) else te.max_value(dtype)
 
 

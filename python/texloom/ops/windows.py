@@ -121,7 +121,7 @@ class Windows:
         return [te.reduce_axis((0, extent), name=f"k{i}") for i, extent in enumerate(self.kernel)]
 
     def positions(self, window: Sequence[Any], element: Sequence[Any]) -> list[PrimExpr]:
-        """Return the indices, into what :meth:`pad` returns, of an element of a window."""
+        """Return the indices of an element of a window in the result of :meth:`pad`."""
         return [
             w * stride + e * dilation
             for w, e, stride, dilation in zip(
@@ -137,7 +137,7 @@ class Windows:
     def pad_by_phase(
         self, x: Tensor, value: Any, dtype: str | None, counts: Sequence[int]
     ) -> Tensor:
-        """Return what :meth:`pad` returns, with the columns of each phase together.
+        """Return the result of :meth:`pad` with the columns of each phase together.
 
         Columns whose remainders by the stride are equal are neighbors, so that an element of
         neighboring windows is, too. The result is ``[N, C, ..., phases, columns]``, and has the
@@ -155,7 +155,7 @@ class Windows:
         )
 
     def positions_by_phase(self, window: Sequence[Any], element: Sequence[Any]) -> list[PrimExpr]:
-        """Return the indices, into what :meth:`pad_by_phase` returns, of an element of a window."""
+        """Return the indices of an element of a window in the result of :meth:`pad_by_phase`."""
         *rows, _ = self.positions(window, element)
         stride = self.strides[-1]
         place = element[-1] * self.dilations[-1]

@@ -145,7 +145,7 @@ def read_buffers(path: str | Path) -> list[Buffer]:
 
 
 def _planned(path: Path, buffers: Sequence[Buffer], **options: Any) -> dict[str, Any]:
-    """Call the planner; what it refuses is reported at the buffer's line."""
+    """Call the planner; refusals are reported at the buffer's line."""
     items = [(b.lower, b.upper - 1, b.size, b.alignment) for b in buffers]
     try:
         return _core.plan_buffers(items, **options)
@@ -230,7 +230,7 @@ def plan_csv(
 
 
 def check_offsets(buffers: Sequence[Buffer], plan: Mapping[str, Any]) -> list[str]:
-    """Say what is wrong with a plan of `plan_csv`; an empty list if nothing is.
+    """Return the faults of a plan of `plan_csv`; an empty list if it is right.
 
     Shares no code with the planner. Compares all pairs of buffers. A lower bound is checked against
     the plan and, if its proof is by live bytes and no alignment adds any, against these.

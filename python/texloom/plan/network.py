@@ -85,7 +85,7 @@ def integer(value: Any, where: str) -> int:
 def _object(value: Any, where: str, known: Mapping[str, bool]) -> dict[str, Any]:
     """Check the keys of an object; `known` says which are required.
 
-    Other keys are left to other programs, but a key that nearly is a known one is an error.
+    Unknown keys are left to other programs, but a key that resembles a known one is an error.
     """
     if not isinstance(value, dict):
         raise wrong(f"{where} is not an object", f"give one with the keys {', '.join(known)}")
@@ -248,7 +248,7 @@ _NETWORK = {"items": True} | dict.fromkeys(
 def network_of(data: Any) -> dict[str, Any]:
     """Check the form of a network and fill in what it leaves out.
 
-    What only the planner knows (ranges, lifetimes, ids that do not exist) it checks itself.
+    The planner itself checks ranges, lifetimes and ids.
 
     Returns
     -------

@@ -126,7 +126,7 @@ class IntrinsicCall:
     intrinsic : TensorIntrin
         The intrinsic.
     regions : list of TensorRegion
-        What it reads, in the order of its inputs.
+        The tensors that it reads, in the order of its inputs.
     scalars : list of Expr
         The values of its scalar parameters.
     reduction : list of IterVar

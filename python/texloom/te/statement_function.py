@@ -10,7 +10,7 @@ from ..errors import refuse
 
 
 def statement_of(function: Callable[..., Any], owner: str, code: str, *lists: list[Any]) -> Any:
-    """Return what the function returns for lists of buffers and scalars.
+    """Return the result of the function for lists of buffers and scalars.
 
     Raises
     ------

@@ -77,7 +77,7 @@ def decl_buffer(
     if data is not None:
         refuse(
             "NotProvided",
-            "decl_buffer is given data: the memory of a buffer is that of a tensor",
+            "decl_buffer is given data, but a buffer always uses the memory of its tensor",
             "leave data= out",
         )
     extents = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)

@@ -41,7 +41,9 @@ def compress(node: Node) -> Value:
     if condition.array is not None:
         return _compressed_by_known(node, x, np.flatnonzero(condition.array), axis)
     if condition.rank != 1 or condition.shape[0] > x.shape[axis]:
-        node.refuse(f"a condition of the shape {condition.shape} is for no axis of {x.shape[axis]}")
+        node.refuse(
+            f"a condition of shape {condition.shape} does not fit the extent {x.shape[axis]}"
+        )
     if 0 in (*x.shape, *condition.shape):
         return empty((*x.shape[:axis], 0, *x.shape[axis + 1 :]), x.dtype)
     chosen, count = node.emit_all("compress", ops.compress, [x, condition], axis=axis)

@@ -63,7 +63,7 @@ def _check_smaller(node: Node, x: Value, indices: Value, axis: int) -> None:
     if indices.rank != x.rank or any(
         n > m for a, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True)) if a != axis
     ):
-        node.refuse(f"indices of shape {indices.shape} are for no tensor of shape {x.shape}")
+        node.refuse(f"indices of shape {indices.shape} do not fit a tensor of shape {x.shape}")
 
 
 @converts("GatherND")
@@ -73,7 +73,7 @@ def gather_nd(node: Node) -> Value:
     batch = int(node.attributes.get("batch_dims", 0))
     named = indices.shape[-1]
     if batch + named > x.rank or indices.shape[:batch] != x.shape[:batch]:
-        node.refuse(f"indices of shape {indices.shape} are for no tensor of shape {x.shape}")
+        node.refuse(f"indices of shape {indices.shape} do not fit a tensor of shape {x.shape}")
     shape = (*indices.shape[:-1], *x.shape[batch + named :])
     if 0 in shape:
         return empty(shape, x.dtype)
@@ -131,7 +131,7 @@ def scatter_nd(node: Node) -> Value:
     combination = _reduction(node)
     if named > x.rank or updates.shape != (*indices.shape[:-1], *x.shape[named:]):
         node.refuse(
-            f"updates of shape {updates.shape} for indices of shape {indices.shape} are for no "
+            f"updates of shape {updates.shape} for indices of shape {indices.shape} do not fit a "
             f"tensor of shape {x.shape}"
         )
     if 0 in updates.shape or 0 in x.shape:

@@ -261,7 +261,7 @@ def padded(
         node.refuse(f"it has no mode {mode!r}")
     shape = tuple(b + n + a for b, n, a in zip(before, x.shape, after, strict=True))
     if any(isinstance(extent, int) and extent < 0 for extent in shape):
-        node.refuse(f"its pads remove more than there is of the shape {x.shape}")
+        node.refuse(f"its pads remove more elements than the shape {x.shape} has")
     if 0 in shape:
         return empty(shape, x.dtype)
     if not any(before) and not any(after):
@@ -363,7 +363,9 @@ def _place(node: Node, number: Any, extent: Any, most: Any, least: int) -> Exten
     if isinstance(number, int) and number >= LARGEST:
         return plain(most)
     if not at_least(number, 0):
-        node.refuse("it counts from the end, which is certain only at a run")
+        node.refuse(
+            "a bound of the slice may be negative at a run, and would then count from the end"
+        )
     if is_at_most(number, most):
         return plain(number)
     if is_at_most(most, number):

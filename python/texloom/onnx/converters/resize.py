@@ -185,7 +185,7 @@ def _open(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Samplin
     found = [ops.phases(each.scale, sampling) for each in changed.values()]
     if None in found:
         node.refuse(
-            "its positions depend on the extent, along an axis that is open: "
+            "its positions depend on the extent of an open axis: "
             f"coordinate_transformation_mode is {sampling.transformation}"
         )
     if sampling.transformation == "pytorch_half_pixel" and not all(

@@ -18,7 +18,7 @@ def grid_sample(node: Node) -> Value:
     """Sample images at the positions of a grid."""
     x, grid = node.input(0), node.input(1)
     if x.rank < 3 or grid.rank != x.rank or grid.shape[-1] != x.rank - 2:
-        node.refuse(f"a grid of shape {grid.shape} is for no image of shape {x.shape}")
+        node.refuse(f"a grid of shape {grid.shape} does not fit images of shape {x.shape}")
     names = {"bilinear": "linear", "bicubic": "cubic"}
     mode = node.attributes.get("mode", "linear")
     mode = names.get(mode, mode)
@@ -40,7 +40,7 @@ def affine_grid(node: Node) -> Value:
     """Compute the grid of an affine transformation."""
     theta, size = node.input(0), node.ints(1)[2:]
     if theta.shape[1:] != (len(size), len(size) + 1):
-        node.refuse(f"matrices of shape {theta.shape} are for no image of {len(size)} axes")
+        node.refuse(f"matrices of shape {theta.shape} do not fit images of {len(size)} axes")
     shape = (theta.shape[0], *size, len(size))
     if 0 in shape:
         return empty(shape, theta.dtype)

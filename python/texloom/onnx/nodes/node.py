@@ -51,7 +51,7 @@ class Node:
         None for an optional input that is left out; reading past the end gives None, too, by
         :meth:`input`.
     outputs : list of str
-        Names; empty for an output that nobody wants.
+        Names; empty for an unused output.
     attributes : dict
         By name: numbers, strings, lists, arrays, and graphs as ONNX gives them.
     subgraph : callable
@@ -139,7 +139,7 @@ class Node:
         return self.attributes.get(attribute, default)
 
     def wants(self, index: int) -> bool:
-        """Whether somebody reads the output."""
+        """Whether the output is used."""
         return index < len(self.outputs) and bool(self.outputs[index])
 
     def refuse(self, why: str) -> NoReturn:

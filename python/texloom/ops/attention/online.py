@@ -141,14 +141,14 @@ class _Kernel:
             statement(i * lanes + lane)
 
     def _read(self, number: int, row: Any, column: Any) -> Any:
-        """Return an element of an input, of which axes are broadcast."""
+        """Return an element of an input whose axes may be broadcast."""
         shape = self._shapes[number]
         index = (*self._batch, row, column)[-len(shape) :]
         index = [0 if extent == 1 else i for i, extent in zip(index, shape, strict=True)]
         return self._inputs[number][tuple(index)].astype(self._wide)
 
     def _block(self, start: Any, size: int) -> None:
-        """Add what some keys give."""
+        """Add the terms of some keys."""
         ib = self._ib
         self._pieces(size, COLUMNS, lambda at, columns: self._score(start, at, columns))
         lanes = LANES if size % LANES == 0 else 1
@@ -203,7 +203,7 @@ class _Kernel:
                 self._for_lanes(columns, store)
 
     def _exponentials(self, r: int, best: Any, size: int, lanes: int) -> None:
-        """Replace the scores of a row by exponentials; note by what the sums must be scaled."""
+        """Replace the scores of a row by exponentials; store the factor that rescales the sums."""
         ib, scores = self._ib, self._scores
         steps = size // lanes
         for step in range(steps):

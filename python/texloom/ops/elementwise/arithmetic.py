@@ -90,7 +90,7 @@ def _sum(*elements: Any) -> Any:
 
 
 def _extremum(choose: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """Return what chooses an element, or NaN if one is NaN."""
+    """Return a function that chooses one of two elements, or NaN if one is NaN."""
 
     def combine(*elements: Any) -> Any:
         chosen, dtype = reduce(choose, elements), elements[0].dtype

@@ -43,7 +43,7 @@ def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: Target
 
 
 def _processor_tile(sums: Tensor, written: int) -> Tile:
-    """Return the tile for sums of which so many columns are written."""
+    """Return the tile for sums with this number of columns."""
     roles = Contraction.of(sums)
     assert roles is not None
     extents = [likely(extent) for extent in sums.shape]

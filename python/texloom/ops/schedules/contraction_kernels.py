@@ -1,4 +1,4 @@
-"""Which kernel computes sums of products: what is computed from them in it, and what before it."""
+"""Assigns stages to the kernels of sums of products: computed in them, or before them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def contraction_kernels(
 def _output_of(
     sums: Tensor, readers: Mapping[te.Operation, Sequence[Tensor]], last: Set[te.Operation]
 ) -> Tensor | None:
-    """Return the only output that sums are computed for, element by element; None if there is none.
+    """Return the only output computed from sums, element by element; None if there is none.
 
     Stages between both may read the sums and each other several times.
     """

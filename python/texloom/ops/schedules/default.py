@@ -1,4 +1,4 @@
-"""The schedule of computations for which nobody wrote a better one."""
+"""The default schedule, for computations without a schedule of their own."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class _Storages:
         return is_texture(self.scopes.get(tensor.op, "global"))
 
     def functions(self, tensor: Tensor) -> tuple[_Bind, _Order]:
-        """Return what binds an output, and what orders a reduction in a thread of it."""
+        """Return two functions: one binds an output, one orders a reduction in its threads."""
         if self.is_texture(tensor):
             return bind_texels, partial(schedule_lanes, output=tensor)
         # Where channels are the only axis, they are last anyway.
@@ -147,7 +147,7 @@ def schedule_default(
     """
     scope_of = {each.op: scope for each, scope in zip(outputs, scopes[len(inputs) :], strict=False)}
     texels = {op for op, scope in scope_of.items() if is_texture(scope)}
-    # Channels are last in kernels of which an argument is stored that way.
+    # Channels are last in kernels with an argument that is stored that way.
     last = any(map(is_channels_last, scopes))
     storages = _Storages(scope_of, last, device_of(target))
     s = te.create_schedule([each.op for each in outputs])

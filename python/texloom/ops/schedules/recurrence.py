@@ -14,7 +14,7 @@ _THREADS = 64
 def schedule_scans(
     s: Schedule, tensors: Sequence[Tensor], target: TargetValue
 ) -> set[te.Operation]:
-    """Schedule the parts of all scans among the stages, and return what needs nothing more.
+    """Schedule the parts of all scans among the stages; return the stages that are done.
 
     The first rows are a kernel. Of a step, each update is one, and so is each reduction and what a
     reduction reads, which would else compute it for each of its terms; the other stages are inlined

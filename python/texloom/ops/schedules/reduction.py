@@ -105,7 +105,7 @@ def may_be_divided(tensor: Tensor) -> bool:
 
 
 def parts_of(tensor: Tensor, has_rows: bool, target: TargetValue) -> int:
-    """Return into how many parts the terms are divided, each of which is a result of a kernel.
+    """Return the number of parts into which a first kernel divides the terms.
 
     A processor has few cores; another device has thousands of threads, and starts a second kernel
     in the time of some thousand terms.
@@ -170,7 +170,7 @@ def add_in_lanes(s: Schedule, tensor: Tensor, root: Stage, thread: IterVar) -> N
 
 
 def _in_lanes(s: Schedule, tensor: Tensor, axes: Iterable[IterVar]) -> list[Tensor]:
-    """Return the partial results of a reduction, the innermost loop of which is over them."""
+    """Return the partial results of a reduction, whose innermost loop is over them."""
     _, lane = s[tensor].split(fused(s[tensor], axes), LANES if _extent(axes) >= 4 * LANES else 16)
     partial = _factored(s, tensor, lane)
     s[partial].reorder(*s[partial].op.reduce_axis, s[partial].op.axis[0])
@@ -204,7 +204,7 @@ def _share_among_threads(stage: Stage, target: TargetValue, first: int = 0) -> I
 
 
 def _finish_in_block(s: Schedule, tensor: Tensor, root: Tensor, target: TargetValue) -> IterVar:
-    """Compute each result by some threads, of which the first one computes the rest from it."""
+    """Compute each result by several threads; the first one computes the rest from it."""
     thread = bind_terms(s[tensor], target)
     row = bind_rows(s[root], s[root].op.axis, int(thread.dom.extent))
     s[tensor].compute_at(s[root], row)

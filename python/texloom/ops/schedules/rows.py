@@ -1,4 +1,4 @@
-"""Reductions along rows, and what is computed from them for each element, in one kernel.
+"""Kernels of reductions along rows that also compute elements from the results.
 
 A softmax has two: the maximum of a row, and the sum of exponentials. A thread of a processor, or
 some threads of a block, compute a row: its reductions one after another, then its elements.

@@ -9,7 +9,7 @@ from ..._core import Tensor
 
 
 def stages_of(outputs: Sequence[Tensor]) -> list[Tensor]:
-    """Return what is computed for the outputs, producers first; a tensor for each operation."""
+    """Return a tensor of each operation that the outputs need, producers first."""
     found: dict[te.Operation, Tensor] = {}
     pending = list(reversed(outputs))
     while pending:

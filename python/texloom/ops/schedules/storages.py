@@ -23,7 +23,7 @@ def device_of(target: TargetValue) -> ModuleType:
 
 
 def is_convolution(sums: Tensor, output: Tensor, device: ModuleType) -> bool:
-    """Whether sums, of which `output` is computed, are a convolution that has channels last."""
+    """Whether `output` is computed from sums of a convolution that can have channels last."""
     roles = Contraction.of(sums)
     if roles is None or not roles.is_convolution or sums.dtype != "float32":
         return False
@@ -44,7 +44,7 @@ def channels_last_storages(
     ----------
     outputs, inputs : sequence of Tensor
     stages : sequence of Tensor
-        What is computed for the outputs.
+        The tensors that are computed for the outputs.
     fixed : collection of Tensor
         Those among them that are row-major: inputs and outputs of the graph.
     constants : collection of Tensor
@@ -90,7 +90,7 @@ def channels_last_storages(
 
 
 def _stored(tensor: Tensor) -> Tensor:
-    """Return the tensor in memory of which another is a conversion, if it is one."""
+    """Return the tensor in memory from which another one is converted, if it is a conversion."""
     while isinstance(tensor.op, te.ComputeOp) and len(tensor.op.input_tensors) == 1:
         (source,) = tensor.op.input_tensors
         if list(map(int, source.shape)) != list(map(int, tensor.shape)):

@@ -49,7 +49,7 @@ def dft(x: Tensor, powers: Tensor, axis: int, onesided: bool = False, scale: flo
         Real parts, or real and imaginary ones. Along the axis it is extended by zeros, or cut off,
         to the length of the transform.
     powers : Tensor ``[length, 2, 2]``
-        What :func:`turns` returns; of the type of `x`, or of float32 for 16 bits.
+        The result of :func:`turns`; of the type of `x`, or of float32 for 16 bits.
     axis : int
         Not the last one.
     onesided : bool

@@ -30,7 +30,7 @@ def bind_channels(s: Schedule, tensor: Tensor) -> IterVar:
 
 
 def order_channels(s: Schedule, tensor: Tensor) -> None:
-    """Reduce in a thread what it computes for its channels, which are the innermost loop."""
+    """Reduce the values of a thread for its channels, which are the innermost loop."""
     stage = s[tensor]
     reduced = list(stage.op.reduce_axis)
     n, channel, *spatial = stage.op.axis

@@ -121,7 +121,7 @@ def _order(stage: Stage, tile: PixelTile, inputs: int) -> IterVar:
 
 
 def _order_depthwise(stage: Stage, tile: PixelTile) -> None:
-    """Order the steps of a thread, for filters of a channel each."""
+    """Order the steps of a thread of a depthwise convolution."""
     axes = list(stage.op.axis)
     reduced = list(stage.op.reduce_axis)
     vector, lane = stage.split(axes.pop(1), tile.lanes)

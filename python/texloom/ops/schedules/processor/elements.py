@@ -36,7 +36,7 @@ def _own_channels(channels: int) -> int:
 
 
 def order_channels(s: Schedule, tensor: Tensor) -> None:
-    """Reduce in a thread what it computes for its channels, which are the innermost loop."""
+    """Reduce the values of a thread for its channels, which are the innermost loop."""
     stage = s[tensor]
     n, channel, *spatial = stage.op.axis
     stage.reorder(*stage.op.reduce_axis, n, *spatial, channel)

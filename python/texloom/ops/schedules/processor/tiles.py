@@ -42,7 +42,7 @@ class PixelTile:
 
     @classmethod
     def of(cls, sums: Tensor, root: Tensor) -> PixelTile | None:
-        """Return the tile for sums of which `root` is computed.
+        """Return the tile for sums from which `root` is computed.
 
         None if no vectors divide the channels, or those of a group, or if a group has one output
         and several inputs.
@@ -74,9 +74,9 @@ def tile_for(columns: int, channels: int, is_depthwise: bool = False) -> PixelTi
 
 
 def _cycles(tile: PixelTile, columns: int, channels: int) -> float:
-    """Return what a step costs all tiles of a row, in products or loads, of which two overlap.
+    """Return the cost of a step for all tiles of a row: products or loads, two of which overlap.
 
-    Tiles that reach beyond the row compute what nobody needs, and test it.
+    Tiles that reach beyond the row compute unused elements, and test for them.
     """
     loads = tile.pixels + tile.vectors
     step = max(tile.pixels * tile.vectors, loads) + 1
