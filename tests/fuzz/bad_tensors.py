@@ -225,7 +225,7 @@ def compute_that_returns_an_array() -> None:
     te.compute((4,), lambda i: np.zeros(3), name="Y")  # wrong
 
 
-@case("TL1007", says="has parameters that Python does not tell")
+@case("TL1007", says="has parameters that Python cannot inspect")
 def compute_by_a_builtin() -> None:
     te.compute((4,), max, name="Y")  # wrong
 

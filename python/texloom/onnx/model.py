@@ -101,7 +101,7 @@ class Model:
         self._values = {n: every.checked(n, array) for n, array in (values or {}).items()}
         self.signature = every.without(self._values)
         for each in self.signature.inputs:
-            dtype_of(each)  # refuses what no tensor of a graph can be
+            dtype_of(each)  # refuses types that no tensor of a graph can have
         self.inputs = [each.name for each in self.signature.inputs]
         self.outputs = [each.name for each in model.graph.output]
         open_shapes = self.signature.opened(shapes or {})

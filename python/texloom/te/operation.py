@@ -145,7 +145,7 @@ def _axis_names(
     try:
         parameters = inspect.signature(fcompute).parameters
     except (TypeError, ValueError):  # of a built-in function
-        _refuse_function(tensor, "has parameters that Python does not tell", count)
+        _refuse_function(tensor, "has parameters that Python cannot inspect", count)
     for parameter in parameters.values():
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             takes_rest = True

@@ -21,7 +21,7 @@ def statement_of(function: Callable[..., Any], owner: str, code: str, *lists: li
     try:
         inspect.signature(function).bind(*lists)
     except ValueError:
-        pass  # a built-in function, whose parameters Python does not tell
+        pass  # a built-in function, whose parameters Python cannot inspect
     except TypeError as error:
         names = ", ".join(("ins", "outs", "scalars")[: len(lists)])
         refuse(

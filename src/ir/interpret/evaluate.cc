@@ -34,7 +34,7 @@ Value lanewise(Type type, Mask mask, const F& apply_to_lane, const Values&... op
   return result;
 }
 
-// The lanes in which a condition is defined and as wanted.
+// Mask of the lanes where the condition is defined and equals `wanted`.
 Mask lanes_where(const Value& condition, bool wanted, int lanes, Mask mask) {
   Mask result = 0;
   for (int i = 0; i < lanes; ++i) {

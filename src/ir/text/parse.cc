@@ -176,7 +176,7 @@ class ProgramParser {
            Code::BadProgram,
            v.location.known() ? v.location : first_line_,
            fmt::format("{}: {}", v.node, v.problem),
-           fmt::format("the rule '{}' of src/ir/verify/verify.h holds at this stage",
+           fmt::format("keep the rule '{}' of this stage, which src/ir/verify/verify.h explains",
                        to_string(v.rule)),
            {},
            reader_.line_text(v.location)});

@@ -122,8 +122,7 @@ Assignment ObjectPlanning::assign_in(const std::vector<std::size_t>& order) cons
   return result;
 }
 
-// The items in the order of the bytes that are live when they begin, the most first, and among
-// these by size.
+// Items sorted by the live bytes at their start (descending), then by size.
 std::vector<std::size_t> ObjectPlanning::by_breadth() const {
   const std::vector<std::int64_t> breadth = live_bytes_at_begin(items_);
   std::vector<std::size_t> order = by_size_;

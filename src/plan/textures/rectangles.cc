@@ -239,7 +239,7 @@ class Planning {
 
   bool is_over() const { return budget_.exhausted() || (has_best_ && best_.texels <= goal_); }
 
-  // An order that is not by birth compares all items.
+  // If items are not sorted by start, every pair must be compared.
   bool pays_for_an_order() const {
     const auto count = static_cast<std::int64_t>(items_.size());
     return !is_over() && count * count <= budget_.left();

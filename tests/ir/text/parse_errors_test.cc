@@ -448,15 +448,16 @@ TEST(ParseErrors, OfRules) {
                   "p.tl");
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_STREQ(error.what(),
-                 "error[TL6003]: A[8] = 1.0: 8 is not proven to lie in 0..8 of A\n"
-                 "  --> p.tl:3\n"
-                 "   |  A[8] = 1.0\n"
-                 "  help: the rule 'bounds' of src/ir/verify/verify.h holds at this stage\n"
-                 "error[TL6003]: A[9] = 1.0: 9 is not proven to lie in 0..8 of A\n"
-                 "  --> p.tl:4\n"
-                 "   |  A[9] = 1.0\n"
-                 "  help: the rule 'bounds' of src/ir/verify/verify.h holds at this stage");
+    EXPECT_STREQ(
+        error.what(),
+        "error[TL6003]: A[8] = 1.0: 8 is not proven to lie in 0..8 of A\n"
+        "  --> p.tl:3\n"
+        "   |  A[8] = 1.0\n"
+        "  help: keep the rule 'bounds' of this stage, which src/ir/verify/verify.h explains\n"
+        "error[TL6003]: A[9] = 1.0: 9 is not proven to lie in 0..8 of A\n"
+        "  --> p.tl:4\n"
+        "   |  A[9] = 1.0\n"
+        "  help: keep the rule 'bounds' of this stage, which src/ir/verify/verify.h explains");
   }
 }
 

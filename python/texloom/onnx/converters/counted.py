@@ -85,7 +85,7 @@ def non_max_suppression(node: Node) -> Value:
     boxes, scores = node.input(0), node.input(1)
     images, classes, number = scores.shape if scores.rank == 3 else (0, 0, -1)
     if boxes.shape != (images, number, 4):
-        node.refuse(f"boxes of the shape {boxes.shape} have no scores of {scores.shape}")
+        node.refuse(f"boxes of shape {boxes.shape} do not fit scores of shape {scores.shape}")
     most = min(max(node.ints(2)[0], 0) if node.has(2) else 0, number)
     if 0 in (images, classes, number, most):
         return empty((0, 3), "int64")

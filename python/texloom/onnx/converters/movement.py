@@ -75,7 +75,7 @@ def squeeze(node: Node) -> Value:
     if axes is None:
         axes = [axis for axis, extent in enumerate(x.shape) if number_of(extent) == 1]
         if not all(at_least(e, 2) for axis, e in enumerate(x.shape) if axis not in axes):
-            node.refuse("an extent of 1 would be left out")
+            node.refuse("it removes extents of 1, and an open extent may be 1")
     axes = normal_axes(node, axes, x.rank)
     if not all(agree(x.shape[axis], 1) for axis in axes):
         node.refuse(f"the axes {axes} of the shape {x.shape} are not all of extent 1")

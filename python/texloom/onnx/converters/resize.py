@@ -191,7 +191,7 @@ def _open(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Samplin
     if sampling.transformation == "pytorch_half_pixel" and not all(
         each.scale >= 1 or at_least(each.size, 2) for each in changed.values()
     ):
-        node.refuse("one element may be left, which is computed in another way")
+        node.refuse("an open extent may become 1, which pytorch_half_pixel computes in another way")
     is_weighted = sampling.interpolation != "nearest"
     wide = "float64" if x.dtype == "float64" else "float32"
     tables = []

@@ -52,7 +52,7 @@ SetMember ResidencySet::keep(void* allocation) {
   }
 }
 
-// The set retains what is removed until that is committed, which is a call into the system.
+// Removed allocations stay retained until commit(), which is a system call.
 void ResidencySet::remove(void* allocation, std::uint64_t bytes) {
   @autoreleasepool {
     const std::lock_guard lock(mutex_);
