@@ -39,15 +39,15 @@ struct GraphOptions {
   // Sites that need not be compiled again; compile_graph() adds those that it compiles. Null: none.
   std::shared_ptr<CompiledSites> compiled = nullptr;
   std::uint64_t buffer_alignment = kBufferAlignment;
-  // Whether the planner of textures may fold tensors. What is measured must be what is costed,
-  // which is never folded.
+  // Whether the planner of textures may fold tensors. Measurements need graphs without folds, since
+  // costs are those of unfolded tensors.
   bool may_fold = true;
   // Adds the form of kernels that the driver `host` interprets.
   bool interpreted = false;
   compile::CompileOptions compile = {};
 };
 
-// What was decided, for people.
+// The decisions of a compilation, for people.
 struct GraphSummary {
   struct ChosenNode {
     std::string node;
@@ -58,8 +58,8 @@ struct GraphSummary {
   struct Conversion {
     std::string tensor, from, to;  // storages as text
   };
-  // What a run does, in order, with the launches of kernels that each one takes. The cost has a key
-  // only if it is that of this very call site, not one that was changed for folds.
+  // The parts of a run in order, each with its number of kernel launches. A cost has a key only if
+  // it is that of this very call site, not one that was changed for folds.
   struct Run {
     std::string what;  // the node; "convert x" for a conversion
     SiteCost cost;
@@ -82,7 +82,7 @@ struct GraphSummary {
   bool costs_are_default = false;  // all are of the default model, as no source gave any
   std::size_t call_sites = 0;      // invocations of compiled kernels, conversions among them
   std::size_t signatures = 0;      // of these, the ones that differ
-  // Of kernels in a run, and calls; a call site may have several. 0 if symbols decide.
+  // Launches and calls in a run; a call site may have several. 0 if symbols decide.
   std::int64_t launches = 0;
   // If the graph has symbols, the following do not count what depends on them.
   std::uint64_t workspace_bytes = 0;  // of temporaries, where they share memory

@@ -50,7 +50,7 @@ struct Tensor {
   ir::Type type;
   Shape shape;
   TensorRole role = TensorRole::Intermediate;
-  // Of a constant: its elements, row-major. Null in a graph that was read from text.
+  // For a constant: its elements, row-major. Null in a graph that was read from text.
   std::shared_ptr<const std::vector<std::byte>> value = nullptr;
 };
 
@@ -76,7 +76,7 @@ struct Alternative {
   // At stage te. Its arguments are the node's inputs, then its outputs; their scopes and layouts
   // are those that the schedule or their declarations give. Null for a call of a custom operator.
   std::shared_ptr<const lower::Lowering> program = nullptr;
-  // Of a call: the scopes of its inputs, then of its outputs.
+  // For a call: the scopes of its inputs, then of its outputs.
   std::vector<ir::StorageScope> scopes = {};
   // In nanoseconds; if it is absent, the cost model gives it.
   std::optional<double> cost = {};
@@ -96,17 +96,17 @@ struct Node {
   std::optional<runtime::OperatorCall> call = {};  // set for a custom operator
   std::optional<std::size_t> concat_axis = {};     // set for a concatenation
   std::optional<Pattern> pattern = {};             // set for an operator
-  // Of an operator with one input: its output has the input's elements in the same row-major order.
+  // For an operator with one input: its output has the input's elements in the same order.
   bool is_view = false;
-  // Of an operator: the axis along which its output has its inputs, one after another.
+  // For an operator: the axis along which its output joins its inputs.
   std::optional<std::size_t> joins_along = {};
-  // Of an operator: the numbers of its inputs that it reads as coordinates.
+  // For an operator: the numbers of the inputs that it reads as coordinates.
   std::vector<std::size_t> coordinates = {};
-  // Of an operator, fused or not: its computation. Null if only `op` and the attributes describe
+  // For an operator, fused or not: its computation. Null if only `op` and the attributes describe
   // it. Its inputs and outputs have the types of the arithmetic: if a pass stores a tensor in a
   // narrower type, kernels widen the elements that they read and round those that they write.
   SharedComputation computation = nullptr;
-  // Of a fused operator: its members, each after those whose outputs it reads. A tensor that a
+  // For a fused operator: its members, each after those whose outputs it reads. A tensor that a
   // member computes is read by members only, unless it is an output of the node.
   std::vector<Node> members = {};
   SourceLocation location = {};

@@ -45,8 +45,8 @@ Stored in_buffer(const Shape& shape);
 Stored stored_as(const schedule::Storage& storage, const Shape& shape, ir::Type type,
                  const ir::Target& target, const std::string& name, const SourceLocation& where);
 
-// What the schedule or the declaration of the program's argument says. Fails also with BadLayout
-// for an argument that transform_layout reshapes.
+// The storage that the schedule, or the declaration of the program's argument, gives. Fails also
+// with BadLayout for an argument that transform_layout reshapes.
 Stored stored_argument(const lower::Lowering& program, std::size_t argument,
                        const SourceLocation& where);
 

@@ -293,7 +293,7 @@ def pass_that_does_not_exist() -> None:
     g.compile(passes=["fuze"])  # wrong
 
 
-@case("TL2040", says="passes='fuse' is no list of passes")
+@case("TL2040", says="passes='fuse' is not a list of passes")
 def pass_that_is_no_list() -> None:
     g, x = graph_of()
     g.output(g.op("y", "PlusOne", plus_one, [x])[0])

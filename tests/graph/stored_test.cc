@@ -41,7 +41,7 @@ TEST(StoredAs, OpenSizes) {
   EXPECT_THROW(stored("texture", "", kOpen, ir::kInt64), UserError);
 }
 
-// A conversion has a symbol for each extent that is no number, and keeps both storages.
+// A conversion has a symbol for each extent that is not a number, and keeps both storages.
 TEST(Conversion, OfOpenSizes) {
   const Stored from = stored("global", "", kOpen);
   const Stored to =

@@ -29,7 +29,7 @@ struct PyCompiledSites {
   std::shared_ptr<graph::CompiledSites> sites = std::make_shared<graph::CompiledSites>();
 };
 
-// What Python says of a compilation, beside the operators.
+// Python's options of a compilation, beside the operators.
 struct PyGraphOptions {
   std::string storage;
   graph::CostModel model;
@@ -79,7 +79,7 @@ py::list pairs_of(const std::vector<graph::StoredTensor>& list) {
   return pairs;
 }
 
-// What choose_options() takes, with names.
+// The problem that choose_options() solves, with names.
 py::dict scopes_dict(const PyCompiledGraph& graph) {
   const graph::ScopeChoice& scopes = graph.compiled.scopes;
   py::list nodes;

@@ -29,7 +29,7 @@ class GraphRun {
   static Result<std::unique_ptr<GraphRun>> create(const std::shared_ptr<hal::Device>& device,
                                                   const graph::CompiledGraph& graph,
                                                   const runtime::OperatorRegistry& operators);
-  // Of a file's package with that name. Runs may wait around calls of custom operators.
+  // Runs a file's package with that name. Runs may wait around calls of custom operators.
   static Result<std::unique_ptr<GraphRun>> create(const std::shared_ptr<hal::Device>& device,
                                                   std::shared_ptr<const runtime::PackageFile> file,
                                                   const std::string& name,

@@ -39,7 +39,7 @@ def _check_accesses(name: str, op: Operator, inputs: int) -> None:
 def accepted_scopes(
     name: str, op: Operator, inputs: int, given: Mapping[str, Sequence[str]] | None
 ) -> Mapping[str, Sequence[str]]:
-    """Return the combinations of scopes of a call: those that are given, or what `op` declares.
+    """Return the combinations of scopes of a call: those given, or those that `op` declares.
 
     Raises
     ------

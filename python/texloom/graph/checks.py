@@ -1,4 +1,4 @@
-"""What is refused of names, shapes and scopes in a graph."""
+"""Checks of names, shapes and scopes in a graph."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_ELEMENTS = 1 << 40
 
 
 def check_name(kind: str, name: str) -> None:
-    """Refuse what is no name."""
+    """Refuse a name that is not a non-empty string."""
     if not isinstance(name, str) or not name:
         refuse(
             "BadArgument",

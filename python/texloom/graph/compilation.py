@@ -26,7 +26,7 @@ from .tensor import GraphTensor
 
 @dataclass
 class Compilation:
-    """The core's graph, and what its compilation needs.
+    """A graph of the core, with everything that its compilation needs.
 
     Attributes
     ----------
@@ -35,8 +35,8 @@ class Compilation:
     operators : list
         Custom operators.
     model : CostModel or None
-        For what `costs` do not know: custom operators, and everything if there are none. By default
-        :class:`CostModel`, with what `costs` say of bytes.
+        For costs that `costs` do not have: custom operators, or everything without `costs`. By
+        default a :class:`CostModel`, with the time per byte of `costs`.
     costs : Costs or None
     max_live_bytes : int or None
     progress : callable or None
@@ -52,7 +52,7 @@ class Compilation:
     _sites: Any = field(default_factory=_core._CompiledSites)
 
     def __post_init__(self) -> None:
-        """Refuse limits that are no numbers of bytes."""
+        """Refuse limits that are not numbers of bytes."""
         most = self.max_live_bytes
         if most is not None and (not isinstance(most, int) or most < 1):
             refuse(
@@ -62,7 +62,7 @@ class Compilation:
             )
 
     def run_passes(self, names: Sequence[str], kernels: KernelLibrary) -> None:
-        """Run passes over the graph; those that depend on the target are told of its kernels."""
+        """Run passes over the graph; those that depend on the target ask a library of kernels."""
         self._reports = self.core.run_passes(list(names), kernels)
 
     def schedule(self, textures: bool, open_outputs: set[str]) -> None:
@@ -85,9 +85,9 @@ class Compilation:
     def measure(
         self, device: Device, inputs: Sequence[GraphTensor], launches: Callable[[], CompiledGraph]
     ) -> None:
-        """Measure all that may be chosen and that the costs do not have.
+        """Measure all alternatives whose costs are not known yet.
 
-        `launches` compiles a graph whose kernels do next to nothing.
+        `launches` compiles a graph of almost empty kernels.
         """
         if self.operators:
             refuse(
@@ -110,7 +110,7 @@ class Compilation:
         )
 
     def run(self, scopes: str) -> tuple[Any, dict[str, Any] | None]:
-        """Return the compiled graph of the core, and the choice by costs if there was one.
+        """Compile; return the graph of the core, and the choice by costs if there was one.
 
         The choice is also metadata of the package, as JSON.
         """
@@ -148,7 +148,7 @@ class Compilation:
 
 
 def _random(tensor: GraphTensor) -> NDArray[Any]:
-    """Return values of usual size; integers, which may be indices, are 0."""
+    """Return random values of usual size; integers, which may be indices, are 0."""
     dtype = np.dtype(tensor.dtype)
     if dtype.kind != "f":
         return np.zeros(tensor.shape, dtype)

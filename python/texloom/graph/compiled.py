@@ -43,8 +43,8 @@ class RunnableGraph:
         Parameters
         ----------
         inputs : mapping of str to array
-            An array of the right shape and dtype for each input, by name. The arrays' shapes say
-            what the graph's symbols are. A run with values that are new plans the memory again; the
+            An array of the right shape and dtype for each input, by name. The arrays' shapes give
+            the graph's symbols their values. A run with new values plans the memory again; the
             plans of the latest sizes are kept.
         device : Device or str, optional
             :attr:`default_device` if it is not given. The first run on a device compiles the
@@ -152,8 +152,8 @@ class CompiledGraph(RunnableGraph):
         ----------
         path : str or path
         metadata : mapping of str to str, optional
-            What programs that load the package may want to know, such as the names of classes.
-            What :meth:`Graph.compile` wrote under such a name, as ``scopes``, stays.
+            Information for programs that load the package, such as the names of classes. Names
+            that :meth:`Graph.compile` wrote, such as ``scopes``, keep their values.
         others : sequence of CompiledGraph
             The same graph compiled for other targets. A device runs the first of all that it can.
 
@@ -168,14 +168,14 @@ class CompiledGraph(RunnableGraph):
             if not isinstance(name, str) or not name or not isinstance(text, str):
                 refuse(
                     "BadArgument",
-                    f"the metadata {name!r}: {text!r} is no text with a name",
+                    f"the metadata {name!r}: {text!r} is not a text with a name",
                     "give texts by name, such as {'license': 'MIT'}",
                 )
         self._core.save(fsencode(path), texts, [each._core for each in others])
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What was decided, and the memory that it takes.
+        """The decisions of the compilation, and the memory that a run takes.
 
         Keys: ``passes`` ((name, nodes before, nodes after) for each), ``members`` (the names of the
         operators that each fused one stands for), ``nodes`` (the alternative of each node; "in
@@ -217,8 +217,8 @@ def load(
     name : str
         The graph's name, if the file has several; by default the first one.
     waits_around_operators : bool
-        Whether a run waits for the device before and after each custom operator, as runtimes do
-        whose custom operators have no part in their command buffers: for comparison.
+        Wait for the device before and after each custom operator. Only for comparison with
+        runtimes that cannot record custom operators.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What kernels cost whose cost nobody gives."""
+"""The default cost model, for kernels without a measured or declared cost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..errors import refuse
 
 @dataclass(frozen=True)
 class CostModel:
-    """What a kernel costs whose cost nobody gives: its start, then its bytes, then its operations.
+    """The estimated cost of a kernel: the times of its start, its bytes and its operations.
 
     Attributes
     ----------

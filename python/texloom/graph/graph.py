@@ -119,8 +119,8 @@ class Graph:
         Raises
         ------
         TVMError
-            TL3040 for a name that is taken, and for a shape that is no list of positive numbers and
-            symbols.
+            TL3040 for a name that is taken, and for a shape that is not a list of positive numbers
+            and symbols.
         """
         tensor = self._new(name, shape, dtype)
         self._symbols.add(tensor.shape)
@@ -171,13 +171,13 @@ class Graph:
         fold_share : float, optional
             The share of the cost by which each folded texture raises it; 0.005 by default.
         op : str
-            What the node computes, for readers; by default the name of `compute`.
+            The name of the operation, for readers; by default the name of `compute`.
 
         Raises
         ------
         TVMError
             TL3040 if the parts do not fit together, TL3042 for another exception in `compute`.
-            Diagnostics of what `compute` calls have a note that names the node.
+            Diagnostics of calls in `compute` have a note that names the node.
         """
         check_name("node", name)
         self._check_inputs(name, inputs)
@@ -210,12 +210,12 @@ class Graph:
         name : str
             As for :meth:`node`.
         op : str
-            What it computes, for readers.
+            The name of the operation, for readers.
         compute : callable
             As for :meth:`node`.
         inputs : sequence of GraphTensor
         attributes : mapping of str to number or str, optional
-            What else readers should know, such as strides.
+            Further information for readers, such as strides.
 
         Returns
         -------
@@ -295,7 +295,7 @@ class Graph:
         attributes: Mapping[str, int | float | str] | None = None,
         cost: float | None = None,
     ) -> GraphTensor | tuple[GraphTensor, ...]:
-        """Add a call of a custom operator, which says what shapes and dtypes its outputs have.
+        """Add a call of a custom operator, which determines shapes and dtypes of its outputs.
 
         Parameters
         ----------
@@ -316,7 +316,7 @@ class Graph:
         TVMError
             TL3040 for an operator with in-out arguments, another number of inputs than it reads,
             or scopes that contradict its declaration; TL2040 for attributes that do not fit, and
-            for what its function for shapes raises.
+            for exceptions in its function for shapes.
         """
         check_name("node", name)
         if not isinstance(op, Operator):
@@ -359,7 +359,7 @@ class Graph:
         ----------
         tensor : GraphTensor
         name : str, optional
-            The output's name for those who run the graph; by default the tensor's own.
+            The output's name in runs of the graph; by default the tensor's own.
 
         Raises
         ------
@@ -382,7 +382,7 @@ class Graph:
         return tensor
 
     def require(self, node: str, conditions: Iterable[Condition]) -> None:
-        """Let each run check what has to hold of its sizes, for what `node` names."""
+        """Let each run check conditions on its sizes, which `node` names in messages."""
         self._symbols.keep(node, conditions)
 
     def text(self, target: str | Target | None = None, passes: Sequence[str] = ()) -> str:
@@ -415,8 +415,8 @@ class Graph:
         target : str or Target, optional
             As for :func:`texloom.build`.
         scopes : "auto", "texture" or "global"
-            Which combinations take part: all, or of each node those with the most textures, or
-            those with the fewest.
+            The combinations that take part: all, or of each node only those with the most
+            textures, or those with the fewest.
         model : CostModel, optional
             The costs of kernels without given costs, and of conversions. By default a
             :class:`CostModel`, whose bytes per nanosecond are those of `costs`, if there are any.
@@ -432,10 +432,10 @@ class Graph:
             Measured costs. Without them, operators whose kernels the compiler makes are in buffers
             unless `scopes` is ``"texture"``.
         measure : Device or str, optional
-            The device on which all that may be chosen is measured before; `costs`, which are then
-            required, get what they do not have yet.
+            The device on which all alternatives are measured first; the measurements are added to
+            `costs`, which are then required.
         max_live_bytes : int, optional
-            The most bytes that the tensors may take that are live while an operator runs: those
+            The limit for the bytes of all tensors that are live while an operator runs: those
             that it or a later one reads, and those that it writes. By default there is no limit.
 
         Raises
@@ -539,7 +539,7 @@ class Graph:
             if not isinstance(each, GraphTensor) or each._graph is not self:
                 refuse(
                     _BAD,
-                    f"{name!r} is given {each!r}, which is no tensor of this graph",
+                    f"{name!r} is given {each!r}, which is not a tensor of this graph",
                     "give what input, constant, node, concat or custom of this graph returned",
                 )
 
@@ -563,7 +563,7 @@ def _pass_names(passes: Sequence[str]) -> list[str]:
     if not isinstance(passes, (list, tuple)) or not all(isinstance(each, str) for each in passes):
         refuse(
             "BadArgument",
-            f"passes={shown(passes)} is no list of passes",
+            f"passes={shown(passes)} is not a list of passes",
             f"give some of {', '.join(graph_passes('fp16'))}, in brackets",
         )
     return list(passes)

@@ -1,4 +1,4 @@
-"""What passes over graphs that depend on the target are told of its kernels."""
+"""The library of kernels that target-dependent passes over graphs ask."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class _Convolution:
     Attributes
     ----------
     sums, output : Tensor
-        The sums, and what is computed from them.
+        The sums, and the output that is computed from them.
     data : int or None
         The number of the input whose elements the sums read; None if they read several.
     """
@@ -98,7 +98,7 @@ class _Convolution:
 
     @classmethod
     def of(cls, computation: _core._Computation) -> _Convolution | None:
-        """Return the only sums of products of a computation; None if it has not exactly one."""
+        """Return the only sums of products of a computation; None if it has none or several."""
         (output,) = computation.outputs
         sums = [each for each in stages_of([output]) if Contraction.of(each) is not None]
         if len(sums) != 1:

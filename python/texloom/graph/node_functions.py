@@ -1,6 +1,6 @@
-"""Calls of the functions of a node: what computes it, and what schedules it.
+"""Calls of the functions of a node, which compute and schedule it.
 
-What goes wrong in them is reported with the name of the node.
+Errors in them are reported with the name of the node.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _SCHEDULE_CALL = ("outputs", "inputs", "scopes", "target")
 
 
 def _check_parameters(what: str, function: Any, parameters: Sequence[str]) -> None:
-    """Refuse what cannot be called with so many arguments; `what` names it."""
+    """Refuse a function that does not take so many arguments; `what` names it."""
     call = f"f({', '.join(parameters)})"
     if not callable(function):
         refuse(_BAD, f"{what} is {kind_of(function)}, not a function", f"define one: def {call}")
     try:
         inspect.signature(function).bind(*parameters)
     except ValueError:
-        pass  # a built-in function, whose parameters Python does not tell
+        pass  # a built-in function, whose parameters Python cannot inspect
     except TypeError as error:
         refuse(_BAD, f"{what} cannot be called as {call}: {error}", f"define it as def {call}")
 
@@ -68,14 +68,14 @@ def _called(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
 class Locals:
     """The symbols of one node's computation.
 
-    Each extent of an input that is no number is one symbol in the computation, which says nothing
-    of the graph. So nodes that compute the same of tensors of several sizes are equal, and indices
-    are short. Symbols of the graph that occur otherwise are numbers that kernels get.
+    Each extent of an input that is not a number is one symbol in the computation, independent of
+    the graph. So nodes that differ only in the sizes of their tensors are equal, and indices are
+    short. Symbols of the graph that occur otherwise are numbers that kernels get.
 
     Attributes
     ----------
     placeholders : list of Tensor
-        They stand for the inputs, with names that say nothing of the graph, either.
+        They stand for the inputs, with names that are independent of the graph, too.
     """
 
     def __init__(self, inputs: Sequence[GraphTensor]) -> None:
@@ -92,7 +92,7 @@ class Locals:
         ]
 
     def of(self, extent: Any) -> Any:
-        """Return what an extent of the graph is in the computation."""
+        """Map an extent of the graph to the computation."""
         own = extents.rewritten(extent, self._own)
         for name, symbol in extents.symbols_of(own).items():
             if symbol not in self._back:
@@ -100,7 +100,7 @@ class Locals:
         return own
 
     def in_graph(self, extent: Any) -> Any:
-        """Return what an extent of the computation is in the graph."""
+        """Map an extent of the computation to the graph."""
         return extents.rewritten(extents.plain(extent), self._back)
 
     def shape_in_graph(self, tensor: Tensor) -> list[Any]:
@@ -114,7 +114,7 @@ class Locals:
 
     @contextmanager
     def computing(self) -> Iterator[list[extents.Condition]]:
-        """Make :func:`computed` compute with these symbols; collect what extents have to be."""
+        """Make :func:`computed` use these symbols; collect the conditions on extents."""
         outer = getattr(_CURRENT, "symbols", None)
         _CURRENT.symbols = self
         try:
@@ -173,7 +173,7 @@ def check_functions(
     Raises
     ------
     TVMError
-        TL3042 for a function that does not take so many inputs, or what schedules are made of.
+        TL3042 for a function that does not take so many inputs, or the arguments of a schedule.
     """
     names = [f"x{i}" for i in range(inputs)]
     _check_parameters(f"the function that computes the node {node!r}", compute, names)

@@ -54,7 +54,7 @@ def _farthest_read(
 
 
 def _is_tagged(outputs: Sequence[Tensor], tag: str) -> bool:
-    """Return whether a computation is one stage with a tag, which anybody may write."""
+    """Return whether a computation is one stage with a tag, which users may set as well."""
     return len(outputs) == len(stages_of(outputs)) == 1 and outputs[0].op.tag == tag
 
 
@@ -68,7 +68,7 @@ def is_view(
     if not _is_tagged(outputs, VIEW) or len(arguments) != 1:
         return False
     try:
-        with collected():  # the computation itself has said what has to hold
+        with collected():  # the computation itself has added the conditions
             view = [reshape(arguments[0], outputs[0].shape)]
     except ValueError:
         return False
@@ -105,8 +105,8 @@ def coordinates_of(
 ) -> list[int]:
     """Return the numbers of the floating-point arguments that an operator reads as coordinates.
 
-    They are those of which it computes indices, and those for which `compute`, which makes
-    `outputs` of `arguments`, is marked.
+    They are those from which it computes indices, and those for which `compute`, which makes
+    `outputs` from `arguments`, is marked.
     """
     marked, indices = marked_coordinates(compute), _read_in_indices(outputs)
     return [
@@ -117,7 +117,7 @@ def coordinates_of(
 
 
 def _read_in_indices(outputs: Sequence[Tensor]) -> set[te.Operation]:
-    """Return what computes indices, and all of which this is computed."""
+    """Return the tensors from which indices are computed, directly or indirectly."""
     found: set[te.Operation] = set()
     for tensor in reversed(stages_of(outputs)):
         reads = _core.operation_reads(tensor.op)

@@ -12,7 +12,7 @@ Precision = Literal["fp32", "fp16"]
 
 
 def check_precision(precision: str) -> None:
-    """Refuse what is no precision.
+    """Refuse an unknown precision.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A graph whose kernels do next to nothing, so that a run takes the time of its launches."""
+"""A graph of almost empty kernels, so that a run takes the time of its launches."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 from .. import te
 from ..target import Target
 
-_LAUNCHES = 256  # so many that what a run takes once does not count
+_LAUNCHES = 256  # so many that the fixed time of a run does not count
 _ELEMENTS = 4
 
 
 def short_launches(graph: Any, target: str | Target | None) -> Any:
     """Return the compiled :class:`Graph` `graph`, which has been empty, for a target.
 
-    It has one input, and each kernel reads what the one before has written.
+    It has one input, and each kernel reads the output of the kernel before.
     """
     tensor = graph.input("x", (_ELEMENTS,))
     for number in range(_LAUNCHES):

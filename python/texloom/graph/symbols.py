@@ -1,4 +1,4 @@
-"""The symbols of a graph, and what has to hold of them at a run."""
+"""The symbols of a graph, and the conditions on them that a run must meet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .tensor import GraphTensor
 
 
 class Symbols:
-    """The symbols of a graph: the extents of its inputs that each run says.
+    """The symbols of a graph: the extents of its inputs that each run gives.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Symbols:
     def computed(
         name: str, compute: Compute, inputs: Sequence[GraphTensor]
     ) -> tuple[list[Tensor], Locals, list[Condition]]:
-        """Return what a node computes, its symbols, and what has to hold."""
+        """Return the outputs of a node, its symbols, and the conditions on them."""
         symbols = Locals(inputs)
         with symbols.computing() as found:
             made = computed(name, compute, symbols.placeholders)
@@ -56,7 +56,7 @@ class Symbols:
 
     @staticmethod
     def joined(axis: int, tensors: Sequence[GraphTensor]) -> list[Condition] | None:
-        """Return what has to hold if shapes differ, at most, in an axis; None if they do not."""
+        """Return conditions under which shapes differ at most in an axis; None if they never do."""
         first = tensors[0].shape
         if any(len(each.shape) != len(first) for each in tensors):
             return None
@@ -70,7 +70,7 @@ class Symbols:
         return list(conditions) if agrees else None
 
     def keep(self, node: str, conditions: Iterable[Condition]) -> None:
-        """Keep what has to hold for a node, if it does not hold for all sizes."""
+        """Keep the conditions of a node that do not hold for all sizes."""
         for each in conditions:
             holds = (
                 each.left == each.right

@@ -68,7 +68,7 @@ def main() -> None:
     graph.run(dict(zip((each.name for each in graph.inputs), inputs, strict=True)), device)
     results = _plain(graph, device) if profile is None else _stamped(graph, device, profile)
     np.savez(folder / f"{how}.npz", **results)
-    # NVIDIA's driver 580 fails when what ran with time stamps is released.
+    # NVIDIA's driver 580 fails when objects of a run with time stamps are released.
     sys.stdout.flush()
     os._exit(0)
 

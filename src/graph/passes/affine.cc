@@ -23,7 +23,7 @@ struct Value {
 
 Value number(double value) { return {false, {0, value}}; }
 
-// A shift by nothing stays nothing, also for factors that are no numbers.
+// A zero shift stays zero, also for infinite and NaN factors.
 double scaled(double shift, double factor) { return shift == 0 ? 0 : shift * factor; }
 
 std::optional<Value> sum(const Value& a, const Value& b, double sign) {

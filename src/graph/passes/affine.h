@@ -18,9 +18,9 @@ struct Affine {
 using Producers = std::map<TensorId, std::size_t>;
 Producers producers_of(const Graph& graph);
 
-// What an operator with one output computes of its input of this number, for each index along an
-// axis of the output. The other inputs are constants, or computed from constants alone, and
-// everything is evaluated in float64, without rounding to the types of tensors.
+// The affine function that an operator with one output computes of its input of this number, for
+// each index along an axis of the output. The other inputs must be constants, or computed from
+// constants only. Everything is evaluated in float64, without rounding to the types of tensors.
 //
 // nullopt if it computes anything else, if it reads other elements of the input than those at its
 // own indices, if the numbers depend on another axis, or if tensors are neither float32 nor

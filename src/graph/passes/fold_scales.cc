@@ -92,7 +92,7 @@ class Folding {
   }
 
  private:
-  // The operators that compute what a node scales: sums, and what moves these.
+  // The operators that compute the input of a scaling node: sums, and moves of their elements.
   struct Source {
     std::size_t sums = 0;  // numbers of nodes
     std::size_t last = 0;

@@ -1,4 +1,4 @@
-// What passes that depend on the target ask of whoever schedules the operators afterwards.
+// Questions of target-dependent passes to the scheduler, which makes the kernels afterwards.
 #pragma once
 
 #include <cstddef>

@@ -37,7 +37,7 @@ std::span<const GraphPass> graph_passes();
 // The pass of this name, or null.
 const GraphPass* find_graph_pass(std::string_view name);
 
-// What a pass did to the number of nodes.
+// The effect of a pass on the number of nodes.
 struct GraphPassReport {
   std::string pass;
   std::size_t nodes_before = 0, nodes_after = 0;

@@ -7,8 +7,8 @@
 
 namespace texloom::graph {
 
-// Removes the tensors that no node uses and that are no input or output of the graph; the others
-// get new numbers, in the same order.
+// Removes tensors that no node uses and that are not inputs or outputs of the graph; the others get
+// new numbers, in the same order.
 void remove_unused_tensors(Graph& graph);
 
 // Gives the tensors the numbers of their places in `order`, and removes the others, which nothing

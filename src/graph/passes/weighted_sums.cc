@@ -29,7 +29,7 @@ bool mentions(const Expr& e, const Expr& var) {
   return ir::any_of(e, [&](const ir::Var& each) { return &each == var.get(); });
 }
 
-// What a value of zero elsewhere is under a condition: padding.
+// The value under a condition, if it is zero elsewhere: an expression without its padding.
 const Expr& without_padding(const Expr& e) {
   const auto* select = ir::as<ir::Select>(e);
   if (select == nullptr) return e;

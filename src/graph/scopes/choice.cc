@@ -18,7 +18,7 @@ constexpr std::size_t kComparedWith = 8;
 
 std::uint32_t bit_of(std::size_t storage) { return std::uint32_t{1} << storage; }
 
-// What later nodes need to know of a tensor.
+// The state of a tensor, as later nodes need it.
 struct Held {
   std::size_t tensor = 0;
   std::uint32_t written = 0;  // a bit for each storage in which its node wrote it
@@ -27,7 +27,7 @@ struct Held {
 
   auto operator<=>(const Held&) const = default;
 };
-// Of the tensors that later nodes read, in the order of their numbers.
+// The states of the tensors that later nodes read, in the order of their numbers.
 using State = std::vector<Held>;
 
 Held* find(State& state, std::size_t tensor) {
@@ -92,7 +92,7 @@ class Search {
         last_needed_(problem.conversions.size(), -1) {
     for (const auto& storages : problem.conversions) TL_CHECK(storages.size() <= kMaxStorages);
     for (std::size_t node = 0; node < problem.nodes.size(); ++node) find_reads(node);
-    // What the nodes from each one on cost at least.
+    // A lower bound of the cost of all nodes from each one on.
     rest_.assign(problem.nodes.size() + 1, 0);
     for (std::size_t node = problem.nodes.size(); node-- > 0;)
       rest_[node] = rest_[node + 1] + least_cost(problem.nodes[node]);
@@ -237,7 +237,7 @@ class Search {
     });
   }
 
-  // What it costs at most to do from one state what can be done from the other.
+  // The most that it can cost to continue from one state as from the other.
   double lacking(const State& from, const State& to) const {
     double sum = 0;
     for (std::size_t i = 0; i < from.size(); ++i) {  // both hold the same tensors

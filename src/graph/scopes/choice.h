@@ -2,13 +2,13 @@
 // the storages of tensors included. Knows nothing of kernels: nodes, tensors and storages are
 // numbers.
 //
-// A tensor that is stored in one way and wanted in another is converted once, for all nodes that
-// want it so. That is why the best option of a node depends on all others.
+// If nodes need a tensor in another storage, it is converted once for all of them. That is why the
+// best option of a node depends on all others.
 //
 // The search goes through the nodes in order. After each node, two partial choices that agree on
-// the tensors still to be read differ only in what they cost so far, so only the cheaper one is
-// kept. One that costs more than another, even if that one converted all that it lacks, is dropped,
-// too. What remains is exact unless there are too many partial choices; then the most expensive are
+// the tensors still to be read differ only in their cost so far, so only the cheaper one is kept. A
+// choice is also dropped if another one remains cheaper after converting all tensors that it lacks.
+// The search is exact unless there are too many partial choices; then the most expensive are
 // dropped, and the result says by how much it may miss the best.
 #pragma once
 
@@ -38,10 +38,9 @@ struct ChoiceOption {
   std::vector<StoredTensor> writes;
 };
 
-// A resource of which the tensors that are live at a node may use no more than a limit: bytes of
-// memory, texels of images, or their number. Live at a node are the tensors, each in a storage,
-// that the node reads or writes, those that are converted for it, and those that are there and that
-// a later node reads or converts.
+// A limit for the use of a resource by the tensors that are live at a node: bytes of memory, texels
+// of images, or their number. A tensor in a storage is live at a node if the node reads or writes
+// it, if it is converted for the node, or if it exists and a later node reads or converts it.
 struct ChoiceLimit {
   double most = 0;
   std::vector<std::vector<double>> uses;  // by tensor and storage; not negative
@@ -49,7 +48,8 @@ struct ChoiceLimit {
 
 struct ChoiceProblem {
   // The cost of converting a tensor from one of its storages (the first index) to another; zero
-  // from a storage to itself. Of the storages in which it was written, the cheapest is converted.
+  // from a storage to itself. Among the storages in which it was written, the cheapest one is
+  // converted.
   std::vector<std::vector<std::vector<double>>> conversions;  // by tensor
   std::vector<std::vector<ChoiceOption>> nodes;               // in an order in which they can run
   std::vector<ChoiceLimit> limits = {};
@@ -69,12 +69,12 @@ inline constexpr std::size_t kMaxPartialChoices = std::size_t{1} << 14;
 // The storages of a tensor: a state of the search has a bit for each.
 inline constexpr std::size_t kMaxStorages = 32;
 
-// Each node has an option, a tensor has one writer, and at most kMaxStorages storages. Of choices
-// with equal cost, the one whose options have the smaller numbers in the first node where they
-// differ.
+// Each node has an option, a tensor has one writer, and at most kMaxStorages storages. Between
+// choices of equal cost, the one wins whose option has the smaller number at the first node where
+// they differ.
 Choice choose(const ChoiceProblem& problem, std::size_t max_partial = kMaxPartialChoices);
 
-// What a choice costs, conversions included; infinite if it exceeds a limit.
+// The cost of a choice, conversions included; infinite if it exceeds a limit.
 double cost_of(const ChoiceProblem& problem, const std::vector<std::size_t>& options);
 
 // The storage that is converted to `wanted`: the cheapest of those in the set, a bit for each; of

@@ -15,7 +15,7 @@ namespace texloom::graph {
 
 inline constexpr double kLeastGain = 0.03;
 
-// What a choice must keep to, beside the offers.
+// Rules for a choice, in addition to the offers.
 struct ChoiceRules {
   // Bytes of all tensors that are live at a node, inputs and outputs of the graph among them. Only
   // for graphs without symbols.
@@ -33,10 +33,10 @@ struct ChoiceRules {
 };
 
 // Its first nodes are the graph's inputs, whose options are the storages that the caller may be
-// asked for; then come the nodes of the graph. Constants are no part of it: they are packed for
-// each storage in which they are wanted. An option that breaks a rule has an infinite cost; a rule
-// that leaves a node without options does not hold for it. Fails with NoStorageChoice for a limit
-// of memory if symbols decide how much there is.
+// asked for; then come the nodes of the graph. Constants are not part of it: they are packed for
+// each storage in which nodes read them. An option that breaks a rule has an infinite cost; a rule
+// that would leave a node without options does not apply to it. Fails with NoStorageChoice for a
+// limit of memory if symbols decide how much there is.
 ChoiceProblem choice_problem(const Graph& graph, const Offers& offers, const ChoiceRules& rules);
 
 }  // namespace texloom::graph

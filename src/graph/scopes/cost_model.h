@@ -25,7 +25,7 @@ double operations_of(const lower::Lowering& program);
 // traffic is unknown, but about equal in all storages, and only storages are compared.
 double moved_bytes(const Stored& stored, ir::Type type);
 
-// Of a kernel that copies tensors of `type` from the first storages to the last.
+// The cost of a kernel that copies tensors of `type` from the first storages to the last.
 double copy_cost(const CostModel& model, const std::vector<Stored>& tensors, ir::Type type);
 
 }  // namespace texloom::graph

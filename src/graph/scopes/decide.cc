@@ -107,7 +107,7 @@ class Decisions {
     take_without_textures(decision, std::move(without));
   }
 
-  // All other choices stay possible, and are what its bound is of.
+  // All other choices stay possible, so the bound is that of all choices.
   void take_without_textures(Decision& decision, Choice without) const {
     decision.problem = choice_problem(graph_, decision.offers, options_.rules);
     const Choice best = choose(decision.problem, options_.rules.max_partial);

@@ -21,12 +21,12 @@ using Folds = std::map<TensorId, int64_t>;
 
 // One way to run a node.
 struct Offer {
-  // Of the node's alternatives; nullopt for a concatenation, and for a view in place.
+  // The number of the node's alternative; nullopt for a concatenation, and for a view in place.
   std::optional<std::size_t> alternative = {};
   std::vector<std::size_t> storages;  // of its inputs, then of its outputs
   SiteCost cost = {};                 // nothing for what is in place
-  // Of a concatenation in place, which runs nothing: where its inputs are in its output. Of a view
-  // in place: where its output is in its input.
+  // For a concatenation in place, which runs nothing: the places of its inputs in its output. For a
+  // view in place: the place of its output in its input.
   std::optional<std::vector<PartPlace>> in_place = {};
 };
 
@@ -41,7 +41,7 @@ struct Offers {
 };
 
 // The graph is verified. Fails like stored_as(), and with NoStorageChoice, at a node, if its
-// alternatives want a tensor that is no constant in more than kMaxStorages storages, or if none of
+// alternatives need a tensor (not a constant) in more than kMaxStorages storages, or if none of
 // them can be compiled.
 //
 // A concatenation offers a storage for each scope that a neighbor uses: in place, which costs

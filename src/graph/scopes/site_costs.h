@@ -49,7 +49,7 @@ class SiteCosts {
   bool works(const Node& node, const Alternative& alternative, const std::vector<Stored>& stored);
   SiteCost of_node(const Node& node, const Alternative& alternative,
                    const std::vector<Stored>& stored);
-  // Of a kernel; `stored` are its inputs, then its output.
+  // The cost of a kernel; `stored` are its inputs, then its output.
   SiteCost of_concatenation(const Node& node, const std::vector<Stored>& stored);
   SiteCost of_conversion(TensorId tensor, const Stored& from, const Stored& to);
 

@@ -13,8 +13,8 @@ namespace texloom::graph {
 // Begins with "computation 3 (in0, in1) -> (out)" for the number 3.
 std::string to_string(const Computation& computation, std::size_t number);
 
-// The inverse, whatever the number is. `text` is that of a whole file, of which everything but the
-// computation is blank, for the lines of diagnostics.
+// The inverse, for any number. `text` is a whole file in which everything but the computation is
+// blanked, so that diagnostics have the right lines.
 SharedComputation parse_computation(std::string_view text, std::string_view file);
 
 }  // namespace texloom::graph

@@ -247,7 +247,7 @@ class GraphParser {
       list.push_back(node());
       if (list.back().members.empty() && list.back().alternatives.empty()) continue;
       reader_.wrong(first, "give its node the alternatives, and all members",
-                    "the member {} is no single operator", list.back().name);
+                    "the member {} is not a single operator", list.back().name);
     }
     return list;
   }
@@ -293,8 +293,8 @@ class GraphParser {
       const bool is_pair = i + 1 < digits.name.size() &&
                            std::from_chars(begin, begin + 2, value, 16).ptr == begin + 2;
       if (!is_pair)
-        reader_.wrong(digits.token, "write two hexadecimal digits for each byte", "{} are no bytes",
-                      digits.token.text);
+        reader_.wrong(digits.token, "write two hexadecimal digits for each byte",
+                      "{} is not a text of bytes", digits.token.text);
       bytes.push_back(static_cast<std::byte>(value));
     }
     return bytes;

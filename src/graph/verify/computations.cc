@@ -21,7 +21,7 @@ bool fits(const Tensor& tensor, const ir::Tensor& own) {
   return true;
 }
 
-// Of an input, an extent that is no number is a symbol of its own.
+// An extent of an input must be a number or a single symbol of its own.
 bool has_plain_extents(const ir::Tensor& input) {
   for (const ir::Expr& extent : input->shape) {
     if (ir::int_value(extent) == nullptr && extent->kind != ir::ExprKind::Var) return false;

@@ -17,7 +17,7 @@ class MemberCheck {
 
   std::vector<TensorId> run() {
     if (!node_.pattern)
-      error("make it an operator", "the node '{}' has members, but is no operator", node_.name);
+      error("make it an operator", "the node '{}' has members, but is not an operator", node_.name);
     for (const Node& member : node_.members) check(member);
     for (const TensorId id : node_.outputs) {
       if (!computed_.contains(id))
@@ -48,7 +48,7 @@ class MemberCheck {
         member.pattern && member.alternatives.empty() && member.members.empty() && !member.call;
     if (!is_plain)
       error("let it be an operator without alternatives and members",
-            "the member '{}' of the node '{}' is no single operator", member.name, node_.name);
+            "the member '{}' of the node '{}' is not a single operator", member.name, node_.name);
     for (const auto* list : {&member.inputs, &member.outputs}) {
       for (const TensorId id : *list) {
         if (id < graph_.tensors.size()) continue;
@@ -62,7 +62,7 @@ class MemberCheck {
       read_.insert(id);
       if (!known_.contains(id))
         error("make it an input of the node, or list its member before this one",
-              "the member '{}' of the node '{}' reads '{}', which is no input", member.name,
+              "the member '{}' of the node '{}' reads '{}', which is not an input", member.name,
               node_.name, graph_.tensors[id].name);
     }
     for (const TensorId id : member.outputs) {

@@ -234,7 +234,7 @@ class Verifier {
       if (computed_[id] || tensor.role != TensorRole::Intermediate)
         error(node.location, "let its members compute edges of their own",
               "a member of the node '{}' writes '{}', {}", node.name, tensor.name,
-              computed_[id] ? "which another node writes" : "which is no edge");
+              computed_[id] ? "which another node writes" : "which is not a tensor between nodes");
       computed_[id] = inner_[id] = true;
     }
   }
@@ -313,7 +313,7 @@ class Verifier {
       const auto& known = graph_.symbols;
       if (std::find(known.begin(), known.end(), name) == known.end())
         error(node.location, "let only symbols of the graph be arguments of schedules",
-              "{} takes a number '{}', which is no symbol of the graph", what, name);
+              "{} takes a number '{}', which is not a symbol of the graph", what, name);
     }
   }
 
@@ -337,7 +337,7 @@ class Verifier {
           text_of(tensor.type, tensor.shape));
   }
 
-  // Of an operator that joins, too, which may also convert.
+  // Also checks an operator that joins, which may convert as well.
   void check_concatenation(const Node& node, std::size_t axis) {
     if (node.inputs.empty() || node.outputs.size() != 1)
       return error(node.location, "give it tensors to join",

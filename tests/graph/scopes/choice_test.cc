@@ -158,7 +158,7 @@ TEST(Choice, IsTheCheapestOfThoseWithinLimits) {
   EXPECT_GT(none, 20);
 }
 
-// A network of the size of real ones, whose costs are no round numbers. No choice that differs in
+// A network of the size of real ones, whose costs are not round numbers. No choice that differs in
 // one or two nodes is cheaper.
 TEST(Choice, IsProvenForLargeGraphs) {
   std::mt19937 random(4);

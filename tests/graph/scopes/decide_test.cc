@@ -133,7 +133,7 @@ TEST(Decide, RefusesCostsThatAreInfinite) {
             "TL3040 nowhere: the alternative 'global' of the node 'a' costs inf");
 }
 
-// The offers that are no alternatives have names, too.
+// Offers that are not alternatives have names, too.
 TEST(Decide, AConcatenationIsFixedByItsName) {
   Graph graph = empty_graph();
   const TensorId x = add_input(graph);

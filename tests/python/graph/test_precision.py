@@ -100,7 +100,7 @@ def test_moves_and_views_keep_every_bit(dev):
 
 
 def test_positions_are_exact(dev):
-    """2049 is no float16."""
+    """2049 is not a float16."""
     x = np.arange(2040, 2088, dtype="float32").reshape(6, 8)
     got = run(graph_of(tripled, third, positions), dev, x, passes=("store_halves",))
     assert (got == np.floor(x * np.float32(3) / np.float32(3))).all()

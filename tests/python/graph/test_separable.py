@@ -80,7 +80,7 @@ def test_one_kernel_computes_both(shape):
 
 def test_half_precision_rounds_less():
     """Shared memory between the two convolutions holds float32, and sums are float32."""
-    factor = 229  # odd, so that sums of products with it, over 2048, are no float16
+    factor = 229  # odd, so that sums of products with it, over 2048, are not float16
     g = separable((12, 12), 32, 16, factor=factor)
     joined, values = results(g, TARGET, precision="fp16")
     _, expected = results(g, "opencl")
@@ -111,7 +111,7 @@ def test_branches_are_joined_each_with_its_own():
 
 
 def test_what_reads_a_sum_twice_stays_apart():
-    """x * relu(x) of a depthwise convolution is no chain, whose values shared memory could keep."""
+    """x * relu(x) of a depthwise convolution is not a chain, so it is not joined."""
     g = Graph("swish")
     x = g.input("x", (1, 16, 8, 8))
     w = [g.constant("w0", integers(16, 1, 3, 3)), g.constant("w1", integers(16, 16, 1, 1))]
