@@ -33,14 +33,14 @@ struct Task {
   ir::Target target;
 };
 
-// What the caller decides of all tasks of a graph.
+// The caller's decisions for all tasks of a graph.
 struct TaskRules {
   bool textures = false;
   // The names of outputs that kernels may store anywhere: a conversion makes them row-major.
   std::set<std::string> open_outputs = {};
 };
 
-// Of an operator with a computation.
+// The task of an operator with a computation.
 Task task_of(const Graph& graph, const Node& node, const TaskRules& rules);
 
 // "task target="opencl" operands=(row_major, constant, any)", then the computation.
@@ -49,7 +49,7 @@ std::string to_string(const Task& task);
 Task parse_task(std::string_view text, std::string_view file);
 
 // A digest of the text, as 32 hexadecimal digits: the same in all processes, and in all versions of
-// Texloom that print the task equally. Locations in the user's program are no part of it.
+// Texloom that print the task equally. Locations in the user's program are not part of it.
 std::string identity(const Task& task);
 
 }  // namespace texloom::graph

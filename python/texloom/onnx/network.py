@@ -22,17 +22,17 @@ def _copied(x: Tensor) -> Tensor:
 
 
 class Network:
-    """What a model computes, for shapes of its inputs and for the values of some of them.
+    """The graph of a model, for shapes of its inputs and for the values of some of them.
 
     Parameters
     ----------
     imported : Importer
         After its run.
     names : sequence of str
-        Of the outputs.
+        Names of the outputs.
     copies : bool
-        Whether the graph has every output under its own name. Else those that are inputs, constants
-        or other outputs are not in the graph: whoever runs it adds them, but no package has them.
+        Whether the graph has every output under its own name. Otherwise outputs that are inputs,
+        constants or other outputs are not in the graph: a run adds them, but no package has them.
 
     Attributes
     ----------

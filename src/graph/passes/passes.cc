@@ -20,7 +20,7 @@
 namespace texloom::graph {
 namespace {
 
-// Nodes that nobody reads would keep their inputs from being fused, and so would two readers that
+// Unread nodes would keep their inputs from being fused, and so would two readers that
 // compute the same.
 constexpr std::array kPasses = {
     GraphPass{"remove_dead_nodes", remove_dead_nodes,

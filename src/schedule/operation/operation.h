@@ -26,7 +26,7 @@ struct ScanState {
   ir::Tensor init, update, state;
 };
 
-// What a front end tells its schedules of an operation, beside the expression: the axes of a sum of
+// A front end's notes for schedules of an operation, beside the expression: the axes of a sum of
 // products, for example. The compiler compares and prints the text, and does not understand it.
 struct OperationAttributes : RefCounted {
   explicit OperationAttributes(std::string t) : text(std::move(t)) {}
