@@ -1,5 +1,5 @@
 // Structural equality of computations, and a hash that agrees with it: whether operations compute
-// the same of their inputs. Operations only need to correspond to one another, but with equal names,
+// the same of their inputs. Operations need only correspond to one another, but with equal names,
 // tags and attributes, so that equal computations print and schedule equally.
 #pragma once
 
