@@ -51,6 +51,10 @@ const std::string& Prelude::use(const std::string& name, std::string definition)
   return definitions_.insert_or_assign(name, std::move(definition)).first->first;
 }
 
+void Prelude::add(const Prelude& other) {
+  for (const auto& [name, definition] : other.definitions_) use(name, definition);
+}
+
 std::string Prelude::text() const {
   std::string all;
   for (const auto& [name, definition] : definitions_) all += definition + "\n";

@@ -16,6 +16,8 @@ class Prelude {
   const std::string& floor_operation(ir::BinaryOp op, ir::Type type);
   // Adds a function once; returns its name.
   const std::string& use(const std::string& name, std::string definition);
+  // Adds the functions of another prelude.
+  void add(const Prelude& other);
 
   // The definitions of all functions used so far, in alphabetical order, each followed by an empty
   // line.

@@ -6,11 +6,11 @@
 
 namespace texloom::codegen {
 
-// Purpose: computes functions that the dialect lacks by others, with the same values. So far only
-//   native_recip has a row: a native division.
+// Purpose: computes functions that the dialect lacks by one operation or function, with the same
+//   values: native_recip is a native division. function_definitions.h has those that take more.
 // Requires: stage legalized.
 // Ensures: stage legalized; no call of a function of the table that the dialect lacks. Calls of
-//   other missing functions stay, for the dialect's verifier.
+//   other missing functions stay.
 // Order: after widen_storage, whose types are those that the functions are computed in.
 // Example:
 //   native_recip(x)    ->    native_divide(1.0, x)

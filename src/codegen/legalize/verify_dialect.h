@@ -34,7 +34,8 @@ enum class DialectRule : uint8_t {
                // these. Both branches may be evaluated. A Select with a scalar condition evaluates
                // only one of them
   Shuffles,    // threads exchange only values that the dialect shuffles
-  Functions,   // calls are of functions that the dialect has
+  Functions,   // calls are of functions that the dialect has, or that have a definition for
+               // languages without them (function_definitions.h)
   Foreign,     // foreign code is called only where the dialect has it, and pointers exist
 };
 // "widths", "lanes", ...

@@ -15,7 +15,8 @@ using enum ir::Intrinsic;
 
 // The functions of precise:: have the bounds of Metal's table of errors, whatever the options of
 // Metal's compiler; those of fast:: have looser ones. Names with neither are exact, and the names
-// that begin with "tl_" are those of missing_functions.h. expand_functions() leaves no NativeRecip.
+// that begin with "tl_" are those of missing_functions.h. Functions that the dialect lacks have
+// none.
 constexpr auto kNames = std::to_array<FunctionName>({
     {Exp, "precise::exp"},
     {Exp2, "precise::exp2"},
@@ -38,10 +39,10 @@ constexpr auto kNames = std::to_array<FunctionName>({
     {Asinh, "precise::asinh"},
     {Acosh, "precise::acosh"},
     {Atanh, "precise::atanh"},
-    {Erf, "tl_erf"},
-    {Erfc, "tl_erfc"},
+    {Erf, ""},
+    {Erfc, ""},
     {Cbrt, "tl_cbrt"},
-    {Expm1, "tl_expm1"},
+    {Expm1, ""},
     {Tgamma, "tl_tgamma"},
     {Floor, "floor"},
     {Ceil, "ceil"},
@@ -52,7 +53,7 @@ constexpr auto kNames = std::to_array<FunctionName>({
     {Power, "precise::pow"},
     {Fmod, "precise::fmod"},
     {Atan2, "precise::atan2"},
-    {Hypot, "tl_hypot"},
+    {Hypot, ""},
     {Copysign, "copysign"},
     {Nextafter, "tl_nextafter"},
     {Ldexp, "ldexp"},

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "codegen/c/defined_functions.h"
 #include "codegen/c/spelling.h"
 #include "support/check.h"
 
@@ -13,7 +14,6 @@ namespace {
 struct Function {
   std::string_view name;
   int arity;
-  std::string_view needs;  // another function of this table
   std::string_view definition;
 };
 
@@ -23,7 +23,7 @@ struct Function {
 constexpr auto kFunctions = std::to_array<Function>({
     // Halley's iteration, which triples the number of correct digits, from an estimate in the
     // exponent. Scaled by a power of two, so that cubes neither overflow nor vanish.
-    {"tl_cbrt", 1, "", R"(float tl_cbrt(float x) {
+    {"tl_cbrt", 1, R"(float tl_cbrt(float x) {
   const float a = fabs(x);
   if (!(a > 0.0f && a < INFINITY)) return x;
   const float up = a < 1e-30f ? 16777216.0f : a > 1e30f ? 5.9604645e-08f : 1.0f;
@@ -37,81 +37,8 @@ constexpr auto kFunctions = std::to_array<Function>({
   return copysign(t * down, x);
 }
 )"},
-    // erf for magnitudes below 0.84.
-    {"tl_central_erf", 1, "", R"(float tl_central_erf(float x) {
-  const float z = x * x;
-  // erf(x) / x - 1
-  float p = 8.853866e-05f;
-  p = fma(p, z, -0.00082481315f);
-  p = fma(p, z, 0.005209613f);
-  p = fma(p, z, -0.0268626f);
-  p = fma(p, z, 0.11283749f);
-  p = fma(p, z, -0.37612638f);
-  p = fma(p, z, 0.12837917f);
-  return fma(x, p, x);
-}
-)"},
-    {"tl_erf", 1, "tl_erfc", R"(float tl_erfc(float x);
-
-float tl_erf(float x) {
-  if (!(x * x < 0.7f)) return x != x ? x : copysign(1.0f - tl_erfc(fabs(x)), x);
-  return tl_central_erf(x);
-}
-)"},
-    // The square in the exponent has twice the digits of x.
-    {"tl_erfc", 1, "tl_central_erf", R"(float tl_erfc(float x) {
-  const float a = fabs(x);
-  if (a < 0.5f) return 1.0f - tl_central_erf(x);
-  if (!(a < 10.1f)) return x != x ? x : (x < 0.0f ? 2.0f : 0.0f);
-  const float t = 2.0f / (2.0f + a), u = t - 0.5f;
-  // exp(a * a) * erfc(a) / t
-  float p = -0.062962726f;
-  p = fma(p, u, 0.050954208f);
-  p = fma(p, u, 0.09654252f);
-  p = fma(p, u, -0.10346703f);
-  p = fma(p, u, -0.17198245f);
-  p = fma(p, u, 0.14576355f);
-  p = fma(p, u, 0.5589426f);
-  p = fma(p, u, 0.68716073f);
-  p = fma(p, u, 0.51079136f);
-  const float square = a * a, rest = fma(a, a, -square);
-  const float tail = precise::exp(-square) * (p * t * (1.0f - rest));
-  return x < 0.0f ? 2.0f - tail : tail;
-}
-)"},
-    // x = k * log(2) + r
-    {"tl_expm1", 1, "", R"(float tl_expm1(float x) {
-  if (x > 88.73f) return INFINITY;
-  if (x < -17.4f) return -1.0f;
-  if (x != x || x == 0.0f) return x;
-  const float k = rint(x * 1.442695f);
-  const float r = fma(-k, 1.4286068e-06f, fma(-k, 0.69314575f, x));
-  // (exp(r) - 1 - r) / r^2
-  float p = 0.00019900444f;
-  p = fma(p, r, 0.0013934545f);
-  p = fma(p, r, 0.008333297f);
-  p = fma(p, r, 0.041666456f);
-  p = fma(p, r, 0.16666667f);
-  p = fma(p, r, 0.5f);
-  p = fma(p * r, r, r);
-  const float half_power = as_type<float>((int(k) + 126) << 23);
-  return 2.0f * fma(p, half_power, half_power - 0.5f);
-}
-)"},
-    // Scaled likewise, for squares.
-    {"tl_hypot", 2, "", R"(float tl_hypot(float x, float y) {
-  const float a = fabs(x), b = fabs(y);
-  if (a == INFINITY || b == INFINITY) return INFINITY;
-  if (a != a || b != b) return a + b;
-  const float large = fmax(a, b), small = fmin(a, b);
-  const float up = large < 1e-15f ? 1.2676506e+30f : large > 1e15f ? 7.888609e-31f : 1.0f;
-  const float down = large < 1e-15f ? 7.888609e-31f : large > 1e15f ? 1.2676506e+30f : 1.0f;
-  const float l = large * up, s = small * up;
-  return precise::sqrt(fma(l, l, s * s)) * down;
-}
-)"},
     // 1 + x = 2^k * (1 + f); c is what rounding 1 + x loses, and s = f / (2 + f).
-    {"tl_log1p", 1, "", R"(float tl_log1p(float x) {
+    {"tl_log1p", 1, R"(float tl_log1p(float x) {
   if (!(x > -1.0f && x < INFINITY)) return x == -1.0f ? -INFINITY : x < -1.0f ? NAN : x;
   if (fabs(x) < 0.0001f) return fma(-0.5f * x, x, x);
   const float sum = 1.0f + x;
@@ -129,7 +56,7 @@ float tl_erf(float x) {
   return fma(float(k), 0.69314575f, f - (h - low));
 }
 )"},
-    {"tl_nextafter", 2, "", R"(float tl_nextafter(float x, float y) {
+    {"tl_nextafter", 2, R"(float tl_nextafter(float x, float y) {
   if (x != x || y != y) return x + y;
   if (x == y) return y;
   if (x == 0.0f) return copysign(as_type<float>(1), y);
@@ -139,7 +66,7 @@ float tl_erf(float x) {
 )"},
     // From the function in 1..2, by the recurrence. `high + low` is the product of the factors,
     // with twice the digits of float32; its second half keeps a product of 42 of them finite.
-    {"tl_tgamma", 1, "", R"(float tl_tgamma(float x) {
+    {"tl_tgamma", 1, R"(float tl_tgamma(float x) {
   if (x != x || x == INFINITY) return x;
   if (x == 0.0f) return copysign(INFINITY, x);
   if (x < 0.0f && floor(x) == x) return NAN;
@@ -184,29 +111,15 @@ const Function& row_of(std::string_view name) {
   TL_UNREACHABLE(std::string(name));
 }
 
-// Calls the function of scalars for each lane.
-std::string definition_by_lanes(const Function& row, ir::Type type, const std::string& name) {
-  const std::string vector = value_type_name(type);
-  std::string calls;
-  for (int lane = 0; lane < type.lanes; ++lane) {
-    const std::string suffix = lane_suffix(type.lanes, lane);
-    calls += fmt::format("{}{}(x{}{})", lane == 0 ? "" : ", ", row.name, suffix,
-                         row.arity == 2 ? ", y" + suffix : "");
-  }
-  return fmt::format("{0} {1}({0} x{2}) {{\n  return {0}({3});\n}}\n", vector, name,
-                     row.arity == 2 ? fmt::format(", {} y", vector) : "", calls);
-}
-
 }  // namespace
 
 std::string missing_function(Prelude& prelude, std::string_view name, ir::Type type) {
   TL_CHECK(type.element() == ir::kFloat32, to_string(type));
   const Function& row = row_of(name);
-  if (!row.needs.empty()) missing_function(prelude, row.needs, ir::kFloat32);
   const std::string& scalar = prelude.use(std::string(name), std::string(row.definition));
   if (type.is_scalar()) return scalar;
   const std::string wide = fmt::format("{}_{}", name, value_type_name(type));
-  return prelude.use(wide, definition_by_lanes(row, type, wide));
+  return prelude.use(wide, function_by_lanes(scalar, wide, type, row.arity));
 }
 
 }  // namespace texloom::codegen::msl

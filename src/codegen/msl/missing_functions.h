@@ -1,4 +1,5 @@
-// Defines the element functions that Metal's language lacks.
+// Defines the element functions that Metal's language lacks, and that need the bits of a float or
+// loops: legalize/function_definitions.h has the others.
 #pragma once
 
 #include <string>
@@ -8,8 +9,8 @@
 
 namespace texloom::codegen::msl {
 
-// Adds to the prelude the function `name`, one of tl_log1p, tl_expm1, tl_erf, tl_erfc, tl_cbrt,
-// tl_tgamma, tl_hypot and tl_nextafter, for float32 or a vector of it, and returns its
+// Adds to the prelude the function `name`, one of tl_log1p, tl_cbrt, tl_tgamma and tl_nextafter,
+// for float32 or a vector of it, and returns its
 // name for that type.
 std::string missing_function(Prelude& prelude, std::string_view name, ir::Type type);
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "codegen/c/defined_functions.h"
 #include "codegen/c/kernel_printer.h"
 #include "codegen/legalize/border_reads.h"
 #include "codegen/legalize/kernel_form.h"
@@ -75,7 +76,9 @@ class MslExprPrinter : public ExprPrinter {
   }
 
   std::string call(const ir::Call& n) override {
-    const std::string name = function_name(n.function, n.type, language_, prelude);
+    const std::string name = dialect().functions.contains(n.function)
+                                 ? function_name(n.function, n.type, language_, prelude)
+                                 : define(n.function, n.type);
     if (n.function != ir::Intrinsic::Ldexp) return fmt::format("{}({})", name, list(n.arguments));
     return fmt::format("{}({}, {}({}))", name, text(n.arguments[0]),
                        value_type_name(ir::kInt32.with_lanes(n.type.lanes)), text(n.arguments[1]));
@@ -98,6 +101,20 @@ class MslExprPrinter : public ExprPrinter {
   }
 
  private:
+  // Adds a function that the language lacks to the prelude, and returns its name.
+  std::string define(ir::Intrinsic function, Type type) {
+    const std::string name = defined_name(function);
+    const auto definition = definition_of(function);
+    TL_CHECK(definition.has_value() && type.element() == ir::kFloat32, name);
+    MslExprPrinter own({}, form(), dialect(), language_);  // its names are of the function alone
+    prelude.use(name, function_text(own, name, *definition));
+    prelude.add(own.prelude);
+    if (type.is_scalar()) return name;
+    const std::string wide = fmt::format("{}_{}", name, value_type_name(type));
+    const auto arity = static_cast<int>(definition->parameters.size());
+    return prelude.use(wide, function_by_lanes(name, wide, type, arity));
+  }
+
   const ir::LanguageVersion language_;
   const std::unordered_set<const ir::BufferNode*> with_border_;
 };

@@ -18,7 +18,8 @@ CLANG = "clang++-19"
 LIBRARY = """
 #include <cmath>
 #include <cstring>
-using std::copysign, std::fabs, std::floor, std::fma, std::fmax, std::fmin, std::fmod, std::rint;
+using std::copysign, std::fabs, std::floor, std::fma, std::fmax, std::fmin, std::fmod, std::ldexp;
+using std::rint;
 namespace precise { using std::exp; using std::sqrt; }
 namespace fast { inline float divide(float a, float b) { return a / b; } }
 template <class To, class From> To as_type(From from) {

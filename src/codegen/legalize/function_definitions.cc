@@ -1,0 +1,180 @@
+#include "codegen/legalize/function_definitions.h"
+
+#include <initializer_list>
+#include <limits>
+#include <string>
+
+namespace texloom::codegen {
+
+using namespace ir;  // the whole file builds expressions
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Expr number(double value) { return make_float(value, kFloat32); }
+
+Expr binary(BinaryOp op, const Expr& a, const Expr& b) { return make_binary(op, a, b); }
+Expr operator-(double a, const Expr& b) { return binary(BinaryOp::Sub, number(a), b); }
+Expr operator-(const Expr& a, double b) { return binary(BinaryOp::Sub, a, number(b)); }
+Expr operator*(const Expr& a, double b) { return binary(BinaryOp::Mul, a, number(b)); }
+Expr operator<(const Expr& a, double b) { return binary(BinaryOp::Lt, a, number(b)); }
+Expr operator>(const Expr& a, double b) { return binary(BinaryOp::Gt, a, number(b)); }
+Expr negative(const Expr& a) { return a * -1.0; }
+Expr is_equal(const Expr& a, const Expr& b) { return binary(BinaryOp::Eq, a, b); }
+Expr is_nan(const Expr& a) { return binary(BinaryOp::Ne, a, a); }
+Expr either(const Expr& a, const Expr& b) { return binary(BinaryOp::Or, a, b); }
+Expr select(const Expr& condition, const Expr& if_true, const Expr& if_false) {
+  return make_select(condition, if_true, if_false);
+}
+Expr select(const Expr& condition, double if_true, const Expr& if_false) {
+  return make_select(condition, number(if_true), if_false);
+}
+Expr abs(const Expr& a) { return make_call(Intrinsic::Abs, {a}); }
+
+// Builds a definition.
+class FunctionBuilder {
+ public:
+  Expr parameter(const char* name) {
+    definition_.parameters.push_back(make_var(name, kFloat32));
+    return definition_.parameters.back();
+  }
+
+  // Names a value.
+  Expr value(const char* name, Expr e) {
+    Expr var = make_var(name, kFloat32);
+    definition_.values.emplace_back(var, std::move(e));
+    return var;
+  }
+
+  // The coefficient of the highest power is the first.
+  Expr polynomial(const char* name, const Expr& x, std::initializer_list<float> coefficients) {
+    Expr sum;
+    for (const float each : coefficients) sum = sum ? make_fma(sum, x, number(each)) : number(each);
+    return value(name, sum);
+  }
+
+  FunctionDefinition returning(Expr result) && {
+    definition_.result = std::move(result);
+    return std::move(definition_);
+  }
+
+ private:
+  FunctionDefinition definition_;
+};
+
+// The polynomials are least-squares fits in Chebyshev points, of relative error below 2^-26; what
+// they approximate stands beside them.
+
+// erf(x) for magnitudes below 0.84, where z = x * x.
+Expr central_erf(FunctionBuilder& f, const Expr& x, const Expr& z) {
+  // erf(x) / x - 1
+  const Expr p = f.polynomial("p", z,
+                              {8.853866e-05F, -0.00082481315F, 0.005209613F, -0.0268626F,
+                               0.11283749F, -0.37612638F, 0.12837917F});
+  return f.value("central", make_fma(x, p, x));
+}
+
+FunctionDefinition erf() {
+  FunctionBuilder f;
+  const Expr x = f.parameter("x");
+  const Expr z = f.value("z", x * x);
+  const Expr central = central_erf(f, x, z);
+  const Expr tail = 1.0 - make_call(Intrinsic::Erfc, {abs(x)});
+  return std::move(f).returning(select(
+      z < double{0.7F}, central, select(is_nan(x), x, make_call(Intrinsic::Copysign, {tail, x}))));
+}
+
+// The square in the exponent has twice the digits of x.
+FunctionDefinition erfc() {
+  FunctionBuilder f;
+  const Expr x = f.parameter("x");
+  const Expr a = f.value("a", abs(x));
+  const Expr square = f.value("square", a * a);
+  const Expr central = central_erf(f, x, square);
+  const Expr t = f.value("t", binary(BinaryOp::Div, number(2), number(2) + a));
+  const Expr u = f.value("u", t - 0.5);
+  // exp(a * a) * erfc(a) / t
+  const Expr q = f.polynomial("q", u,
+                              {-0.062962726F, 0.050954208F, 0.09654252F, -0.10346703F, -0.17198245F,
+                               0.14576355F, 0.5589426F, 0.68716073F, 0.51079136F});
+  const Expr rest = f.value("rest", make_fma(a, a, negative(square)));
+  const Expr tail =
+      f.value("tail", make_call(Intrinsic::Exp, {negative(square)}) * (q * t * (1.0 - rest)));
+  const Expr far = select(is_nan(x), x, select(x < 0.0, 2.0, number(0)));
+  return std::move(f).returning(select(
+      a < 0.5, 1.0 - central, select(a < double{10.1F}, select(x < 0.0, 2.0 - tail, tail), far)));
+}
+
+// x = k * log(2) + r
+FunctionDefinition expm1() {
+  constexpr double kMost = 88.73F, kLeast = -17.4F;  // beyond them, infinity and -1
+  FunctionBuilder f;
+  const Expr x = f.parameter("x");
+  const Expr is_between =
+      binary(BinaryOp::And, binary(BinaryOp::Ge, x, number(kLeast)), x <= number(kMost));
+  const Expr y = f.value("y", select(is_between, x, number(0)));
+  const Expr k = f.value("k", make_call(Intrinsic::Nearbyint, {y * double{1.442695F}}));
+  const Expr minus = f.value("minus", negative(k));
+  const Expr r = f.value(
+      "r", make_fma(minus, number(1.4286068e-06F), make_fma(minus, number(0.69314575F), y)));
+  // (exp(r) - 1 - r) / r^2
+  const Expr p = f.polynomial(
+      "p", r, {0.00019900444F, 0.0013934545F, 0.008333297F, 0.041666456F, 0.16666667F, 0.5F});
+  const Expr q = f.value("q", make_fma(p * r, r, r));
+  const Expr half_power = f.value("half_power", make_call(Intrinsic::Ldexp, {number(1), k - 1.0}));
+  const Expr near = make_fma(q, half_power, half_power - 0.5) * 2.0;
+  const Expr is_itself = either(is_nan(x), is_equal(x, number(0)));
+  return std::move(f).returning(
+      select(x > kMost, kInfinity, select(x < kLeast, -1.0, select(is_itself, x, near))));
+}
+
+// Scaled by a power of two, so that squares neither overflow nor vanish.
+FunctionDefinition hypot() {
+  constexpr double kUp = 1.2676506e+30F, kDown = 7.888609e-31F;
+  FunctionBuilder f;
+  const Expr x = f.parameter("x"), y = f.parameter("y");
+  const Expr a = f.value("a", abs(x)), b = f.value("b", abs(y));
+  const Expr large = f.value("large", max(a, b)), small = f.value("small", min(a, b));
+  const auto scale = [&](double of_small, double of_large) {
+    return select(large < double{1e-15F}, of_small,
+                  select(large > double{1e15F}, of_large, number(1)));
+  };
+  const Expr up = f.value("up", scale(kUp, kDown)), down = f.value("down", scale(kDown, kUp));
+  const Expr l = f.value("l", large * up), s = f.value("s", small * up);
+  const Expr length = make_call(Intrinsic::Sqrt, {make_fma(l, l, s * s)}) * down;
+  const Expr infinity = number(kInfinity);
+  return std::move(f).returning(select(either(is_equal(a, infinity), is_equal(b, infinity)),
+                                       kInfinity,
+                                       select(either(is_nan(a), is_nan(b)), a + b, length)));
+}
+
+struct DefinitionRow {
+  Intrinsic function;
+  FunctionDefinition (*definition)();
+};
+
+constexpr DefinitionRow kDefinitions[] = {
+    {Intrinsic::Erf, erf},
+    {Intrinsic::Erfc, erfc},
+    {Intrinsic::Expm1, expm1},
+    {Intrinsic::Hypot, hypot},
+};
+
+const DefinitionRow* row_of(Intrinsic function) {
+  for (const DefinitionRow& row : kDefinitions) {
+    if (row.function == function) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool is_defined(Intrinsic function) { return row_of(function) != nullptr; }
+
+std::optional<FunctionDefinition> definition_of(Intrinsic function) {
+  const DefinitionRow* row = row_of(function);
+  return row == nullptr ? std::nullopt : std::optional(row->definition());
+}
+
+}  // namespace texloom::codegen

@@ -1,0 +1,27 @@
+// Defines element functions by others, for languages that lack them.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ir/expr.h"
+
+namespace texloom::codegen {
+
+// A function of float32 scalars. It has no loops and no memory: a language has it as a function, or
+// in place of a call.
+struct FunctionDefinition {
+  ir::Exprs parameters;                               // Vars
+  std::vector<std::pair<ir::Expr, ir::Expr>> values;  // Vars and their values, in order
+  ir::Expr result;
+};
+
+// Whether the function has a definition.
+bool is_defined(ir::Intrinsic function);
+// The functions that it calls are of the same table, or ones that every language has. Its errors
+// are within the bounds of OpenCL C, whose special cases it has; every intermediate value is
+// defined, also of infinities and NaNs.
+std::optional<FunctionDefinition> definition_of(ir::Intrinsic function);
+
+}  // namespace texloom::codegen
