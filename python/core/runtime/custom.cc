@@ -252,25 +252,45 @@ struct PyOperator {
   std::map<std::string, std::shared_ptr<runtime::PreparedCalls>> calls;  // guarded by mutex
 };
 
+// The words of declarations.
+template <class Enum>
+struct Word {
+  const char* word;
+  Enum value;
+};
+constexpr Word<hal::Access> kAccesses[] = {{"read", hal::Access::Read},
+                                           {"write", hal::Access::Write},
+                                           {"read_write", hal::Access::ReadWrite}};
+constexpr Word<runtime::ArgumentStorage> kStorages[] = {
+    {"any", runtime::ArgumentStorage::Any},
+    {"buffer", runtime::ArgumentStorage::Buffer},
+    {"texture", runtime::ArgumentStorage::Texture}};
+constexpr Word<AttributeType> kTypes[] = {{"integer", AttributeType::Integer},
+                                          {"float", AttributeType::Float},
+                                          {"text", AttributeType::Text}};
+
+template <class Enum>
+py::tuple words_of(std::span<const Word<Enum>> table) {
+  py::list words;
+  for (const Word<Enum>& each : table) words.append(each.word);
+  return py::tuple(words);
+}
+
 // Declarations come from texloom.custom, which has checked their keys and words.
 template <class Enum>
-Enum one_of(const std::string& word, std::initializer_list<std::pair<const char*, Enum>> words) {
-  for (const auto& [name, value] : words)
-    if (word == name) return value;
-  throw py::value_error(word);
+Enum one_of(const py::handle& word, std::span<const Word<Enum>> table) {
+  const auto given = word.cast<std::string>();
+  for (const Word<Enum>& each : table) {
+    if (given == each.word) return each.value;
+  }
+  throw py::value_error(given);
 }
 
 runtime::OperatorArgument argument_of(const py::dict& row) {
   runtime::OperatorArgument argument{
       .name = row["name"].cast<std::string>(),
-      .access = one_of<hal::Access>(row["access"].cast<std::string>(),
-                                    {{"read", hal::Access::Read},
-                                     {"write", hal::Access::Write},
-                                     {"read_write", hal::Access::ReadWrite}}),
-      .storage = one_of<runtime::ArgumentStorage>(
-          row["storage"].cast<std::string>(), {{"any", runtime::ArgumentStorage::Any},
-                                               {"buffer", runtime::ArgumentStorage::Buffer},
-                                               {"texture", runtime::ArgumentStorage::Texture}})};
+      .access = one_of<hal::Access>(row["access"], kAccesses),
+      .storage = one_of<runtime::ArgumentStorage>(row["storage"], kStorages)};
   if (!row["layout"].is_none()) {
     const auto axes = row["layout"].cast<std::map<std::string, std::vector<std::uint32_t>>>();
     argument.layout = {.rows = axes.at("rows"), .cols = axes.at("cols"), .lanes = axes.at("lanes")};
@@ -280,10 +300,7 @@ runtime::OperatorArgument argument_of(const py::dict& row) {
 
 runtime::AttributeSpec attribute_of(const py::dict& row) {
   runtime::AttributeSpec spec{.name = row["name"].cast<std::string>(),
-                              .type = one_of<AttributeType>(row["type"].cast<std::string>(),
-                                                            {{"integer", AttributeType::Integer},
-                                                             {"float", AttributeType::Float},
-                                                             {"text", AttributeType::Text}})};
+                              .type = one_of<AttributeType>(row["type"], kTypes)};
   const py::object value = row["default"];
   if (value.is_none()) return spec;
   if (spec.type == AttributeType::Integer) {
@@ -480,6 +497,14 @@ void bind_custom_operators(py::module_& m) {
       .def("run", run)
       .def("shapes", [](const PyOperator& op, const py::object& inputs,
                         const py::dict& attributes) { return shapes(op.op, inputs, attributes); });
+  // The words of declarations, by what they say of.
+  m.def("operator_words", [] {
+    py::dict words;
+    words["access"] = words_of<hal::Access>(kAccesses);
+    words["storage"] = words_of<runtime::ArgumentStorage>(kStorages);
+    words["type"] = words_of<AttributeType>(kTypes);
+    return words;
+  });
   m.def("make_host_operator", make_host_operator);
   m.def("make_source_operator", make_source_operator);
 }

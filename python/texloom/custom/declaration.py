@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, NoReturn
 
+from .. import _core
 from ..argument_kinds import shown
 from ..errors import MisuseError, refuse
 
-ACCESSES = ("read", "write", "read_write")
-STORAGES = ("any", "buffer", "texture")
-TYPES = ("integer", "float", "text")
+_WORDS: dict[str, tuple[str, ...]] = _core.operator_words()
+ACCESSES, STORAGES, TYPES = _WORDS["access"], _WORDS["storage"], _WORDS["type"]
 
 
 class Reader:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "ir/build/compare.h"
 #include "support/check.h"
 
 namespace texloom::ir {
@@ -86,26 +87,6 @@ Wide<Number> result_of(BinaryOp op, Number a, Number b) {
       return {static_cast<Number>(a ^ b)};
     default:
       TL_UNREACHABLE("not an operation whose result has the operands' type");
-  }
-}
-
-template <class Number>
-bool compare(BinaryOp op, Number a, Number b) {
-  switch (op) {
-    case BinaryOp::Eq:
-      return a == b;
-    case BinaryOp::Ne:
-      return a != b;
-    case BinaryOp::Lt:
-      return a < b;
-    case BinaryOp::Le:
-      return a <= b;
-    case BinaryOp::Gt:
-      return a > b;
-    case BinaryOp::Ge:
-      return a >= b;
-    default:
-      TL_UNREACHABLE("not a comparison");
   }
 }
 

@@ -163,7 +163,7 @@ Scalar Accesses::load_lane(const Site& site, const std::vector<Value>& indices, 
   const Index index = lane_of(indices, lane);
   const auto name = [&] { return element_name(buffer, index); };
   if (is_inside(site, index)) {
-    const Place place{name, coordinates(buffer, index)};
+    const Element place{name, coordinates(buffer, index)};
     note_access(site, place);
     return read(site, place);
   }
@@ -199,7 +199,7 @@ void Accesses::store_lane(const Site& site, const std::vector<Value>& indices, i
       return outside_text(buffer, *site.binding.memory, index, runner_.state().logical);
     });
   }
-  const Place place{name, coordinates(buffer, index)};
+  const Element place{name, coordinates(buffer, index)};
   note_access(site, place);
   write(site, place, value);
 }
@@ -259,7 +259,7 @@ void Accesses::store(const TextureStore& n, const Value& x, const Value& y, cons
 
 // -- One element of a memory object.
 
-Scalar Accesses::read(const Site& site, const Place& place) {
+Scalar Accesses::read(const Site& site, const Element& place) {
   const Layout& layout = site.buffer.layout;
   const Binding& binding = site.binding;
   Scalar value =
@@ -277,7 +277,7 @@ Scalar Accesses::read(const Site& site, const Place& place) {
   return value;
 }
 
-void Accesses::write(const Site& site, const Place& place, Scalar value) {
+void Accesses::write(const Site& site, const Element& place, Scalar value) {
   const BufferNode& buffer = site.buffer;
   const Binding& binding = site.binding;
   const bool padding = buffer.is_texture() && !holds_element(buffer, place.at);
@@ -309,7 +309,7 @@ ObjectHistories* Accesses::histories(const BufferNode& buffer) const {
   TL_UNREACHABLE();
 }
 
-void Accesses::note_access(const Site& site, const Place& place) {
+void Accesses::note_access(const Site& site, const Element& place) {
   ObjectHistories* const histories = this->histories(site.buffer);
   if (histories == nullptr) return;
   const Memory& memory = *site.binding.memory;
@@ -334,7 +334,7 @@ void Accesses::note_access(const Site& site, const Place& place) {
   });
 }
 
-void Accesses::note_image_use(const Site& site, const Place& place, ObjectHistories& histories) {
+void Accesses::note_image_use(const Site& site, const Element& place, ObjectHistories& histories) {
   ObjectHistories::ImageUse& use = histories.use_of(*site.binding.memory);
   const BufferNode*& mine = site.writes ? use.written : use.read;
   const BufferNode* other = site.writes ? use.read : use.written;

@@ -78,7 +78,7 @@ class Accesses {
     bool writes;
   };
   // One element or one texel: its name, and its coordinates in the layout.
-  struct Place {
+  struct Element {
     FunctionRef<std::string()> name;
     Coordinates at;
   };
@@ -89,12 +89,12 @@ class Accesses {
   bool is_inside(const Site& site, const Index& index) const;
   Coordinates coordinates(const BufferNode& buffer, const Index& index) const;
 
-  Scalar read(const Site& site, const Place& place);
-  void write(const Site& site, const Place& place, Scalar value);
+  Scalar read(const Site& site, const Element& place);
+  void write(const Site& site, const Element& place, Scalar value);
 
   ObjectHistories* histories(const BufferNode& buffer) const;
-  void note_access(const Site& site, const Place& place);
-  void note_image_use(const Site& site, const Place& place, ObjectHistories& histories);
+  void note_access(const Site& site, const Element& place);
+  void note_image_use(const Site& site, const Element& place, ObjectHistories& histories);
 
   Runner& runner_;
   View& view_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/build/compare.h"
 #include "ir/build/integer_ops.h"
 #include "ir/interpret/element_functions.h"
 #include "support/check.h"
@@ -59,25 +60,6 @@ Scalar of_integer(Type type, uint64_t bits) {
   return scalar_of(wrapped(static_cast<int64_t>(bits), type));
 }
 Scalar of_number(Type type, double value) { return scalar_of(rounded(type, value)); }
-
-bool compare(BinaryOp op, double a, double b) {
-  switch (op) {
-    case BinaryOp::Eq:
-      return a == b;
-    case BinaryOp::Ne:
-      return a != b;
-    case BinaryOp::Lt:
-      return a < b;
-    case BinaryOp::Le:
-      return a <= b;
-    case BinaryOp::Gt:
-      return a > b;
-    case BinaryOp::Ge:
-      return a >= b;
-    default:
-      TL_UNREACHABLE();
-  }
-}
 
 // Double has at least 2 p + 2 digits for the p digits of a narrower format. Rounding its results to
 // that format therefore gives the format's own results (Figueroa, 1995).

@@ -34,9 +34,17 @@ struct Choice {
   std::string_view refusal;  // of other words: a format
 };
 
+// Sets of kinds: a bit for each.
+constexpr unsigned bit_of(TargetKind kind) { return 1U << static_cast<unsigned>(kind); }
+constexpr unsigned kEvery = ~0U;
+constexpr unsigned kOpenCl = bit_of(TargetKind::OpenCL), kMetal = bit_of(TargetKind::Metal);
+
 struct Attribute {
   std::string_view name;
   std::variant<Number, Flag, Choice> value;
+  unsigned kinds = kEvery;  // that have it
+
+  bool is_of(TargetKind kind) const { return (kinds & bit_of(kind)) != 0; }
 };
 
 template <int64_t GpuLimits::* kField>
@@ -75,8 +83,9 @@ constexpr Choice kDeviceClass{
     },
     "the target attribute 'device_class' is cpu or gpu, not '{}'"};
 
+// In the order of the text.
 constexpr std::array kAttributes = {
-    Attribute{"msl", kMetalLanguage},
+    Attribute{"msl", kMetalLanguage, kMetal},
     Attribute{"max_num_threads", Number{limit<&GpuLimits::max_threads>}},
     Attribute{"max_num_threads_z", Number{limit<&GpuLimits::max_threads_z>}},
     Attribute{"texture_spatial_limit", Number{limit<&GpuLimits::max_image_size>}},
@@ -85,20 +94,20 @@ constexpr std::array kAttributes = {
     Attribute{"max_image_reads", Number{limit<&GpuLimits::max_image_reads>}},
     Attribute{"max_image_writes", Number{limit<&GpuLimits::max_image_writes>}},
     Attribute{"max_parameter_size", Number{limit<&GpuLimits::max_parameter_bytes>}},
-    Attribute{"max_buffers", Number{slot<&ArgumentSlots::buffers>, 31}},
-    Attribute{"max_textures", Number{slot<&ArgumentSlots::textures>, 128}},
-    Attribute{"simd_width", Number{limit<&GpuLimits::simd_width>, 64}},  // AMD's
+    Attribute{"max_buffers", Number{slot<&ArgumentSlots::buffers>, 31}, kMetal},
+    Attribute{"max_textures", Number{slot<&ArgumentSlots::textures>, 128}, kMetal},
+    Attribute{"simd_width", Number{limit<&GpuLimits::simd_width>, 64}, kMetal},  // AMD's
     Attribute{"images", Flag{[](Target& t) -> bool& { return t.features.images; }}},
-    Attribute{"float64", Flag{[](Target& t) -> bool& { return t.features.float64; }}},
+    Attribute{"float64", Flag{[](Target& t) -> bool& { return t.features.float64; }}, kOpenCl},
     Attribute{"float16_arithmetic",
               Flag{[](Target& t) -> bool& { return t.features.float16_arithmetic; }}},
     Attribute{"argument_buffers",
-              Flag{[](Target& t) -> bool& { return t.features.argument_buffers; }}},
-    Attribute{"device_class", kDeviceClass},
+              Flag{[](Target& t) -> bool& { return t.features.argument_buffers; }}, kMetal},
+    Attribute{"device_class", kDeviceClass, kOpenCl},
     Attribute{"conditional_barriers",
               Flag{[](Target& t) -> bool& { return t.quirks.conditional_barriers; }}},
     Attribute{"vector_trigonometry",
-              Flag{[](Target& t) -> bool& { return t.quirks.vector_trigonometry; }}},
+              Flag{[](Target& t) -> bool& { return t.quirks.vector_trigonometry; }}, kOpenCl},
     Attribute{"contract", Flag{[](Target& t) -> bool& { return t.math.contract; }}},
     Attribute{"checked", Flag{[](Target& t) -> bool& { return t.checked; }}},
 };
@@ -109,57 +118,20 @@ struct Lack {
   std::string_view message, help;  // for a text that turns it on
 };
 
-// A kind with its attributes, in the order of the text.
 struct Kind {
   TargetKind kind;
   std::string_view name;  // in targets
   std::string_view api;   // in messages
-  std::span<const std::string_view> attributes;
   std::span<const Lack> lacks = {};
 };
 
-constexpr std::string_view kOpenClAttributes[] = {"max_num_threads",
-                                                  "max_num_threads_z",
-                                                  "texture_spatial_limit",
-                                                  "max_local_memory",
-                                                  "max_private_memory",
-                                                  "max_image_reads",
-                                                  "max_image_writes",
-                                                  "max_parameter_size",
-                                                  "images",
-                                                  "float64",
-                                                  "float16_arithmetic",
-                                                  "device_class",
-                                                  "conditional_barriers",
-                                                  "vector_trigonometry",
-                                                  "contract",
-                                                  "checked"};
-
-constexpr std::string_view kMetalAttributes[] = {"msl",
-                                                 "max_num_threads",
-                                                 "max_num_threads_z",
-                                                 "texture_spatial_limit",
-                                                 "max_local_memory",
-                                                 "max_private_memory",
-                                                 "max_image_reads",
-                                                 "max_image_writes",
-                                                 "max_parameter_size",
-                                                 "max_buffers",
-                                                 "max_textures",
-                                                 "simd_width",
-                                                 "images",
-                                                 "float16_arithmetic",
-                                                 "argument_buffers",
-                                                 "conditional_barriers",
-                                                 "contract",
-                                                 "checked"};
 constexpr Lack kMetalLacks[] = {{"float64", "Metal's language has no float64",
                                  "compute in float32: x.astype('float32'), or build for "
                                  "\"opencl\""}};
 
 constexpr std::array kKinds = {
-    Kind{TargetKind::OpenCL, "opencl", "OpenCL", kOpenClAttributes},
-    Kind{TargetKind::Metal, "metal", "Metal", kMetalAttributes, kMetalLacks},
+    Kind{TargetKind::OpenCL, "opencl", "OpenCL"},
+    Kind{TargetKind::Metal, "metal", "Metal", kMetalLacks},
 };
 
 const Kind& row_of(TargetKind kind) {
@@ -169,11 +141,12 @@ const Kind& row_of(TargetKind kind) {
   TL_UNREACHABLE();
 }
 
-const Attribute& attribute_named(std::string_view name) {
+// Null if targets of the kind have no such attribute.
+const Attribute* find_attribute(TargetKind kind, std::string_view name) {
   for (const Attribute& row : kAttributes) {
-    if (row.name == name) return row;
+    if (row.name == name && row.is_of(kind)) return &row;
   }
-  TL_UNREACHABLE();
+  return nullptr;
 }
 
 AttributeValue value_of(const Attribute& attribute, const Target& target) {
@@ -214,13 +187,14 @@ class AttributeParser {
     for (const Lack& lack : kind.lacks) {
       if (lack.attribute == name_) return check(lack);
     }
-    if (std::find(kind.attributes.begin(), kind.attributes.end(), name_) == kind.attributes.end()) {
+    const Attribute* attribute = find_attribute(kind.kind, name_);
+    if (attribute == nullptr) {
       refuse(fmt::format("write one as -max_num_threads=256; Target(\"{}\").attrs has them all "
                          "with their values",
                          kind.name),
              fmt::format("unknown target attribute '{}'", word));
     }
-    std::visit([&](const auto& value) { set(value); }, attribute_named(name_).value);
+    std::visit([&](const auto& value) { set(value); }, attribute->value);
   }
 
  private:
@@ -341,8 +315,9 @@ std::string to_string(const Target& target) {
 
 std::vector<std::pair<std::string_view, AttributeValue>> attributes(const Target& target) {
   std::vector<std::pair<std::string_view, AttributeValue>> values;
-  for (const std::string_view name : row_of(target.kind).attributes)
-    values.emplace_back(name, value_of(attribute_named(name), target));
+  for (const Attribute& row : kAttributes) {
+    if (row.is_of(target.kind)) values.emplace_back(row.name, value_of(row, target));
+  }
   return values;
 }
 

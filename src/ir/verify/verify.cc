@@ -35,9 +35,9 @@ class Verifier {
   std::vector<Violation> run() {
     if (program_.stage == ProgramStage::Te) return {};  // the program is still empty
     const bool has_kernels = program_.stage >= ProgramStage::Kernels;
-    enter_place(has_kernels                                 ? Place::Plan
-                : program_.stage == ProgramStage::Flattened ? Place::Flattened
-                                                            : Place::Loops);
+    enter_code(has_kernels                                 ? CodeKind::Plan
+               : program_.stage == ProgramStage::Flattened ? CodeKind::Flattened
+                                                           : CodeKind::Loops);
     for (const Expr& symbol : program_.symbols) {
       if (program_.stage >= ProgramStage::Flattened && !is_kernel_scalar(symbol->type)) {
         found_.add(Rule::Types, symbol, "a symbol is not a variable of 32 or 64 bits");
@@ -72,15 +72,15 @@ class Verifier {
     found_.add(Rule::Visibility, b, "a {} of the program is {}", what, to_string(b->memory));
   }
 
-  void enter_place(Place place) {
-    place_ = place;
-    form_ = {.logical = place == Place::Loops, .widened = place == Place::Legalized};
+  void enter_code(CodeKind code) {
+    code_ = code;
+    form_ = {.logical = code == CodeKind::Loops, .widened = code == CodeKind::Legalized};
   }
 
   // -- Kernels.
 
   void kernel(const Kernel& k) {
-    enter_place(program_.stage == ProgramStage::Legalized ? Place::Legalized : Place::Kernel);
+    enter_code(program_.stage == ProgramStage::Legalized ? CodeKind::Legalized : CodeKind::Kernel);
     scope_.leave(0);
     scope_.forget_facts();
     usage_.clear();
@@ -189,8 +189,8 @@ class Verifier {
   Fact expr(const Expr& e) {
     if (const Fact* fact = scope_.known(e, guards_ > 0)) return *fact;
     const Fact outer = scope_.begin(guards_ > 0);
-    if (!allows(place_, e->kind)) {
-      found_.add(Rule::Nodes, e, "{} is not allowed in {}", name_of(e->kind), to_string(place_));
+    if (!allows(code_, e->kind)) {
+      found_.add(Rule::Nodes, e, "{} is not allowed in {}", name_of(e->kind), to_string(code_));
     }
     if (operands(e)) {
       const std::string problem = type_problem(e, form_);
@@ -322,8 +322,8 @@ class Verifier {
     }
     const SourceLocation outer_location = found_.location;
     if (s->location.known()) found_.location = s->location;
-    if (!allows(place_, s->kind)) {
-      found_.add(Rule::Nodes, s, "{} is not allowed in {}", name_of(s->kind), to_string(place_));
+    if (!allows(code_, s->kind)) {
+      found_.add(Rule::Nodes, s, "{} is not allowed in {}", name_of(s->kind), to_string(code_));
     }
     bool complete = true;
     for_each_child(s, [&](const Expr& child) { complete = complete && child; }, [](const Stmt&) {});
@@ -353,11 +353,11 @@ class Verifier {
   void check(const Evaluate& n, const Stmt&) { expr(n.call); }
   void check(const For& n, const Stmt& s) {
     const Fact extent = expr(n.extent);
-    if (!allows(place_, n.loop)) {
-      found_.add(Rule::Nodes, s, "a loop of this kind is not allowed in {}", to_string(place_));
+    if (!allows(code_, n.loop)) {
+      found_.add(Rule::Nodes, s, "a loop of this kind is not allowed in {}", to_string(code_));
     }
     if (n.loop == LoopKind::Thread) return thread_loop(n, s);
-    if (place_ == Place::Plan) has_value_here(s, n.extent);
+    if (code_ == CodeKind::Plan) has_value_here(s, n.extent);
     const Stmt* outer_loop = std::exchange(loop_, &n.body);
     bounds_.enter(n);
     loop_extents_[n.var.get()] = n.extent;
@@ -420,7 +420,7 @@ class Verifier {
   }
   void check(const Allocate& n, const Stmt& s) {
     const bool global = n.buffer->memory == MemoryScope::Global;
-    if (place_ == Place::Plan && !global) {
+    if (code_ == CodeKind::Plan && !global) {
       found_.add(Rule::Visibility, s, "a {} buffer is allocated outside a kernel",
                  to_string(n.buffer->memory));
     }
@@ -473,7 +473,7 @@ class Verifier {
 
   const Program& program_;
   const VerifyOptions options_;
-  Place place_ = Place::Loops;
+  CodeKind code_ = CodeKind::Loops;
   AccessForm form_;
   const Kernel* kernel_ = nullptr;
 

@@ -16,7 +16,9 @@ class Allocations {
   // Both must outlive it; `scope` says which of the buffers are in scope.
   Allocations(const VerifyScope& scope, Violations& found) : scope_(scope), found_(found) {}
 
-  void allocate(const Buffer& buffer, const Stmt* loop) { places_[buffer.get()] = {.loop = loop}; }
+  void allocate(const Buffer& buffer, const Stmt* loop) {
+    allocations_[buffer.get()] = {.loop = loop};
+  }
   // Checks that the buffer is freed once, in the loop that allocates it.
   void free(const Free& n, const Stmt& self, const Stmt* loop);
   bool is_freed(const Buffer& buffer) const;
@@ -25,16 +27,16 @@ class Allocations {
   void check_pipelined(const Pipelined& n, const Stmt& self, const Stmt* loop);
 
  private:
-  struct Place {
+  struct Allocation {
     const Stmt* loop = nullptr;
     bool freed = false;
   };
   // Null if it is not allocated here.
-  Place* find(const Buffer& buffer);
+  Allocation* find(const Buffer& buffer);
 
   const VerifyScope& scope_;
   Violations& found_;
-  std::unordered_map<const BufferNode*, Place> places_;
+  std::unordered_map<const BufferNode*, Allocation> allocations_;
 };
 
 }  // namespace texloom::ir

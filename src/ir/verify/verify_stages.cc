@@ -5,59 +5,59 @@
 namespace texloom::ir {
 namespace {
 
-using Places = unsigned;
-constexpr Places place_bit(Place place) { return 1U << static_cast<unsigned>(place); }
+using CodeKinds = unsigned;
+constexpr CodeKinds kind_bit(CodeKind code) { return 1U << static_cast<unsigned>(code); }
 
-constexpr Places kLoops = place_bit(Place::Loops);
-constexpr Places kTexels =
-    place_bit(Place::Flattened) | place_bit(Place::Kernel) | place_bit(Place::Legalized);
-constexpr Places kCode = kLoops | kTexels;
-constexpr Places kPlan = place_bit(Place::Plan);
-constexpr Places kNowhere = 0;
+constexpr CodeKinds kLoops = kind_bit(CodeKind::Loops);
+constexpr CodeKinds kTexels =
+    kind_bit(CodeKind::Flattened) | kind_bit(CodeKind::Kernel) | kind_bit(CodeKind::Legalized);
+constexpr CodeKinds kCode = kLoops | kTexels;
+constexpr CodeKinds kPlan = kind_bit(CodeKind::Plan);
+constexpr CodeKinds kNowhere = 0;
 
 // A node of nodes.def without a row here does not compile.
 namespace row {
-constexpr Places kIntImm = kCode | kPlan;
-constexpr Places kFloatImm = kCode;
-constexpr Places kVar = kCode | kPlan;
-constexpr Places kBinary = kCode | kPlan;
-constexpr Places kNot = kCode;
-constexpr Places kSelect = kCode;
-constexpr Places kCast = kCode;
-constexpr Places kCall = kCode;
-constexpr Places kFma = kCode;
-constexpr Places kRamp = kCode;
-constexpr Places kBroadcast = kCode;
-constexpr Places kLane = kCode;
-constexpr Places kPack = kCode;
-constexpr Places kTensorRead = kNowhere;
-constexpr Places kReduce = kNowhere;
-constexpr Places kTuple = kNowhere;
-constexpr Places kLoad = kCode;
-constexpr Places kTextureLoad = kTexels;
-constexpr Places kForeignCall = kCode;
-constexpr Places kPointer = kCode;
+constexpr CodeKinds kIntImm = kCode | kPlan;
+constexpr CodeKinds kFloatImm = kCode;
+constexpr CodeKinds kVar = kCode | kPlan;
+constexpr CodeKinds kBinary = kCode | kPlan;
+constexpr CodeKinds kNot = kCode;
+constexpr CodeKinds kSelect = kCode;
+constexpr CodeKinds kCast = kCode;
+constexpr CodeKinds kCall = kCode;
+constexpr CodeKinds kFma = kCode;
+constexpr CodeKinds kRamp = kCode;
+constexpr CodeKinds kBroadcast = kCode;
+constexpr CodeKinds kLane = kCode;
+constexpr CodeKinds kPack = kCode;
+constexpr CodeKinds kTensorRead = kNowhere;
+constexpr CodeKinds kReduce = kNowhere;
+constexpr CodeKinds kTuple = kNowhere;
+constexpr CodeKinds kLoad = kCode;
+constexpr CodeKinds kTextureLoad = kTexels;
+constexpr CodeKinds kForeignCall = kCode;
+constexpr CodeKinds kPointer = kCode;
 
-constexpr Places kStore = kCode;
-constexpr Places kTextureStore = kTexels;
-constexpr Places kEvaluate = kCode;
-constexpr Places kFor = kCode | kPlan;
-constexpr Places kIf = kCode;
-constexpr Places kWhile = kCode;
-constexpr Places kSeq = kCode | kPlan;
-constexpr Places kLet = kCode;
-constexpr Places kNest = kLoops | place_bit(Place::Flattened);
-constexpr Places kPipelined = place_bit(Place::Loops);
-constexpr Places kAllocate = kCode | kPlan;
-constexpr Places kFree = kPlan;
-constexpr Places kBarrier = kCode;
-constexpr Places kShuffle = place_bit(Place::Legalized);
-constexpr Places kLaunch = kPlan;
+constexpr CodeKinds kStore = kCode;
+constexpr CodeKinds kTextureStore = kTexels;
+constexpr CodeKinds kEvaluate = kCode;
+constexpr CodeKinds kFor = kCode | kPlan;
+constexpr CodeKinds kIf = kCode;
+constexpr CodeKinds kWhile = kCode;
+constexpr CodeKinds kSeq = kCode | kPlan;
+constexpr CodeKinds kLet = kCode;
+constexpr CodeKinds kNest = kLoops | kind_bit(CodeKind::Flattened);
+constexpr CodeKinds kPipelined = kind_bit(CodeKind::Loops);
+constexpr CodeKinds kAllocate = kCode | kPlan;
+constexpr CodeKinds kFree = kPlan;
+constexpr CodeKinds kBarrier = kCode;
+constexpr CodeKinds kShuffle = kind_bit(CodeKind::Legalized);
+constexpr CodeKinds kLaunch = kPlan;
 }  // namespace row
 
 struct Row {
   std::string_view name;
-  Places places;
+  CodeKinds code_kinds;
 };
 constexpr Row kExprs[] = {
 #define TL_EXPR(Name, summary) {#Name, row::k##Name},
@@ -74,7 +74,7 @@ constexpr Row kStmts[] = {
 #undef TL_STMT
 };
 
-Places places_of(LoopKind loop) {
+CodeKinds code_kinds_of(LoopKind loop) {
   switch (loop) {
     case LoopKind::Serial:
       return kCode | kPlan;
@@ -85,36 +85,36 @@ Places places_of(LoopKind loop) {
     case LoopKind::Vectorized:
     case LoopKind::Thread:
     case LoopKind::Parallel:
-      return kLoops | place_bit(Place::Flattened);
+      return kLoops | kind_bit(CodeKind::Flattened);
   }
   TL_UNREACHABLE();
 }
 
 }  // namespace
 
-std::string_view to_string(Place place) {
-  switch (place) {
-    case Place::Loops:
+std::string_view to_string(CodeKind code) {
+  switch (code) {
+    case CodeKind::Loops:
       return "stage loops";
-    case Place::Flattened:
+    case CodeKind::Flattened:
       return "stage flattened";
-    case Place::Plan:
+    case CodeKind::Plan:
       return "a launch plan";
-    case Place::Kernel:
+    case CodeKind::Kernel:
       return "stage kernels";
-    case Place::Legalized:
+    case CodeKind::Legalized:
       return "stage legalized";
   }
   TL_UNREACHABLE();
 }
 
-bool allows(Place place, ExprKind kind) {
-  return (kExprs[static_cast<size_t>(kind)].places & place_bit(place)) != 0;
+bool allows(CodeKind code, ExprKind kind) {
+  return (kExprs[static_cast<size_t>(kind)].code_kinds & kind_bit(code)) != 0;
 }
-bool allows(Place place, StmtKind kind) {
-  return (kStmts[static_cast<size_t>(kind)].places & place_bit(place)) != 0;
+bool allows(CodeKind code, StmtKind kind) {
+  return (kStmts[static_cast<size_t>(kind)].code_kinds & kind_bit(code)) != 0;
 }
-bool allows(Place place, LoopKind loop) { return (places_of(loop) & place_bit(place)) != 0; }
+bool allows(CodeKind code, LoopKind loop) { return (code_kinds_of(loop) & kind_bit(code)) != 0; }
 
 std::string_view name_of(ExprKind kind) { return kExprs[static_cast<size_t>(kind)].name; }
 std::string_view name_of(StmtKind kind) { return kStmts[static_cast<size_t>(kind)].name; }

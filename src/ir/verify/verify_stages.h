@@ -10,14 +10,14 @@ namespace texloom::ir {
 
 // The kind of code. From stage Kernels on, a program's body is a launch plan, and the code is in
 // kernels.
-enum class Place : uint8_t { Loops, Flattened, Plan, Kernel, Legalized };
+enum class CodeKind : uint8_t { Loops, Flattened, Plan, Kernel, Legalized };
 
 // "stage loops", "a launch plan", ...
-std::string_view to_string(Place place);
+std::string_view to_string(CodeKind code);
 
-bool allows(Place place, ExprKind kind);
-bool allows(Place place, StmtKind kind);
-bool allows(Place place, LoopKind loop);
+bool allows(CodeKind code, ExprKind kind);
+bool allows(CodeKind code, StmtKind kind);
+bool allows(CodeKind code, LoopKind loop);
 
 // As in nodes.def: "TextureLoad".
 std::string_view name_of(ExprKind kind);

@@ -43,10 +43,10 @@ class PlanBuilder {
     }
     const auto* loop = as<For>(s);
     bool belongs =
-        allows(Place::Plan, s->kind) && (loop == nullptr || allows(Place::Plan, loop->loop));
+        allows(CodeKind::Plan, s->kind) && (loop == nullptr || allows(CodeKind::Plan, loop->loop));
     if (loop != nullptr) {
       walk(loop->extent,
-           [&](const ExprNode& e) { belongs = belongs && allows(Place::Plan, e.kind); });
+           [&](const ExprNode& e) { belongs = belongs && allows(CodeKind::Plan, e.kind); });
     }
     if (belongs) return;
     fail(s->location, Code::UnboundStage, "put it into a nest with a loop over threads",

@@ -22,9 +22,9 @@ struct PlaceDigit {
 };
 
 // The places in their order, as runs of equal steps through the elements of the array.
-class Places {
+class PlaceRuns {
  public:
-  explicit Places(const TensorLayout& layout) : shape_(layout.shape), index_(shape_.size(), 0) {
+  explicit PlaceRuns(const TensorLayout& layout) : shape_(layout.shape), index_(shape_.size(), 0) {
     std::vector<std::int64_t> strides(shape_.size(), 1);
     for (std::size_t axis = shape_.size(); axis > 1; --axis)
       strides[axis - 2] = strides[axis - 1] * shape_[axis - 1];
@@ -185,14 +185,14 @@ TensorLayout row_major(std::vector<std::int64_t> shape) {
 void pack(const TensorLayout& layout, std::size_t element_bytes,
           std::span<const std::byte> elements, std::span<std::byte> places) {
   if (layout.places() != layout.elements()) std::memset(places.data(), 0, places.size());
-  Places(layout).for_each_run([&](Strided of_elements, std::int64_t place, std::int64_t count) {
+  PlaceRuns(layout).for_each_run([&](Strided of_elements, std::int64_t place, std::int64_t count) {
     copy(places, {place, 1}, elements, of_elements, count, element_bytes);
   });
 }
 
 void unpack(const TensorLayout& layout, std::size_t element_bytes,
             std::span<const std::byte> places, std::span<std::byte> elements) {
-  Places(layout).for_each_run([&](Strided of_elements, std::int64_t place, std::int64_t count) {
+  PlaceRuns(layout).for_each_run([&](Strided of_elements, std::int64_t place, std::int64_t count) {
     copy(elements, of_elements, places, {place, 1}, count, element_bytes);
   });
 }

@@ -150,57 +150,57 @@ class ScanChecker {
   // Checks that only rows of states before the step's own are read, and only that row of updates.
   void check_reads(const Operation& op) const {
     Substitution rows;
-    Place place{ranges_, true};
+    Facts facts{ranges_, true};
     for (const auto* axes : {&op.axes, &op.reduce_axes}) {
       for (const IterVar& axis : *axes) {
         if (step_.rows.contains(axis->var.get())) {
           rows.emplace(axis->var, make_cast(axis->var->type, row_));
         } else {
-          place.ranges.assume(axis->var >= axis->min);
-          place.ranges.assume(axis->var < make_cast(axis->var->type, axis->min + axis->extent));
+          facts.ranges.assume(axis->var >= axis->min);
+          facts.ranges.assume(axis->var < make_cast(axis->var->type, axis->min + axis->extent));
         }
       }
     }
-    check_evaluated(op, substitute(op.body, rows), place);
+    check_evaluated(op, substitute(op.body, rows), facts);
   }
 
   // The facts that hold where an expression is evaluated.
-  struct Place {
+  struct Facts {
     arith::Ranges ranges;
     bool always;  // whether it is evaluated in each step
 
-    Place where(const Expr& condition, bool holds = true) const {
-      Place further{ranges, false};
+    Facts where(const Expr& condition, bool holds = true) const {
+      Facts further{ranges, false};
       further.ranges.assume(condition, holds);
       return further;
     }
   };
 
-  void check_evaluated(const Operation& op, const Expr& e, const Place& place) const {
-    const auto check = [&](const Expr& child, const Place& at) { check_evaluated(op, child, at); };
+  void check_evaluated(const Operation& op, const Expr& e, const Facts& facts) const {
+    const auto check = [&](const Expr& child, const Facts& at) { check_evaluated(op, child, at); };
     if (const auto* n = as<Select>(e)) {
-      check(n->condition, place);
-      check(n->if_true, place.where(n->condition));
-      check(n->if_false, place.where(n->condition, false));
+      check(n->condition, facts);
+      check(n->if_true, facts.where(n->condition));
+      check(n->if_false, facts.where(n->condition, false));
       return;
     }
     if (const auto* n = as<Binary>(e); n != nullptr && is_logical(n->op)) {
-      check(n->a, place);
-      check(n->b, place.where(n->a, n->op == BinaryOp::And));
+      check(n->a, facts);
+      check(n->b, facts.where(n->a, n->op == BinaryOp::And));
       return;
     }
     if (const auto* n = as<Reduce>(e); n != nullptr && n->condition) {
-      check(n->condition, place);
-      for (const Expr& source : n->sources) check(source, place.where(n->condition));
-      for (const Expr& start : n->init) check(start, place);
+      check(n->condition, facts);
+      for (const Expr& source : n->sources) check(source, facts.where(n->condition));
+      for (const Expr& start : n->init) check(start, facts);
       return;
     }
-    if (const auto* n = as<TensorRead>(e)) check_read(op, *n, place);
-    for_each_child(e, [&](const Expr& child) { check(child, place); });
+    if (const auto* n = as<TensorRead>(e)) check_read(op, *n, facts);
+    for_each_child(e, [&](const Expr& child) { check(child, facts); });
   }
 
   // A read inside a condition is trusted not to read before the first row.
-  void check_read(const Operation& op, const TensorRead& n, const Place& place) const {
+  void check_read(const Operation& op, const TensorRead& n, const Facts& facts) const {
     const auto is = [&](Tensor ScanState::* part) {
       return std::any_of(scan_.states.begin(), scan_.states.end(), [&](const ScanState& each) {
         return (each.*part)->same_tensor(*n.tensor);
@@ -209,8 +209,8 @@ class ScanChecker {
     const Expr& row = n.indices.front();
     if (is(&ScanState::state)) {
       const bool earlier =
-          arith::prove_less(row, make_cast(row->type, row_), place.ranges) &&
-          (!place.always || arith::prove_greater(row, make_int(-1, row->type), place.ranges));
+          arith::prove_less(row, make_cast(row->type, row_), facts.ranges) &&
+          (!facts.always || arith::prove_greater(row, make_int(-1, row->type), facts.ranges));
       if (!earlier) row_is_not_earlier(op, n);
     } else if (is(&ScanState::update) && !row.same_as(row_)) {
       wrong(fmt::format("read the state '{}' for earlier rows", state_of(n.tensor)->name),

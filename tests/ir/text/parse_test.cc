@@ -96,19 +96,20 @@ constexpr StmtKind kStmtKinds[] = {
 
 // A node that the parser does not know fails here once the table of stages allows it.
 TEST(Parse, TextsHaveEveryNodeAtEveryStage) {
-  std::map<Place, Found> found;
+  std::map<CodeKind, Found> found;
   for (const std::string_view text : kProgramTexts) {
     const Program program = parse_program(text, "p.tl");
     const bool plan = program.stage >= ProgramStage::Kernels;
-    found[plan                                       ? Place::Plan
-          : program.stage == ProgramStage::Flattened ? Place::Flattened
-                                                     : Place::Loops]
+    found[plan                                       ? CodeKind::Plan
+          : program.stage == ProgramStage::Flattened ? CodeKind::Flattened
+                                                     : CodeKind::Loops]
         .look(program.body);
-    const Place place = program.stage == ProgramStage::Legalized ? Place::Legalized : Place::Kernel;
+    const CodeKind place =
+        program.stage == ProgramStage::Legalized ? CodeKind::Legalized : CodeKind::Kernel;
     for (const Kernel& kernel : program.kernels) found[place].look(kernel.body);
   }
-  for (const Place place :
-       {Place::Loops, Place::Flattened, Place::Plan, Place::Kernel, Place::Legalized}) {
+  for (const CodeKind place : {CodeKind::Loops, CodeKind::Flattened, CodeKind::Plan,
+                               CodeKind::Kernel, CodeKind::Legalized}) {
     for (const ExprKind kind : kExprKinds) {
       EXPECT_EQ(found[place].exprs.contains(kind), allows(place, kind))
           << name_of(kind) << " in " << to_string(place);

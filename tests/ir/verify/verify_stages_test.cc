@@ -7,8 +7,8 @@
 namespace texloom::ir {
 namespace {
 
-constexpr Place kPlaces[] = {Place::Loops, Place::Flattened, Place::Plan, Place::Kernel,
-                             Place::Legalized};
+constexpr CodeKind kPlaces[] = {CodeKind::Loops, CodeKind::Flattened, CodeKind::Plan,
+                                CodeKind::Kernel, CodeKind::Legalized};
 
 // A letter for each place that allows the kind: l, f, p, k, g, in the order of the enumeration.
 template <class Kind>
@@ -55,11 +55,11 @@ TEST(VerifyStages, Loops) {
 }
 
 TEST(VerifyStages, Names) {
-  EXPECT_EQ(to_string(Place::Loops), "stage loops");
-  EXPECT_EQ(to_string(Place::Flattened), "stage flattened");
-  EXPECT_EQ(to_string(Place::Plan), "a launch plan");
-  EXPECT_EQ(to_string(Place::Kernel), "stage kernels");
-  EXPECT_EQ(to_string(Place::Legalized), "stage legalized");
+  EXPECT_EQ(to_string(CodeKind::Loops), "stage loops");
+  EXPECT_EQ(to_string(CodeKind::Flattened), "stage flattened");
+  EXPECT_EQ(to_string(CodeKind::Plan), "a launch plan");
+  EXPECT_EQ(to_string(CodeKind::Kernel), "stage kernels");
+  EXPECT_EQ(to_string(CodeKind::Legalized), "stage legalized");
 }
 
 }  // namespace

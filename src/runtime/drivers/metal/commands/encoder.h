@@ -70,7 +70,7 @@ class Encoder {
   Status encode(const CopyTextureSegment& segment, const CommandRange& range);
   Status encode(const NativeSegment& segment, const CommandRange& range);
   Status encode_updates(SegmentList::Iterator begin, SegmentList::Iterator end);
-  Status copy(const Place& source, const Place& target, std::uint64_t bytes);
+  Status copy(const MemoryOffset& source, const MemoryOffset& target, std::uint64_t bytes);
   // Copies rows that blits do not take through staging memory, in blocks.
   Status copy_in_blocks(const CopiedRows& all, FunctionRef<Status(const Block&)> copy_block);
   Status copy_rows(MetalMemory* source, const CopiedRows& from, MetalMemory* target,

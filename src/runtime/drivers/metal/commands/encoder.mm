@@ -25,7 +25,9 @@ MTLOrigin origin_of(Offset2D offset, std::uint64_t row = 0) {
   return MTLOriginMake(offset.x, offset.y + row, 0);
 }
 
-Place place_of(const BoundBuffer& bound) { return {as_metal(*bound.buffer).get(), bound.offset}; }
+MemoryOffset place_of(const BoundBuffer& bound) {
+  return {as_metal(*bound.buffer).get(), bound.offset};
+}
 
 // Whether blits take the rows as they are.
 bool suits_blits(const CopiedRows& rows, TexelFormat format) {
@@ -150,7 +152,7 @@ void Encoder::set_by_slot(const KernelCall& call, std::span<const Binding> table
   auto binding = call.bindings.begin();
   for (const KernelParam& param : call.entry().params) {
     if (std::holds_alternative<BufferParam>(param)) {
-      const Place place = place_of(resolve_buffer(*binding++, table));
+      const MemoryOffset place = place_of(resolve_buffer(*binding++, table));
       passes_.arguments().set_buffer(buffers++, place.memory, place.offset);
     } else if (std::holds_alternative<TextureParam>(param)) {
       passes_.arguments().set_texture(textures++,
@@ -168,7 +170,7 @@ Status Encoder::encode(const DispatchSegment& segment, const CommandRange& range
 
 Status Encoder::encode(const IndirectDispatchSegment& segment, const CommandRange& range) {
   TL_ASSIGN_OR_RETURN(MetalCompute* const encoder, encode_call(segment.call, range));
-  const Place groups = place_of(resolve_buffer(segment.groups, range.table()));
+  const MemoryOffset groups = place_of(resolve_buffer(segment.groups, range.table()));
   [objc(encoder)
       dispatchThreadgroupsWithIndirectBuffer:objc(groups.memory)
                         indirectBufferOffset:groups.offset
@@ -197,7 +199,7 @@ Status Encoder::encode(const FillSegment& segment, const CommandRange&) {
   return {};
 }
 
-Status Encoder::copy(const Place& source, const Place& target, std::uint64_t bytes) {
+Status Encoder::copy(const MemoryOffset& source, const MemoryOffset& target, std::uint64_t bytes) {
   const std::uint64_t alignment = context_.info()->limits.transfer_alignment;
   if (source.offset % alignment != 0 || target.offset % alignment != 0 || bytes % alignment != 0 ||
       prefers_kernel(bytes))

@@ -14,14 +14,14 @@
 namespace texloom::hal::metal {
 
 // Memory and an offset in it, in bytes.
-struct Place {
+struct MemoryOffset {
   MetalMemory* memory = nullptr;
   std::uint64_t offset = 0;
 };
 
 // Rows of the same size at two places, `pitch` bytes from one to the next.
 struct RowCopy {
-  Place source, target;
+  MemoryOffset source, target;
   std::uint64_t source_pitch = 0, target_pitch = 0;
   std::uint64_t row_bytes = 0;
   std::uint32_t rows = 1;

@@ -221,8 +221,8 @@ Status TransferKernels::fill(cl_command_queue queue, const OpenClBuffer& target,
       .with_context("fill");
 }
 
-Status TransferKernels::copy(cl_command_queue queue, const Place& source, const Place& target,
-                             std::uint64_t bytes, cl_event* done) {
+Status TransferKernels::copy(cl_command_queue queue, const MemoryOffset& source,
+                             const MemoryOffset& target, std::uint64_t bytes, cl_event* done) {
   const std::uint64_t unit = shape_of(*context_).unit;
   Ends ends(shape_of(*context_), target.offset, bytes);
   // The last unit of a source whose size is not a multiple of the unit cannot be read as a whole.

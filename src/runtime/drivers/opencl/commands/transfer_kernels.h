@@ -23,7 +23,7 @@ class TransferKernels {
   static Result<std::shared_ptr<TransferKernels>> create(std::shared_ptr<const Context> context);
 
   // A memory object, an offset in it, and the size of the whole object.
-  struct Place {
+  struct MemoryOffset {
     cl_mem memory;
     std::uint64_t offset;
     std::uint64_t memory_bytes;
@@ -32,8 +32,8 @@ class TransferKernels {
   // Both enqueue one command; `done`, if not null, receives its event.
   Status fill(cl_command_queue queue, const OpenClBuffer& target, const FillSegment& segment,
               cl_event* done);
-  Status copy(cl_command_queue queue, const Place& source, const Place& target, std::uint64_t bytes,
-              cl_event* done);
+  Status copy(cl_command_queue queue, const MemoryOffset& source, const MemoryOffset& target,
+              std::uint64_t bytes, cl_event* done);
 
  private:
   TransferKernels(std::shared_ptr<const Context> context, std::shared_ptr<Executable> executable)

@@ -226,34 +226,34 @@ bool overlaps_itself(const Segment& copy) {
   return overlaps;
 }
 
-const HazardTracker::Place* HazardTracker::find_place(const void* object) const {
-  if (places_.empty()) return nullptr;
-  for (std::size_t i = hash_place(object, places_.size());; i = (i + 1) & (places_.size() - 1)) {
-    if (places_[i].epoch != epoch_) return nullptr;
-    if (places_[i].object == object) return &places_[i];
+const HazardTracker::TrackedObject* HazardTracker::find_object(const void* object) const {
+  if (objects_.empty()) return nullptr;
+  for (std::size_t i = hash_place(object, objects_.size());; i = (i + 1) & (objects_.size() - 1)) {
+    if (objects_[i].epoch != epoch_) return nullptr;
+    if (objects_[i].object == object) return &objects_[i];
   }
 }
 
-HazardTracker::Place& HazardTracker::place_for(const void* object) {
-  if (2 * (used_places_ + 1) > places_.size()) grow();
-  std::size_t i = hash_place(object, places_.size());
-  while (places_[i].epoch == epoch_ && places_[i].object != object)
-    i = (i + 1) & (places_.size() - 1);
-  if (places_[i].epoch != epoch_) {
-    places_[i] = {.object = object, .epoch = epoch_};
-    ++used_places_;
+HazardTracker::TrackedObject& HazardTracker::tracked(const void* object) {
+  if (2 * (used_objects_ + 1) > objects_.size()) grow();
+  std::size_t i = hash_place(object, objects_.size());
+  while (objects_[i].epoch == epoch_ && objects_[i].object != object)
+    i = (i + 1) & (objects_.size() - 1);
+  if (objects_[i].epoch != epoch_) {
+    objects_[i] = {.object = object, .epoch = epoch_};
+    ++used_objects_;
   }
-  return places_[i];
+  return objects_[i];
 }
 
 void HazardTracker::grow() {
-  std::vector<Place> old(std::max<std::size_t>(16, 2 * places_.size()));
-  old.swap(places_);
-  for (const Place& place : old) {
-    if (place.epoch != epoch_) continue;
-    std::size_t i = hash_place(place.object, places_.size());
-    while (places_[i].epoch == epoch_) i = (i + 1) & (places_.size() - 1);
-    places_[i] = place;
+  std::vector<TrackedObject> old(std::max<std::size_t>(16, 2 * objects_.size()));
+  old.swap(objects_);
+  for (const TrackedObject& object : old) {
+    if (object.epoch != epoch_) continue;
+    std::size_t i = hash_place(object.object, objects_.size());
+    while (objects_[i].epoch == epoch_) i = (i + 1) & (objects_.size() - 1);
+    objects_[i] = object;
   }
 }
 
@@ -266,9 +266,9 @@ const HazardTracker::Entry* HazardTracker::conflict(const MemoryAccess& access) 
     if (access.writes && read != kNone) return &entries_[read];
     if (slot) return nullptr;
   }
-  const Place* place = find_place(access.object);
-  if (place == nullptr) return nullptr;
-  for (std::uint32_t i = place->first; i != kNone; i = entries_[i].next) {
+  const TrackedObject* object = find_object(access.object);
+  if (object == nullptr) return nullptr;
+  for (std::uint32_t i = object->first; i != kNone; i = entries_[i].next) {
     const Entry& entry = entries_[i];
     if ((access.writes || entry.access.writes) && meet(access, entry.access)) return &entry;
   }
@@ -296,19 +296,19 @@ void HazardTracker::add(const Segment& segment, std::size_t index) {
 
 void HazardTracker::add_access(const MemoryAccess& access, const Segment& segment,
                                std::size_t index) {
-  Place& place = place_for(access.object);
-  for (std::uint32_t i = place.first; i != kNone; i = entries_[i].next) {
+  TrackedObject& object = tracked(access.object);
+  for (std::uint32_t i = object.first; i != kNone; i = entries_[i].next) {
     MemoryAccess& known = entries_[i].access;
     if (known.writes != access.writes) continue;
     if (contains(known, access)) return;
-    if (!slots_alias_ || place.count < kPlacesApart) continue;
+    if (!slots_alias_ || object.count < kPlacesApart) continue;
     widen(known, access);
     return;
   }
   const auto added = static_cast<std::uint32_t>(entries_.size());
-  entries_.push_back({access, &segment, index, place.first});
-  place.first = added;
-  ++place.count;
+  entries_.push_back({access, &segment, index, object.first});
+  object.first = added;
+  ++object.count;
   const auto note = [added](std::uint32_t& first) {
     if (first == kNone) first = added;
   };
@@ -323,7 +323,7 @@ BarrierSegment HazardTracker::describe_barrier() {
   for (const Entry& first : entries_) {
     if (first.next != kNone) continue;
     MemoryAccess all = first.access;
-    for (std::uint32_t i = find_place(all.object)->first; i != kNone; i = entries_[i].next) {
+    for (std::uint32_t i = find_object(all.object)->first; i != kNone; i = entries_[i].next) {
       widen(all, entries_[i].access);
       all.writes |= entries_[i].access.writes;
     }
@@ -339,7 +339,7 @@ void HazardTracker::forget() {
   commands_ = CommandKinds::None;
   if (entries_.empty()) return;
   entries_.clear();
-  used_places_ = 0;
+  used_objects_ = 0;
   ++epoch_;
   any_read_ = any_write_ = slot_read_ = slot_write_ = kNone;
 }

@@ -65,8 +65,8 @@ class HazardTracker {
     std::size_t index = 0;
     std::uint32_t next = kNone;  // of the same object
   };
-  // Open addressing; a place is empty unless its epoch is the present one.
-  struct Place {
+  // Open addressing; an entry is empty unless its epoch is the present one.
+  struct TrackedObject {
     const void* object = nullptr;
     std::uint32_t epoch = 0;
     std::uint32_t first = kNone;  // of its entries
@@ -75,16 +75,16 @@ class HazardTracker {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
   const Entry* conflict(const MemoryAccess& access) const;
-  const Place* find_place(const void* object) const;
-  Place& place_for(const void* object);
+  const TrackedObject* find_object(const void* object) const;
+  TrackedObject& tracked(const void* object);
   void grow();
   void add_access(const MemoryAccess& access, const Segment& segment, std::size_t index);
   void forget();
 
   bool slots_alias_;
   std::vector<Entry> entries_;
-  std::vector<Place> places_;
-  std::size_t used_places_ = 0;
+  std::vector<TrackedObject> objects_;
+  std::size_t used_objects_ = 0;
   CommandKinds commands_ = CommandKinds::None;  // of the segments added so far
   std::vector<BarrierResource> resources_;      // of describe_barrier
   std::uint32_t epoch_ = 1;

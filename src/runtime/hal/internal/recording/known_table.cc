@@ -8,7 +8,7 @@
 
 namespace texloom::hal {
 
-KnownTable::Place KnownTable::place_of(const Binding& entry) {
+KnownTable::BoundMemory KnownTable::place_of(const Binding& entry) {
   if (const auto* texture = std::get_if<TextureBinding>(&entry)) {
     if (texture->texture == nullptr) return {.is_texture = true, .is_null = true};
     return {.object = texture->texture->id(),
@@ -24,7 +24,7 @@ KnownTable::Place KnownTable::place_of(const Binding& entry) {
 
 std::uint64_t KnownTable::find(std::span<const Binding> table) const {
   const std::scoped_lock lock(mutex_);
-  const auto is_known = [](const Place& place, const Binding& entry) {
+  const auto is_known = [](const BoundMemory& place, const Binding& entry) {
     return (place.object != 0 || place.is_null) && place == place_of(entry);
   };
   return std::equal(places_.begin(), places_.end(), table.begin(), table.end(), is_known) ? number_

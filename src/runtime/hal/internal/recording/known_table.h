@@ -20,19 +20,19 @@ class KnownTable {
   std::uint64_t remember(std::span<const Binding> table);
 
  private:
-  struct Place {
+  struct BoundMemory {
     std::uint64_t object = 0;  // Buffer::id() or Texture::id()
     std::uint64_t offset = 0;  // in the buffer that owns the memory; or the x of a texture's origin
     std::uint64_t second = 0;  // the bytes from the offset on; or the y of the origin
     bool is_texture = false;
     bool is_null = false;  // which is allowed in entries that no command uses
 
-    bool operator==(const Place&) const = default;
+    bool operator==(const BoundMemory&) const = default;
   };
-  static Place place_of(const Binding& entry);
+  static BoundMemory place_of(const Binding& entry);
 
   mutable std::mutex mutex_;
-  std::vector<Place> places_;  // guarded by mutex_, like number_
+  std::vector<BoundMemory> places_;  // guarded by mutex_, like number_
   std::uint64_t number_ = 0;
 };
 
