@@ -119,7 +119,6 @@ INTERNAL = (
     "texloom.graph.graph",
     "texloom.graph.kernel_library",
     "texloom.graph.node_functions",
-    "texloom.graph.patterns",
     "texloom.graph.precision",
     "texloom.graph.progress",
     "texloom.graph.scheduler",

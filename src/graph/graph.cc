@@ -1,38 +1,10 @@
 #include "graph/graph.h"
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "support/check.h"
 
 namespace texloom::graph {
-namespace {
-
-constexpr std::array kPatterns = {
-    std::pair{Pattern::Elementwise, std::string_view("elementwise")},
-    std::pair{Pattern::Broadcast, std::string_view("broadcast")},
-    std::pair{Pattern::Injective, std::string_view("injective")},
-    std::pair{Pattern::Reduction, std::string_view("reduction")},
-    std::pair{Pattern::Contraction, std::string_view("contraction")},
-    std::pair{Pattern::Opaque, std::string_view("opaque")},
-};
-
-}  // namespace
-
-std::string_view to_string(Pattern pattern) {
-  return std::find_if(kPatterns.begin(), kPatterns.end(),
-                      [&](const auto& row) { return row.first == pattern; })
-      ->second;
-}
-
-std::optional<Pattern> pattern_of(std::string_view word) {
-  for (const auto& [pattern, name] : kPatterns) {
-    if (name == word) return pattern;
-  }
-  return std::nullopt;
-}
-
 std::optional<ir::Shape> numbers_of(const Shape& shape) {
   ir::Shape numbers;
   for (const Size& extent : shape) {

@@ -28,10 +28,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "graph/computation.h"
+#include "graph/pattern.h"
 #include "ir/scope.h"
 #include "ir/target/target.h"
 #include "lower/lowering.h"
@@ -56,19 +56,6 @@ struct Tensor {
 
 // The extents as numbers; nullopt if one of them depends on symbols.
 std::optional<ir::Shape> numbers_of(const Shape& shape);
-
-// How the elements of a node's outputs depend on those of its inputs, in the order of how easily
-// another kernel can compute them itself.
-enum class Pattern : std::uint8_t {
-  Elementwise,  // on the elements at the same indices
-  Broadcast,    // on elements at some of the same indices, in their order, or at 0 of extent 1
-  Injective,    // each is one element of an input, or a fixed value: pad, transpose, slice
-  Reduction,    // on several elements: sums, pooling, softmax
-  Contraction,  // on sums of products of elements of two inputs: convolutions, products of matrices
-  Opaque,       // unknown
-};
-std::string_view to_string(Pattern pattern);               // "elementwise"
-std::optional<Pattern> pattern_of(std::string_view word);  // the inverse
 
 // One way to compute a node.
 struct Alternative {

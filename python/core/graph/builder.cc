@@ -16,6 +16,8 @@
 #include "core/graph/sizes.h"
 #include "core/handles.h"
 #include "core/runtime/custom.h"
+#include "graph/movement.h"
+#include "graph/pattern.h"
 #include "schedule/storage.h"
 #include "support/check.h"
 #include "support/diagnostic.h"
@@ -62,21 +64,37 @@ std::vector<TensorId> add_node(graph::Graph& g, const std::string& name, const s
   return add(g, {name, op, std::move(inputs), {}}, outputs);
 }
 
+// The numbers of the inputs that an operator reads as coordinates: those of which it computes
+// indices, and those of floats among `marked`, for which that is known otherwise.
+std::vector<std::size_t> coordinates_of(const graph::Computation& computation,
+                                        const std::vector<std::size_t>& marked) {
+  std::vector<std::size_t> numbers = graph::inputs_in_indices(computation);
+  for (const std::size_t number : marked) {
+    if (number < computation.inputs.size() &&
+        computation.inputs[number]->type.code == ir::TypeCode::Float)
+      numbers.push_back(number);
+  }
+  std::ranges::sort(numbers);
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
+}
+
+// `marked` are inputs that are coordinates although the computation does not show it
+// (texloom/ops/coordinates.py).
 std::vector<TensorId> add_operator(graph::Graph& g, const std::string& name, const std::string& op,
-                                   const std::string& pattern, const PyComputation& computation,
-                                   bool is_view, std::optional<std::size_t> joins_along,
-                                   std::vector<std::size_t> coordinates,
+                                   const PyComputation& computation,
+                                   const std::vector<std::size_t>& marked,
                                    std::vector<TensorId> inputs,
                                    const std::vector<OutputTuple>& outputs,
                                    const py::dict& attributes) {
+  const graph::Computation& own = *computation.node;
   graph::Node node{name, op, std::move(inputs), {}};
   node.attributes = attributes_of(attributes);
-  node.pattern = graph::pattern_of(pattern);
-  TL_CHECK(node.pattern.has_value(), pattern);
   node.computation = computation.node;
-  node.is_view = is_view;
-  node.joins_along = joins_along;
-  node.coordinates = std::move(coordinates);
+  node.is_view = graph::is_view(own);
+  node.pattern = node.is_view ? graph::Pattern::Injective : graph::pattern_of(own);
+  node.joins_along = graph::joined_axis(own);
+  node.coordinates = coordinates_of(own, marked);
   return add(g, std::move(node), outputs);
 }
 

@@ -43,6 +43,10 @@ void bind_computations(py::module_& m) {
                              [](const PyComputation& own) { return wrapped(own.node->inputs); })
       .def_property_readonly("outputs",
                              [](const PyComputation& own) { return wrapped(own.node->outputs); })
+      .def_property_readonly("pattern",
+                             [](const PyComputation& own) {
+                               return std::string(to_string(graph::pattern_of(*own.node)));
+                             })
       .def_property_readonly("symbols",
                              [](const PyComputation& own) { return wrap(own.node->symbols); });
 }

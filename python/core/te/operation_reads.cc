@@ -1,4 +1,4 @@
-// Binds what schedules and graphs ask about computations (schedule/operation/operation_reads.h).
+// Binds what schedules ask about computations (schedule/operation/operation_reads.h).
 
 #include "schedule/operation/operation_reads.h"
 
@@ -35,13 +35,6 @@ py::list inputs_of(const PyOperationReads& own) {
   return list;
 }
 
-// By input: whether indices of others depend on it.
-py::list in_indices(const PyOperationReads& own) {
-  py::list list;
-  for (const schedule::InputReads& each : own.reads.inputs) list.append(each.in_indices);
-  return list;
-}
-
 // None for an operation other than a compute.
 py::object reads_of(const PyOperation& op) {
   if (!op.node->is_compute()) return py::none();
@@ -53,11 +46,7 @@ py::object reads_of(const PyOperation& op) {
 void bind_operation_reads(py::module_& m) {
   py::class_<PyOperationReads>(m, "_OperationReads")
       .def_property_readonly("inputs", &inputs_of)
-      .def_property_readonly("in_indices", &in_indices)
-      .def_property_readonly("size", [](const PyOperationReads& own) { return own.reads.size; })
-      .def_property_readonly("moves", [](const PyOperationReads& own) { return own.reads.moves; })
-      .def_property_readonly("contracts",
-                             [](const PyOperationReads& own) { return own.reads.contracts; });
+      .def_property_readonly("size", [](const PyOperationReads& own) { return own.reads.size; });
   m.def("operation_reads", &reads_of);
 }
 

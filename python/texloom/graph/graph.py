@@ -18,6 +18,7 @@ from ..custom.operators import Operator
 from ..device_kinds import present
 from ..errors import refuse
 from ..extents import Condition
+from ..ops.coordinates import marked_coordinates
 from ..target import Target, resolve
 from .calls import accepted_scopes
 from .checks import check_name, check_scopes, checked_extents
@@ -31,7 +32,6 @@ from .node_functions import (
     check_functions,
     scheduled,
 )
-from .patterns import coordinates_of, is_view, joined_axis, pattern_of
 from .precision import Precision, check_precision
 from .progress import Progress
 from .short_launches import short_launches
@@ -232,19 +232,12 @@ class Graph:
         check_functions(name, compute, len(inputs))
         made, symbols, conditions = self._symbols.computed(name, compute, inputs)
         computation = _core._Computation(symbols.placeholders, made, symbols.given)
-        shares = is_view(symbols.placeholders, made, symbols.given)
-        pattern = "injective" if shares else pattern_of(made)
-        axis = joined_axis(symbols.placeholders, made)
-        coordinates = coordinates_of(compute, symbols.placeholders, made)
         outputs = self._named_outputs(name, [(symbols.shape_in_graph(t), t.dtype) for t in made])
         numbers = self._core.operator(
             name,
             op,
-            pattern,
             computation,
-            shares,
-            axis,
-            coordinates,
+            marked_coordinates(compute),
             self._numbers_of(inputs),
             self._described(outputs),
             dict(attributes or {}),

@@ -1,0 +1,162 @@
+#include "graph/movement.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/arith/simplify.h"
+#include "ir/equal.h"
+#include "ir/program.h"
+
+namespace texloom::graph {
+namespace {
+
+using ir::Expr;
+using ir::Exprs;
+
+// The one stage of a computation of one output, if it has this tag; else null.
+const schedule::Operation* tagged_stage(const Computation& computation, std::string_view tag) {
+  if (computation.outputs.size() != 1) return nullptr;
+  const schedule::Op op = schedule::operation_of(computation.outputs.front());
+  if (!op->is_compute() || op->tag != tag || op->types.size() != 1 || !op->reduce_axes.empty())
+    return nullptr;
+  for (const ir::Tensor& input : op->inputs) {
+    if (!schedule::operation_of(input)->is_placeholder()) return nullptr;
+  }
+  return op.get();  // the computation keeps it
+}
+
+// An index along an axis, or along several that are taken as one.
+struct Place {
+  Expr index, extent;
+};
+
+// The place along two axes as one, if the indices are the quotient and the remainder of one number.
+// The arithmetic of indices does not know that if the divisor is a symbol.
+std::optional<Place> merged(const Place& outer, const Place& inner) {
+  const auto* quotient = ir::as<ir::Binary>(outer.index);
+  const auto* remainder = ir::as<ir::Binary>(inner.index);
+  if (quotient == nullptr || quotient->op != ir::BinaryOp::FloorDiv || remainder == nullptr ||
+      remainder->op != ir::BinaryOp::FloorMod || !ir::equal(quotient->a, remainder->a) ||
+      !ir::equal(quotient->b, remainder->b) || !ir::equal(remainder->b, inner.extent))
+    return std::nullopt;
+  return Place{quotient->a, outer.extent * inner.extent};
+}
+
+// The number of an element among all elements, in row-major order.
+Expr raveled(const Exprs& indices, const Exprs& extents) {
+  std::vector<Place> places;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const Place place{indices[i], extents[i]};
+    const auto both = places.empty() ? std::nullopt : merged(places.back(), place);
+    if (both) {
+      places.back() = *both;
+    } else {
+      places.push_back(place);
+    }
+  }
+  Expr number = ir::make_int(0);
+  for (const Place& place : places) number = number * place.extent + place.index;
+  return number;
+}
+
+Exprs indices_of(const schedule::Operation& op) {
+  Exprs indices;
+  for (const ir::IterVar& axis : op.axes) indices.push_back(axis->var);
+  return indices;
+}
+
+ir::arith::Ranges ranges_of(const schedule::Operation& op) {
+  ir::arith::Ranges ranges;
+  for (const ir::IterVar& axis : op.axes) ranges.enter(axis->var, axis->extent);
+  return ranges;
+}
+
+std::optional<std::vector<std::int64_t>> numbers_in(const Exprs& extents) {
+  std::vector<std::int64_t> numbers;
+  for (const Expr& extent : extents) {
+    const std::int64_t* number = ir::int_value(extent);
+    if (number == nullptr) return std::nullopt;
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+// The axis whose index a condition compares with a number: i < 4.
+std::optional<std::size_t> compared_axis(const schedule::Operation& op, const Expr& condition,
+                                         std::int64_t number) {
+  const auto* less = ir::as<ir::Binary>(condition);
+  if (less == nullptr || less->op != ir::BinaryOp::Lt || !ir::is_int(less->b, number))
+    return std::nullopt;
+  for (std::size_t i = 0; i < op.axes.size(); ++i) {
+    if (less->a.same_as(op.axes[i]->var)) return i;
+  }
+  return std::nullopt;
+}
+
+// Whether an expression is the element of a part that begins at `begin` along the axis.
+bool reads_part(const schedule::Operation& op, const Expr& e, const ir::Tensor& part,
+                std::size_t axis, std::int64_t begin) {
+  const auto* read = ir::as<ir::TensorRead>(e);
+  if (read == nullptr || !read->tensor->same_tensor(*part)) return false;
+  const ir::arith::Ranges ranges = ranges_of(op);
+  for (std::size_t i = 0; i < op.axes.size(); ++i) {
+    const Expr& own = op.axes[i]->var;
+    const Expr& index = read->indices[i];
+    const bool is_in_place = i == axis
+                                 ? ir::arith::prove_equal(index + ir::make_int(begin), own, ranges)
+                                 : index.same_as(own);
+    if (!is_in_place) return false;
+  }
+  return true;
+}
+
+// Whether the computation is: i < 4 ? in0[i] : i < 6 ? in1[i - 4] : in2[i - 6], along this axis.
+bool joins_along(const schedule::Operation& op, const std::vector<ir::Tensor>& parts,
+                 std::size_t axis) {
+  Expr rest = op.body;
+  std::int64_t begin = 0;
+  for (std::size_t n = 0; n < parts.size(); ++n) {
+    for (std::size_t i = 0; i < op.shape.size(); ++i) {
+      if (i != axis && *ir::int_value(parts[n]->shape[i]) != *ir::int_value(op.shape[i]))
+        return false;
+    }
+    const std::int64_t end = begin + *ir::int_value(parts[n]->shape[axis]);
+    Expr element = rest;
+    if (n + 1 < parts.size()) {
+      const auto* select = ir::as<ir::Select>(rest);
+      if (select == nullptr || compared_axis(op, select->condition, end) != axis) return false;
+      element = select->if_true;
+      rest = select->if_false;
+    }
+    if (!reads_part(op, element, parts[n], axis, begin)) return false;
+    begin = end;
+  }
+  return begin == *ir::int_value(op.shape[axis]);
+}
+
+}  // namespace
+
+bool is_view(const Computation& computation) {
+  const schedule::Operation* op = tagged_stage(computation, kViewTag);
+  if (op == nullptr || computation.inputs.size() != 1) return false;
+  const ir::Tensor& input = computation.inputs.front();
+  const auto* read = ir::as<ir::TensorRead>(op->body);
+  return read != nullptr && read->tensor->same_tensor(*input) &&
+         ir::arith::prove_equal(raveled(read->indices, input->shape),
+                                raveled(indices_of(*op), op->shape), ranges_of(*op));
+}
+
+std::optional<std::size_t> joined_axis(const Computation& computation) {
+  const schedule::Operation* op = tagged_stage(computation, kJoinedTag);
+  const std::vector<ir::Tensor>& parts = computation.inputs;
+  if (op == nullptr || parts.size() < 2 || !numbers_in(op->shape)) return std::nullopt;
+  for (const ir::Tensor& part : parts) {
+    if (part->shape.size() != op->shape.size() || !numbers_in(part->shape)) return std::nullopt;
+  }
+  for (std::size_t axis = 0; axis < op->axes.size(); ++axis) {
+    if (joins_along(*op, parts, axis)) return axis;
+  }
+  return std::nullopt;
+}
+
+}  // namespace texloom::graph

@@ -1,0 +1,24 @@
+// Computations that only move elements in memory, or not even that.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "graph/computation.h"
+
+namespace texloom::graph {
+
+// The front end marks such computations by these tags, so that no others need to be looked at. They
+// are checked all the same, as scripts may write any tag.
+inline constexpr std::string_view kViewTag = "view";      // texloom/ops/movement/reshaping.py
+inline constexpr std::string_view kJoinedTag = "joined";  // texloom/ops/movement/joining.py
+
+// Whether the output has the elements of the one input in the same row-major order.
+bool is_view(const Computation& computation);
+
+// The axis along which the output has the inputs, one after another. nullopt if it has not, or if
+// extents are no numbers: what has no size has no place in memory.
+std::optional<std::size_t> joined_axis(const Computation& computation);
+
+}  // namespace texloom::graph

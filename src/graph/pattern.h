@@ -1,0 +1,32 @@
+// How the elements of a node's outputs depend on those of its inputs, as its computation shows it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "graph/computation.h"
+
+namespace texloom::graph {
+
+// From what is easy to compute inside another kernel to what is not.
+enum class Pattern : std::uint8_t {
+  Elementwise,  // on the elements at the same indices
+  Broadcast,    // on elements at some of the same indices, in their order, or at 0 of extent 1
+  Injective,    // each is one element of an input, or a fixed value: pad, transpose, slice
+  Reduction,    // on several elements: sums, pooling, softmax
+  Contraction,  // on sums of products of elements of two inputs: convolutions, products of matrices
+  Opaque,       // unknown
+};
+std::string_view to_string(Pattern pattern);               // "elementwise"
+std::optional<Pattern> pattern_of(std::string_view word);  // the inverse
+
+// Opaque for computations of several outputs, and for operations without an expression.
+Pattern pattern_of(const Computation& computation);
+
+// The numbers of the floating-point inputs of whose elements indices are computed.
+std::vector<std::size_t> inputs_in_indices(const Computation& computation);
+
+}  // namespace texloom::graph

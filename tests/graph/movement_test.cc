@@ -1,0 +1,73 @@
+// Tests which computations are found to move elements. A tag alone does not make them views.
+#include "graph/movement.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "graph/pattern.h"
+#include "graph/text/computation_text.h"
+
+namespace texloom::graph {
+namespace {
+
+SharedComputation computation_of(const std::string& text) {
+  return parse_computation(text, "movement.tl");
+}
+
+bool is_view_of(const std::string& shape, const std::string& compute) {
+  return is_view(*computation_of("computation 0 (in0) -> (out)\nplaceholder in0: float32" + shape +
+                                 "\ncompute out" + compute + "\n  tag view\n"));
+}
+
+TEST(Views, HaveTheElementsInRowMajorOrder) {
+  EXPECT_TRUE(
+      is_view_of("[2, 3, 4]", "(i < 6, j < 4): float32 = in0[floordiv(i, 3), floormod(i, 3), j]"));
+  EXPECT_TRUE(is_view_of("[6, 4]", "(i < 24): float32 = in0[floordiv(i, 4), floormod(i, 4)]"));
+  EXPECT_FALSE(is_view_of("[4, 6]", "(i < 6, j < 4): float32 = in0[j, i]"));
+  EXPECT_FALSE(is_view_of("[6, 4]", "(i < 6, j < 4): float32 = in0[5 - i, j]"));
+  EXPECT_FALSE(is_view_of("[6, 4]", "(i < 6, j < 4): float32 = in0[i, j] + 1.0"));
+}
+
+// Of extents that each run says.
+TEST(Views, MayHaveSymbols) {
+  const auto view = [](const std::string& compute) {
+    return is_view(
+        *computation_of("computation 0 (in0) -> (out)\n  symbol n: int32\n"
+                        "placeholder in0: float32[n, 4]\ncompute out" +
+                        compute + "\n  tag view\n"));
+  };
+  EXPECT_TRUE(view("(i < n * 4): float32 = in0[floordiv(i, 4), floormod(i, 4)]"));
+  EXPECT_TRUE(
+      is_view(*computation_of("computation 0 (in0) -> (out)\n  symbol n: int32\n  symbol m: int32\n"
+                              "placeholder in0: float32[n, m]\ncompute out(i < n * m): float32 = "
+                              "in0[floordiv(i, m), floormod(i, m)]\n  tag view\n")));
+  EXPECT_FALSE(view("(i < n * 4): float32 = in0[floormod(i, n), floordiv(i, n)]"));
+}
+
+std::optional<std::size_t> axis_of(const std::string& compute) {
+  return joined_axis(
+      *computation_of("computation 0 (in0, in1) -> (out)\nplaceholder in0: float32[2, 3]\n"
+                      "placeholder in1: float32[2, 5]\ncompute out(i < 2, j < 8): float32 = " +
+                      compute + "\n  tag joined\n"));
+}
+
+TEST(JoinedAxis, HasTheInputsOneAfterAnother) {
+  EXPECT_EQ(axis_of("select(j < 3, in0[i, j], in1[i, j - 3])"), 1);
+  EXPECT_EQ(axis_of("select(j < 5, in1[i, j], in0[i, j - 5])"), std::nullopt);
+  EXPECT_EQ(axis_of("select(j < 3, in0[i, j], in1[i, 7 - j])"), std::nullopt);
+  EXPECT_EQ(axis_of("select(i < 3, in0[i, 0], in1[i, 0])"), std::nullopt);
+}
+
+// A gather: the second input is read in indices.
+TEST(Pattern, InputsOfWhichIndicesAreComputed) {
+  const SharedComputation gather = computation_of(
+      "computation 0 (in0, in1) -> (out)\nplaceholder in0: float32[4]\n"
+      "placeholder in1: float32[4]\ncompute out(i < 4): float32 = in0[int32(in1[i])]\n");
+  EXPECT_EQ(inputs_in_indices(*gather), std::vector<std::size_t>{1});
+  EXPECT_EQ(pattern_of(*gather), Pattern::Injective);
+}
+
+}  // namespace
+}  // namespace texloom::graph
