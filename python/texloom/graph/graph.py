@@ -123,8 +123,8 @@ class Graph:
             and symbols.
         """
         tensor = self._new(name, shape, dtype)
-        self._symbols.add(tensor.shape)
         number = self._core.input(name, dtype, self._symbols.steps(tensor.shape))
+        self._symbols.add(tensor.shape)
         self._add(tensor, number)
         self._inputs.append(tensor)
         return tensor

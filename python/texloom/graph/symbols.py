@@ -35,8 +35,10 @@ class Symbols:
                     self._core.symbol(name)
 
     def steps(self, shape: Sequence[Extent]) -> list[Any]:
-        """Return a shape as the core reads it."""
+        """Return a shape as the core reads it; symbols that are not added yet follow the others."""
         names = list(self._names)
+        for extent in shape:
+            names += [name for name in extents.symbols_of(extent) if name not in names]
         return [extents.steps_of(extent, names) for extent in shape]
 
     @staticmethod

@@ -424,8 +424,8 @@ def test_text_after_passes():
     ("passes", "code", "message"),
     [
         (("fuze",), "TL5016", "there is no pass 'fuze'"),
-        ("fuse", "TL2040", "no list of passes"),
-        ((1,), "TL2040", "no list of passes"),
+        ("fuse", "TL2040", "not a list of passes"),
+        ((1,), "TL2040", "not a list of passes"),
     ],
 )
 def test_wrong_passes(passes, code, message):

@@ -186,3 +186,14 @@ def test_broadcasting_needs_equal_sizes(dev):
     np.testing.assert_array_equal(compiled.run({"x": a, "y": b}, dev)["z"], a + b)
     with pytest.raises(texloom.TVMError, match="the node 'z' needs"):
         compiled.run({"x": a, "y": _random(1)}, dev)
+
+
+def test_a_refused_input_leaves_no_symbol():
+    """Each input is refused where it is added, and the graph is as it was."""
+    g = Graph()
+    with pytest.raises(texloom.TVMError, match="flaot32"):
+        g.input("x", ("m",), "flaot32")
+    x = g.input("x", ("n",))
+    g.output(g.op("y", "Relu", relu, [x])[0])
+    assert "symbol n\n" in g.text()
+    assert "symbol m\n" not in g.text()
