@@ -82,7 +82,6 @@ RETURNED = {
     "texloom.runtime": (
         ("function_group", "FunctionGroup"),
         ("_core", "Kernel"),
-        ("function", "TimeResult"),
     ),
 }
 
@@ -128,7 +127,7 @@ INTERNAL = (
     "texloom.graph.short_launches",
     "texloom.graph.symbols",
     "texloom.graph.tensor",
-    "texloom.graph.timed_run",
+    "texloom.costs.timed_run",
     "texloom.host_array",
     "texloom.inspect",
     "texloom.inspect.__main__",
@@ -158,7 +157,10 @@ INTERNAL = (
     "texloom.onnx.specializer",
     "texloom.measure.benchmark",
     "texloom.measure.device_rates",
-    "texloom.measure.timing",
+    "texloom.measure.child",
+    "texloom.measure.loop",
+    "texloom.measure.measurement",
+    "texloom.measure.processes",
     "texloom.module_file",
     "texloom.ops.coordinates",
     "texloom.ops.extrema",

@@ -13,7 +13,7 @@ from texloom import Device
 from texloom.examples import Conv2dLayer
 from texloom.examples.conv2d import Storage
 from texloom.examples.reference import conv2d_error_bound, conv2d_reference
-from texloom.measure.timing import Arm, interleaved_medians
+from texloom.measure.loop import Arm, medians
 
 from . import filters
 from .console import Output
@@ -96,7 +96,7 @@ def show(
             f"{result.largest_share:.0%} of it: {'right' if result.holds else 'WRONG'}"
         )
     arms = [Arm(layer.run, layer.sync) for layer in layers.values()]
-    times = interleaved_medians(arms, rounds=rounds)
+    times = medians(arms, rounds=rounds)
     shown = ", ".join(f"{s} {1e3 * t:.3f} ms" for s, t in zip(layers, times, strict=True))
     out.text(f"  time     {shown} (medians of {rounds}, measured alternately)")
     write_sheet(

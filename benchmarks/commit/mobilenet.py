@@ -30,7 +30,7 @@ import texloom
 from texloom import custom
 from texloom.device_kinds import present
 from texloom.graph import RunnableGraph, load
-from texloom.measure.timing import results_in_turns, samples_of
+from texloom.measure.loop import Sampling, measure
 from texloom.target import Target
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "networks"))
@@ -99,7 +99,9 @@ class Runs:
         return sum(self.graph.time(1, self.device) for _ in range(count)) / count
 
 
-def measure(size: int, with_host: bool, device: texloom.Device, rounds: int) -> dict[str, Any]:
+def measure_network(
+    size: int, with_host: bool, device: texloom.Device, rounds: int
+) -> dict[str, Any]:
     """Return the figures of one network in milliseconds."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "network.tlp"
@@ -112,7 +114,7 @@ def measure(size: int, with_host: bool, device: texloom.Device, rounds: int) -> 
     image = np.random.default_rng(1).standard_normal((1, 3, size, size), np.float32)
     outputs = [graph.run({"image": image}, device) for graph in ways.values()]
     arms = [Runs(graph, device) for graph in ways.values()]
-    samples = results_in_turns(samples_of(arms, _SAMPLE_SECONDS), rounds)
+    samples = [each.results for each in measure(arms, Sampling(rounds, _SAMPLE_SECONDS))]
     ratios = [waiting / adaptive for adaptive, waiting in zip(*samples, strict=True)]
     return {
         "size": size,
@@ -145,7 +147,7 @@ def main() -> int:
     print("| --- | --- | --- | --- | --- |")
     for size in options.size:
         for with_host in (False, True):
-            row = measure(size, with_host, device, options.rounds)
+            row = measure_network(size, with_host, device, options.rounds)
             rows.append(row)
             calls = "2 kernels, 1 on the host" if with_host else "2 kernels"
             wrong = "" if row["equal"] else " OUTPUTS DIFFER"

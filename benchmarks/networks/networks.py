@@ -25,12 +25,12 @@ import numpy as np
 import onnx
 from error_bounds import distance, error_bound, measured_bound
 from models import NETWORKS
-from peers import OnnxRuntimeArm, OwnArm, Peer, PeerArm, pytorch, tinygrad
+from peers import OnnxRuntimeArm, Peer, PeerArm, own_arm, pytorch, tinygrad
 from zoo import input_of, networks
 
 import texloom
 from texloom.graph import load
-from texloom.measure.timing import Timed, results_in_turns, samples_of
+from texloom.measure.loop import Sampling, Timed, measure
 
 DTYPES = {"fp32": "float32", "fp16": "float16"}
 _SAMPLE_SECONDS = 0.02
@@ -80,7 +80,7 @@ class Task:
 
 def compiled(
     task: Task, device: texloom.Device, options: argparse.Namespace
-) -> tuple[OwnArm, np.ndarray, dict[str, Any]]:
+) -> tuple[Timed, np.ndarray, dict[str, Any]]:
     """Return our arm, its output, and what the compilation says."""
     target = options.target or texloom.target.Target.from_device(device)
     given = {"precision": task.precision} if task.precision != "fp32" else {}
@@ -96,7 +96,7 @@ def compiled(
         "compile_seconds": seconds,
         "first_run_seconds": time.perf_counter() - begin,
     }
-    return OwnArm(graph, device), own, facts
+    return own_arm(graph, device), own, facts
 
 
 def peers_of(
@@ -133,7 +133,7 @@ def peers_of(
     return arms, outputs, exact, bound
 
 
-def measure(
+def measure_network(
     name: str, precision: str, peers: dict[str, Peer], options: argparse.Namespace
 ) -> dict[str, Any]:
     """Return the medians of a network in milliseconds, and the errors."""
@@ -149,7 +149,8 @@ def measure(
         others, outputs, exact, bound = peers_of(task, peers, session, options)
         arms: dict[str, Timed] = {"texloom": own, **others}
         outputs["texloom"] = output
-        samples = results_in_turns(samples_of([*arms.values()], _SAMPLE_SECONDS), options.rounds)
+        times = measure([*arms.values()], Sampling(options.rounds, _SAMPLE_SECONDS))
+    samples = [each.results for each in times]
     errors = {} if exact is None else {arm: distance(outputs[arm], exact) for arm in arms}
     ratios = {
         arm: median(theirs / ours for theirs, ours in zip(each, samples[0], strict=True))
@@ -217,7 +218,7 @@ def main() -> int:
             print(f"{name:12}{peer.device or 'has no device'}", flush=True)
         for precision in options.precision or ["fp32"]:
             for name in options.network or NETWORKS:
-                rows.append(measure(name, precision, peers, options))
+                rows.append(measure_network(name, precision, peers, options))
                 show(rows[-1])
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1))

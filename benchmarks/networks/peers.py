@@ -10,7 +10,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 import texloom
 from texloom.command_line.peers import onnxruntime_session
 from texloom.graph import RunnableGraph
+from texloom.measure.loop import Arm, BatchArm
 
 FOLDER = Path(__file__).parent
 
@@ -94,16 +94,9 @@ class PeerArm:
         return float(self.peer.ask("time", number=self.number, count=count))
 
 
-@dataclass(frozen=True)
-class OwnArm:
-    """A compiled network, whose inputs and outputs stay on the device."""
-
-    graph: RunnableGraph
-    device: texloom.Device
-
-    def seconds(self, count: int) -> float:
-        """Return seconds per run, for `count` runs with one wait."""
-        return self.graph.time(count, self.device) / count
+def own_arm(graph: RunnableGraph, device: texloom.Device) -> BatchArm:
+    """Return the arm of a compiled network, whose inputs and outputs stay on the device."""
+    return BatchArm(lambda count: graph.time(count, device))
 
 
 class OnnxRuntimeArm:
@@ -120,10 +113,7 @@ class OnnxRuntimeArm:
 
     def seconds(self, count: int) -> float:
         """Return seconds per run."""
-        begin = time.perf_counter()
-        for _ in range(count):
-            self._session.run(None, self._inputs)
-        return (time.perf_counter() - begin) / count
+        return Arm(lambda: self._session.run(None, self._inputs)).seconds(count)
 
 
 Reference = Callable[[NDArray[Any]], NDArray[Any]]
@@ -131,10 +121,10 @@ Reference = Callable[[NDArray[Any]], NDArray[Any]]
 
 __all__ = [
     "OnnxRuntimeArm",
-    "OwnArm",
     "Peer",
     "PeerArm",
     "Reference",
+    "own_arm",
     "pytorch",
     "started",
     "tinygrad",

@@ -38,7 +38,7 @@ from texloom.examples.conv2d_nhwc import (
     depthwise_conv2d_nhwc,
     schedule_depthwise_conv2d_nhwc,
 )
-from texloom.measure.timing import Arm, interleaved_medians
+from texloom.measure.loop import Arm, medians
 from texloom_bench import command_line
 from texloom_bench.device import choose
 
@@ -210,7 +210,7 @@ def measure(layer: Layer, device: Device, rounds: int) -> tuple[list[float], boo
     first = Arm(lambda: calls[0][0](*calls[0][1]), device.sync)
     runs = max(1, min(MOST_RUNS, round(SAMPLE_SECONDS / max(first.seconds(1), 1e-9))))
     arms = [Arm(partial(function.enqueue, runs, *call), device.sync) for function, call in calls]
-    return [each / runs for each in interleaved_medians(arms, rounds=rounds)], right
+    return [each / runs for each in medians(arms, rounds=rounds)], right
 
 
 def lines(

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -27,7 +28,8 @@ import texloom
 from texloom.command_line.peers import largest_difference
 from texloom.costs import Costs, open_costs
 from texloom.device_kinds import present
-from texloom.graph.compiled import load
+from texloom.graph.compiled import RunnableGraph, load
+from texloom.measure.loop import BatchArm, medians
 from texloom.onnx.model import Model
 from texloom.target import Target
 
@@ -69,14 +71,13 @@ def measure(folder: Path, device: Any) -> None:
     outputs = {way: graph.run(inputs, device) for way, graph in graphs.items()}
     for way, made in outputs.items():
         np.savez(folder / f"{way}.npz", **made)
-    samples: dict[str, list[float]] = {way: [] for way in graphs}
-    for _ in range(_SAMPLES + 1):
-        for way, graph in graphs.items():
-            once = graph.time(1, device)
-            times = max(1, round(_SAMPLE_SECONDS / max(once, 1e-7)))
-            samples[way].append(graph.time(times, device) / times)
-    seconds = {way: median(each[1:]) for way, each in samples.items()}  # the first warms up
-    (folder / "seconds.json").write_text(json.dumps(seconds))
+    arms = [BatchArm(partial(_time, graph, device)) for graph in graphs.values()]
+    seconds = medians(arms, rounds=_SAMPLES, sample_seconds=_SAMPLE_SECONDS)
+    (folder / "seconds.json").write_text(json.dumps(dict(zip(graphs, seconds, strict=True))))
+
+
+def _time(graph: RunnableGraph, device: Any, count: int) -> float:
+    return graph.time(count, device)
 
 
 def measured(

@@ -6,16 +6,15 @@ import argparse
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import dataclass
 
 import texloom
 from texloom import te
 from texloom.examples import conv2d_nchw4c, schedule_conv2d_nchw4c
 from texloom.examples.conv2d import Storage
 from texloom.examples.packing import LANES
-from texloom.measure.timing import medians_in_turns
+from texloom.measure.loop import Timed, medians, seconds_of
 
 from . import command_line, growth, halide_convolution
 
@@ -37,12 +36,15 @@ def _texloom_arm(storage: Storage) -> Preparation:
     return prepare
 
 
-def _seconds(prepare: Preparation) -> float:
-    """Return the median time of a prepared call; the preparation is not measured."""
-    run = prepare()
-    begin = time.perf_counter()
-    run()
-    return time.perf_counter() - begin
+@dataclass(frozen=True)
+class _Prepared:
+    """An arm whose preparation, before each run, is not timed."""
+
+    prepare: Preparation
+
+    def seconds(self, count: int) -> float:
+        """Return seconds per run."""
+        return sum(seconds_of(self.prepare()) for _ in range(count)) / count
 
 
 def _print_convolution(rounds: int) -> None:
@@ -50,16 +52,15 @@ def _print_convolution(rounds: int) -> None:
         f"A scheduled 3x3 convolution, {CHANNELS} channels, {SIZE} x {SIZE} pixels, constant "
         f"shapes:\nfrom the schedule to OpenCL C; one thread, medians of {rounds}\n"
     )
-    arms: dict[str, Preparation] = {
-        "texture": _texloom_arm("texture"),
-        "buffer": _texloom_arm("buffer"),
+    arms: dict[str, Timed] = {
+        "texture": _Prepared(_texloom_arm("texture")),
+        "buffer": _Prepared(_texloom_arm("buffer")),
     }
     peer = halide_convolution.name()
     if peer:
-        arms[peer] = lambda: halide_convolution.lowering(CHANNELS, SIZE)
-    samples = [partial(_seconds, prepare) for prepare in arms.values()]
-    medians_in_turns(samples, 1)  # a warm-up
-    times = dict(zip(arms, medians_in_turns(samples, rounds), strict=True))
+        arms[peer] = _Prepared(lambda: halide_convolution.lowering(CHANNELS, SIZE))
+    found = medians(list(arms.values()), rounds=rounds, sample_seconds=0)
+    times = dict(zip(arms, found, strict=True))
     print(f"{'':16}{'ms':>10}" + (f"{'of Halide':>12}" if peer else ""))
     for name, seconds in times.items():
         share = f"{seconds / times[peer]:>12.2f}" if peer else ""

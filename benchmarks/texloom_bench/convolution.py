@@ -10,7 +10,7 @@ from texloom import Device
 from texloom.examples import Conv2dLayer
 from texloom.examples.conv2d import Storage
 from texloom.examples.reference import conv2d_reference
-from texloom.measure.timing import Arm, Timed, interleaved_medians
+from texloom.measure.loop import Arm, Timed, medians
 
 from .pytorch import PyTorch
 
@@ -91,6 +91,6 @@ def measure(
         layer.write(data, weight)
     if pytorch is not None:
         arms |= pytorch.arms("convolution", data, weight, padding=1)
-    times = interleaved_medians(list(arms.values()), rounds=rounds)
+    times = medians(list(arms.values()), rounds=rounds)
     timed = dict(zip(arms, times, strict=True))
     return Row(shape, timed, layers[0].build_seconds, first, right)

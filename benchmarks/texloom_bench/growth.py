@@ -8,15 +8,14 @@ from __future__ import annotations
 import json
 import re
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 
 from texloom._core import IterVar, Schedule, Tensor
 
 import texloom
 from texloom import te
+from texloom.measure.loop import Arm, medians
 
 ROUNDS = 3
 UNROLLED = 50
@@ -79,12 +78,9 @@ def measure(kind: str, statements: int) -> dict[str, float]:
     texloom.build(*KINDS[kind](100), "opencl")  # perform the work done once per process
     before = _peak()
     schedule, arguments = KINDS[kind](statements)
-    times = []
-    for _ in range(ROUNDS):
-        begin = time.perf_counter()
-        texloom.build(schedule, arguments, "opencl")
-        times.append(time.perf_counter() - begin)
-    return {"seconds": median(times), "mebibytes": _peak() - before}
+    build = Arm(lambda: texloom.build(schedule, arguments, "opencl"))
+    (seconds,) = medians([build], rounds=ROUNDS, sample_seconds=0)
+    return {"seconds": seconds, "mebibytes": _peak() - before}
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from texloom.examples.matmul import (
     schedule_matmul,
 )
 from texloom.examples.rounding import sum_error_bound
-from texloom.measure.timing import Arm, Timed, interleaved_medians
+from texloom.measure.loop import Arm, Timed, medians
 
 from . import command_line, pytorch, workloads
 from .device import choose
@@ -239,7 +239,7 @@ def measure(
         rows.append((variant, add(own), by_hand, right))
     if peer is not None:
         arms += peer.arms("matmul", product.a, product.b).values()
-    times = interleaved_medians(arms, rounds=rounds)
+    times = medians(arms, rounds=rounds)
     result = [
         Row(variant, times[own], None if by_hand is None else times[by_hand], right)
         for variant, own, by_hand, right in rows

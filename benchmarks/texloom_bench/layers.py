@@ -19,7 +19,7 @@ from texloom.examples.conv2d_nhwc import (
     schedule_depthwise_conv2d_nhwc,
 )
 from texloom.examples.reference import conv2d_nhwc_error_bound, conv2d_nhwc_reference
-from texloom.measure.timing import Arm, Timed, interleaved_medians
+from texloom.measure.loop import Arm, Timed, medians
 from texloom.tir.buffer import decl_buffer
 
 from .pytorch import PyTorch
@@ -158,7 +158,7 @@ def measure(layer: Layer, device: Device, rounds: int, runs: int, pytorch: PyTor
         arms |= pytorch.arms(
             "repeated_convolutions", data, weight, padding=layer.padding, runs=runs
         )
-    times = interleaved_medians(list(arms.values()), rounds=rounds)
+    times = medians(list(arms.values()), rounds=rounds)
     seconds = {name: each / runs for name, each in zip(arms, times, strict=True)}
     formats = [seconds.pop(name) for name in list(seconds) if name not in STORAGES]
     if formats:

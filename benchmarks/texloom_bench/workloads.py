@@ -14,7 +14,7 @@ from texloom.examples import blocked_conv2d, texel_matmul
 from texloom.examples.blocked_conv2d import Convolution, Tiling
 from texloom.examples.rounding import sum_error_bound
 from texloom.examples.texel_schedules import spread
-from texloom.measure.timing import Arm, interleaved_medians
+from texloom.measure.loop import Arm, medians
 from texloom.tir.buffer import decl_buffer
 
 SCOPES: Mapping[str, tuple[str | None, str | None]] = {
@@ -188,11 +188,11 @@ def measure(
     names, arms = [], []
     for storage in SCOPES:
         candidates = measurement.arms(storage, quick)
-        trial = interleaved_medians(list(candidates.values()), rounds=3, sample_seconds=0)
+        trial = medians(list(candidates.values()), rounds=3, sample_seconds=0)
         fastest = min(zip(trial, candidates, strict=True))[1]
         names.append(fastest)
         arms.append(candidates[fastest])
-    times = interleaved_medians(arms, rounds=rounds)
+    times = medians(arms, rounds=rounds)
     best = {
         storage: Best(name, seconds / runs)
         for storage, name, seconds in zip(SCOPES, names, times, strict=True)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from math import ceil, inf
+from math import inf
 from numbers import Integral, Real
-from statistics import fmean, median, pstdev
 from typing import Any, NoReturn
 
 from . import module_file
@@ -16,43 +13,8 @@ from ._core import Device, Function, NDArray
 from .argument_kinds import shown
 from .checked_calls import check_methods
 from .errors import MissingNameError, MisuseError, refuse
-from .measure import benchmark
-
-
-@dataclass(frozen=True)
-class TimeResult:
-    """Times of a function, in seconds per run: means of `number` runs, `repeat` times.
-
-    They are `results`, in the order of measurement.
-    """
-
-    results: tuple[float, ...]
-    number: int
-
-    @property
-    def mean(self) -> float:
-        """The mean of all results."""
-        return fmean(self.results)
-
-    @property
-    def median(self) -> float:
-        """The median of all results."""
-        return median(self.results)
-
-    @property
-    def min(self) -> float:
-        """The shortest result."""
-        return min(self.results)
-
-    @property
-    def max(self) -> float:
-        """The longest result."""
-        return max(self.results)
-
-    @property
-    def std(self) -> float:
-        """The standard deviation."""
-        return pstdev(self.results)
+from .measure import Measurement, benchmark
+from .measure.loop import BatchArm, Sampling, measure, seconds_of
 
 
 def _time_evaluator(
@@ -65,7 +27,7 @@ def _time_evaluator(
     cooldown_interval_ms: float = 0,
     repeats_to_cooldown: int = 1,
     f_preproc: str = "",
-) -> Callable[..., TimeResult]:
+) -> Callable[..., Measurement]:
     """Return a function that times this one: `number` runs, `repeat` times.
 
     `number` is increased until one repetition takes `min_repeat_ms`. After every
@@ -93,30 +55,23 @@ def _time_evaluator(
     ):
         _check_time(name, value)
 
-    def timed(runs: int, args: tuple[Any, ...]) -> float:
-        dev.sync()
-        begin = time.perf_counter()
-        self.enqueue(runs, *args)
-        dev.sync()
-        return time.perf_counter() - begin
+    sampling = Sampling(
+        rounds=repeat,
+        sample_seconds=min_repeat_ms / 1e3,
+        least_runs=number,
+        pause_seconds=cooldown_interval_ms / 1e3,
+        rounds_to_pause=repeats_to_cooldown,
+    )
 
-    def evaluate(*args: Any) -> TimeResult:
+    def evaluate(*args: Any) -> Measurement:
         if any(array.device != dev for array in args if isinstance(array, NDArray)):
             refuse(
                 "WrongDevice",
                 f"the arrays are not on {dev}, the device to time",
                 "make them with device=, or copy them with copyto",
             )
-        timed(1, args)  # a warm-up, which builds kernels and allocates memory
-        runs = number
-        while (seconds := timed(runs, args)) * 1e3 < min_repeat_ms:
-            runs = max(2 * runs, ceil(runs * min_repeat_ms / 1e3 / max(seconds, 1e-9)))
-        results = []
-        for number_so_far in range(repeat):
-            if number_so_far > 0 and number_so_far % repeats_to_cooldown == 0:
-                time.sleep(cooldown_interval_ms / 1e3)
-            results.append(timed(runs, args) / runs)
-        return TimeResult(tuple(results), runs)
+        arm = BatchArm(lambda runs: seconds_of(lambda: self.enqueue(runs, *args), dev.sync))
+        return measure([arm], sampling)[0]
 
     return evaluate
 
@@ -203,5 +158,4 @@ Function.benchmark = benchmark
 Function.export_library = _export_library
 Function.save = module_file.save
 
-__all__ = ["TimeResult"]
 check_methods(Function)

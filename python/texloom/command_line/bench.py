@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from ..device_kinds import present
 from ..errors import refuse
 from ..graph import RunnableGraph
 from ..graph import load as load_package
-from ..measure.timing import medians_in_turns
+from ..measure.loop import Arm, BatchArm, Timed, medians
 from ..trace import table_of
 from .inputs import (
     add_input_arguments,
@@ -112,22 +111,6 @@ def _peer(options: argparse.Namespace, inputs: Mapping[str, NDArray[Any]]) -> An
     return session
 
 
-def _timed(run: Callable[[], object]) -> Callable[[], float]:
-    """Return a function that gives the seconds of one run, from a sample of several."""
-    run()
-    begin = time.perf_counter()
-    run()
-    count = max(1, round(_SAMPLE_SECONDS / max(time.perf_counter() - begin, 1e-6)))
-
-    def sample() -> float:
-        begin = time.perf_counter()
-        for _ in range(count):
-            run()
-        return (time.perf_counter() - begin) / count
-
-    return sample
-
-
 def _bench(options: argparse.Namespace) -> int:
     choose_device(options)
     profile = start_profile("texloom bench --kernels") if options.kernels else None
@@ -150,17 +133,16 @@ def _bench(options: argparse.Namespace) -> int:
             print(f"{facts['model']}, {options.rounds} runs\n{table_of(rows)}")
         return 0
     outputs = run()
-    arms = {"run": _timed(run)}
-    times = max(1, round(_SAMPLE_SECONDS / max(graph.time(1, device), 1e-7)))
-    arms["device"] = lambda: graph.time(times, device) / times
+    arms: dict[str, Timed] = {"run": Arm(run)}
+    arms["device"] = BatchArm(lambda count: graph.time(count, device))
     if options.compare:
         session = _peer(options, inputs)
         names = [each.name for each in session.get_outputs()]
         theirs = dict(zip(names, session.run(None, inputs), strict=True))
         facts["largest_difference"] = largest_difference(outputs, theirs, "onnxruntime")
-        arms["onnxruntime"] = _timed(partial(session.run, None, inputs))
-    medians = medians_in_turns(list(arms.values()), options.rounds)
-    facts["seconds"] = dict(zip(arms, medians, strict=True))
+        arms["onnxruntime"] = Arm(partial(session.run, None, inputs))
+    times = medians(list(arms.values()), rounds=options.rounds, sample_seconds=_SAMPLE_SECONDS)
+    facts["seconds"] = dict(zip(arms, times, strict=True))
     if options.json:
         print(json.dumps(facts))
     else:

@@ -6,11 +6,8 @@ contexts in one process. So one process runs the network as it is, and another w
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import fsencode
@@ -21,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import refuse
-
-MOST_SECONDS = 300.0
-"""The time limit of one process, which is then ended."""
+from ..measure.measurement import ErrorClass, Measurement
+from ..measure.processes import measured_in_process
+from . import timed_run
 
 _PROCESSES = 3  # that run without time stamps
 
@@ -74,12 +71,13 @@ def timed_runs(compiled: Any, device: Any, inputs: Sequence[NDArray[Any]]) -> Ru
     Raises
     ------
     TVMError
-        TL5007 if a process fails, or takes longer than :data:`MOST_SECONDS`.
+        TL5007 if a process fails, or takes too long.
     """
     with _saved(compiled, inputs) as folder:
         total = _least_total(folder, device)
-        stamped = _results(folder, device, "stamped")
-    return Runs(total, stamped["begins"], stamped["ends"], int(stamped["runs"]))
+        runs = _measured(timed_run.stamped, folder, device).runs
+        with np.load(folder / timed_run.STAMPS) as stamps:
+            return Runs(total, stamps["begins"], stamps["ends"], runs)
 
 
 def run_time(compiled: Any, device: Any, inputs: Sequence[NDArray[Any]]) -> float:
@@ -99,44 +97,26 @@ def _saved(compiled: Any, inputs: Sequence[NDArray[Any]]) -> Iterator[Path]:
     """Give a folder with the package and the inputs."""
     with tempfile.TemporaryDirectory() as at:
         folder = Path(at)
-        compiled.save(fsencode(folder / "network.tlp"), {}, [])
-        np.savez(folder / "inputs.npz", *inputs)
+        compiled.save(fsencode(folder / timed_run.PACKAGE), {}, [])
+        np.savez(folder / timed_run.INPUTS, *inputs)
         yield folder
 
 
 def _least_total(folder: Path, device: Any) -> float:
-    return min(float(_results(folder, device, "plain")["total"]) for _ in range(_PROCESSES))
+    """Return the nanoseconds of the fastest process."""
+    plain = (_measured(timed_run.plain, folder, device) for _ in range(_PROCESSES))
+    return min(each.median for each in plain) * 1e9
 
 
-def _results(folder: Path, device: Any, how: str) -> dict[str, NDArray[Any]]:
-    """Run a process and return its results; see :mod:`texloom.graph.timed_run`."""
-    name = f"{device.driver}:{device.device_id}"
-    command = [sys.executable, "-m", "texloom.graph.timed_run", str(folder), name, how]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    try:
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=MOST_SECONDS
-        )
-    except subprocess.TimeoutExpired:
-        refuse(
-            "DeviceError",
-            f"a network ran for more than {MOST_SECONDS:.0f} s",
-            "measure on a faster device, or a smaller model",
-        )
-    if done.returncode != 0:
-        refuse(
-            "DeviceError",
-            f"the process that ran a network ended with {done.returncode}: {_reason(done.stderr)}",
-            "run the model by `texloom bench` on that device to see more",
-        )
-    with np.load(folder / f"{how}.npz") as results:
-        return dict(results)
+def _measured(run: Callable[..., Measurement], folder: Path, device: Any) -> Measurement:
+    """Return the measurement of a process, or refuse one that failed."""
+    record = measured_in_process(run, folder, f"{device.driver}:{device.device_id}")
+    if record.error is None:
+        return record
+    way_out = "run the model by `texloom bench` on that device to see more"
+    if record.error is ErrorClass.TIMEOUT:
+        way_out = "measure on a faster device, or a smaller model"
+    refuse("DeviceError", f"a network could not be measured: {record.message}", way_out)
 
 
-def _reason(text: str) -> str:
-    """Return the message of a Python traceback: its last line that is not indented."""
-    lines = [line for line in text.splitlines() if line and not line[0].isspace()]
-    return lines[-1] if lines else "it wrote nothing"
-
-
-__all__ = ["MOST_SECONDS", "Runs", "run_time", "timed_runs"]
+__all__ = ["Runs", "run_time", "timed_runs"]

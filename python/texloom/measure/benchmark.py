@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from statistics import quantiles
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,14 @@ import numpy as np
 from .._core import CallArgument, Device, Function, NDArray
 from ..errors import refuse
 from .device_rates import Rates, rates_of
+from .measurement import Measurement
 
 
-@dataclass(frozen=True)
-class Benchmark:
+@dataclass(frozen=True, kw_only=True)
+class Benchmark(Measurement):
     """Times of a function, and what it moves and computes in a run.
+
+    Its `results`, `runs`, `error` and `message` are those of a :class:`Measurement`.
 
     Attributes
     ----------
@@ -24,10 +26,6 @@ class Benchmark:
         The function.
     device : Device
         Where it ran.
-    results : tuple of float
-        Seconds per run: means of `runs` consecutive runs.
-    runs : int
-        Runs of each result.
     bytes : int
         Bytes that every implementation moves: each array argument that is read counts once, and
         each that is written once, with the size of its elements.
@@ -45,34 +43,9 @@ class Benchmark:
 
     name: str
     device: Device
-    results: tuple[float, ...]
-    runs: int
     bytes: int
     operations: float | None
     device_rates: Rates
-
-    @property
-    def median(self) -> float:
-        """The median of the results, in seconds."""
-        return self.quartiles[1]
-
-    @property
-    def quartiles(self) -> tuple[float, float, float]:
-        """The lower quartile, the median and the upper quartile, in seconds."""
-        if len(self.results) == 1:
-            return (self.results[0],) * 3
-        lower, middle, upper = quantiles(self.results, method="inclusive")
-        return lower, middle, upper
-
-    @property
-    def min(self) -> float:
-        """The shortest result, in seconds."""
-        return min(self.results)
-
-    @property
-    def max(self) -> float:
-        """The longest result, in seconds."""
-        return max(self.results)
 
     @property
     def bytes_per_second(self) -> float:
@@ -167,7 +140,7 @@ def benchmark(self: Function, *args: Any, repeat: int = 20, min_repeat_ms: float
         name=self.name,
         device=device,
         results=times.results,
-        runs=times.number,
+        runs=times.runs,
         bytes=sum(map(_moved_bytes, arguments)),
         operations=self._operations(*passed),
         device_rates=rates_of(device),

@@ -8,7 +8,6 @@ import pytest
 from PIL import Image
 
 import texloom
-from texloom.measure import timing
 from texloom_bench import __main__ as bench_command
 from texloom_bench import compilation, growth
 from texloom_bench import convolution as bench_convolution
@@ -315,23 +314,6 @@ def test_bench_refuses_a_bad_tile(text, capsys):
     with pytest.raises(SystemExit):
         bench_command.main(["--tile", text])
     assert "such as 2x4" in capsys.readouterr().err
-
-
-def test_arms_take_turns(monkeypatch):
-    clock, order = [0.0], []
-    monkeypatch.setattr(timing.time, "perf_counter", lambda: clock[0])
-
-    def arm(name, seconds):
-        def run():
-            order.append(name)
-            clock[0] += seconds
-
-        return timing.Arm(run, lambda: None)
-
-    arms = [arm("a", 0.01), arm("b", 0.04)]
-    medians = timing.interleaved_medians(arms, rounds=2, sample_seconds=0.02)
-    assert medians == pytest.approx([0.01, 0.04])
-    assert "".join(order) == "aabb" + "aab" + "baa"
 
 
 def test_legend_is_of_the_tables_that_were_run():

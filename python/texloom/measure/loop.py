@@ -1,0 +1,153 @@
+"""The loop that times anything: it warms up, then takes samples of all arms in turns.
+
+An *arm* is an implementation that is timed beside others. This module imports nothing of Texloom
+but the record of a measurement.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Protocol
+
+from .measurement import Measurement
+
+
+class Timed(Protocol):
+    """An implementation to time, in any process."""
+
+    def seconds(self, count: int) -> float:
+        """Seconds of one run, of `count` runs that are waited for together."""
+
+
+def seconds_of(run: Callable[[], object], sync: Callable[[], object] | None = None) -> float:
+    """Return the seconds of one call; `sync` waits for the device before and after it."""
+    if sync is not None:
+        sync()
+    begin = time.perf_counter()
+    run()
+    if sync is not None:
+        sync()
+    return time.perf_counter() - begin
+
+
+@dataclass(frozen=True)
+class Arm:
+    """An implementation that runs in this process.
+
+    Attributes
+    ----------
+    run : callable
+        Does the work once, possibly without waiting for the device.
+    sync : callable, optional
+        Waits until all work is done.
+    """
+
+    run: Callable[[], object]
+    sync: Callable[[], object] | None = None
+
+    def seconds(self, count: int) -> float:
+        """Seconds of one run, of `count` runs that are waited for together."""
+
+        def runs() -> None:
+            for _ in range(count):
+                self.run()
+
+        return seconds_of(runs, self.sync) / count
+
+
+@dataclass(frozen=True)
+class BatchArm:
+    """An implementation that is told how many runs to do, such as a compiled graph.
+
+    Attributes
+    ----------
+    time : callable
+        Does so many runs, and returns the seconds that they take together.
+    """
+
+    time: Callable[[int], float]
+
+    def seconds(self, count: int) -> float:
+        """Seconds of one run, of `count` runs that are waited for together."""
+        return self.time(count) / count
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How arms are sampled.
+
+    Attributes
+    ----------
+    rounds : int
+        Samples of each arm.
+    sample_seconds : float
+        Duration of a sample, at least: shorter runs are repeated within it.
+    least_runs, most_runs : int
+        Runs of a sample; `most_runs` counts more than `sample_seconds`.
+    warm_up_seconds : float
+        Duration of the unmeasured runs, at least. The first one compiles kernels and allocates
+        memory; later ones fill caches and raise clocks.
+    pause_seconds : float
+        Pause after each `rounds_to_pause` rounds, in which the device may cool down.
+    rounds_to_pause : int
+    """
+
+    rounds: int = 7
+    sample_seconds: float = 0.02
+    least_runs: int = 1
+    most_runs: int = 1 << 30
+    warm_up_seconds: float = 0.0
+    pause_seconds: float = 0.0
+    rounds_to_pause: int = 1
+
+
+def runs_of_sample(arm: Timed, sampling: Sampling) -> int:
+    """Warm an arm up; return the runs of a sample."""
+    end = time.monotonic() + sampling.warm_up_seconds
+    arm.seconds(1)
+    runs = sampling.least_runs
+    while True:
+        seconds = arm.seconds(runs) * runs
+        if seconds < sampling.sample_seconds and runs < sampling.most_runs:
+            enough = ceil(runs * sampling.sample_seconds / max(seconds, 1e-9))
+            runs = min(max(2 * runs, enough), sampling.most_runs)
+        elif time.monotonic() >= end:
+            return runs
+
+
+def measure(arms: Sequence[Timed], sampling: Sampling) -> list[Measurement]:
+    """Return the times of each arm.
+
+    The arms alternate, and each is first in a round equally often, so that changes of clock speed
+    or load affect them equally.
+    """
+    runs = [runs_of_sample(arm, sampling) for arm in arms]
+    results: list[list[float]] = [[] for _ in arms]
+    for number in range(sampling.rounds):
+        if number > 0 and number % sampling.rounds_to_pause == 0:
+            time.sleep(sampling.pause_seconds)
+        for place in range(len(arms)):
+            turn = (place + number) % len(arms)
+            results[turn].append(arms[turn].seconds(runs[turn]))
+    return [Measurement(tuple(each), count) for each, count in zip(results, runs, strict=True)]
+
+
+def medians(arms: Sequence[Timed], *, rounds: int = 7, sample_seconds: float = 0.02) -> list[float]:
+    """Return the median seconds per run of each arm; see :func:`measure`."""
+    sampling = Sampling(rounds, sample_seconds)
+    return [each.median for each in measure(arms, sampling)]
+
+
+__all__ = [
+    "Arm",
+    "BatchArm",
+    "Sampling",
+    "Timed",
+    "measure",
+    "medians",
+    "runs_of_sample",
+    "seconds_of",
+]

@@ -1,0 +1,73 @@
+"""Measurements in a process of their own, which is ended if it hangs.
+
+A device that stamps commands with times has a context of its own, and drivers are slower, or fail,
+where a process has several; a kernel may crash its process, or never end.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .measurement import ErrorClass, Measurement
+
+MOST_SECONDS = 300.0
+"""The time limit of one process, which is then ended."""
+
+REQUEST, RECORD = "request.pickle", "record.pickle"  # the files of a process, in its folder
+
+
+def measured_in_process(
+    function: Callable[..., Measurement], *arguments: Any, seconds: float = MOST_SECONDS
+) -> Measurement:
+    """Call a function of a module in a process of its own; return its measurement.
+
+    Parameters
+    ----------
+    function : callable
+        A function that :mod:`texloom.measure.child` imports by its name.
+    *arguments
+        Values that can be pickled.
+    seconds : float
+        When the process is ended.
+
+    Returns
+    -------
+    Measurement
+        That of the function; one with an error if the function raised, if the process ended, or if
+        it took too long.
+    """
+    with tempfile.TemporaryDirectory() as at:
+        folder = Path(at)
+        request = function.__module__, function.__qualname__, arguments
+        (folder / REQUEST).write_bytes(pickle.dumps(request))
+        command = [sys.executable, "-m", "texloom.measure.child", at]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        try:
+            done = subprocess.run(
+                command, env=environment, capture_output=True, text=True, timeout=seconds
+            )
+        except subprocess.TimeoutExpired:
+            return Measurement((), 0, ErrorClass.TIMEOUT, f"it took more than {seconds:.0f} s")
+        record = folder / RECORD
+        if not record.exists():
+            message = f"its process ended with {done.returncode}: {_reason(done.stderr)}"
+            return Measurement((), 0, ErrorClass.RUN, message)
+        measurement = pickle.loads(record.read_bytes())
+        assert isinstance(measurement, Measurement)
+        return measurement
+
+
+def _reason(text: str) -> str:
+    """Return the line of an error that says what went wrong: the last one that is not indented."""
+    lines = [line for line in text.splitlines() if line and not line[0].isspace()]
+    return lines[-1] if lines else "it wrote nothing"
+
+
+__all__ = ["MOST_SECONDS", "RECORD", "REQUEST", "measured_in_process"]
