@@ -172,7 +172,6 @@ INTERNAL = (
     "texloom.out_of_scope",
     "texloom.plan.__main__",
     "texloom.plan.buffers",
-    "texloom.plan.check",
     "texloom.plan.network",
     "texloom.plan.picture",
     "texloom.plan.scopes",

@@ -95,8 +95,9 @@ ONLY_IN = {
     "gtest/": "(tests)",
 }
 
-# Folders of Python packages: texloom; and the demonstration, the benchmarks and the fuzzer.
-PYTHON_ROOTS = ("python", "apps", "benchmarks", "tests/fuzz")
+# Folders of Python packages: texloom; the demonstration, the benchmarks, the checker of plans and
+# the fuzzer.
+PYTHON_ROOTS = ("python", "apps", "benchmarks/planning", "benchmarks", "tests/fuzz")
 
 MAX_FILES = 30  # in one folder
 

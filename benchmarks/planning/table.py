@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from texloom.plan.check import check
 from texloom.plan.network import load_json, network_of
 from texloom.plan.picture import picture
 from texloom.plan.textures import plan_network
+from texloom_plan_check import check
 
 HERE = Path(__file__).resolve().parent
 DOCUMENT = HERE.parents[1] / "docs/planning.md"

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from .._core import DEFAULT_PLAN_EFFORT
-from .check import CheckError, check
 from .network import DEVICE, NetworkError, load_json, network_of
 from .picture import picture
 from .textures import MODES, plan_network
@@ -27,9 +26,6 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse and check the command line."""
     parser = argparse.ArgumentParser(prog="texloom plan", description=_DESCRIPTION)
     parser.add_argument("network", type=Path, metavar="NET", help="a JSON file, or a CSV file")
-    parser.add_argument(
-        "plan", type=Path, nargs="?", metavar="PLAN.json", help="with --check: the plan to check"
-    )
     parser.add_argument("--json", action="store_true", help="write the plan as JSON")
     parser.add_argument(
         "--mode", choices=MODES, default="images", help="how tensors share (default: %(default)s)"
@@ -61,14 +57,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the images over time")
     parser.add_argument(
-        "--check", action="store_true", help="check PLAN.json, and the proof of its lower bound"
-    )
-    parser.add_argument(
         "--capacity", type=int, metavar="BYTES", help="of the arena, for a CSV file"
     )
     options = parser.parse_args(arguments)
-    if options.check != (options.plan is not None):
-        parser.error("--check takes two files, NET.json and PLAN.json; planning takes one")
     if (options.network.suffix == ".csv") < (options.capacity is not None):
         parser.error("--capacity is for buffers in a CSV file")
     if options.capacity is not None and not 0 <= options.capacity < 1 << 61:
@@ -90,17 +81,6 @@ def _load(options: argparse.Namespace) -> dict[str, Any]:
     network_of(data)  # refuses what is not a network
     given = {key: getattr(options, key) for key in (*DEVICE, "one_arena")}
     return data | {key: value for key, value in given.items() if value is not None}
-
-
-def _check(options: argparse.Namespace) -> int:
-    network = _load(options)
-    try:
-        verdict = check(network, load_json(options.plan))
-    except (CheckError, NetworkError) as error:
-        print(f"texloom plan: {options.plan}: {error}", file=sys.stderr)
-        return 1
-    print(verdict)
-    return 0
 
 
 def _ratio(size: int, bound: int) -> str:
@@ -149,12 +129,12 @@ def _plan(options: argparse.Namespace) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Plan or check; return 0, or 1 with the reason on stderr."""
+    """Plan; return 0, or 1 with the reason on stderr."""
     options = parse(arguments)
     try:
         if options.network.suffix == ".csv":
             return _plan_buffers(options)
-        return _check(options) if options.check else _plan(options)
+        return _plan(options)
     except (NetworkError, ValueError) as error:
         print(f"texloom plan: {options.network}: {error}", file=sys.stderr)
     except OSError as error:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from texloom.plan import check as checker
-from texloom.plan.check import CheckError, check
+import texloom_plan_check
+from texloom_plan_check import CheckError, Verdict, check, proof
+from texloom_plan_check.network import Tensor
 
 STORED = sorted((Path(__file__).parents[3] / "benchmarks/planning/plans").glob("*.json"))
 
@@ -67,8 +68,8 @@ CHAIN_PLAN = {
 
 
 def test_right_plans():
-    assert check(NETWORK, PLAN) == checker.Verdict(15, 8, "texels")
-    assert check(CHAIN, CHAIN_PLAN) == checker.Verdict(12, 12, "texels")
+    assert check(NETWORK, PLAN) == Verdict(15, 8, "texels")
+    assert check(CHAIN, CHAIN_PLAN) == Verdict(12, 12, "texels")
 
 
 @pytest.mark.parametrize("file", STORED, ids=lambda file: file.stem)
@@ -169,7 +170,7 @@ def test_networks_of_too_many_operators():
 
 def test_smallest_of_many_folds():
     """Seven slices take as many rows folded by 5 or 6 as folded by 4."""
-    tensor = checker.Tensor(0, 0, 0, 1, 1, 7, FORMAT, False)
+    tensor = Tensor(0, 0, 0, 1, 1, 7, FORMAT, False)
     assert list(tensor.narrow_folds(7)) == [1, 2, 3, 4, 7]
     assert list(tensor.narrow_folds(3)) == [1, 2, 3]
 
@@ -212,7 +213,7 @@ def test_proofs_use_pairs_of_the_network():
 
 
 def test_proof_with_too_many_states(monkeypatch):
-    monkeypatch.setattr(checker, "MAX_STATES", 1)
+    monkeypatch.setattr(proof, "MAX_STATES", 1)
     with pytest.raises(CheckError, match="more than 1 states"):
         check(CHAIN, CHAIN_PLAN)
 
@@ -293,7 +294,7 @@ def test_exact_items_of_other_extents_are_apart():
 
 
 def test_runs_by_itself(tmp_path):
-    """The file is the checker of the benchmark: it needs Python alone."""
+    """The checker needs Python alone."""
     for name, data in {
         "net": CHAIN,
         "plan": CHAIN_PLAN,
@@ -302,10 +303,10 @@ def test_runs_by_itself(tmp_path):
         (tmp_path / f"{name}.json").write_text(json.dumps(data))
 
     def call(*names):
-        script = tmp_path / "check.py"
-        script.write_text(Path(checker.__file__).read_text())
+        command = [sys.executable, "-S", "-m", "texloom_plan_check", *names]
+        environment = {"PYTHONPATH": str(Path(texloom_plan_check.__file__).parents[1])}
         return subprocess.run(
-            [sys.executable, "-I", script, *names], cwd=tmp_path, capture_output=True, text=True
+            command, env=environment, cwd=tmp_path, capture_output=True, text=True
         )
 
     right = call("net.json", "plan.json")
@@ -313,7 +314,7 @@ def test_runs_by_itself(tmp_path):
     assert right.returncode == 0
     wrong = call("net.json", "wrong.json")
     assert (wrong.returncode, wrong.stdout) == (1, "")
-    assert wrong.stderr == "check: wrong.json: the images have 12 texels, not 1\n"
+    assert wrong.stderr == "texloom_plan_check: wrong.json: the images have 12 texels, not 1\n"
     assert call("net.json").returncode == 2
     assert call("net.json", "none.json").returncode == 1
 
@@ -349,7 +350,7 @@ VIEWS_PLAN = {
 
 
 def test_right_views():
-    assert check(VIEWS, VIEWS_PLAN) == checker.Verdict(128, 128, "bytes")
+    assert check(VIEWS, VIEWS_PLAN) == Verdict(128, 128, "bytes")
 
 
 @pytest.mark.parametrize(
