@@ -12,7 +12,7 @@ import pytest
 
 import texloom as tvm
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
+sys.path[:0] = [str(Path(__file__).parents[1] / each) for each in ("fuzz", "fuzz/bad_inputs")]
 os.environ["TEXLOOM_DEBUG"] = "1"  # check the program after every pass, not only at the end
 
 

@@ -30,7 +30,7 @@ def main() -> None:
     written = folder / f"{RECORD}.part"
     written.write_bytes(pickle.dumps(record))
     written.replace(folder / RECORD)
-    # NVIDIA's driver 580 fails when what ran with time stamps is released.
+    # NVIDIA's driver 580 fails when objects of a run with time stamps are released.
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)

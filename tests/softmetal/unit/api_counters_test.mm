@@ -1,7 +1,7 @@
 // Counter sample buffers: what they have after commands have run, and how they are misused.
 #include <vector>
 
-#include "tests/softmetal/api/classes/counters.h"
+#include "tests/softmetal/api/classes/commands/counters.h"
 #include "tests/softmetal/unit/api_fixture.h"
 
 namespace softmetal {

@@ -10,8 +10,8 @@
 #include <mutex>
 #include <string>
 
-#include "tests/softmetal/api/classes/faults.h"
-#include "tests/softmetal/api/classes/validation.h"
+#include "tests/softmetal/api/classes/checks/faults.h"
+#include "tests/softmetal/api/classes/checks/validation.h"
 
 namespace softmetal {
 

@@ -13,7 +13,7 @@
 
 #include "tests/runtime/drivers/metal/device_test.h"
 #include "tests/runtime/status_matchers.h"
-#include "tests/softmetal/api/classes/faults.h"
+#include "tests/softmetal/api/classes/checks/faults.h"
 
 namespace texloom::hal::metal {
 namespace {

@@ -18,8 +18,8 @@
 #include "runtime/hal/transfer.h"
 #include "tests/runtime/bytes.h"
 #include "tests/runtime/status_matchers.h"
-#include "tests/softmetal/api/classes/faults.h"
-#include "tests/softmetal/api/classes/validation.h"
+#include "tests/softmetal/api/classes/checks/faults.h"
+#include "tests/softmetal/api/classes/checks/validation.h"
 #include "tests/softmetal/compile/scratch_folder.h"
 
 namespace texloom::hal::metal {

@@ -16,7 +16,7 @@
 #include "tests/runtime/drivers/metal/device_test.h"
 #include "tests/runtime/drivers/metal/message_counts.h"
 #include "tests/runtime/status_matchers.h"
-#include "tests/softmetal/api/classes/validation.h"
+#include "tests/softmetal/api/classes/checks/validation.h"
 
 namespace texloom::hal::metal {
 namespace {

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tests/softmetal/api/classes/binary_archive.h"
-#include "tests/softmetal/api/classes/commands.h"
-#include "tests/softmetal/api/classes/counters.h"
-#include "tests/softmetal/api/classes/events.h"
-#include "tests/softmetal/api/classes/faults.h"
-#include "tests/softmetal/api/classes/indirect_commands.h"
-#include "tests/softmetal/api/classes/programs.h"
-#include "tests/softmetal/api/classes/residency_set.h"
-#include "tests/softmetal/api/classes/resources.h"
+#include "tests/softmetal/api/classes/programs/binary_archive.h"
+#include "tests/softmetal/api/classes/commands/commands.h"
+#include "tests/softmetal/api/classes/commands/counters.h"
+#include "tests/softmetal/api/classes/commands/events.h"
+#include "tests/softmetal/api/classes/checks/faults.h"
+#include "tests/softmetal/api/classes/commands/indirect_commands.h"
+#include "tests/softmetal/api/classes/programs/programs.h"
+#include "tests/softmetal/api/classes/resources/residency_set.h"
+#include "tests/softmetal/api/classes/resources/resources.h"
 #include "tests/softmetal/compile/files.h"
 
 using softmetal::must_fail;

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "tests/softmetal/api/classes/validation.h"
+#include "tests/softmetal/api/classes/checks/validation.h"
 
 namespace softmetal {
 

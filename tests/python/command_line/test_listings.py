@@ -1,0 +1,39 @@
+"""``texloom ops``, ``devices`` and ``doctor``."""
+
+import json
+import re
+
+import numpy as np
+from command_model import succeeds
+
+import texloom
+
+
+def test_ops_lists_the_converters(capsys):
+    from texloom.onnx.converters import supported
+
+    every = {
+        (each["domain"], each["name"]): each
+        for each in json.loads(succeeds(capsys, "ops", "--json"))
+    }
+    for key in supported():
+        assert every[key]["by"] == "converter"
+    assert every["", "Add"]["versions"] == [7, 13, 14]
+    assert every["", "Constant"]["by"] == "import"
+    assert every["", "StringConcat"]["by"] == ""
+    assert re.search("^Add +7, 13, 14$", succeeds(capsys, "ops"), re.MULTILINE)
+    assert "\nStringConcat " in succeeds(capsys, "ops", "--missing")
+
+
+def test_devices(capsys):
+    found = json.loads(succeeds(capsys, "devices", "--json"))
+    assert [each["name"] for each in found] == [each["name"] for each in texloom.devices()]
+    assert found[0]["device"] in succeeds(capsys, "devices")
+
+
+def test_doctor(capsys):
+    facts = json.loads(succeeds(capsys, "doctor", "--json"))
+    assert facts["packages"]["numpy"] == np.__version__
+    assert any(each["check"] == "works" for each in facts["devices"])
+    told = succeeds(capsys, "doctor")
+    assert "works" in told and len(told.splitlines()) <= 40
