@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import texloom
-from texloom.device_kinds import present
+from texloom.devices.lookup import present
 
 ROOT = Path(__file__).resolve().parents[1]
 _ON_APPLE = sys.platform == "darwin"

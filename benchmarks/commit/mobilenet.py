@@ -28,7 +28,7 @@ from onnx import helper
 
 import texloom
 from texloom import custom
-from texloom.device_kinds import present
+from texloom.devices.lookup import present
 from texloom.graph import RunnableGraph, load
 from texloom.measure.loop import Sampling, measure
 from texloom.target import Target

@@ -27,7 +27,7 @@ import onnx
 import texloom
 from texloom.command_line.peers import largest_difference
 from texloom.costs import Costs, open_costs
-from texloom.device_kinds import present
+from texloom.devices.lookup import present
 from texloom.graph.compiled import RunnableGraph, load
 from texloom.measure.loop import BatchArm, medians
 from texloom.onnx.model import Model

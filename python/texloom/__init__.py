@@ -8,38 +8,29 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from . import (
-    _ffi,
-    arith,
-    contrib,
-    custom,
-    driver,
-    error,
-    errors,
-    function,  # noqa: F401 (for its effect)
-    instances,  # noqa: F401 (for its effect)
-    ir,
-    nd,
-    out_of_scope,
-    runtime,
-    target,
-    te,
-    testing,
-    tir,
-    transform,
-)
+from . import building as driver
+from . import custom, errors, nd, runtime, target, te, tir
 from ._core import Device
+from .building import build, lower, lower_texts, parse, program
+from .checks import instances  # noqa: F401 (for its effect)
 from .compilation import compile
-from .device_kinds import cl, cpu, cuda, device, devices, metal, opencl, vulkan
-from .driver import build, lower, lower_texts, parse, program
+from .devices import attributes  # noqa: F401 (for its effect)
+from .devices.absent import cpu, cuda, vulkan
+from .devices.lookup import cl, device, devices, metal, opencl
 from .errors import TexloomWarning, TVMError
-from .ir import IRModule
-from .registry import get_global_func, register_func
+from .functions import methods  # noqa: F401 (for its effect)
+from .measure import evaluator  # noqa: F401 (for its effect)
 from .runtime import DataType
 from .show import show, traffic  # the function: the package is found by import
 from .tir.buffer import decl_buffer
+from .tvm import _ffi, arith, contrib, error, ir, testing, transform
+from .tvm.ir import IRModule
+from .tvm.modules import add_modules
+from .tvm.out_of_scope import refuse_name
+from .tvm.registry import get_global_func, register_func
 
 __version__ = "0.1.0"
+add_modules()
 
 __all__ = [
     "DataType",
@@ -85,4 +76,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> NoReturn:
-    out_of_scope.refuse_name(__name__, name)
+    refuse_name(__name__, name)

@@ -7,10 +7,10 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from ._core import Device
-from .argument_kinds import shown
-from .checked_calls import check_calls
+from .checks.argument_kinds import shown
+from .checks.checked_calls import check_calls
 from .costs import Costs, open_costs
-from .device_kinds import present
+from .devices.lookup import present
 from .errors import refuse
 from .target import Target, target_for
 

@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, bfloat16, dlpack
+from . import _core
 from ._core import Device, NDArray
-from .argument_kinds import shown
-from .array_arguments import check_scope_of_target, extents, numbers, refuse_shape, texels
-from .checked_calls import check_calls, check_methods
-from .device_kinds import AbsentDevice, cl, cpu, cuda, device, metal, opencl, vulkan
-from .device_kinds import refuse as refuse_device
+from .arrays import bfloat16, dlpack
+from .arrays.arguments import check_scope_of_target, extents, numbers, refuse_shape, texels
+from .arrays.host_array import HostArray
+from .checks.argument_kinds import shown
+from .checks.checked_calls import check_calls, check_methods
+from .devices.absent import AbsentDevice, cpu, cuda, vulkan
+from .devices.absent import refuse as refuse_device
+from .devices.lookup import cl, device, metal, opencl
 from .dtypes import DType
 from .errors import MisuseError, refuse
-from .host_array import HostArray
 from .target import Target, resolve_for_arrays
 
 _KIND = "BadArgument"

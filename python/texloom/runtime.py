@@ -9,10 +9,11 @@ from . import _core
 from . import nd as ndarray
 from ._core import Device, Expr, NDArray
 from ._core import Function as Module
-from .checked_calls import check_calls
-from .device_kinds import cl, cpu, cuda, device, metal, opencl, vulkan
+from .checks.checked_calls import check_calls
+from .devices.absent import cpu, cuda, vulkan
+from .devices.lookup import cl, device, metal, opencl
 from .errors import refuse
-from .function_group import load_module
+from .functions.group import load_module
 from .tir.expr import StringImm
 from .tir.op import const
 

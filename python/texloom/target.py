@@ -14,12 +14,13 @@ from typing import Any
 
 from . import _core
 from ._core import Device, TargetValue
-from .argument_kinds import shown
-from .checked_calls import check_calls
-from .device_kinds import AbsentDevice, present
-from .device_kinds import refuse as refuse_device
+from .checks.argument_kinds import shown
+from .checks.checked_calls import check_calls
+from .devices.absent import AbsentDevice
+from .devices.absent import refuse as refuse_device
+from .devices.lookup import present
 from .errors import MisuseError, refuse
-from .tvm_spellings import (
+from .tvm.spellings import (
     as_mapping,
     has_no_kernels,
     is_remark,
@@ -272,7 +273,7 @@ def resolve(target: str | Target | TargetValue | None) -> TargetValue:
 def target_for(device: Device | str | None, target: str | Target | None = None) -> Target:
     """Return the given or the current target, or else that of a device that will run the kernels.
 
-    The device is given as to :func:`texloom.device_kinds.present`. A current target counts,
+    The device is given as to :func:`texloom.devices.lookup.present`. A current target counts,
     whatever the device: kernels for another kind are refused when they run.
     """
     chosen = Target.current() if target is None else target

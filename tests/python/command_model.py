@@ -23,7 +23,7 @@ def model_of(nodes, inputs, outputs, initializers=(), **imports):
 
 
 def scaled(shape=("N", 3, "H", "W")):
-    """A model that computes ``x * SCALE + x``; its output's name is no file name."""
+    """A model that computes ``x * SCALE + x``; its output's name is not a file name."""
     nodes = [
         helper.make_node("Mul", ["x", "w"], ["t"], name="scale"),
         helper.make_node("Add", ["t", "x"], ["out/y:0"], name="sum"),

@@ -12,7 +12,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ..device_kinds import present
+from ..devices.lookup import present
 from ..errors import refuse
 from ..graph import RunnableGraph
 from ..graph import load as load_package

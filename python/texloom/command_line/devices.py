@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from ..device_kinds import devices
+from ..devices.lookup import devices
 from ..inspect.describe import aligned
 from .reports import reported
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..costs import open_costs
-from ..device_kinds import present
+from ..devices.lookup import present
 from ..errors import refuse
 from ..graph import load as load_package
 from ..target import Target, device_named, resolve, target_for

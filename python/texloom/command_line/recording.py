@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..device_kinds import present
+from ..devices.lookup import present
 from ..errors import TVMError, refuse
 from .arrays import npy_bytes, write_whole
 from .reports import described

@@ -10,7 +10,7 @@ from types import TracebackType
 
 from .. import _core
 from .._core import Device
-from ..device_kinds import present
+from ..devices.lookup import present
 from ..errors import refuse
 from ..trace import rows_of, table_of
 from .arrays import refuse_missing_folder, write_whole

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..device_kinds import devices, opencl
+from ..devices.lookup import devices, opencl
 from ..errors import TVMError, refuse
 from .database import CostDatabase, MeasuredDevice
 from .fitted import FittedModel, fitted

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from .. import _core
-from ..device_kinds import present
+from ..devices.lookup import present
 from ..measure.loop import BatchArm, Sampling, measure, runs_of_sample
 from ..measure.measurement import ErrorClass, Measurement, MeasurementError, failing_as
 

@@ -4,7 +4,7 @@ An operator is a value. It runs in the order of its device's queue, without a wa
 compiled functions.
 """
 
-from ..checked_calls import check_calls
+from ..checks.checked_calls import check_calls
 from .files import load_operator
 from .operators import Operator, host_operator, source_operator
 

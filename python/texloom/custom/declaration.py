@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from typing import Any, NoReturn
 
 from .. import _core
-from ..argument_kinds import shown
+from ..checks.argument_kinds import shown
 from ..errors import MisuseError, refuse
 
 _WORDS: dict[str, tuple[str, ...]] = _core.operator_words()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import driver, nd, te
+from .. import building, nd, te
 from .._core import Device, Function, Program
 from ..target import target_for
 from .conv2d import Storage, conv2d_nchw4c, schedule_conv2d_nchw4c
@@ -61,10 +61,10 @@ class Conv2dLayer:
         inputs = [te.placeholder(s, data.dtype.name, name=name) for name, s in shapes.items()]
         output = conv2d_nchw4c(*inputs, stride=stride, padding=padding)
         schedule = schedule_conv2d_nchw4c(output, storage, tile=tile)
-        self.program = driver.program(
+        self.program = building.program(
             schedule, [*inputs, output], name=f"conv2d_{storage}", target=target_for(device)
         )
-        self.function = driver.build(self.program)
+        self.function = building.build(self.program)
         self.build_seconds = time.perf_counter() - begin
         *self._inputs, self._output = (
             nd.empty([int(n) for n in tensor.shape], tensor.dtype, device, schedule[tensor].scope)

@@ -11,8 +11,8 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from .. import te, tir
-from ..arith import Analyzer
-from ..ir import Range
+from ..tvm.arith import Analyzer
+from ..tvm.ir import Range
 
 Extent: TypeAlias = "int | tir.PrimExpr"
 

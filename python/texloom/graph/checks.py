@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import extents as open_extents
-from ..argument_kinds import shown
+from ..checks.argument_kinds import shown
 from ..errors import refuse
 from ..extents import Extent
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .. import _core, extents
 from .._core import Device
 from ..custom.operators import Operator
-from ..device_kinds import present
+from ..devices.lookup import present
 from ..errors import refuse
 from .tensor import GraphTensor
 

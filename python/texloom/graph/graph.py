@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 
 from .. import _core, extents
 from .._core import Device, TargetValue
-from ..argument_kinds import kind_of, shown
+from ..checks.argument_kinds import kind_of, shown
 from ..costs import Costs
 from ..custom.operators import Operator
-from ..device_kinds import present
+from ..devices.lookup import present
 from ..errors import refuse
 from ..extents import Condition
 from ..ops.coordinates import marked_coordinates

@@ -14,8 +14,8 @@ from typing import Any
 
 from .. import _core, extents, te
 from .._core import Schedule, TargetValue, Tensor
-from ..argument_kinds import kind_of
-from ..driver import program
+from ..building import program
+from ..checks.argument_kinds import kind_of
 from ..errors import InternalError, TVMError, refuse, with_note
 from ..tir import PrimExpr
 from ..tir.buffer import Buffer, decl_buffer

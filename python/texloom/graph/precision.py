@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ..argument_kinds import shown
+from ..checks.argument_kinds import shown
 from ..errors import refuse
 
 Precision = Literal["fp32", "fp16"]

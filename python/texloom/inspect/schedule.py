@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _core
-from ..device_kinds import present
+from ..devices.lookup import present
 from .describe import View, aligned, counted
 
 

@@ -6,7 +6,7 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
-from .. import driver, nd, te
+from .. import building, nd, te
 from .._core import Device, Function, NDArray, Schedule, Tensor, say_notice
 from ..target import Target
 
@@ -71,7 +71,7 @@ def _copy(count: int, target: Target) -> Function:
     source = te.placeholder((count,), name="source")
     copied = te.compute((count,), lambda i: source[i], name="copied")
     schedule = _in_threads(copied, target, 4)
-    return driver.build(schedule, [source, copied], target, name="copy")
+    return building.build(schedule, [source, copied], target, name="copy")
 
 
 def _fmas(threads: int, target: Target) -> Function:
@@ -88,7 +88,7 @@ def _fmas(threads: int, target: Target) -> Function:
         return te.sum(*results)
 
     output = te.compute((threads,), chains, name="output")
-    return driver.build(_in_threads(output, target, 1), [output], target, name="fmas")
+    return building.build(_in_threads(output, target, 1), [output], target, name="fmas")
 
 
 __all__ = ["Rates", "rates_of"]

@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 from onnx.backend.base import Backend, BackendRep
 
-from ..device_kinds import present
+from ..devices.lookup import present
 from ..errors import TVMError, refuse
 from ..target import target_for
 from .model import Model

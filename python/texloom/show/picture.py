@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from .. import driver
+from .. import building
 from .._core import Buffer, PlacedBuffer, Program, Schedule, Tensor
-from ..checked_calls import checked
+from ..checks.checked_calls import checked
 from ..target import Target
 from .loops import draw_kernel, draw_legend
 from .svg import Canvas
@@ -86,7 +86,7 @@ def show(
     kernels = program._kernels
     bodies = [_in_threads(kernel) for kernel in kernels]
     if program is not inp:  # the loops of a schedule show more
-        bodies = _scheduled_loops(driver.lower_texts(inp, args, binds=binds, target=target))
+        bodies = _scheduled_loops(building.lower_texts(inp, args, binds=binds, target=target))
     textures = _textures(kernels)
     if what == "textures" and not textures:
         raise ValueError("the program has no texture to show")
@@ -104,7 +104,7 @@ def show(
 
 def _scheduled_loops(texts: dict[str, str]) -> list[Any]:
     """Return the loops of each kernel as scheduled, before unrolling and vectorizing."""
-    return _kernels_in(driver.parse(texts["build_loops"])._body)
+    return _kernels_in(building.parse(texts["build_loops"])._body)
 
 
 def _kernels_in(plan: list[Any]) -> list[Any]:

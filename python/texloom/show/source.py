@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .. import driver
+from .. import building
 from .._core import Program, Schedule, Tensor
 from ..errors import TVMError
 from ..te.tensor import PlaceholderOp, ScanOp
@@ -50,11 +50,11 @@ def program_of(path: Path, name: str | None = None, target: str | None = None) -
     if path.suffix != ".py":
         if name is not None or target is not None:
             raise SourceError(f"{path}: --name and --target are for scripts")
-        return driver.parse(text, str(path))
+        return building.parse(text, str(path))
     found = _choose(path, _run(path), name)
     if isinstance(found, Program):
         return found
-    return driver.program(found, arguments_of(found), target=target)
+    return building.program(found, arguments_of(found), target=target)
 
 
 def arguments_of(schedule: Schedule) -> list[Tensor]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
 
-from .. import _core, driver
+from .. import _core, building
 from .._core import Buffer, PlacedBuffer, Program, Schedule, Tensor
-from ..checked_calls import checked
+from ..checks.checked_calls import checked
 from ..target import Target
 from .units import size_text
 
@@ -112,7 +112,7 @@ def lowered(
         if args is not None or binds is not None or target is not None:
             raise TypeError("a program has its arguments and its target already")
         return inp
-    return _core.lower_to_kernels(driver.program_of(inp, args, "main", binds, target))
+    return _core.lower_to_kernels(building.program_of(inp, args, "main", binds, target))
 
 
 def rows_of(kernel: dict[str, Any]) -> list[Traffic]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from .. import out_of_scope
 from .._core import Expr as PrimExpr
 from .._core import IterVar, Operation, Schedule, Stage, Tensor, TensorSlice
 from ..tir.calls import trace
@@ -60,6 +59,7 @@ from ..tir.op import (
     var,
 )
 from ..tir.reducers import comm_reducer, max, min, prod, sum
+from ..tvm import out_of_scope
 from . import (
     not_provided,  # noqa: F401 (for its effect)
     schedule,

@@ -10,8 +10,8 @@ import numpy as np
 
 from .. import _core
 from .._core import Expr, IterVar, Operation, Schedule, Stage, Tensor, TensorIntrin
-from ..argument_kinds import Kind, shown
-from ..argument_kinds import instance_of as _is
+from ..checks.argument_kinds import Kind, shown
+from ..checks.argument_kinds import instance_of as _is
 
 
 def _is_bool(value: Any) -> bool:

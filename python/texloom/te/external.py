@@ -7,8 +7,8 @@ from typing import Any
 
 from .. import _core
 from .._core import Buffer, Expr, Stmt, Tensor
-from ..argument_kinds import kind_of
-from ..checked_calls import check_calls
+from ..checks.argument_kinds import kind_of
+from ..checks.checked_calls import check_calls
 from ..dtypes import DType
 from ..errors import refuse
 from ..tir.buffer import decl_buffer

@@ -7,8 +7,8 @@ from typing import Any
 
 from .. import _core
 from .._core import Buffer, Expr, IterVar, Operation, Stage, Stmt, Tensor, TensorIntrin
-from ..argument_kinds import kind_of
-from ..checked_calls import check_calls
+from ..checks.argument_kinds import kind_of
+from ..checks.checked_calls import check_calls
 from ..errors import refuse
 from ..tir.buffer import decl_buffer
 from .statement_function import statement_of

@@ -19,7 +19,7 @@ from .._core import (
     TensorIntrin,
     TensorSlice,
 )
-from ..argument_kinds import kind_of
+from ..checks.argument_kinds import kind_of
 from ..errors import refuse
 from ..tir.op import const
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from .. import _core
 from .._core import IterVar, Operation, Schedule, Tensor
-from ..argument_kinds import shown
-from ..checked_calls import check_calls
+from ..checks.argument_kinds import shown
+from ..checks.checked_calls import check_calls
 from ..dtypes import DType
 from ..errors import ComputeFunctionError, refuse
-from ..ir import Range
+from ..tvm.ir import Range
 from .attributes import Attributes
 from .intrinsic_call import IntrinsicCall
 from .tag import tag_of

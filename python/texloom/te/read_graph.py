@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
 from .._core import IterVar, Operation, Schedule, Stage, Tensor
-from ..checked_calls import check_calls
+from ..checks.checked_calls import check_calls
 from ..errors import refuse
 
 ReadGraph = Mapping[Operation, Sequence[Tensor]]

@@ -8,10 +8,10 @@ from typing import Any
 
 from .. import _core
 from .._core import Buffer, Expr, IterVar, Operation, Schedule, Stage, Stmt, TensorIntrin
-from ..checked_calls import check_calls
-from ..ir import Range
+from ..checks.checked_calls import check_calls
 from ..target import resolve
 from ..tir.expr import StringImm
+from ..tvm.ir import Range
 from .operation import create_schedule
 from .read_graph import (
     CreateAttachPath,

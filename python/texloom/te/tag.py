@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ContextDecorator
 from contextvars import ContextVar, Token
 
-from ..checked_calls import check_calls
+from ..checks.checked_calls import check_calls
 from ..errors import refuse
 
 _current: ContextVar[str | None] = ContextVar("texloom_tag", default=None)

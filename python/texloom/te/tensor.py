@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Expr, IterVar, Operation, Tensor, TensorSlice
-from ..checked_calls import check_methods
+from ..checks.checked_calls import check_methods
 from ..tir.op import const
 from .operation import compute
 

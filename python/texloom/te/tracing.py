@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Expr, IterVar, Operation, Schedule, Stage, Tensor, TensorIntrin
-from ..checked_calls import check_methods, refuse_call
+from ..checks.checked_calls import check_methods, refuse_call
 from ..tir.op import var
 from . import intrinsic, intrinsic_call  # noqa: F401 (the directives they add are traced)
 from .directive_arguments import PARAMETERS, check_arguments

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from .. import out_of_scope
 from .._core import Buffer, Stmt
+from ..tvm import out_of_scope
 from . import (
     ir_builder,
     number_functions,  # noqa: F401 (for its effect)

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from .. import _core
 from .._core import Buffer, Expr
-from ..checked_calls import check_calls, check_methods
+from ..checks.checked_calls import check_calls, check_methods
 from ..dtypes import DType
 from ..errors import refuse
 

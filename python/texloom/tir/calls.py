@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from .. import _core
 from .._core import Expr, Stmt
-from ..checked_calls import check_calls
+from ..checks.checked_calls import check_calls
 from ..dtypes import DType
 from ..errors import refuse
 from . import op, opencl_functions

@@ -20,8 +20,8 @@ from typing import Any, NoReturn
 
 from .. import _core
 from .._core import Buffer, Expr, IterVar, Stmt
-from ..argument_kinds import kind_of
-from ..checked_calls import check_calls, check_methods
+from ..checks.argument_kinds import kind_of
+from ..checks.checked_calls import check_calls, check_methods
 from ..dtypes import DType
 from ..errors import refuse
 from .op import likely

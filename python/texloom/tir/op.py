@@ -14,8 +14,8 @@ from typing import Any
 
 from .. import _core
 from .._core import Expr
-from ..argument_kinds import shown
-from ..checked_calls import check_calls
+from ..checks.argument_kinds import shown
+from ..checks.checked_calls import check_calls
 from ..dtypes import DType
 from ..errors import ArgumentKindError, MisuseError, refuse
 

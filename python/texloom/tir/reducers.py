@@ -13,7 +13,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Expr, IterVar
-from ..checked_calls import check_calls
+from ..checks.checked_calls import check_calls
 from ..errors import refuse
 from .op import const
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from texloom.device_kinds import devices
+from texloom.devices.lookup import devices
 
 from .case import make_script
 from .check import GAVE_UP, Outcome

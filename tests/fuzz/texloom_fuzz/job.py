@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from dataclasses import dataclass
 
-from texloom.device_kinds import present
+from texloom.devices.lookup import present
 from texloom.errors import TVMError
 
 from .case import make_case

@@ -29,7 +29,7 @@ FUNCTIONS = {
 }
 # assert_allclose uses NumPy's messages for arrays that it cannot compare, and te.prod does not
 # check a list of several values.
-del FUNCTIONS["texloom.testing.assert_allclose"], FUNCTIONS["texloom.te.prod"]
+del FUNCTIONS[f"{tvm.testing.__name__}.assert_allclose"], FUNCTIONS["texloom.te.prod"]
 JUNK = (None, 3, -1.5, "texture", [], [None], {}, object())
 
 

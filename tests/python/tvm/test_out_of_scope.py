@@ -5,7 +5,7 @@ import importlib
 import pytest
 
 import texloom as tvm
-from texloom.out_of_scope import OUT_OF_SCOPE
+from texloom.tvm.out_of_scope import OUT_OF_SCOPE
 
 
 @pytest.mark.parametrize("name", OUT_OF_SCOPE)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ._core import Analyzer
-from .checked_calls import check_methods
+from .._core import Analyzer
+from ..checks.checked_calls import check_methods
 from .ir import Range
 
 

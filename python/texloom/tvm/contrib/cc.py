@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from ..errors import refuse
+from ...errors import refuse
 
 _WAY_OUT = "write the module by export_library, which needs no compiler"
 

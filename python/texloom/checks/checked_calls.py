@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable, Container, Mapping
 from typing import Any, NoReturn
 
-from ._core import Operation, Schedule, Tensor
+from .._core import Operation, Schedule, Tensor
+from ..errors import TVMError, refuse
 from .argument_kinds import Kind, instance_of, shown
-from .errors import TVMError, refuse
 
 _WORD = Kind("a string", instance_of(str), 'write it in quotes, as "A"')
 _FUNCTION = Kind("a function", callable, "give a function, as lambda i: A[i] + 1")
@@ -126,7 +126,7 @@ def refuse_call(
     innermost = trace
     while innermost.tb_next is not None:
         innermost = innermost.tb_next
-    own = innermost.tb_frame.f_globals.get("__name__", "").partition(".")[0] == __package__
+    own = innermost.tb_frame.f_globals.get("__name__", "").partition(".")[0] == "texloom"
     if own and _NO_OVERLOAD.search(str(error)):
         is_compiled = innermost is trace
         problem = _problem(function, args, options) if is_compiled else _OTHER_KINDS

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from . import module_file
-from ._core import Device, Function
-from .checked_calls import check_calls
-from .errors import MissingNameError, refuse
+from .._core import Device, Function
+from ..checks.checked_calls import check_calls
+from ..errors import MissingNameError, refuse
+from . import files
 
 
 class FunctionGroup:
@@ -70,11 +70,11 @@ class FunctionGroup:
     ) -> None:
         """Write all functions to one file, as ``export_library`` of a function does."""
         del fcompile, options
-        module_file.export(self._functions.values(), file_name)
+        files.export(self._functions.values(), file_name)
 
     def save(self, file_name: str | os.PathLike[str], fmt: str = "") -> None:
         """Write a module file or, for ``fmt="cl"`` or a name in ``*.cl``, the kernels' source."""
-        module_file.save(self, file_name, fmt)
+        files.save(self, file_name, fmt)
 
 
 def load_module(path: str | os.PathLike[str], fmt: str = "") -> Function | FunctionGroup:
@@ -87,7 +87,7 @@ def load_module(path: str | os.PathLike[str], fmt: str = "") -> Function | Funct
         or version.
     """
     del fmt
-    functions = module_file.load(path)
+    functions = files.load(path)
     return functions[0] if len(functions) == 1 else FunctionGroup(functions)
 
 

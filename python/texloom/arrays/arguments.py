@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ._core import Expr, NDArray
-from .argument_kinds import shown
-from .errors import MisuseError, refuse
+from .._core import Expr, NDArray
+from ..checks.argument_kinds import shown
+from ..errors import MisuseError, refuse
 
 _KIND = "BadArgument"
 

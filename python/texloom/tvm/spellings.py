@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from . import _core
-from .errors import refuse
+from .. import _core
+from ..errors import refuse
 
 EXTENSION = 12
 """DLPack's number for devices of kinds that it does not name."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .checked_calls import check_calls
+from ..checks.checked_calls import check_calls
 
 
 def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 1e-7) -> None:

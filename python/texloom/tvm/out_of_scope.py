@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
 from typing import NoReturn
 
-from .errors import MissingModuleError, MissingNameError, TVMError, refuse
+from ..errors import MissingModuleError, MissingNameError, TVMError, refuse
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def refuse_name(module: str, name: str) -> NoReturn:
     AttributeError
         A TVMError with the code TL2042 for a name that is omitted.
     """
-    path = f"{module}.{name}".partition(".")[2]
+    path = f"{module}.{name}".removeprefix("texloom.").removeprefix("tvm.")
     if path in OUT_OF_SCOPE:
         _refuse(path, OUT_OF_SCOPE[path], MissingNameError)
     raise AttributeError(f"module {module!r} has no attribute {name!r}")
@@ -125,7 +125,7 @@ class _Finder(MetaPathFinder):
         """Return None, or raise an ImportError, also a TVMError, for an omitted module."""
         del path, target
         package, _, name = fullname.partition(".")
-        if package == __package__ and name in OUT_OF_SCOPE:
+        if package == "texloom" and name in OUT_OF_SCOPE:
             _refuse(name, OUT_OF_SCOPE[name], MissingModuleError)
 
 

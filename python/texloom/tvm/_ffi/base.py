@@ -1,5 +1,5 @@
 """The exception's third name."""
 
-from ..errors import TVMError
+from ...errors import TVMError
 
 __all__ = ["TVMError"]

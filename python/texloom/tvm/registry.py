@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .checked_calls import check_calls
-from .errors import refuse
+from ..checks.checked_calls import check_calls
+from ..errors import refuse
 
 _functions: dict[str, Callable[..., Any]] = {}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from ..errors import refuse
+from ...errors import refuse
 
 _WAY_OUT = 'build for the target "opencl", whose kernels the driver compiles'
 

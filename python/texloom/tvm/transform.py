@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextvars import ContextVar, Token
 from typing import Any
 
-from .errors import TexloomWarning, refuse
+from ..errors import TexloomWarning, refuse
 
 # None of them changes the results of a program.
 _KEYS = frozenset(

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from . import _core
-from ._core import IterVar, Operation, Stage, Tensor
+from .. import _core
+from .._core import IterVar, Operation, Stage, Tensor
 
 
 @dataclass(frozen=True)

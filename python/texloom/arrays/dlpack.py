@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .argument_kinds import shown
-from .errors import MisuseError, refuse
+from ..checks.argument_kinds import shown
+from ..errors import MisuseError, refuse
 
 if TYPE_CHECKING:
-    from ._core import NDArray
+    from .._core import NDArray
 
 CPU = (1, 0)
 """The host as DLPack knows it: kDLCPU, number 0."""

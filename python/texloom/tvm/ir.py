@@ -6,10 +6,10 @@ from abc import ABC
 from collections.abc import Mapping
 from typing import Any
 
-from . import _core
-from ._core import Expr, IterVar
-from ._core import Program as IRModule
-from .checked_calls import check_calls
+from .. import _core
+from .._core import Expr, IterVar
+from .._core import Program as IRModule
+from ..checks.checked_calls import check_calls
 
 
 class Range:
@@ -83,7 +83,7 @@ def save_json(node: Any) -> str:
     _core.refuse(
         "NotProvided",
         f"save_json of a value of type {type(node).__name__}: values are not stored as JSON",
-        "keep the text of a program: str(texloom.driver.program(s, args))",
+        "keep the text of a program: str(texloom.program(s, args))",
     )
 
 

@@ -1,23 +1,23 @@
-"""Adds timing and the interface of a module to compiled functions."""
+"""``time_evaluator`` of functions, as in TVM; and ``benchmark``, which every function has, too."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from math import inf
 from numbers import Integral, Real
-from typing import Any, NoReturn
+from typing import Any
 
-from . import module_file
-from ._core import Device, Function, NDArray
-from .argument_kinds import shown
-from .checked_calls import check_methods
-from .errors import MissingNameError, MisuseError, refuse
-from .measure import Measurement, benchmark
-from .measure.loop import BatchArm, Sampling, measure, seconds_of
+from .._core import Device, Function, NDArray
+from ..checks.argument_kinds import shown
+from ..checks.checked_calls import checked
+from ..errors import MisuseError, refuse
+from ..functions.methods import named
+from .benchmark import benchmark
+from .loop import BatchArm, Sampling, measure, seconds_of
+from .measurement import Measurement
 
 
-def _time_evaluator(
+def time_evaluator(
     self: Function,
     func_name: str,
     dev: Device,
@@ -42,7 +42,7 @@ def _time_evaluator(
             "together",
             "vary the arguments between calls of the evaluator",
         )
-    _named(self, func_name)
+    named(self, func_name)
     for name, value in (
         ("number", number),
         ("repeat", repeat),
@@ -96,66 +96,7 @@ def _check_time(name: str, value: Any) -> None:
         )
 
 
-def _named(self: Function, name: str) -> Function:
-    """Return the function of this name, the module's only one."""
-    if name not in (self.name, self.entry_name, "__tvm_main__"):
-        refuse(
-            "UnknownName",
-            f"the module has no function {name!r}",
-            f"it has one: {self.name!r}",
-            MissingNameError,
-        )
-    return self
+Function.time_evaluator = checked(time_evaluator)
+Function.benchmark = checked(benchmark)
 
-
-def _get_function(self: Function, name: str, query_imports: bool = False) -> Function:
-    """The function of this name."""
-    del query_imports
-    return _named(self, name)
-
-
-def _import_module(self: Function, module: Any) -> NoReturn:
-    """Refused: a module has only the functions that it was built from."""
-    del module
-    refuse(
-        "NotProvided",
-        f"import_module into {self.name!r}: a module has only the functions it was built from",
-        "build the programs together: texloom.build([one, other]) is one module",
-    )
-
-
-def _export_library(
-    self: Function, file_name: str | os.PathLike[str], fcompile: Any = None, **options: Any
-) -> None:
-    """Write the function to a file that :func:`load_module` reads, here or elsewhere.
-
-    Parameters
-    ----------
-    file_name : str or path
-        Any name; an existing file is replaced.
-    fcompile, **options
-        Accepted for the sake of existing scripts: there is no host code to compile.
-
-    Raises
-    ------
-    TVMError
-        TL5018 when the file cannot be written.
-    """
-    del fcompile, options
-    module_file.export([self], file_name)
-
-
-# A compiled function is a module of one function, and the module of its kernels.
-Function.entry_func = property(lambda self: self, doc="The function itself.")
-Function.get_function = _get_function
-Function.__getitem__ = _named
-Function.imported_modules = property(
-    lambda self: [self], doc="The modules that contain the kernels' source."
-)
-Function.import_module = _import_module
-Function.time_evaluator = _time_evaluator
-Function.benchmark = benchmark
-Function.export_library = _export_library
-Function.save = module_file.save
-
-check_methods(Function)
+__all__ = ["time_evaluator"]

@@ -7,12 +7,12 @@ from typing import Any, NoReturn
 
 from . import _core
 from ._core import Buffer, Expr, Function, Operation, Program, Schedule, Tensor
-from .argument_kinds import kind_of
-from .checked_calls import check_calls, check_methods
+from .checks.argument_kinds import kind_of
+from .checks.checked_calls import check_calls, check_methods
 from .errors import refuse
-from .function_group import FunctionGroup
+from .functions.group import FunctionGroup
 from .target import Target, resolve
-from .transform import PassContext
+from .tvm.transform import PassContext
 
 _KIND, _ARGUMENTS = "BadArgument", "BadArguments"
 

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _core, dlpack
-from .array_arguments import numbers, refuse_shape
-from .device_kinds import AbsentDevice
-from .errors import MisuseError, refuse
+from .. import _core
+from ..devices.absent import AbsentDevice
+from ..errors import MisuseError, refuse
+from . import dlpack
+from .arguments import numbers, refuse_shape
 
 if TYPE_CHECKING:
-    from .dtypes import DType
+    from ..dtypes import DType
 
 _KIND = "BadArgument"
 

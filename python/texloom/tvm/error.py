@@ -1,5 +1,5 @@
 """The exception's home in TVM's packages."""
 
-from .errors import TVMError
+from ..errors import TVMError
 
 __all__ = ["TVMError"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import _core
+from .. import _core
 
 
 def _whole(make_empty: Callable[[type], Any]) -> Callable[..., Any]:

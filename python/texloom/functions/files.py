@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from . import _core
-from ._core import Function
+from .. import _core
+from .._core import Function
 
 
 def export(functions: Iterable[Function], file_name: str | os.PathLike[str]) -> None:

@@ -1,0 +1,1 @@
+"""Parts of arrays (:mod:`texloom.nd`): arguments, arrays of the host, bfloat16, DLPack."""

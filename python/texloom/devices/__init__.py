@@ -1,0 +1,1 @@
+"""Devices: those of this machine, by kind and number, and kinds that have no driver."""

@@ -1,0 +1,93 @@
+"""Devices of kinds without a driver, such as TVM's ``cuda(0)``; the host is one of them."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import NoReturn
+
+from .. import errors
+from ..checks.argument_kinds import shown
+from ..checks.checked_calls import check_calls
+from ..tvm.spellings import device_number
+
+
+@dataclass(frozen=True)
+class AbsentDevice:
+    """A device of a kind without a driver; scripts can test whether it exists.
+
+    ``cpu()`` is the host: it stores arrays but runs no kernels.
+
+    Attributes
+    ----------
+    kind : str
+        The kind, such as ``"cuda"``.
+    device_id : int
+        The number among the devices of its kind.
+    """
+
+    kind: str
+    device_id: int = 0
+
+    exist = False
+
+    @property
+    def device_type(self) -> int:
+        """TVM's number of the kind."""
+        return device_number(self.kind)
+
+    def sync(self) -> None:
+        """Refused, because nothing runs on the device; on the host there is nothing to wait for."""
+        if self.kind != "cpu":
+            refuse(self)
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({self.device_id})"
+
+
+def refuse(device: AbsentDevice) -> NoReturn:
+    """Raise the TVMError for the use of a device without a driver."""
+    if device.kind == "metal":
+        errors.refuse(
+            "NoDevice",
+            f"there is no Metal device: {device} has no driver here",
+            'build for "metal" and read or save the kernels, or run them in the interpreter: '
+            'texloom.device("host")',
+        )
+    errors.refuse(
+        "NoDevice", f"there is no driver for {device}", "use texloom.opencl(); PoCL is the host"
+    )
+
+
+def device_index(index: int) -> int:
+    """Return the number of a device, checked."""
+    try:
+        number = operator.index(index)
+    except TypeError:
+        number = -1
+    if not 0 <= number < 2**63:
+        errors.refuse(
+            "BadArgument",
+            f"the device number is {shown(index)}, not a non-negative integer",
+            "the first device of a kind has the number 0, as texloom.opencl(0)",
+        )
+    return number
+
+
+def cpu(index: int = 0) -> AbsentDevice:
+    """Return the host, which stores arrays. With PoCL it is also an OpenCL device for kernels."""
+    return AbsentDevice("cpu", device_index(index))
+
+
+def cuda(index: int = 0) -> AbsentDevice:
+    """Return a CUDA device, which Texloom uses only through OpenCL."""
+    return AbsentDevice("cuda", device_index(index))
+
+
+def vulkan(index: int = 0) -> AbsentDevice:
+    """A Vulkan device."""
+    return AbsentDevice("vulkan", device_index(index))
+
+
+__all__ = ["AbsentDevice", "cpu", "cuda", "vulkan"]
+check_calls(globals())

@@ -1,0 +1,94 @@
+"""Devices of this machine, by kind and number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _core, errors
+from .._core import Device
+from ..checks.checked_calls import check_calls
+from ..tvm.spellings import device_kind, is_device_kind
+from .absent import AbsentDevice, device_index, refuse
+
+
+def device(kind: str | int, index: int = 0) -> Device | AbsentDevice:
+    """Return a device by kind and number: ``device("opencl:0")`` or ``device("opencl", 0)``.
+
+    Parameters
+    ----------
+    kind : str or int
+        A driver of :func:`devices`, with the number after a colon if it is not `index`; the first
+        word of a target string; or TVM's number of a kind. Kinds that TVM has but Texloom has no
+        driver for return devices that do not ``exist``.
+    index : int
+        The device's number in the driver's list.
+    """
+    if isinstance(kind, int):
+        kind = device_kind(kind)
+    word = kind.split()[0] if kind.split() else kind
+    word, colon, number = word.partition(":")
+    if colon:
+        index = int(number) if number.isdecimal() else device_index(number)
+    word = device_kind(word)
+    if word in _core.driver_names():
+        return Device(word, device_index(index))
+    if not is_device_kind(word):
+        errors.refuse(
+            "UnknownName",
+            f"there is no device kind {kind!r}",
+            'use "opencl", "metal" or "host"; texloom.devices() lists the devices of this machine',
+        )
+    return AbsentDevice(word, device_index(index))
+
+
+def present(given: Device | str | None) -> Device:
+    """Return a device that runs kernels: the given one, of that name, or the first of OpenCL."""
+    found = device(given) if isinstance(given, str) else given or Device(0)
+    if isinstance(found, AbsentDevice):
+        refuse(found)
+    return found
+
+
+def devices(driver: str | None = None) -> list[dict[str, Any]]:
+    """Describe the devices of this machine.
+
+    Each is a dictionary with its ``driver``, ``name``, features and limits. The first device of a
+    driver has the number 0. GPUs come first.
+
+    Parameters
+    ----------
+    driver : str, optional
+        ``"opencl"``, or ``"host"``, whose device runs kernels with the reference interpreter. By
+        default all drivers that find a device, except ``"null"``, whose device computes nothing.
+
+    Raises
+    ------
+    TVMError
+        TL5006 when the driver finds no device.
+    """
+    if driver is None:
+        return list(_core.all_devices())
+    if driver not in _core.driver_names():
+        errors.refuse("UnknownName", f"there is no driver {driver!r}", 'use "opencl" or "host"')
+    return list(_core.devices_of(driver))
+
+
+def opencl(index: int = 0) -> Device:
+    """Return the OpenCL device with this number, GPUs first; see :func:`devices`."""
+    return Device("opencl", device_index(index))
+
+
+cl = opencl
+
+
+def metal(index: int = 0) -> Device | AbsentDevice:
+    """Return the Metal device with this number, as the system lists them; see :func:`devices`.
+
+    Without a driver for Metal, as on other systems than Apple's, the device does not ``exist``:
+    kernels can be built for it, but not run.
+    """
+    return device("metal", device_index(index))
+
+
+__all__ = ["cl", "device", "devices", "metal", "opencl", "present"]
+check_calls(globals())

@@ -1,0 +1,1 @@
+"""Compiled functions: their methods, several as one module, and their files."""
