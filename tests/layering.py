@@ -10,6 +10,10 @@ every library the uses run in one direction: there is no circle among rooms or a
 libraries with many rooms, FOLDERS says which folders may use which; PRIVATE names folders that few
 may use. No folder directly contains more than 30 source files.
 
+PYTHON_LAYERS orders the rooms of the package texloom, which uses no other package. An import that
+only a type checker sees counts as any other. TESTS says which libraries and which other folders the
+folders of tests/ may use; a room of tests/python uses no other room of it.
+
 The CMake targets enforce part of this, but they share one include root, so an #include in the wrong
 direction would still compile.
 """
@@ -76,7 +80,7 @@ FOLDERS = {
     },
 }
 
-# Folders that only some other folders, and single files, may use.
+# Folders that only some other folders, single files, and tests may use.
 PRIVATE = {
     "src/runtime/hal/internal": (
         "src/runtime/drivers/",
@@ -94,6 +98,51 @@ ONLY_IN = {
     "pybind11/": "(python/core alone)",
     "gtest/": "(tests)",
 }
+
+# The rooms of the Python package, in layers: a room uses those of the layers above its own.
+PYTHON_LAYERS = (
+    ("errors", "dtypes", "text_file"),
+    ("checks",),
+    ("tvm", "functions", "custom", "trace"),
+    ("devices", "tir"),
+    ("arrays", "target"),
+    ("nd", "building"),
+    ("runtime",),
+    ("te",),
+    ("extents", "measure", "show"),
+    ("ops", "costs", "inspect", "plan"),
+    ("graph",),
+    ("onnx", "examples"),
+    ("compilation",),
+    ("__init__",),
+    ("command_line",),
+    ("__main__",),
+)
+
+# The libraries of src/ and apps/ that a folder of tests/ may use, and the other folders of tests/.
+_OPT = ("apps/texloom-opt", "apps/command_line")
+TESTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "support": (MAY_INCLUDE["support"], ()),
+    "ir": (MAY_INCLUDE["ir"], ()),
+    "schedule": (MAY_INCLUDE["schedule"], ()),
+    "lower": (MAY_INCLUDE["validation"], ("ir", "schedule")),
+    "codegen": (MAY_INCLUDE["compile"], ("ir", "lower")),
+    "validation": (MAY_INCLUDE["validation"], ("lower",)),
+    "plan": (MAY_INCLUDE["plan"], ("runtime",)),
+    "runtime": (MAY_INCLUDE["runtime"], ("opencl_layer", "softmetal")),
+    "conformance": (MAY_INCLUDE["runtime"], ("runtime",)),
+    "compile": (MAY_INCLUDE["compile"], ("runtime",)),
+    "graph": (MAY_INCLUDE["graph"], ("schedule",)),
+    "opt": ((*MAY_INCLUDE["compile"], *_OPT), ()),
+    "fuzz": ((*MAY_INCLUDE["compile"], *_OPT), ("ir", "codegen", "runtime")),
+    "opencl_layer": ((), ()),
+    "softmetal": ((), ()),
+    "python": ((), ("fuzz", "softmetal", "workloads")),
+    "workloads": ((), ()),
+}
+
+# Folders in which Python tests and scripts find the modules that they share.
+TEST_PATHS = ("tests/python", "tests", "tests/fuzz", "tests/fuzz/bad_inputs", "tests/workloads")
 
 # Folders of Python packages: texloom; the demonstration, the benchmarks, the checker of plans and
 # the fuzzer.
@@ -130,11 +179,16 @@ def room_of(file: str) -> str:
     return str(path.parent)
 
 
+def is_test(file: str) -> bool:
+    """Whether a file is of a folder in TESTS, which orders these folders but not their rooms."""
+    return file.startswith("tests/") and not file.startswith("tests/fuzz/texloom_fuzz/")
+
+
 def sources(root: Path) -> list[str]:
-    """Return the C++ sources and Python modules of src/, apps/, python/ and the other packages."""
+    """Return the C++ sources and Python modules of all folders that have such."""
     return sorted(
         path.relative_to(root).as_posix()
-        for top in ("src", "apps", "python", "benchmarks", "tests/fuzz/texloom_fuzz")
+        for top in ("src", "apps", "python", "benchmarks", "tests")
         for path in (root / top).rglob("*")
         if path.suffix in SUFFIXES and path.is_file() and len(path.relative_to(root).parts) > 2
     )
@@ -145,7 +199,7 @@ def sources(root: Path) -> list[str]:
 
 def included(root: Path, file: str, quoted: str) -> str | None:
     """Return our file that an #include names: relative to src/, the root, or python/."""
-    bases = ("src", "") if file.startswith("apps/") else ("src",)
+    bases = ("src", "") if file.startswith(("apps/", "tests/")) else ("src",)
     if file.startswith("python/"):
         bases = ("src", "python")
     for base in bases:
@@ -212,13 +266,13 @@ def package_of(file: str) -> list[str]:
     return file.removeprefix(f"{root}/").split("/")[:-1]
 
 
-def run_time_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield all nodes except those that only a type checker sees."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
-            continue
-        yield child
-        yield from run_time_nodes(child)
+def test_module_file(root: Path, file: str, name: str) -> str | None:
+    """Return the file of a module that a file of tests/ imports: of its folder, or a shared one."""
+    for folder in (file.rpartition("/")[0], *TEST_PATHS):
+        path = f"{folder}/{name.replace('.', '/')}.py"
+        if file.startswith("tests/") and (root / path).is_file():
+            return path
+    return None
 
 
 def imported_names(file: str, node: ast.AST) -> list[tuple[str, str | None]]:
@@ -234,13 +288,13 @@ def imported_names(file: str, node: ast.AST) -> list[tuple[str, str | None]]:
 
 
 def python_uses(root: Path, file: str) -> Iterator[Use]:
-    """Yield the imports of our modules, including those inside functions."""
-    for node in run_time_nodes(ast.parse((root / file).read_text())):
+    """Yield the imports of our modules, including those inside functions and for types alone."""
+    for node in ast.walk(ast.parse((root / file).read_text())):
         for module, name in imported_names(file, node):
             if name == "_core":  # the extension module, which imports nothing of ours
                 continue
             target = name and module_file(root, f"{module}.{name}")
-            target = target or module_file(root, module)
+            target = target or module_file(root, module) or test_module_file(root, file, module)
             if target and target != file:
                 yield Use(file, node.lineno, target)
 
@@ -272,6 +326,48 @@ def wrong_room(use: Use) -> str | None:
     return None
 
 
+def python_room(file: str) -> str:
+    """Return the room of a file of python/texloom."""
+    return file.removeprefix("python/texloom/").split("/")[0].removesuffix(".py")
+
+
+def wrong_layer(use: Use) -> str | None:
+    """Say why a module of the package texloom may not use another one."""
+    if not use.file.startswith("python/texloom/"):
+        return None
+    if not use.target.startswith("python/texloom/"):
+        return f"the package must not use {use.target}: it is not part of the product"
+    here, there = map(python_room, (use.file, use.target))
+    layers = {room: n for n, rooms in enumerate(PYTHON_LAYERS) for room in rooms}
+    for room in (here, there):
+        if room not in layers:
+            return f"python/texloom/{room} has no place in the order: add it to PYTHON_LAYERS"
+    if here != there and layers[there] >= layers[here]:
+        return f"python/texloom/{here} must not use {use.target}: see PYTHON_LAYERS"
+    return None
+
+
+def wrong_test(use: Use) -> str | None:
+    """Say why a file of tests/ may not use another file."""
+    here = subfolder("tests", use.file)
+    if here is None or use.file.endswith(".py") and not use.target.startswith("tests/"):
+        return None
+    if here not in TESTS:
+        return f"tests/{here} has no place in the order: add it to TESTS"
+    libraries, folders = TESTS[here]
+    there = subfolder("tests", use.target)
+    if use.target.startswith("tests/"):
+        if there not in (None, here, *folders):
+            words = ", ".join(folders) or "no other folder"
+            return f"tests/{here} must not use {use.target}: of tests/ it may use {words}"
+        rooms = [subfolder("tests/python", file) for file in (use.file, use.target)]
+        if all(rooms) and rooms[0] != rooms[1]:
+            return f"tests/python/{rooms[0]} must not use {use.target}: share it in tests/python"
+    elif library_of(use.target).removeprefix("src/") not in libraries:
+        return f"tests/{here} must not use {use.target}: it may use {', '.join(libraries)}"
+    return None
+
+
 def wrong_folder(use: Use) -> str | None:
     """Say why a file may not use a folder below its library, or a private folder."""
     library = library_of(use.file)
@@ -285,7 +381,7 @@ def wrong_folder(use: Use) -> str | None:
             return f"{library}/{here} must not use {use.target}: of {library} it may use {words}"
     for folder, users in PRIVATE.items():
         inside = use.target.startswith(f"{folder}/")
-        if inside and not use.file.startswith((f"{folder}/", *users)):
+        if inside and not use.file.startswith((f"{folder}/", "tests/", *users)):
             return f"{use.file} must not use {use.target}: {folder} is for {', '.join(users)}"
     return None
 
@@ -339,11 +435,13 @@ def check(root: Path) -> list[str]:
         python = file.endswith(".py")
         uses += python_uses(root, file) if python else cxx_uses(root, file, messages)
     for use in uses:
-        problem = wrong_room(use) or wrong_folder(use)
+        problem = wrong_room(use) or wrong_folder(use) or wrong_layer(use) or wrong_test(use)
         if problem:
             messages.append(f"{use.file}:{use.line}: {problem}")
     by_file = circles((use.file, use.target) for use in uses)
-    by_room = circles((room_of(use.file), room_of(use.target)) for use in uses)
+    by_room = circles(
+        (room_of(use.file), room_of(use.target)) for use in uses if not is_test(use.file)
+    )
     messages += [f"files in a circle: {circle}" for circle in by_file]
     messages += [f"rooms in a circle: {circle}" for circle in by_room]
     return messages + full_folders(files)

@@ -12,6 +12,8 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from tree_copy import ROOT, TreeCopy
 
 MEASURED = ("src/lower/", "src/codegen/")

@@ -15,7 +15,10 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from queue import SimpleQueue
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tree_copy import ROOT, Fault, TreeCopy
 

@@ -16,7 +16,7 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fault_list import DRIVER, FAULTS
 from tree_copy import ROOT, TreeCopy

@@ -141,15 +141,15 @@ def test_a_header_and_its_source_are_one_file_of_a_room(tmp_path):
 @pytest.mark.parametrize(
     ("statement", "wrong"),
     [
-        ("from texloom import b", True),
-        ("from texloom.b import f", True),
+        ("from texloom.te import b", True),
+        ("from texloom.te.b import f", True),
         ("from . import b", True),
         ("from .b import f", True),
-        ("import texloom.b", True),
+        ("import texloom.te.b", True),
         ("def g():\n    from .b import f", True),
         ("from texloom import _core", False),
         ("import numpy", False),
-        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .b import f", False),
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .b import f", True),
     ],
 )
 def test_circle_of_modules(tmp_path, statement, wrong):
@@ -158,16 +158,57 @@ def test_circle_of_modules(tmp_path, statement, wrong):
         {
             "python/texloom/__init__.py": "from . import te\n",
             "python/texloom/te/__init__.py": "",
-            "python/texloom/a.py": statement + "\n",
-            "python/texloom/b.py": "from texloom import a\n",
+            "python/texloom/te/a.py": statement + "\n",
+            "python/texloom/te/b.py": "from texloom.te import a\n",
         },
     )
-    a, b = "python/texloom/a", "python/texloom/b"
-    expected = [
-        f"files in a circle: {a}.py -> {b}.py -> {a}.py",
-        f"rooms in a circle: {a} -> {b} -> {a}",
-    ]
+    a, b = "python/texloom/te/a.py", "python/texloom/te/b.py"
+    expected = [f"files in a circle: {a} -> {b} -> {a}"]
     assert layering.check(tmp_path) == (expected if wrong else [])
+
+
+@pytest.mark.parametrize(
+    ("file", "statement", "problem"),
+    [
+        ("te/a.py", "from ..tir import b", None),
+        ("tir/b.py", "from .. import te", "python/texloom/tir must not use python/texloom/te/"),
+        ("tir/b.py", "from texloom_fuzz import job", "the package must not use tests/fuzz/"),
+        ("new/a.py", "from .. import te", "python/texloom/new has no place in the order"),
+        ("graph/a.py", "import texloom", "python/texloom/graph must not use python/texloom/__in"),
+    ],
+)
+def test_layers_of_the_package(tmp_path, file, statement, problem):
+    texts = {f"python/texloom/{room}__init__.py": "" for room in ("", "te/", "tir/")}
+    texts |= {"python/texloom/tir/b.py": "", "tests/fuzz/texloom_fuzz/__init__.py": ""}
+    tree(tmp_path, texts | {f"python/texloom/{file}": statement + "\n"})
+    messages = [m.partition(": ")[2] for m in layering.check(tmp_path)]
+    assert [m[: len(problem or "")] for m in messages] == ([problem] if problem else [])
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "problem"),
+    [
+        ("ir/a_test.cc", '#include "ir/x.h"', None),
+        ("lower/a_test.cc", '#include "tests/ir/x.h"', None),
+        ("ir/a_test.cc", '#include "tests/lower/x.h"', "tests/ir must not use tests/lower/x.h"),
+        ("ir/a_test.cc", '#include "lower/x.h"', "tests/ir must not use src/lower/x.h"),
+        ("new/a_test.cc", '#include "ir/x.h"', "tests/new has no place in the order"),
+        ("python/te/test_a.py", "import shared", None),
+        ("python/te/test_a.py", "from tir.test_b import f", "tests/python/te must not use tests/"),
+    ],
+)
+def test_folders_of_tests(tmp_path, file, text, problem):
+    folders = [f"{top}/{each}" for top in ("src", "tests") for each in ("ir", "lower")]
+    tree(tmp_path, {f"{folder}/x.h": "" for folder in folders})
+    tree(tmp_path, {"tests/python/shared.py": "", "tests/python/tir/test_b.py": ""})
+    tree(tmp_path, {f"tests/{file}": text + "\n"})
+    messages = [m.partition(": ")[2] for m in layering.check(tmp_path)]
+    assert [m[: len(problem or "")] for m in messages] == ([problem] if problem else [])
+
+
+def test_folders_of_tests_have_an_order():
+    edges = [(here, there) for here, (_, others) in layering.TESTS.items() for there in others]
+    assert layering.circles(edges) == []
 
 
 def test_full_folder(tmp_path):
