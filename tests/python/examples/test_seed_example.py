@@ -8,24 +8,13 @@ import numpy as np
 import pytest
 
 import texloom as tvm
-from texloom import te
+from texloom_demo.texture_cache import computation
 
 
 @pytest.fixture
 def example():
-    X = te.placeholder((32, 32, 4), dtype="float32", name="X")
-    Y = te.compute((32, 32, 4), lambda i, j, k: X[i, j, k] + 1, name="Y")
-    s = te.create_schedule(Y.op)
-    Xt = s.cache_read(X, "texture", [Y])
-    x, y, c = s[Xt].op.axis
-    s[Xt].bind(x, te.thread_axis("blockIdx.x"))
-    s[Xt].bind(y, te.thread_axis("threadIdx.x"))
-    s[Xt].vectorize(c)
-    x, y, c = s[Y].op.axis
-    xo, yo, xi, yi = s[Y].tile(x, y, 4, 4)
-    s[Y].bind(xo, te.thread_axis("blockIdx.x"))
-    s[Y].bind(yo, te.thread_axis("threadIdx.x"))
-    s[Y].vectorize(c)
+    """The schedule that the demonstration shows."""
+    s, (X, Y) = computation()
     return s, X, Y
 
 
