@@ -85,7 +85,7 @@ class _Built(BaseException):
 def recorded_builds(*, run: bool) -> Iterator[list[Any]]:
     """Yield the list of kernels of every function built inside; `run`: also run the functions."""
     kernels: list[Any] = []
-    build = texloom.driver.build
+    build = texloom.building.build
 
     def recording(*args: Any, **options: Any) -> Any:
         function = build(*args, **options)
@@ -94,10 +94,10 @@ def recorded_builds(*, run: bool) -> Iterator[list[Any]]:
             raise _Built
         return function
 
-    texloom.build = texloom.driver.build = check.build = recording
+    texloom.build = texloom.building.build = check.build = recording
     try:
         yield kernels
     except _Built:
         pass
     finally:
-        texloom.build = texloom.driver.build = check.build = build
+        texloom.build = texloom.building.build = check.build = build

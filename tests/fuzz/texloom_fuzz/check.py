@@ -11,7 +11,7 @@ import numpy as np
 from texloom._core import Device, Program
 
 from texloom import _core, nd
-from texloom.driver import build, parse
+from texloom.building import build, parse
 from texloom.errors import InternalError, TexloomWarning, TVMError
 from texloom.target import Target
 

@@ -7,7 +7,7 @@ import pytest
 from conftest import plain_target
 
 from texloom import extents, te
-from texloom.driver import program
+from texloom.building import program
 from texloom.graph import Graph
 from texloom.ops.convolution import convolution
 from texloom.ops.schedules import schedule_default

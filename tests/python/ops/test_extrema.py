@@ -8,7 +8,7 @@ import pytest
 import texloom as tvm
 from texloom import examples, ops, te
 from texloom.examples.matmul import DIRECT, declarations, matmul, schedule_matmul
-from texloom.testing import assert_allclose
+from texloom.tvm.testing import assert_allclose
 
 ROWS, COLUMNS = 10, 12
 INFINITE = (np.nan, np.inf, -np.inf)
