@@ -171,8 +171,7 @@ class AttentionFusion {
     std::vector<ir::Tensor> made;
     for (const TensorId id : inputs) {
       ir::Exprs shape;
-      for (const Size& extent : tensor(id).shape)
-        shape.push_back(ir::make_int(*extent.constant()));
+      for (const Size& extent : tensor(id).shape) shape.push_back(ir::make_int(*extent.constant()));
       made.push_back(schedule::output_of(schedule::make_placeholder(
           fmt::format("in{}", made.size()), tensor(id).type, std::move(shape), node.location)));
     }

@@ -287,7 +287,8 @@ ScanStep step_of(const Operation& scan) {
 }
 
 Op make_scan(std::string name, const std::string& axis, std::string tag,
-             std::vector<ScanState> states, SourceLocation location, Ref<OperationAttributes> attributes) {
+             std::vector<ScanState> states, SourceLocation location,
+             Ref<OperationAttributes> attributes) {
   auto* op = new Operation;
   Op result(op);
   op->kind = OperationKind::Scan;

@@ -18,8 +18,8 @@
 #include "tests/runtime/drivers/metal/device_test.h"
 #include "tests/runtime/drivers/metal/message_counts.h"
 #include "tests/runtime/status_matchers.h"
-#include "tests/softmetal/api/classes/commands/counters.h"
 #include "tests/softmetal/api/classes/checks/faults.h"
+#include "tests/softmetal/api/classes/commands/counters.h"
 
 namespace texloom::hal::metal {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tests/softmetal/api/classes/programs/binary_archive.h"
+#include "tests/softmetal/api/classes/checks/faults.h"
 #include "tests/softmetal/api/classes/commands/commands.h"
 #include "tests/softmetal/api/classes/commands/counters.h"
 #include "tests/softmetal/api/classes/commands/events.h"
-#include "tests/softmetal/api/classes/checks/faults.h"
 #include "tests/softmetal/api/classes/commands/indirect_commands.h"
+#include "tests/softmetal/api/classes/programs/binary_archive.h"
 #include "tests/softmetal/api/classes/programs/programs.h"
 #include "tests/softmetal/api/classes/resources/residency_set.h"
 #include "tests/softmetal/api/classes/resources/resources.h"

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/softmetal/api/classes/checks/faults.h"
 #include "tests/softmetal/api/classes/commands/commands.h"
 #include "tests/softmetal/api/classes/device.h"
-#include "tests/softmetal/api/classes/checks/faults.h"
 
 using softmetal::report_misuse;
 

@@ -1,8 +1,8 @@
 #include <objc/blocks_runtime.h>
 
+#include "tests/softmetal/api/classes/checks/faults.h"
 #include "tests/softmetal/api/classes/commands/capture.h"
 #include "tests/softmetal/api/classes/commands/commands.h"
-#include "tests/softmetal/api/classes/checks/faults.h"
 #include "tests/softmetal/api/classes/commands/indirect_commands.h"
 
 using softmetal::report_misuse;

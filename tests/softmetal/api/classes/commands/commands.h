@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "tests/softmetal/api/classes/checks/hazards.h"
 #include "tests/softmetal/api/classes/commands/counters.h"
 #include "tests/softmetal/api/classes/commands/events.h"
-#include "tests/softmetal/api/classes/checks/hazards.h"
 #include "tests/softmetal/api/classes/object.h"
 #include "tests/softmetal/api/classes/resources/residency_set.h"
 

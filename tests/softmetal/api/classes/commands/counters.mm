@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <atomic>
 
+#include "tests/softmetal/api/classes/checks/faults.h"
 #include "tests/softmetal/api/classes/commands/commands.h"
 #include "tests/softmetal/api/classes/device.h"
-#include "tests/softmetal/api/classes/checks/faults.h"
 
 using softmetal::report_misuse;
 using softmetal::Run;

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
-#include "tests/softmetal/api/classes/models.h"
 #include "tests/softmetal/api/classes/checks/validation.h"
+#include "tests/softmetal/api/classes/models.h"
 
 namespace softmetal {
 

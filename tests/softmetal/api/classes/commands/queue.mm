@@ -1,5 +1,5 @@
-#include "tests/softmetal/api/classes/commands/commands.h"
 #include "tests/softmetal/api/classes/checks/faults.h"
+#include "tests/softmetal/api/classes/commands/commands.h"
 
 struct SMQueueState {
   std::mutex mutex;

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "tests/softmetal/api/classes/programs/binary_archive.h"
-#include "tests/softmetal/api/classes/device.h"
 #include "tests/softmetal/api/classes/checks/faults.h"
+#include "tests/softmetal/api/classes/device.h"
+#include "tests/softmetal/api/classes/programs/binary_archive.h"
 #include "tests/softmetal/api/classes/programs/programs.h"
 
 namespace softmetal {

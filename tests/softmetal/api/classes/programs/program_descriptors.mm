@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "tests/softmetal/api/classes/models.h"
 #include "tests/softmetal/api/classes/checks/validation.h"
+#include "tests/softmetal/api/classes/models.h"
 
 NSString* const MTLLibraryErrorDomain = @"MTLLibraryErrorDomain";
 

@@ -4,8 +4,8 @@
 #include <mutex>
 #include <vector>
 
-#include "tests/softmetal/api/classes/device.h"
 #include "tests/softmetal/api/classes/checks/faults.h"
+#include "tests/softmetal/api/classes/device.h"
 #include "tests/softmetal/api/classes/resources/resources.h"
 
 using softmetal::Part;
