@@ -17,14 +17,24 @@ namespace {
 // Whether a frame runs code of this package, Python's code that imports a part of it, or a function
 // of NumPy that the user calls.
 bool is_ours(PyFrameObject* frame) {
-  // Read as an attribute, because PyFrame_GetGlobals was added in Python 3.11.
-  const py::dict globals = py::handle(reinterpret_cast<PyObject*>(frame)).attr("f_globals");
-  if (!globals.contains("__name__")) return false;
-  const auto name = py::str(globals["__name__"]).cast<std::string>();
-  const auto is_of = [&](std::string_view package) {
-    return name == package || name.starts_with(fmt::format("{}.", package));
-  };
-  return is_of("texloom") || is_of("importlib") || is_of("numpy");
+  // Each directive of a schedule asks this of several frames, so it copies no text. An attribute is
+  // read because PyFrame_GetGlobals was added in Python 3.11.
+  static PyObject* const globals_name = PyUnicode_InternFromString("f_globals");
+  static PyObject* const module_name = PyUnicode_InternFromString("__name__");
+  const auto globals = py::reinterpret_steal<py::object>(
+      PyObject_GetAttr(reinterpret_cast<PyObject*>(frame), globals_name));
+  if (!globals) throw py::error_already_set();
+  PyObject* const name = PyDict_GetItemWithError(globals.ptr(), module_name);  // borrowed
+  if (name == nullptr || !PyUnicode_Check(name)) {
+    if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+    return false;
+  }
+  Py_ssize_t size = 0;
+  const char* const text = PyUnicode_AsUTF8AndSize(name, &size);
+  if (text == nullptr) throw py::error_already_set();
+  const std::string_view module(text, static_cast<std::size_t>(size));
+  const std::string_view package = module.substr(0, module.find('.'));
+  return package == "texloom" || package == "importlib" || package == "numpy";
 }
 
 SourceLocation location_of(PyFrameObject* frame) {
@@ -61,13 +71,12 @@ SourceLocation user_location() {
   auto* frame = PyEval_GetFrame();
   if (frame == nullptr) return {};
   Py_INCREF(frame);
-  const SourceLocation innermost = location_of(frame);
   while (frame != nullptr && is_ours(frame)) {
     PyFrameObject* caller = PyFrame_GetBack(frame);
     Py_DECREF(frame);
     frame = caller;
   }
-  if (frame == nullptr) return innermost;
+  if (frame == nullptr) return location_of(PyEval_GetFrame());
   const SourceLocation found = location_of(frame);
   Py_DECREF(frame);
   return found;
