@@ -121,5 +121,5 @@ def test_a_sequence_is_no_tensor():
         s = SequenceConstruct (a)
         y = Relu (s)
     }"""
-    with pytest.raises(Exception, match="no tensor|type"):
+    with pytest.raises(Exception, match="not a tensor|type"):
         run(text, A)
