@@ -90,6 +90,9 @@ struct Dialect {
   IntegerRules integers = IntegerRules::C;
   ForeignCode foreign = ForeignCode::Text;
   FunctionSet functions = FunctionSet::all();
+  // Whether the backend prints functions of float32 that the language lacks by their definitions
+  // (function_definitions.h).
+  bool defines_functions = false;
   int storage_bits = 8;  // of the smallest elements that memory may hold: 8, 16 or 32
   HalfSupport half = HalfSupport::Memory;
   bool bfloat16 = false;         // in memory: values are float32, rounded as float32(bfloat16(x))

@@ -10,6 +10,7 @@ Dialect msl_dialect(const ir::Target& target) {
       .functions =
           FunctionSet::all().without({ir::Intrinsic::Erf, ir::Intrinsic::Erfc, ir::Intrinsic::Expm1,
                                       ir::Intrinsic::Hypot, ir::Intrinsic::NativeRecip}),
+      .defines_functions = true,
       .half = target.features.float16_arithmetic ? HalfSupport::Values : HalfSupport::Memory,
       .bfloat16 = target.language >= ir::LanguageVersion{3, 1},
       .bools_in_memory = false,
