@@ -117,6 +117,14 @@ bool threads_share_reduction(const Schedule& schedule, StageId id) {
   return !reduction_threads(schedule, id).empty();
 }
 
+bool binds_threads(const Schedule& schedule) {
+  return std::ranges::any_of(schedule.order(), [&](StageId id) {
+    return std::ranges::any_of(schedule.stage(id).attributes, [](const auto& each) {
+      return static_cast<bool>(each.second.thread);
+    });
+  });
+}
+
 // From the outermost loop inwards, so that each host's own scope is known before its loops.
 StorageScope scope_of(const Schedule& schedule, StageId id) {
   const Stage& own = schedule.stage(id);
@@ -130,6 +138,10 @@ StorageScope scope_of(const Schedule& schedule, StageId id) {
       of_host = stage.scope ? stage.scope->memory : inferred;
     }
     const AxisAttributes* attributes = stage.attributes_of(loop.leaf);
+    const bool is_parallel = attributes != nullptr && attributes->loop == ir::LoopKind::Parallel;
+    if (is_parallel && inferred == MemoryScope::Global && !binds_threads(schedule)) {
+      inferred = MemoryScope::Shared;
+    }
     if (attributes == nullptr || !attributes->thread) continue;
     const IterVar& thread = attributes->thread;
     if (loop.leaf->kind != IterKind::Reduction && !share_buffer(of_host, thread)) continue;

@@ -47,8 +47,12 @@ ir::IterVar thread_of(const Schedule& schedule, const LoopRef& loop);
 std::vector<ir::IterVar> reduction_threads(const Schedule& schedule, StageId id);
 bool threads_share_reduction(const Schedule& schedule, StageId id);
 
+// Whether any loop is bound to threads. If none is, the outermost parallel loops become the grid.
+bool binds_threads(const Schedule& schedule);
+
 // The scope that the user set, or else the one inferred from the enclosing loops: `local` inside
-// threadIdx or virtual threads, `shared` inside blockIdx only, otherwise `global`. A reduction that
+// threadIdx or virtual threads, `shared` inside blockIdx only, or inside a parallel loop of a
+// schedule that binds no threads, which becomes blockIdx; otherwise `global`. A reduction that
 // threads share inside a loop over the same threads is `shared`.
 ir::StorageScope scope_of(const Schedule& schedule, StageId id);
 

@@ -22,14 +22,6 @@ void check_virtual_threads(const LeafLoop& outer, const LeafLoop& inner,
        inner.axis->name(), to_string(inner.extent), to_string(outer.extent), outer.axis->name());
 }
 
-bool binds_threads(const Schedule& schedule) {
-  return std::ranges::any_of(schedule.order(), [&](StageId id) {
-    return std::ranges::any_of(schedule.stage(id).attributes, [](const auto& each) {
-      return static_cast<bool>(each.second.thread);
-    });
-  });
-}
-
 }  // namespace
 
 LeafLoops::LeafLoops(const Schedule& schedule, const Bounds& bounds,

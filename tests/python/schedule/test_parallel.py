@@ -115,3 +115,20 @@ def test_a_gpu_needs_threads():
     s[y].bind(j, te.thread_axis("blockIdx.x"))
     with pytest.warns(tvm.TexloomWarning, match="TL3021.*'i' of 'Y' stays serial"):
         assert "grid=(5, 1, 1)" in str(tvm.lower(s, [x, y], target=GPU))
+
+
+@pytest.mark.parametrize("scope", [None, "local", "shared"])
+def test_a_stage_inside_a_parallel_loop(processor, scope):
+    """Each block has a row of its own of what is computed inside the loop."""
+    x = te.placeholder((6, 5), name="X")
+    row = te.compute(x.shape, lambda i, j: x[i, j] + 1, name="Row")
+    y = te.compute(x.shape, lambda i, j: row[i, j] * row[i, 4 - j], name="Y")
+    s = te.create_schedule(y.op)
+    s[row].compute_at(s[y], y.op.axis[0])
+    s[y].parallel(y.op.axis[0])
+    if scope is not None:
+        s[row].set_scope(scope)
+    values = VALUES[..., 0]
+    result, grids = computed(s, [x, y], processor, values)
+    np.testing.assert_array_equal(result, (values + 1) * (values + 1)[:, ::-1])
+    assert grids == [("(6, 1, 1)", "(1, 1, 1)")]
