@@ -61,12 +61,17 @@ class KernelLibrary:
         scale : float
             Of the scores, before the mask is added.
         """
-        if not self.target.is_cpu:
+        if not self.target.is_cpu or not _is_narrow(inputs[2]):
             return None
         parts = ((scores, products.matmul), (weights, softmax), (product, products.matmul))
         if not all(_computes(function, part) for part, function in parts):
             return None
         return _core._Computation(list(inputs), [attention(*inputs, scale=scale)])
+
+
+def _is_narrow(values: Tensor) -> bool:
+    """Return whether attention reads few columns of values, over which its loops are unrolled."""
+    return int(values.shape[-1]) <= 256
 
 
 def _computes(function: Callable[..., Tensor], computation: _core._Computation) -> bool:

@@ -79,13 +79,14 @@ class AttentionFusion {
  private:
   const Tensor& tensor(TensorId id) const { return graph_.tensors[id]; }
 
-  // The operator that computes a tensor, but for conversions; null for inputs and constants.
+  // The operator that computes a tensor, but for conversions up to float32, in which attention
+  // computes; null for inputs and constants.
   const Node* origin(TensorId id) const {
     for (;;) {
       const auto found = producers_.find(id);
       if (found == producers_.end()) return nullptr;
       const Node& node = graph_.nodes[found->second];
-      if (!is_cast(node)) return &node;
+      if (!is_cast(node) || tensor(id).type.bits > 32) return &node;
       id = node.inputs.front();
       if (!tensor(id).type.is_float()) return nullptr;
     }

@@ -8,7 +8,8 @@ namespace texloom::graph {
 // Purpose: makes one operator of the operators as which exporters write attention, where the
 //   library has a kernel for it: products of queries and keys, perhaps scaled by a number, perhaps
 //   plus a mask, their softmax, and its product with values. So no matrix of scores is in memory.
-//   Conversions between floating-point types in between are left out.
+//   Conversions in between to float32 and narrower types are left out: the kernel computes in
+//   float32.
 // Requires: stage graph, verified. Depends on the target.
 // Ensures: without a library, the graph is as before. What the last product computed has the same
 //   name. The other operators are gone unless something else reads what they compute.

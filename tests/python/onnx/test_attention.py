@@ -8,9 +8,12 @@ import onnx.reference
 import pytest
 from single_node import floats
 
+from texloom import te
 from texloom.graph import Graph
 from texloom.onnx.model import Model
 from texloom.ops.attention import attention
+from texloom.ops.normalization import softmax
+from texloom.ops.products import matmul
 
 UNIT = {"float16": 2.0**-11, "float32": 2.0**-24, "float64": 2.0**-53}
 
@@ -136,3 +139,43 @@ def test_operator(causal, batch):
     assert got.shape == expected.shape and (np.abs(got - expected) <= 2 * bound).all()
     # Queries and keys are scaled. The causal mask is made a tensor of floats when it is compiled.
     assert compiled.summary["launches"] == 3
+
+
+def attention_in_nodes(given, mask_shape, wide):
+    """Return a graph whose scores are masked, and normalized, in another dtype."""
+    graph = Graph("nodes")
+    q, k, v, m = (
+        graph.input(name, shape, dtype)
+        for name, shape, dtype in (
+            *((name, given[name].shape, "float32") for name in "qkv"),
+            ("m", mask_shape, wide),
+        )
+    )
+
+    def add(name, function, *inputs):
+        (made,) = graph.op(name, name, function, list(inputs))
+        return made
+
+    def cast(dtype):
+        return lambda x: te.compute(x.shape, lambda *i: x(*i).astype(dtype), name="cast")
+
+    def plus(x, mask):
+        at = len(x.shape) - len(mask.shape)
+        return te.compute(x.shape, lambda *i: x(*i) + mask[i[at:]], name="plus")
+
+    masked = add("masked", plus, add("wide", cast(wide), add("scores", matmul, q, k)), m)
+    weights = add("narrow", cast("float32"), add("weights", softmax, masked))
+    graph.output(add("y", matmul, weights, v))
+    return graph
+
+
+@pytest.mark.parametrize("wide", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(), (7,), (5, 7)])
+def test_scores_in_another_dtype(wide, shape):
+    """What is computed in float64 stays so: a mask has numbers that float32 does not hold."""
+    given = {"q": floats(5, 4), "k": floats(4, 7), "v": floats(7, 6)}
+    mask = floats(*shape, dtype=wide) + (2.0**24 if wide == "float64" else 0)
+    graph = attention_in_nodes(given, shape, wide)
+    got = graph.compile().run(given | {"m": mask})["y"]
+    expected, bound = exact(*given.values(), mask % 2.0**24)  # softmax ignores what all share
+    assert (np.abs(got - expected) <= bound).all()

@@ -143,7 +143,8 @@ class _Kernel:
     def _read(self, number: int, row: Any, column: Any) -> Any:
         """Return an element of an input whose axes may be broadcast."""
         shape = self._shapes[number]
-        index = (*self._batch, row, column)[-len(shape) :]
+        index = (*self._batch, row, column)
+        index = index[len(index) - len(shape) :]
         index = [0 if extent == 1 else i for i, extent in zip(index, shape, strict=True)]
         return self._inputs[number][tuple(index)].astype(self._wide)
 
