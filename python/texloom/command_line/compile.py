@@ -73,6 +73,9 @@ def _compile(options: argparse.Namespace) -> int:
         refuse("BadFile", f"{options.model} is a package already", "texloom run takes it")
     output = options.output or Path(options.model.with_suffix(".tlp").name)
     refuse_missing_folder(output)
+    twice = [t for i, t in enumerate(options.targets) if t in options.targets[:i]]
+    if twice:
+        refuse("BadOption", f"--target gives {twice[0]!r} twice", "leave one of the two out")
     if options.metallib:
         _refuse_other_than_metal(options)
         find_xcrun()

@@ -82,8 +82,12 @@ class RunnableGraph:
         Raises
         ------
         TVMError
-            TL5007 before the first run on the device.
+            TL5007 before the first run on the device; TL2040 for less than one run.
         """
+        if times < 1:
+            refuse(
+                "BadArgument", f"times is {times}, not a positive number of runs", "give times=1"
+            )
         return float(self._core.time(self._chosen(device), times))
 
     @property

@@ -146,8 +146,8 @@ def computed(node: str, compute: Compute, placeholders: Sequence[Tensor]) -> lis
     Raises
     ------
     TVMError
-        TL3042 for a function that does not take the inputs, that raises or that returns no tensors;
-        diagnostics of the function's own calls have a note that names the node.
+        TL3042 for a function that does not take the inputs, that raises, or that returns no
+        tensors or an input; diagnostics of the function's own calls have a note that names it.
     """
     what = f"the function that computes the node {node!r}"
     symbols: Locals | None = getattr(_CURRENT, "symbols", None)
@@ -161,6 +161,13 @@ def computed(node: str, compute: Compute, placeholders: Sequence[Tensor]) -> lis
                 _BAD,
                 f"{what} returns {kind_of(each)} in place of a tensor",
                 "return what te.compute returns, or a list of such tensors",
+            )
+        if any(each is given for given in placeholders):
+            refuse(
+                _BAD,
+                f"{what} returns its input, which is no output of a kernel",
+                "use the input itself in place of the node, or return a copy: "
+                "te.compute(x.shape, lambda *i: x(*i))",
             )
     return outputs
 

@@ -124,7 +124,7 @@ class _Finder(MetaPathFinder):
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: object = None) -> None:
         """Return None, or raise an ImportError, also a TVMError, for an omitted module."""
         del path, target
-        package, _, name = fullname.partition(".")
+        package, _, name = fullname.replace("texloom.tvm.", "texloom.").partition(".")
         if package == "texloom" and name in OUT_OF_SCOPE:
             _refuse(name, OUT_OF_SCOPE[name], MissingModuleError)
 

@@ -159,6 +159,12 @@ def compute_function_without_a_result() -> None:
     g.node("y", lambda _: None, [x], one_block, BUFFERS)  # wrong
 
 
+@case("TL3042", says="computes the node 'y' returns its input")
+def compute_function_that_returns_its_input() -> None:
+    g, x = graph_of()
+    g.op("y", "identity", lambda x: x, [x])  # wrong
+
+
 @case("TL3042", says="computes the node 'y' raised AttributeError")
 def compute_function_that_raises() -> None:
     g, x = graph_of()

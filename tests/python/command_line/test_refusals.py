@@ -36,6 +36,10 @@ WRONG = {
         "the results of single nodes are not stored as float16",
     ),
     "an unknown target": (["compile", "model.onnx", *SHAPE, "--target", "abacus"], "TL4003"),
+    "a target twice": (
+        ["compile", "model.onnx", *SHAPE, "--target", "opencl", "--target", "opencl"],
+        "--target gives 'opencl' twice",
+    ),
     "no file": (["compile", "none.onnx"], "none.onnx: No such file or directory"),
     "a folder": (["compile", "."], "Is a directory"),
     "no folder for the package": (

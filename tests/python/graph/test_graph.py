@@ -308,6 +308,8 @@ def test_time_before_a_run():
     assert "call run(inputs, device) once" in error.value.diagnostics[0].help
     graph.run({"x": counted((4, 4))}, "host")
     assert graph.time(device="host") > 0
+    with pytest.raises(texloom.TVMError, match="TL2040.*times is -1"):
+        graph.time(-1, "host")
 
 
 def test_summary_has_no_wrong_plurals():

@@ -24,6 +24,13 @@ def test_name_is_refused(name):
     assert caught.value.diagnostics[0].file == __file__
 
 
+def test_from_import_is_refused():
+    """Where the attribute is missing, Python looks for a module."""
+    with pytest.raises(ImportError, match="TL2042.*contrib.graph_executor") as caught:
+        from texloom.contrib import graph_executor  # noqa: F401
+    assert isinstance(caught.value, tvm.TVMError)
+
+
 def test_other_names_are_as_python_has_them():
     for module in (tvm, tvm.te, tvm.tir, tvm.contrib):
         with pytest.raises(
