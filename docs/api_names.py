@@ -216,7 +216,6 @@ INTERNAL = (
     "texloom.tvm",
     "texloom.tvm._ffi",
     "texloom.tvm._ffi.base",
-    "texloom.tvm.modules",
     "texloom.tvm.out_of_scope",
     "texloom.tvm.registry",
     "texloom.tvm.spellings",

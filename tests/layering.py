@@ -64,8 +64,8 @@ ROOMS = {
 # Folders whose subfolders must not use each other, except one that has a list of the others.
 APART = {"src/runtime/drivers": "all"}
 
-# The folders directly below a library that each of them may use besides itself; "" stands for the
-# files in the library's own folder.
+# The folders directly below a library that each of them may use besides itself. Files in the
+# library's own folder, if it has any, need a row "".
 FOLDERS = {
     "src/runtime": {
         "hal": (),
@@ -287,10 +287,19 @@ def imported_names(file: str, node: ast.AST) -> list[tuple[str, str | None]]:
     return [(module, alias.name) for alias in node.names]
 
 
+def modules_by_name(node: ast.AST) -> list[tuple[str, None]]:
+    """Return the modules in a dict `MODULES` of the names of modules, which importlib imports."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Dict):
+        return []
+    if not any(isinstance(each, ast.Name) and each.id == "MODULES" for each in node.targets):
+        return []
+    return [(each.value, None) for each in node.value.values if isinstance(each, ast.Constant)]
+
+
 def python_uses(root: Path, file: str) -> Iterator[Use]:
     """Yield the imports of our modules, including those inside functions and for types alone."""
     for node in ast.walk(ast.parse((root / file).read_text())):
-        for module, name in imported_names(file, node):
+        for module, name in [*imported_names(file, node), *modules_by_name(node)]:
             if name == "_core":  # the extension module, which imports nothing of ours
                 continue
             target = name and module_file(root, f"{module}.{name}")
@@ -377,7 +386,7 @@ def wrong_folder(use: Use) -> str | None:
         if allowed is None:
             return f"{library}/{here} has no place in the order: add it to FOLDERS"
         if here != there and there not in allowed:
-            words = ", ".join(each or "its own files" for each in allowed) or "no other folder"
+            words = ", ".join(allowed) or "no other folder"
             return f"{library}/{here} must not use {use.target}: of {library} it may use {words}"
     for folder, users in PRIVATE.items():
         inside = use.target.startswith(f"{folder}/")
@@ -387,7 +396,7 @@ def wrong_folder(use: Use) -> str | None:
 
 
 def circles(edges: Iterable[tuple[str, str]]) -> list[str]:
-    """Return a shortest circle of each strongly connected group of nodes, as `a -> b -> a`."""
+    """Return circles as `a -> b -> a`, so many that every node of a circle is in one of them."""
     graph: dict[str, set[str]] = defaultdict(set)
     for here, there in edges:
         if here != there:

@@ -23,14 +23,13 @@ from .measure import evaluator  # noqa: F401 (for its effect)
 from .runtime import DataType
 from .show import show, traffic  # the function: the package is found by import
 from .tir.buffer import decl_buffer
-from .tvm import _ffi, arith, contrib, error, ir, testing, transform
+from .tvm import _ffi, add_modules, arith, contrib, error, ir, testing, transform
 from .tvm.ir import IRModule
-from .tvm.modules import add_modules
 from .tvm.out_of_scope import refuse_name
 from .tvm.registry import get_global_func, register_func
 
 __version__ = "0.1.0"
-add_modules()
+add_modules(driver)
 
 __all__ = [
     "DataType",

@@ -22,8 +22,8 @@ from .devices.lookup import present
 from .errors import MisuseError, refuse
 from .tvm.spellings import (
     as_mapping,
+    has_no_effect,
     has_no_kernels,
-    is_remark,
     is_unknown_device,
     option,
     target_kind,
@@ -72,7 +72,7 @@ class Target:
         if isinstance(given, Mapping):
             _check_has_kind(given)
         words = words_of(given)
-        remarks = [word for word in words if is_remark(word, words[0])]
+        remarks = [word for word in words if has_no_effect(word, words[0])]
         # The options that were given explicitly.
         self._given = target._given if isinstance(target, Target) else dict(map(option, words[1:]))
         self._kernel_text = " ".join(word for word in words if word not in remarks)

@@ -17,7 +17,9 @@ def read_text_file(path: Path) -> str:
     except OSError as error:
         raise TextFileError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise TextFileError(f"{path}: no text: {error.reason} at byte {error.start}") from error
+        raise TextFileError(
+            f"{path}: it is not a text file: {error.reason} at byte {error.start}"
+        ) from error
 
 
 def read_script(path: Path) -> str:
@@ -31,6 +33,8 @@ def read_script(path: Path) -> str:
     except OSError as error:
         raise TextFileError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise TextFileError(f"{path}: no text: {error.reason} at byte {error.start}") from error
+        raise TextFileError(
+            f"{path}: it is not a text file: {error.reason} at byte {error.start}"
+        ) from error
     except SyntaxError as error:  # an unknown encoding, or one that the text does not have
-        raise TextFileError(f"{path}: no text: {error.msg}") from error
+        raise TextFileError(f"{path}: it is not a text file: {error.msg}") from error

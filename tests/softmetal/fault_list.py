@@ -92,7 +92,7 @@ FAULTS = (
         "  if (sampling_point_ == SamplingPoint::Encoders) {\n  } else if (compute_)",
     ),
     Fault(
-        "a second encoder samples the begin of a command again",
+        "a second encoder samples the beginning of a command again",
         PASSES,
         "has_begin ? MTLCounterDontSample : samples.begin",
         "(static_cast<void>(has_begin), samples.begin)",

@@ -117,7 +117,8 @@ def _input(line: NDArray[Any], width: int) -> NDArray[np.float32]:
 def is_upside_down(engine: Engine, lines: Sequence[NDArray[Any]]) -> bool:
     """Return whether the lines of a page are upside down, which they decide together.
 
-    The network sees the begin of a long line: squeezed into its input, letters lose their shapes.
+    The network sees the beginning of a long line: squeezed into its input, letters lose their
+    shapes.
     """
     inputs = [_input(each, _DIRECTION_WIDTH) for each in lines]
     return bool(np.mean([engine.run("direction", x)[0, 1] for x in inputs]) > 0.5)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "codegen/backend.h"
 #include "ir/program.h"
 #include "support/diagnostic.h"
 
@@ -19,14 +20,16 @@ std::string place_text(const Layout& layout) {
 }
 
 [[noreturn]] void refuse_value(const py::handle& value, const BufferNode& param,
-                               const SourceLocation& where) {
+                               const Target& target, const SourceLocation& where) {
   const auto type = py::str(py::type::of(value).attr("__name__")).cast<std::string>();
   const std::string what = type == "HostArray"
                                ? fmt::format("an array of {}, which runs no kernels",
                                              py::str(value.attr("device")).cast<std::string>())
                                : fmt::format("{}, not an array", kind_text(value));
+  const std::string_view driver = codegen::backend_of(target.kind).driver;
   fail(where, Code::NotAnArray,
-       "pass a NumPy array, or make it with texloom.nd.array(value, texloom.opencl(0))",
+       fmt::format("pass a NumPy array, or make it with texloom.nd.array(value, texloom.{}(0))",
+                   driver),
        "the argument '{}' is {}", param.name, what);
 }
 
@@ -130,7 +133,7 @@ void CallSignature::check_shape(size_t number, const Shape& shape,
 
 const PyArray& CallSignature::checked_array(size_t number, const py::handle& value,
                                             const SourceLocation& where) const {
-  if (!py::isinstance<PyArray>(value)) refuse_value(value, param(number), where);
+  if (!py::isinstance<PyArray>(value)) refuse_value(value, param(number), module_.target, where);
   const auto& array = value.cast<const PyArray&>();
   check_type(number, array.type, where);
   check_shape(number, array.layout.shape, where);

@@ -233,8 +233,8 @@ void show_compiling(const hal::Device& device, WaitNotice& notice) {
                         plan.modules[kernel.module].codes.front().code.size());
 }
 
-// Waits for the device's work. Calls `explain` every 20 ms, and `end`, which must throw or end the
-// process, with the exception of a signal.
+// Waits for the device's work, and calls `explain` every 20 ms. On a signal, passes its exception
+// to `end`, which must throw it or end the process.
 void wait_for(hal::Device& device, WaitNotice& notice, FunctionRef<void()> explain,
               FunctionRef<void(py::error_already_set)> end) {
   while (true) {

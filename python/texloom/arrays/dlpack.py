@@ -2,10 +2,10 @@
 
 The protocol is that of the Python array API, 2023.12: data-apis.org/array-api, ``__dlpack__``.
 
-Arrays of the host are shared both ways. Arrays of OpenCL devices are not: the host can access a
-buffer only while it is mapped, and kernels cannot use it then, so no pointer stays valid while
-both sides use the array. A copy is made if the consumer requests one, with ``dl_device=(1, 0)``,
-as ``numpy.from_dlpack(array, device="cpu")`` does.
+Arrays of the host are shared both ways. Arrays of devices are not: the host can access a buffer
+only while no kernel uses it, so no pointer stays valid while both sides use the array. A copy is
+made if the consumer requests one, with ``dl_device=(1, 0)``, as
+``numpy.from_dlpack(array, device="cpu")`` does.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TAKES_VERSIONS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 def _check_stream(stream: Any) -> None:
     if stream is not None:
-        raise BufferError(f"neither the host nor OpenCL has streams: stream is {stream!r}")
+        raise BufferError(f"neither the host nor any device has streams: stream is {stream!r}")
 
 
 def export_host(
@@ -85,7 +85,7 @@ def export_device(
     if dl_device is not None and tuple(dl_device) == CPU and copy is not False:
         return export_host(array.numpy(), max_version=max_version)
     raise BufferError(
-        f"an array of {array.device} has no memory to share: OpenCL maps it for the host while no "
+        f"an array of {array.device} has no memory to share: the host can access it only while no "
         "kernel uses it. Copy it with numpy(), or ask for a copy on the host: "
         'np.from_dlpack(array, device="cpu")'
     )

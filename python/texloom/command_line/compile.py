@@ -132,7 +132,7 @@ def _refuse_other_than_metal(options: argparse.Namespace) -> None:
     if len(options.targets) > 1:
         refuse(
             "BadOption",
-            "--metallib is for one target, Metal",
+            "--metallib needs Metal as the only target",
             "give --target metal alone, or leave out --metallib",
         )
     kind = resolve(target_of(options)).kind

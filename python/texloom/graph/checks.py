@@ -53,7 +53,8 @@ def _checked(name: str, extent: Any) -> Extent:
     elif isinstance(extent, np.integer):
         made = int(extent)
     elif open_extents.is_extent(extent):
-        made = open_extents.with_names(extent)
+        named = open_extents.with_names(extent)
+        made = named if all(map(_is_name, open_extents.symbols_of(named))) else None
     if isinstance(made, int) and made >= 1:
         return made
     if isinstance(made, int) or not open_extents.is_extent(made):
@@ -73,11 +74,16 @@ _OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
 }
 
 
+def _is_name(name: str) -> bool:
+    """Whether a symbol of a graph may have this name: those that begin with _ are of one node."""
+    return name.isascii() and not name.startswith("_")
+
+
 def _parsed(node: ast.expr) -> Any:
     """Return the extent of a text that Python has parsed."""
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return node.value
-    if isinstance(node, ast.Name) and not node.id.startswith("_") and node.id.isascii():
+    if isinstance(node, ast.Name) and _is_name(node.id):
         return open_extents.symbol(node.id)
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
         left, right = _parsed(node.left), _parsed(node.right)

@@ -16,6 +16,7 @@ from ..costs import Costs
 from ..costs.measuring import measure_sites
 from ..costs.table import CostTable
 from ..errors import refuse
+from ..extents import are_known
 from .compiled import CompiledGraph
 from .cost_model import CostModel
 from .kernel_library import KernelLibrary
@@ -77,7 +78,7 @@ class Compilation:
         if measure is not None and self.costs is None:
             refuse(
                 "BadOption",
-                "measure= is given, but no costs= that get what is measured",
+                "measure= needs costs=, the file that the measurements go to",
                 "give costs=texloom.costs.open_costs(path, measure=device)",
             )
         return self.costs is not None
@@ -96,6 +97,7 @@ class Compilation:
                 "measure it without them, or compile it with the costs of others: leave out "
                 "measure=",
             )
+        _refuse_unmeasurable(inputs)
         assert self.costs is not None
         table = CostTable({})
         measure_sites(
@@ -145,6 +147,25 @@ class Compilation:
             compiled=self._sites,
         )
         return self.core.compile(self.operators, options)
+
+
+def _refuse_unmeasurable(inputs: Sequence[GraphTensor]) -> None:
+    """Refuse inputs for which there are no values to measure with."""
+    for tensor in inputs:
+        if not are_known(tensor.shape):
+            refuse(
+                "BadOption",
+                f"a graph whose input {tensor.name!r} has symbols in its shape cannot be measured",
+                "measure it with numbers in their place, or compile it with the costs of others: "
+                "leave out measure=",
+            )
+        if tensor.dtype == "bfloat16":
+            refuse(
+                "BadOption",
+                f"a graph whose input {tensor.name!r} is bfloat16, which NumPy lacks, cannot be "
+                "measured",
+                "give it float32 and cast it, or leave out measure=",
+            )
 
 
 def _random(tensor: GraphTensor) -> NDArray[Any]:

@@ -267,7 +267,8 @@ class Graph:
         if not same_types or conditions is None:
             refuse(
                 _BAD,
-                f"the concatenation {name!r} along axis {axis} joins {', '.join(map(str, inputs))}",
+                f"the concatenation {name!r} cannot join {', '.join(map(str, inputs))} along axis "
+                f"{axis}: they differ elsewhere, or in dtype",
                 "join tensors that differ only along that axis",
             )
         shape[axis] = extents.plain(sum(each.shape[axis] for each in inputs))

@@ -17,7 +17,8 @@ from .node_functions import scheduled
 def alternatives_of(task: _Task) -> list[_Alternative]:
     """Return the kernels that an operator may have, for the compiler to choose by cost.
 
-    This is the one function that compilations of graphs call back, once for each task.
+    Compilations of graphs call this back, once for each task. Their passes call the methods of
+    :class:`.kernel_library.KernelLibrary`.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ def _scheduled(task: _Task, storages: Sequence[str]) -> Program:
 
 
 def _scheduled_if_possible(task: _Task, storages: Sequence[str]) -> Program | None:
-    """Return the schedule for these storages; None if all are row-major, or no kernel fits them.
+    """Return the schedule for these storages; None if all are row-major, or it is refused.
 
     Not every computation can write texels: the elements of one may need kernels of their own. Some
     of these have a schedule, which the compiler then leaves out.
@@ -88,7 +89,9 @@ def _scheduled_if_possible(task: _Task, storages: Sequence[str]) -> Program | No
         return None
     try:
         return _scheduled(task, storages)
-    except TVMError:
+    except TVMError as error:
+        if error.code == "TL3042":  # an exception of the schedule, which is wrong
+            raise
         return None
 
 

@@ -121,8 +121,8 @@ def runs_of_sample(arm: Timed, sampling: Sampling) -> int:
 def measure(arms: Sequence[Timed], sampling: Sampling) -> list[Measurement]:
     """Return the times of each arm.
 
-    The arms alternate, and each is first in a round equally often, so that changes of clock speed
-    or load affect them equally.
+    The arms alternate, and take turns in being the first of a round, so that changes of clock speed
+    or load affect them about equally.
     """
     runs = [runs_of_sample(arm, sampling) for arm in arms]
     results: list[list[float]] = [[] for _ in arms]

@@ -46,6 +46,8 @@ def failing_as(error: ErrorClass) -> Iterator[None]:
 class Measurement:
     """Times in seconds per run: `results` are means of `runs` consecutive runs.
 
+    One that failed has no results, and so no statistics: check `error` first.
+
     Attributes
     ----------
     results : tuple of float

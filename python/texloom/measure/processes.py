@@ -31,7 +31,7 @@ def measured_in_process(
     Parameters
     ----------
     function : callable
-        A function that :mod:`texloom.measure.child` imports by its name.
+        A function of a module, which :mod:`texloom.measure.child` imports by its name.
     *arguments
         Values that can be pickled.
     seconds : float
@@ -42,7 +42,14 @@ def measured_in_process(
     Measurement
         That of the function; one with an error if the function raised, if the process ended, or if
         it took too long.
+
+    Raises
+    ------
+    ValueError
+        If no other process can import the function: it is one of a script, a lambda, or inside of
+        another function.
     """
+    _check_importable(function)
     with tempfile.TemporaryDirectory() as at:
         folder = Path(at)
         request = function.__module__, function.__qualname__, arguments
@@ -62,6 +69,15 @@ def measured_in_process(
         measurement = pickle.loads(record.read_bytes())
         assert isinstance(measurement, Measurement)
         return measurement
+
+
+def _check_importable(function: Callable[..., Measurement]) -> None:
+    """Refuse a function that is not an attribute of a module with a name."""
+    module, name = function.__module__, function.__qualname__
+    if module == "__main__" or not name.isidentifier():
+        raise ValueError(
+            f"another process cannot import {name} of {module}: define it at the top of a module"
+        )
 
 
 def _reason(text: str) -> str:

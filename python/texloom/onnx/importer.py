@@ -402,7 +402,7 @@ class Importer:
         return name
 
     def _made(self, value: Value) -> Value:
-        """Return a value that a run can give: what shapes say of it becomes a tensor."""
+        """Return the value for an output: one that is known from shapes becomes a tensor."""
         if value.sizes is None:
             return value
         return of_tensor(self.tensor_of(value), frozenset())

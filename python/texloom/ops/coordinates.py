@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-_MARKED: dict[Callable[..., Any], tuple[int, ...]] = {}  # with the numbers of the parameters
+_NUMBERS = "_numbers_of_coordinates"  # the attribute of a marked function
 
 
 def reads_coordinates(*parameters: str) -> Callable[[_Function], _Function]:
@@ -20,7 +20,7 @@ def reads_coordinates(*parameters: str) -> Callable[[_Function], _Function]:
 
     def marked(function: _Function) -> _Function:
         names = list(inspect.signature(function).parameters)
-        _MARKED[function] = tuple(map(names.index, parameters))
+        setattr(function, _NUMBERS, tuple(map(names.index, parameters)))
         return function
 
     return marked
@@ -28,7 +28,9 @@ def reads_coordinates(*parameters: str) -> Callable[[_Function], _Function]:
 
 def marked_coordinates(compute: Callable[..., Any]) -> tuple[int, ...]:
     """Return the numbers of the parameters for which a function is marked."""
-    return _MARKED.get(compute.func if isinstance(compute, partial) else compute, ())
+    function = compute.func if isinstance(compute, partial) else compute
+    numbers: tuple[int, ...] = getattr(function, _NUMBERS, ())
+    return numbers
 
 
 __all__ = ["marked_coordinates", "reads_coordinates"]

@@ -1,6 +1,39 @@
-"""TVM's spellings: modules and names that its scripts use, and those that Texloom leaves out.
+"""TVM's spellings: modules and names that its scripts use, and those that Texloom omits.
 
-``import texloom as tvm`` has the modules as ``tvm.ir``, ``tvm.testing`` and so on
-(:mod:`texloom.tvm.modules`). TVM's ``te``, ``tir``, ``nd``, ``target`` and ``runtime`` are
-Texloom's own front end.
+``import texloom as tvm`` has the modules as ``tvm.ir``, ``tvm.testing`` and so on. TVM's ``te``,
+``tir``, ``nd``, ``target`` and ``runtime`` are Texloom's own front end.
 """
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+
+# By the name after "texloom.": where the module is. tests/layering.py reads them as imports.
+MODULES = {
+    "_ffi": "texloom.tvm._ffi",
+    "_ffi.base": "texloom.tvm._ffi.base",
+    "arith": "texloom.tvm.arith",
+    "contrib": "texloom.tvm.contrib",
+    "contrib.cc": "texloom.tvm.contrib.cc",
+    "contrib.nvcc": "texloom.tvm.contrib.nvcc",
+    "contrib.utils": "texloom.tvm.contrib.utils",
+    "error": "texloom.tvm.error",
+    "ir": "texloom.tvm.ir",
+    "testing": "texloom.tvm.testing",
+    "transform": "texloom.tvm.transform",
+}
+
+
+def add_modules(driver: ModuleType) -> None:
+    """Let ``import texloom.contrib.utils`` and ``from texloom.ir import Range`` find them.
+
+    `driver` is the module of ``lower`` and ``build``.
+    """
+    for name, place in MODULES.items():
+        sys.modules[f"texloom.{name}"] = importlib.import_module(place)
+    sys.modules["texloom.driver"] = driver
+
+
+__all__ = ["MODULES", "add_modules"]

@@ -1,7 +1,8 @@
 """Names of TVM that Texloom omits; using one raises a diagnostic with an alternative.
 
-Texloom compiles tensor expressions with schedules. It has neither what TVM builds around them
-(graphs, operators, tuning, remote devices) nor TVM's other front ends (TVMScript, TensorIR).
+Texloom compiles tensor expressions with schedules, and graphs of them. It has no tuner, no remote
+devices, and neither TVM's operators and graphs (topi, relay) nor its other front ends (TVMScript,
+TensorIR).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ..errors import MissingModuleError, MissingNameError, TVMError, refuse
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class Omission:
     """The reason for an omission, and the alternative."""
 
     reason: str
@@ -24,30 +25,33 @@ class LeftOut:
 
 
 _COMPUTE = "write it as a te.compute with a schedule"
-_OPERATORS = LeftOut("it has no operator library", f"{_COMPUTE}, like those in texloom.ops")
-_GRAPHS = LeftOut("it compiles kernels, not graphs", "build each operator by texloom.build")
-_TUNING = LeftOut(
+_OPERATORS = Omission("its operators are texloom.ops", f"call those, or {_COMPUTE}")
+_GRAPHS = Omission(
+    "graphs are built by texloom.graph or come from ONNX",
+    "build one by texloom.graph.Graph, or load a model by texloom.compile",
+)
+_TUNING = Omission(
     "it has no tuner",
     "build each candidate, and time it by f.time_evaluator(f.entry_name, dev)",
 )
-_REMOTE = LeftOut(
+_REMOTE = Omission(
     "it does not access remote devices",
     "write the module by export_library, and run it there by runtime.load_module",
 )
-_TENSORIR = LeftOut("there is no TensorIR: programs are schedules of te", _COMPUTE)
-_STATEMENTS = LeftOut(
+_TENSORIR = Omission("there is no TensorIR: programs are schedules of te", _COMPUTE)
+_STATEMENTS = Omission(
     "statements are made and printed, but have no classes",
     "make them by tir.ir_builder, and read the text of what texloom.lower returns",
 )
-_LIBRARIES = LeftOut("kernels cannot call libraries", _COMPUTE)
-_HOST = LeftOut("there is no host code to compile", 'build for the target "opencl"')
-_CALLS = LeftOut(
+_LIBRARIES = Omission("kernels cannot call libraries", _COMPUTE)
+_HOST = Omission("there is no host code to compile", 'build for the target "opencl"')
+_CALLS = Omission(
     "kernels can call only OpenCL C functions",
     'call it by tir.call_pure_extern("float32", "fma", a, b, c)',
 )
 
 # By the name after "texloom.".
-OUT_OF_SCOPE: dict[str, LeftOut] = {
+OMITTED: dict[str, Omission] = {
     "auto_scheduler": _TUNING,
     "autotvm": _TUNING,
     "meta_schedule": _TUNING,
@@ -63,14 +67,14 @@ OUT_OF_SCOPE: dict[str, LeftOut] = {
     },
     **{f"contrib.{name}": _GRAPHS for name in "debugger graph_executor pipeline_executor".split()},
     **{f"contrib.{name}": _HOST for name in "clang emcc hexagon ndk spirv tar xcode".split()},
-    "contrib.dlpack": LeftOut(
+    "contrib.dlpack": Omission(
         "functions take arrays of a device", "nd.from_dlpack(x, device) makes them"
     ),
-    "contrib.tedd": LeftOut("schedules are not drawn by tedd", "texloom.show draws them"),
+    "contrib.tedd": Omission("schedules are not drawn by tedd", "texloom.show draws them"),
     "te.create_prim_func": _TENSORIR,
     "te.extern_primfunc": _TENSORIR,
-    "te.gradient": LeftOut("derivatives are not computed", "write the derivative as a te.compute"),
-    "te.hybrid": LeftOut(
+    "te.gradient": Omission("derivatives are not computed", "write the derivative as a te.compute"),
+    "te.hybrid": Omission(
         "Python functions are not compiled",
         "write a te.compute, or a te.extern whose statement tir.ir_builder makes",
     ),
@@ -91,21 +95,21 @@ OUT_OF_SCOPE: dict[str, LeftOut] = {
         "call_packed lookup_param ret tvm_stack_make_array tvm_tuple".split()
     },
     "tir.analysis": _STATEMENTS,
-    "tir.reinterpret": LeftOut(
+    "tir.reinterpret": Omission(
         "expressions convert values, not bits", "use .astype, or te.const for constants"
     ),
-    "tir.transform": LeftOut(
+    "tir.transform": Omission(
         "passes cannot be called individually", "texloom.lower_texts shows what each does"
     ),
 }
 
 
-def _refuse(name: str, what: LeftOut, raised_as: type[TVMError]) -> NoReturn:
+def _refuse(name: str, what: Omission, raised_as: type[TVMError]) -> NoReturn:
     refuse("NotProvided", f"there is no {name} in Texloom: {what.reason}", what.way_out, raised_as)
 
 
 def refuse_name(module: str, name: str) -> NoReturn:
-    """Return the ``__getattr__`` of a module.
+    """Refuse a missing attribute of a module.
 
     Raises
     ------
@@ -113,8 +117,8 @@ def refuse_name(module: str, name: str) -> NoReturn:
         A TVMError with the code TL2042 for a name that is omitted.
     """
     path = f"{module}.{name}".removeprefix("texloom.").removeprefix("tvm.")
-    if path in OUT_OF_SCOPE:
-        _refuse(path, OUT_OF_SCOPE[path], MissingNameError)
+    if path in OMITTED:
+        _refuse(path, OMITTED[path], MissingNameError)
     raise AttributeError(f"module {module!r} has no attribute {name!r}")
 
 
@@ -125,10 +129,10 @@ class _Finder(MetaPathFinder):
         """Return None, or raise an ImportError, also a TVMError, for an omitted module."""
         del path, target
         package, _, name = fullname.replace("texloom.tvm.", "texloom.").partition(".")
-        if package == "texloom" and name in OUT_OF_SCOPE:
-            _refuse(name, OUT_OF_SCOPE[name], MissingModuleError)
+        if package == "texloom" and name in OMITTED:
+            _refuse(name, OMITTED[name], MissingModuleError)
 
 
 sys.meta_path.append(_Finder())
 
-__all__ = ["OUT_OF_SCOPE", "LeftOut", "refuse_name"]
+__all__ = ["OMITTED", "Omission", "refuse_name"]

@@ -88,7 +88,7 @@ def has_no_kernels(word: str) -> bool:
 
 
 # Options that have no effect on kernels.
-_REMARKS = ("model", "thread_warp_size", "keys", "host", "libs")
+_WITHOUT_EFFECT = ("model", "thread_warp_size", "keys", "host", "libs")
 
 
 def words_of(target: str | Mapping[str, Any]) -> list[str]:
@@ -147,9 +147,9 @@ def is_unknown_device(word: str, kind: str) -> bool:
     return name == "device" and value != "" and value not in _core.target_devices(kind)
 
 
-def is_remark(word: str, kind: str) -> bool:
+def has_no_effect(word: str, kind: str) -> bool:
     """Whether the option of a target of this kind has no effect on kernels."""
-    return option(word)[0] in _REMARKS or is_unknown_device(word, kind)
+    return option(word)[0] in _WITHOUT_EFFECT or is_unknown_device(word, kind)
 
 
 __all__ = [
@@ -161,7 +161,7 @@ __all__ = [
     "device_number",
     "has_no_kernels",
     "is_device_kind",
-    "is_remark",
+    "has_no_effect",
     "is_unknown_device",
     "option",
     "target_kind",

@@ -9,7 +9,8 @@ from typing import Any
 
 from ..errors import TexloomWarning, refuse
 
-# None of them changes the results of a program.
+# None of them changes the results of a program that is correct: instrument_bound_checkers selects
+# kernels that check their indices besides.
 _KEYS = frozenset(
     {
         "tir.InjectDoubleBuffer",

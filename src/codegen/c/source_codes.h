@@ -1,5 +1,5 @@
-// Makes codes of what printers of C-like languages print: one source for each kernel, so that
-// devices compile kernels side by side and a change of one leaves the others in their caches.
+// Makes the codes of C-like languages: one source for each kernel, so that devices compile kernels
+// side by side and a change of one leaves the others in their caches.
 #pragma once
 
 #include <string>

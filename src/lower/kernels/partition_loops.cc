@@ -152,9 +152,9 @@ class Partitioner {
          make_if(make_not(interior), s, s->location)});
   }
 
-  // Whether the target allows the statement under a guard on which all threads of a block agree. If
-  // it does not allow barriers there, then in a kernel with barriers it must not be a loop, either:
-  // see Quirks::conditional_barriers.
+  // Whether the target allows the statement under a guard on which all threads of a block agree. A
+  // target without barriers there allows no loops there either, in kernels with barriers: see
+  // Quirks::conditional_barriers.
   bool may_be_conditional(const Stmt& s) const {
     return conditional_barriers_ || !has_barriers_ || !(contains<Barrier>(s) || contains<For>(s));
   }

@@ -15,16 +15,16 @@ namespace texloom::lower {
 //
 // A condition that compares axes, or axes plus constants, with constants leaves a box of points, at
 // which reads are checked by intervals. Under other conditions, and for indices whose intervals are
-// too wide, a read is refused if a point is found at which it is outside (outside_point.h). The
-// rest is assumed to be guarded, whatever the storage scope; returns how many such indices there
-// are.
+// too wide, a read is refused if a point is found at which it is outside (outside_point.h). If none
+// is found, the read is assumed to be guarded, whatever its storage scope. Returns the number of
+// such indices.
 int64_t check_reads(const schedule::Operation& op, ir::arith::Ranges known, DiagnosticSink& sink);
 
-// Infers bounds whose computed points read nothing outside of tensors: those of all points in the
-// shapes or, if these read outside or leave more doubts, of the points that are needed; likewise if
-// an axis of symbolic extent whose reads are doubtful ends earlier there. Reads in
-// the steps of scans are not checked here. Fails with what check_reads reports if even the needed
-// points read outside.
+// Infers bounds so that no computed point reads outside a tensor. Every point of a shape is
+// computed, unless computing only the needed points avoids reads outside, leaves fewer doubts, or
+// ends an axis earlier that has a symbolic extent and doubtful reads. Reads in the steps of scans
+// are not checked here. Fails with the errors of check_reads if even the needed points read
+// outside.
 schedule::Bounds infer_checked_bounds(const schedule::Schedule& s);
 
 }  // namespace texloom::lower

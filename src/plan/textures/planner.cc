@@ -27,10 +27,10 @@ struct Allowance {
   }
 };
 
-// A plan of a problem, and what its texels cost beyond their number.
+// A plan, and its cost besides texels.
 struct Solution {
   TexturePlan plan;
-  std::vector<TextureBound> bounds;  // for the exact images that were asked for, and this order
+  std::vector<TextureBound> bounds;  // of the exact images, in the order asked for
   std::vector<std::int64_t> lost_exact;
   std::int64_t cost = 0;  // texels and the costs of lost exact images
 };

@@ -287,7 +287,8 @@ Status check_names(const OperatorInfo& info) {
   for (const std::string_view name : names) {
     if (words_that_no_parameter_has().contains(name))
       return invalid_argument(
-          "\"{0}\" is a word of the languages of kernels, so it can name no argument or attribute; "
+          "\"{0}\" is a reserved word of kernel languages, so it cannot name an argument or "
+          "attribute; "
           "help: choose another name, such as \"{0}_value\"",
           name);
     if (name.find("_tl_") != std::string_view::npos)

@@ -251,8 +251,8 @@ Status check_open(const TensorSpec& tensor) {
   for (const auto* digits : {&tensor.layout.rows, &tensor.layout.cols, &tensor.layout.lanes}) {
     for (const LayoutDigit& digit : *digits) {
       if (digit.axis < tensor.shape.size() && digit.divisor >= 1 && digit.extent >= 0) continue;
-      return invalid_argument("the layout of the texture \"{}\" has a digit of no axis",
-                              tensor.name);
+      return invalid_argument(
+          "the layout of the texture \"{}\" has a digit whose axis does not exist", tensor.name);
     }
   }
   return {};

@@ -225,8 +225,8 @@ class WorkspacePlanner {
           .origin = {}};
   }
 
-  // Adds one arena, or several if one would be larger than the device allocates: what does not lie
-  // within the limit is planned again.
+  // Adds one arena, or several if one would be larger than the device allocates: temporaries that
+  // end past the limit are planned again, for the next arena.
   Status add_arenas(const Numbers& temporaries, std::span<const plan::BufferItem> items,
                     const plan::OffsetPlan& found) {
     const auto object = static_cast<std::uint32_t>(workspace_.objects.size());

@@ -145,7 +145,7 @@ class Inference {
     for (size_t i = 0; i < shape.size(); ++i) {
       const StridedRegion* region = own_thread ? reads[i].strided.common() : nullptr;
       const auto [min, extent] = within_shape(reads[i].all.get(), shape[i]);
-      // A region that ends far past the shape has more elements than all that there are.
+      // If the region leaves its shape, storing every element takes less.
       if (region != nullptr && region->axis.leaves_out() &&
           !is_smaller(extent, make_int(region->axis.count()))) {
         own.min.push_back(region->min.to_expr(kInt32));

@@ -103,7 +103,7 @@ void Schedule::check_step(const Stage& own, const Stage& host, const SourceLocat
   fail(where, Code::ScanPlace,
        "attach it to a loop of its reader in the step, or to the scan's scan_axis",
        "'{}' is computed in the steps of the scan '{}', and cannot be computed at a loop of '{}', "
-       "which is not",
+       "which is outside of them",
        own.name(), stage(own.scan).name(), host.name());
 }
 

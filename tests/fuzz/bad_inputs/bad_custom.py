@@ -62,7 +62,7 @@ def kernel_that_stores_to_a_buffer() -> None:
     tvm.custom.source_operator("mine::op", arguments, body, threads=["x.d0"])  # wrong
 
 
-@case("TL5021", says='"half" is a word of the languages of kernels')
+@case("TL5021", says='"half" is a reserved word of kernel languages')
 def kernel_with_a_type_as_name() -> None:
     arguments = {"half": "read_write buffer"}
     tvm.custom.source_operator("mine::op", arguments, "tl_put(half, 0, 1);", threads=[1])  # wrong

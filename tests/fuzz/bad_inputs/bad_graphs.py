@@ -275,7 +275,7 @@ def storages_that_do_not_exist() -> None:
     g.compile(scopes="gpu")  # wrong
 
 
-@case("TL7001", says="measure= is given, but no costs=")
+@case("TL7001", says="measure= needs costs=, the file")
 def measurement_without_a_file() -> None:
     g, x = graph_of()
     g.output(g.op("y", "PlusOne", plus_one, [x])[0])

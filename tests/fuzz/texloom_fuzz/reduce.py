@@ -217,7 +217,7 @@ def arguments(text: str, begin: int) -> tuple[list[str], int]:
 
 
 def operand_before(text: str, end: int) -> int:
-    """Return the begin of the operand that ends here."""
+    """Return the beginning of the operand that ends here."""
     places = outside_brackets(text, end - 1, -1)
     return next((at + 1 for at in places if text[at] in " \n(["), 0)
 

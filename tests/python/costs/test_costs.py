@@ -251,8 +251,20 @@ def test_measuring_needs_a_file(dev, monkeypatch):
     monkeypatch.delenv("TEXLOOM_CACHE_DIR", raising=False)
     with pytest.raises(TVMError, match=r"TL7001.*no file for the costs"):
         open_costs(measure=dev)
-    with pytest.raises(TVMError, match=r"TL7001.*measure= is given"):
+    with pytest.raises(TVMError, match=r"TL7001.*measure= needs costs="):
         graph_of(16).compile(measure=dev)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "message"),
+    [(("n", 4), "float32", "'x' has symbols in its shape"), ((4,), "bfloat16", "'x' is bfloat16")],
+)
+def test_inputs_without_values_cannot_be_measured(dev, tmp_path, shape, dtype, message):
+    g = Graph()
+    x = g.input("x", shape, dtype)
+    g.output(g.op("y", "Copy", lambda x: te.compute(x.shape, lambda *i: x[i]), [x])[0])
+    with pytest.raises(TVMError, match=rf"TL7001.*{message}"):
+        g.compile(costs=open_costs(tmp_path / "costs.json", measure=dev), measure=dev)
 
 
 def test_memory_is_a_limit_of_the_choice(dev):

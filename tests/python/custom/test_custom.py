@@ -485,7 +485,7 @@ WRONG = {
         **DECLARATION,
         "threads": [0],
     },
-    "op.json: .* .float. is a word of the languages": {**DECLARATION, "attributes": {"float": 1}},
+    "op.json: .* .float. is a reserved word of kernel": {**DECLARATION, "attributes": {"float": 1}},
 }
 
 

@@ -147,6 +147,8 @@ def test_a_header_and_its_source_are_one_file_of_a_room(tmp_path):
         ("from .b import f", True),
         ("import texloom.te.b", True),
         ("def g():\n    from .b import f", True),
+        ('MODULES = {"b": "texloom.te.b"}', True),
+        ('OTHERS = {"b": "texloom.te.b"}', False),
         ("from texloom import _core", False),
         ("import numpy", False),
         ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .b import f", True),

@@ -10,7 +10,8 @@ import pytest
 from texloom._core import _Task
 
 from texloom import te
-from texloom.graph import Graph
+from texloom.errors import TVMError, refuse
+from texloom.graph import Graph, scheduler
 from texloom.graph.scheduler import alternatives_of
 from texloom.ops.contraction import Contraction
 from texloom.ops.convolution import convolution
@@ -97,3 +98,34 @@ def test_task_of_a_text_is_scheduled_equally():
             for one in (task, read)
         ]
         assert sums[0] == sums[1]
+
+
+def test_only_schedules_that_are_refused_are_left_out(monkeypatch):
+    """A schedule over textures that raises another exception is wrong, and is reported."""
+    default = scheduler.schedule_default
+
+    def failing_with(fail):
+        def schedule(outputs, inputs, storages, target):
+            if "texture" in "".join(storages):
+                fail()
+            return default(outputs, inputs, storages, target)
+
+        monkeypatch.setattr(scheduler, "schedule_default", schedule)
+
+    failing_with(lambda: refuse("BadSplitFactor", "no kernel fits", "use another"))
+    assert tasks(textures=True)
+    failing_with(lambda: {}["wrong"])
+    with pytest.raises(TVMError, match=r"TL3042.*raised KeyError: 'wrong'"):
+        tasks(textures=True)
+
+
+def test_function_without_a_hash():
+    class Relu:
+        __hash__ = None
+
+        def __call__(self, x):
+            return relu(x)
+
+    graph = Graph()
+    (y,) = graph.op("y", "Relu", Relu(), [graph.input("x", (4,))])
+    assert y.shape == (4,)

@@ -117,3 +117,11 @@ def test_failures_in_processes_have_a_class(functions, name, error, message):
 def test_process_that_hangs_is_ended(functions):
     record = measured_in_process(functions.hangs, seconds=2)
     assert record == Measurement((), 0, ErrorClass.TIMEOUT, "it took more than 2 s")
+
+
+def test_function_that_no_other_process_can_import_is_refused(functions, monkeypatch):
+    with pytest.raises(ValueError, match="cannot import .*lambda.*: define it at the top"):
+        measured_in_process(lambda: Measurement((1.0,), 1))
+    monkeypatch.setattr(functions.right, "__module__", "__main__")
+    with pytest.raises(ValueError, match="cannot import right of __main__"):
+        measured_in_process(functions.right)

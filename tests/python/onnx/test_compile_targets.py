@@ -155,7 +155,7 @@ def test_several_targets_share_an_import(folder, monkeypatch):
 def test_several_targets_need_the_tools_of_one(folder, capsys):
     given = ["--target", "opencl", "--target", "metal", "--metallib"]
     assert main(["compile", "double.onnx", *given, "-o", "double.tlp"]) == 1
-    assert "--metallib is for one target" in capsys.readouterr().err
+    assert "--metallib needs Metal as the only target" in capsys.readouterr().err
 
 
 @needs_metal

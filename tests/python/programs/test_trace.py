@@ -186,8 +186,8 @@ def test_refusals_come_before_the_script_runs(tmp_path, monkeypatch, capsys):
     for arguments, said in (
         (["none.py"], "none.py: No such file or directory"),
         (["."], ".: Is a directory"),
-        (["binary.py"], "binary.py: no text: " + missing_encoding),
-        (["late.py"], "late.py: no text: invalid start byte at byte 44"),
+        (["binary.py"], "binary.py: it is not a text file: " + missing_encoding),
+        (["late.py"], "late.py: it is not a text file: invalid start byte at byte 44"),
         (
             ["-o", "script.py", "script.py"],
             "script.py: is the script itself: write the trace to another file",

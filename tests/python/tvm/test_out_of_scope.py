@@ -1,14 +1,14 @@
-"""TVM names that Texloom leaves out: each error names the replacement."""
+"""TVM's names that Texloom omits: each error names the replacement."""
 
 import importlib
 
 import pytest
 
 import texloom as tvm
-from texloom.tvm.out_of_scope import OUT_OF_SCOPE
+from texloom.tvm.out_of_scope import OMITTED
 
 
-@pytest.mark.parametrize("name", OUT_OF_SCOPE)
+@pytest.mark.parametrize("name", OMITTED)
 def test_name_is_refused(name):
     """Attributes, modules and prefixes are refused; `hasattr` and `try` see them as missing."""
     home, _, last = f"texloom.{name}".rpartition(".")

@@ -290,7 +290,7 @@ TEST(SourceKernelDeclarations, WhatIsWrongIsNamed) {
   EXPECT_THAT(refused([](auto& k) { k.body = "tl_get(x, 0);"; }),
               says("line 1 of the body: tl_get(x): \"x\" is a texture"));
   EXPECT_THAT(refused([](auto& k) { k.info.attributes[0].name = "half"; }),
-              says("\"half\" is a word of the languages of kernels"));
+              says("\"half\" is a reserved word of kernel languages"));
   EXPECT_THAT(refused([](auto& k) { k.info.arguments[0].name = "image2d_t"; }),
               says("help: choose another name, such as \"image2d_t_value\""));
   EXPECT_THAT(refused([](auto& k) { k.info.attributes[0].name = "x_tl_x"; }),

@@ -205,9 +205,11 @@ TEST(Validate, RefusesOpenTexturesWithoutPlaces) {
   tensor.layout = {{}, {}, {{0, 1, 0}}, {{1, 1, 4}}};
   EXPECT_EQ(validate(plan).message(), "");
   tensor.layout.cols[0].axis = 2;
-  EXPECT_EQ(validate(plan).message(), "the layout of the texture \"A\" has a digit of no axis");
+  EXPECT_EQ(validate(plan).message(),
+            "the layout of the texture \"A\" has a digit whose axis does not exist");
   tensor.layout.cols[0] = {0, 0, 0};
-  EXPECT_EQ(validate(plan).message(), "the layout of the texture \"A\" has a digit of no axis");
+  EXPECT_EQ(validate(plan).message(),
+            "the layout of the texture \"A\" has a digit whose axis does not exist");
   tensor.layout.cols[0] = {0, 1, 0};
   tensor.storage = TextureStorage{{4, 4}};
   EXPECT_EQ(validate(plan).message(), "the texture \"A\" has a size, but no constant shape");

@@ -19,7 +19,7 @@ from .contraction_kernels import contraction_kernels, stored_inputs
 from .places import Places
 from .recurrence import schedule_scans
 from .reduction import schedule_reduction
-from .rows import Rows
+from .row_reductions import Rows
 from .stages import stages_of
 from .storages import device_of, is_convolution
 from .texels import bind_texels, is_texture, schedule_lanes

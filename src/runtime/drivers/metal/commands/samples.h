@@ -18,7 +18,7 @@ namespace texloom::hal::metal {
 // commands of encoders.
 enum class SamplingPoint : std::uint8_t { None, Encoders, Commands };
 
-// Where the time at the begin of a command goes; that at its end goes to the next sample.
+// Where the time at the beginning of a command goes; that at its end goes to the next sample.
 struct SamplePair {
   MetalSamples* buffer = nullptr;  // null: the command is not sampled
   std::uint32_t begin = 0;

@@ -12,9 +12,9 @@
 
 namespace texloom::hal::metal {
 
-// The event has the semaphore's values, except that a value reached on the host may come late if
-// the device is to signal a greater one. It goes backwards only where a caller lets it: where the
-// host signals a value above one that the device is still to signal.
+// The event follows the semaphore. A value that the host signals may show late while the device has
+// a greater one to signal. The event goes backwards only where a caller lets it: where the host
+// signals a value above one that the device is still to signal.
 class MetalSemaphore final : public SemaphoreBackend {
  public:
   static Result<std::unique_ptr<SemaphoreBackend>> create(const Context& context,

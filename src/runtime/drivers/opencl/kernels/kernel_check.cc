@@ -58,8 +58,8 @@ std::optional<ElementType> scalar_type(const std::string& name) {
   return std::nullopt;
 }
 
-// Whether a type of OpenCL C is never that of a constant: small types, vectors, samplers. Other
-// names may be typedefs of any type.
+// Whether no scalar argument can have this type: small types, vectors, samplers. Other names may be
+// typedefs of any type.
 bool is_never_a_constant(std::string_view name) {
   constexpr std::array kSmall = {"char", "uchar", "short", "ushort", "half", "sampler_t"};
   constexpr std::array kElements = {"char", "uchar", "short", "ushort", "half",  "int",
