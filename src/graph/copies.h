@@ -1,4 +1,5 @@
-// Schedules that the builder writes itself: conversions between storages, and concatenations.
+// Schedules of copies, which no node has as alternatives: conversions between storages, and
+// concatenations.
 #pragma once
 
 #include <vector>

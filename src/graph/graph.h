@@ -8,13 +8,13 @@
 //     x --conv1--> a --conv2--> b
 //     conv1  texture: x in texture, w in texture:weight, a in texture;  global: all in buffers
 //
-// There are three kinds of nodes: computations, calls of custom operators, and concatenations. The
-// builder writes kernels for concatenations and conversions itself.
+// There are three kinds of nodes: computations, calls of custom operators, and concatenations.
+// Kernels of concatenations and of conversions are made when the graph is compiled (copies.h).
 //
 // An *operator* is a computation without alternatives: its pattern says how its elements depend on
 // those of its inputs. The passes of graph/passes/passes.h rewrite graphs of operators. Fused
-// operators become the *members* of one node. The author of the graph then schedules the
-// computation of each operator, and gives it alternatives.
+// operators become the *members* of one node. Then each operator gets alternatives, which are
+// schedules of its computation (graph/schedule_operators.h).
 //
 // The extents of tensors are numbers, or expressions of the graph's *symbols*, which each run gives
 // values. Programs have symbols of their own: if an argument's extent is a single symbol, the

@@ -1,5 +1,6 @@
 #include "graph/movement.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -71,14 +72,42 @@ ir::arith::Ranges ranges_of(const schedule::Operation& op) {
   return ranges;
 }
 
-std::optional<std::vector<std::int64_t>> numbers_in(const Exprs& extents) {
-  std::vector<std::int64_t> numbers;
-  for (const Expr& extent : extents) {
-    const std::int64_t* number = ir::int_value(extent);
-    if (number == nullptr) return std::nullopt;
-    numbers.push_back(*number);
+// A number of elements: a product of numbers and of symbolic factors.
+struct Count {
+  std::uint64_t number = 1;
+  Exprs factors = {};
+
+  void multiply(const Expr& e) {
+    const auto* binary = ir::as<ir::Binary>(e);
+    if (const std::int64_t* value = ir::int_value(e)) {
+      number *= static_cast<std::uint64_t>(*value);
+    } else if (binary != nullptr && binary->op == ir::BinaryOp::Mul) {
+      multiply(binary->a);
+      multiply(binary->b);
+    } else {
+      factors.push_back(e);
+    }
   }
-  return numbers;
+};
+
+Count count_of(const Exprs& extents) {
+  Count count;
+  for (const Expr& extent : extents) count.multiply(extent);
+  return count;
+}
+
+// Whether two shapes have different numbers of elements for all values of the symbols. It is not
+// known of n and m, for example.
+bool differ_in_count(const Exprs& a, const Exprs& b) {
+  const Count first = count_of(a), second = count_of(b);
+  return first.number != second.number &&
+         std::is_permutation(first.factors.begin(), first.factors.end(), second.factors.begin(),
+                             second.factors.end(),
+                             [](const Expr& x, const Expr& y) { return ir::equal(x, y); });
+}
+
+bool are_numbers(const Exprs& extents) {
+  return std::ranges::all_of(extents, [](const Expr& e) { return ir::int_value(e) != nullptr; });
 }
 
 // The axis whose index a condition compares with a number: i < 4.
@@ -142,6 +171,7 @@ bool is_view(const Computation& computation) {
   const ir::Tensor& input = computation.inputs.front();
   const auto* read = ir::as<ir::TensorRead>(op->body);
   return read != nullptr && read->tensor->same_tensor(*input) &&
+         !differ_in_count(input->shape, op->shape) &&
          ir::arith::prove_equal(raveled(read->indices, input->shape),
                                 raveled(indices_of(*op), op->shape), ranges_of(*op));
 }
@@ -149,9 +179,9 @@ bool is_view(const Computation& computation) {
 std::optional<std::size_t> joined_axis(const Computation& computation) {
   const schedule::Operation* op = tagged_stage(computation, kJoinedTag);
   const std::vector<ir::Tensor>& parts = computation.inputs;
-  if (op == nullptr || parts.size() < 2 || !numbers_in(op->shape)) return std::nullopt;
+  if (op == nullptr || parts.size() < 2 || !are_numbers(op->shape)) return std::nullopt;
   for (const ir::Tensor& part : parts) {
-    if (part->shape.size() != op->shape.size() || !numbers_in(part->shape)) return std::nullopt;
+    if (part->shape.size() != op->shape.size() || !are_numbers(part->shape)) return std::nullopt;
   }
   for (std::size_t axis = 0; axis < op->axes.size(); ++axis) {
     if (joins_along(*op, parts, axis)) return axis;

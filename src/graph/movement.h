@@ -14,7 +14,9 @@ namespace texloom::graph {
 inline constexpr std::string_view kViewTag = "view";      // texloom/ops/movement/reshaping.py
 inline constexpr std::string_view kJoinedTag = "joined";  // texloom/ops/movement/joining.py
 
-// Whether the output has the elements of the one input in the same row-major order.
+// Whether the output has the elements of the one input in the same row-major order: all of them, as
+// far as the extents show their numbers. Where symbols decide, ops.movement.reshape makes equal
+// numbers a condition of the run, and a script that writes the tag itself answers for them.
 bool is_view(const Computation& computation);
 
 // The axis along which the output has the inputs, one after another. nullopt if it has not, or if

@@ -36,6 +36,10 @@ std::vector<Alternative> with_name(std::vector<Alternative> alternatives, const 
 
 }  // namespace
 
+std::vector<Alternative> named_after(std::string_view op, std::vector<Alternative> alternatives) {
+  return with_name(std::move(alternatives), kernel_name(op));
+}
+
 void schedule_operators(Graph& graph, const TaskRules& rules, Scheduler scheduler,
                         ScheduleProgress progress) {
   std::vector<Node*> operators;

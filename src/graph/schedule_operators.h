@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 #include "graph/graph.h"
@@ -15,6 +16,10 @@ namespace texloom::graph {
 using Scheduler = FunctionRef<std::vector<Alternative>(const Task& task, const Node& first)>;
 // Called before each operator: `done` of `all` have alternatives.
 using ScheduleProgress = FunctionRef<void(std::size_t done, std::size_t all)>;
+
+// The alternatives, with kernels that are called by the operator: "Conv_Relu" for "Conv+Relu", and
+// "node" for what cannot be the name of a kernel.
+std::vector<Alternative> named_after(std::string_view op, std::vector<Alternative> alternatives);
 
 // Gives alternatives to all operators that have a computation, and no alternatives yet. Calls the
 // scheduler once for each task. Kernels are called by the operators that they compute.

@@ -3,7 +3,7 @@
 // A task has all that decides which kernels an operator may have, and which one is fast: a
 // computation, where its operands are stored, and a target. It says nothing of the graph: equal
 // operators of several networks are one task. It has a text form (docs/text_form.md) and an
-// identity, under which records of measurements are kept.
+// identity, made for tuners: records of measurements can be kept under it.
 #pragma once
 
 #include <cstdint>

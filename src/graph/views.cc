@@ -7,8 +7,9 @@ namespace {
 
 bool is_in_concatenation(const Graph& graph, TensorId tensor) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
+    if (!node.concat_axis) return false;
     const std::vector<TensorId> tensors = tensors_of(node);
-    return node.concat_axis && std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
+    return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
   });
 }
 

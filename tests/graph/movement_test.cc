@@ -30,6 +30,9 @@ TEST(Views, HaveTheElementsInRowMajorOrder) {
   EXPECT_FALSE(is_view_of("[6, 4]", "(i < 6, j < 4): float32 = in0[i, j] + 1.0"));
 }
 
+// The first elements are a slice.
+TEST(Views, HaveAllElements) { EXPECT_FALSE(is_view_of("[8]", "(i < 4): float32 = in0[i]")); }
+
 // Of extents that each run says.
 TEST(Views, MayHaveSymbols) {
   const auto view = [](const std::string& compute) {
@@ -44,6 +47,7 @@ TEST(Views, MayHaveSymbols) {
                               "placeholder in0: float32[n, m]\ncompute out(i < n * m): float32 = "
                               "in0[floordiv(i, m), floormod(i, m)]\n  tag view\n")));
   EXPECT_FALSE(view("(i < n * 4): float32 = in0[floormod(i, n), floordiv(i, n)]"));
+  EXPECT_FALSE(view("(i < n * 2): float32 = in0[floordiv(i, 4), floormod(i, 4)]"));
 }
 
 std::optional<std::size_t> axis_of(const std::string& compute) {

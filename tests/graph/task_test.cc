@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -91,6 +92,20 @@ TEST(Task, TextWithAnotherNumberOfOperandsIsRefused) {
   EXPECT_THROW(parse_task(text, "task.tl"), UserError);
 }
 
+// It would be a tensor that nothing gives.
+TEST(Task, PlaceholderThatIsNoInputIsRefusedAtItsName) {
+  std::string text = kText;
+  text.replace(text.find("in0, in1)"), 9, "in0)");
+  try {
+    parse_task(text, "task.tl");
+    FAIL() << "was read";
+  } catch (const UserError& error) {
+    const Diagnostic& d = error.diagnostics().front();
+    EXPECT_EQ(d.message, "in1 is a placeholder, but not among the inputs");
+    EXPECT_EQ(d.location.line, 5);
+  }
+}
+
 // Four in a row: the first reads an input of the graph, the last writes its output.
 TEST(ScheduleOperators, CallsTheSchedulerOnceForEachTask) {
   Graph graph = chain({"Double", "Double", "Twice", "Double"});
@@ -107,6 +122,18 @@ TEST(ScheduleOperators, CallsTheSchedulerOnceForEachTask) {
   const auto program = [&](std::size_t n) { return graph.nodes[n].alternatives.front().program; };
   EXPECT_EQ(program(1)->program.name, "Double");
   EXPECT_EQ(program(2)->program.name, "Twice");
+}
+
+// Names of kernels are ASCII, wherever the schedules come from.
+TEST(ScheduleOperators, NamesKernelsAfterOperators) {
+  const auto name_of = [](std::string_view op) {
+    return named_after(op, {Alternative{"global", testing::sum({4}, {"global", "global"})}})
+        .front()
+        .program->program.name;
+  };
+  EXPECT_EQ(name_of("Conv+Relu"), "Conv_Relu");
+  EXPECT_EQ(name_of("größe"), "node");
+  EXPECT_EQ(name_of("2d"), "node");
 }
 
 }  // namespace

@@ -18,8 +18,8 @@
 #include "core/runtime/custom.h"
 #include "graph/movement.h"
 #include "graph/pattern.h"
+#include "graph/schedule_operators.h"
 #include "schedule/storage.h"
-#include "support/check.h"
 #include "support/diagnostic.h"
 
 namespace texloom::python {
@@ -144,11 +144,11 @@ graph::Graph for_target(const graph::Graph& g, const ir::Target& target) {
   return copy;
 }
 
-void set_alternatives(graph::Graph& g, const std::string& name,
+// Of the node of this number, after whose operator their kernels are called.
+void set_alternatives(graph::Graph& g, std::size_t number,
                       std::vector<graph::Alternative> alternatives) {
-  const auto node = std::ranges::find(g.nodes, name, &graph::Node::name);
-  TL_CHECK(node != g.nodes.end(), name);
-  node->alternatives = std::move(alternatives);
+  graph::Node& node = g.nodes.at(number);
+  node.alternatives = graph::named_after(node.op, std::move(alternatives));
 }
 
 void add_condition(graph::Graph& g, const std::string& subject, bool is_equality,

@@ -25,7 +25,7 @@ graph::KernelLibrary library_of(const py::object& kernels) {
   library.attention =
       [kernels](const graph::AttentionParts& parts) -> std::optional<graph::SharedComputation> {
     const py::object made =
-        kernels.attr("attention")(PyComputation{parts.scores}, PyComputation{parts.softmax},
+        kernels.attr("attention")(PyComputation{parts.scores}, PyComputation{parts.weights},
                                   PyComputation{parts.product}, wrapped(parts.inputs), parts.scale);
     if (made.is_none()) return std::nullopt;
     return made.cast<const PyComputation&>().node;

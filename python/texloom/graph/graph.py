@@ -47,7 +47,6 @@ _BAD = "BadGraph"
 class _Kernels:
     """The schedules of a node that its author gives; they depend on the target."""
 
-    title: str
     schedule: ScheduleFunction
     computation: _core._Computation
     scopes: Mapping[str, tuple[str, ...]]
@@ -59,9 +58,7 @@ class _Kernels:
         return [
             _core._Alternative(
                 label,
-                scheduled(
-                    f"the node {name!r}", self.title, self.schedule, self.computation, each, target
-                ),
+                scheduled(f"the node {name!r}", self.schedule, self.computation, each, target),
                 self.costs.get(label),
                 self.fold_share,
             )
@@ -187,9 +184,7 @@ class Graph:
         computation = _core._Computation(symbols.placeholders, made, symbols.given)
         title = op or getattr(compute, "__name__", "node")
         combinations = {label: tuple(each) for label, each in scopes.items()}
-        kernels = _Kernels(
-            title, schedule, computation, combinations, dict(costs or {}), fold_share
-        )
+        kernels = _Kernels(schedule, computation, combinations, dict(costs or {}), fold_share)
         outputs = self._named_outputs(name, [(symbols.shape_in_graph(t), t.dtype) for t in made])
         numbers = self._core.node(name, title, self._numbers_of(inputs), self._described(outputs))
         self._keep(name, outputs, numbers, conditions, kernels)
@@ -475,9 +470,9 @@ class Graph:
     def _for_target(self, target: TargetValue) -> Any:
         """Return the core's graph for a target, with the kernels that authors give."""
         core = self._core.for_target(target)
-        for name, kernels in self._nodes.items():
+        for number, (name, kernels) in enumerate(self._nodes.items()):
             if kernels is not None:
-                core.set_alternatives(name, kernels.alternatives(name, target))
+                core.set_alternatives(number, kernels.alternatives(name, target))
         return core
 
     def _new(self, name: str, shape: Sequence[Any], dtype: str) -> GraphTensor:

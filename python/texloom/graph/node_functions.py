@@ -198,7 +198,6 @@ def _declared(tensor: Tensor, storage: str) -> Buffer:
 
 def scheduled(
     whose: str,
-    op: str,
     schedule: ScheduleFunction,
     computation: _core._Computation,
     scopes: tuple[str, ...],
@@ -206,7 +205,7 @@ def scheduled(
 ) -> _core.Program:
     """Return a schedule for one combination of scopes, with its arguments declared.
 
-    `whose` says to whom it belongs, such as "the node 'y'"; kernels are called by `op`.
+    `whose` says to whom it belongs, such as "the node 'y'". The core names the kernels.
 
     Raises
     ------
@@ -230,8 +229,7 @@ def scheduled(
             tensor: _declared(tensor, storage)
             for tensor, storage in zip(arguments, scopes, strict=True)
         }
-        title = op if op.isidentifier() else "node"
-        return program(made, [*arguments, *computation.symbols], title, binds, target=target)
+        return program(made, [*arguments, *computation.symbols], "node", binds, target=target)
 
     try:
         return declared()

@@ -75,7 +75,7 @@ def _with_channels_last(task: _Task) -> tuple[Program, bool] | None:
 
 def _scheduled(task: _Task, storages: Sequence[str]) -> Program:
     return scheduled(
-        "an operator", "node", schedule_default, task.computation, tuple(storages), task.target
+        "an operator", schedule_default, task.computation, tuple(storages), task.target
     )
 
 

@@ -228,8 +228,8 @@ class DialectVerifier {
     value(inner->value);
   }
   void check(const ir::Call& n, const Expr& e) {
-    const bool is_printed = dialect_.defines_functions && is_defined(n.function) &&
-                            n.type.element() == ir::kFloat32;
+    const bool is_printed =
+        dialect_.defines_functions && is_defined(n.function) && n.type.element() == ir::kFloat32;
     if (!dialect_.functions.contains(n.function) && !is_printed) {
       add(DialectRule::Functions, e,
           fmt::format("there is no function {}", info(n.function).te_name));

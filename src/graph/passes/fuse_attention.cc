@@ -32,7 +32,7 @@ bool is_at_own_indices(const schedule::Operation& op, const ir::TensorRead& read
 }
 
 // The last stage of an operator of one output, if it is an expression without sums; else null.
-const schedule::Operation* only_stage(const Node& node) {
+const schedule::Operation* last_stage(const Node& node) {
   if (!node.pattern || !node.computation || node.outputs.size() != 1) return nullptr;
   const schedule::Operation* op = schedule::operation_of(node.computation->outputs.front()).get();
   return op->is_compute() && op->reduce_axes.empty() && op->types.size() == 1 ? op : nullptr;
@@ -40,7 +40,7 @@ const schedule::Operation* only_stage(const Node& node) {
 
 // Whether it converts the elements of its input.
 bool is_cast(const Node& node) {
-  const schedule::Operation* op = only_stage(node);
+  const schedule::Operation* op = last_stage(node);
   const auto* cast = op == nullptr ? nullptr : ir::as<ir::Cast>(op->body);
   const auto* read = cast == nullptr ? nullptr : ir::as<ir::TensorRead>(cast->value);
   return read != nullptr && is_at_own_indices(*op, *read);
@@ -48,7 +48,7 @@ bool is_cast(const Node& node) {
 
 // The operation by which it combines its inputs, the first with the second one.
 std::optional<ir::BinaryOp> combination(const Node& node) {
-  const schedule::Operation* op = only_stage(node);
+  const schedule::Operation* op = last_stage(node);
   const auto* both = op == nullptr ? nullptr : ir::as<ir::Binary>(op->body);
   if (both == nullptr || node.inputs.size() != 2) return std::nullopt;
   const auto reads_input = [&](const ir::Expr& e, std::size_t number) {
@@ -128,20 +128,20 @@ class AttentionFusion {
   // Makes the product of the values with a softmax one kernel.
   bool fuse(Node& node) {
     if (!is_product(node)) return false;
-    const Node* softmax = origin(node.inputs[0]);
-    if (softmax == nullptr || softmax->pattern != Pattern::Reduction ||
-        softmax->inputs.size() != 1 || softmax->outputs.size() != 1)
+    const Node* weights = origin(node.inputs[0]);
+    if (weights == nullptr || weights->pattern != Pattern::Reduction ||
+        weights->inputs.size() != 1 || weights->outputs.size() != 1)
       return false;
-    const TensorId scores = softmax->inputs.front();
+    const TensorId scores = weights->inputs.front();
     const Node* masked = origin(scores);
     if (masked == nullptr || combination(*masked) != ir::BinaryOp::Add)
-      return fuse(node, *softmax, scores, std::nullopt);
+      return fuse(node, *weights, scores, std::nullopt);
     TensorId own = masked->inputs[0], mask = masked->inputs[1];
     if (product(scaled(own).tensor) == nullptr) std::swap(own, mask);
-    return fuse(node, *softmax, own, mask);
+    return fuse(node, *weights, own, mask);
   }
 
-  bool fuse(Node& node, const Node& softmax, TensorId scores, std::optional<TensorId> mask) {
+  bool fuse(Node& node, const Node& weights, TensorId scores, std::optional<TensorId> mask) {
     const Scaled scale = scaled(scores);
     const Node* first = product(scale.tensor);
     if (first == nullptr || tensor(scale.tensor).shape != tensor(node.inputs[0]).shape)
@@ -156,7 +156,7 @@ class AttentionFusion {
       if (!numbers_of(tensor(id).shape)) return false;
     }
     const auto computation =
-        kernels_.attention({first->computation, softmax.computation, node.computation,
+        kernels_.attention({first->computation, weights.computation, node.computation,
                             placeholders(inputs, node), scale.factor});
     if (!computation) return false;
     node.op = "attention";

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "graph/compose.h"
+#include "graph/passes/affine.h"
 #include "graph/passes/fuse.h"
 
 namespace texloom::graph {
@@ -15,13 +17,15 @@ namespace {
 
 class SeparableJoining {
  public:
-  SeparableJoining(Graph& graph, const KernelLibrary& kernels) : graph_(graph), kernels_(kernels) {}
+  SeparableJoining(Graph& graph, const KernelLibrary& kernels)
+      : graph_(graph), kernels_(kernels), producers_(producers_of(graph)) {}
 
   void run() {
     for (std::size_t reader = 0; reader < graph_.nodes.size(); ++reader) {
       const std::optional<std::size_t> producer = producer_to_join(reader);
       if (!producer || !join(graph_, *producer, reader)) continue;
       --reader;  // the producer before it is gone
+      producers_ = producers_of(graph_);
       joined_.insert(graph_.nodes[reader].name);
     }
   }
@@ -39,14 +43,16 @@ class SeparableJoining {
   std::optional<std::size_t> producer_to_join(std::size_t reader) const {
     const Node& second = graph_.nodes[reader];
     if (!is_candidate(second)) return std::nullopt;
-    for (std::size_t n = 0; n < reader; ++n) {
+    std::map<std::size_t, std::size_t> inputs;  // by the nodes that compute them, the first first
+    for (std::size_t input = 0; input < second.inputs.size(); ++input) {
+      const auto found = producers_.find(second.inputs[input]);
+      if (found != producers_.end()) inputs.emplace(found->second, input);
+    }
+    for (const auto& [n, input] : inputs) {
       const Node& first = graph_.nodes[n];
       if (!is_candidate(first)) continue;
-      const auto input = std::ranges::find(second.inputs, first.outputs.front());
-      if (input == second.inputs.end()) continue;
       if (kernels_.is_faster_joined(computation_as_stored(graph_, first),
-                                    computation_as_stored(graph_, second),
-                                    static_cast<std::size_t>(input - second.inputs.begin())))
+                                    computation_as_stored(graph_, second), input))
         return n;
     }
     return std::nullopt;
@@ -54,6 +60,7 @@ class SeparableJoining {
 
   Graph& graph_;
   const KernelLibrary& kernels_;
+  Producers producers_;
   std::set<std::string> joined_;
 };
 

@@ -13,7 +13,9 @@ namespace texloom::graph {
 // Operators that may be attention: softmax(scale * (query * key) + mask) * value, of which the
 // scale and the mask were found already.
 struct AttentionParts {
-  SharedComputation scores, softmax, product;  // the one before is the first input of the next
+  // The scores, their softmax, and its product with the values: the one before is the first input
+  // of the next.
+  SharedComputation scores, weights, product;
   std::vector<ir::Tensor> inputs;  // placeholders: query, key, value, and the mask if there is one
   double scale = 1;
 };
@@ -22,7 +24,7 @@ struct AttentionParts {
 // graph, read from text, does not have it.
 struct KernelLibrary {
   // Whether one kernel can compute two operators, and is estimated to be faster than one for each.
-  // The second reads what the first computes as its input of this number.
+  // `input`: the number of the second's input that the first computes.
   std::function<bool(const SharedComputation& first, const SharedComputation& second,
                      std::size_t input)>
       is_faster_joined = {};

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <string>
@@ -46,6 +48,13 @@ bool compute_the_same(const Node& a, const Node& b) {
   return a.computation == b.computation || equal(*a.computation, *b.computation);
 }
 
+// Adds the coordinates of an equal node, of which only one may be marked.
+void add_coordinates(Node& kept, const Node& other) {
+  std::vector<std::size_t> both;
+  std::ranges::set_union(kept.coordinates, other.coordinates, std::back_inserter(both));
+  kept.coordinates = std::move(both);
+}
+
 // Whether two nodes compute tensors of the same types and shapes.
 bool agree_in_outputs(const Graph& graph, const Node& a, const Node& b) {
   return std::equal(a.outputs.begin(), a.outputs.end(), b.outputs.begin(), b.outputs.end(),
@@ -72,12 +81,13 @@ void merge_equal_nodes(Graph& graph) {
     for (TensorId& id : node.inputs) id = instead[id];
     if (!node.pattern || !node.members.empty() || !node.alternatives.empty()) continue;
     const auto [found, is_new] = first.try_emplace(key_of(node), i);
-    const Node& kept = graph.nodes[found->second];
+    Node& kept = graph.nodes[found->second];
     if (is_new || writes_output(graph, node) || !agree_in_outputs(graph, kept, node) ||
         !compute_the_same(kept, node))
       continue;
     for (std::size_t k = 0; k < node.outputs.size(); ++k)
       instead[node.outputs[k]] = kept.outputs[k];
+    add_coordinates(kept, node);
     is_merged[i] = true;
   }
   first.clear();

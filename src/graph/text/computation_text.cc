@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -51,6 +52,7 @@ class ComputationParser {
       reader_.wrong(each.name.token, "name placeholders", "the input {} is computed",
                     each.name.token.text);
     }
+    check_placeholders(all, made.inputs);
     for (const Name& each : outputs) made.outputs.push_back(tensor(all, each));
     for (const Name& each : symbols) made.symbols.push_back(schedule_.symbol(each.name));
     return std::make_shared<const Computation>(std::move(made));
@@ -73,6 +75,19 @@ class ComputationParser {
       name.output = schedule_.output_number();
     }
     return list;
+  }
+
+  void check_placeholders(const schedule::Schedule& all, const std::vector<ir::Tensor>& inputs) {
+    for (const schedule::StageId id : all.order()) {
+      const schedule::Op& op = all.stage(id).origin;
+      const auto is_op = [&](const ir::Tensor& input) {
+        return schedule::operation_of(input).get() == op.get();
+      };
+      if (!op->is_placeholder() || std::ranges::any_of(inputs, is_op)) continue;
+      const ir::NamedToken name = schedule_.name_of(id);
+      reader_.wrong(name.token, "list all placeholders: computation 0 (in0, in1) -> (out)",
+                    "{} is a placeholder, but not among the inputs", name.token.text);
+    }
   }
 
   ir::Tensor tensor(const schedule::Schedule& all, const Name& named) const {

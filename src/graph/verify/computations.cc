@@ -1,9 +1,16 @@
 #include "graph/verify/computations.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "graph/movement.h"
+#include "graph/pattern.h"
 #include "ir/program.h"
 
 namespace texloom::graph {
@@ -29,6 +36,28 @@ bool has_plain_extents(const ir::Tensor& input) {
   return true;
 }
 
+// Of a fused operator, the members say what they are.
+void check_claims(const Node& node, const Computation& own, DiagnosticSink& sink) {
+  if (!node.members.empty()) return;
+  const auto error = [&](const char* help, const std::string& claim) {
+    sink.error(node.location, Code::BadGraph, help, "the computation of the node '{}' {}",
+               node.name, claim);
+  };
+  if (node.is_view && !is_view(own))
+    error("leave out the word view, or reshape its input only", "is not a view");
+  if (node.joins_along && node.joins_along != joined_axis(own))
+    error("leave out the word joins, or join its inputs only",
+          fmt::format("does not join its inputs along axis {}", *node.joins_along));
+  if (const Pattern pattern = pattern_of(own); node.pattern && *node.pattern < pattern)
+    error("give the pattern of the computation, or a later one of the list of patterns",
+          fmt::format("is {}, not {}", to_string(pattern), to_string(*node.pattern)));
+  for (const std::size_t input : inputs_in_indices(own)) {
+    if (std::ranges::find(node.coordinates, input) == node.coordinates.end())
+      error("list it among the coordinates",
+            fmt::format("reads its input {} as coordinates", input));
+  }
+}
+
 }  // namespace
 
 void check_computation(const Graph& graph, const Node& node, DiagnosticSink& sink) {
@@ -49,6 +78,7 @@ void check_computation(const Graph& graph, const Node& node, DiagnosticSink& sin
     const Tensor& tensor = graph.tensors[node.outputs[i]];
     if (!fits(tensor, own.outputs[i])) error("its output '" + tensor.name + "'");
   }
+  check_claims(node, own, sink);
 }
 
 }  // namespace texloom::graph

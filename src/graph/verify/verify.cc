@@ -337,7 +337,7 @@ class Verifier {
           text_of(tensor.type, tensor.shape));
   }
 
-  // Also checks an operator that joins, which may convert as well.
+  // Also for operators with `joins_along`; their parts may have other types.
   void check_concatenation(const Node& node, std::size_t axis) {
     if (node.inputs.empty() || node.outputs.size() != 1)
       return error(node.location, "give it tensors to join",

@@ -82,6 +82,7 @@ void ScheduleParser::begin_stage(const NamedToken& name, const Op& origin) {
   current_ = schedule_.append_stage(origin);
   head_.names.add_tensors(reader_, name, outputs_of(origin));
   stages_.emplace(name.name, current_);
+  names_.push_back(name);
   axes_.emplace_back();
 }
 

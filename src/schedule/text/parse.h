@@ -26,6 +26,8 @@ class ScheduleParser {
 
   // The stage of an operation that has been read.
   StageId stage(const ir::NamedToken& name) const;
+  // Its name, where it is declared.
+  const ir::NamedToken& name_of(StageId id) const { return names_.at(static_cast<size_t>(id)); }
   // The number after the name of an operation with several outputs.
   size_t output_number() { return head_.exprs.output_number(); }
   struct TensorType {
@@ -144,7 +146,8 @@ class ScheduleParser {
   Schedule schedule_;
   StageId current_ = -1;
   std::map<std::string, StageId> stages_;
-  std::vector<Axes> axes_;  // by stage id
+  std::vector<ir::NamedToken> names_;  // by stage id
+  std::vector<Axes> axes_;             // by stage id
   std::vector<PendingAttachment> pending_;
   std::map<std::string, ir::IterVar> virtual_threads_;
   std::map<std::string, TensorIntrinsic> intrinsics_;

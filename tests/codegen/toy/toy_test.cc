@@ -172,8 +172,8 @@ kernel k grid=(1, 1, 1) block=(1, 1, 1)
                        "call_pure_extern(twice, A[1]: float32)"));
 }
 
-// C text and missing functions remain for the verifier; those with a definition, such as erf, unless
-// the backend prints it.
+// C text and missing functions remain for the verifier; those with a definition, such as erf,
+// unless the backend prints it.
 TEST(Toy, LacksCAndSomeFunctions) {
   const ir::Program program = legalized(parsed(R"(program lacks stage=kernels
   foreign "float f(float x) { return x; }"

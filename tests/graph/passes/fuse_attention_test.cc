@@ -14,6 +14,7 @@ namespace texloom::graph {
 namespace {
 
 // Scores that a number scales: "in0[i, j] * in1[]" multiplies the scores by it.
+// Its pattern is one that every expression of this file may have.
 Graph scaled_scores(const std::string& expression, float number) {
   Graph graph = parse_graph(R"(program scaled stage=graph target="opencl"
   input q: float32[4, 8]
@@ -26,7 +27,7 @@ Graph scaled_scores(const std::string& expression, float number) {
   edge y: float32[4, 8]
   outputs (y)
   operator s op="matmul" pattern=contraction (q, k) -> (s)
-  operator a op="scale" pattern=broadcast computation=0 (s, n) -> (a)
+  operator a op="scale" pattern=reduction computation=0 (s, n) -> (a)
   operator w op="softmax" pattern=reduction (a) -> (w)
   operator y op="matmul" pattern=contraction (w, v) -> (y)
 
