@@ -287,7 +287,7 @@ def test_command_says_what_is_wrong_with_a_file(tmp_path, capsys):
     assert re.search(r"error\[TL\d+\].*\n.*p\.tl:1", said)
     (tmp_path / "bytes.tl").write_bytes(b"\xff\xfe\x00")
     assert main([str(tmp_path / "bytes.tl")]) == 1
-    assert "no text" in capsys.readouterr().err
+    assert "not a text file" in capsys.readouterr().err
     status, _, said = run_main(tmp_path, capsys, SCRIPT, "-o", str(tmp_path / "no" / "a.svg"))
     assert status == 1
     assert "a.svg: No such file" in said
