@@ -108,6 +108,11 @@ def _refuse(name: str, what: Omission, raised_as: type[TVMError]) -> NoReturn:
     refuse("NotProvided", f"there is no {name} in Texloom: {what.reason}", what.way_out, raised_as)
 
 
+def _path_in_tvm(name: str) -> str:
+    """Return a name of this package, or of the room of TVM's modules, as TVM has it."""
+    return name.removeprefix("texloom.").removeprefix("tvm.")
+
+
 def refuse_name(module: str, name: str) -> NoReturn:
     """Refuse a missing attribute of a module.
 
@@ -116,7 +121,7 @@ def refuse_name(module: str, name: str) -> NoReturn:
     AttributeError
         A TVMError with the code TL2042 for a name that is omitted.
     """
-    path = f"{module}.{name}".removeprefix("texloom.").removeprefix("tvm.")
+    path = _path_in_tvm(f"{module}.{name}")
     if path in OMITTED:
         _refuse(path, OMITTED[path], MissingNameError)
     raise AttributeError(f"module {module!r} has no attribute {name!r}")
@@ -128,8 +133,8 @@ class _Finder(MetaPathFinder):
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: object = None) -> None:
         """Return None, or raise an ImportError, also a TVMError, for an omitted module."""
         del path, target
-        package, _, name = fullname.replace("texloom.tvm.", "texloom.").partition(".")
-        if package == "texloom" and name in OMITTED:
+        name = _path_in_tvm(fullname)
+        if fullname.startswith("texloom.") and name in OMITTED:
             _refuse(name, OMITTED[name], MissingModuleError)
 
 
