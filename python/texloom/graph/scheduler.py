@@ -9,7 +9,7 @@ from ..errors import TVMError
 from ..ops.contraction import Contraction
 from ..ops.schedules import schedule_default
 from ..ops.schedules.stages import stages_of
-from ..ops.schedules.storages import channels_last_storages, device_of
+from ..ops.schedules.storages import channels_last_storages
 from ..ops.schedules.texels import activation_storage, weight_storage
 from .node_functions import scheduled
 
@@ -65,8 +65,7 @@ def _with_channels_last(task: _Task) -> tuple[Program, bool] | None:
         {tensor for tensor, own in operands if own == storage}
         for storage in ("row_major", "constant")
     )
-    device = device_of(task.target)
-    storages = channels_last_storages(outputs, inputs, stages, fixed, constants, device)
+    storages = channels_last_storages(outputs, inputs, stages, fixed, constants, task.target)
     program = None if storages is None else _scheduled_if_possible(task, storages)
     if program is None:
         return None

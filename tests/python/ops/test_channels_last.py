@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
@@ -168,6 +170,19 @@ def test_a_tile_for_every_shape(shape):
     found = list(candidates(shape))
     assert tile_for(shape) in found
     assert all(is_possible(each, shape) for each in found)
+
+
+def test_a_shape_without_a_tile_is_row_major():
+    """Three inputs and few outputs occupy too few threads of a block."""
+    assert tile_for(ConvolutionShape(24, 96, 3, 8, (3, 3), 2)) is None
+    g = Graph("small")
+    weights = g.constant("w", integers(8, 3, 3, 3))
+    layer = partial(convolution, strides=[2, 2], pads=[1, 1, 1, 1])
+    (y,) = g.op("y", "Conv", layer, [g.input("x", (1, 3, 48, 192)), weights])
+    g.output(y)
+    x = integers(1, 3, 48, 192)
+    got = g.compile(target=TARGET).run({"x": x})["y"]
+    np.testing.assert_array_equal(got, g.compile().run({"x": x})["y"])
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ def schedule_default(
     for sums, root in contraction_kernels(stages, outputs).items():
         if root.op in texels or sums.op in scheduled:
             continue
-        if last and is_convolution(sums, root, storages.device):
+        if last and is_convolution(sums, root, target):
             made = storages.device.schedule_channels_last(s, sums, root, target)
             threads[root.op] = made[0]
             scheduled |= {each.op for each in made[1]}

@@ -22,12 +22,12 @@ def device_of(target: TargetValue) -> ModuleType:
     return processor if target.is_cpu else gpu
 
 
-def is_convolution(sums: Tensor, output: Tensor, device: ModuleType) -> bool:
+def is_convolution(sums: Tensor, output: Tensor, target: TargetValue) -> bool:
     """Whether `output` is computed from sums of a convolution that can have channels last."""
     roles = Contraction.of(sums)
     if roles is None or not roles.is_convolution or sums.dtype != "float32":
         return False
-    return device.weight_layout(sums, output) is not None
+    return device_of(target).weight_layout(sums, output, target) is not None
 
 
 def channels_last_storages(
@@ -36,7 +36,7 @@ def channels_last_storages(
     stages: Sequence[Tensor],
     fixed: Collection[Tensor],
     constants: Collection[Tensor],
-    device: ModuleType,
+    target: TargetValue,
 ) -> tuple[str, ...] | None:
     """Return where inputs, then outputs are stored, activations with channels last.
 
@@ -49,14 +49,15 @@ def channels_last_storages(
         Those among them that are row-major: inputs and outputs of the graph.
     constants : collection of Tensor
         The inputs whose values are fixed.
-    device : module
-        Of :func:`device_of`. Processors need weights that are fixed.
+    target : TargetValue
+        Processors need weights that are fixed.
 
     Returns
     -------
     tuple of str or None
         None if no activation would have channels last.
     """
+    device = device_of(target)
     sums = [each for each in stages if Contraction.of(each) is not None]
     if len(outputs) != 1:
         return None
@@ -64,10 +65,11 @@ def channels_last_storages(
         return None
     if not all(are_known(each.shape) for each in (*inputs, *outputs)):
         return None  # the rows of such tensors have no fixed length
-    if not all(is_convolution(each, outputs[0], device) for each in sums):
+    if not all(is_convolution(each, outputs[0], target) for each in sums):
         return None
     layouts = {
-        _stored(each.op.input_tensors[1]): device.weight_layout(each, outputs[0]) for each in sums
+        _stored(each.op.input_tensors[1]): device.weight_layout(each, outputs[0], target)
+        for each in sums
     }
     if device is processor and not all(weight in constants for weight in layouts):
         return None

@@ -22,20 +22,23 @@ def schedule_channels_last(
     """
     pixels = sums.op.input_tensors[0]
     tile = tile_for(ConvolutionShape.of(sums, root), BlockLimits.of(target))
+    assert tile is not None
     thread = schedule_with(s, sums, root, tile)
     return thread, [sums, root, pixels]
 
 
-def weight_layout(sums: Tensor, output: Tensor) -> str | None:
+def weight_layout(sums: Tensor, output: Tensor, target: TargetValue) -> str | None:
     """Return the layout of the weights of a convolution whose sums have channels last.
 
-    None if it must not have them: each of several groups has to have one channel.
+    None if it must not have them: each of several groups has to have one channel, and there has to
+    be a tile.
     """
-    del output
     roles = Contraction.of(sums)
     assert roles is not None
     weight = sums.op.input_tensors[1]
     if roles.rows_per_group != int(weight.shape[0]) and not is_depthwise(sums):
+        return None
+    if tile_for(ConvolutionShape.of(sums, output), BlockLimits.of(target)) is None:
         return None
     return outputs_last(len(weight.shape))
 

@@ -79,7 +79,12 @@ def is_faster_joined(
     tile = separable_tile(taps, shapes[1], limits)
     if tile is None:
         return False
-    apart = sum(estimate(tile_for(shape, limits), shape) for shape in shapes)
+    apart = 0.0
+    for shape in shapes:
+        alone = tile_for(shape, limits)
+        if alone is None:
+            return False
+        apart += estimate(alone, shape)
     return _estimate(tile, taps, shapes[1]) < apart
 
 

@@ -160,13 +160,17 @@ def _is_cut(tile: ConvolutionTile, shape: ConvolutionShape) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def tile_for(shape: ConvolutionShape, limits: BlockLimits = _LIMITS) -> ConvolutionTile:
-    """Return the tile that is estimated to be the fastest."""
-    return min(candidates(shape, limits), key=lambda tile: estimate(tile, shape))
+def tile_for(shape: ConvolutionShape, limits: BlockLimits = _LIMITS) -> ConvolutionTile | None:
+    """Return the tile that is estimated to be the fastest; None if there are no candidates."""
+    return min(candidates(shape, limits), key=lambda tile: estimate(tile, shape), default=None)
 
 
 def candidates(shape: ConvolutionShape, limits: BlockLimits = _LIMITS) -> Iterator[ConvolutionTile]:
-    """Yield the tiles among which one is chosen; there is at least one."""
+    """Yield the tiles among which one is chosen.
+
+    There is none where the outputs have few channels, so that blocks have few threads, and the
+    channels of the inputs cannot be divided among more threads: 3 inputs and 8 outputs.
+    """
     lanes = lanes_of(shape.outputs)
     down = [n for n in (1, 2, 4, 7) if n <= shape.rows]
     across = [n for n in (1, 2, 4, 7, 8, 14) if n <= shape.columns]

@@ -18,8 +18,9 @@ def schedule_channels_last(
     return schedule_convolution(s, sums, root, tile)
 
 
-def weight_layout(sums: Tensor, output: Tensor) -> str | None:
+def weight_layout(sums: Tensor, output: Tensor, target: TargetValue) -> str | None:
     """Return the layout of the weights of a convolution; None if it has no tile."""
+    del target  # tiles of a processor fit into any
     tile = PixelTile.of(sums, output)
     rank = len(sums.op.input_tensors[1].shape)
     return None if tile is None else blocked_weight_layout(rank, tile.channels)
