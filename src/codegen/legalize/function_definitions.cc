@@ -11,19 +11,23 @@ using namespace ir;  // the whole file builds expressions
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Expr number(double value) { return make_float(value, kFloat32); }
 
 Expr binary(BinaryOp op, const Expr& a, const Expr& b) { return make_binary(op, a, b); }
 Expr operator-(double a, const Expr& b) { return binary(BinaryOp::Sub, number(a), b); }
 Expr operator-(const Expr& a, double b) { return binary(BinaryOp::Sub, a, number(b)); }
+Expr operator+(double a, const Expr& b) { return binary(BinaryOp::Add, number(a), b); }
 Expr operator*(const Expr& a, double b) { return binary(BinaryOp::Mul, a, number(b)); }
 Expr operator<(const Expr& a, double b) { return binary(BinaryOp::Lt, a, number(b)); }
 Expr operator>(const Expr& a, double b) { return binary(BinaryOp::Gt, a, number(b)); }
 Expr negative(const Expr& a) { return a * -1.0; }
+Expr divided(const Expr& a, const Expr& b) { return binary(BinaryOp::Div, a, b); }
 Expr is_equal(const Expr& a, const Expr& b) { return binary(BinaryOp::Eq, a, b); }
 Expr is_nan(const Expr& a) { return binary(BinaryOp::Ne, a, a); }
 Expr either(const Expr& a, const Expr& b) { return binary(BinaryOp::Or, a, b); }
+Expr both(const Expr& a, const Expr& b) { return binary(BinaryOp::And, a, b); }
 Expr select(const Expr& condition, const Expr& if_true, const Expr& if_false) {
   return make_select(condition, if_true, if_false);
 }
@@ -92,7 +96,7 @@ FunctionDefinition erfc() {
   const Expr a = f.value("a", abs(x));
   const Expr square = f.value("square", a * a);
   const Expr central = central_erf(f, x, square);
-  const Expr t = f.value("t", binary(BinaryOp::Div, number(2), number(2) + a));
+  const Expr t = f.value("t", divided(number(2), 2.0 + a));
   const Expr u = f.value("u", t - 0.5);
   // exp(a * a) * erfc(a) / t
   const Expr q = f.polynomial("q", u,
@@ -111,8 +115,7 @@ FunctionDefinition expm1() {
   constexpr double kMost = 88.73F, kLeast = -17.4F;  // beyond them, infinity and -1
   FunctionBuilder f;
   const Expr x = f.parameter("x");
-  const Expr is_between =
-      binary(BinaryOp::And, binary(BinaryOp::Ge, x, number(kLeast)), x <= number(kMost));
+  const Expr is_between = both(x >= number(kLeast), x <= number(kMost));
   const Expr y = f.value("y", select(is_between, x, number(0)));
   const Expr k = f.value("k", make_call(Intrinsic::Nearbyint, {y * double{1.442695F}}));
   const Expr minus = f.value("minus", negative(k));
@@ -149,16 +152,62 @@ FunctionDefinition hypot() {
                                        select(either(is_nan(a), is_nan(b)), a + b, length)));
 }
 
+// 1 + x = 2^k * (1 + f); c is what rounding 1 + x loses, and s = f / (2 + f).
+FunctionDefinition log1p() {
+  FunctionBuilder f;
+  const Expr x = f.parameter("x");
+  const Expr is_between = both(x > -1.0, x < kInfinity);
+  const Expr y = f.value("y", select(is_between, x, number(0)));
+  const Expr sum = f.value("sum", 1.0 + y);
+  const Expr k = f.value("k", make_call(Intrinsic::Nearbyint, {make_call(Intrinsic::Log2, {sum})}));
+  const Expr lost = f.value("lost", select(y < 1.0, y - (sum - 1.0), 1.0 - (sum - y)));
+  const Expr is_near = is_equal(k, number(0));
+  const Expr c = f.value("c", select(is_near, 0.0, divided(lost, sum)));
+  const Expr scaled = make_call(Intrinsic::Ldexp, {sum, negative(k)}) - 1.0;
+  const Expr fraction = f.value("f", select(is_near, y, scaled));
+  const Expr s = f.value("s", divided(fraction, 2.0 + fraction));
+  const Expr z = f.value("z", s * s);
+  const Expr h = f.value("h", fraction * 0.5 * fraction);
+  // (log((1 + s) / (1 - s)) / s - 2) / z
+  const Expr p = f.polynomial("p", z, {0.23342863F, 0.28550357F, 0.40000126F, 0.6666667F});
+  const Expr low =
+      f.value("low", make_fma(s, make_fma(p, z, h), make_fma(k, number(1.4286068e-06F), c)));
+  const Expr far_from_0 = make_fma(k, number(0.69314575F), fraction - (h - low));
+  const Expr near_0 = make_fma(y * -0.5, y, y);
+  const Expr outside = select(is_equal(x, number(-1)), -kInfinity, select(x < -1.0, kNan, x));
+  return std::move(f).returning(
+      select(is_between, select(abs(y) < double{0.0001F}, near_0, far_from_0), outside));
+}
+
+// A step of Halley's iteration, which triples the number of correct digits, from an estimate by
+// logarithms. Scaled by a power of two, so that cubes neither overflow nor vanish.
+FunctionDefinition cbrt() {
+  constexpr double kSmall = 1e-30F, kLarge = 1e30F;
+  FunctionBuilder f;
+  const Expr x = f.parameter("x");
+  const Expr a = f.value("a", abs(x));
+  const Expr is_between = both(a > 0.0, a < kInfinity);
+  const auto scale = [&](double of_small, double of_large) {
+    return select(a < kSmall, of_small, select(a > kLarge, of_large, number(1)));
+  };
+  const Expr up = scale(0x1p24, 0x1p-24), down = scale(0x1p-8, 0x1p8);
+  const Expr b = f.value("b", select(is_between, a, number(1)) * up);
+  const Expr third = make_call(Intrinsic::Log2, {b}) * double{1.0F / 3};
+  const Expr t = f.value("t", make_call(Intrinsic::Exp2, {third}));
+  const Expr cube = f.value("cube", t * t * t);
+  const Expr step = divided(make_fma(t * t, t, negative(b)), make_fma(number(2), cube, b));
+  const Expr root = f.value("root", (t - t * step) * down);
+  return std::move(f).returning(select(is_between, make_call(Intrinsic::Copysign, {root, x}), x));
+}
+
 struct DefinitionRow {
   Intrinsic function;
   FunctionDefinition (*definition)();
 };
 
 constexpr DefinitionRow kDefinitions[] = {
-    {Intrinsic::Erf, erf},
-    {Intrinsic::Erfc, erfc},
-    {Intrinsic::Expm1, expm1},
-    {Intrinsic::Hypot, hypot},
+    {Intrinsic::Erf, erf},     {Intrinsic::Erfc, erfc},   {Intrinsic::Expm1, expm1},
+    {Intrinsic::Hypot, hypot}, {Intrinsic::Log1p, log1p}, {Intrinsic::Cbrt, cbrt},
 };
 
 const DefinitionRow* row_of(Intrinsic function) {

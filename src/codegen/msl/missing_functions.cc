@@ -17,45 +17,10 @@ struct Function {
   std::string_view definition;
 };
 
-// The polynomials are least-squares fits in Chebyshev points, of relative error below 2^-26; what
-// they approximate stands beside them. The bounds of errors of the whole functions are those of
-// OpenCL C, which tests/python/metal/test_functions.py checks.
+// The polynomial is a least-squares fit in Chebyshev points, of relative error below 2^-26; what it
+// approximates stands beside it. The bounds of errors of the whole functions are those of OpenCL C,
+// which tests/python/metal/test_functions.py checks.
 constexpr auto kFunctions = std::to_array<Function>({
-    // Halley's iteration, which triples the number of correct digits, from an estimate in the
-    // exponent. Scaled by a power of two, so that cubes neither overflow nor vanish.
-    {"tl_cbrt", 1, R"(float tl_cbrt(float x) {
-  const float a = fabs(x);
-  if (!(a > 0.0f && a < INFINITY)) return x;
-  const float up = a < 1e-30f ? 16777216.0f : a > 1e30f ? 5.9604645e-08f : 1.0f;
-  const float down = a < 1e-30f ? 0.00390625f : a > 1e30f ? 256.0f : 1.0f;
-  const float b = a * up;
-  float t = as_type<float>(as_type<int>(b) / 3 + 709921077);
-  for (int i = 0; i < 3; ++i) {
-    const float cube = t * t * t;
-    t = t - t * (fma(t * t, t, -b) / fma(2.0f, cube, b));
-  }
-  return copysign(t * down, x);
-}
-)"},
-    // 1 + x = 2^k * (1 + f); c is what rounding 1 + x loses, and s = f / (2 + f).
-    {"tl_log1p", 1, R"(float tl_log1p(float x) {
-  if (!(x > -1.0f && x < INFINITY)) return x == -1.0f ? -INFINITY : x < -1.0f ? NAN : x;
-  if (fabs(x) < 0.0001f) return fma(-0.5f * x, x, x);
-  const float sum = 1.0f + x;
-  const int bits = as_type<int>(sum), k = (bits - 0x3f3504f3) >> 23;
-  const float lost = x < 1.0f ? x - (sum - 1.0f) : 1.0f - (sum - x);
-  const float c = k == 0 ? 0.0f : lost / sum;
-  const float f = k == 0 ? x : as_type<float>(bits - k * 8388608) - 1.0f;
-  const float s = f / (2.0f + f), z = s * s, h = 0.5f * f * f;
-  // (log((1 + s) / (1 - s)) / s - 2) / z
-  float p = 0.23342863f;
-  p = fma(p, z, 0.28550357f);
-  p = fma(p, z, 0.40000126f);
-  p = fma(p, z, 0.6666667f);
-  const float low = fma(s, fma(p, z, h), fma(float(k), 1.4286068e-06f, c));
-  return fma(float(k), 0.69314575f, f - (h - low));
-}
-)"},
     {"tl_nextafter", 2, R"(float tl_nextafter(float x, float y) {
   if (x != x || y != y) return x + y;
   if (x == y) return y;

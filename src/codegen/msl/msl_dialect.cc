@@ -7,9 +7,9 @@ Dialect msl_dialect(const ir::Target& target) {
       .name = "Metal's language",
       .vector_widths = {2, 3, 4},
       .vector_conditions = VectorConditions::Bools,
-      .functions =
-          FunctionSet::all().without({ir::Intrinsic::Erf, ir::Intrinsic::Erfc, ir::Intrinsic::Expm1,
-                                      ir::Intrinsic::Hypot, ir::Intrinsic::NativeRecip}),
+      .functions = FunctionSet::all().without(
+          {ir::Intrinsic::Cbrt, ir::Intrinsic::Erf, ir::Intrinsic::Erfc, ir::Intrinsic::Expm1,
+           ir::Intrinsic::Hypot, ir::Intrinsic::Log1p, ir::Intrinsic::NativeRecip}),
       .defines_functions = true,
       .half = target.features.float16_arithmetic ? HalfSupport::Values : HalfSupport::Memory,
       .bfloat16 = target.language >= ir::LanguageVersion{3, 1},

@@ -94,6 +94,8 @@ TEST(FunctionDefinitions, AreAsExactAsOpenClAsks) {
       {ir::Intrinsic::Erfc, [](double x, double) { return std::erfc(x); }, 16},
       {ir::Intrinsic::Expm1, [](double x, double) { return std::expm1(x); }, 3},
       {ir::Intrinsic::Hypot, [](double x, double y) { return std::hypot(x, y); }, 4},
+      {ir::Intrinsic::Log1p, [](double x, double) { return std::log1p(x); }, 2},
+      {ir::Intrinsic::Cbrt, [](double x, double) { return std::cbrt(x); }, 2},
   };
   const std::vector<float> x = samples();
   const std::vector<float> y(x.rbegin(), x.rend());

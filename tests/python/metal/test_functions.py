@@ -20,7 +20,7 @@ LIBRARY = """
 #include <cstring>
 using std::copysign, std::fabs, std::floor, std::fma, std::fmax, std::fmin, std::fmod, std::ldexp;
 using std::rint;
-namespace precise { using std::exp; using std::sqrt; }
+namespace precise { using std::exp; using std::exp2; using std::log2; using std::sqrt; }
 namespace fast { inline float divide(float a, float b) { return a / b; } }
 template <class To, class From> To as_type(From from) {
   static_assert(sizeof(To) == sizeof(From));
