@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "support/identifiers.h"
+
 namespace texloom::graph {
 namespace {
 
@@ -14,14 +16,7 @@ namespace {
 std::string kernel_name(std::string_view op) {
   std::string name(op);
   std::ranges::replace(name, '+', '_');
-  const auto is_letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const bool is_name =
-      !name.empty() && is_letter(name.front()) &&
-      std::ranges::all_of(name, [&](char c) { return is_letter(c) || is_digit(c); });
-  return is_name ? name : "node";
+  return is_identifier(name) ? name : "node";
 }
 
 std::vector<Alternative> with_name(std::vector<Alternative> alternatives, const std::string& name) {

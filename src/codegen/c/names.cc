@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "support/identifiers.h"
+
 namespace texloom::codegen {
 
 namespace {
-
-bool is_identifier_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 // Limits identifiers because drivers use a kernel's name as part of a file name.
 constexpr size_t kMaxLength = 128;
@@ -26,9 +24,7 @@ std::string Names::to_identifier(std::string_view name) const {
   for (char& c : identifier) {
     if (!is_identifier_character(c)) c = '_';
   }
-  if (identifier.empty() || (identifier.front() >= '0' && identifier.front() <= '9')) {
-    identifier.insert(0, 1, '_');
-  }
+  if (identifier.empty() || is_digit(identifier.front())) identifier.insert(0, 1, '_');
   if (reserved_.contains(identifier)) identifier.insert(0, "v_");
   return identifier;
 }

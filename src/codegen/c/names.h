@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "support/reserved_words.h"
+#include "support/identifiers.h"
 
 namespace texloom::codegen {
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include "support/reserved_words.h"
+#include "support/identifiers.h"
 
 namespace texloom::codegen::msl {
 namespace {

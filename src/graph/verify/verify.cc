@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -18,16 +17,15 @@
 #include "graph/verify/computations.h"
 #include "graph/verify/members.h"
 #include "support/diagnostic.h"
+#include "support/identifiers.h"
 
 namespace texloom::graph {
 namespace {
 
 // Whether runtime::parse_size() reads the text as a name.
 bool is_symbol_name(std::string_view name) {
-  const auto is_of_name = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
-  };
-  return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
+  const auto is_of_name = [](char c) { return is_identifier_character(c) || c == '.'; };
+  return !name.empty() && !is_digit(name.front()) &&
          std::all_of(name.begin(), name.end(), is_of_name) && name != "min" && name != "max";
 }
 

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "support/identifiers.h"
+
 namespace texloom::ir {
 namespace {
 
@@ -20,10 +22,6 @@ constexpr std::array<std::string_view, 32> kPunctuation = {
     "->", "<=", ">=", "==", "!=", "&&", "||", "<<", ">>", "(", ")", "[", "]", "{", "}", ",",
     ":",  "=",  "<",  ">",  "&",  "|",  "^",  "+",  "-",  "*", "/", "%", "!", "@", "?", "#"};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 class Lexer {
@@ -35,7 +33,7 @@ class Lexer {
     if (rest_.empty()) return take(TokenKind::End, 0);
     const char c = rest_.front();
     if (is_digit(c)) return number();
-    if (is_word(c)) return name();
+    if (is_identifier_character(c)) return name();
     if (c == '"') return quoted();
     if (rest_.starts_with(kLane) && at(kLane.size()) == '[') {
       return take(TokenKind::Lane, kLane.size());
@@ -49,7 +47,7 @@ class Lexer {
  private:
   char at(size_t i) const { return i < rest_.size() ? rest_[i] : '\0'; }
   size_t words(size_t i) const {
-    while (is_word(at(i))) ++i;
+    while (is_identifier_character(at(i))) ++i;
     return i;
   }
   size_t digits(size_t i) const {
@@ -75,7 +73,7 @@ class Lexer {
 
   Token name() {
     size_t end = words(0);
-    while (at(end) == '.' && is_word(at(end + 1))) {
+    while (at(end) == '.' && is_identifier_character(at(end + 1))) {
       // The vector's name ends here, though names have dots.
       const size_t part = words(end + 1);
       if (at(part) == '[' && rest_.substr(end, part - end) == kLane) break;
@@ -98,7 +96,7 @@ class Lexer {
         end = digits(end + 1 + sign);
       }
     }
-    if (is_word(at(end))) return take(TokenKind::Bad, words(end));
+    if (is_identifier_character(at(end))) return take(TokenKind::Bad, words(end));
     return take(kind, end);
   }
 
@@ -129,7 +127,7 @@ bool is_plain(std::string_view name) {
   if (name.ends_with(kLane)) return false;
   for (size_t i = 0; i < name.size(); ++i) {
     const bool dot = name[i] == '.' && i > 0 && i + 1 < name.size() && name[i + 1] != '.';
-    if (!dot && !is_word(name[i])) return false;
+    if (!dot && !is_identifier_character(name[i])) return false;
   }
   return true;
 }

@@ -7,6 +7,7 @@
 #include "ir/analysis/symbolic_extents.h"
 #include "ir/build/type_rules.h"
 #include "ir/visit.h"
+#include "support/identifiers.h"
 
 namespace texloom::ir {
 namespace {
@@ -112,13 +113,6 @@ std::string problem_of(const Pack& n) {
   if (!problem.empty()) return problem;
   const auto lanes = static_cast<int>(n.elements.size());
   return result_problem(n.type, n.elements.front()->type.with_lanes(lanes));
-}
-bool is_identifier(std::string_view name) {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  return !name.empty() && letter(name.front()) &&
-         std::ranges::all_of(name, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
 // Whether C has a type of the same kind and size.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/hal/binding.h"
+#include "support/identifiers.h"
 
 namespace texloom::runtime {
 namespace {
@@ -35,8 +36,6 @@ constexpr Word kCheckedWords[] = {
     {"tl_texel", ArgumentStorage::Any, kEither, "tl_texel({0})"},
     {"tl_four", ArgumentStorage::Any, kEither, "tl_four({0}, a, b, c, d)"},
 };
-
-bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // The body with spaces for comments and for what is in quotes; lines stay.
 std::string without_comments(std::string_view body) {
@@ -71,7 +70,7 @@ std::string without_comments(std::string_view body) {
 std::string_view take_name(std::string_view text, std::size_t& at) {
   while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])) != 0) ++at;
   const std::size_t begin = at;
-  while (at < text.size() && is_of_name(text[at])) ++at;
+  while (at < text.size() && is_identifier_character(text[at])) ++at;
   return text.substr(begin, at - begin);
 }
 
@@ -146,8 +145,7 @@ bool has_vector_literal(std::string_view body) {
     std::size_t at = open + 1;
     const std::string_view name = take_name(text, at);
     const std::size_t close = text.find_first_not_of(" \t\r\n", at);
-    if (name.empty() || std::isdigit(static_cast<unsigned char>(name.back())) == 0 ||
-        close == std::string::npos || text[close] != ')')
+    if (name.empty() || !is_digit(name.back()) || close == std::string::npos || text[close] != ')')
       continue;
     const std::size_t next = text.find_first_not_of(" \t\r\n", close + 1);
     if (next != std::string::npos && text[next] == '(') return true;

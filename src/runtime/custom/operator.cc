@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,19 +11,10 @@
 #include <variant>
 
 #include "runtime/custom/no_exceptions.h"
+#include "support/identifiers.h"
 
 namespace texloom::runtime {
 namespace {
-
-bool is_identifier(std::string_view name) {
-  const auto is_letter = [](char c) {
-    return c == '_' || std::isalpha(static_cast<unsigned char>(c)) != 0;
-  };
-  return !name.empty() && is_letter(name.front()) &&
-         std::all_of(name.begin(), name.end(), [&](char c) {
-           return is_letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
-         });
-}
 
 // Identifiers with dots between them, such as com.microsoft.
 bool is_domain(std::string_view name) {

@@ -3,12 +3,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
+
+#include "support/identifiers.h"
 
 namespace texloom::runtime {
 namespace {
@@ -17,10 +18,7 @@ using hal::Size;
 
 constexpr int kMaxDepth = 64;  // of parentheses
 
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-bool is_of_name(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
-}
+bool is_of_name(char c) { return is_identifier_character(c) || c == '.'; }
 
 // A parser by recursive descent.
 class Parser {

@@ -13,7 +13,7 @@
 #include "runtime/custom/kernel_language.h"
 #include "runtime/custom/shapes_like.h"
 #include "runtime/custom/size_text.h"
-#include "support/reserved_words.h"
+#include "support/identifiers.h"
 
 namespace texloom::runtime {
 namespace {

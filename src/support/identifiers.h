@@ -1,10 +1,25 @@
-// Words that users' names must not be, because C-like languages reserve them.
+// Identifiers of the text form, of C-like languages and of custom operators: their characters, and
+// the words that C-like languages reserve.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string_view>
 
 namespace texloom {
+
+// Of ASCII alone, whatever the locale.
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_identifier_start(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+constexpr bool is_identifier_character(char c) { return is_identifier_start(c) || is_digit(c); }
+
+// It may be a reserved word.
+constexpr bool is_identifier(std::string_view name) {
+  return !name.empty() && is_identifier_start(name.front()) &&
+         std::all_of(name.begin(), name.end(), is_identifier_character);
+}
 
 // Words that a language reserves, as data. A list is one text with a space before and after each
 // word.

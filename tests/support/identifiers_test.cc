@@ -1,10 +1,17 @@
-// Tests the words that names of kernels' parameters must not be.
-#include "support/reserved_words.h"
+// Tests what names may be, and the words that names of kernels' parameters must not be.
+#include "support/identifiers.h"
 
 #include <gtest/gtest.h>
 
 namespace texloom {
 namespace {
+
+// A digit may not be the first; letters of other alphabets are none.
+TEST(Identifiers, HaveLettersDigitsAndUnderscores) {
+  for (const char* name : {"a", "_", "Conv2d", "tl_0"}) EXPECT_TRUE(is_identifier(name)) << name;
+  for (const char* name : {"", "2d", "a b", "a.b", "Conv+Relu", "\xC3\xA4"})
+    EXPECT_FALSE(is_identifier(name)) << name;
+}
 
 TEST(WordsThatNoParameterHas, AreKeywordsTypesAndMacros) {
   for (const char* word : {"half", "float4", "kernel", "image2d_t", "class", "NAN", "__x", "M_PI"})

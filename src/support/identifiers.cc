@@ -1,4 +1,4 @@
-#include "support/reserved_words.h"
+#include "support/identifiers.h"
 
 #include <fmt/format.h>
 
