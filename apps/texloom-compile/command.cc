@@ -13,6 +13,7 @@
 #include "compile/compile.h"
 #include "compile/package.h"
 #include "ir/text/lexer.h"
+#include "runtime/executor/load_graph.h"
 #include "runtime/package/add_variants.h"
 #include "runtime/package/package_writer.h"
 #include "support/diagnostic.h"
@@ -107,11 +108,21 @@ std::string listing(const compile::CompiledModule& module) {
 
 bool is_package(const std::string& file) { return file.ends_with(".tlp"); }
 
-void write_package(const std::vector<compile::CompiledModule>& modules, const std::string& file) {
+void write_package(const std::vector<compile::CompiledModule>& modules, const std::string& file,
+                   std::ostream& err) {
   runtime::Package package = compile::package_of(modules.front(), {});
   for (size_t i = 1; i < modules.size(); ++i) {
     const Status added = runtime::add_variants(package, compile::package_of(modules[i], {}));
     if (!added.ok()) throw UsageError{added.message()};
+  }
+  for (const std::string& problem : runtime::shadowed_variants(package)) {
+    err << render({Severity::Warning,
+                   Code::BadOption,
+                   {},
+                   problem,
+                   "give the targets that need most first, or leave one of the two out",
+                   {}})
+        << "\n";
   }
   const Status status = runtime::write_package(package, file);
   if (status.code() == StatusCode::Unavailable) throw UsageError{status.message()};
@@ -126,7 +137,7 @@ void compile_file(const Options& options, std::istream& in, std::ostream& out, s
     for (const Diagnostic& warning : module.warnings) err << render(warning) << "\n";
   }
   if (is_package(options.output)) {
-    write_package(modules, options.output);
+    write_package(modules, options.output, err);
   } else {
     write_text(options.output, listing(modules.front()), out);
   }

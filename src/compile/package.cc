@@ -128,9 +128,8 @@ Layout loaded_layout(const Shape& shape, const std::string& text, const BufferNo
   return layout;
 }
 
-void load_arrays(const runtime::Package& package, CompiledModule& module,
-                 const SourceLocation& where) {
-  const runtime::PackageVariant& variant = package.variants.front();
+void load_arrays(const runtime::Package& package, const runtime::PackageVariant& variant,
+                 CompiledModule& module, const SourceLocation& where) {
   const std::vector<Buffer>& params = module.program.params;
   ComputedArrays computed;
   for (uint32_t i = 0; i < params.size(); ++i) {
@@ -189,10 +188,10 @@ CompiledModule reread(const CompiledModule& module, const std::string& text) {
   return again;
 }
 
-// Whether the tensors of the package are the arguments of its plan, in order, as in the packages
-// that package_of() makes.
-bool has_arguments_alone(const runtime::Package& package) {
-  const std::vector<runtime::TensorStore>& stores = package.variants.front().stores;
+// Whether the tensors of the package are the arguments of the variant's plan, in order, as in the
+// packages that package_of() makes.
+bool has_arguments_alone(const runtime::PackageVariant& variant) {
+  const std::vector<runtime::TensorStore>& stores = variant.stores;
   for (uint32_t i = 0; i < stores.size(); ++i) {
     if (stores[i].tensor != runtime::TensorRef{{}, i}) return false;
   }
@@ -225,9 +224,9 @@ runtime::Package package_of(const CompiledModule& module, const SourceLocation& 
   return package;
 }
 
-CompiledModule module_of(const runtime::Package& package, const std::string& file,
+CompiledModule module_of(const runtime::Package& package, size_t number, const std::string& file,
                          const SourceLocation& where) {
-  const runtime::PackageVariant& variant = package.variants.front();
+  const runtime::PackageVariant& variant = package.variants.at(number);
   if (variant.program.empty()) {
     fail(where, Code::BadPackage,
          "load it as a graph: texloom.graph.load(file); load_module loads what build made",
@@ -239,12 +238,16 @@ CompiledModule module_of(const runtime::Package& package, const std::string& fil
   const Program& program = module.program;
   const runtime::LaunchPlan& plan = variant.plan;
   if (program.stage != ProgramStage::Legalized || program.kernels.size() != plan.kernels.size() ||
-      program.params.size() != plan.arguments.size() || !has_arguments_alone(package)) {
+      program.params.size() != plan.arguments.size() || !has_arguments_alone(variant)) {
     refuse_module_file(
         fmt::format("the kernels or the arguments of {} are not those of its program", file),
         where);
   }
-  load_arrays(package, module, where);
+  if (std::ranges::any_of(plan.modules, [](const auto& each) { return each.codes.empty(); })) {
+    refuse_module_file(fmt::format("{} has native code alone, which is not taken from files", file),
+                       where);
+  }
+  load_arrays(package, variant, module, where);
   const std::vector<std::shared_ptr<const codegen::CompiledCode>> codes = loaded_codes(plan);
   for (size_t i = 0; i < plan.kernels.size(); ++i) {
     const Kernel& kernel = program.kernels[i];

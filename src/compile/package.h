@@ -1,6 +1,7 @@
 // Converts compiled modules to packages, and back.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -15,11 +16,12 @@ namespace texloom::compile {
 // module: a package has no place for the lines that it reports.
 runtime::Package package_of(const CompiledModule& module, const SourceLocation& where);
 
-// The module of such a package, with the kernels' source as it is stored. `file` is the name of the
-// program's text in messages. The package comes from a PackageFile, which has checked it; the
-// parser and the verifier check the program. Fails with BadPackage, at `where`, if the program
-// does not fit the rest of the package, or there is none, as in the package of a larger graph.
-CompiledModule module_of(const runtime::Package& package, const std::string& file,
+// The module of the variant of this number of such a package, with the kernels' source as it is
+// stored. `file` is the name of the program's text in messages. The package comes from a
+// PackageFile, which has checked it; the parser and the verifier check the program. Fails with
+// BadPackage, at `where`, if the program does not fit the rest of the package, or there is none, as
+// in the package of a larger graph.
+CompiledModule module_of(const runtime::Package& package, size_t number, const std::string& file,
                          const SourceLocation& where);
 
 // Fails with BadPackage.

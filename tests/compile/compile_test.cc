@@ -122,7 +122,7 @@ TEST_F(Compiled, RunsFromItsPackage) {
   ASSERT_TRUE(bytes.ok()) << bytes.status().to_string();
   const auto file = runtime::PackageFile::open(*bytes);
   ASSERT_TRUE(file.ok()) << file.status().to_string();
-  const CompiledModule module = module_of((*file)->package(), "chain.tlp", {});
+  const CompiledModule module = module_of((*file)->package(), 0, "chain.tlp", {});
   EXPECT_EQ(module.kernels.size(), 2U);
   expect_chain_of(module);
 }
@@ -141,7 +141,7 @@ TEST_F(Compiled, SeveralKernelsInOneCode) {
   const runtime::Package package = package_of(module, {});
   ASSERT_EQ(package.variants[0].plan.modules.size(), 1U);
   EXPECT_EQ(package.variants[0].plan.modules[0].codes.size(), 2U);
-  const CompiledModule loaded = module_of(package, "chain.tlp", {});
+  const CompiledModule loaded = module_of(package, 0, "chain.tlp", {});
   EXPECT_EQ(loaded.kernels[0].code, loaded.kernels[1].code);
   EXPECT_EQ(loaded.kernels[0].code->entries.size(), 2U);
   open_host();
@@ -304,7 +304,7 @@ TEST(Compile, PackagesWhosePartsDoNotFit) {
   const auto refused = [&](auto change) {
     runtime::Package wrong = good;
     change(wrong);
-    return code_of([&] { module_of(wrong, "chain.tlp", {}); });
+    return code_of([&] { module_of(wrong, 0, "chain.tlp", {}); });
   };
   using runtime::Package;
   EXPECT_EQ(refused([](Package& p) { p.variants[0].plan.kernels.pop_back(); }), Code::BadPackage);

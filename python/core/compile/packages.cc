@@ -5,13 +5,16 @@
 #include <pybind11/stl.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "compile/package.h"
 #include "core/function/function.h"
 #include "core/handles.h"
+#include "core/runtime/default_device.h"
 #include "core/runtime/open_devices.h"
+#include "runtime/executor/load_graph.h"
 #include "runtime/package/package_file.h"
 #include "runtime/package/package_writer.h"
 #include "support/diagnostic.h"
@@ -24,6 +27,14 @@ namespace {
   fail(user_location(), Code::FileError, "choose another file, or make room for it", "{}", problem);
 }
 
+// The variant that a device gets: this one, or without a name that on which graphs would run.
+size_t variant_for(const runtime::Package& package, const std::optional<PyDevice>& device) {
+  if (!device) return default_device_of(package).variant;
+  const auto chosen = runtime::choose_variant(package, open_device(*device)->info());
+  throw_if_error(chosen.status());
+  return *chosen;
+}
+
 // `path` is in the file system's encoding.
 void write_functions(const std::vector<std::shared_ptr<PyFunction>>& functions,
                      const py::bytes& path) {
@@ -34,13 +45,14 @@ void write_functions(const std::vector<std::shared_ptr<PyFunction>>& functions,
   throw_if_not_written(runtime::write_packages(packages, std::string(path)));
 }
 
-std::vector<std::shared_ptr<PyFunction>> load_functions(const py::bytes& path) {
+std::vector<std::shared_ptr<PyFunction>> load_functions(const py::bytes& path,
+                                                        const std::optional<PyDevice>& device) {
   const std::string file(path);
   const auto opened = open_package(file);
   std::vector<std::shared_ptr<PyFunction>> functions;
   for (const runtime::Package& package : opened->packages())
-    functions.push_back(
-        std::make_shared<PyFunction>(compile::module_of(package, file, user_location())));
+    functions.push_back(std::make_shared<PyFunction>(
+        compile::module_of(package, variant_for(package, device), file, user_location())));
   return functions;
 }
 

@@ -23,6 +23,7 @@
 #include "core/graph/tasks.h"
 #include "core/handles.h"
 #include "core/runtime/custom.h"
+#include "core/runtime/default_device.h"
 #include "core/runtime/open_devices.h"
 #include "core/runtime/released_lock.h"
 #include "graph/compile_graph.h"
@@ -125,7 +126,7 @@ void bind_graphs(py::module_& m) {
            })
       .def("symbols", [](const PyRunnableGraph& g) { return g.package().symbols; })
       .def("default_device",
-           [](const PyRunnableGraph& g) { return default_device_of(g.package()); })
+           [](const PyRunnableGraph& g) { return default_device_of(g.package()).name; })
       .def("time", &time);
   py::class_<PyStoredGraph, PyRunnableGraph, std::shared_ptr<PyStoredGraph>>(m, "_StoredGraph")
       .def("inputs", [](const PyStoredGraph& g) { return tensors(g, g.package().inputs); })
@@ -150,6 +151,14 @@ void bind_graphs(py::module_& m) {
                if (std::ranges::find(package.metadata, name, &runtime::Attribute::name) ==
                    package.metadata.end())
                  package.metadata.push_back({name, text});
+             }
+             for (const std::string& problem : runtime::shadowed_variants(package)) {
+               warn({Severity::Warning,
+                     Code::BadOption,
+                     user_location(),
+                     problem,
+                     "give the targets that need most first, or leave one of the two out",
+                     {}});
              }
              throw_if_not_written(runtime::write_package(package, std::string(path)));
            })

@@ -51,10 +51,6 @@ struct PyStoredGraph final : PyRunnableGraph {
   bool waits_around_calls = false;
 };
 
-// The name of the first device that one of the variants is for, which are tried in their order:
-// "opencl:0". Without any, the first device of the driver that the first variant is for.
-std::string default_device_of(const runtime::Package& package);
-
 // Arrays of Python's as inputs of a graph: row-major, and copied if they are not.
 struct GraphArrays {
   explicit GraphArrays(const std::vector<pybind11::array>& given);

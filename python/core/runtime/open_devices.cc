@@ -117,10 +117,12 @@ std::string to_string(const PyDevice& device) {
 }
 
 std::pair<std::string, std::string> parted_help(const std::string& message) {
-  constexpr std::string_view kHelp = "; help: ";
-  const size_t help = message.find(kHelp);
-  if (help == std::string::npos) return {message, ""};
-  return {message.substr(0, help), message.substr(help + kHelp.size())};
+  for (const std::string_view before : {"; help: ", "\nhelp: "}) {
+    const size_t help = message.find(before);
+    if (help != std::string::npos)
+      return {message.substr(0, help), message.substr(help + before.size())};
+  }
+  return {message, ""};
 }
 
 void throw_if_error(const Status& status) {

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
-from .._core import Function
+from .._core import Device, Function
 
 
 def export(functions: Iterable[Function], file_name: str | os.PathLike[str]) -> None:
@@ -48,8 +48,8 @@ def _write(file_name: str | os.PathLike[str], content: bytes) -> None:
         _core.refuse_output_file(f"'{os.fspath(file_name)}' cannot be written: {problem}")
 
 
-def load(path: str | os.PathLike[str]) -> list[Function]:
-    """Load the functions that ``export_library`` wrote to a file.
+def load(path: str | os.PathLike[str], device: Device | None = None) -> list[Function]:
+    """Load the functions that ``export_library`` wrote to a file, as ``load_module`` does.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def load(path: str | os.PathLike[str]) -> list[Function]:
         TL5018 for a file that cannot be read; TL5012 for one that is not a package, is damaged, was
         written by a newer version, or is the package of a graph.
     """
-    return list(_core.load_functions(os.fsencode(path)))
+    return list(_core.load_functions(os.fsencode(path), device))
 
 
 __all__ = ["export", "load", "save"]

@@ -77,17 +77,29 @@ class FunctionGroup:
         files.save(self, file_name, fmt)
 
 
-def load_module(path: str | os.PathLike[str], fmt: str = "") -> Function | FunctionGroup:
+def load_module(
+    path: str | os.PathLike[str], fmt: str = "", device: Device | None = None
+) -> Function | FunctionGroup:
     """Load a function, or a module of several, from a file that ``export_library`` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+    fmt : str, optional
+        Ignored; TVM has it.
+    device : Device, optional
+        Where the functions will run. Of a package for several targets, it gets the first variant
+        that it can run. Without a device, the one that graphs run by default is chosen:
+        :attr:`texloom.graph.RunnableGraph.default_device`.
 
     Raises
     ------
     TVMError
         TL5018 for a file that cannot be read; TL5012 for one that is damaged, or has another format
-        or version.
+        or version; TL5007 if the device can run none of the variants.
     """
     del fmt
-    functions = files.load(path)
+    functions = files.load(path, device)
     return functions[0] if len(functions) == 1 else FunctionGroup(functions)
 
 

@@ -61,6 +61,23 @@ std::optional<std::string> unprepared_kernels(const PackageVariant& variant,
   return std::nullopt;
 }
 
+// Whether every device that can run `later` can run `earlier`.
+bool is_as_general(const PackageVariant& earlier, const PackageVariant& later) {
+  const auto is_covered = [](const ModuleSpec& module, const ModuleSpec& by) {
+    return std::ranges::all_of(module.codes, [&by](const hal::KernelCode& code) {
+      return std::ranges::find(by.codes, code.format, &hal::KernelCode::format) != by.codes.end();
+    });
+  };
+  return std::ranges::all_of(
+             earlier.needs.all(),
+             [&later](const auto& need) { return need.second <= later.needs.of(need.first); }) &&
+         std::ranges::all_of(earlier.plan.modules, [&](const ModuleSpec& by) {
+           return std::ranges::any_of(later.plan.modules, [&](const ModuleSpec& module) {
+             return is_covered(module, by);
+           });
+         });
+}
+
 Result<std::size_t> find_package(const PackageFile& file, std::string_view name) {
   if (name.empty()) return std::size_t{0};
   std::vector<std::string_view> names;
@@ -90,6 +107,22 @@ Result<std::size_t> choose_variant(const Package& package, const hal::DeviceInfo
       "package \"{}\" has no variant that {} can run:{}\nhelp: add a variant for this "
       "device to the package, or choose another device",
       package.name, device.name, lacks.empty() ? " it has none at all" : lacks);
+}
+
+std::vector<std::string> shadowed_variants(const Package& package) {
+  std::vector<std::string> shadowed;
+  for (std::size_t i = 1; i < package.variants.size(); ++i) {
+    const PackageVariant& later = package.variants[i];
+    const auto before = std::span(package.variants).first(i);
+    const auto by = std::ranges::find_if(
+        before, [&later](const PackageVariant& earlier) { return is_as_general(earlier, later); });
+    if (by == before.end()) continue;
+    shadowed.push_back(
+        fmt::format("no device gets the variant for \"{}\": those that could run it get the one "
+                    "for \"{}\", which comes first and needs no more",
+                    later.target, by->target));
+  }
+  return shadowed;
 }
 
 Result<LoadedGraph> load_graph(const std::shared_ptr<hal::Device>& device, const Package& package,

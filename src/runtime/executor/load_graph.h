@@ -26,6 +26,10 @@ namespace texloom::runtime {
 // Unimplemented if there is none: one message that says for each variant what the device lacks.
 Result<std::size_t> choose_variant(const Package& package, const hal::DeviceInfo& device);
 
+// Says of each variant that choose_variant() gives to no device which earlier one comes before it:
+// one whose needs and formats are met wherever those of this one are.
+std::vector<std::string> shadowed_variants(const Package& package);
+
 // The bytes of a constant of a variant, as its place holds them; see ConstantSource::bytes().
 using PackageConstants =
     std::function<Result<std::span<const std::byte>>(std::size_t variant, std::uint32_t constant)>;

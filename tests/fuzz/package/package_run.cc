@@ -165,9 +165,11 @@ Status run_variant(const std::shared_ptr<hal::Device>& device,
 
 // What Python does with a function.
 void load_module(const runtime::Package& package) {
-  try {
-    compile::module_of(package, "fuzz.tlp", {});
-  } catch (const UserError&) {  // any other exception is a finding
+  for (std::size_t i = 0; i < package.variants.size(); ++i) {
+    try {
+      compile::module_of(package, i, "fuzz.tlp", {});
+    } catch (const UserError&) {  // any other exception is a finding
+    }
   }
 }
 

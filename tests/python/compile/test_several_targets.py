@@ -50,6 +50,34 @@ def test_each_device_runs_the_variant_for_it(tmp_path, capsys, targets):
         np.testing.assert_array_equal(result, (values + 1) * 2)
 
 
+@pytest.mark.parametrize("targets", [("opencl", "metal"), ("metal", "opencl")])
+def test_a_function_is_the_variant_for_its_device(tmp_path, targets):
+    """Without a device, the one for the first device that can run a variant is loaded."""
+    (tmp_path / "chain.tl").write_text(CHAIN)
+    file = tmp_path / "chain.tlp"
+    given = [f"--target={target}" for target in targets]
+    subprocess.run([PROGRAM, tmp_path / "chain.tl", *given, "-o", file], check=True)
+    values = np.arange(40, dtype="float32").reshape(10, 4)
+    for device in ("opencl:0", "metal:0", None):
+        dev = tvm.device(device or f"{targets[0]}:0")
+        f = tvm.runtime.load_module(file, device=dev if device else None)
+        a, c = tvm.nd.array(values, dev), tvm.nd.empty((10, 4), "float32", dev)
+        f(a, c)
+        np.testing.assert_array_equal(c.numpy(), (values + 1) * 2)
+    with pytest.raises(tvm.TVMError, match="no device with that number|no device"):
+        tvm.runtime.load_module(file, device=tvm.opencl(99))
+
+
+def test_a_variant_that_no_device_gets_is_told(tmp_path):
+    """The second is for the same devices, which all get the first."""
+    (tmp_path / "chain.tl").write_text(CHAIN)
+    given = ["--target=opencl", "--target=opencl -contract=0"]
+    command = [PROGRAM, tmp_path / "chain.tl", *given, "-o", tmp_path / "chain.tlp"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert 'warning[TL7001]: no device gets the variant for "opencl -contract=0"' in done.stderr
+
+
 def test_kernels_cannot_be_listed_for_several_targets(tmp_path):
     (tmp_path / "chain.tl").write_text(CHAIN)
     command = [PROGRAM, tmp_path / "chain.tl", "--target=opencl", "--target=metal"]

@@ -122,8 +122,9 @@ def test_a_package_for_several_targets(folder, capsys, dev):
     values = np.ones((2, 4096), "float32")
     for device in (dev, tvm.metal(0), tvm.device("host")):
         np.testing.assert_array_equal(package.run({"x": values}, device)["y"], weights + 1)
-    with pytest.raises(tvm.TVMError, match="has no variant that .* can run"):
+    with pytest.raises(tvm.TVMError, match="has no variant that .* can run") as info:
         tvm.graph.load("metal.tlp").run({"x": values}, dev)
+    assert str(info.value).count("help:") == 1
 
 
 @needs_metal
@@ -141,7 +142,8 @@ def test_the_default_device_can_run_a_variant(folder, dev):
     np.testing.assert_array_equal(package.run({"x": ones})["y"], 2.0)
 
 
-def test_several_targets_share_an_import(folder, monkeypatch):
+@pytest.mark.filterwarnings("default")
+def test_several_targets_share_an_import(folder, monkeypatch, capsys):
     """Importing takes no target, so that each variant of a package is made of one graph."""
     imports = []
     run = Importer.run
@@ -149,6 +151,7 @@ def test_several_targets_share_an_import(folder, monkeypatch):
     targets = ["--target", "opencl", "--target", "opencl -device=adreno", "--target", "metal"]
     assert main(["compile", "double.onnx", *targets, "-o", "double.tlp"]) == 0
     assert len(imports) == 1
+    assert 'no device gets the variant for "opencl -device=adreno"' in capsys.readouterr().err
     assert main(["inspect", "double.tlp"]) == 0
 
 

@@ -373,12 +373,33 @@ TEST(Variants, HaveKernelsThatTheDriverPrepares) {
       in_format("wide", {{.format = KernelFormat::Spirv}}, {{"float16_storage", 1}}),
       in_format("spirv", {{.format = KernelFormat::Spirv}}, {{"subgroups", 1}})};
   EXPECT_EQ(*choose_variant(package, device), 2U);
+  EXPECT_TRUE(shadowed_variants(package).empty());
   package.variants.pop_back();
   EXPECT_EQ(choose_variant(package, device).status().message(),
             "package \"net\" has no variant that vulkan can run:\n"
             "  the variant for \"metal\" needs a driver of MSL, IR (it takes SPIR-V)\n"
             "  the variant for \"wide\" needs float16_storage\n"
             "help: add a variant for this device to the package, or choose another device");
+}
+
+// A later variant needs as much as an earlier one, or more.
+TEST(Variants, AreShadowed) {
+  const auto in_formats = [](const char* target, std::vector<hal::KernelCode> codes,
+                             const VariantNeeds& needs) {
+    PackageVariant variant = variant_for(target, needs);
+    variant.plan.modules = {{.codes = std::move(codes)}};
+    return variant;
+  };
+  const hal::KernelCode source{.format = KernelFormat::OpenClC}, text{.format = KernelFormat::Ir};
+  Package package;
+  package.variants = {in_formats("first", {source}, {{need::kImages, 1}}),
+                      in_formats("larger", {source}, {{need::kImages, 1}, {need::kFloat64, 1}}),
+                      in_formats("also text", {source, text}, {{need::kImages, 1}}),
+                      in_formats("less", {source}, {})};
+  EXPECT_EQ(shadowed_variants(package),
+            std::vector<std::string>{
+                "no device gets the variant for \"larger\": those that could run it get the one "
+                "for \"first\", which comes first and needs no more"});
 }
 
 }  // namespace
