@@ -101,7 +101,8 @@ Task parse_task(std::string_view text, std::string_view file) {
   task.computation = parse_computation(text.substr(line), file);
   const std::size_t tensors = task.computation->inputs.size() + task.computation->outputs.size();
   if (task.operands.size() != tensors)
-    fail({}, Code::BadText, "say where each input, then each output is stored",
+    fail(SourceLocation::make(file, 1), Code::BadText,
+         "say where each input, then each output is stored",
          "the task has {} operands, its computation {} tensors", task.operands.size(), tensors);
   return task;
 }

@@ -1,7 +1,7 @@
 // Tests tasks: their text, and identities that depend on nothing else.
 #include "graph/task.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <memory>
 #include <string>
@@ -89,7 +89,15 @@ TEST(Task, IdentityHasNoNamesOfTheGraph) {
 TEST(Task, TextWithAnotherNumberOfOperandsIsRefused) {
   std::string text = kText;
   text.replace(text.find("row_major, "), 11, "");
-  EXPECT_THROW(parse_task(text, "task.tl"), UserError);
+  try {
+    parse_task(text, "task.tl");
+    FAIL() << "was read";
+  } catch (const UserError& error) {
+    const Diagnostic& d = error.diagnostics().front();
+    EXPECT_THAT(d.message, ::testing::HasSubstr("operands, its computation"));
+    EXPECT_EQ(*d.location.file, "task.tl");
+    EXPECT_EQ(d.location.line, 1);
+  }
 }
 
 // It would be a tensor that nothing gives.

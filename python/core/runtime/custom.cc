@@ -472,7 +472,13 @@ std::vector<runtime::Attribute> attributes_of(const py::dict& given) {
     if (py::isinstance<py::str>(value)) {
       converted = value.cast<std::string>();
     } else if (PyIndex_Check(value.ptr()) != 0) {
-      converted = py::int_(py::reinterpret_borrow<py::object>(value)).cast<std::int64_t>();
+      const py::int_ number(py::reinterpret_borrow<py::object>(value));
+      int overflow = 0;
+      converted = std::int64_t{PyLong_AsLongLongAndOverflow(number.ptr(), &overflow)};
+      if (overflow != 0)
+        fail(user_location(), Code::BadArgument, "give a number of 64 bits, or a string",
+             "the attribute '{}' is {}", name.cast<std::string>(),
+             py::str(number).cast<std::string>());
     } else if (PyNumber_Check(value.ptr()) != 0) {
       converted = py::float_(py::reinterpret_borrow<py::object>(value)).cast<double>();
     } else {

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..devices.lookup import present
+from ..errors import refuse
 from .arrays import save_outputs, tensors_of
 from .inputs import add_input_arguments, read_inputs, refuse_missing
 from .model_arguments import add_compile_arguments, choose_device
@@ -61,6 +63,12 @@ def _facts(name: str, array: NDArray[Any]) -> dict[str, Any]:
 def _run(options: argparse.Namespace) -> int:
     profile = RunProfile(options)
     choose_device(options)
+    if present(options.device).driver == "null":
+        refuse(
+            "BadOption",
+            f"the device {options.device} computes nothing: its outputs have no values",
+            "choose another device: texloom devices lists them",
+        )
     progress = Progress("run")
     runnable = open_runnable(options.model, options, progress)
     inputs = read_inputs(options, runnable.ports)

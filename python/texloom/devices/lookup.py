@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import _core, errors
 from .._core import Device
+from ..checks.argument_kinds import shown
 from ..checks.checked_calls import check_calls
 from ..tvm.spellings import device_kind, is_device_kind
 from .absent import AbsentDevice, device_index, refuse
@@ -43,9 +44,15 @@ def device(kind: str | int, index: int = 0) -> Device | AbsentDevice:
 
 def present(given: Device | str | None) -> Device:
     """Return a device that runs kernels: the given one, of that name, or the first of OpenCL."""
-    found = device(given) if isinstance(given, str) else given or Device(0)
+    found = Device(0) if given is None else device(given) if isinstance(given, str) else given
     if isinstance(found, AbsentDevice):
         refuse(found)
+    if not isinstance(found, Device):
+        errors.refuse(
+            "BadArgument",
+            f"{shown(given)} is not a device",
+            'name one, as "opencl:0"; texloom.devices() lists the devices of this machine',
+        )
     return found
 
 
@@ -58,8 +65,9 @@ def devices(driver: str | None = None) -> list[dict[str, Any]]:
     Parameters
     ----------
     driver : str, optional
-        ``"opencl"``, or ``"host"``, whose device runs kernels with the reference interpreter. By
-        default all drivers that find a device, except ``"null"``, whose device computes nothing.
+        ``"opencl"``, ``"metal"``, or ``"host"``, whose device runs kernels with the reference
+        interpreter. By default all drivers that find a device, except ``"null"``, whose device
+        computes nothing.
 
     Raises
     ------
@@ -69,7 +77,9 @@ def devices(driver: str | None = None) -> list[dict[str, Any]]:
     if driver is None:
         return list(_core.all_devices())
     if driver not in _core.driver_names():
-        errors.refuse("UnknownName", f"there is no driver {driver!r}", 'use "opencl" or "host"')
+        errors.refuse(
+            "UnknownName", f"there is no driver {driver!r}", 'use "opencl", "metal" or "host"'
+        )
     return list(_core.devices_of(driver))
 
 

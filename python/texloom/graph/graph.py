@@ -223,6 +223,7 @@ class Graph:
             As for :meth:`node`.
         """
         check_name("node", name)
+        check_name("node's operation", op)
         self._check_inputs(name, inputs)
         check_functions(name, compute, len(inputs))
         made, symbols, conditions = self._symbols.computed(name, compute, inputs)
@@ -262,8 +263,9 @@ class Graph:
         if not same_types or conditions is None:
             refuse(
                 _BAD,
-                f"the concatenation {name!r} cannot join {', '.join(map(str, inputs))} along axis "
-                f"{axis}: they differ elsewhere, or in dtype",
+                f"the concatenation {name!r} cannot join "
+                f"{', '.join(each.described() for each in inputs)} along axis {axis}: they differ "
+                "elsewhere, or in dtype",
                 "join tensors that differ only along that axis",
             )
         shape[axis] = extents.plain(sum(each.shape[axis] for each in inputs))

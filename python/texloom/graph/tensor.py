@@ -26,3 +26,8 @@ class GraphTensor:
     shape: tuple[Extent, ...]
     dtype: str
     _graph: object = field(default=None, repr=False, compare=False)
+
+    def described(self) -> str:
+        """Return the tensor as messages name it: ``'x' (float32 of 3 x 4)``."""
+        extents = " x ".join(map(str, self.shape)) or "one element"
+        return f"{self.name!r} ({self.dtype} of {extents})"

@@ -16,6 +16,8 @@ from .benchmark import benchmark
 from .loop import BatchArm, Sampling, measure, seconds_of
 from .measurement import Measurement
 
+_MOST_RUNS = 2**31 - 1
+
 
 def time_evaluator(
     self: Function,
@@ -41,6 +43,12 @@ def time_evaluator(
             f"f_preproc={f_preproc!r}: nothing is called between the runs, which are enqueued "
             "together",
             "vary the arguments between calls of the evaluator",
+        )
+    if not hasattr(dev, "sync"):
+        refuse(
+            "BadArgument",
+            f"time_evaluator: dev is {shown(dev)}, not a device",
+            'make one, as texloom.device("opencl:0")',
         )
     named(self, func_name)
     for name, value in (
@@ -77,11 +85,11 @@ def time_evaluator(
 
 
 def _check_count(name: str, value: Any) -> None:
-    if not isinstance(value, Integral) or value < 1:
+    if not isinstance(value, Integral) or not 1 <= value <= _MOST_RUNS:
         refuse(
             "BadValue",
             f"time_evaluator: {name} is {shown(value)}, not a positive number of runs",
-            f"give a whole number of at least 1: {name}=1",
+            f"give a whole number from 1 to {_MOST_RUNS}: {name}=1",
             MisuseError,
         )
 

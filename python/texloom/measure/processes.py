@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -57,18 +59,39 @@ def measured_in_process(
         command = [sys.executable, "-m", "texloom.measure.child", at]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         try:
-            done = subprocess.run(
-                command, env=environment, capture_output=True, text=True, timeout=seconds
-            )
+            code, errors = _run(command, environment, seconds)
         except subprocess.TimeoutExpired:
             return Measurement((), 0, ErrorClass.TIMEOUT, f"it took more than {seconds:.0f} s")
         record = folder / RECORD
         if not record.exists():
-            message = f"its process ended with {done.returncode}: {_reason(done.stderr)}"
+            message = f"its process ended with {code}: {_reason(errors)}"
             return Measurement((), 0, ErrorClass.RUN, message)
         measurement = pickle.loads(record.read_bytes())
         assert isinstance(measurement, Measurement)
         return measurement
+
+
+def _run(command: list[str], environment: dict[str, str], seconds: float) -> tuple[int, str]:
+    """Run a process; return its exit code and what it wrote to stderr.
+
+    It leads a session, so that those which it started, such as compilers, end with it: if it takes
+    too long, and on Ctrl-C, which it does not get itself.
+    """
+    with subprocess.Popen(
+        command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            _, errors = process.communicate(timeout=seconds)
+        except BaseException:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
+        return process.returncode, errors
 
 
 def _check_importable(function: Callable[..., Measurement]) -> None:

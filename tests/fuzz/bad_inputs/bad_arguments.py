@@ -193,6 +193,12 @@ def magnitude_by_abs() -> None:
     abs(te.var("i"))  # wrong
 
 
+@case("TL2040", says="time_evaluator: dev is 'opencl:0', not a device")
+def time_on_a_text() -> None:
+    f = compiled()
+    f.time_evaluator("f", "opencl:0")  # wrong
+
+
 @case("TL2044", says="time_evaluator: number is 0, not a positive number of runs")
 def time_of_no_runs() -> None:
     f = compiled()

@@ -124,6 +124,18 @@ def attribute_that_is_a_list() -> None:
     g.custom("y", soft, [x], attributes={"edge": [1.0]})  # wrong
 
 
+@case("TL2040", says="the attribute 'k' is 1180591620717411303424")
+def attribute_that_is_too_large() -> None:
+    g, x = graph_of()
+    g.op("y", "copy", lambda x: te.compute(x.shape, lambda i: x[i]), [x], {"k": 2**70})  # wrong
+
+
+@case("TL2040", says="the name of a node's operation is None")
+def operator_without_an_operation() -> None:
+    g, x = graph_of()
+    g.op("y", None, lambda x: te.compute(x.shape, lambda i: x[i]), [x])  # type: ignore  # wrong
+
+
 @case("TL3040")
 def concatenation_of_other_shapes() -> None:
     g, x = graph_of()

@@ -1,6 +1,8 @@
 """The loop that times anything, and measurements in processes of their own."""
 
 import importlib
+import time
+from pathlib import Path
 
 import pytest
 
@@ -61,6 +63,7 @@ def test_statistics():
 
 FUNCTIONS = """
 import os
+import subprocess
 import time
 
 from texloom.measure import ErrorClass, Measurement
@@ -86,6 +89,11 @@ def ends():
 
 def hangs():
     time.sleep(60)
+
+
+def waits_for_another(file):
+    with subprocess.Popen(["sleep", "60"]) as process:
+        file.write_text(str(process.pid))
 """
 
 
@@ -117,6 +125,18 @@ def test_failures_in_processes_have_a_class(functions, name, error, message):
 def test_process_that_hangs_is_ended(functions):
     record = measured_in_process(functions.hangs, seconds=2)
     assert record == Measurement((), 0, ErrorClass.TIMEOUT, "it took more than 2 s")
+
+
+def test_what_a_process_started_ends_with_it(functions, tmp_path):
+    pid = tmp_path / "pid"
+    record = measured_in_process(functions.waits_for_another, pid, seconds=3)
+    assert record == Measurement((), 0, ErrorClass.TIMEOUT, "it took more than 3 s")
+    state = Path(f"/proc/{pid.read_text()}/stat")
+    for _ in range(50):  # a killed process may be a zombie until init has read its end
+        if not state.exists() or state.read_text().split()[2] == "Z":
+            return
+        time.sleep(0.1)
+    pytest.fail("it lives on")
 
 
 def test_function_that_no_other_process_can_import_is_refused(functions, monkeypatch):

@@ -192,6 +192,12 @@ def test_an_empty_target_is_refused(folder, capsys):
     assert "TL4003" in capsys.readouterr().err
 
 
+def test_nothing_runs_on_the_device_that_computes_nothing(folder, capsys):
+    given = ["double.onnx", "--device", "null", "--input", "x=x.npy"]
+    assert main(["run", *given]) == 1
+    assert "the device null computes nothing" in capsys.readouterr().err
+
+
 def test_an_absent_device_is_no_target(folder, capsys):
     assert main(["compile", "double.onnx", "--target", "opencl:99", "-o", "own.tlp"]) == 1
     assert "TL5006" in capsys.readouterr().err
