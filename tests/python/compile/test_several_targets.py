@@ -8,6 +8,7 @@ import pytest
 
 import texloom as tvm
 from texloom.__main__ import main
+from texloom.graph import load
 
 PROGRAM = Path(__file__).parents[3] / "build/apps/texloom-compile"
 # Two kernels; the first writes a temporary, in a texture.
@@ -42,7 +43,7 @@ def test_each_device_runs_the_variant_for_it(tmp_path, capsys, targets):
     assert main(["inspect", str(file)]) == 0
     shown = capsys.readouterr().out
     assert [f"variant {i}: {target}" in shown for i, target in enumerate(targets)] == [True, True]
-    graph = tvm.graph.load(file)
+    graph = load(file)
     assert graph.default_device == tvm.device(f"{targets[0]}:0")
     values = np.arange(40, dtype="float32").reshape(10, 4)
     for device in ("opencl:0", "metal:0", "host", None):
