@@ -90,12 +90,12 @@ class Runner {
 
   ExitCode run_passes() {
     if (graph::is_graph_text(text_)) return show_graph();
+    lowering_ = parse_program(text_, options_.file, options_.target, !options_.interpret);
     if (!options_.graph_passes.empty()) {
-      err_ << fmt::format("texloom-opt: pass {} needs stage graph\n",
-                          options_.graph_passes.front());
+      err_ << fmt::format("texloom-opt: pass {} needs a graph, but the program is at stage {}\n",
+                          options_.graph_passes.front(), to_string(lowering_.program.stage));
       return kWrongInput;
     }
-    lowering_ = parse_program(text_, options_.file, options_.target, !options_.interpret);
     passes_ = passes_of(options_.passes, lowering_.target.kind);
     if (const ExitCode code = check_stages(); code != kOk) return code;
     lowering_.verify_each = options_.verify_each;

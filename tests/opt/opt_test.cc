@@ -196,7 +196,8 @@ TEST(Opt, PassesOfAnotherStage) {
   EXPECT_THAT(lowered.err, StartsWith("texloom-opt: a graph takes only passes over graphs; "));
   const Result fused = opt({"-", "--pass=fuse"}, kLoops);
   EXPECT_EQ(fused.code, kWrongInput);
-  EXPECT_EQ(fused.err, "texloom-opt: pass fuse needs stage graph\n");
+  EXPECT_EQ(fused.err, "texloom-opt: pass fuse needs a graph, but the program is at stage loops\n");
+  EXPECT_THAT(opt({"-", "--pass=fuse"}, "no program").err, HasSubstr("error[TL6001]"));
 }
 
 TEST(Opt, WrongInput) {
