@@ -79,7 +79,7 @@ def program_of(
     if not isinstance(inp, Program):
         return program(inp, args, name, binds, target=target)
     if args is not None or binds is not None:
-        refuse(_ARGUMENTS, "a program has its arguments already", "leave args= and binds= out")
+        refuse(_ARGUMENTS, "the program already has its arguments", "leave out args= and binds=")
     if target is None or resolve(target) == inp._target:
         return inp
     scheduled = inp._for_target(resolve(target))

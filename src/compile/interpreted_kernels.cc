@@ -144,8 +144,8 @@ class InterpretedKernel final : public host::Kernel {
   static Status check_size(const ir::BufferNode& buffer, const host::BufferArgument& argument) {
     const int64_t wanted = buffer.is_symbolic() ? 1 : buffer.layout.col_count();
     if (Shadow::elements(buffer, argument) >= wanted) return {};
-    return invalid_argument("\"{}\" has {} elements of {}, {} bytes are bound", buffer.name, wanted,
-                            ir::to_string(buffer.type), argument.bytes);
+    return invalid_argument("\"{}\" has {} elements of {}, but {} bytes are bound", buffer.name,
+                            wanted, ir::to_string(buffer.type), argument.bytes);
   }
 
   std::shared_ptr<const ir::Program> program_;

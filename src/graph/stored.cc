@@ -38,7 +38,7 @@ Stored stored_as(const schedule::Storage& storage, const Shape& extents, Type ty
   if (is_open && !storage.scope.texture) {
     if (storage.layout)
       fail(where, Code::BadLayout, "leave the layout out, or give its extents as numbers",
-           "'{}' is a buffer with a layout, but the call says its size", name);
+           "'{}' is a buffer with a layout, but its size depends on the call", name);
     return in_buffer(extents);
   }
   ir::Shape shape;

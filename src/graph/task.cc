@@ -103,7 +103,8 @@ Task parse_task(std::string_view text, std::string_view file) {
   if (task.operands.size() != tensors)
     fail(SourceLocation::make(file, 1), Code::BadText,
          "say where each input, then each output is stored",
-         "the task has {} operands, its computation {} tensors", task.operands.size(), tensors);
+         "the task has {} operands, but its computation has {} tensors", task.operands.size(),
+         tensors);
   return task;
 }
 

@@ -285,8 +285,9 @@ TEST_F(InterpretedKernels, TablesAreHeldAgainstTheKernel) {
   std::get<BufferParam>(entry.params[0]).min_bytes = 0;
   const auto x = make_buffer(31);
   const auto y = make_buffer(32);
-  EXPECT_THAT(launch(kAdd, entry, {BufferBinding{x}, BufferBinding{y}}, 1),
-              fails_with(StatusCode::InvalidArgument, "\"X\" has 8 elements of float32, 31 bytes"));
+  EXPECT_THAT(
+      launch(kAdd, entry, {BufferBinding{x}, BufferBinding{y}}, 1),
+      fails_with(StatusCode::InvalidArgument, "\"X\" has 8 elements of float32, but 31 bytes"));
 }
 
 }  // namespace

@@ -205,10 +205,10 @@ TEST(CompileGraph, RefusesInputsAndOutputsThatAreNoTensors) {
   graph.outputs.push_back(9);
   EXPECT_EQ(schedule::testing::faults([&] { compile_graph(graph); }),
             "TL3040 nowhere: 'x' is an input twice\n"
-            "TL3040 nowhere: an input of the graph 'net' is the tensor 7 of 3\n"
+            "TL3040 nowhere: an input of the graph 'net' is the tensor 7, but there are 3\n"
             "TL3040 nowhere: 'a' is among the inputs, but has another role\n"
             "TL3040 nowhere: the input 'y' is not among those of the graph\n"
-            "TL3040 nowhere: an output of the graph 'net' is the tensor 9 of 3");
+            "TL3040 nowhere: an output of the graph 'net' is the tensor 9, but there are 3");
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ TEST(Task, TextWithAnotherNumberOfOperandsIsRefused) {
     FAIL() << "was read";
   } catch (const UserError& error) {
     const Diagnostic& d = error.diagnostics().front();
-    EXPECT_THAT(d.message, ::testing::HasSubstr("operands, its computation"));
+    EXPECT_THAT(d.message, ::testing::HasSubstr("operands, but its computation"));
     EXPECT_EQ(*d.location.file, "task.tl");
     EXPECT_EQ(d.location.line, 1);
   }

@@ -187,9 +187,9 @@ class PythonOperator final : public runtime::HostOperator {
         fmt::join(outputs, ", "));
     auto types = types_of(given);
     if (!types.ok())
-      return invalid_argument("what the function returned {}{}", types.status().message(), help);
+      return invalid_argument("the returned value {}{}", types.status().message(), help);
     if (types->size() != outputs.size())
-      return invalid_argument("the function returned {} of {} outputs{}", types->size(),
+      return invalid_argument("the function returned {} outputs instead of {}{}", types->size(),
                               outputs.size(), help);
     return types;
   }

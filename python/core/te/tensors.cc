@@ -289,7 +289,7 @@ Expr body_of(const std::string& name, const std::vector<py::object>& values) {
   fail(user_location(), Code::BadReduction,
        "return the values of one reducer, as in argmax((k, A[i, k]), axis=k), or use a separate "
        "te.compute for each reduction",
-       "the {} values of '{}' are not those of one reduction", exprs.size(), name);
+       "the {} values of '{}' do not come from one reduction", exprs.size(), name);
 }
 
 Exprs checked_shape(const py::handle& shape, const std::string& name, const SourceLocation& where) {

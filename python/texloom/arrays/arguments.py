@@ -102,7 +102,7 @@ def refuse_shape(to: Sequence[int], of: Sequence[int]) -> None:
     """Refuse the assignment of an array that does not fit."""
     refuse(
         "WrongShape",
-        f"an array of shape {tuple(to)} is assigned one of shape {tuple(of)}",
+        f"an array of shape {tuple(to)} cannot take the elements of one of shape {tuple(of)}",
         "give a number, or an array of its shape",
         MisuseError,
     )

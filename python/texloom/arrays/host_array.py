@@ -74,7 +74,8 @@ class HostArray:
         if source.shape != self.shape:
             refuse(
                 "WrongShape",
-                f"an array of shape {self.shape} is copied from one of shape {source.shape}",
+                f"an array of shape {self.shape} cannot take the elements of one of shape "
+                f"{source.shape}",
                 "give an array of its shape",
                 MisuseError,
             )

@@ -125,7 +125,7 @@ def read_inputs(options: argparse.Namespace, ports: Sequence[Port]) -> dict[str,
     if options.input and not pictures and pixels != Pixels():
         refuse(
             "BadOption",
-            "--mean, --std, --scale and --bgr are for pictures, and no --input is one",
+            "--mean, --std, --scale and --bgr are for pictures, but no --input is a picture",
             "leave them out: arrays are taken as they are",
         )
     arrays: dict[str, NDArray[Any]] = {}

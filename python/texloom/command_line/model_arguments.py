@@ -174,7 +174,7 @@ def choose_device(options: argparse.Namespace) -> None:
     if options.measure and present(options.measure) != present(chosen):
         refuse(
             "BadOption",
-            f"--measure {options.measure} is another device than --device {options.device}",
+            f"--measure {options.measure} and --device {options.device} name different devices",
             "give one of them",
         )
     options.device = chosen
@@ -218,7 +218,8 @@ def refuse_precision(options: argparse.Namespace) -> None:
         refuse(
             "BadOption",
             "the results of single nodes are not stored as float16",
-            "leave out --precision fp16; texloom run with both precisions shows what it changes",
+            "leave out --precision fp16; to see what it changes, use texloom run with both "
+            "precisions",
         )
 
 

@@ -49,7 +49,8 @@ def largest_difference(
         if got.shape != expected.shape:
             refuse(
                 "WrongShape",
-                f"the output {name!r} has the shape {got.shape}, {peer}'s {expected.shape}",
+                f"the output {name!r} has the shape {got.shape}, but that of {peer} has "
+                f"{expected.shape}",
                 "compare with the model that was compiled",
             )
         if expected.size == 0 or expected.dtype.kind not in "fiub":

@@ -51,7 +51,7 @@ def _layout_of(name: str, shape: tuple[int | str, ...]) -> _Layout:
     if rank == 4 and shape[0] not in (1,) and not isinstance(shape[0], str):
         refuse(
             "WrongShape",
-            f"the input {name!r} has the shape {shape}, which takes {shape[0]} pictures",
+            f"the input {name!r} has the shape {shape}, which needs {shape[0]} pictures",
             "give it as a .npy file",
         )
     if rank == 2:
@@ -64,8 +64,8 @@ def _layout_of(name: str, shape: tuple[int | str, ...]) -> _Layout:
     refuse(
         "WrongShape",
         f"the input {name!r} has the shape ({', '.join(map(str, shape))}), which no picture has",
-        "give it as a .npy file; pictures fit (1, C, H, W), (1, H, W, C) and these without the 1, "
-        "where C is 1, 3 or 4, and (H, W)",
+        "give it as a .npy file; a picture fits (H, W), and (C, H, W) or (H, W, C) where C is "
+        "1, 3 or 4, with or without a 1 in front",
     )
 
 
@@ -157,11 +157,11 @@ def _scaled(values: NDArray[Any], channels: int, dtype: str, pixels: Pixels) -> 
         if len(numbers) not in (1, channels):
             refuse(
                 "BadOption",
-                f"{option} has {len(numbers)} numbers, and the picture {channels} channels",
+                f"{option} has {len(numbers)} numbers, but the picture has {channels} channels",
                 "give one number, or one for each channel",
             )
     if 0.0 in pixels.std:
-        refuse("BadOption", "--std is 0", "give what pixels are to be divided by")
+        refuse("BadOption", "--std is 0", "give the number that divides pixels")
     if pixels.bgr and channels >= 3:
         values = values[..., [2, 1, 0, *range(3, channels)]]
     scale = pixels.scale

@@ -129,7 +129,11 @@ def load_record(path: Path) -> Record:
         with zipfile.ZipFile(path) as file:
             facts = json.loads(file.read("record.json"))
             if facts["format"] != _FORMAT:
-                refuse("BadFile", f"{path} has another format", "use its version of Texloom")
+                refuse(
+                    "BadFile",
+                    f"{path} was recorded in another format",
+                    "use the version of Texloom that recorded it",
+                )
             arrays = [
                 {
                     str(name): np.load(io.BytesIO(file.read(f"{folder}/{number}.npy")))

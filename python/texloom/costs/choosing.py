@@ -112,7 +112,7 @@ def open_costs(
     if not file.exists():
         refuse(
             "FileError",
-            f"there is not a file of costs {file}",
+            f"there is no file of costs {file}",
             "make it: texloom compile MODEL.onnx --measure --costs FILE",
         )
     database = CostDatabase(file)

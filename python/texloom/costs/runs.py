@@ -57,8 +57,8 @@ class Runs:
         if self.begins.size != self.runs * launches:
             refuse(
                 "DeviceError",
-                f"{self.runs} runs of {launches} kernels had {self.begins.size} commands on the "
-                "device",
+                f"{self.runs} runs of {launches} kernels ran {self.begins.size} commands on "
+                "the device, not one for each kernel",
                 "measure a model without custom operators",
             )
         shape = (self.runs, launches)

@@ -188,7 +188,8 @@ def _check_parameters(
         if parameter.kind is kind and parameter.name != argument:
             reader.refuse(
                 "function",
-                f"its parameter {parameter.name!r} is where the declaration has {argument!r}",
+                f"its parameter {parameter.name!r} is in the place of the declaration's "
+                f"{argument!r}",
                 f"{advice}, or end the parameters that may have other names with a slash: "
                 "def f(a, b, /)",
             )

@@ -37,7 +37,7 @@ def checked_extents(name: str, shape: Any) -> tuple[Extent, ...]:
         refuse(
             _BAD,
             f"the tensor {name!r} has {least:,} elements",
-            f"{_MOST_ELEMENTS:,} is the most",
+            f"at most {_MOST_ELEMENTS:,} elements are supported",
         )
     return tuple(extents)
 
@@ -61,7 +61,8 @@ def _checked(name: str, extent: Any) -> Extent:
         refuse(
             _BAD,
             f"the tensor {name!r} has the extent {shown(extent)}",
-            "give positive numbers, or names such as 'h' or '2 * h' for what each run says",
+            "give positive numbers, or expressions such as 'h' or '2 * h' for extents that "
+            "each run states",
         )
     return made
 
@@ -108,7 +109,7 @@ def check_scopes(
     if not isinstance(scopes, Mapping) or not scopes:
         refuse(
             _BAD,
-            f"the node {name!r} has no combinations of scopes by name",
+            f"the node {name!r} has no named combinations of scopes",
             f"give at least one, such as {{'global': ('global',) * {tensors}}}",
         )
     for label, each in scopes.items():
@@ -122,7 +123,8 @@ def check_scopes(
         if label not in scopes:
             refuse(
                 _BAD,
-                f"the node {name!r} has a cost for {label!r}, but no such scopes",
+                f"the node {name!r} has a cost for {label!r}, but no combination of scopes "
+                "with this name",
                 f"its combinations are {', '.join(scopes)}",
             )
 

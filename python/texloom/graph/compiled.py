@@ -125,7 +125,8 @@ class RunnableGraph:
         if not fits:
             refuse(
                 "WrongShape",
-                f"the input {tensor.name!r} has the shape {tensor.shape}, the array {array.shape}",
+                f"the input {tensor.name!r} has the shape {tensor.shape}, but the array has "
+                f"{array.shape}",
                 "pass an array of that shape",
             )
         return array
@@ -172,7 +173,7 @@ class CompiledGraph(RunnableGraph):
             if not isinstance(name, str) or not name or not isinstance(text, str):
                 refuse(
                     "BadArgument",
-                    f"the metadata {name!r}: {text!r} is not a text with a name",
+                    f"metadata need a name and a text, not {name!r}: {text!r}",
                     "give texts by name, such as {'license': 'MIT'}",
                 )
         self._core.save(fsencode(path), texts, [each._core for each in others])

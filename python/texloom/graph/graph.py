@@ -360,7 +360,11 @@ class Graph:
         """
         self._check_inputs("output", [tensor])
         if tensor.name not in self._computed:
-            refuse(_BAD, f"the output {tensor.name!r} is not computed", "give what a node computes")
+            refuse(
+                _BAD,
+                f"the output {tensor.name!r} is not computed",
+                "give a tensor that a node computes",
+            )
         if tensor in self._outputs:
             refuse(_BAD, f"{tensor.name!r} is an output twice", "name each output once")
         if name is None:
@@ -445,7 +449,9 @@ class Graph:
             )
         if not self._outputs:
             refuse(
-                _BAD, f"the graph {self.name!r} has no output", "call output() for what it computes"
+                _BAD,
+                f"the graph {self.name!r} has no output",
+                "call output() for each tensor to compute",
             )
         if passes is None:
             passes = graph_passes(precision, textures=scopes == "texture")
@@ -531,7 +537,8 @@ class Graph:
                 refuse(
                     _BAD,
                     f"{name!r} is given {each!r}, which is not a tensor of this graph",
-                    "give what input, constant, node, concat or custom of this graph returned",
+                    "give a tensor that input, constant, node, concat or custom of this graph "
+                    "returned",
                 )
 
 

@@ -165,7 +165,7 @@ def computed(node: str, compute: Compute, placeholders: Sequence[Tensor]) -> lis
         if any(each is given for given in placeholders):
             refuse(
                 _BAD,
-                f"{what} returns its input, which is no output of a kernel",
+                f"{what} returns its input, which no kernel computes",
                 "use the input itself in place of the node, or return a copy: "
                 "te.compute(x.shape, lambda *i: x(*i))",
             )

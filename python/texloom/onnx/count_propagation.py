@@ -40,7 +40,7 @@ def converted_counted(node: Node, convert: Converter) -> Sequence[Value]:
     if rule is None:
         node.refuse(_WHY)
     if len(counts) > 1:
-        node.refuse("its inputs are as long as different counts say")
+        node.refuse("the lengths of its inputs follow different counts")
     (count,) = counts.values()
     if node.op == "Slice" and (made := _cut(node, count)) is not None:
         return [made]
@@ -76,11 +76,13 @@ def _element_by_element(node: Node, outputs: Sequence[Value]) -> int:
     rank = max(each.rank for each in node.inputs if each is not None)
     from_end = {value.rank - value.counted_axis for _, value in _counted(node)}
     if len(from_end) != 1:
-        node.refuse("its inputs have the rows that count along different axes")
+        node.refuse("its inputs count rows along different axes")
     (end,) = from_end
     for each in node.inputs:
         if each is not None and each.count is None and each.rank >= end and each.shape[-end] != 1:
-            node.refuse(f"it joins {each.shape[-end]} rows with as many as a count says")
+            node.refuse(
+                f"it joins {each.shape[-end]} rows with rows whose number is known only at run time"
+            )
     return rank - end
 
 
@@ -125,7 +127,7 @@ def _reshaped(node: Node, outputs: Sequence[Value]) -> int:
     for axis, own in enumerate(made.shape):
         if own == extent and prod(made.shape[:axis]) == before:
             return axis
-    node.refuse(f"its output of the shape {made.shape} mixes rows that count with others")
+    node.refuse(f"its output of the shape {made.shape} mixes counted rows with others")
 
 
 def _with_axes(node: Node, outputs: Sequence[Value]) -> int:

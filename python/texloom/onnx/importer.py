@@ -298,7 +298,7 @@ class Importer:
         """Return the outputs of a custom operator."""
         given = [each for each in inputs if each is not None]
         if len(given) < len(inputs):
-            raise Unsupported("it leaves out an input, which a custom operator cannot")
+            raise Unsupported("it leaves out an input, but a custom operator needs all of them")
         tensors = [self.tensor_of(each) for each in given]
         if not all(are_known(each.shape) for each in tensors):
             raise Unsupported("a custom operator needs to know the extents of its inputs")
@@ -306,7 +306,9 @@ class Importer:
         made = self.graph.custom(name, operator, tensors, attributes=attributes_of(node))
         outputs = made if isinstance(made, tuple) else (made,)
         if len(outputs) != len(node.output):
-            raise Unsupported(f"it has {len(node.output)} outputs, {operator!r} {len(outputs)}")
+            raise Unsupported(
+                f"it has {len(node.output)} outputs, but {operator!r} has {len(outputs)}"
+            )
         self._names.update(each.name for each in outputs)
         asked = frozenset().union(*(each.asked for each in given))
         return [of_tensor(each, asked) for each in outputs]

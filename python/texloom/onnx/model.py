@@ -161,8 +161,8 @@ class Model:
             if tuple(shape) != shapes[name]:
                 refuse(
                     "WrongShape",
-                    f"the model is compiled for {name!r} of the shape {tuple(shape)}, the array "
-                    f"has {shapes[name]}",
+                    f"the model is compiled for {name!r} of the shape {tuple(shape)}, but the "
+                    f"array has {shapes[name]}",
                     "pass an array of that shape, or compile without shapes=",
                 )
         return self._specializer.for_inputs(self.signature.stated(shapes), arrays).run(

@@ -34,7 +34,7 @@ def check_inputs(node: onnx.NodeProto, inputs: Sequence[Value | None], version: 
     while given and inputs[given - 1] is None:
         given -= 1
     if not schema.min_input <= given <= schema.max_input:
-        raise Unsupported(f"it has {given} inputs, the operator takes {_range(schema)}")
+        raise Unsupported(f"it has {given} inputs, but the operator takes {_range(schema)}")
     allowed = {each.type_param_str: each.allowed_type_strs for each in schema.type_constraints}
     types: dict[str, str] = {}  # of type parameters
     for number, (value, formal) in enumerate(zip(inputs, _formals(schema, given), strict=False)):

@@ -81,7 +81,7 @@ class Specialization:
             refuse_model(f"the input {empty[0]!r} has no elements", "remove it from the model")
         for name, value in self._network.outputs.items():
             if not value.is_tensor:
-                refuse_model(f"the output {name!r} is not a tensor", "packages have only tensors")
+                refuse_model(f"the output {name!r} is not a tensor", "packages hold only tensors")
         assert self.graph is not None  # a model has an output
         graphs = [each.graph for each in others if each.graph is not None]
         self.graph.save(path, metadata, graphs)

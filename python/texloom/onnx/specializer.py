@@ -148,7 +148,8 @@ class Specializer:
             each = names[0]
             refuse_model(
                 f"shapes depend on the values of the inputs {', '.join(map(repr, names))}",
-                f"give the values, which the package then has: values={{{each!r}: array, ...}}; on "
+                "give the values, which become part of the package: "
+                f"values={{{each!r}: array, ...}}; on "
                 f"the command line --value {each}=FILE",
             )
         return self._fixed(self._shapes, {})

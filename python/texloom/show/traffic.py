@@ -110,7 +110,7 @@ def lowered(
         )
     if isinstance(inp, Program) and inp.stage == "kernels":
         if args is not None or binds is not None or target is not None:
-            raise TypeError("a program has its arguments and its target already")
+            raise TypeError("a program already has its arguments and its target")
         return inp
     return _core.lower_to_kernels(building.program_of(inp, args, "main", binds, target))
 

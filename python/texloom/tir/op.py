@@ -202,7 +202,7 @@ def const(value: float, dtype: DType | None = None) -> Expr:
             refuse(
                 "BadArgument",
                 f"const is given {shown(value)}, not a number",
-                "use the tensor's elements as operands as they are, such as X[i]",
+                "use elements of the tensor as operands, such as X[i]",
             )
         dtype = str(own)
         value = value.item()

@@ -103,7 +103,8 @@ class Problem {
 ChoiceProblem choice_problem(const Graph& graph, const Offers& offers, const ChoiceRules& rules) {
   if (rules.max_live_bytes && !graph.symbols.empty())
     fail({}, Code::NoStorageChoice, "give its inputs fixed shapes, or set no limit",
-         "{} bytes cannot be the most for '{}', because each run says how large its tensors are",
+         "a limit of {} bytes cannot be kept for '{}', because the sizes of its tensors differ "
+         "from run to run",
          *rules.max_live_bytes, graph.name);
   return Problem(graph, offers, rules).make();
 }

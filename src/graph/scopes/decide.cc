@@ -24,10 +24,12 @@ constexpr double kTexelBytes = 16;
   const bool is_proven = choice.lower_bound == std::numeric_limits<double>::infinity();
   if (is_proven)
     fail({}, Code::NoStorageChoice, "allow more memory, or compile the graph in parts",
-         "{} bytes are too few for the tensors of '{}' that are live at once, in any storages",
+         "{} bytes are too few for the tensors of '{}' that are live at once, in any choice of "
+         "storages",
          *rules.max_live_bytes, graph.name);
   fail({}, Code::NoStorageChoice, "allow more memory, or compile the graph in parts",
-       "no choice of storages for '{}' was found within {} bytes: there are too many to try all",
+       "no choice of storages for '{}' was found within {} bytes: there are too many choices to "
+       "try all",
        graph.name, *rules.max_live_bytes);
 }
 

@@ -56,7 +56,7 @@ class Collection {
     if (is_chosen && known.size() == kMaxStorages)
       fail(node.location, Code::NoStorageChoice,
            "let some of its nodes agree on scopes and layouts",
-           "the node '{}' wants '{}' in {}, but other nodes want it in {} storages already, the "
+           "the node '{}' wants '{}' in {}, but other nodes already want it in {} storages, the "
            "most that a tensor can have",
            node.name, graph_.tensors[tensor].name, to_string(stored), kMaxStorages);
     known.push_back(stored);

@@ -63,7 +63,7 @@ void check_claims(const Node& node, const Computation& own, DiagnosticSink& sink
 void check_computation(const Graph& graph, const Node& node, DiagnosticSink& sink) {
   if (!node.computation) return;
   const auto error = [&](const std::string& which) {
-    sink.error(node.location, Code::BadGraph, "let it compute the node's outputs of its inputs",
+    sink.error(node.location, Code::BadGraph, "let it compute the node's outputs from its inputs",
                "the computation of the node '{}' does not fit {}", node.name, which);
   };
   const Computation& own = *node.computation;

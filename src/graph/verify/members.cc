@@ -53,8 +53,8 @@ class MemberCheck {
       for (const TensorId id : *list) {
         if (id < graph_.tensors.size()) continue;
         return error("add tensors before nodes that use them",
-                     "the member '{}' of the node '{}' uses the tensor {} of {}", member.name,
-                     node_.name, id, graph_.tensors.size());
+                     "the member '{}' of the node '{}' uses the tensor {}, but there are {}",
+                     member.name, node_.name, id, graph_.tensors.size());
       }
     }
     check_computation(graph_, member, sink_);
@@ -67,7 +67,7 @@ class MemberCheck {
     }
     for (const TensorId id : member.outputs) {
       if (!known_.insert(id).second)
-        error("let each compute tensors of its own",
+        error("let each member compute tensors of its own",
               "the member '{}' of the node '{}' writes '{}', which is known before", member.name,
               node_.name, graph_.tensors[id].name);
       computed_.insert(id);

@@ -67,7 +67,7 @@ class Verifier {
   bool is_known(TensorId id, std::string_view kind) {
     if (id < graph_.tensors.size()) return true;
     error({}, fmt::format("add the tensor before it is made an {}", kind),
-          "an {} of the graph '{}' is the tensor {} of {}", kind, graph_.name, id,
+          "an {} of the graph '{}' is the tensor {}, but there are {}", kind, graph_.name, id,
           graph_.tensors.size());
     return false;
   }
@@ -166,7 +166,8 @@ class Verifier {
       for (const TensorId id : *list) {
         if (id < graph_.tensors.size()) continue;
         error(node.location, "add tensors before nodes that use them",
-              "the node '{}' uses the tensor {} of {}", node.name, id, graph_.tensors.size());
+              "the node '{}' uses the tensor {}, but there are {}", node.name, id,
+              graph_.tensors.size());
         return false;
       }
     }
@@ -222,7 +223,8 @@ class Verifier {
                       agree(elements_of(tensor(node.inputs[0]).shape),
                             elements_of(tensor(node.outputs[0]).shape));
     if (!fits)
-      error(node.location, "let it be injective, of one input, with as many elements of its type",
+      error(node.location,
+            "let it be injective and have one input, of as many elements of the same type",
             "the view '{}' cannot have the elements of its input", node.name);
   }
 
@@ -294,12 +296,12 @@ class Verifier {
     const lower::Lowering& program = *alternative.program;
     check_program_symbols(node, what, alternative);
     if (program.program.stage != ir::ProgramStage::Te)
-      return error(node.location, "give what schedules of tensors make", "{} is not a schedule",
-                   what);
+      return error(node.location, "give a program that a schedule of tensors makes",
+                   "{} is not a schedule", what);
     if (program.arguments.size() != tensors.size())
       return error(node.location, "pass the node's inputs, then its outputs, as arguments",
-                   "{} takes {} arguments, the node has {} tensors", what, program.arguments.size(),
-                   tensors.size());
+                   "{} takes {} arguments, but the node has {} tensors", what,
+                   program.arguments.size(), tensors.size());
     for (std::size_t i = 0; i < tensors.size(); ++i)
       check_argument(node, what, program, tensors, i);
   }
@@ -364,7 +366,8 @@ class Verifier {
     }
     if (sum && whole.shape[axis] != Size(*sum))
       error(node.location, "give the result the sum of the extents",
-            "the concatenation '{}' joins extents of {} in all along axis {}, its result has {}",
+            "the concatenation '{}' joins extents that add up to {} along axis {}, but its result "
+            "has {}",
             node.name, *sum, axis, whole.shape[axis].text(graph_.symbols));
   }
 

@@ -38,7 +38,7 @@ class DeclarationParser {
     d_.layout = LayoutParser(reader_).bind(d_.shape);
     if (d_.layout.object == MemoryObject::Image2d) {
       reader_.wrong(layout_token, "declare it as texture2d<...>",
-                    "the layout of a buffer is a texture's");
+                    "a buffer has the layout of a texture");
     }
   }
 
@@ -80,7 +80,7 @@ class DeclarationParser {
     d_.layout = LayoutParser(reader_).bind(shape);
     if (d_.layout.object == MemoryObject::Image2d) return;
     reader_.wrong(at, "begin the layout with 'texture'",
-                  "the layout of a texture has another object");
+                  "the layout of a texture does not begin with 'texture'");
   }
 
   void place() {

@@ -63,10 +63,10 @@ void LayoutParser::padding() {
 
 Layout LayoutParser::bind(const Shape& shape, Code code) const {
   if (pattern_.names.size() != shape.size()) {
-    reader_.fail_at(
-        start_, code,
-        fmt::format("the layout has {} axes, the shape {}", pattern_.names.size(), shape.size()),
-        "name each axis of the shape");
+    reader_.fail_at(start_, code,
+                    fmt::format("the layout has {} axes, but the shape has {}",
+                                pattern_.names.size(), shape.size()),
+                    "name each axis of the shape");
   }
   Layout layout = layout_for(pattern_, shape);
   const std::optional<LayoutProblem> problem = find_problem(layout, pattern_.names);

@@ -260,7 +260,7 @@ StmtParser::Bound StmtParser::bound() {
   Expr value = exprs_.expr();
   if (value->type != type) {
     reader_.wrong(name.token, "convert the value, as in float32(i)",
-                  "{} is declared {}, its value is {}", name.token.text, to_string(type),
+                  "{} is declared {}, but its value is {}", name.token.text, to_string(type),
                   to_string(value->type));
   }
   return {std::move(name), std::move(value)};

@@ -69,8 +69,8 @@ Buffer TextNames::declare(const TextReader& reader, const NamedToken& name,
   node->location = std::move(location);
   const std::string problem = buffer_problem(*node);
   if (!problem.empty()) {
-    reader.wrong(name.token, "declare a buffer that a program may have",
-                 "{} cannot be declared so: {}", name.token.text, problem);
+    reader.wrong(name.token, "correct the declaration", "{} cannot be declared like this: {}",
+                 name.token.text, problem);
   }
   return buffer;
 }
@@ -118,7 +118,7 @@ Tensor TextNames::tensor(const TextReader& reader, const NamedToken& name, size_
                  output);
   }
   if (outer_ != nullptr) return outer_->tensor(reader, name, output);
-  reader.wrong(name.token, "write its placeholder or compute before its readers",
+  reader.wrong(name.token, "declare its placeholder or compute above the stages that read it",
                "there is no tensor {} here", name.token.text);
 }
 

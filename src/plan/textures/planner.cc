@@ -206,12 +206,12 @@ Result<std::vector<TextureBound>> prove(const TextureProblem& problem, const Tex
 
 Status check_options(const TextureProblem& problem, const TextureOptions& options) {
   if (options.effort < 1 || options.effort > kMaxEffort) {
-    return invalid_argument("an effort of {}\nhelp: give 1 to {} million steps", options.effort,
+    return invalid_argument("the effort is {}\nhelp: give 1 to {} million steps", options.effort,
                             kMaxEffort);
   }
   if (options.time_limit_s &&
       !(*options.time_limit_s > 0 && std::isfinite(*options.time_limit_s))) {
-    return invalid_argument("a time limit of {} s\nhelp: give a positive number of seconds",
+    return invalid_argument("the time limit is {} s\nhelp: give a positive number of seconds",
                             *options.time_limit_s);
   }
   if (options.reorder && problem.operators.empty() && !problem.items.empty()) {

@@ -15,7 +15,8 @@ Status check_limits(const TextureProblem& problem) {
   if (std::min(limits) < 1 || std::max(limits) > kMaxExtent ||
       problem.max_width > kMaxTexels / problem.max_height) {
     return invalid_argument(
-        "image limits of {} by {} texels\nhelp: give a positive width and height, of at most {} "
+        "the image limits are {} by {} texels\nhelp: give a positive width and height, of at most "
+        "{} "
         "texels together",
         problem.max_width, problem.max_height, kMaxTexels);
   }
@@ -104,8 +105,8 @@ Status check_use(const TextureProblem& problem, const Positions& positions, std:
   const auto found = positions.find(id);
   if (found == positions.end()) {
     return invalid_argument(
-        "operator {} uses item {}, which does not exist\nhelp: name only items; leave out tensors "
-        "in buffers",
+        "operator {} uses item {}, which does not exist\nhelp: name only items of the problem; a "
+        "tensor in a buffer is not an item",
         time, id);
   }
   const Lifetime& life = problem.items[found->second].lifetime;

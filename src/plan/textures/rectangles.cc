@@ -30,7 +30,7 @@ bool similar(std::int64_t wanted, std::int64_t there) { return (there - 1) / kSi
 
 Status check(std::span<const Rectangle> items) {
   if (static_cast<std::int64_t>(items.size()) > kMaxItems)
-    return make_error(StatusCode::LimitExceeded, "{} items, at most {} are planned at once",
+    return make_error(StatusCode::LimitExceeded, "{} items, but at most {} are planned at once",
                       items.size(), kMaxItems);
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Rectangle& item = items[i];

@@ -21,7 +21,7 @@ struct View {
 Status check_rules(const ViewRules& rules) {
   for (const std::int64_t alignment : {rules.row_pitch_alignment, rules.base_alignment}) {
     if (alignment >= 1 && alignment <= kMaxAlignment) continue;
-    return invalid_argument("an alignment of {} texels\nhelp: give 1 to {}", alignment,
+    return invalid_argument("the alignment is {} texels\nhelp: give 1 to {}", alignment,
                             kMaxAlignment);
   }
   return {};

@@ -145,7 +145,8 @@ template <class Number>
 Status set_scalar(runtime::Executor& executor, uint32_t scalar, Number value) {
   const std::vector<runtime::ScalarSpec>& scalars = executor.program()->plan().scalars;
   if (scalar >= scalars.size())
-    return texloom::invalid_argument("scalar {} of {}", scalar, scalars.size());
+    return texloom::invalid_argument("scalar {} is out of range: there are {}", scalar,
+                                     scalars.size());
   TL_ASSIGN_OR_RETURN(const hal::Constant constant, scalar_of(scalars[scalar], value));
   return executor.set_scalar(scalar, constant);
 }

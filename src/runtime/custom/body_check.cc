@@ -100,7 +100,7 @@ Status check_use(const Word& word, std::string_view name,
                             word.name, name, name, fmt::join(names, ", "));
   }
   if (word.storage != ArgumentStorage::Any && word.storage != found->storage)
-    return invalid_argument("{}({}): \"{}\" is a {}, and the word is for {}s; help: {}", word.name,
+    return invalid_argument("{}({}): \"{}\" is a {}, but the word is for {}s; help: {}", word.name,
                             name, name, to_string(found->storage), to_string(word.storage),
                             advice_for(word, *found));
   const bool reads = word.access == hal::Access::Read, writes = word.access == hal::Access::Write;

@@ -19,7 +19,7 @@ std::string names_of(const std::vector<hal::ElementType>& types) {
 Status check_argument(const OperatorArgument& argument, hal::Access access,
                       const TensorSpec& tensor) {
   if (access != argument.access)
-    return invalid_argument("is declared as {}, and the call says {}",
+    return invalid_argument("is declared as {}, but the call says {}",
                             hal::to_string(argument.access), hal::to_string(access));
   const bool is_texture = std::holds_alternative<TextureStorage>(tensor.storage);
   if (argument.storage == (is_texture ? ArgumentStorage::Buffer : ArgumentStorage::Texture))
@@ -38,7 +38,7 @@ Status check_argument(const OperatorArgument& argument, hal::Access access,
 Status check_arguments(const OperatorInfo& info, const OperatorCall& call, const CallStep& step,
                        const std::vector<TensorSpec>& tensors) {
   if (tensors.size() != info.arguments.size() || call.accesses.size() != info.arguments.size())
-    return invalid_argument("has {} arguments, and the call has {}", info.arguments.size(),
+    return invalid_argument("has {} arguments, but the call has {}", info.arguments.size(),
                             tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const OperatorArgument& argument = info.arguments[i];

@@ -293,7 +293,7 @@ Status check_names(const OperatorInfo& info) {
           name);
     if (name.find("_tl_") != std::string_view::npos)
       return invalid_argument(
-          "\"{}\": names of kernels keep \"_tl_\" to themselves; help: leave it out", name);
+          "\"{}\": \"_tl_\" is reserved for names of kernels; help: leave it out", name);
   }
   return {};
 }
@@ -307,7 +307,7 @@ Status check(const SourceKernel& kernel) {
           each.name);
     if (each.storage == ArgumentStorage::Texture && each.access == hal::Access::ReadWrite)
       return invalid_argument(
-          "argument \"{}\": no kernel reads and writes one texture; help: make it a buffer, or "
+          "argument \"{}\": a kernel cannot read and write one texture; help: make it a buffer, or "
           "read one texture and write another",
           each.name);
   }

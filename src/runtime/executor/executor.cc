@@ -64,8 +64,8 @@ Status check_interface(const LaunchPlan& plan, const GraphInterface& interface) 
       if (ports == &interface.outputs && !port.argument)
         return invalid_argument("output \"{}\" has no argument", port.name);
       if (port.argument && *port.argument >= plan.arguments.size())
-        return invalid_argument("\"{}\" is argument {} of {}", port.name, *port.argument,
-                                plan.arguments.size());
+        return invalid_argument("\"{}\" is argument {}, but there are {}", port.name,
+                                *port.argument, plan.arguments.size());
     }
   }
   return {};
@@ -107,7 +107,8 @@ Result<std::uint32_t> Executor::find_scalar(std::string_view name) const {
 // Null for an input that nothing reads.
 Result<Executor::Argument*> Executor::argument(const std::vector<GraphPort>& ports,
                                                std::uint32_t port, std::string_view kind) {
-  if (port >= ports.size()) return invalid_argument("{} {} of {}", kind, port, ports.size());
+  if (port >= ports.size())
+    return invalid_argument("{} {} is out of range: there are {}", kind, port, ports.size());
   if (!ports[port].argument) return static_cast<Argument*>(nullptr);
   return &arguments_[*ports[port].argument];
 }
@@ -181,7 +182,8 @@ Status Executor::bind_output(std::uint32_t output, hal::Binding memory) {
 
 Status Executor::set_scalar(std::uint32_t scalar, const hal::Constant& value) {
   const std::vector<ScalarSpec>& specs = program_->plan().scalars;
-  if (scalar >= specs.size()) return invalid_argument("scalar {} of {}", scalar, specs.size());
+  if (scalar >= specs.size())
+    return invalid_argument("scalar {} is out of range: there are {}", scalar, specs.size());
   if (value.type() != specs[scalar].element)
     return invalid_argument("scalar \"{}\" is {}, got {}", specs[scalar].name,
                             hal::to_string(specs[scalar].element), hal::to_string(value.type()));
@@ -291,7 +293,8 @@ Status Executor::run() {
 
 Status Executor::check_output(std::uint32_t output) const {
   if (output < interface_.outputs.size()) return {};
-  return invalid_argument("output {} of {}", output, interface_.outputs.size());
+  return invalid_argument("output {} is out of range: there are {}", output,
+                          interface_.outputs.size());
 }
 
 // A shape that does not depend on the call is known before a run.

@@ -104,8 +104,8 @@ class IndexReader {
     for (std::size_t i = 0; i < std::min(constants.size(), plan.constants.size()); ++i) {
       const TensorSpec& constant = plan.constants[i];
       if (constants[i] >= sections_.count()) {
-        values_.refuse(fmt::format("constant \"{}\" is in section {} of {}", constant.name,
-                                   constants[i], sections_.count()));
+        values_.refuse(fmt::format("constant \"{}\" is in section {}, but there are {} sections",
+                                   constant.name, constants[i], sections_.count()));
       } else if (const auto bytes = sections_.bytes_of(constants[i]);
                  bytes != bytes_of(constant.storage)) {
         values_.refuse(fmt::format("constant \"{}\" is {}, but has {} bytes", constant.name,
@@ -172,7 +172,7 @@ Result<std::vector<SectionPlace>> read_sections(std::span<const std::byte> index
   if (index.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
     return invalid_argument("its index has {} bytes, which is too many", index.size());
   if (!is_index(index))
-    return invalid_argument("its index is not one: an offset is wrong, or tables nest too deep");
+    return invalid_argument("its index is invalid: an offset is wrong, or tables nest too deep");
   std::vector<SectionPlace> places;
   const auto* sections = index::GetIndex(data_of(index))->sections();
   if (sections == nullptr) return places;

@@ -46,7 +46,7 @@ Size IndexValues::size(const index::Size& size) {
   const std::uint32_t number = size.expression();
   if (number == 0) return size.value();
   if (expressions_ == nullptr || number > expressions_->size()) {
-    refuse(fmt::format("a size is expression {} of {}", number,
+    refuse(fmt::format("a size is expression {}, but there are {} expressions", number,
                        expressions_ == nullptr ? 0 : expressions_->size()));
     return 0;
   }

@@ -47,8 +47,8 @@ Status check_digits(const TensorLayout& layout, const std::vector<std::int64_t>&
   for (const auto* digits : {&layout.rows, &layout.cols, &layout.lanes}) {
     for (const LayoutDigit& digit : *digits) {
       if (digit.axis >= by_axis.size())
-        return invalid_argument("its layout has a digit of axis {} of {}", digit.axis,
-                                by_axis.size());
+        return invalid_argument("its layout has a digit of axis {}, but there are {} axes",
+                                digit.axis, by_axis.size());
       if (digit.divisor < 1 || digit.divisor > kMaxCount)
         return invalid_argument("its layout divides axis {} by {}", digit.axis, digit.divisor);
       if (digit.extent != 1) by_axis[digit.axis].push_back(digit);

@@ -56,8 +56,8 @@ Result<std::size_t> add_metallibs(const PackageFile& file, const std::filesystem
   std::erase_if(modules, [](const ModuleSpec* module) { return msl_of(*module) == nullptr; });
   if (has_kernels && modules.empty())
     return make_error(StatusCode::NotFound,
-                      "package \"{}\" has no kernel in Metal's language, of which there could be a "
-                      "metallib; help: compile it for Metal: --target metal",
+                      "package \"{}\" has no kernel in Metal's language to make a metallib from; "
+                      "help: compile it for Metal: --target metal",
                       packages.front().name);
   std::vector<MetalSource> sources;
   std::vector<std::size_t> places;  // of the modules' sources

@@ -49,7 +49,8 @@ Status check_unique_names(const List& list, std::string_view what) {
 Status check_indices(const std::vector<std::uint32_t>& indices, std::size_t count,
                      std::string_view what) {
   for (const std::uint32_t index : indices) {
-    if (index >= count) return invalid_argument("{}: tensor {} of {}", what, index, count);
+    if (index >= count)
+      return invalid_argument("{}: tensor {} is out of range: there are {}", what, index, count);
   }
   return {};
 }
@@ -115,20 +116,21 @@ class VariantChecker {
     if (plan_.symbols != package_.symbols)
       return invalid_argument("its symbols are not those of the package");
     if (variant_.stores.size() != package_.tensors.size())
-      return invalid_argument("it says where {} of {} tensors are", variant_.stores.size(),
+      return invalid_argument("it places {} tensors, but there are {}", variant_.stores.size(),
                               package_.tensors.size());
     if (variant_.constants.size() != plan_.constants.size())
-      return invalid_argument("it has the values of {} constants of {}", variant_.constants.size(),
-                              plan_.constants.size());
+      return invalid_argument("it has the values of {} constants, but there are {}",
+                              variant_.constants.size(), plan_.constants.size());
     if (plan_.temporaries.size() > kMaxTemporaries)
       return invalid_argument("it has {} temporaries; {} is the limit", plan_.temporaries.size(),
                               kMaxTemporaries);
     if (variant_.nodes.size() != plan_.steps.size())
-      return invalid_argument("it has the nodes of {} steps of {}", variant_.nodes.size(),
-                              plan_.steps.size());
+      return invalid_argument("it has the nodes of {} steps, but there are {}",
+                              variant_.nodes.size(), plan_.steps.size());
     for (const auto& node : variant_.nodes) {
       if (node && *node >= package_.nodes.size())
-        return invalid_argument("a step is of node {} of {}", *node, package_.nodes.size());
+        return invalid_argument("a step belongs to node {}, but there are {} nodes", *node,
+                                package_.nodes.size());
     }
     return {};
   }
@@ -169,12 +171,12 @@ class VariantChecker {
     }
     for (const PackageNumber& number : package_.numbers) {
       if (number.symbol >= plan_.symbols.size() + plan_.scalars.size())
-        return invalid_argument("the number at position {} is that of symbol {} of {}",
-                                number.position, number.symbol,
-                                plan_.symbols.size() + plan_.scalars.size());
+        return invalid_argument(
+            "the number at position {} is that of symbol {}, but there are {} symbols",
+            number.position, number.symbol, plan_.symbols.size() + plan_.scalars.size());
       if (number.position >= plan_.arguments.size() + package_.numbers.size())
-        return invalid_argument("a number is at position {} of {} arguments", number.position,
-                                plan_.arguments.size() + package_.numbers.size());
+        return invalid_argument("a number is at position {}, but there are {} arguments",
+                                number.position, plan_.arguments.size() + package_.numbers.size());
     }
     return {};
   }
@@ -254,7 +256,7 @@ class VariantChecker {
     const auto [kind, index] = *store.tensor;
     const std::vector<TensorSpec>& list = tensors_of(plan_, kind);
     if (index >= list.size())
-      return invalid_argument("it is {} {} of {}", to_string(kind), index, list.size());
+      return invalid_argument("it is {} {}, but there are {}", to_string(kind), index, list.size());
     const TensorSpec& place = list[index];
     if ((kind == TensorRef::Kind::Argument) != is_passable)
       return invalid_argument("the plan has it as {} \"{}\"", to_string(kind), place.name);
@@ -297,8 +299,7 @@ Status check_passed(const Package& package) {
                                       : role != TensorRole::Input && role != TensorRole::Output;
     if (!agrees)
       return invalid_argument(
-          "the role of tensor \"{}\" is not that of the lists of inputs and "
-          "outputs",
+          "the role of tensor \"{}\" contradicts the lists of inputs and outputs",
           package.tensors[i].name);
   }
   return {};

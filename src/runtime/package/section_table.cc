@@ -30,7 +30,8 @@ Result<SectionTable> SectionTable::create(std::span<const std::byte> content,
 Result<std::span<const std::byte>> SectionTable::bytes(std::size_t section,
                                                        std::string_view what) const {
   if (section >= places_.size())
-    return invalid_argument("{}: section {} of {}", what, section, places_.size());
+    return invalid_argument("{}: section {} is out of range: there are {}", what, section,
+                            places_.size());
   const SectionPlace& place = places_[section];
   const auto bytes = content_.subspan(static_cast<std::size_t>(place.offset),
                                       static_cast<std::size_t>(place.bytes));

@@ -72,7 +72,7 @@ class Concatenation {
       const TensorRef ref = part.arguments[i];
       const std::vector<TensorSpec>& tensors = tensors_of(whole_, ref.kind);
       if (ref.index >= tensors.size())
-        return invalid_argument("argument \"{}\" is {} {} of {}", wanted[i].name,
+        return invalid_argument("argument \"{}\" is {} {}, but there are {}", wanted[i].name,
                                 to_string(ref.kind), ref.index, tensors.size());
       const TensorSpec& given = tensors[ref.index];
       if (given.element == wanted[i].element && provides(given.storage, wanted[i].storage) &&

@@ -77,7 +77,7 @@ class Binder {
   Status check_rank(std::size_t i) const {
     const std::size_t rank = plan_.arguments[i].shape.size();
     if (shapes_[i]->size() == rank) return {};
-    return invalid_argument("argument {} \"{}\" has {} axes, the array has {}", i,
+    return invalid_argument("argument {} \"{}\" has {} axes, but the array has {}", i,
                             plan_.arguments[i].name, rank, shapes_[i]->size());
   }
 

@@ -67,7 +67,8 @@ class Validator {
 
   Status check_allocate(const AllocateStep& step) {
     if (step.temporary >= lives_.size())
-      return invalid_argument("allocate: temporary {} of {}", step.temporary, lives_.size());
+      return invalid_argument("allocate: temporary {} is out of range: there are {}",
+                              step.temporary, lives_.size());
     Life& life = lives_[step.temporary];
     if (part_at(plan_, step.temporary) != nullptr)
       return invalid_argument("part \"{}\" is allocated, but has the memory of its whole",
@@ -81,7 +82,8 @@ class Validator {
 
   Status check_free(const FreeStep& step, const std::vector<std::uint32_t>& allocated_here) {
     if (step.temporary >= lives_.size())
-      return invalid_argument("free: temporary {} of {}", step.temporary, lives_.size());
+      return invalid_argument("free: temporary {} is out of range: there are {}", step.temporary,
+                              lives_.size());
     const std::string& name = plan_.temporaries[step.temporary].name;
     Life& life = lives_[step.temporary];
     if (life != Life::Live)
@@ -110,7 +112,8 @@ class Validator {
 
   Status check_launch(const LaunchStep& launch) {
     if (launch.kernel >= plan_.kernels.size())
-      return invalid_argument("launch: kernel {} of {}", launch.kernel, plan_.kernels.size());
+      return invalid_argument("launch: kernel {} is out of range: there are {}", launch.kernel,
+                              plan_.kernels.size());
     const hal::EntryPoint& entry = plan_.kernels[launch.kernel].entry;
     if (launch.operands.size() != entry.params.size())
       return invalid_argument("kernel \"{}\" takes {} operands, got {}", entry.name,
@@ -133,7 +136,8 @@ class Validator {
 
   Status check_call(const CallStep& step) const {
     if (step.call >= plan_.calls.size())
-      return invalid_argument("call {} of {}", step.call, plan_.calls.size());
+      return invalid_argument("call {} is out of range: there are {}", step.call,
+                              plan_.calls.size());
     const OperatorCall& call = plan_.calls[step.call];
     if (step.tensors.size() != call.accesses.size())
       return invalid_argument("operator \"{}\" takes {} tensors, got {}", call.op,
@@ -157,7 +161,8 @@ class Validator {
   Result<const TensorSpec*> find(TensorRef ref, hal::Access access) const {
     const std::vector<TensorSpec>& tensors = tensors_of(plan_, ref.kind);
     if (ref.index >= tensors.size())
-      return invalid_argument("{} {} of {}", to_string(ref.kind), ref.index, tensors.size());
+      return invalid_argument("{} {} is out of range: there are {}", to_string(ref.kind), ref.index,
+                              tensors.size());
     const TensorSpec& tensor = tensors[ref.index];
     if (ref.kind == TensorRef::Kind::Temporary && lives_[memory_of(plan_, ref.index)] != Life::Live)
       return invalid_argument("temporary \"{}\" is used while not allocated", tensor.name);
@@ -196,7 +201,8 @@ class Validator {
 
   Status check_scalar(const hal::ConstantParam& param, ScalarValue value) const {
     if (value.scalar >= plan_.scalars.size())
-      return invalid_argument("scalar {} of {}", value.scalar, plan_.scalars.size());
+      return invalid_argument("scalar {} is out of range: there are {}", value.scalar,
+                              plan_.scalars.size());
     const ScalarSpec& scalar = plan_.scalars[value.scalar];
     if (scalar.element == param.type) return {};
     return invalid_argument("expected {}, but the scalar \"{}\" is {}", hal::describe(param),
@@ -217,7 +223,8 @@ class Validator {
       largest = std::max<std::int64_t>(extent->second.constant().value_or(0) - 1, 0);
     } else if (const auto* symbol = std::get_if<SymbolValue>(&operand)) {
       if (symbol->symbol >= plan_.symbols.size())
-        return invalid_argument("symbol {} of {}", symbol->symbol, plan_.symbols.size());
+        return invalid_argument("symbol {} is out of range: there are {}", symbol->symbol,
+                                plan_.symbols.size());
     } else if (const auto* expression = std::get_if<SizeValue>(&operand)) {
       const Size& size = expression->size;
       if (size.symbol_count() > plan_.symbols.size() || !size.loop_slots().empty())
@@ -305,8 +312,8 @@ Status check_parts(const LaunchPlan& plan) {
   for (const PartOfTemporary& part : plan.parts) {
     const std::size_t count = plan.temporaries.size();
     if (part.temporary >= count || part.whole >= count)
-      return invalid_argument("temporary {} is part of temporary {} of {}", part.temporary,
-                              part.whole, count);
+      return invalid_argument("temporary {} is part of temporary {}, but there are {} temporaries",
+                              part.temporary, part.whole, count);
     if (previous != nullptr && previous->temporary >= part.temporary)
       return invalid_argument("the parts of temporaries are not in order, or one is listed twice");
     previous = &part;
@@ -329,8 +336,8 @@ Status check_kernels(const LaunchPlan& plan) {
   std::set<std::pair<std::uint32_t, std::string_view>> names;
   for (const KernelSpec& kernel : plan.kernels) {
     if (kernel.module >= plan.modules.size())
-      return invalid_argument("kernel \"{}\": module {} of {}", kernel.entry.name, kernel.module,
-                              plan.modules.size());
+      return invalid_argument("kernel \"{}\": module {} is out of range: there are {}",
+                              kernel.entry.name, kernel.module, plan.modules.size());
     if (!names.emplace(kernel.module, kernel.entry.name).second)
       return invalid_argument("module {} has two kernels \"{}\"", kernel.module, kernel.entry.name);
   }

@@ -113,7 +113,7 @@ Status check_workspace(const LaunchPlan& plan) {
   if (!plan.symbols.empty())
     return invalid_argument("a plan whose sizes depend on the call has a workspace");
   if (plan.workspace->places.size() != plan.temporaries.size())
-    return invalid_argument("the workspace has places for {} temporaries of {}",
+    return invalid_argument("the workspace has places for {} temporaries, but there are {}",
                             plan.workspace->places.size(), plan.temporaries.size());
   for (const PartOfTemporary& part : plan.parts) {
     if (plan.workspace->places[part.temporary] ==

@@ -62,7 +62,7 @@ std::vector<IterVar> Schedule::transform_layout(StageId id, const Exprs& axes, c
                                     : constant_shape(own.op->shape, own.name(), where);
   if (axes.size() != shape.size()) {
     fail(where, Code::BadLayout, "give the function one parameter for each axis, or *axes",
-         "transform_layout of '{}' takes {} axes, the tensor has {}", own.name(), axes.size(),
+         "transform_layout of '{}' takes {} axes, but the tensor has {}", own.name(), axes.size(),
          shape.size());
   }
   IndexMap map = index_map_of(shape, axes, indices, where);

@@ -23,8 +23,8 @@ class DigitReader {
   LayoutParts read(const Expr& e) const {
     if (auto parts = digits(e)) return *std::move(parts);
     fail(where_, Code::BadLayout,
-         "make each index of axes, quotients and remainders by constants, and fusions, as n, c//4, "
-         "c%4 or h*W + w",
+         "make each index an axis, its quotient or remainder by a constant, or a fusion of such, "
+         "as n, c//4, c%4 or h*W + w",
          "transform_layout cannot lay out an axis by the index {}", to_string(e));
   }
 

@@ -124,8 +124,8 @@ class ScanChecker {
            same_extent(update->shape[0], first.update->shape[0]);
     if (!fits) {
       wrong(
-          "give all three one dtype and one shape, but for the number of rows of the init, and "
-          "all states the same numbers of rows",
+          "give all three the same dtype and shape, where only the init may have another number of "
+          "rows; give all states the same numbers of rows",
           fmt::format("the init '{}', the update '{}' and the state '{}' do not fit", init->name,
                       update->name, placeholder->name));
     }

@@ -134,14 +134,15 @@ void ScheduleParser::check_types(const Token& at, const NamedToken& name,
                                  const std::vector<Type>& types, const Expr& body) const {
   const Exprs values = values_of(body);
   if (values.size() != types.size()) {
-    reader_.wrong(at, "declare a type for each value", "{} has {} types, its expression {} values",
-                  name.token.text, types.size(), values.size());
+    reader_.wrong(at, "declare a type for each value",
+                  "{} has {} types, but its expression has {} values", name.token.text,
+                  types.size(), values.size());
   }
   for (size_t i = 0; i < types.size(); ++i) {
     if (values[i]->type == types[i]) continue;
     reader_.wrong(at, "convert the expression, as in float32(x)",
-                  "{} is declared {}, its expression is {}", name.token.text, to_string(types[i]),
-                  to_string(values[i]->type));
+                  "{} is declared {}, but its expression is {}", name.token.text,
+                  to_string(types[i]), to_string(values[i]->type));
   }
 }
 

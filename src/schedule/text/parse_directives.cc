@@ -256,7 +256,7 @@ void ScheduleParser::transform(const Token& word) {
   old_axes.axes();
   if (old_axes.names().size() != t.map.shape.size()) {
     reader_.fail_at(start, Code::BadLayout,
-                    fmt::format("the transform takes {} axes, the tensor has {}",
+                    fmt::format("the transform takes {} axes, but the tensor has {}",
                                 old_axes.names().size(), t.map.shape.size()),
                     "name each axis of the tensor");
   }

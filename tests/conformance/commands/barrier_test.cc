@@ -316,7 +316,7 @@ TEST_P(HostCalls, ResolveSlotsByTheTable) {
     expect_bytes(seen, Bytes(4, value), "of slot 1 in the call");
   }
   EXPECT_THAT(queue().submit({.commands = {{commands, {BufferBinding{x_}}}}}),
-              fails_with(StatusCode::InvalidArgument, "slot 1 of a table of 1"));
+              fails_with(StatusCode::InvalidArgument, "slot 1 is out of range: the table has 1"));
   EXPECT_THAT(begin()->host_call_with_table(std::array<BindingRef, 1>{BufferBinding{}},
                                             [](const HostCallMemory&) { return Status(); }),
               fails_with(StatusCode::InvalidArgument, "host_call: the memory is null"));

@@ -30,7 +30,7 @@ TEST_P(BufferArguments, OfNoExecutableAreRefused) {
   EXPECT_THAT(attempt(nullptr, {1, 1, 1}, {}), refused("executable is null"));
 }
 TEST_P(BufferArguments, OfNoEntryPointAreRefused) {
-  EXPECT_THAT(attempt(advance_, {1, 1, 1}, {}, {}, 1), refused("entry point 1 of 1"));
+  EXPECT_THAT(attempt(advance_, {1, 1, 1}, {}, {}, 1), refused("entry point 1 is out of range"));
 }
 TEST_P(BufferArguments, TooFewOrTooManyAreRefused) {
   const BufferBinding one{buffer_};

@@ -149,7 +149,7 @@ TEST_P(Workloads, WithAnAxisOfZeroOrLessRunNothing) {
 TEST_P(Workloads, OfNothingAreCheckedAllTheSame) {
   const auto index = index_over(over_three_axes());
   EXPECT_THAT(dispatch_index(*begin(), index, {0, 1}, make_buffer(64), 1, 1),
-              refused("the grid is over 3 numbers, got 2"));
+              refused("the grid depends on 3 numbers, got 2"));
   if (parameter<0>() == BindingStyle::Table) return;  // table bindings are checked later
   EXPECT_THAT(begin()->dispatch_workload(index, 0, Workload{0, 1, 1}, {}, {}),
               refused("takes 1 buffers and textures, got 0"));
@@ -157,10 +157,10 @@ TEST_P(Workloads, OfNothingAreCheckedAllTheSame) {
 
 TEST_P(Workloads, OfTooFewOrTooManyNumbersAreRefused) {
   EXPECT_THAT(refusal(over_three_axes(), {}),
-              refused("kernel \"index\": the grid is over 3 numbers, got 0"));
-  EXPECT_THAT(refusal(over_three_axes(), {1, 1}), refused("over 3 numbers, got 2"));
-  EXPECT_THAT(refusal(over_three_axes(), {1, 1, 1, 1}), refused("over 3 numbers, got 4"));
-  EXPECT_THAT(refusal(Grid{1, 1, 1}, {1}), refused("over 0 numbers, got 1"));
+              refused("kernel \"index\": the grid depends on 3 numbers, got 0"));
+  EXPECT_THAT(refusal(over_three_axes(), {1, 1}), refused("depends on 3 numbers, got 2"));
+  EXPECT_THAT(refusal(over_three_axes(), {1, 1, 1, 1}), refused("depends on 3 numbers, got 4"));
+  EXPECT_THAT(refusal(Grid{1, 1, 1}, {1}), refused("depends on 0 numbers, got 1"));
 }
 
 TEST_P(Workloads, OfEntryPointsWithoutAGridAreRefused) {
@@ -239,7 +239,7 @@ TEST_P(Grids, OfNoEntryPointAreRefused) {
   EXPECT_THAT(begin()->dispatch_workload(nullptr, 0, workload, {}, {}),
               fails_with(StatusCode::InvalidArgument, "executable is null"));
   EXPECT_THAT(begin()->dispatch_workload(executable(kernels::nothing()), 1, workload, {}, {}),
-              fails_with(StatusCode::InvalidArgument, "entry point 1 of 1"));
+              fails_with(StatusCode::InvalidArgument, "entry point 1 is out of range"));
 }
 
 TEST_P(Grids, AfterTheEndOfRecordingAreRefused) {

@@ -197,8 +197,9 @@ TEST_P(Mappings, PastTheEndAreRefused) {
   const auto buffer = make(16);
   for (const auto& [offset, bytes] :
        {std::pair<std::uint64_t, std::uint64_t>{9, 8}, {16, 1}, {~std::uint64_t{0}, 2}})
-    EXPECT_THAT(buffer->map(offset, bytes, Access::Read).status(),
-                refused(fmt::format("{} bytes at offset {}, the buffer has 16", bytes, offset)));
+    EXPECT_THAT(
+        buffer->map(offset, bytes, Access::Read).status(),
+        refused(fmt::format("{} bytes at offset {}, but the buffer has 16", bytes, offset)));
   TL_EXPECT_OK(buffer->map(Access::Read).status());
 }
 TEST_P(Mappings, KeepTheirBuffer) {
@@ -249,7 +250,7 @@ TEST_P(Mappings, FlushAndInvalidateWithinTheirRangeAlone) {
   if (!kind_info().persistent) GTEST_SKIP() << "mappings end before work is submitted";
   const auto buffer = make(16);
   Mapping mapping = map(buffer, Access::ReadWrite);
-  EXPECT_THAT(mapping.flush(9, 8), refused("flush: 8 bytes at offset 9, the mapping has 16"));
+  EXPECT_THAT(mapping.flush(9, 8), refused("flush: 8 bytes at offset 9, but the mapping has 16"));
   EXPECT_THAT(mapping.invalidate(17, 1), refused("invalidate: 1 bytes at offset 17"));
   TL_EXPECT_OK(mapping.flush(16, 0));
   TL_EXPECT_OK(mapping.flush(8, 8));

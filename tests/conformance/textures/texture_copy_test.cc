@@ -248,7 +248,7 @@ TEST_P(TextureRegions, WhoseBytesOverflowAreRefused) {
 TEST_P(TextureRegions, OfTwoFormatsAreRefused) {
   const auto other = make_texture({8, 4}, TexelFormat::Rgba8Int);
   EXPECT_THAT(commands_->copy_texture(texture_, {}, other, {}, {1, 1}),
-              refused("the source is rgba8uint, the target is rgba8int"));
+              refused("the source is rgba8uint, but the target is rgba8int"));
 }
 TEST_P(TextureRegions, ThatOverlapInOneTextureAreRefused) {
   EXPECT_THAT(commands_->copy_texture(texture_, {}, texture_, {2, 1}, {3, 2}), refused("overlap"));

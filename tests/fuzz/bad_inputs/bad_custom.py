@@ -44,7 +44,7 @@ def host_operator_with_another_signature() -> None:
     tvm.custom.host_operator("mine::copy", arguments)(lambda x: None)  # wrong
 
 
-@case("TL5021", says="its parameter 'y' is where the declaration has 'x'")
+@case("TL5021", says="its parameter 'y' is in the place of the declaration's 'x'")
 def host_operator_with_swapped_parameters() -> None:
     arguments = {"x": "read", "y": "write"}
     tvm.custom.host_operator("mine::copy", arguments)(lambda y, x: None)  # wrong
@@ -56,7 +56,7 @@ def kernel_with_the_width_of_a_buffer() -> None:
     tvm.custom.source_operator("mine::op", arguments, body, threads=["x.width"])  # wrong
 
 
-@case("TL5021", says='tl_store(x): "x" is a buffer, and the word is for textures')
+@case("TL5021", says='tl_store(x): "x" is a buffer, but the word is for textures')
 def kernel_that_stores_to_a_buffer() -> None:
     arguments, body = {"x": "read_write buffer"}, "tl_store(x, 0, 0, 1);"
     tvm.custom.source_operator("mine::op", arguments, body, threads=["x.d0"])  # wrong

@@ -258,7 +258,7 @@ def scopes_that_an_operator_does_not_accept() -> None:
     g.custom("y", op, [x], BUFFERS)  # wrong
 
 
-@case("TL5021", says="what the function returned is an int, not a list")
+@case("TL5021", says="the returned value is an int, not a list")
 def function_for_shapes_that_returns_a_number() -> None:
     arguments = {"x": "read", "y": "write"}
     op = custom.host_operator("test::op", arguments, shapes=lambda _: 4)(lambda *_: None)

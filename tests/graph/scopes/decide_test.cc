@@ -97,14 +97,13 @@ TEST(Decide, SaysWhetherALimitIsTooLowOrTheSearchTooShort) {
   options.rules.max_live_bytes = 5200;
   EXPECT_EQ(chosen(compile_graph(graph, options)), "global global ");
   options.rules.max_partial = 1;
-  EXPECT_EQ(
-      faults([&] { compile_graph(graph, options); }),
-      "TL3041 nowhere: no choice of storages for 'net' was found within 5200 bytes: there are "
-      "too many to try all");
+  EXPECT_EQ(faults([&] { compile_graph(graph, options); }),
+            "TL3041 nowhere: no choice of storages for 'net' was found within 5200 bytes: there "
+            "are too many choices to try all");
   options.rules.max_live_bytes = 100;
   EXPECT_EQ(faults([&] { compile_graph(graph, options); }),
             "TL3041 nowhere: 100 bytes are too few for the tensors of 'net' that are live at once, "
-            "in any storages");
+            "in any choice of storages");
 }
 
 TEST(Decide, RefusesALimitOfMemoryThatEachRunDecides) {
@@ -116,8 +115,8 @@ TEST(Decide, RefusesALimitOfMemoryThatEachRunDecides) {
   EXPECT_EQ(compile_graph(graph, options).summary.nodes.size(), 1U);
   options.rules.max_live_bytes = 1;
   EXPECT_EQ(faults([&] { compile_graph(graph, options); }),
-            "TL3041 nowhere: 1 bytes cannot be the most for 'net', because each run says how large "
-            "its tensors are");
+            "TL3041 nowhere: a limit of 1 bytes cannot be kept for 'net', because the sizes of its "
+            "tensors differ from run to run");
 }
 
 TEST(Decide, RefusesCostsThatAreInfinite) {

@@ -92,10 +92,9 @@ TEST(ChoiceRules, LiveMemoryHasALimit) {
   options.rules.max_live_bytes = 3 * bytes;
   EXPECT_EQ(compile_graph(with_residual(5000), options).summary.nodes.size(), 4U);
   options.rules.max_live_bytes = 2 * bytes;
-  EXPECT_EQ(
-      schedule::testing::faults([&] { compile_graph(with_residual(5000), options); }),
-      "TL3041 nowhere: 8192 bytes are too few for the tensors of 'net' that are live at once, "
-      "in any storages");
+  EXPECT_EQ(schedule::testing::faults([&] { compile_graph(with_residual(5000), options); }),
+            "TL3041 nowhere: 8192 bytes are too few for the tensors of 'net' that are live at "
+            "once, in any choice of storages");
 }
 
 // Every site costs 7, so that a graph of four sums costs 28.

@@ -64,7 +64,7 @@ TEST(Offers, ATensorMayHaveAsManyStoragesAsTheSearchHolds) {
   EXPECT_EQ(choice_for(graph_with_readers(kMaxStorages)).options.size(), kMaxStorages + 1);
   EXPECT_EQ(schedule::testing::faults([] { choice_for(graph_with_readers(kMaxStorages + 1)); }),
             "TL3041 nowhere: the node 'n32' wants 'x' in global buffer[(d0, d1, d2, d3, d4) -> "
-            "cols=(d1, d2, d3, d0, d4)], but other nodes want it in 32 storages already, the most "
+            "cols=(d1, d2, d3, d0, d4)], but other nodes already want it in 32 storages, the most "
             "that a tensor can have");
 }
 

@@ -106,12 +106,12 @@ TEST(PlanTextures, RefusesOptions) {
   };
   TextureOptions options;
   options.effort = 0;
-  refuses(options, "an effort of 0");
+  refuses(options, "the effort is 0");
   options = {};
   options.time_limit_s = 0.0;
-  refuses(options, "a time limit of 0");
+  refuses(options, "the time limit is 0");
   options.time_limit_s = std::numeric_limits<double>::quiet_NaN();
-  refuses(options, "a time limit of nan");
+  refuses(options, "the time limit is nan");
   options = {};
   options.reorder = true;
   refuses(options, "does not list them");

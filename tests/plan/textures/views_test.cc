@@ -89,7 +89,7 @@ TEST(Views, KeepExactTensorsUnfolded) {
 }
 
 TEST(Views, RefuseRules) {
-  const auto fails = fails_with(StatusCode::InvalidArgument, "an alignment of 0 texels");
+  const auto fails = fails_with(StatusCode::InvalidArgument, "the alignment is 0 texels");
   EXPECT_THAT(plan_views({}, {0, 1, false}, {}).status(), fails);
   EXPECT_THAT(plan_views({}, {1, 0, false}, {}).status(), fails);
   EXPECT_THAT(planned_views({}, {}).arenas, IsEmpty());

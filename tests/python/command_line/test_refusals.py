@@ -13,7 +13,8 @@ from texloom.__main__ import main
 WRONG = {
     "a mean without a picture": (
         ["run", "model.onnx", "--input", "x=x.npy", "--mean", "0.5"],
-        "error[TL7001]: --mean, --std, --scale and --bgr are for pictures, and no --input is one",
+        "error[TL7001]: --mean, --std, --scale and --bgr are for pictures, but no --input is a "
+        "picture",
     ),
     "a device of no costs": (
         ["compile", "model.onnx", *SHAPE, "--costs-device", "abacus"],

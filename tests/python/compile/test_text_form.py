@@ -152,7 +152,7 @@ def test_a_schedule_that_comes_back_is_lowered_to_the_same_kernels(make):
 def test_a_program_has_its_arguments():
     s, args = bound()
     program = tvm.program(s, args)
-    with pytest.raises(tvm.TVMError, match="has its arguments already"):
+    with pytest.raises(tvm.TVMError, match="already has its arguments"):
         tvm.lower(program, args)
     with pytest.raises(TypeError, match="pass a list: args="):
         tvm.lower(s)

@@ -377,9 +377,9 @@ def test_shapes():
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
-        (3, "returned is an int, not a list"),
-        ([], "returned 0 of 1 outputs"),
-        ([("float32", (2,))] * 2, "returned 2 of 1 outputs"),
+        (3, "returned value is an int, not a list"),
+        ([], "returned 0 outputs instead of 1"),
+        ([("float32", (2,))] * 2, "returned 2 outputs instead of 1"),
         ([(2, 3)], "has an int in place of a dtype's name"),
         ([["float31", (2,)]], "has 'float31', which is not a dtype"),
         (["float32"], r"has a str in place of \(dtype, shape\)"),
@@ -415,7 +415,9 @@ def test_a_function_must_take_what_is_declared():
 def test_parameters_have_the_names_of_the_arguments(device):
     declared = custom.host_operator("test::f", {"x": "read", "y": "write"})
     for function in (lambda y, x: None, lambda a, b: None):
-        with pytest.raises(texloom.TVMError, match="is where the declaration has 'x'") as raised:
+        with pytest.raises(
+            texloom.TVMError, match="is in the place of the declaration's 'x'"
+        ) as raised:
             declared(function)
         assert "def f(x, y), or" in raised.value.diagnostics[0].help
     with pytest.raises(texloom.TVMError, match="cannot be called .* not a callable object"):

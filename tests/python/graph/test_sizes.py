@@ -76,9 +76,13 @@ def test_what_a_size_must_have_is_checked(dev):
     assert "for n = 1, h = 5, w = 6" in str(error.value)
     with pytest.raises(texloom.TVMError, match=r'axis 2 of argument 0 "x" is 0'):
         compiled.run({"x": _random(1, 8, 0, 6)}, dev)
-    with pytest.raises(texloom.TVMError, match=r"has the shape \(n, 8, h, w\), the array \(1, 7"):
+    with pytest.raises(
+        texloom.TVMError, match=r"has the shape \(n, 8, h, w\), but the array has \(1, 7"
+    ):
         compiled.run({"x": _random(1, 7, 4, 6)}, dev)
-    with pytest.raises(texloom.TVMError, match=r"has the shape \(n, 8, h, w\), the array \(8, 4"):
+    with pytest.raises(
+        texloom.TVMError, match=r"has the shape \(n, 8, h, w\), but the array has \(8, 4"
+    ):
         compiled.run({"x": _random(8, 4, 6)}, dev)
 
 

@@ -156,9 +156,9 @@ def test_huge_constants_are_refused(op, inputs):
 @pytest.mark.parametrize(
     ("op", "inputs", "attributes", "why"),
     [
-        ("Reshape", [X, i64(5, -1)], {}, "has no shape"),
+        ("Reshape", [X, i64(5, -1)], {}, "cannot be reshaped to"),
         ("Squeeze", [X, i64(0)], {}, "not all of extent 1"),
-        ("Split", [X, i64(1, 1)], {"axis": 1, "outputs": 2}, "is not divided into"),
+        ("Split", [X, i64(1, 1)], {"axis": 1, "outputs": 2}, "cannot be divided into"),
         ("Slice", [X, i64(0), i64(1), i64(0), i64(0)], {}, "its step is 0"),
     ],
 )

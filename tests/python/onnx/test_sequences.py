@@ -52,7 +52,7 @@ def test_positions_may_be_inputs():
         got, at = run(text, [A, B], np.array(position))
         same(got, rest)
         np.testing.assert_array_equal(at, [A, B][position])
-    with pytest.raises(Unsupported, match="the position 2 is not in a sequence of 2"):
+    with pytest.raises(Unsupported, match="the position 2 is not in a sequence of length 2"):
         run(text, [A, B], np.array(2))
 
 

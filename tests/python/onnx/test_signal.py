@@ -78,9 +78,9 @@ def test_window_of_a_size_that_is_given_at_run_time(op, function):
 @pytest.mark.parametrize(
     ("shape", "attributes", "why"),
     [
-        ((2, 8, 3), {}, "not before a last axis"),
+        ((2, 8, 3), {}, "does not precede a last axis"),
         ((2, 8, 1), {"axis": 2}, "the axis 2 of"),
-        ((2, 8, 2), {"onesided": 1}, "one side"),
+        ((2, 8, 2), {"onesided": 1}, "cannot be one-sided"),
     ],
 )
 def test_refused(shape, attributes, why):

@@ -344,7 +344,7 @@ WRONG = {
     "no outputs": (bottleneck() | {"operators": [{"inputs": [0]}]}, "has no 'outputs'"),
     "alignment": (bottleneck() | {"base_alignment": "64"}, "'base_alignment' is \"64\""),
     "one arena": (bottleneck() | {"one_arena": 1}, "'one_arena' is 1"),
-    "limits": (bottleneck() | {"max_height": 0}, "image limits of 16384 by 0"),
+    "limits": (bottleneck() | {"max_height": 0}, "the image limits are 16384 by 0"),
 }
 
 
@@ -359,9 +359,9 @@ def test_wrong_networks_are_refused(run, network, message):
 @pytest.mark.parametrize(
     "options, message",
     [
-        (["--effort", "0"], "an effort of 0"),
-        (["--time-limit", "nan"], "a time limit of nan"),
-        (["--mode", "views", "--base-alignment", "0"], "an alignment of 0"),
+        (["--effort", "0"], "the effort is 0"),
+        (["--time-limit", "nan"], "the time limit is nan"),
+        (["--mode", "views", "--base-alignment", "0"], "the alignment is 0"),
         (["--svg", "/no/such/folder/plan.svg"], "No such file"),
     ],
 )

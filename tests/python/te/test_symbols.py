@@ -227,7 +227,9 @@ def test_shapes_that_disagree(dev):
         call(f, dev, (5,), numbers(5), numbers(6, 4))
     with pytest.raises(tvm.TVMError, match=r'TL5003.*axis 1 of argument 1 "B" is 3, expected 4'):
         call(f, dev, (5,), numbers(5), numbers(5, 3))
-    with pytest.raises(tvm.TVMError, match=r'TL5003.*argument 1 "B" has 2 axes, the array has 1'):
+    with pytest.raises(
+        tvm.TVMError, match=r'TL5003.*argument 1 "B" has 2 axes, but the array has 1'
+    ):
         call(f, dev, (5,), numbers(5), numbers(5))
 
 

@@ -165,7 +165,7 @@ def test_arrays_in_another_layout_are_refused(dev):
     # In `texture`, the last extent 4 alone is lanes: another layout than that of other extents.
     with pytest.raises(tvm.TVMError, match=r"TL5004.*rows=\(d0\), cols=\(d1/4\)"):
         f(tvm.nd.array(numbers(3, 4), dev, "texture"), numbers(3, 4))
-    with pytest.raises(tvm.TVMError, match="TL5003.*has 2 axes, the array has 3"):
+    with pytest.raises(tvm.TVMError, match="TL5003.*has 2 axes, but the array has 3"):
         f(tvm.nd.array(numbers(3, 4, 4), dev, "texture"), numbers(3, 4))
 
 

@@ -153,7 +153,8 @@ TEST_F(CApiTest, SetsScalars) {
             "1: scalar \"n\" is of -2147483648 to 2147483647, got 2147483648");
   EXPECT_EQ(text_of(texloom_set_scalar_f64(executor_, n, 1)),
             "1: scalar \"n\" is int32; help: use texloom_set_scalar_i64()");
-  EXPECT_EQ(text_of(texloom_set_scalar_i64(executor_, 1, 1)), "1: scalar 1 of 1");
+  EXPECT_EQ(text_of(texloom_set_scalar_i64(executor_, 1, 1)),
+            "1: scalar 1 is out of range: there are 1");
   const auto expect_sum = [&](float number) {
     ASSERT_EQ(text_of(texloom_run(executor_)), "");
     std::vector<float> result(kCount);

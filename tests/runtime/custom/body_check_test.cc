@@ -25,7 +25,7 @@ TEST(BodyChecks, UsesThatFit) {
 
 TEST(BodyChecks, TheWordOfTheOtherStorage) {
   EXPECT_THAT(checked("int i;\nfloat v = tl_load(b, 0, 0).x;"),
-              says("line 2 of the body: tl_load(b): \"b\" is a buffer, and the word is for "
+              says("line 2 of the body: tl_load(b): \"b\" is a buffer, but the word is for "
                    "textures; help: use tl_get(b, i)"));
   EXPECT_THAT(checked("tl_get(t, 0)"), says("help: use tl_load(t, col, row)"));
   EXPECT_THAT(checked("tl_put(u, 0, 1)"), says("help: use tl_store(u, col, row, v)"));

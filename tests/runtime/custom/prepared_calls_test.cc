@@ -100,9 +100,9 @@ TEST_P(PreparedCallsTest, CallsThatDoNotFitTheirOperator) {
                 std::get<CallStep>(plan.steps[0]).tensors.pop_back();
                 plan.calls[0].accesses.pop_back();
               }),
-              refused("operator \"test::a\": has 2 arguments, and the call has 1"));
+              refused("operator \"test::a\": has 2 arguments, but the call has 1"));
   EXPECT_THAT(changed([](LaunchPlan& plan) { plan.calls[0].accesses[0] = Access::Write; }),
-              refused("argument \"x\": is declared as read, and the call says write"));
+              refused("argument \"x\": is declared as read, but the call says write"));
   EXPECT_THAT(
       changed([](LaunchPlan& plan) { std::get<CallStep>(plan.steps[0]).tensors[0].index = 1; }),
       refused("\"x\" and \"y\" are the same tensor, and one is written; help: declare one "

@@ -270,7 +270,7 @@ TEST(SourceKernelDeclarations, WhatIsWrongIsNamed) {
   EXPECT_THAT(refused([](auto& k) { k.info.arguments[0].storage = ArgumentStorage::Any; }),
               says("argument \"x\": a source kernel needs its storage"));
   EXPECT_THAT(refused([](auto& k) { k.info.arguments[1].access = Access::ReadWrite; }),
-              says("argument \"y\": no kernel reads and writes one texture"));
+              says("argument \"y\": a kernel cannot read and write one texture"));
   EXPECT_THAT(refused([](auto& k) { k.info.attributes[0] = {"l", AttributeType::Text, {}}; }),
               says("attribute \"l\": a kernel takes numbers"));
   EXPECT_THAT(refused([](auto& k) { k.info.device = OperatorDevice::Host; }),
@@ -294,7 +294,7 @@ TEST(SourceKernelDeclarations, WhatIsWrongIsNamed) {
   EXPECT_THAT(refused([](auto& k) { k.info.arguments[0].name = "image2d_t"; }),
               says("help: choose another name, such as \"image2d_t_value\""));
   EXPECT_THAT(refused([](auto& k) { k.info.attributes[0].name = "x_tl_x"; }),
-              says("keep \"_tl_\" to themselves"));
+              says("\"_tl_\" is reserved for names of kernels"));
   EXPECT_THAT(refused([](auto& k) { k.like = {{"x", "y"}}; }),
               says("like: \"x\" is not an argument that is only written"));
   EXPECT_THAT(refused([](auto& k) { k.like = {{"y", "z"}}; }),

@@ -69,7 +69,7 @@ TEST_F(ExecutorTest, RunsAPackage) {
               fails_with(StatusCode::NotFound, "no output \"in\"; there are: out"));
   EXPECT_THAT((*executor)->set_input(0, bytes(ramp(3))),
               refused("input \"in\": an array of tensor \"X\" has 768 bytes, got 12"));
-  EXPECT_THAT((*executor)->set_input(2, {}), refused("input 2 of 2"));
+  EXPECT_THAT((*executor)->set_input(2, {}), refused("input 2 is out of range: there are 2"));
 }
 
 // Inputs and outputs in textures, and a temporary: whatever a run needs is there after the first.
@@ -265,7 +265,8 @@ TEST_F(ExecutorTest, ScalarsMustBeSet) {
   EXPECT_THAT(executor->run(), refused("scalar \"n\" was not set"));
   EXPECT_THAT(executor->set_scalar(*n, hal::Constant(1.0F)),
               refused("scalar \"n\" is int32, got float32"));
-  EXPECT_THAT(executor->set_scalar(1, hal::Constant(1)), refused("scalar 1 of 1"));
+  EXPECT_THAT(executor->set_scalar(1, hal::Constant(1)),
+              refused("scalar 1 is out of range: there are 1"));
   for (const int number : {4, 9}) {
     TL_ASSERT_OK(executor->set_scalar(*n, hal::Constant(number)));
     TL_ASSERT_OK(executor->run());

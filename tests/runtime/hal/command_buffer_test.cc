@@ -360,7 +360,7 @@ TEST_F(CommandBufferTest, GroupsOverTheLimitOfAnAxisAreRefused) {
   const auto commands = make_commands();
   TL_ASSERT_OK(commands->dispatch(kernel, 0, {65535, 65535, 65535}, bindings, {}));
   EXPECT_THAT(commands->dispatch(kernel, 0, {1, 65536, 1}, bindings, {}),
-              refused("dispatch: 65536 work groups along axis 1, device null allows 65535"));
+              refused("dispatch: 65536 work groups along axis 1, but device null allows 65535"));
   EXPECT_THAT(commands->dispatch(kernel, 0, {0, 1, 65536}, bindings, {}), refused("axis 2"));
   const std::array<BindingRef, 2> refs = {BufferBinding{a_}, BindingSlot{0}};
   EXPECT_THAT(commands->dispatch_with_table(kernel, 0, {65536, 1, 1}, refs, {}), refused("axis 0"));

@@ -34,7 +34,7 @@ TEST(Grid, GroupsThatNoDispatchHasAreRefused) {
   EXPECT_THAT(with(most + 1).status(),
               fails_with(StatusCode::InvalidArgument, "4294967296 work groups along axis 1"));
   EXPECT_THAT(groups_of(tiles(), std::array<std::int64_t, 1>{8}).status(),
-              fails_with(StatusCode::InvalidArgument, "symbol 1 of 1"));
+              fails_with(StatusCode::InvalidArgument, "symbol 1 is out of range: there are 1"));
   EXPECT_THAT(
       groups_of(tiles(), std::array<std::int64_t, 2>{std::numeric_limits<std::int64_t>::max(), 1})
           .status(),

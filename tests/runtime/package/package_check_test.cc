@@ -73,8 +73,9 @@ TEST(PackageCheck, Names) {
 
 TEST(PackageCheck, ReferencesOfTheGraph) {
   EXPECT_THAT(problem_after([](Package& p) { p.nodes[0].inputs[1] = 4; }),
-              HasSubstr("node \"scale_0\": tensor 4 of 4"));
-  EXPECT_THAT(problem_after([](Package& p) { p.outputs[0] = 9; }), HasSubstr("tensor 9 of 4"));
+              HasSubstr("node \"scale_0\": tensor 4 is out of range: there are 4"));
+  EXPECT_THAT(problem_after([](Package& p) { p.outputs[0] = 9; }),
+              HasSubstr("tensor 9 is out of range: there are 4"));
   EXPECT_THAT(problem_after([](Package& p) { p.inputs.push_back(0); }),
               HasSubstr("tensor \"X\" is twice among the inputs"));
   EXPECT_THAT(problem_after([](Package& p) { p.tensors[0].role = TensorRole::Output; }),
@@ -82,9 +83,9 @@ TEST(PackageCheck, ReferencesOfTheGraph) {
   EXPECT_THAT(problem_after([](Package& p) { p.tensors[0].shape[0] = Size::symbol(0); }),
               HasSubstr("uses unknown symbols"));
   EXPECT_THAT(problem_after([](Package& p) { p.numbers[0].symbol = 1; }),
-              HasSubstr("symbol 1 of 1"));
+              HasSubstr("symbol 1, but there are 1"));
   EXPECT_THAT(problem_after([](Package& p) { p.numbers[0].position = 3; }),
-              HasSubstr("position 3 of 3"));
+              HasSubstr("position 3, but there are 3"));
   EXPECT_THAT(problem_after([](Package& p) { p.numbers.push_back(p.numbers[0]); }),
               HasSubstr("not in the order of their positions"));
   EXPECT_THAT(problem_after([](Package& p) { p.variants.clear(); }), HasSubstr("no variant"));
@@ -95,7 +96,7 @@ TEST(PackageCheck, Stores) {
     return problem_after([&](Package& p) { p.variants[1].stores[tensor] = store; });
   };
   EXPECT_THAT(stored(0, {TensorRef{Kind::Argument, 2}, 0, "global", ""}),
-              HasSubstr("variant 1: tensor \"X\": it is argument 2 of 2"));
+              HasSubstr("variant 1: tensor \"X\": it is argument 2, but there are 2"));
   EXPECT_THAT(stored(0, {TensorRef{Kind::Temporary, 0}, 0, "texture", ""}),
               HasSubstr("the plan has it as temporary \"H\""));
   EXPECT_THAT(stored(2, {TensorRef{Kind::Argument, 0}, 0, "global", ""}),
@@ -109,13 +110,13 @@ TEST(PackageCheck, Stores) {
   EXPECT_THAT(problem_after([](Package& p) { p.tensors[0].element = hal::ElementType::Int32; }),
               HasSubstr("it has elements of int32, but its place has float32"));
   EXPECT_THAT(problem_after([](Package& p) { p.variants[1].stores.pop_back(); }),
-              HasSubstr("it says where 3 of 4 tensors are"));
+              HasSubstr("it places 3 tensors, but there are 4"));
   EXPECT_THAT(problem_after([](Package& p) { p.variants[1].nodes.pop_back(); }),
-              HasSubstr("the nodes of 4 steps of 5"));
+              HasSubstr("the nodes of 4 steps, but there are 5"));
   EXPECT_THAT(problem_after([](Package& p) { p.variants[1].nodes[1] = 2; }),
-              HasSubstr("a step is of node 2 of 2"));
+              HasSubstr("a step belongs to node 2, but there are 2 nodes"));
   EXPECT_THAT(problem_after([](Package& p) { p.variants[1].constants.clear(); }),
-              HasSubstr("the values of 0 constants of 1"));
+              HasSubstr("the values of 0 constants, but there are 1"));
   EXPECT_THAT(problem_after([](Package& p) { p.variants[1].plan.symbols = {"m"}; }),
               HasSubstr("its symbols are not those of the package"));
 }
@@ -131,7 +132,7 @@ TEST(PackageCheck, Plans) {
               HasSubstr("steps"));
   // What validate() refuses.
   EXPECT_THAT(problem_in_plan([](LaunchPlan& p) { p.steps[4] = FreeStep{2}; }),
-              HasSubstr("free: temporary 2 of 2"));
+              HasSubstr("free: temporary 2 is out of range: there are 2"));
   EXPECT_THAT(problem_in_plan([](LaunchPlan& p) { p.workspace->objects.clear(); }),
               HasSubstr("does not fit object 0 of 0"));
 }
@@ -141,7 +142,7 @@ TEST(PackageCheck, Layouts) {
     return problem_in_plan([&](LaunchPlan& p) { change(p.temporaries[0]); });
   };
   EXPECT_THAT(laid_out([](TensorSpec& t) { t.layout.rows[0].axis = 3; }),
-              HasSubstr("a digit of axis 3 of 3"));
+              HasSubstr("a digit of axis 3, but there are 3"));
   EXPECT_THAT(laid_out([](TensorSpec& t) { t.layout.rows[0].divisor = 0; }),
               HasSubstr("divides axis 0 by 0"));
   EXPECT_THAT(laid_out([](TensorSpec& t) { t.layout.rows[0].divisor = 2; }),
@@ -295,7 +296,7 @@ TEST(PackageCheck, OpenLayouts) {
   EXPECT_THAT(laid_out([](TensorSpec& t) { t.element = hal::ElementType::Float16; }),
               HasSubstr("its layout has 4 lanes of float16"));
   EXPECT_THAT(laid_out([](TensorSpec& t) { t.layout.rows[0].axis = 7; }),
-              HasSubstr("a digit of axis 7 of 2"));
+              HasSubstr("a digit of axis 7, but there are 2"));
   EXPECT_THAT(laid_out([](TensorSpec& t) { t.layout.shape = {1, 6}; }),
               HasSubstr("its layout has a shape, but its size is not known"));
   EXPECT_THAT(laid_out([](TensorSpec& t) { t.storage = BufferStorage{}; }),

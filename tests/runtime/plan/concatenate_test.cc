@@ -50,7 +50,7 @@ TEST_F(ConcatenatePlans, WhatDoesNotFitIsNamed) {
   EXPECT_THAT(joined({middle}, {kX}, {kMiddle, kY}),
               refused("part 0: it takes 2 arguments, got 1"));
   EXPECT_THAT(joined({}, {kX, kY}, {kMiddle, kY}),
-              refused("part 1: argument \"X\" is temporary 0 of 0"));
+              refused("part 1: argument \"X\" is temporary 0, but there are 0"));
   EXPECT_THAT(joined({buffer_tensor("middle", 8)}, {kX, kMiddle}, {kMiddle, kY}),
               refused("argument \"Y\" is a buffer of 768 bytes, but \"middle\" is a buffer of 8"));
   EXPECT_THAT(joined({texture_tensor("middle", kExtent)}, {kX, kMiddle}, {kMiddle, kY}),
@@ -78,7 +78,7 @@ TEST_F(ConcatenatePlans, TemporariesAreWhereThePlanSays) {
       fails(1, {.object = 1, .origin = {2, 0}}),
       refused("kernel \"copy_in\" takes \"X.texture\" at origin (0, 0), but it is at (2, 0)"));
   plan.workspace->places.pop_back();
-  EXPECT_THAT(validate(plan), refused("places for 2 temporaries of 3"));
+  EXPECT_THAT(validate(plan), refused("places for 2 temporaries, but there are 3"));
 }
 
 TEST_F(ConcatenatePlans, LiveTemporariesDoNotOverlap) {

@@ -75,7 +75,8 @@ TEST(PlanParts, BreakTheRules) {
   };
   refused([](LaunchPlan& plan) { plan.parts[1].origin.y = 5; }, "is not a part of \"whole\"");
   refused([](LaunchPlan& plan) { plan.parts[1].offset = 16; }, "is not a part of \"whole\"");
-  refused([](LaunchPlan& plan) { plan.parts[1].whole = 9; }, "part of temporary 9 of 4");
+  refused([](LaunchPlan& plan) { plan.parts[1].whole = 9; },
+          "part of temporary 9, but there are 4 temporaries");
   refused([](LaunchPlan& plan) { plan.parts[1].temporary = 1; },
           "not in order, or one is listed twice");
   refused(

@@ -76,7 +76,7 @@ TEST(BindSymbols, NamesTheAxisThatDisagrees) {
   EXPECT_EQ(bound(plan, {{3, 4}, {6, 1}}), "3 1");
   EXPECT_EQ(bound(plan, {{3, 5}, {6, 1}}), "axis 1 of argument 0 \"A\" is 5, expected 4");
   EXPECT_EQ(bound(plan, {{3, 4}, {8, 1}}), "axis 0 of argument 1 \"B\" is 8, expected n * 2 = 6");
-  EXPECT_EQ(bound(plan, {{3, 4}, {6}}), "argument 1 \"B\" has 2 axes, the array has 1");
+  EXPECT_EQ(bound(plan, {{3, 4}, {6}}), "argument 1 \"B\" has 2 axes, but the array has 1");
   EXPECT_EQ(bound(plan, {{3, 4}}), "the program takes 2 arguments, got 1");
   EXPECT_EQ(bound(plan, {{0, 4}, {0, 1}}), "axis 0 of argument 0 \"A\" is 0");
   EXPECT_EQ(bound(plan_of({{of(Size::Op::Mul, n(), 8), m()}}), {{12, 1}}),

@@ -54,13 +54,16 @@ TEST(LaunchPlan, PlanWithEveryKindOfStepIsValid) {
 }
 
 TEST(LaunchPlan, IndicesOutOfRange) {
-  EXPECT_THAT(status_of({AllocateStep{2}}), refused("allocate: temporary 2 of 2"));
-  EXPECT_THAT(status_of({FreeStep{2}}), refused("free: temporary 2 of 2"));
-  EXPECT_THAT(status_of({launch(2, {1, 1, 1}, {})}), refused("kernel 2 of 2"));
-  EXPECT_THAT(status_of({launch(0, {1, 1, 1}, {argument(2), argument(1)})}),
-              refused("kernel \"copy\": operand 0 \"in\": argument 2 of 2"));
+  EXPECT_THAT(status_of({AllocateStep{2}}),
+              refused("allocate: temporary 2 is out of range: there are 2"));
+  EXPECT_THAT(status_of({FreeStep{2}}), refused("free: temporary 2 is out of range: there are 2"));
+  EXPECT_THAT(status_of({launch(2, {1, 1, 1}, {})}),
+              refused("kernel 2 is out of range: there are 2"));
+  EXPECT_THAT(
+      status_of({launch(0, {1, 1, 1}, {argument(2), argument(1)})}),
+      refused("kernel \"copy\": operand 0 \"in\": argument 2 is out of range: there are 2"));
   EXPECT_THAT(status_of({launch(0, {1, 1, 1}, {temporary(5), argument(1)})}),
-              refused("temporary 5 of 2"));
+              refused("temporary 5 is out of range: there are 2"));
 }
 
 TEST(LaunchPlan, LivesOfTemporaries) {
@@ -203,7 +206,7 @@ TEST(LaunchPlan, ScalarsAsConstants) {
   plan.kernels[1].entry.params[0] = hal::ConstantParam{.name = "n", .type = ElementType::Float32};
   TL_ASSERT_OK(with_types(ElementType::Int32, ElementType::Float32));
   plan.scalars.pop_back();
-  EXPECT_THAT(validate(plan), refused("scalar 1 of 1"));
+  EXPECT_THAT(validate(plan), refused("scalar 1 is out of range: there are 1"));
 }
 
 TEST(PlanValidation, ConstantsAreOnlyRead) {
@@ -214,7 +217,7 @@ TEST(PlanValidation, ConstantsAreOnlyRead) {
 }
 
 TEST(PlanValidation, CallsOfOperators) {
-  EXPECT_THAT(status_of({CallStep{1, {kX, kY}}}), refused("call 1 of 1"));
+  EXPECT_THAT(status_of({CallStep{1, {kX, kY}}}), refused("call 1 is out of range: there are 1"));
   EXPECT_THAT(status_of({CallStep{0, {kX}}}), refused("\"mine::copy\" takes 2 tensors, got 1"));
   EXPECT_THAT(status_of({CallStep{0, {{TensorRef::Kind::Temporary, 0}, kY}}}),
               refused("temporary \"T\" is used while not allocated"));
@@ -225,7 +228,7 @@ TEST(PlanValidation, KernelsHaveModulesAndNames) {
   plan.kernels[1].entry.name = "copy";
   EXPECT_THAT(validate(plan), refused("module 0 has two kernels \"copy\""));
   plan.kernels[1].module = 1;
-  EXPECT_THAT(validate(plan), refused("kernel \"copy\": module 1 of 1"));
+  EXPECT_THAT(validate(plan), refused("kernel \"copy\": module 1 is out of range: there are 1"));
 }
 
 }  // namespace

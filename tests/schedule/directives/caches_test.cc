@@ -74,7 +74,7 @@ TEST_F(Caches, Layouts) {
             "TL2017 te.py:42: set_scope of 'B': a layout of kind 'buffer' does not fit the scope "
             "'texture'");
   EXPECT_EQ(faults([&] { te.s.cache_write(d, "global", line(43), "buffer[(h) -> cols=h]"); }),
-            "TL2017 te.py:43: cache_write of 'D': the layout has 1 axes, the shape 2");
+            "TL2017 te.py:43: cache_write of 'D': the layout has 1 axes, but the shape has 2");
 }
 
 TEST_F(Caches, CacheRead) {

@@ -54,7 +54,7 @@ def unroll_loop(node: Node) -> Sequence[Value]:
             rows.append(value)
         step += 1
     if step == 0 and scanned:
-        node.refuse("the loop takes no step, so that the shapes of its outputs are unknown")
+        node.refuse("the loop runs no iteration, so the shapes of its outputs are unknown")
     return [*carried, *(_stacked(node, rows) for rows in scanned)]
 
 

@@ -19,7 +19,7 @@ _EXACT_IN_FLOAT32 = 1 << 24  # all integers up to this one
 def _attributes(node: Node, data: Value, weight: Value) -> dict[str, Any]:
     """Return the attributes of a convolution: windows, and groups."""
     if data.rank < 3 or weight.rank != data.rank:
-        node.refuse(f"its input has the rank {data.rank}, its weights {weight.rank}")
+        node.refuse(f"its input has the rank {data.rank}, but its weights have {weight.rank}")
     made = window_attributes(node, data.shape[2:], weight.shape[2:])
     return {**made, "groups": node.attributes.get("group", 1)}
 
@@ -40,7 +40,7 @@ def conv_transpose(node: Node) -> Value:
     """Convert a transposed convolution; attributes may give the extents of its output."""
     data, weight = node.input(0), node.input(1)
     if data.rank < 3 or weight.rank != data.rank:
-        node.refuse(f"its input has the rank {data.rank}, its weights {weight.rank}")
+        node.refuse(f"its input has the rank {data.rank}, but its weights have {weight.rank}")
     rank = data.rank - 2
     strides = node.attributes.get("strides", [1] * rank)
     dilations = node.attributes.get("dilations", [1] * rank)

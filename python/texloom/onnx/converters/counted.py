@@ -52,7 +52,7 @@ def compress(node: Node) -> Value:
 
 def _compressed_by_known(node: Node, x: Value, kept: np.ndarray, axis: int) -> Value:
     if kept.size and kept[-1] >= x.shape[axis]:
-        node.refuse(f"its condition holds beyond the extent {x.shape[axis]}")
+        node.refuse(f"its condition selects elements beyond the extent {x.shape[axis]}")
     shape = (*x.shape[:axis], kept.size, *x.shape[axis + 1 :])
     if 0 in shape:
         return empty(shape, x.dtype)
@@ -66,7 +66,7 @@ def unique(node: Node) -> Sequence[Value]:
     axis = node.attributes.get("axis")
     axis = None if axis is None else normal_axis(node, int(axis), x.rank)
     if 0 in x.shape:
-        node.refuse(f"it has no elements of the shape {x.shape} to compare")
+        node.refuse(f"its input of shape {x.shape} has no elements to compare")
     in_order = bool(node.attributes.get("sorted", 1))
     different, first, inverse, numbers, count = node.emit_all(
         "unique", ops.unique, [x], axis=axis, in_order=in_order

@@ -97,7 +97,9 @@ def placed_at(node: Node, x: Value, rank: int, axis: int) -> Value:
     """
     behind = rank - axis % rank - x.rank if rank else 0
     if behind < 0:
-        node.refuse(f"its input of {x.rank} axes does not begin at the axis {axis} of {rank}")
+        node.refuse(
+            f"its input of {x.rank} axes, placed from axis {axis} on, does not fit {rank} axes"
+        )
     if behind == 0:
         return x
     shape = (*x.shape, *[1] * behind)

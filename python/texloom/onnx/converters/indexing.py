@@ -30,7 +30,7 @@ def gather(node: Node) -> Value:
 def _check_extents(node: Node, x: Value, axes: Sequence[int]) -> None:
     """Refuse to read from axes without elements."""
     if any(x.shape[axis] == 0 for axis in axes):
-        node.refuse(f"it reads elements of a tensor of shape {x.shape}")
+        node.refuse(f"it reads elements of a tensor of shape {x.shape}, which has none")
 
 
 def _check_inside(node: Node, indices: Value, extents: Sequence[Any]) -> None:
@@ -86,7 +86,7 @@ def _reduction(node: Node) -> Combination | None:
     """Return the combination of updates with elements; None if updates replace elements."""
     reduction = node.attributes.get("reduction", "none")
     if reduction not in ("none", "add", "mul", "max", "min"):
-        node.refuse(f"it has no reduction {reduction!r}")
+        node.refuse(f"its reduction {reduction!r} is not supported")
     return None if reduction == "none" else reduction
 
 

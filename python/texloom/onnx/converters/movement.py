@@ -43,16 +43,16 @@ def reshape(node: Node) -> Value:
     shape = list(asked)
     if not node.attributes.get("allowzero", 0):
         if any(extent == 0 and axis >= x.rank for axis, extent in enumerate(asked)):
-            node.refuse(f"the shape {asked} copies an extent that its input has not")
+            node.refuse(f"the shape {asked} copies an extent that its input does not have")
         shape = [x.shape[axis] if extent == 0 else extent for axis, extent in enumerate(asked)]
     if shape.count(-1) == 1:
         rest = quotient(x.shape, [extent for extent in shape if number_of(extent) != -1])
         if rest is None:
-            node.refuse(f"a tensor of shape {x.shape} has no shape {asked}")
+            node.refuse(f"a tensor of shape {x.shape} cannot be reshaped to {asked}")
         shape[shape.index(-1)] = rest
     is_negative = any(isinstance(extent, int) and extent < 0 for extent in shape)
     if is_negative or not agree(product(shape), product(x.shape)):
-        node.refuse(f"a tensor of shape {x.shape} has no shape {asked}")
+        node.refuse(f"a tensor of shape {x.shape} cannot be reshaped to {asked}")
     return _reshaped(node, x, shape)
 
 
@@ -110,7 +110,9 @@ def depth_to_space(node: Node) -> Value:
     """Move channels into blocks of pixels."""
     x, block = node.input(0), int(node.attributes["blocksize"])
     if x.rank != 4 or x.shape[1] % (block * block):
-        node.refuse(f"the shape {x.shape} has no blocks of {block} x {block} in its channels")
+        node.refuse(
+            f"the channels of the shape {x.shape} do not divide into blocks of {block} x {block}"
+        )
     mode = node.attributes.get("mode", "DCR")
     function = movement.depth_to_space
     return node.emit("depth_to_space", function, [x], block=block, channels_last=mode == "DCR")
@@ -121,7 +123,7 @@ def space_to_depth(node: Node) -> Value:
     """Move blocks of pixels into channels."""
     x, block = node.input(0), int(node.attributes["blocksize"])
     if x.rank != 4 or x.shape[2] % block or x.shape[3] % block:
-        node.refuse(f"the shape {x.shape} has no whole blocks of {block} x {block}")
+        node.refuse(f"the shape {x.shape} does not divide into blocks of {block} x {block}")
     return node.emit("space_to_depth", movement.space_to_depth, [x], block=block)
 
 
@@ -142,7 +144,9 @@ def concatenated(node: Node, parts: Sequence[Value], axis: int) -> Value:
         for i, extent in enumerate(each.shape)
         if i != axis
     ):
-        node.refuse(f"shapes {', '.join(str(p.shape) for p in parts)} do not join at {axis}")
+        node.refuse(
+            f"shapes {', '.join(str(p.shape) for p in parts)} cannot be joined along axis {axis}"
+        )
     full = [each for each in parts if 0 not in each.shape]
     if len(full) <= 1:
         return full[0] if full else empty_like(parts, axis)
@@ -164,7 +168,7 @@ def split_sizes(node: Node, extent: int, parts: int, sizes: Sequence[int] | None
         size = -(-extent // parts)
         return [max(min(size, extent - i * size), 0) for i in range(parts)]
     if min(sizes, default=0) < 0 or sum(sizes) != extent:
-        node.refuse(f"an axis of extent {extent} is not divided into {list(sizes)}")
+        node.refuse(f"an axis of extent {extent} cannot be divided into parts of {list(sizes)}")
     return list(sizes)
 
 
@@ -222,7 +226,7 @@ def tile(node: Node) -> Value:
     """Repeat along each axis."""
     x, repeats = node.input(0), node.ints(1)
     if len(repeats) != x.rank or any(isinstance(e, int) and e < 0 for e in repeats):
-        node.refuse(f"a tensor of shape {x.shape} is not repeated {repeats} times")
+        node.refuse(f"a tensor of shape {x.shape} cannot be repeated {repeats} times")
     shape = tuple(n * times for n, times in zip(x.shape, repeats, strict=True))
     if 0 in shape:
         return empty(shape, x.dtype)
@@ -240,7 +244,7 @@ def pad(node: Node) -> Value:
     mode = node.attributes.get("mode", "constant")
     axes = normal_axes(node, node.ints(3), x.rank) if node.has(3) else list(range(x.rank))
     if len(pads) != 2 * len(axes):
-        node.refuse(f"pads {pads} are not two for each of {len(axes)} axes")
+        node.refuse(f"pads {pads} are not two numbers for each of {len(axes)} axes")
     before, after = [0] * x.rank, [0] * x.rank
     for i, axis in enumerate(axes):
         before[axis], after[axis] = pads[i], pads[len(axes) + i]
@@ -258,7 +262,7 @@ def padded(
 ) -> Value:
     """Emit a padded tensor; `fill` is a number, or one element of the tensor's dtype."""
     if mode not in ("constant", "edge", "reflect", "wrap"):
-        node.refuse(f"it has no mode {mode!r}")
+        node.refuse(f"its mode {mode!r} is not supported")
     shape = tuple(b + n + a for b, n, a in zip(before, x.shape, after, strict=True))
     if any(isinstance(extent, int) and extent < 0 for extent in shape):
         node.refuse(f"its pads remove more elements than the shape {x.shape} has")
@@ -269,7 +273,7 @@ def padded(
     if mode != "constant":
         kept = [n + min(b, 0) + min(a, 0) for b, n, a in zip(before, x.shape, after, strict=True)]
         if any(isinstance(extent, int) and extent <= 0 for extent in kept):
-            node.refuse("its pads continue an axis of which nothing is left")
+            node.refuse("its pads continue an axis that has no element left")
     given: dict[str, Any] = {"before": tuple(before), "after": tuple(after), "mode": mode}
     if mode != "constant":
         return node.emit("pad", movement.pad, [x], **given)
@@ -305,7 +309,7 @@ def slice_(node: Node) -> Value:
     axes = normal_axes(node, node.ints_or("axes", 3, range(len(starts))), x.rank)
     steps = node.ints(4) if node.has(4) else [1] * len(starts)
     if not len(starts) == len(ends) == len(axes) == len(steps):
-        node.refuse("its starts, ends, axes and steps are not equally many")
+        node.refuse("its starts, ends, axes and steps differ in number")
     if 0 in steps:
         node.refuse("its step is 0")
     if not are_known([*x.shape, *starts, *ends]):
@@ -364,7 +368,7 @@ def _place(node: Node, number: Any, extent: Any, most: Any, least: int) -> Exten
         return plain(most)
     if not at_least(number, 0):
         node.refuse(
-            "a bound of the slice may be negative at a run, and would then count from the end"
+            "a bound of the slice may be negative in some runs, where it would count from the end"
         )
     if is_at_most(number, most):
         return plain(number)
@@ -387,7 +391,7 @@ def trilu(node: Node) -> Value:
     """Keep the upper or lower triangle of matrices."""
     x = node.input(0)
     if x.rank < 2:
-        node.refuse(f"the shape {x.shape} has no matrices")
+        node.refuse(f"a tensor of shape {x.shape} holds no matrices")
     diagonal = node.ints(1)[0] if node.has(1) else 0
     rows, columns = (e if isinstance(e, int) else LARGEST for e in x.shape[-2:])
     diagonal = max(-rows - 1, min(columns + 1, diagonal))

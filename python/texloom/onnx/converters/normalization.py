@@ -51,7 +51,7 @@ def batch_normalization(node: Node) -> list[Value]:
             momentum=node.attributes.get("momentum", 0.9),
         )
     if any(map(node.wants, range(1, 5))):
-        node.refuse("its outputs beside the first one are only computed with training_mode")
+        node.refuse("its outputs other than the first are computed only with training_mode")
     if scale.array is None or variance.array is None:
         inputs = [x, scale, bias, mean, variance]
         op = normalization.batch_normalization

@@ -94,7 +94,7 @@ def _check_shapes(node: Node, given: dict[str, Value], directions: int) -> None:
     batch_first = bool(node.attributes.get("layout", 0))
     batch, hidden = x.shape[0 if batch_first else 1], recurrence.shape[2]
     if node.attributes.get("hidden_size", hidden) != hidden:
-        node.refuse(f"its hidden_size is not {hidden}, as its weights say")
+        node.refuse(f"its hidden_size is not {hidden}, the size that its weights have")
     rows = _GATES[node.op] * hidden
     state = (batch, directions, hidden) if batch_first else (directions, batch, hidden)
     expected = {

@@ -51,7 +51,7 @@ def _interpolation(node: Node) -> ops.Interpolation:
     names = {"nearest": "nearest", "linear": "linear", "bilinear": "linear", "cubic": "cubic"}
     mode = node.attributes.get("mode", "nearest")
     if mode not in names:
-        node.refuse(f"it has no mode {mode!r}")
+        node.refuse(f"its mode {mode!r} is not supported")
     return names[mode]
 
 
@@ -72,9 +72,9 @@ def _sampling(node: Node) -> ops.Sampling:
         bool(get("exclude_outside", 0)),
     )
     if made.transformation not in TRANSFORMATIONS:
-        node.refuse(f"it has no coordinate_transformation_mode {made.transformation!r}")
+        node.refuse(f"its coordinate_transformation_mode {made.transformation!r} is not supported")
     if made.rounding not in ROUNDINGS:
-        node.refuse(f"it has no nearest_mode {made.rounding!r}")
+        node.refuse(f"its nearest_mode {made.rounding!r} is not supported")
     return made
 
 
@@ -89,7 +89,7 @@ def _axes(node: Node, x: Value, axes: Sequence[int]) -> dict[int, ops.Axis]:
         node.refuse(f"{sizes.size} sizes are given for {len(axes)} axes")
     policy = node.attributes.get("keep_aspect_ratio_policy", "stretch")
     if policy not in ("stretch", "not_larger", "not_smaller"):
-        node.refuse(f"it has no keep_aspect_ratio_policy {policy!r}")
+        node.refuse(f"its keep_aspect_ratio_policy {policy!r} is not supported")
     scales = [Fraction(int(n), x.shape[axis]) for n, axis in zip(sizes, axes, strict=True)]
     if policy != "stretch":
         scales = [min(scales) if policy == "not_larger" else max(scales)] * len(axes)
@@ -143,7 +143,7 @@ def _resized(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Samp
     if 0 in shape:
         return empty(shape, x.dtype)
     if 0 in x.shape:
-        node.refuse(f"it makes elements from none: its input has the shape {x.shape}")
+        node.refuse(f"it cannot make elements from its empty input of the shape {x.shape}")
     if sampling.antialias and sampling.interpolation == "nearest":
         node.refuse("antialias is not for mode 'nearest'")
     is_part = sampling.transformation == "tf_crop_and_resize"

@@ -23,10 +23,10 @@ def grid_sample(node: Node) -> Value:
     mode = node.attributes.get("mode", "linear")
     mode = names.get(mode, mode)
     if mode not in ("nearest", "linear", "cubic"):
-        node.refuse(f"it has no mode {mode!r}")
+        node.refuse(f"its mode {mode!r} is not supported")
     outside = node.attributes.get("padding_mode", "zeros")
     if outside not in ("zeros", "border", "reflection"):
-        node.refuse(f"it has no padding_mode {outside!r}")
+        node.refuse(f"its padding_mode {outside!r} is not supported")
     shape = (*x.shape[:2], *grid.shape[1:-1])
     if 0 in shape:
         return empty(shape, x.dtype)
@@ -58,7 +58,7 @@ def roi_align(node: Node) -> Value:
     older = "output_half_pixel" if node.version < 16 else "half_pixel"
     half_pixel = get("coordinate_transformation_mode", older) == "half_pixel"
     if get("mode", "avg") not in ("avg", "max"):
-        node.refuse(f"it has no mode {get('mode')!r}")
+        node.refuse(f"its mode {get('mode')!r} is not supported")
     shape = (rois.shape[0], x.shape[1], *size)
     if 0 in shape:
         return empty(shape, x.dtype)
@@ -110,7 +110,9 @@ def col2im(node: Node) -> Value:
     ]
     fits = x.rank == 3 and len(block) == axes and x.shape[1] % prod(block) == 0
     if not fits or min(counts) < 1 or x.shape[2] != prod(counts):
-        node.refuse(f"a tensor of shape {x.shape} has no blocks {block} for an image {image}")
+        node.refuse(
+            f"a tensor of shape {x.shape} does not hold blocks of {block} of an image of {image}"
+        )
     shape = (x.shape[0], x.shape[1] // prod(block), *image)
     if 0 in shape:
         return empty(shape, x.dtype)

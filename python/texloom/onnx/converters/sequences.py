@@ -27,7 +27,7 @@ def _position(node: Node, index: int, length: int, default: int) -> int:
     """Return a nonnegative position in a sequence of `length` values."""
     position = node.ints(index)[0] if node.has(index) else default
     if not -length <= position < length:
-        node.refuse(f"the position {position} is not in a sequence of {length}")
+        node.refuse(f"the position {position} is not in a sequence of length {length}")
     return position % length
 
 
@@ -63,7 +63,7 @@ def insert(node: Node) -> Value:
     items, new = _items(node), node.input(1)
     position = node.ints(2)[0] if node.has(2) else len(items)
     if not -len(items) <= position <= len(items):
-        node.refuse(f"the position {position} is not in a sequence of {len(items)}")
+        node.refuse(f"the position {position} is not in a sequence of length {len(items)}")
     position += len(items) if position < 0 else 0
     return sequence([*items[:position], new, *items[position:]], new.dtype)
 
@@ -106,10 +106,10 @@ def split_to_sequence(node: Node) -> Value:
     if node.input(1).rank == 0:
         size = sizes[0]
         if size <= 0:
-            node.refuse(f"parts have the extent {size}")
+            node.refuse(f"its parts have the extent {size}")
         sizes = [min(size, extent - begin) for begin in range(0, extent, size)]
     if min(sizes, default=0) < 0 or sum(sizes) != extent:
-        node.refuse(f"an axis of extent {extent} is not divided into {sizes}")
+        node.refuse(f"an axis of extent {extent} cannot be divided into parts of {sizes}")
     return sequence(parts_of(node, x, axis, sizes), x.dtype)
 
 
@@ -124,7 +124,7 @@ def sequence_map(node: Node) -> list[Value]:
         for value in inputs:
             items = value.items
             if items is not None and len(items) != steps:
-                node.refuse(f"its sequences have {steps} and {len(items)} values")
+                node.refuse(f"its sequences have different lengths, {steps} and {len(items)}")
             given.append(value if items is None else items[step])
         rows.append(node.subgraph(node.attributes["body"], given))
     kinds = [each.type.tensor_type.elem_type for each in node.attributes["body"].output]

@@ -18,13 +18,15 @@ def dft(node: Node) -> Value:
     given = node.ints(2) if node.has(2) else [node.attributes.get("axis", 1) if is_old else -2]
     (axis,) = checked_axes(node, given, x.rank)
     if axis == x.rank - 1 or x.shape[-1] not in (1, 2):
-        node.refuse(f"the axis {axis} of {x.shape} is not before a last axis of 1 or 2 parts")
+        node.refuse(
+            f"the axis {axis} of the shape {x.shape} does not precede a last axis of extent 1 or 2"
+        )
     length = node.ints(1)[0] if node.has(1) else x.shape[axis]
     if length < 1:
         node.refuse(f"its length is {length}")
     onesided, inverse = (bool(node.attributes.get(name, 0)) for name in ("onesided", "inverse"))
     if onesided and x.shape[-1] == 2:
-        node.refuse("one side of the transform of complex numbers does not determine the other")
+        node.refuse("the transform of complex numbers cannot be one-sided")
     powers = node.constant(signal.turns(length, inverse, sum_dtype(x.dtype)))
     scale = 1 / length if inverse else 1.0
     return node.emit("dft", signal.dft, [x, powers], axis=axis, onesided=onesided, scale=scale)
@@ -48,7 +50,7 @@ def stft(node: Node) -> Value:
         )
     onesided = bool(node.attributes.get("onesided", 1))
     if onesided and x.shape[2] == 2:
-        node.refuse("one side of the transform of complex numbers does not determine the other")
+        node.refuse("the transform of complex numbers cannot be one-sided")
     powers = node.constant(signal.turns(frame, dtype=sum_dtype(x.dtype)))
     return node.emit("stft", _stft, [x, powers, *window], step=step, onesided=onesided)
 

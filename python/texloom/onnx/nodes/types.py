@@ -132,7 +132,10 @@ def check_size(name: str, shape: Sequence[int]) -> None:
     """Refuse a shape that no memory holds; extents of 0 do not make it small."""
     count = prod(extent for extent in shape if isinstance(extent, int) and extent)
     if count > _MOST_ELEMENTS:
-        refuse_model(f"{name!r} has the shape {tuple(shape)}", f"{_MOST_ELEMENTS:,} is the most")
+        refuse_model(
+            f"{name!r} has the shape {tuple(shape)}",
+            f"at most {_MOST_ELEMENTS:,} elements are supported",
+        )
 
 
 def refuse_open(values: Sequence[onnx.ValueInfoProto]) -> NoReturn:

@@ -131,7 +131,7 @@ def transposed_convolution(
     dtype = sum_dtype(data.dtype)
     channels, per_group, *kernel = shape_of(weight)
     if plain(data.shape[1]) != channels or channels % groups:
-        raise ValueError(f"{data} and {weight} do not have the channels of {groups} groups")
+        raise ValueError(f"the channels of {data} and {weight} do not form {groups} groups")
     inner = channels // groups
     taps = _taps(kernel, strides, dilations, begins)
     before = [tap.before() for tap in taps]

@@ -72,7 +72,7 @@ def reshape(x: Tensor, shape: Sequence[int]) -> Tensor:
     """
     old = shape_of(x)
     if not agree(product(old), product(shape)):
-        raise ValueError(f"{product(old)} elements do not have the shape {tuple(shape)}")
+        raise ValueError(f"{product(old)} elements do not fit the shape {tuple(shape)}")
     return te.compute(
         tuple(shape), lambda *i: x(*index_in(old, shape, i)), name="reshaped", tag=VIEW
     )

@@ -37,7 +37,7 @@ def determinant(x: Tensor) -> Tensor:
     """
     *batch, rows, columns = (int(extent) for extent in x.shape)
     if rows != columns or rows > LARGEST:
-        raise ValueError(f"the matrices of {x} are not square with at most {LARGEST} rows")
+        raise ValueError(f"the matrices of {x} must be square and have at most {LARGEST} rows")
     dtype = sum_dtype(x.dtype)
 
     def body(inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:

@@ -12,7 +12,7 @@ _WAY_OUT = 'build for the target "opencl", whose kernels the driver compiles'
 def compile_cuda(*args: Any, **options: Any) -> NoReturn:
     """Refused: kernels are OpenCL C."""
     del args, options
-    refuse("NotProvided", "nvcc.compile_cuda: no kernel is CUDA C", _WAY_OUT)
+    refuse("NotProvided", "nvcc.compile_cuda: kernels are not in CUDA C", _WAY_OUT)
 
 
 def find_cuda_path() -> NoReturn:
@@ -23,7 +23,7 @@ def find_cuda_path() -> NoReturn:
 def get_target_compute_version(target: Any = None) -> NoReturn:
     """Refused: no target has a compute capability."""
     del target
-    refuse("NotProvided", "nvcc.get_target_compute_version: no target is of CUDA", _WAY_OUT)
+    refuse("NotProvided", "nvcc.get_target_compute_version: there are no CUDA targets", _WAY_OUT)
 
 
 __all__ = ["compile_cuda", "find_cuda_path", "get_target_compute_version"]

@@ -69,7 +69,7 @@ TEST_F(Driver, RefusesConstantsOfAnotherSize) {
   const Status status = made.ok() ? (*made)->prepare() : made.status();
   EXPECT_THAT(
       status.message(),
-      ::testing::HasSubstr("the table's constants take 8 bytes, the kernel's buffer 1 has 4"));
+      ::testing::HasSubstr("the table's constants take 8 bytes, but the kernel's buffer 1 has 4"));
 }
 
 TEST_F(Driver, RefusesConstantsThatAreTooManyWithTheirGaps) {
@@ -85,8 +85,9 @@ TEST_F(Driver, RefusesConstantsThatAreTooManyWithTheirGaps) {
                   .code = "struct All { " + members +
                           " }; kernel void k(constant All& all [[buffer(0)]]) {}"}},
        .entry_points = {{.name = "k", .params = std::move(params)}}});
-  EXPECT_THAT(made.status().message(),
-              ::testing::HasSubstr("takes 5456 bytes of constants with the gaps between them"));
+  EXPECT_THAT(
+      made.status().message(),
+      ::testing::HasSubstr("takes 5456 bytes of constants, counting the gaps between them"));
 }
 
 TEST_F(Driver, RefusesTextThatIsNotUnicode) {

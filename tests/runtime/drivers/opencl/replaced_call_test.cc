@@ -151,7 +151,7 @@ TEST_F(ReplacedCallTest, WorkgroupAndLocalMemoryOfTheCompiledKernel) {
   TL_ASSERT_OK(status());
   entry.workgroup_size = {7, 1, 1};
   EXPECT_THAT(status(), fails_with(StatusCode::InvalidArgument,
-                                   "kernel \"advance\": a workgroup of 7 x 1 x 1 work items"));
+                                   "kernel \"advance\": a workgroup has 7 x 1 x 1 work items"));
   source.insert(source.find(' '), " __attribute__((reqd_work_group_size(7, 1, 1)))");
   if (!has_quirk(device_->info(), kUnderstatedWorkgroupLimit)) {
     EXPECT_THAT(status(),

@@ -26,7 +26,7 @@ StatusCode code_of(NSError* error) {
 }  // namespace
 
 Status to_error(NSError* error, std::string_view call) {
-  if (error == nil) return make_error(StatusCode::DeviceError, "{} failed without an error", call);
+  if (error == nil) return make_error(StatusCode::DeviceError, "{} failed and gave no error", call);
   std::string text = to_string(error.localizedDescription);
   const std::string reason = to_string(error.localizedFailureReason);
   if (!reason.empty() && text.find(reason) == std::string::npos) text += ": " + reason;

@@ -90,7 +90,7 @@ Status KernelArguments::check_known(const KernelSlots& slots) const {
   }
   if (argument_buffer_ == nil || argument_buffer_.members.count == slots.resources()) return {};
   return invalid_argument(
-      "the kernel's argument buffer has {} members, the table has {} buffers and textures",
+      "the kernel's argument buffer has {} members, but the table has {} buffers and textures",
       static_cast<unsigned long>(argument_buffer_.members.count), slots.resources());
 }
 

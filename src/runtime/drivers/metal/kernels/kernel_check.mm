@@ -12,7 +12,7 @@ namespace {
 Status check_access(Access access, MTLBindingAccess has, std::string_view what) {
   const bool can_write = has != MTLBindingAccessReadOnly;
   if (!writes(access) || can_write) return {};
-  return invalid_argument("the table says {} for {}, the kernel only reads it", what,
+  return invalid_argument("the table says {} for {}, but the kernel only reads it", what,
                           to_string(access));
 }
 
@@ -35,13 +35,14 @@ bool is_class_of(TexelFormat format, MTLDataType type) {
 
 Status check_texture(const TextureParam& param, const KernelArgument& texture) {
   if (texture.texture_type != MTLTextureType2D || texture.is_depth)
-    return invalid_argument("the table says a 2-D texture, the kernel has one of another type");
+    return invalid_argument(
+        "the table says a 2-D texture, but the kernel has a texture of another type");
   if (!is_class_of(param.format, texture.channels))
     return invalid_argument(
-        "the table says a texture {}, the kernel's texture has channels of another type",
+        "the table says a texture {}, but the kernel's texture has channels of another type",
         to_string(param.format));
   if (reads(param.access) && texture.access == MTLBindingAccessWriteOnly)
-    return invalid_argument("the table says a texture for {}, the kernel only writes it",
+    return invalid_argument("the table says a texture for {}, but the kernel only writes it",
                             to_string(param.access));
   return check_access(param.access, texture.access, "a texture");
 }
@@ -55,7 +56,7 @@ Status check_argument(const KernelArguments& arguments, const KernelParam& param
                                                    : MTLBindingTypeThreadgroupMemory;
   const std::optional<KernelArgument> found = arguments.find(type, before);
   if (!found)
-    return invalid_argument("the table says {}, the kernel has no {}", describe(param),
+    return invalid_argument("the table says {}, but the kernel has no {}", describe(param),
                             KernelArguments::describe(type, before));
   if (buffer != nullptr) return check_access(buffer->access, found->access, "a buffer");
   if (texture != nullptr) return check_texture(*texture, *found);
@@ -77,14 +78,16 @@ Status check_arguments(const KernelArguments& arguments, const EntryPoint& entry
 Status check_constants(const KernelArguments& arguments, const KernelSlots& slots) {
   if (slots.constant_bytes == 0) return {};
   if (slots.constant_bytes > kMaxSetBytes)
-    return invalid_argument("takes {} bytes of constants with the gaps between them, at most {}",
-                            slots.constant_bytes, kMaxSetBytes);
+    return invalid_argument(
+        "takes {} bytes of constants, counting the gaps between them; the limit is {}",
+        slots.constant_bytes, kMaxSetBytes);
   const std::uint32_t slot = slots.constants_slot();
   const std::optional<std::uint64_t> bytes = arguments.struct_bytes(slot);
   if (!bytes)
-    return invalid_argument("the table has constants, the kernel has no buffer {} for them", slot);
+    return invalid_argument("the table has constants, but the kernel has no buffer {} for them",
+                            slot);
   if (*bytes == slots.constant_bytes) return {};
-  return invalid_argument("the table's constants take {} bytes, the kernel's buffer {} has {}",
+  return invalid_argument("the table's constants take {} bytes, but the kernel's buffer {} has {}",
                           slots.constant_bytes, slot, *bytes);
 }
 
@@ -95,7 +98,7 @@ Status check_argument_buffer(const Context& context, const KernelSlots& slots) {
                       context.info()->name);
   constexpr std::size_t kMost = std::tuple_size_v<ArgumentAddresses>;
   if (slots.resources() <= kMost) return {};
-  return invalid_argument("takes {} buffers and textures, an argument buffer has at most {}",
+  return invalid_argument("takes {} buffers and textures, but an argument buffer has at most {}",
                           slots.resources(), kMost);
 }
 
@@ -104,14 +107,14 @@ Status check_slots(const Context& context, const KernelSlots& slots) {
   if (slots.in_argument_buffer) return check_argument_buffer(context, slots);
   const DeviceLimits& limits = context.info()->limits;
   if (slots.buffer_slots() > limits.max_buffers)
-    return invalid_argument(
-        "takes {} buffers with that of its constants, device {} has {} slots: more need an "
-        "argument buffer",
-        slots.buffer_slots(), context.info()->name, limits.max_buffers);
+    return invalid_argument("takes {} buffers, counting that of its constants, but device {} has "
+                            "{} slots: more need an "
+                            "argument buffer",
+                            slots.buffer_slots(), context.info()->name, limits.max_buffers);
   if (slots.textures > limits.max_read_images)
     return invalid_argument(
-        "takes {} textures, device {} has {} slots: more need an argument buffer", slots.textures,
-        context.info()->name, limits.max_read_images);
+        "takes {} textures, but device {} has {} slots: more need an argument buffer",
+        slots.textures, context.info()->name, limits.max_read_images);
   return {};
 }
 
@@ -123,12 +126,12 @@ Status check_workgroup(const Context& context, id<MTLComputePipelineState> pipel
   const std::uint64_t largest = pipeline.maxTotalThreadsPerThreadgroup;
   if (std::uint64_t{size[0]} * size[1] * size[2] > largest)
     return invalid_argument(
-        "a workgroup of {} x {} x {} work items, device {} runs this kernel with at most {}",
+        "a workgroup has {} x {} x {} work items, but device {} runs this kernel with at most {}",
         size[0], size[1], size[2], context.info()->name, largest);
   const std::uint64_t local_limit = context.info()->limits.local_memory_bytes;
   const std::uint64_t wanted = pipeline.staticThreadgroupMemoryLength + local_bytes(entry.params);
   if (wanted > local_limit)
-    return invalid_argument("takes {} bytes of local memory, device {} has {}", wanted,
+    return invalid_argument("takes {} bytes of local memory, but device {} has {}", wanted,
                             context.info()->name, local_limit);
   return {};
 }

@@ -215,7 +215,7 @@ Result<BufferTextureRegion> check_buffer_rows(const DeviceInfo& device, std::str
   const std::uint64_t row_bytes = std::uint64_t{region.extent.width} * bytes_per_texel(format);
   if (region.row_pitch == 0) resolved.row_pitch = row_bytes;
   if (resolved.row_pitch < row_bytes)
-    return invalid_argument("{} has a row pitch of {} bytes, a row of {} texels takes {}", what,
+    return invalid_argument("{} has a row pitch of {} bytes, but a row of {} texels takes {}", what,
                             resolved.row_pitch, region.extent.width, row_bytes);
   std::uint64_t bytes = 0;
   if (region.extent.width != 0 && region.extent.height != 0) {
@@ -235,7 +235,7 @@ Status check_dispatch(const DeviceInfo& device, const Executable* executable,
                       std::span<const Constant> constants) {
   TL_RETURN_IF_ERROR(check_object(device, "dispatch: the executable", executable));
   if (entry_point >= executable->entry_points().size())
-    return invalid_argument("dispatch: entry point {} of {}", entry_point,
+    return invalid_argument("dispatch: entry point {} is out of range: there are {}", entry_point,
                             executable->entry_points().size());
   const EntryPoint& entry = executable->entry_points()[entry_point];
   TL_RETURN_IF_ERROR(check_counts(entry, bindings.size(), constants.size()));
@@ -259,7 +259,7 @@ Status check_groups(const DeviceInfo& device, const std::array<std::uint32_t, 3>
   for (std::size_t axis = 0; axis < groups.size(); ++axis) {
     const std::uint32_t most = device.limits.max_groups[axis];
     if (groups[axis] > most)
-      return invalid_argument("dispatch: {} work groups along axis {}, device {} allows {}",
+      return invalid_argument("dispatch: {} work groups along axis {}, but device {} allows {}",
                               groups[axis], axis, device.name, most);
   }
   return {};
@@ -267,11 +267,12 @@ Status check_groups(const DeviceInfo& device, const std::array<std::uint32_t, 3>
 
 Status look_up(const BindingSlot& slot, std::span<const Binding> table, SegmentBinding& entry) {
   if (slot.index >= table.size())
-    return invalid_argument("slot {} of a table of {}", slot.index, table.size());
+    return invalid_argument("slot {} is out of range: the table has {}", slot.index, table.size());
   if (const auto* texture = std::get_if<TextureBinding>(&table[slot.index])) {
     if (slot.offset != 0)
-      return invalid_argument("slot {} has an offset of {} bytes, and the table a texture there",
-                              slot.index, slot.offset);
+      return invalid_argument(
+          "slot {} has an offset of {} bytes, but the table has a texture there", slot.index,
+          slot.offset);
     entry = BoundTexture{texture->texture.get(), texture->origin};
     return {};
   }

@@ -20,15 +20,16 @@ Status check_workgroup(const DeviceInfo& device, const EntryPoint& entry) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (size[axis] == 0) return invalid_argument("the workgroup size of axis {} is zero", axis);
     if (size[axis] > device.limits.max_workitem_sizes[axis])
-      return invalid_argument("a workgroup of {} work items along axis {}, device {} allows {}",
-                              size[axis], axis, device.name,
-                              device.limits.max_workitem_sizes[axis]);
+      return invalid_argument(
+          "a workgroup has {} work items along axis {}, but device {} allows {}", size[axis], axis,
+          device.name, device.limits.max_workitem_sizes[axis]);
   }
   // The product of two 32-bit sizes fits; the third factor is compared by division.
   const std::uint64_t plane = std::uint64_t{size[0]} * size[1];
   if (plane > device.limits.max_workgroup_size / size[2])
-    return invalid_argument("a workgroup of {} x {} x {} work items, device {} allows {}", size[0],
-                            size[1], size[2], device.name, device.limits.max_workgroup_size);
+    return invalid_argument("a workgroup has {} x {} x {} work items, but device {} allows {}",
+                            size[0], size[1], size[2], device.name,
+                            device.limits.max_workgroup_size);
   return {};
 }
 
@@ -54,7 +55,7 @@ Status check_local_param(const DeviceInfo& device, const LocalParam& param) {
     return invalid_argument("local memory \"{}\" of {} bytes: must be a multiple of {}", param.name,
                             param.bytes, kLocalParamUnit);
   if (param.bytes <= device.limits.local_memory_bytes) return {};
-  return invalid_argument("local memory \"{}\" of {} bytes, device {} has {}", param.name,
+  return invalid_argument("local memory \"{}\" has {} bytes, but device {} has {}", param.name,
                           param.bytes, device.name, device.limits.local_memory_bytes);
 }
 
@@ -98,14 +99,14 @@ Status check_params(const DeviceInfo& device, const EntryPoint& entry) {
         Count{"takes {} bytes of constants", constant_bytes, limits.max_constant_bytes},
         Count{"takes {} bytes of arguments", argument_bytes, limits.max_argument_bytes}}) {
     if (count.wanted > count.most)
-      return invalid_argument("{}, device {} allows {}",
+      return invalid_argument("{}, but device {} allows {}",
                               fmt::format(fmt::runtime(count.what), count.wanted), device.name,
                               count.most);
   }
   const std::uint64_t local = local_bytes(entry.params);
   if (local > limits.local_memory_bytes)
-    return invalid_argument("takes {} bytes of local memory, device {} has {}", local, device.name,
-                            limits.local_memory_bytes);
+    return invalid_argument("takes {} bytes of local memory, but device {} has {}", local,
+                            device.name, limits.local_memory_bytes);
   return {};
 }
 
@@ -208,14 +209,13 @@ Result<TextureBacking> check_view(const DeviceInfo& device, const std::shared_pt
         "of {} beyond it",
         pitch, extent.width, to_string(format), device.name, smallest, pitch_step);
   if (pitch > buffer->bytes())
-    return invalid_argument("view: a row pitch of {} bytes, the buffer has {}", pitch,
+    return invalid_argument("view: the row pitch is {} bytes, but the buffer has {}", pitch,
                             buffer->bytes());
   // No overflow: the pitch is at most the buffer's bytes, the height at most the device's limit.
   const std::uint64_t bytes = extent.height * pitch;
   if (!range_fits(desc.offset, bytes, buffer->bytes()))
     return invalid_argument(
-        "view: {} of {} with a row pitch of {} take {} bytes at offset {}, the "
-        "buffer has {}",
+        "view: {} of {} with a row pitch of {} take {} bytes at offset {}, but the buffer has {}",
         to_string(extent), to_string(format), pitch, bytes, desc.offset, buffer->bytes());
   TextureBacking backing{.buffer = buffer->shared_root(),
                          .offset = buffer->base_offset() + desc.offset,

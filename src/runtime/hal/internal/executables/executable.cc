@@ -31,7 +31,7 @@ Result<std::array<std::uint32_t, 3>> groups_of(const EntryPoint& entry,
     return invalid_argument("kernel \"{}\" has no grid: pass the numbers of groups", entry.name);
   const std::size_t wanted = workload_count(*entry.grid);
   if (workload.size() != wanted)
-    return invalid_argument("kernel \"{}\": the grid is over {} numbers, got {}", entry.name,
+    return invalid_argument("kernel \"{}\": the grid depends on {} numbers, got {}", entry.name,
                             wanted, workload.size());
   auto groups = groups_of(*entry.grid, workload);
   if (!groups.ok()) return groups.status().with_context(fmt::format("kernel \"{}\"", entry.name));

@@ -134,7 +134,7 @@ Result<Size> Size::with_symbols(std::span<const std::int64_t> symbols) const {
     if (step.op != Op::Symbol) continue;
     const auto number = static_cast<std::size_t>(step.value);
     if (number >= symbols.size())
-      return invalid_argument("symbol {} of {}", number, symbols.size());
+      return invalid_argument("symbol {} is out of range: there are {}", number, symbols.size());
     step = {Op::Constant, symbols[number]};
   }
   return result;
@@ -146,7 +146,7 @@ Result<Size> Size::with_symbols(std::span<const Size> symbols) const {
     if (step.op == Op::Symbol) {
       const auto number = static_cast<std::size_t>(step.value);
       if (number >= symbols.size())
-        return invalid_argument("symbol {} of {}", number, symbols.size());
+        return invalid_argument("symbol {} is out of range: there are {}", number, symbols.size());
       stack.push_back(symbols[number]);
     } else if (is_leaf(step.op)) {
       Size leaf;
@@ -173,7 +173,7 @@ Result<std::int64_t> Size::at(std::span<const std::int64_t> symbols,
     } else if (step.op == Op::Symbol) {
       const auto number = static_cast<std::size_t>(step.value);
       if (number >= symbols.size())
-        return invalid_argument("symbol {} of {}", number, symbols.size());
+        return invalid_argument("symbol {} is out of range: there are {}", number, symbols.size());
       stack.push_back(symbols[number]);
     } else if (step.op == Op::LoopVariable) {
       const auto variable = variables.find(static_cast<std::uint32_t>(step.value));

@@ -24,8 +24,8 @@ Buffer::~Buffer() {
 Result<std::shared_ptr<Buffer>> Buffer::subspan(std::uint64_t offset, std::uint64_t bytes) {
   if (bytes == 0) return invalid_argument("a subspan of zero bytes");
   if (!range_fits(offset, bytes, desc_.bytes))
-    return invalid_argument("a subspan of {} bytes at offset {}, the buffer has {}", bytes, offset,
-                            desc_.bytes);
+    return invalid_argument("a subspan of {} bytes at offset {}, but the buffer has {}", bytes,
+                            offset, desc_.bytes);
   BufferDesc desc = desc_;
   desc.bytes = bytes;
   return std::shared_ptr<Buffer>(
@@ -37,7 +37,7 @@ Result<Mapping> Buffer::map(Access access) { return map(0, desc_.bytes, access);
 Result<Mapping> Buffer::map(std::uint64_t offset, std::uint64_t bytes, Access access) {
   if (bytes == 0) return invalid_argument("map: zero bytes");
   if (!range_fits(offset, bytes, desc_.bytes))
-    return invalid_argument("map: {} bytes at offset {}, the buffer has {}", bytes, offset,
+    return invalid_argument("map: {} bytes at offset {}, but the buffer has {}", bytes, offset,
                             desc_.bytes);
   if (!device_info_->memory(desc_.memory).mappable)
     return invalid_argument(
@@ -110,7 +110,7 @@ Status Mapping::check(const char* call, std::uint64_t offset, std::uint64_t byte
   if (!allowed)
     return invalid_argument("{}: the range is mapped for {}", call, to_string(range_.access));
   if (range_fits(offset, bytes, range_.bytes)) return {};
-  return invalid_argument("{}: {} bytes at offset {}, the mapping has {}", call, bytes, offset,
+  return invalid_argument("{}: {} bytes at offset {}, but the mapping has {}", call, bytes, offset,
                           range_.bytes);
 }
 

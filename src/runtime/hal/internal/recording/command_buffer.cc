@@ -328,7 +328,7 @@ Status CommandBuffer::copy_texture(const std::shared_ptr<Texture>& source, Offse
   TL_RETURN_IF_ERROR(check_texture_region(*device_info_, "copy_texture: the target", target.get(),
                                           TextureUsage::CopyTarget, target_origin, extent));
   if (source->format() != target->format())
-    return invalid_argument("copy_texture: the source is {}, the target is {}",
+    return invalid_argument("copy_texture: the source is {}, but the target is {}",
                             to_string(source->format()), to_string(target->format()));
   if (is_empty(extent)) return {};
   const Segment segment =

@@ -69,26 +69,28 @@ TEST_F(ExecutableTest, TableThatDoesNotMatchTheKernelIsRefused) {
   };
   TL_ASSERT_OK(status_of_copy([](EntryPoint&) {}));
   EXPECT_THAT(status_of_copy([](EntryPoint& e) { e.params.pop_back(); }),
-              refused("kernel \"copy\": the table has 2 parameters, the kernel 3"));
+              refused("kernel \"copy\": the table has 2 parameters, but the kernel has 3"));
   EXPECT_THAT(status_of_copy([](EntryPoint& e) { e.params[0] = BufferParam{.name = "in"}; }),
-              refused("argument 0 \"in\": the table says a buffer, the kernel has image2d_t"));
+              refused("argument 0 \"in\": the table says a buffer, but the kernel has image2d_t"));
   EXPECT_THAT(status_of_copy([](EntryPoint& e) {
                 e.params[0] = TextureParam{.name = "in", .access = Access::Write};
               }),
               refused("argument 0 \"in\": the table says a texture for write"));
-  EXPECT_THAT(status_of_copy([](EntryPoint& e) { e.params[1] = TextureParam{.name = "out"}; }),
-              refused("argument 1 \"out\": the table says a texture rgba32float, the kernel has "
-                      "float*"));
+  EXPECT_THAT(
+      status_of_copy([](EntryPoint& e) { e.params[1] = TextureParam{.name = "out"}; }),
+      refused(
+          "argument 1 \"out\": the table says a texture rgba32float, but the kernel has float*"));
   EXPECT_THAT(status_of_copy([](EntryPoint& e) { e.params[1] = ConstantParam{.name = "out"}; }),
               refused("argument 1 \"out\": the table says a constant int32"));
   EXPECT_THAT(status_of_copy([](EntryPoint& e) { e.params[2] = BufferParam{.name = "n"}; }),
-              refused("argument 2 \"n\": the table says a buffer, the kernel has int"));
-  EXPECT_THAT(status_of_copy([](EntryPoint& e) { e.params[1] = LocalParam{"out", 64}; }),
-              refused("argument 1 \"out\": the table says local memory, the kernel has float*"));
+              refused("argument 2 \"n\": the table says a buffer, but the kernel has int"));
+  EXPECT_THAT(
+      status_of_copy([](EntryPoint& e) { e.params[1] = LocalParam{"out", 64}; }),
+      refused("argument 1 \"out\": the table says local memory, but the kernel has float*"));
   EXPECT_THAT(status_of_copy([](EntryPoint& e) {
                 e.params[2] = ConstantParam{.name = "n", .type = ElementType::Int64};
               }),
-              refused("argument 2 \"n\": the table says a constant int64, the kernel has int"));
+              refused("argument 2 \"n\": the table says a constant int64, but the kernel has int"));
 }
 
 TEST_F(ExecutableTest, LocalMemoryIsCountedWithWhatTheKernelDeclares) {
@@ -106,9 +108,9 @@ TEST_F(ExecutableTest, LocalMemoryIsCountedWithWhatTheKernelDeclares) {
   // Some devices report a few bytes more.
   EXPECT_THAT(with("__local int* x", all),
               fails_with(StatusCode::InvalidArgument, "bytes of local memory"));
-  EXPECT_THAT(
-      with("__global int* x", 64),
-      fails_with(StatusCode::InvalidArgument, "the table says local memory, the kernel has int*"));
+  EXPECT_THAT(with("__global int* x", 64),
+              fails_with(StatusCode::InvalidArgument,
+                         "the table says local memory, but the kernel has int*"));
 }
 
 TEST_F(ExecutableTest, OtherKindsOfImagesAreNoTextures) {
@@ -116,8 +118,9 @@ TEST_F(ExecutableTest, OtherKindsOfImagesAreNoTextures) {
     EXPECT_THAT(
         status_of(fmt::format("__kernel void k(__read_only {} t) {{ }}", type),
                   {.name = "k", .params = {TextureParam{.name = "t"}}}),
-        fails_with(StatusCode::InvalidArgument,
-                   fmt::format("the table says a texture rgba32float, the kernel has {}", type)));
+        fails_with(
+            StatusCode::InvalidArgument,
+            fmt::format("the table says a texture rgba32float, but the kernel has {}", type)));
 }
 
 // A kernel's scalar parameter accepts only constants of its own type.
@@ -139,10 +142,11 @@ TEST_F(ExecutableTest, ConstantsAreOfTheKernelsType) {
   for (std::size_t i = 0; i < types.size(); ++i) {
     EntryPoint wrong = entry;
     wrong.params[i] = entry.params[(i + 1) % types.size()];
-    EXPECT_THAT(status_of(source, wrong),
-                fails_with(StatusCode::InvalidArgument,
-                           fmt::format("argument {} \"c\": the table says {}, the kernel has {}", i,
-                                       describe(wrong.params[i]), types[i].first)));
+    EXPECT_THAT(
+        status_of(source, wrong),
+        fails_with(StatusCode::InvalidArgument,
+                   fmt::format("argument {} \"c\": the table says {}, but the kernel has {}", i,
+                               describe(wrong.params[i]), types[i].first)));
   }
 }
 
@@ -152,7 +156,7 @@ TEST_F(ExecutableTest, WhatIsNoScalarOf32Or64BitsIsNoConstant) {
         status_of(fmt::format("__kernel void k({} c) {{ }}", type),
                   {.name = "k", .params = {ConstantParam{.name = "c"}}}),
         fails_with(StatusCode::InvalidArgument,
-                   fmt::format("the table says a constant int32, the kernel has {}", type)));
+                   fmt::format("the table says a constant int32, but the kernel has {}", type)));
   }
   // A type name that the source defines may be any type.
   TL_ASSERT_OK(status_of("typedef int count; __kernel void k(count c) { }",

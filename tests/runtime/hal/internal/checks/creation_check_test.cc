@@ -193,14 +193,15 @@ TEST(CreationCheck, BuffersAndConstantsOverTheLimits) {
   EXPECT_TRUE(check_creation(device, executable_with(params)).ok());
   std::vector<KernelParam> more = params;
   more.emplace_back(BufferParam{.name = "b"});
-  EXPECT_THAT(check_creation(device, executable_with(more)),
-              fails_with(StatusCode::InvalidArgument, "takes 32 buffers, device null allows 31"));
+  EXPECT_THAT(
+      check_creation(device, executable_with(more)),
+      fails_with(StatusCode::InvalidArgument, "takes 32 buffers, but device null allows 31"));
   device.features.argument_buffers = true;
   EXPECT_TRUE(check_creation(device, executable_with(more)).ok());
   params.emplace_back(ConstantParam{"c", ElementType::Int32});
   EXPECT_THAT(check_creation(device, executable_with(params)),
               fails_with(StatusCode::InvalidArgument,
-                         "takes 4100 bytes of constants, device null allows 4096"));
+                         "takes 4100 bytes of constants, but device null allows 4096"));
   device.limits.max_buffers = kNoLimit32;
   device.limits.max_constant_bytes = kNoLimit64;
   params.emplace_back(BufferParam{.name = "b"});
