@@ -185,7 +185,7 @@ def is_test(file: str) -> bool:
 
 
 def sources(root: Path) -> list[str]:
-    """Return the C++ sources and Python modules of all folders that have such."""
+    """Return the C++ sources and Python modules of all folders."""
     return sorted(
         path.relative_to(root).as_posix()
         for top in ("src", "apps", "python", "benchmarks", "tests")

@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return importlib.import_module(f"texloom.{module}").main(given[1:])
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:  # who reads the output, such as `head`, has ended
+    except BrokenPipeError:  # the reader of the output, such as `head`, has ended
         # Python flushes again at exit: what is left goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _READER_HAS_ENDED

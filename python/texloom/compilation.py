@@ -65,7 +65,7 @@ def compile(
     operators : sequence of texloom.custom.Operator
         Custom operators, one for each kind of node that ONNX does not have: the node ``op`` of a
         domain calls the operator ``"domain::op"`` whose version is that of the domain in the model.
-        Who loads the package passes them again.
+        The caller that loads the package passes them again.
 
     Returns
     -------

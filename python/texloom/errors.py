@@ -120,7 +120,7 @@ def refuse(
 
 
 def with_note(error: TVMError, note: str) -> TVMError:
-    """Return the error, to whose first diagnostic this adds a note, such as where it happened."""
+    """Add a note, such as the place of the error, to its first diagnostic; return the error."""
     if error.diagnostics:
         first, *others = error.diagnostics
         head, _, way_out = first.text.rpartition("\n  help: ")

@@ -271,7 +271,7 @@ def resolve(target: str | Target | TargetValue | None) -> TargetValue:
 
 
 def target_for(device: Device | str | None, target: str | Target | None = None) -> Target:
-    """Return the given or the current target, or else that of a device that will run the kernels.
+    """Return the given target, else the current one, else that of the device that runs kernels.
 
     The device is given as to :func:`texloom.devices.lookup.present`. A current target counts,
     whatever the device: kernels for another kind are refused when they run.

@@ -12,7 +12,7 @@
 // 4. The kernels of each call site are compiled (graph/call_sites.h). Textures that may share an
 //    image have origins; the others have none (graph/image_use.h).
 // 5. The temporaries are placed (runtime/plan/workspace.h). Parts of concatenations in place lie in
-//    the result. If the graph has symbols, who runs it places them, for the sizes of a run.
+//    the result. If the graph has symbols, temporaries are placed at each run, for its sizes.
 #pragma once
 
 #include <cstddef>
@@ -59,7 +59,7 @@ struct GraphSummary {
     std::string tensor, from, to;  // storages as text
   };
   // The parts of a run in order, each with its number of kernel launches. A cost has a key only if
-  // it is that of this very call site, not one that was changed for folds.
+  // it is the cost of this very call site, not of one that was changed for folds.
   struct Run {
     std::string what;  // the node; "convert x" for a conversion
     SiteCost cost;
@@ -78,15 +78,15 @@ struct GraphSummary {
   std::optional<double> small_gain;     // of textures that were given up (graph/scopes/decide.h)
   std::vector<Run> runs;
   double cost = 0;                 // nanoseconds, of the second choice if there are folds
-  double lower_bound = 0;          // no choice with these folds costs less
+  double lower_bound = 0;          // a lower bound of every choice with these folds
   bool costs_are_default = false;  // all are of the default model, as no source gave any
   std::size_t call_sites = 0;      // invocations of compiled kernels, conversions among them
-  std::size_t signatures = 0;      // of these, the ones that differ
+  std::size_t signatures = 0;      // of these, the number of distinct ones
   // Launches and calls in a run; a call site may have several. 0 if symbols decide.
   std::int64_t launches = 0;
   // If the graph has symbols, the following do not count what depends on them.
   std::uint64_t workspace_bytes = 0;  // of temporaries, where they share memory
-  std::uint64_t least_bytes = 0;      // no plan of these temporaries takes less
+  std::uint64_t least_bytes = 0;      // a lower bound of every plan of these temporaries
   std::uint64_t temporary_bytes = 0;  // the sum over all of them
   std::uint64_t constant_bytes = 0;   // packed
 };

@@ -19,8 +19,8 @@ class ImageUse {
   bool is_exact(TensorId tensor) const { return is_exact_[tensor]; }
 
   // An argument of a call site. Textures of intermediate tensors may share images with others,
-  // unless they are exact, so that kernels are given their origins. Those of inputs, outputs and
-  // constants begin at the corners of images, also where they are converted.
+  // unless they are exact, so that kernels are given their origins. Textures of inputs, outputs and
+  // constants begin at the corners of images, also after conversions.
   SiteArgument argument(TensorId tensor, const Stored& stored) const;
 
  private:

@@ -11,7 +11,7 @@
 
 namespace texloom::graph {
 
-// From what is easy to compute inside another kernel to what is not.
+// Ordered from patterns that are easy to compute inside another kernel to those that are not.
 enum class Pattern : std::uint8_t {
   Elementwise,  // on the elements at the same indices
   Broadcast,    // on elements at some of the same indices, in their order, or at 0 of extent 1
@@ -26,7 +26,7 @@ std::optional<Pattern> pattern_of(std::string_view word);  // the inverse
 // Opaque for computations of several outputs, and for operations without an expression.
 Pattern pattern_of(const Computation& computation);
 
-// The numbers of the floating-point inputs of whose elements indices are computed.
+// The numbers of the floating-point inputs from whose elements indices are computed.
 std::vector<std::size_t> inputs_in_indices(const Computation& computation);
 
 }  // namespace texloom::graph

@@ -1,4 +1,4 @@
-// Schedules the operators of a graph, of which each gets its alternatives.
+// Schedules the operators of a graph: gives each its alternatives.
 #pragma once
 
 #include <cstddef>

@@ -121,7 +121,7 @@ class Equality {
         a.fields());
   }
 
-  const bool programs_;    // else compares values at one place
+  const bool programs_;    // otherwise compares two values at one place
   Correspondence& known_;  // what the two sides define
 };
 

@@ -310,7 +310,7 @@ py::list view_packages(const py::bytes& path) {
 }
 
 // Finds the package and the variant, counted from 0, whose invocations are listed. `device` gives
-// the policy; None stands for a device without one of its own.
+// the policy; None stands for a device without a policy of its own.
 py::list list_invocations(const py::bytes& path, std::size_t package, std::size_t variant,
                           const py::object& device, bool wait_each) {
   const auto opened = open_package(path);

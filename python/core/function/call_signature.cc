@@ -33,7 +33,8 @@ std::string place_text(const Layout& layout) {
        "the argument '{}' is {}", param.name, what);
 }
 
-// Whether it is an array of a device, or one of NumPy with axes: one without axes is a number.
+// Whether the value is a device array or a NumPy array with axes. A NumPy array without axes is a
+// number.
 bool is_array(const py::handle& value) {
   if (py::isinstance<PyArray>(value)) return true;
   return is_numpy_array(value) && py::reinterpret_borrow<py::array>(value).ndim() > 0;
@@ -143,7 +144,7 @@ const PyArray& CallSignature::checked_array(size_t number, const py::handle& val
          "the argument '{}' must be in a row-major buffer, but the array is in {}",
          param(number).name, place_text(array.layout));
   }
-  // The call's check of shapes refuses one of another rank.
+  // The check of shapes refuses an array of another rank.
   if (param(number).is_symbolic() && array.layout.shape.size() != param(number).rank())
     return array;
   if (same_places(array.layout, layout(number, array.layout.shape))) return array;

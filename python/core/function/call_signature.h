@@ -32,7 +32,7 @@ class CallSignature {
 
   // Fails with WrongArgumentCount.
   void check_count(size_t given, const SourceLocation& where) const;
-  // The arguments at their places, null for outputs that the call leaves out. Fails with
+  // The arguments by position; null for outputs that the call leaves out. Fails with
   // WrongArgumentCount for a call that leaves out anything else, or only some outputs.
   std::vector<py::handle> placed(const py::args& given, const SourceLocation& where) const;
   // Fails with WrongArgumentCount for an argument that is passed by this name.

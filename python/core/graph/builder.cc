@@ -44,7 +44,7 @@ TensorId add_constant(graph::Graph& g, const std::string& name, const py::object
       std::make_shared<const std::vector<std::byte>>(data, data + contiguous.nbytes()));
 }
 
-// Adds a node with its outputs, and returns these. Nothing is added if one of them is refused.
+// Adds a node with its outputs, and returns the outputs. Adds nothing if one of them is refused.
 std::vector<TensorId> add(graph::Graph& g, graph::Node node,
                           const std::vector<OutputTuple>& outputs) {
   std::vector<graph::Tensor> made;
@@ -64,8 +64,9 @@ std::vector<TensorId> add_node(graph::Graph& g, const std::string& name, const s
   return add(g, {name, op, std::move(inputs), {}}, outputs);
 }
 
-// The numbers of the inputs that an operator reads as coordinates: those of which it computes
-// indices, and those of floats among `marked`, for which that is known otherwise.
+// The numbers of the inputs that an operator reads as coordinates: the inputs from which it
+// computes indices, and the floating-point inputs in `marked`, which the caller knows to be
+// coordinates.
 std::vector<std::size_t> coordinates_of(const graph::Computation& computation,
                                         const std::vector<std::size_t>& marked) {
   std::vector<std::size_t> numbers = graph::inputs_in_indices(computation);
@@ -144,7 +145,7 @@ graph::Graph for_target(const graph::Graph& g, const ir::Target& target) {
   return copy;
 }
 
-// Of the node of this number, after whose operator their kernels are called.
+// Sets the alternatives of the node of this number, and names their kernels after its operator.
 void set_alternatives(graph::Graph& g, std::size_t number,
                       std::vector<graph::Alternative> alternatives) {
   graph::Node& node = g.nodes.at(number);

@@ -38,7 +38,7 @@ namespace texloom::python {
 namespace {
 
 // Calls `use` with the graph's run on the device, by one thread at a time. The GIL is released
-// before the lock is taken: who holds the lock may need the GIL.
+// before the lock is taken, because the thread that holds the lock may need the GIL.
 template <typename Use>
 void with_run(PyRunnableGraph& graph, const PyDevice& device, const Use& use) {
   const std::shared_ptr<hal::Device>& opened = open_device(device);

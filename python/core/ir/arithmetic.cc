@@ -10,7 +10,8 @@ using namespace ir;  // the whole file speaks of IR nodes
 
 namespace {
 
-// The ranges of variables, and the variables themselves, by whose addresses ranges are found.
+// The ranges of variables, and the variables. Ranges are found by a variable's address, so the
+// variables must stay alive.
 struct PyAnalyzer {
   arith::Ranges ranges;
   Exprs variables;

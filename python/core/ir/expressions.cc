@@ -276,7 +276,7 @@ IterVar thread_axis_of(const std::string& tag, const SourceLocation& where) {
   return make_thread_axis(*parsed, where);
 }
 
-// The domain is only for the script to read: bind uses that of the axis that it binds.
+// The domain is only for the script to read: bind uses the domain of the axis that is bound.
 PyIterVar thread_axis(const std::string& tag, const py::object& begin, const py::object& end) {
   const IterVar axis = thread_axis_of(tag, user_location());
   if (begin.is_none()) return {axis};

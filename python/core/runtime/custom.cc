@@ -1,4 +1,5 @@
-// Binds custom operators: makes them of Python functions and of source, and runs one by itself.
+// Binds custom operators: makes them from Python functions and from source, and runs an operator by
+// itself.
 
 #include "core/runtime/custom.h"
 
@@ -503,7 +504,7 @@ void bind_custom_operators(py::module_& m) {
       .def("run", run)
       .def("shapes", [](const PyOperator& op, const py::object& inputs,
                         const py::dict& attributes) { return shapes(op.op, inputs, attributes); });
-  // The words of declarations, by what they say of.
+  // The words of declarations, by the property that they describe.
   m.def("operator_words", [] {
     py::dict words;
     words["access"] = words_of<hal::Access>(kAccesses);

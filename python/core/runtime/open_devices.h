@@ -56,7 +56,7 @@ void explain_waits_for(const std::shared_ptr<runtime::DeviceProgram>& program);
 // Warns, once, if compiled kernels cannot be stored in the folder TEXLOOM_CACHE_DIR.
 void warn_of_unusable_cache();
 
-// Makes devices that are opened from now on add what they run to the profile. Returns false, and
+// Makes devices that are opened from now on record their work in the profile. Returns false, and
 // does nothing, if a device is already open.
 bool profile_devices(std::shared_ptr<hal::Profile> profile);
 

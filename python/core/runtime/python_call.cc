@@ -9,8 +9,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A call counts itself before it reads `interpreter_closed`, and closing sets that before it reads
-// the count: so each call is waited for, or sees that it is too late.
+// A call increments the count before it reads `interpreter_closed`; closing sets the flag before it
+// reads the count. So closing waits for a call, or the call sees the flag.
 std::atomic<int> calls = 0;
 std::atomic<bool> interpreter_closed = false;
 

@@ -11,7 +11,7 @@
 namespace texloom::python {
 
 // InvalidArgument for anything but a list or a tuple of pairs. The message is a predicate, such as
-// "has an int in place of a shape"; the caller says of what.
+// "has an int in place of a shape"; the caller adds its subject.
 Result<std::vector<runtime::TensorType>> types_of(const py::object& given);
 
 py::list rows_of(std::span<const runtime::TensorType> types);

@@ -31,7 +31,7 @@ class WaitNotice {
 
   // Prints a line to Python's sys.stderr.
   void say(std::string_view line) const;
-  // Shows the work on the kernel `current` of `at`, whose source has so many bytes.
+  // Shows the work on the kernel `current` of `at`, whose source has `bytes` bytes.
   void show_compiling(KernelWork work, const runtime::KernelProgress& at, std::string_view kernel,
                       size_t bytes);
   // Prints a line, once, when the wait has taken this long.

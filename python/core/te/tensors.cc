@@ -138,7 +138,7 @@ PyTensor output_of(const PyOperation& o, int index) {
   return PyTensor{schedule::output_of(o.node, static_cast<size_t>(index))};
 }
 
-// Those of an operation that was read from text are that text.
+// The attributes of an operation that was read from text are that text.
 py::object attributes_of(const PyOperation& o) {
   if (!o.node->attributes) return py::none();
   const auto* own = dynamic_cast<const Attributes*>(o.node->attributes.get());

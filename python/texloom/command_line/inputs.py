@@ -181,7 +181,8 @@ def _read(path: Path, port: Port | None, pixels: Pixels) -> NDArray[Any]:
 def random_inputs(ports: Sequence[Port], seed: int = 0) -> dict[str, NDArray[Any]]:
     """Return arrays for inputs: normal numbers; zeros for integers and flags.
 
-    Integers are often indices, of which 0 is always one. TL5003 for inputs that leave extents open.
+    Integers are often indices, and 0 is always a valid index. TL5003 for inputs that leave extents
+    open.
     """
     generator = np.random.default_rng(seed)
     made = {}

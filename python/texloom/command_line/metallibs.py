@@ -90,7 +90,7 @@ def add_metallibs(
     ------
     TVMError
         TL5016 if there is no xcrun, TL5010 if it fails, TL5012 if the package has no kernel for
-        Metal, TL5018 if a file cannot be read or written. Then `output` is what it was.
+        Metal, TL5018 if a file cannot be read or written. Then `output` is unchanged.
     """
     compiled = partial(_compiled, find_xcrun())
 

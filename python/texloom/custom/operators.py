@@ -81,7 +81,7 @@ class Operator:
         self._core.run(arrays, attributes, False)
 
     def checked(self, *arrays: NDArray, **attributes: float | str) -> None:
-        """Run like a call, wait, and fail if the operator writes what it does not declare.
+        """Run like a call, wait, and fail if the operator writes undeclared memory.
 
         All memory of the arrays is read back before and after the run: use it in tests. A write
         past the end of a buffer with its own memory is not seen, because nothing of the program
@@ -171,7 +171,7 @@ def host_operator(
 def _check_parameters(
     reader: Reader, function: Callable[..., None], given: list[str], named: list[str]
 ) -> None:
-    """Refuse a function that cannot take these arrays, or gives them other names or another order.
+    """Refuse a function whose parameters do not fit the arrays, in number, name or order.
 
     Parameters without names for the caller, ``def f(a, b, /)`` and ``def f(*arrays)``, take any.
     """
@@ -207,7 +207,7 @@ def source_operator(
     dtypes: Sequence[Sequence[str]] | None = None,
     like: Mapping[str, str] | None = None,
 ) -> Operator:
-    """Return a custom operator that is one kernel, of which `body` is the text between the braces.
+    """Return a custom operator that is one kernel; `body` is the text between the kernel's braces.
 
     The signature is generated from the declaration. The body uses words that every kernel language
     has: ``tl_load(x, col, row)``, ``tl_global_id(0)``, and others (``docs/custom_operators.md``).

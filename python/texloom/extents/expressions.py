@@ -78,7 +78,7 @@ def value_of(extent: Any, dtype: str) -> tir.PrimExpr:
 def likely(extent: Any) -> int:
     """Return an extent for schedules to choose sizes of tiles by: open ones are taken for large.
 
-    Only divisors that it certainly has are those of the result.
+    The result has only those divisors that the operand certainly has.
     """
     number, rest = _factors([extent])
     return number * _LARGE if rest else number
@@ -103,7 +103,7 @@ def is_extent(expr: Any) -> bool:
 
 
 def rewritten(extent: Extent, replacements: Mapping[tir.PrimExpr, Any]) -> Extent:
-    """Return an extent with others in place of some of its parts, the largest ones first."""
+    """Return an extent with some of its parts replaced; larger parts are replaced first."""
     if number_of(extent) is not None:
         return int(extent)
     assert not isinstance(extent, int)

@@ -76,7 +76,7 @@ _OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
 
 
 def _is_name(name: str) -> bool:
-    """Whether a symbol of a graph may have this name: those that begin with _ are of one node."""
+    """Whether a symbol of a graph may have this name: those with a leading _ belong to one node."""
     return name.isascii() and not name.startswith("_")
 
 
@@ -105,7 +105,7 @@ def _extents(name: str, shape: Any) -> Iterable[Any]:
 def check_scopes(
     name: str, scopes: Mapping[str, Sequence[str]], tensors: int, costs: Mapping[str, float] | None
 ) -> None:
-    """Refuse combinations of scopes that do not fit a node of so many tensors."""
+    """Refuse combinations of scopes that do not fit a node of `tensors` tensors."""
     if not isinstance(scopes, Mapping) or not scopes:
         refuse(
             _BAD,

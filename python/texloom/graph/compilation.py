@@ -69,7 +69,7 @@ class Compilation:
     def schedule(self, textures: bool, open_outputs: set[str]) -> None:
         """Give operators their alternatives: kernels over buffers, and over textures if wanted.
 
-        Outputs are written in row-major order but for the `open_outputs`, which may be converted.
+        Outputs are written in row-major order, except the `open_outputs`, which may be converted.
         """
         self.core.schedule_operators(alternatives_of, textures, open_outputs, self.progress)
 

@@ -75,7 +75,7 @@ class RunnableGraph:
         return {tensor.name: array for tensor, array in zip(self.outputs, results, strict=True)}
 
     def time(self, times: int = 1, device: Device | str | None = None) -> float:
-        """Return the seconds of so many runs, one after another, with the inputs of the last run.
+        """Return the seconds of `times` runs, one after another, with the inputs of the last run.
 
         Copies between host and device do not count.
 

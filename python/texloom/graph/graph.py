@@ -500,7 +500,7 @@ class Graph:
         return tuple(self._new(n, *each) for n, each in zip(names, outputs, strict=True))
 
     def _described(self, tensors: Sequence[GraphTensor]) -> list[tuple[str, str, Any]]:
-        """Return tensors as the core takes what a node computes."""
+        """Return the outputs of a node in the form that the core takes."""
         return [(each.name, each.dtype, self._symbols.steps(each.shape)) for each in tensors]
 
     def _numbers_of(self, tensors: Sequence[GraphTensor]) -> list[int]:
@@ -518,7 +518,7 @@ class Graph:
         conditions: Iterable[Condition] = (),
         kernels: _Kernels | None = None,
     ) -> None:
-        """Keep a node that the core has, and what has to hold of its sizes."""
+        """Keep a node that was added to the core, and the conditions on its sizes."""
         for tensor, number in zip(outputs, numbers, strict=True):
             self._add(tensor, number)
             self._computed.add(tensor.name)

@@ -75,7 +75,7 @@ def _is_narrow(values: Tensor) -> bool:
 
 
 def _computes(function: Callable[..., Tensor], computation: _core._Computation) -> bool:
-    """Whether a computation is what a function of tensors makes."""
+    """Whether a computation equals the one that a function of tensors makes."""
     inputs = computation.inputs
     try:
         with collected():

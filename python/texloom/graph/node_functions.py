@@ -33,7 +33,7 @@ _SCHEDULE_CALL = ("outputs", "inputs", "scopes", "target")
 
 
 def _check_parameters(what: str, function: Any, parameters: Sequence[str]) -> None:
-    """Refuse a function that does not take so many arguments; `what` names it."""
+    """Refuse a function that cannot be called with these parameters; `what` names it."""
     call = f"f({', '.join(parameters)})"
     if not callable(function):
         refuse(_BAD, f"{what} is {kind_of(function)}, not a function", f"define one: def {call}")
@@ -124,7 +124,7 @@ class Locals:
             _CURRENT.symbols = outer
 
     def function(self, compute: Compute) -> Compute:
-        """Return a function of tensors with the extents among its arguments as they are here."""
+        """Return the function with its keyword arguments' extents in the symbols of this node."""
         if not isinstance(compute, partial) or not compute.keywords:
             return compute
         return partial(compute.func, *compute.args, **self._localized(compute.keywords))
@@ -189,7 +189,7 @@ def check_functions(
 
 
 def _declared(tensor: Tensor, storage: str) -> Buffer:
-    """Return the buffer of an argument, of which a scope or the text of a layout is given."""
+    """Return the buffer of an argument, given its scope or the text of its layout."""
     if storage.endswith("]"):
         scope = "texture" if storage.startswith("texture") else "global"
         return decl_buffer(tensor.shape, tensor.dtype, scope=scope, layout=storage)

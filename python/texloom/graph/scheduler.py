@@ -82,7 +82,7 @@ def _scheduled_if_possible(task: _Task, storages: Sequence[str]) -> Program | No
     """Return the schedule for these storages; None if all are row-major, or it is refused.
 
     Not every computation can write texels: the elements of one may need kernels of their own. Some
-    of these have a schedule, which the compiler then leaves out.
+    of these can be scheduled but not compiled; the compiler leaves them out.
     """
     if set(storages) == {"global"}:
         return None

@@ -38,7 +38,7 @@ def _colors(storage: str) -> Colors:
 
 
 def _edges(view: View, choice: ScopeChoice | None) -> tuple[list[_Edge], dict[str, str]]:
-    """Return the edges between rows, and in what each tensor is stored."""
+    """Return the edges between rows, and the storage of each tensor."""
     stored = {
         store["tensor"]: store["storage_scope"] or "global"
         for store in view["variants"][0]["stores"]

@@ -1,4 +1,4 @@
-"""Lists the invocations of packages: what runs one after another, and what happens in between."""
+"""Lists the invocations of packages: the invocations in order, and the events between them."""
 
 from __future__ import annotations
 

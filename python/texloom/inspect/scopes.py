@@ -118,7 +118,7 @@ def choice_of(view: View) -> ScopeChoice | None:
 
 
 def scopes_of(views: list[View]) -> list[dict[str, Any]]:
-    """Return the choice of each package, as JSON has it."""
+    """Return the choice of each package as a JSON value."""
     return [
         {
             "package": view["name"],
@@ -176,7 +176,7 @@ def describe_scopes(view: View) -> str:
 
 
 def _short(storages: list[str]) -> dict[str, str]:
-    """Return the scope of each storage, where these differ; else the storages."""
+    """Return the scope of each storage if the scopes differ, else the storages."""
     scopes = {storage: storage.split(" ")[0] for storage in storages}
     is_clear = len(set(scopes.values())) == len(scopes)
     return scopes if is_clear else {storage: storage for storage in storages}

@@ -18,7 +18,7 @@ from .processes import RECORD, REQUEST
 
 
 def main() -> None:
-    """Call the function, and write its measurement, or the error of one that failed."""
+    """Call the function, and write its measurement, or the error of a failed measurement."""
     folder = Path(sys.argv[1])
     module, name, arguments = pickle.loads((folder / REQUEST).read_bytes())
     try:

@@ -42,14 +42,14 @@ def measured_in_process(
     Returns
     -------
     Measurement
-        That of the function; one with an error if the function raised, if the process ended, or if
-        it took too long.
+        The measurement of the function; it has an error if the function raised, the process ended,
+        or the time ran out.
 
     Raises
     ------
     ValueError
-        If no other process can import the function: it is one of a script, a lambda, or inside of
-        another function.
+        If no other process can import the function: a function of a script, a lambda, or a function
+        inside another function.
     """
     _check_importable(function)
     with tempfile.TemporaryDirectory() as at:

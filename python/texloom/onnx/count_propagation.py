@@ -1,9 +1,9 @@
 """Nodes that read tensors whose length depends on data.
 
-Such a tensor has the memory of the longest one, and a count (``Value.count``). Where the rows that
-count are computed from the rows that count alone, a node is converted as if all of them did, and
-its output has the same count. :data:`_RULES` says for which operators that is so, and along which
-axis. Others are refused.
+Such a tensor has the memory of the longest one, and a count (``Value.count``). *Counted rows* are
+the rows before the count. If a node computes counted rows from counted rows alone, it is converted
+as if all rows were counted, and its output has the same count. :data:`_RULES` lists these
+operators, with the counted axis. Other operators are refused.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _gathered(node: Node, outputs: Sequence[Value]) -> int:
 
 
 def _beside(node: Node, x: Value, axis: int, extents: int) -> int:
-    """Return where the counted axis is if so many take the place of another one."""
+    """Return the counted axis if `extents` axes take the place of `axis`."""
     if x.counted_axis == axis:
         node.refuse(_WHY)
     return x.counted_axis + (extents - 1 if axis < x.counted_axis else 0)
@@ -120,7 +120,7 @@ def _gathered_by_element(node: Node, outputs: Sequence[Value]) -> int:
 
 
 def _reshaped(node: Node, outputs: Sequence[Value]) -> int:
-    """An axis with as many elements before and after it as the counted one has."""
+    """Return the axis that has as many elements as the counted one, along it and before it."""
     x = _only(node, 0)
     before, extent = prod(x.shape[: x.counted_axis]), x.shape[x.counted_axis]
     (made,) = outputs
@@ -194,7 +194,7 @@ def _sliced(node: Node, outputs: Sequence[Value]) -> int:
 
 
 def _cut(node: Node, count: Value) -> Value | None:
-    """Convert a slice of the first rows that count, if it is one: they are at most so many."""
+    """Convert a slice of the first rows, which limits the count; None for other slices."""
     x = _only(node, 0)
     parts = [node.ints_or(name, i) for i, name in enumerate(("starts", "ends", "axes"), 1)]
     starts, ends, axes = parts[0], parts[1], parts[2] or [0]

@@ -72,7 +72,7 @@ def _check_external_data(model: onnx.ModelProto, files: Mapping[str, str]) -> No
 
 
 def check_model(model: onnx.ModelProto, name: str = "the model") -> None:
-    """Refuse a model that ONNX's checker refuses for what the importer does not find itself."""
+    """Refuse a model for errors that ONNX's checker finds and the importer does not."""
     if not model.ir_version or not model.graph.output:
         refuse_model(
             f"{name} is not an ONNX model: it has no {'graph' if model.ir_version else 'version'}",
@@ -91,7 +91,7 @@ def check_model(model: onnx.ModelProto, name: str = "the model") -> None:
 
 
 def _words(model: onnx.ModelProto) -> Iterator[str]:
-    """Yield the names in a model; protobuf gives bytes for what is not UTF-8."""
+    """Yield the names in a model. Protobuf returns a name that is not UTF-8 as bytes."""
     for each in model.opset_import:
         yield each.domain
     for entry in model.metadata_props:

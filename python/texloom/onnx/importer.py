@@ -89,7 +89,7 @@ class Importer:
         self._shapes = shapes
         self._given = values
         self.progress = progress
-        self._path: list[str] = []  # the node that is converted, after those that are expanded
+        self._path: list[str] = []  # the nodes being expanded, then the node being converted
         self._constants: dict[int, Any] = {}
         self._functions = {
             (_domain(each), each.name, each.overload): each for each in model.functions
@@ -381,7 +381,7 @@ class Importer:
         key = id(array)
         if key not in self._constants:
             tensor = self.graph.constant(self.unique_name("constant"), array)
-            self._constants[key] = (tensor, array)  # the array lives as long as its id counts
+            self._constants[key] = (tensor, array)  # the array is kept, so that its id stays unique
         return self._constants[key][0]  # type: ignore[no-any-return]
 
     def _tensor_of_sizes(self, value: Value) -> GraphTensor:
@@ -417,7 +417,7 @@ class Importer:
 
 
 class _LostError(Exception):
-    """A converter asks for what is not converted; why is among the refusals already."""
+    """A converter asks for a value that was not converted, for a reason refused before."""
 
 
 def _none_lost(values: list[Value]) -> list[Value]:

@@ -46,8 +46,8 @@ class Model:
     storage : "auto", "buffer" or "texture"
         Where tensors are stored: by cost, in buffers, or in textures wherever a kernel can.
     shapes : mapping of str to sequence of int, optional
-        Of inputs. What the model says of their extents must agree. Texts instead of numbers, such
-        as ``(1, 3, "h", "w")``, leave extents open.
+        Of inputs. The extents that the model states must agree with the shapes. Texts instead of
+        numbers, such as ``(1, 3, "h", "w")``, leave extents open.
     values : mapping of str to array, optional
         The values of inputs that thereby become constants, such as the shape for a Reshape.
     progress : callable, optional
@@ -121,7 +121,7 @@ class Model:
         return self._specializer.why_fixed
 
     def open_inputs(self, given: Collection[str] = ()) -> list[onnx.ValueInfoProto]:
-        """Return the inputs whose shapes are not known, apart from those that are given."""
+        """Return the inputs whose shapes are neither known nor given."""
         known = {*self.shapes, *given}
         return [
             each

@@ -32,8 +32,8 @@ class Operator:
     by : "converter", "definition", "attributes", "import" or ""
         How it is supported; empty if it is not. By its definition: ONNX gives a body whose
         operators are all supported. By its attributes: ONNX gives a body that depends on them and
-        on the types of inputs, and so does whether it is supported. On import: its outputs are
-        known then.
+        on the types of inputs. Whether the operator is supported depends on the same. On import:
+        its outputs are known then.
     """
 
     domain: str

@@ -69,7 +69,7 @@ def _formals(
 
 
 def _type_of(value: Value) -> str | None:
-    """Return the type of a tensor as the standard writes it; None for one that it lacks."""
+    """Return the type of a tensor as the standard writes it; None for a type that it lacks."""
     try:
         return f"tensor({onnx.TensorProto.DataType.Name(element_type(value.dtype)).lower()})"
     except ValueError:

@@ -138,7 +138,7 @@ _REDUCTIONS: Mapping[str, Callable[[Sequence[Any]], Any]] = {
 def computed_sizes(
     op: str, inputs: Sequence[Value | None], attributes: Mapping[str, Any], version: int
 ) -> Value | None:
-    """Return the output of a node, some of whose inputs are sizes; None if it is none of these.
+    """Return the output of a node that has sizes among its inputs; None if it is none of these.
 
     Parameters
     ----------

@@ -29,8 +29,8 @@ class Specialization:
     graph : CompiledGraph or None
         None if it would compute nothing.
     names_all_outputs : bool
-        Whether the graph has every output under its own name. Else :meth:`run` adds those that it
-        does not have.
+        Whether the graph has every output under its own name. Otherwise :meth:`run` adds the
+        missing ones.
     """
 
     def __init__(self, network: Network, options: CompileOptions) -> None:

@@ -1,6 +1,7 @@
 """Inputs that stand for the outputs of nodes that cannot be converted.
 
-With them the nodes after such a node are converted, too, and what is wrong with these is found.
+With stand-ins, the nodes after such a node are converted, too, so that their errors are found in
+the same run.
 """
 
 from __future__ import annotations

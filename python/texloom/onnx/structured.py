@@ -1,7 +1,7 @@
 """Models whose inputs are sequences or optional values.
 
-For given numbers of tensors such a model is one of tensors only: nodes before its own ones make the
-sequences and the optional values.
+For given numbers of tensors, such a model becomes a model of tensors only: added nodes in front
+make the sequences and the optional values.
 """
 
 from __future__ import annotations

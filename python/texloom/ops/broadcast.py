@@ -14,7 +14,7 @@ from ..tir import PrimExpr
 def broadcast_shape(*shapes: Sequence[Extent]) -> tuple[Extent, ...]:
     """Return the shape of an element-wise operation over tensors of these shapes.
 
-    An extent that only a run says is taken for one that is not broadcast.
+    An extent that is known only at a run is assumed not to be broadcast.
     """
     rank = max(map(len, shapes))
     padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes]

@@ -67,7 +67,7 @@ class Contraction:
 
 
 def is_depthwise(sums: Tensor) -> bool:
-    """Whether these are sums of a convolution each of whose groups has one channel."""
+    """Whether these are the sums of a convolution whose groups have one channel each."""
     roles = Contraction.of(sums)
     weight = sums.op.input_tensors[-1]
     is_convolution = roles is not None and roles.is_convolution

@@ -115,7 +115,7 @@ _BUFFER = dict.fromkeys(("id", "first", "last", "scope"), True) | dict.fromkeys(
 
 
 def _slices(item: dict[str, Any], where: str) -> int:
-    """Return the slices of an item: given, or those of its channels."""
+    """Return the slices of an item: as given, or computed from its channels."""
     if "slices" not in item and "channels" not in item:
         raise wrong(f"{where} has neither 'slices' nor 'channels'", "give one of them")
     if "channels" not in item:
@@ -133,7 +133,7 @@ def _slices(item: dict[str, Any], where: str) -> int:
 
 
 def _format(item: dict[str, Any], where: str) -> str:
-    """Return the texel format: given, that of the dtype, or the usual one."""
+    """Return the texel format: as given, the one for the dtype, or the usual one."""
     form = item.get("format")
     if form is None and "dtype" in item:
         match = re.fullmatch("(float|int|uint)(8|16|32)", str(item["dtype"]))
@@ -151,7 +151,7 @@ def _format(item: dict[str, Any], where: str) -> str:
 
 
 def _bytes(item: dict[str, Any], where: str) -> int:
-    """Return the size of a buffer: given, or that of its elements."""
+    """Return the size of a buffer: as given, or computed from its elements."""
     shape = ("height", "width", "channels")
     if "size" not in item and not all(key in item for key in shape):
         raise wrong(

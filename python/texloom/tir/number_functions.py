@@ -45,7 +45,7 @@ _TE_UNARY = (
 )
 _TE_BINARY = "power fmod"
 _TIR_BINARY = "hypot copysign nextafter ldexp"
-# Those that are called by their OpenCL names.
+# Functions that are called by their OpenCL names.
 _OPENCL_UNARY = "cbrt expm1"
 _NUMPY = {
     **{name: f"te.{name}(x)" for name in _TE_UNARY.split()},

@@ -109,7 +109,7 @@ def _refuse(name: str, what: Omission, raised_as: type[TVMError]) -> NoReturn:
 
 
 def _path_in_tvm(name: str) -> str:
-    """Return a name of this package, or of the room of TVM's modules, as TVM has it."""
+    """Return TVM's spelling of a name of this package or of the room of TVM's modules."""
     return name.removeprefix("texloom.").removeprefix("tvm.")
 
 

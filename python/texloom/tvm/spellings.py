@@ -61,7 +61,7 @@ _BY_ANY_NAME = {
 
 
 def device_kind(name: str | int) -> str:
-    """Return the kind of device of one of its names, or of TVM's number; others as they are."""
+    """Return the kind of device for a name or a number of TVM's; return other values unchanged."""
     found = [kind for kind in KINDS if kind.number == name]
     kind = found[0] if found else _BY_ANY_NAME.get(str(name))
     return str(name) if kind is None else kind.device

@@ -9,8 +9,8 @@
 
 namespace texloom::codegen {
 
-// A function of float32 scalars. It has no loops and no memory: a language has it as a function, or
-// in place of a call.
+// A function of float32 scalars. It has no loops and no memory, so that a language can spell it as
+// a function, or in place of a call.
 struct FunctionDefinition {
   ir::Exprs parameters;                               // Vars
   std::vector<std::pair<ir::Expr, ir::Expr>> values;  // Vars and their values, in order

@@ -13,10 +13,10 @@ namespace {
 
 using enum ir::Intrinsic;
 
-// The functions of precise:: have the bounds of Metal's table of errors, whatever the options of
-// Metal's compiler; those of fast:: have looser ones. Names with neither are exact, and the names
-// that begin with "tl_" are those of missing_functions.h. Functions that the dialect lacks have
-// none.
+// The functions of precise:: have the error bounds of Metal's table, whatever the options of
+// Metal's compiler; the functions of fast:: have looser bounds. Functions in neither namespace are
+// exact. Names that begin with "tl_" are functions of missing_functions.h. Functions that the
+// dialect lacks have none.
 constexpr auto kNames = std::to_array<FunctionName>({
     {Exp, "precise::exp"},
     {Exp2, "precise::exp2"},
@@ -85,7 +85,7 @@ std::string function_name(ir::Intrinsic function, ir::Type type, ir::LanguageVer
   const std::string_view name = kNames[static_cast<size_t>(function)].name;
   if (function == Nextafter && language >= ir::LanguageVersion{3, 1}) return "nextafter";
   if (name.starts_with("tl_")) return missing_function(prelude, name, type);
-  // precise:: and fast:: have float32 alone.
+  // precise:: and fast:: have only float32 functions.
   const bool is_half = type.is_half() && name.starts_with(kPrecise);
   return std::string(is_half ? name.substr(kPrecise.size()) : name);
 }

@@ -11,8 +11,8 @@ namespace texloom::codegen::opencl {
 // the nearest float16 value, ties to even, and returns it as float32.
 std::string round_to_half(Prelude& prelude, ir::Type from);
 
-// Vectors of float16 cross memory as vectors of ushort, in one access: NVIDIA's compiler makes
-// one of each lane of vloada_half4 and vstorea_half4. These functions convert them.
+// Vectors of float16 cross memory as vectors of ushort, in one access: NVIDIA's compiler makes a
+// memory access of each lane of vloada_half4 and vstorea_half4. These functions convert them.
 
 // Returns the name of a function from ushort4 to float4, or of as many `lanes`.
 std::string widen_halves(Prelude& prelude, int lanes);

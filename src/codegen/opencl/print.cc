@@ -78,7 +78,7 @@ class OpenCLExprPrinter : public ExprPrinter {
   bool uses_float16 = false;  // values, not only memory
 
  protected:
-  // There are no vectors of halves where they are in memory alone.
+  // If halves are a storage type only, there are no vectors of halves.
   std::string vector_element(const Buffer& buffer) const override {
     return is_memory_alone(buffer) ? "ushort" : ExprPrinter::vector_element(buffer);
   }

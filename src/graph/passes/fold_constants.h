@@ -11,9 +11,10 @@ namespace texloom::graph {
 // Requires: stage graph, verified.
 // Ensures: what an operator computed of constants is a constant, unless it is an output of the
 //   graph, or takes more than kMostFoldingSteps steps. Operators without inputs stay: a kernel
-//   fills memory faster than a package is read. So do constants without values, as texts have them.
+//   fills memory faster than a package is read. So do constants without values, which occur in
+//   texts.
 // Order: after fold_scales, which evaluates constants in float64 and so does not want them rounded;
-//   before merge_equal_nodes and fuse, for which there is less to do.
+//   before merge_equal_nodes and fuse, which then have fewer nodes to look at.
 // Example:
 //   constant c: float32[8]                               constant s: float32[8]
 //   operator s op="Sqrt" ... (c) -> (s)          ->      operator y op="Mul" ... (x, s) -> (y)

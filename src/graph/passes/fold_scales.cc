@@ -50,8 +50,8 @@ bool has_kernels_to_make(const Node& node) {
          node.outputs.size() == 1;
 }
 
-// The axis of an operator's output to whose index c % extent it moves each element of its input of
-// the index c along the axis `from`. nullopt if it does anything else.
+// The axis of the output to which an operator moves the axis `from` of its input: an element with
+// index c there gets the index c % extent. nullopt if it does anything else.
 std::optional<std::size_t> axis_of_moved_channels(const Node& node, std::size_t from) {
   if (!has_kernels_to_make(node) || node.inputs.size() != 1) return std::nullopt;
   const schedule::Op op = schedule::operation_of(node.computation->outputs.front());
@@ -88,7 +88,7 @@ class Folding {
     }
     graph_.nodes = std::move(kept);
     place_constants();
-    remove_dead_nodes(graph_);  // those that computed factors
+    remove_dead_nodes(graph_);  // the nodes that computed factors
   }
 
  private:
@@ -213,7 +213,7 @@ class Folding {
     producers_.erase(inner);
   }
 
-  // The name for what takes the place of a constant, which is removed if nothing else reads it.
+  // The name for the replacement of a constant. The constant is removed if nothing else reads it.
   std::string replaced_name(TensorId id) {
     const std::string& name = graph_.tensors[id].name;
     return readers_[id] == 1 ? name : unused(name + ".scaled");
@@ -233,7 +233,7 @@ class Folding {
     return graph_.add_constant(std::move(name), type, std::move(shape), std::move(value));
   }
 
-  // Numbers the new constants before what is computed from them.
+  // Gives the new constants numbers before those of the tensors that are computed from them.
   void place_constants() {
     std::vector<std::vector<TensorId>> constants(graph_.tensors.size());
     const std::size_t old = graph_.tensors.size() - before_.size();
@@ -250,7 +250,7 @@ class Folding {
   Graph& graph_;
   Producers producers_;
   std::vector<std::size_t> readers_;  // by tensor
-  std::vector<TensorId> before_;      // by new constant: what is computed from it
+  std::vector<TensorId> before_;      // by new constant: the tensor that is computed from it
   std::set<std::string> names_;
 };
 

@@ -12,7 +12,7 @@ namespace texloom::graph {
 //   of matrices gets one only with new weights: the pass `fuse` puts a mere addition into its
 //   kernel.
 // Requires: stage graph, verified, without dead nodes.
-// Ensures: each operator that is folded was the only reader of what it scales. Results differ by
+// Ensures: each folded operator was the only reader of the tensor that it scaled. Results differ by
 //   rounding. An operator stays if a number would not be finite.
 // Order: after remove_dead_nodes, for readers are counted; before fold_constants, which would round
 //   constants from which factors are computed.

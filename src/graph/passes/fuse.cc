@@ -47,7 +47,7 @@ class Fusion {
     }
   }
 
-  // The groups by their last node; those of other members are empty.
+  // The groups by their last node; the entries of other nodes are empty.
   std::vector<Group> run() {
     for (NodeId n = 0; n < graph_.nodes.size(); ++n) {
       const Node& node = graph_.nodes[n];
@@ -73,8 +73,8 @@ class Fusion {
 
  private:
   // Adds the group that computes an input of this one, if that is allowed for any of them. The one
-  // that is computed last comes first: it is on the longest path, so that a residual addition goes
-  // to the convolution before it, not to the one around it.
+  // that is computed last comes first: it is on the longest path, so that a residual addition joins
+  // the convolution before it, not the one that it bypasses.
   bool take_in_one(Group& group) {
     std::vector<TensorId> inputs = inputs_of(group);
     std::erase_if(inputs, [&](TensorId id) { return !producer_[id]; });

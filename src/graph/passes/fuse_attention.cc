@@ -18,8 +18,8 @@
 namespace texloom::graph {
 namespace {
 
-// Whether an expression over the axes of `op` reads a placeholder at these; extents of 1 are
-// broadcast.
+// Whether an expression over the axes of `op` reads a placeholder at these axes; axes of extent 1
+// are broadcast.
 bool is_at_own_indices(const schedule::Operation& op, const ir::TensorRead& read) {
   const std::size_t rank = read.indices.size();
   if (rank > op.axes.size() || !schedule::operation_of(read.tensor)->is_placeholder()) return false;
@@ -79,7 +79,7 @@ class AttentionFusion {
  private:
   const Tensor& tensor(TensorId id) const { return graph_.tensors[id]; }
 
-  // The operator that computes a tensor, but for conversions up to float32, in which attention
+  // The operator that computes a tensor, past conversions to float32, the type in which attention
   // computes; null for inputs and constants.
   const Node* origin(TensorId id) const {
     for (;;) {

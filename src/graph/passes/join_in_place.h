@@ -8,8 +8,8 @@ namespace texloom::graph {
 //   in the memory of the whole, so that nothing is copied. Node::joins_along says which operators
 //   join, and along which axis. Parts must be tensors between operators, each joined once; in
 //   buffers all axes before that one have the extent 1, and parts begin where devices let buffers
-//   begin; in textures parts are whole texels along the channels. Of concatenations in a row one is
-//   in place.
+//   begin; in textures parts are whole texels along the channels. If one concatenation is a part of
+//   another, only one of them is in place.
 // Requires: stage graph, verified, without fused operators.
 // Ensures: an operator remains if its kernel saves others: where it would take in several parts
 //   that only move elements, or where views share the memory of a part or of the whole.

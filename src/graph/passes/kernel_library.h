@@ -10,8 +10,8 @@
 
 namespace texloom::graph {
 
-// Operators that may be attention: softmax(scale * (query * key) + mask) * value, of which the
-// scale and the mask were found already.
+// Operators that may be attention: softmax(scale * (query * key) + mask) * value, whose scale and
+// mask are already known.
 struct AttentionParts {
   // The scores, their softmax, and its product with the values: the one before is the first input
   // of the next.
@@ -28,8 +28,8 @@ struct KernelLibrary {
   std::function<bool(const SharedComputation& first, const SharedComputation& second,
                      std::size_t input)>
       is_faster_joined = {};
-  // The computation of one kernel for attention; nullopt if the parts are none, or if there is no
-  // such kernel for the target.
+  // The computation of one kernel for attention; nullopt if these operators are not attention, or
+  // if the target has no such kernel.
   std::function<std::optional<SharedComputation>(const AttentionParts& parts)> attention = {};
 };
 

@@ -48,7 +48,7 @@ bool compute_the_same(const Node& a, const Node& b) {
   return a.computation == b.computation || equal(*a.computation, *b.computation);
 }
 
-// Adds the coordinates of an equal node, of which only one may be marked.
+// Adds the coordinates of an equal node, because only one of the two nodes may have marked them.
 void add_coordinates(Node& kept, const Node& other) {
   std::vector<std::size_t> both;
   std::ranges::set_union(kept.coordinates, other.coordinates, std::back_inserter(both));

@@ -13,8 +13,8 @@
 
 namespace texloom::graph {
 
-// A pass takes and leaves a verified graph. It keeps the graph's inputs and outputs, and what they
-// compute, but for rounding where its header says so.
+// A pass takes and leaves a verified graph. A pass keeps the graph's inputs and outputs and their
+// values, except for rounding where its header says so.
 struct GraphPass {
   // Only passes that depend on the target get it, with the kernels that there are for it.
   using Run = void (*)(Graph&);
@@ -24,8 +24,8 @@ struct GraphPass {
   std::variant<Run, RunForTarget> run;
   std::string_view summary;
   bool is_default = true;  // else it runs only where it is asked for
-  // Whether kernels over textures exist for what it makes. Else it does not run by default where
-  // tensors are to be in textures.
+  // Whether the operators that it makes have kernels over textures. Else it does not run by default
+  // where tensors are to be in textures.
   bool suits_textures = true;
 
   bool depends_on_target() const { return std::holds_alternative<RunForTarget>(run); }

@@ -5,8 +5,8 @@
 namespace texloom::graph {
 
 // Prepares a verified graph for compilation: removes the members of fused nodes and the tensors
-// between these, since alternatives replace them. Fails with BadGraph, at the node, for an operator
-// without alternatives.
+// between members, since alternatives replace them. Fails with BadGraph, at the node, for an
+// operator without alternatives.
 Graph sealed(Graph graph);
 
 }  // namespace texloom::graph

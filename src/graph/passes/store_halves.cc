@@ -108,7 +108,7 @@ class Narrowing {
   }
 
   Graph& graph_;
-  std::vector<TensorId> one_type_;  // by tensor: another one of the same type, or itself
+  std::vector<TensorId> one_type_;  // by tensor: one that must have the same type, or itself
   std::vector<bool> stays_;         // by tensor: whether its role or kind keeps its type
   std::vector<bool> is_exact_;      // by tensor: whether it becomes integers or coordinates
 };

@@ -11,8 +11,8 @@ namespace texloom::graph {
 // new numbers, in the same order.
 void remove_unused_tensors(Graph& graph);
 
-// Gives the tensors the numbers of their places in `order`, and removes the others, which nothing
-// uses.
+// Numbers the tensors by their places in `order`, and removes the tensors that are not in it, which
+// nothing uses.
 void order_tensors(Graph& graph, const std::vector<TensorId>& order);
 
 }  // namespace texloom::graph

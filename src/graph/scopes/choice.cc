@@ -39,8 +39,8 @@ Held* find(State& state, std::size_t tensor) {
 // The tensors that an option uses at its node: what it reads, converts from and writes.
 using Uses = std::vector<StoredTensor>;
 
-// Adds the option to the state and returns what it costs there; infinite if it needs a tensor that
-// the state has given up.
+// Adds the option to the state and returns its cost there, which is infinite if it needs a tensor
+// that the state has given up.
 double add(const ChoiceProblem& problem, const ChoiceOption& option, State& state, Uses& uses) {
   double cost = option.cost;
   uses = option.writes;
@@ -217,8 +217,8 @@ class Search {
     return true;
   }
 
-  // Removes what costs more than a cheaper one that converts all that it lacks: whatever follows,
-  // the cheaper one can do the same.
+  // Removes each state that costs more than a cheaper state plus the conversions that the cheaper
+  // one lacks: whatever follows, the cheaper state can do the same.
   void drop_dominated(Partials& partials) const {
     std::vector<Partials::const_iterator> order;
     for (auto it = partials.cbegin(); it != partials.cend(); ++it) order.push_back(it);
@@ -254,7 +254,7 @@ class Search {
     return sum;
   }
 
-  // Returns the cost of the cheapest one that is dropped.
+  // Returns the cost of the cheapest state that is dropped.
   double drop_expensive(Partials& partials) const {
     std::vector<Partials::iterator> order;
     for (auto it = partials.begin(); it != partials.end(); ++it) order.push_back(it);

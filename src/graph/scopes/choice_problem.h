@@ -25,8 +25,8 @@ struct ChoiceRules {
   std::vector<std::string> fixed = {};
   // Tensors that are in no texture, if their nodes can do without.
   std::set<TensorId> in_buffers = {};
-  // The share of the cost that textures must save if the costs have a source: those of equal
-  // kernels differ by as much.
+  // The share of the cost that textures must save if costs were measured: measured costs of equal
+  // kernels differ by this much.
   double least_gain = kLeastGain;
   // The partial choices that the search keeps (graph/scopes/choice.h).
   std::size_t max_partial = kMaxPartialChoices;

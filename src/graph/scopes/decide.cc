@@ -109,7 +109,7 @@ class Decisions {
     take_without_textures(decision, std::move(without));
   }
 
-  // All other choices stay possible, so the bound is that of all choices.
+  // All other choices stay possible, so the bound holds for all choices.
   void take_without_textures(Decision& decision, Choice without) const {
     decision.problem = choice_problem(graph_, decision.offers, options_.rules);
     const Choice best = choose(decision.problem, options_.rules.max_partial);

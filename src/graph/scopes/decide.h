@@ -20,7 +20,7 @@ struct DecisionOptions {
 
 struct Decision {
   Offers offers;  // with the folds
-  // All that could be chosen, but for tensors in `in_buffers`, and the choice.
+  // All offers, except those for tensors in `in_buffers`, and the choice.
   ChoiceProblem problem;
   Choice choice;
   Folds folds = {};

@@ -82,8 +82,8 @@ class Collection {
     std::ptrdiff_t textures = 0;
   };
 
-  // The alternatives of a node that the target can run, in the order of the preference: among those
-  // that may fail, those that come too late to take part are not compiled.
+  // The alternatives of a node that the target can run, in order of preference. Of those that may
+  // fail, the ones that come too late to take part are not compiled.
   void add_alternatives(std::size_t number) {
     const Node& node = graph_.nodes[number];
     std::vector<Way> ways;
@@ -96,7 +96,7 @@ class Collection {
     };
     if (preference_ != StoragePreference::Any)
       std::stable_sort(ways.begin(), ways.end(), is_before);
-    std::optional<std::ptrdiff_t> textures;  // of those that take part
+    std::optional<std::ptrdiff_t> textures;  // of the alternatives that take part
     for (Way& way : ways) {
       if (preference_ != StoragePreference::Any && textures.value_or(way.textures) != way.textures)
         break;
@@ -213,8 +213,8 @@ class Collection {
     return found;
   }
 
-  // Storages of the inputs in the scope of the whole, whose layout that scope alone does not give,
-  // then that of the whole; nullopt if neighbors do not store all of them so.
+  // Storages of the inputs, then of the whole, all in the scope of the whole and with layouts that
+  // the scope alone does not give; nullopt if neighbors do not store all of them like this.
   std::optional<std::vector<Stored>> parts_like(const Node& node, const Stored& whole) const {
     if (whole.is_by_rule()) return std::nullopt;
     std::vector<Stored> list;

@@ -20,7 +20,7 @@ std::optional<Layout> folded(const Layout& layout, int64_t fold) {
   if (layout.object != ir::MemoryObject::Image2d || fold < 2) return std::nullopt;
   const Planes planes = planes_of(layout);
   if (fold > planes.slices) return std::nullopt;
-  // The digits of a plane's number come first among the rows; a single digit is one of planes.
+  // The digits of a plane's number come first among the rows; a single digit numbers the planes.
   const std::size_t digits = layout.rows.size() == 1 ? 1 : layout.rows.size() - 1;
   const LayoutPart cut = layout.rows[digits - 1];
   const int64_t kept = ir::ceil_div(planes.slices, fold);  // planes of one column

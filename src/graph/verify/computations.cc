@@ -36,7 +36,7 @@ bool has_plain_extents(const ir::Tensor& input) {
   return true;
 }
 
-// Of a fused operator, the members say what they are.
+// For a fused operator, its members state this.
 void check_claims(const Node& node, const Computation& own, DiagnosticSink& sink) {
   if (!node.members.empty()) return;
   const auto error = [&](const char* help, const std::string& claim) {

@@ -47,9 +47,9 @@ struct LinearSum {
 bool equal(const LinearSum& a, const LinearSum& b);
 
 // Whether the expression contains a value from memory, directly or through a variable that the
-// ranges mark as such, or the result of a call or of a cast that may change the value. These may be
-// anything, so that sums of them may overflow. Integers of at least 32 bits made of anything else
-// are index arithmetic, which does not overflow (ir/program.h).
+// ranges mark as such, or the result of a call or of a cast that may change the value. These
+// may have any value, so sums of them may overflow. Integers of at least 32 bits made of anything
+// else are index arithmetic, which does not overflow (ir/program.h).
 bool reads_memory(const Expr& e, const Ranges& ranges);
 bool reads_memory(const LinearSum& sum, const Ranges& ranges);
 // The same if no variable is known to be bound to a value from memory.

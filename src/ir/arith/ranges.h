@@ -12,7 +12,7 @@
 
 namespace texloom::ir::arith {
 
-// A value: copy it for inner places, where more is known.
+// Has value semantics: copy it for inner places, where more facts hold.
 class Ranges {
  public:
   void set(const Expr& var, Interval interval) { known_[var.get()].interval = interval; }

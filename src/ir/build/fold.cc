@@ -10,8 +10,8 @@
 namespace texloom::ir {
 namespace {
 
-// Whether both are constants of uint64 below 2^63, or of another type: rules that compare constants
-// as int64 hold for these alone.
+// Whether both are constants that fit in int64 (of uint64, only those below 2^63): rules that
+// compare constants as int64 hold only for these.
 bool are_signed_values(Type type, int64_t a, int64_t b) {
   return !type.is_uint() || type.bits < 64 || (a >= 0 && b >= 0);
 }
@@ -39,7 +39,7 @@ Expr neutral(BinaryOp op, const Expr& a, const Expr& b) {
   return nullptr;
 }
 
-// Whether the number without its fraction is one of the integer type's.
+// Whether the integer type can represent the number without its fraction.
 bool is_representable(double value, Type type) {
   const double whole = std::trunc(value);
   const double range = std::ldexp(1.0, type.is_int() ? type.bits - 1 : type.bits);
@@ -67,7 +67,7 @@ Expr fold_binary(BinaryOp op, const Expr& a, const Expr& b) {
 
 namespace {
 
-// Whether every number of a float type is one of another.
+// Whether one float type can represent every number of another.
 bool holds(Type wider, Type type) {
   return wider.is_float() && type.is_float() && wider.code == TypeCode::Float &&
          wider.bits > type.bits;

@@ -33,7 +33,8 @@ Number remainder_of(Number a, Number b) {
   return b == static_cast<Number>(-1) && std::is_signed_v<Number> ? Number{0} : a % b;
 }
 
-// Whether a remainder that is rounded toward zero is not the one that is rounded down.
+// Whether the remainder of a division rounded toward zero differs from that of a division rounded
+// down.
 template <class Number>
 bool rounds_up(Number remainder, Number b) {
   return remainder != 0 && (remainder < 0) != (b < 0);

@@ -14,7 +14,7 @@
 
 namespace texloom::ir {
 
-// Who accesses, and where in the user's program.
+// The thread that accesses, and the line of the user's program.
 struct Accessor {
   ThreadId id;
   int64_t interval = 0;  // barriers that the block has passed

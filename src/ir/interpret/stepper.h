@@ -21,10 +21,10 @@ class Stepper {
   // Allocates a temporary that exists from the beginning.
   void allocate(const Buffer& buffer);
 
-  // Runs up to the next barrier, shuffle or launch, or to the end. Whoever resumes it after a
-  // shuffle has bound its variable. Vectorized loops and loops over threads run like others: an
-  // inner loop over a thread tag computes into a buffer that is allocated inside the outer loop,
-  // and completes it in each of its iterations.
+  // Runs up to the next barrier, shuffle or launch, or to the end. The caller that resumes it after
+  // a shuffle must have bound the shuffle's variable. Vectorized loops and loops over threads run
+  // like others: an inner loop over a thread tag computes into a buffer that is allocated inside
+  // the outer loop, and completes it in each of its iterations.
   Halt advance();
 
   // The Barrier, Shuffle or Launch of the last halt.

@@ -30,8 +30,8 @@ struct Scalar {
 inline Scalar scalar_of(int64_t value) { return {.integer = value}; }
 inline Scalar scalar_of(double value) { return {.number = value}; }
 
-// The elements of a vector. Those beyond the first few, which most vectors have, take memory only
-// once one of them is set.
+// The elements of a vector. Most vectors have few elements; further ones take memory only once one
+// of them is set.
 class Lanes {
  public:
   Lanes() = default;

@@ -34,7 +34,7 @@ constexpr GpuLimits metal_limits(int64_t textures, int64_t simd_width) {
   return limits;
 }
 
-// Argument buffers are those of tier 2, which GPUs of Macs by others than Apple may lack.
+// `argument_buffers`: of tier 2, which Macs with GPUs of other makers than Apple may lack.
 constexpr Features metal_features(bool argument_buffers) {
   return {.float64 = false, .float16_arithmetic = true, .argument_buffers = argument_buffers};
 }

@@ -24,12 +24,12 @@ struct Preset {
   LanguageVersion language = {};
 };
 
-// Those of a kind are neighbors; the first of them has no device.
+// Presets of a kind are neighbors; the first has no device.
 std::span<const Preset> presets();
 
 // The target of a preset; nullopt if there is none.
 std::optional<Target> preset_target(TargetKind kind, std::string_view device);
-// The target of the first family of this class whose word is in one of the names of a device. If
+// The target of the first family of this class whose word occurs in one of the device's names. If
 // there is none, the target that suits all devices of the kind.
 Target recognized_target(TargetKind kind, DeviceClass device_class,
                          std::span<const std::string_view> names);

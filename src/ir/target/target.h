@@ -52,7 +52,7 @@ struct GpuLimits {
   int64_t max_image_reads = 128;          // read-only image arguments of a kernel
   int64_t max_image_writes = 8;           // write-only ones
   int64_t max_parameter_bytes = 1024;     // all arguments of a kernel
-  // Only of devices that count slots, as those of Metal do. Kernels with more arguments need
+  // Only for devices that count slots, as Metal devices do. Kernels with more arguments need
   // Features::argument_buffers.
   std::optional<ArgumentSlots> slots;
   // Threads of a block that run in step, in the order of their numbers; 1 if it is not known.
@@ -94,13 +94,14 @@ std::string to_string(LanguageVersion version);
 
 // Where implementations fall short of what their language promises. Kernels avoid these cases.
 struct Quirks {
-  // Whether a barrier may be under a condition on which all threads of the block agree. PoCL 3.1
-  // then computes wrong values, hangs or crashes. In a kernel with barriers, it adds barriers to
-  // loops that all threads run alike, so such a loop is no better there. It also copies what
-  // follows the condition, which takes it minutes after ten such conditions.
+  // Whether a barrier may be under a condition on which all threads of the block agree. If not,
+  // PoCL 3.1 computes wrong values, hangs or crashes. In a kernel with barriers, PoCL adds barriers
+  // to loops that all threads run alike, so such a loop does not help there. PoCL also copies the
+  // code after each such condition: after ten of them, compiling takes minutes.
   bool conditional_barriers = false;
-  // Whether sin, cos and tan of a vector are as exact as those of its lanes. PoCL 3.1 reduces all
-  // lanes as the largest one needs, so one that is huge makes small ones wrong.
+  // Whether sin, cos and tan of a vector are as exact as those of its lanes. PoCL 3.1 reduces the
+  // arguments of all lanes as the largest one requires, so a huge lane makes the results of small
+  // lanes wrong.
   bool vector_trigonometry = false;
 
   bool operator==(const Quirks&) const = default;

@@ -123,7 +123,7 @@ bool is_plain(std::string_view name) {
   if (name == "true" || name == "false" || name == "inf" || name == "nan" || is_nan_bits(name)) {
     return false;
   }
-  // Before an index it would be read as a lane of what precedes it.
+  // Before an index, the parser would take it for a lane of the preceding expression.
   if (name.ends_with(kLane)) return false;
   for (size_t i = 0; i < name.size(); ++i) {
     const bool dot = name[i] == '.' && i > 0 && i + 1 < name.size() && name[i + 1] != '.';

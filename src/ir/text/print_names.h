@@ -11,8 +11,8 @@
 
 namespace texloom::ir {
 
-// Names the variables, buffers, tensors and reducers of a text; numbers distinguish those of one
-// name. A copy is an inner scope, which knows the names given so far.
+// Names the variables, buffers, tensors and reducers of a text; numbers distinguish equal names. A
+// copy is an inner scope, which knows the names given so far.
 class PrintNames {
  public:
   // The name itself for its first owner, then name.1, name.2, ... (those that are not taken), as

@@ -25,9 +25,9 @@ class BoundsProof {
   bool inside(const Expr& index, int64_t extent) const;
 
  private:
-  // Whether the ends of the expression's interval are among its values. Those of sums and products
-  // of different variables are; those of squares, extrema, quotients or dependent choices may be
-  // further out.
+  // Whether the ends of the expression's interval are among its values. The ends of sums and
+  // products of different variables are reached; those of squares, extrema, quotients or dependent
+  // choices may not be.
   bool is_reached(const Expr& e) const;
   // Whether it is in a loop without iterations, such as one that ends before its first.
   bool never_runs(const Expr& index) const;

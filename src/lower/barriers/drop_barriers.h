@@ -8,9 +8,9 @@ namespace texloom::lower {
 // Purpose: drops barriers that separate nothing: they cost time, and PoCL 3.1 aborts on some in
 //   nested loops.
 //   A barrier is dropped if, on every path through the kernel, another one comes before it or after
-//   it and nothing between the two accesses memory that threads share and the kernel writes. It is
-//   also dropped if there is no such access at all before it or after it: a kernel with blocks of
-//   one thread has no barrier.
+//   it and nothing between the two accesses memory that threads share and the kernel writes. A
+//   barrier is also dropped if no such access comes before it, or none after it. So a kernel with
+//   blocks of one thread has no barriers.
 // Requires: stage kernels.
 // Ensures: stage kernels; the remaining barriers separate the same accesses.
 // Order: after place_barriers, which looks at one conflict at a time.

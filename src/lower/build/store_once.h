@@ -17,8 +17,9 @@ struct LoopAround {
   bool ends_early = false;  // may run fewer iterations than its extent (early_end.h)
 };
 
-// The condition for storing the element at `places` of the stage's region, such that exactly one
-// thread stores each element that is computed for a reader. nullopt if no such condition is known.
+// The condition under which a thread stores the element at `places` of the stage's region, such
+// that exactly one thread stores each element that is computed for a reader. nullopt if no such
+// condition is known.
 //
 // * If several threads compute one region, the first of them stores it.
 // * If the regions of threads are known to be disjoint (equal_indices.h), each thread stores its

@@ -68,7 +68,7 @@ void bind_parallel_loops(Lowering& lowering) {
         if (!any_of(nest.body, [](const For& loop) { return loop.loop == LoopKind::Parallel; })) {
           return self;
         }
-        // A schedule that binds threads says itself what runs at once.
+        // A schedule that binds threads states the parallelism itself.
         const int axes =
             schedule::has_thread_loop(nest.body) ? 0 : std::min(depth_of(nest.body), kGridAxes);
         return make_nest(nest.result, bound(nest.body, axes), nest.location);

@@ -21,7 +21,7 @@ struct SymbolicAxis {
 std::vector<SymbolicAxis> doubtful_axes(const schedule::Schedule& schedule,
                                         const schedule::Bounds& bounds);
 
-// Whether one of the axes ends earlier in the narrow bounds of the same schedule than in the wide.
+// Whether one of the axes ends earlier in the narrow bounds of a schedule than in its wide bounds.
 bool one_ends_earlier(const std::vector<SymbolicAxis>& axes, const schedule::Bounds& narrow,
                       const schedule::Bounds& wide);
 

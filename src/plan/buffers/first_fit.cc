@@ -80,7 +80,8 @@ bool FirstFit::keep_if_better(const Order& order, std::int64_t top) {
   return true;
 }
 
-// The best order with one item of the greatest height, or one that overlaps it, moved forward.
+// The best order, changed: an item that reaches the greatest height, or an item that overlaps it,
+// is moved forward.
 Order FirstFit::with_top_moved(std::minstd_rand& random) const {
   const std::vector<StackedItem>& items = stacking_.items;
   std::vector<std::size_t> movable;  // positions in the order

@@ -101,8 +101,8 @@ std::int64_t ObjectPlanning::idle_time(const Object& object, std::size_t item) c
   return result;
 }
 
-// Puts each item into the object that grows least, then into the one that is idle for the shortest
-// time; into a new one only if no other may hold it.
+// Puts each item into the object that grows least, and of these into the one that was idle for the
+// shortest time; into a new object only if no other may hold it.
 Assignment ObjectPlanning::assign_in(const std::vector<std::size_t>& order) const {
   Assignment result(items_.size());
   for (const std::size_t item : order) {
@@ -135,8 +135,8 @@ void ObjectPlanning::keep_if_better(const Assignment& found) {
   if (found.bytes < best_.bytes) best_ = found;
 }
 
-// The k-th largest object has at least least_[k] bytes. The search opens the largest objects first,
-// so that those that are not open yet come behind the open ones.
+// The k-th largest object has at least least_[k] bytes. The search opens objects by decreasing
+// size, so that objects that are not open yet follow the open ones.
 std::int64_t ObjectPlanning::least_bytes_of_rest() const {
   const std::size_t open = std::min(current_.contents.size(), least_.size());
   return std::accumulate(least_.begin() + static_cast<std::ptrdiff_t>(open), least_.end(),

@@ -16,7 +16,8 @@ inline constexpr std::size_t kMaxSearchedItems = 2048;
 enum class SearchOutcome : std::uint8_t { Found, Infeasible, OutOfSteps };
 
 // One capacity. Runs of the search with different strategies take turns, with growing limits, since
-// no strategy is good for all problems and a good one succeeds quickly. They share what is refuted.
+// no strategy is good for all problems and a good one succeeds quickly. Both searches share the
+// table of refuted states.
 //
 // A refuted state is known by a hash of 128 bits: "infeasible" is wrong if two states of one search
 // have the same, which for a million states has a probability below 2^-87.

@@ -16,7 +16,7 @@ constexpr std::int64_t kQuickSteps = 200'000;
 constexpr std::int64_t kQuickStepsBeforeSearch = 20'000;
 constexpr std::int64_t kFirstRoundSteps = 50'000;  // of minimize_offsets(), for one capacity
 
-// One call: the best plan so far, and what is proved.
+// The state of one call: the best plan so far, and the bounds that are proved.
 class Planning {
  public:
   Planning(std::span<const BufferItem> items, const Effort& effort)
@@ -53,7 +53,7 @@ class Planning {
 
 void Planning::search_within(std::int64_t capacity, std::int64_t steps) {
   if (stacking_.items.size() > kMaxSearchedItems) return;
-  capacity -= capacity % stacking_.unit;  // there are no heights in between
+  capacity -= capacity % stacking_.unit;  // no plan has a height in between
   OffsetSearch search(stacking_, capacity);
   switch (search.run(steps, budget_)) {
     case SearchOutcome::Found:

@@ -21,7 +21,7 @@ namespace texloom::plan {
 
 // Why no plan takes fewer bytes than OffsetPlan::lower_bound.
 enum class OffsetProof : std::uint8_t {
-  LiveBytes,   // so many bytes, with what alignments add, are live at once
+  LiveBytes,   // the bytes that are live at once, including padding for alignment
   Exhaustive,  // a search has tried all plans of fewer bytes
 };
 

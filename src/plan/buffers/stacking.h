@@ -32,8 +32,8 @@ struct Stacking {
   std::int64_t unit = 1;
   // Divides each alignment. An item that is not on top of the others takes whole grains.
   std::int64_t grain = 1;
-  // No plan takes fewer bytes: the items of a section lie above each other, in whole grains but for
-  // the topmost.
+  // No plan takes fewer bytes: the items of a section lie above each other, and all but the topmost
+  // take whole grains.
   std::int64_t lower_bound = 0;
 };
 

@@ -15,8 +15,8 @@
 //
 // Related work: Moffitt, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated
 // Machine Learning" (ASPLOS 2023), searches plans built from below in the order of offsets, and
-// splits them into parts that are independent in time. Bounds from the items above a height are
-// those of machines with release dates in scheduling.
+// splits them into parts that are independent in time. Bounds from the items above a height
+// correspond to those of one machine with release dates in scheduling.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ class StackingState {
   // Everything unplaced again, and nothing known.
   void reset();
 
-  // Each makes one decision about an item that is not placed and does not wait, and derives what
-  // follows. False: no plan within the capacity remains. Then only undo() may be called.
+  // Each function makes one decision about an item that is neither placed nor waiting, and derives
+  // the consequences. False: no plan within the capacity remains. Then only undo() may be called.
   bool place(std::int32_t item);
   bool let_wait(std::int32_t item);
 
@@ -88,7 +88,7 @@ class StackingState {
   std::int64_t capacity_;
   std::int64_t ceiling_;
 
-  // By item. The neighbors of an item are those that it overlaps.
+  // By item. The neighbors of an item are the items that it overlaps.
   std::vector<std::size_t> first_neighbor_;
   std::vector<std::int32_t> neighbors_;
   std::vector<std::int64_t> rest_;

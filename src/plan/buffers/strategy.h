@@ -10,8 +10,8 @@
 
 namespace texloom::plan {
 
-// First a section is chosen, by the first of three measures in which sections differ, then one of
-// the items that can be the lowest in it.
+// First a section is chosen, by the first of three measures that distinguishes sections; then an
+// item that can be the lowest in it.
 enum class SectionRule : std::uint8_t {
   Any,          // every item is considered; the first by the rule for items
   LowFewTight,  // floor, candidates, slack

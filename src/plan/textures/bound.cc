@@ -69,7 +69,7 @@ std::vector<std::vector<int>> live_sets(const TextureInstance& instance) {
   std::vector<std::vector<int>> sets;
   std::vector<int> live;
   bool grew = false;
-  // A set is one of the largest if an item dies that was alive when the last one was born.
+  // A live set is maximal if one of its items dies before a further item is born.
   const auto bury = [&](std::int64_t time) {
     const auto is_dead = [&](int i) { return life(i).last < time; };
     if (!std::any_of(live.begin(), live.end(), is_dead)) return;

@@ -32,7 +32,7 @@ PartitionProblem partition_problem(const TextureInstance& instance,
 TextureProof largest_live_set(const PartitionProblem& problem);
 
 // The best bound that the search finds within about `limits.steps` steps; `limits.below` is the
-// size of a known plan. The proof has few items: without any one of them, it proves less.
+// size of a known plan. The proof is minimal: without any one of its items, it proves less.
 TextureProof lower_bound(const PartitionProblem& problem, const PartitionLimits& limits);
 
 }  // namespace texloom::plan

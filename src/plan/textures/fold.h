@@ -31,8 +31,8 @@ std::vector<FoldedExtent> folds(const TextureItem& item, std::int64_t max_width,
                                 std::int64_t max_height);
 inline constexpr std::size_t kManyFolds = 4096;
 
-// Texels that each fold within the limits has at least: those of the smallest, if there are not too
-// many to try. Something must fit.
+// A lower bound of the texels of a fold within the limits: the texels of the smallest fold, if
+// there are not too many folds to try. Something must fit.
 std::int64_t least_texels(const TextureItem& item, const std::vector<FoldedExtent>& folds);
 
 // ceil(a / b), for a >= 0 and b > 0.

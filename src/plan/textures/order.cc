@@ -178,8 +178,8 @@ class OrderSearch {
     return {begin, end, random_.below(order.size() + 1)};
   }
 
-  // Whether the move changes something and passes no operator that depends on the run, or on which
-  // the run depends. position_ is that of the order.
+  // Whether the move changes the order and passes no operator that depends on the run or that the
+  // run depends on. position_ describes the order.
   bool is_allowed(const Move& move, const OperatorOrder& order) const {
     if (move.to >= move.begin && move.to <= move.end) return false;
     const bool up = move.to < move.begin;

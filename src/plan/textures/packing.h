@@ -1,4 +1,4 @@
-// Puts tensors into images one by one: each at the place where images grow least.
+// Packs tensors into images, one by one: each at the place where images grow least.
 #pragma once
 
 #include <compare>
@@ -37,8 +37,8 @@ struct PackingRecipe {
   std::vector<int> order;            // of the items; exact ones go first whatever their place
   std::vector<std::int64_t> widths;  // of the images to begin with; more are added when needed
   std::vector<int> image;            // for each item, the index of its image, or -1: any
-  // Whether an item may get a new image where it grows an old one by more texels; otherwise only if
-  // it has no place in the old ones.
+  // Whether an item may get a new image if an old image would grow by more texels. If not, it gets
+  // a new image only if no old image has a place for it.
   bool adds_images = false;
 };
 

@@ -16,7 +16,7 @@ struct Chosen {
   std::vector<std::int64_t> texels;
   std::vector<Mask> apart;
   std::vector<std::vector<Mask>> live;  // the live sets of each item: those that end with it
-  std::vector<Mask> matter;             // of the items up to this one, those that matter later
+  std::vector<Mask> matter;             // the items up to this one that matter later
 };
 
 Mask bit(std::size_t k) { return Mask{1} << k; }
@@ -70,8 +70,8 @@ Chosen describe(const PartitionProblem& problem, const std::vector<int>& order) 
   return result;
 }
 
-// States with the same parts differ in the peaks of these. Parts without items that matter later
-// are kept for their peaks; they come first, by rising peak.
+// States with the same parts differ in the peaks of these items. Parts without items that matter
+// later are kept for their peaks; they come first, by rising peak.
 using Parts = std::vector<Mask>;
 using Peaks = std::vector<std::int64_t>;
 using States = std::map<Parts, std::vector<Peaks>>;

@@ -24,7 +24,7 @@ inline constexpr std::size_t kMaxPartitioned = 64;  // items of one search
 
 struct PartitionLimits {
   std::int64_t below = 0;  // partitions that cost as much or more are not of interest
-  std::int64_t steps = 0;  // after so many, the search gives up
+  std::int64_t steps = 0;  // the number of steps after which the search gives up
   // Asked now and then: the search gives up when it returns true. Empty: never.
   std::function<bool()> is_over = {};
 };

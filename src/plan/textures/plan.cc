@@ -44,7 +44,8 @@ bool overlap(const TexturePlacement& a, const TexturePlacement& b) {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
 
-// Compares the items of each image in the order of their births with those that live longer.
+// Compares the items of each image, in the order of their births, with the items that are still
+// live.
 Status check_overlaps(const TextureProblem& problem, const TexturePlan& plan) {
   std::vector<std::size_t> order(plan.placements.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -116,7 +116,7 @@ std::vector<bool> must_be_exact(const TextureProblem& problem) {
   return exact;
 }
 
-// The items that may lose their exact image and need not, those of the greatest cost first.
+// The items that may lose their exact image but do not have to, by decreasing cost.
 std::vector<std::size_t> optionally_exact(const TextureProblem& problem) {
   std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < problem.items.size(); ++i) {

@@ -65,7 +65,8 @@ class Placing {
     plan_.places.resize(items.size());
   }
 
-  // `by_birth`: the order is that of first operators, so that what has ended matters no more.
+  // `by_birth`: items are ordered by their first operators, so that items that have ended no longer
+  // matter.
   RectanglePlan run(const Order& order, bool by_birth) {
     is_placed_.assign(items_.size(), false);
     for (const std::size_t item : order) {
@@ -262,7 +263,7 @@ class Planning {
     return true;
   }
 
-  // Moves items forward in the best order; one that is as good lets the search go on from there.
+  // Moves items forward in the best order; continues from a new order that is at least as good.
   void improve() {
     if (items_.size() < 2) return;
     Random random(1);

@@ -64,7 +64,7 @@ struct RectanglePlan {
 
 // Puts items into images one by one, in several orders, each where its image grows least, and then
 // improves the best order as long as steps are left. Separated items never share an image. A step
-// compares two items. Whatever the effort, the plan takes at most the texels that the rule of
+// compares two items. Whatever the effort, the plan takes no more texels than the rule of
 // runtime/hal/internal/memory/reuse.h takes for lists without exact items; this costs as many steps
 // as there are items that could be live when another one begins.
 //

@@ -228,8 +228,8 @@ bool Repairer::insert_freely(int item) {
   return true;
 }
 
-// Looks for room at the lowest or at the highest place of some columns; prefers folds that waste
-// little, and among these any.
+// Looks for room at the lowest or the highest place of some columns; prefers the folds that waste
+// least, and chooses at random among equals.
 bool Repairer::try_freely(int item, int image, Spot& best) {
   const PackedImage& target = now_.images[image];
   const std::int64_t limit = target.fixed_height > 0 ? target.fixed_height : target.height;

@@ -27,7 +27,7 @@ std::vector<int> by_size(const TextureInstance& instance) {
   return order;
 }
 
-// Widths at which the largest items waste little, those of the largest first.
+// Widths at which the largest items waste little, beginning with the largest item.
 std::vector<std::int64_t> likely_widths(const TextureInstance& instance,
                                         const std::vector<int>& order) {
   std::vector<std::int64_t> widths;
@@ -86,7 +86,8 @@ class Local {
     return packing;
   }
 
-  // One width for all images, then the best of these with other widths for one image.
+  // Tries one width for all images, then changes the width of one image in the best of these
+  // packings.
   void first_packings() {
     const std::int64_t none = std::numeric_limits<std::int64_t>::max();
     PackingRecipe recipe{sizes_, {}, std::vector<int>(instance_.size(), -1)};

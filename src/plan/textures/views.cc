@@ -15,7 +15,7 @@ constexpr std::int64_t kMaxAlignment = std::int64_t{1} << 16;  // texels
 struct View {
   FoldedExtent extent;
   std::int64_t row_pitch = 0;  // texels
-  std::int64_t units = 0;      // the range, counted in units at whose multiples views begin
+  std::int64_t units = 0;      // the range, in units of the alignment of views
 };
 
 Status check_rules(const ViewRules& rules) {

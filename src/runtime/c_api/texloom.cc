@@ -98,7 +98,7 @@ const char* name_in(const std::vector<runtime::GraphPort>& ports, uint32_t port)
   return port < ports.size() ? ports[port].name.c_str() : nullptr;
 }
 
-// Gives the caller what a result holds; leaves `place` alone if it holds an error.
+// Stores the value of a result in `place`; leaves `place` alone if the result is an error.
 template <class T, class Place>
 Status give(const Result<T>& found, Place* place) {
   if (found.ok()) *place = static_cast<Place>(*found);

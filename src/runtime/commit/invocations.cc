@@ -109,7 +109,7 @@ class Lister {
     }
   }
 
-  // Why the accesses must come after what runs; empty if they need not.
+  // The reason why the accesses must wait for running invocations; empty if they need not wait.
   std::string find_dependence(const std::vector<TensorAccess>& accesses) const {
     for (auto running = running_.rbegin(); running != running_.rend(); ++running) {
       const std::string& name = list_[running->invocation].name;

@@ -26,10 +26,10 @@ namespace texloom::runtime {
 // and includes their effects.
 enum class Transition : std::uint8_t {
   Start,        // nothing comes before: it is the first one
-  SameEncoder,  // nothing: it does not depend on what runs
-  Barrier,      // it waits on the device for what runs
+  SameEncoder,  // nothing: it does not depend on running work
+  Barrier,      // it waits on the device for running work
   NewEncoder,   // another one encodes; the command buffer goes on
-  Commit,       // what is recorded goes to the device, and recording goes on
+  Commit,       // submits the recorded commands, and recording continues
   Event,        // another device's queue waits for this one's
   Wait,         // the host waits for the device
 };

@@ -5,8 +5,8 @@
 
 namespace texloom::runtime {
 
-// Where a run waits for its own launches, as runtimes do whose custom operators have no part in
-// their command buffers: for comparison.
+// Where a run waits for its own launches. Only for comparison with runtimes that cannot record
+// custom operators.
 enum class Waits : std::uint8_t {
   Never,
   AroundCalls,  // before and after each call of a custom operator

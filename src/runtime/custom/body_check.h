@@ -16,7 +16,7 @@ namespace texloom::runtime {
 Status check_body(std::string_view body, std::span<const OperatorArgument> arguments);
 
 // Whether the body has a vector literal of OpenCL C, as (float4)(a, b, c, d). Languages that derive
-// from C++ take d alone, and convert it.
+// from C++ take only d, and convert it.
 bool has_vector_literal(std::string_view body);
 
 }  // namespace texloom::runtime

@@ -11,8 +11,8 @@
 
 namespace texloom::runtime {
 
-// By argument that is written and not read: the argument whose type it has. The others have that of
-// the first argument that is read.
+// By argument that is written and not read: the argument whose type it has. Other outputs have the
+// shape of the first argument that is read.
 using LikeInputs = std::map<std::string, std::string>;
 
 // InvalidArgument for names of other arguments.

@@ -228,8 +228,8 @@ class SourceOperator final : public CustomOperator {
   }
 
  private:
-  // Refuses outputs that the body may write past, since nothing else stops it: the number of
-  // threads comes from the shapes that the operator declares.
+  // Refuses outputs beyond whose end the body may write. Nothing else prevents this, as the number
+  // of threads comes from the shapes that the operator declares.
   Status check_outputs(const PrepareContext& context) const {
     std::vector<TensorType> inputs;
     for (std::size_t i = 0; i < info().arguments.size(); ++i)

@@ -111,8 +111,8 @@ class DeviceProgram {
   // failed, and on other devices.
   std::optional<KernelProgress> first_runs() const;
 
-  // Finds two arguments that run() would refuse although each is valid by itself. InvalidArgument
-  // for one that is not.
+  // Finds two arguments that run() would refuse together although each is valid by itself. Fails
+  // with InvalidArgument if one of them is not valid by itself.
   Result<std::optional<Alias>> find_alias(std::span<const TensorBinding> arguments,
                                           std::span<const std::int64_t> symbols = {});
 

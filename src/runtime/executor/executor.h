@@ -76,7 +76,8 @@ class Executor {
   // submit().
   Status bind_input(std::uint32_t input, hal::Binding memory);
   Status bind_output(std::uint32_t output, hal::Binding memory);
-  // A number that the plan takes: plan().scalars[scalar]. InvalidArgument for one of another type.
+  // A number that the plan takes: plan().scalars[scalar]. Fails with InvalidArgument if the type
+  // differs.
   Status set_scalar(std::uint32_t scalar, const hal::Constant& value);
 
   // Runs the graph and waits. The first error of earlier work of the queue is returned, too.

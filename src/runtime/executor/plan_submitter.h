@@ -35,7 +35,7 @@ class PlanSubmitter {
   PlanSubmitter(RunTarget target, const CommitPolicy& policy, FirstRuns* first_runs,
                 FunctionRef<bool()> interrupted);
 
-  // Returns the command buffer for the next launch, of that kernel, or for a call if there is no
+  // Returns the command buffer for the next launch of `kernel`, or for a call if there is no
   // kernel, with arguments of that size; null if the user has interrupted the run. Submits earlier
   // launches if they have reached a limit.
   Result<hal::CommandBuffer*> next(std::optional<std::uint32_t> kernel, std::uint64_t bytes);
@@ -49,8 +49,8 @@ class PlanSubmitter {
   bool is_stopped() const { return stopped_; }
 
  private:
-  // Commands up to the first launch of a kernel, which are submitted by themselves, so that it is
-  // known which kernel a long wait is for.
+  // Commands up to the first launch of a kernel. They form a submission of their own, so that a
+  // long wait can be attributed to that kernel.
   struct FirstLaunch {
     std::uint32_t kernel;
     std::shared_ptr<hal::CommandBuffer> commands;

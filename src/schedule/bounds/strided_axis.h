@@ -25,7 +25,7 @@ class StridedAxis {
   // Least significant first: each stride exceeds the largest offset of the digits before it.
   explicit StridedAxis(std::vector<Digit> digits) : digits_(std::move(digits)) {}
 
-  // Whether it skips offsets, so that places differ from offsets.
+  // Whether the axis skips offsets. If so, the place of an element differs from its offset.
   bool leaves_out() const {
     return digits_.size() > 1 || (!digits_.empty() && digits_[0].stride > 1);
   }

@@ -208,7 +208,7 @@ TEST_F(PrepareTextureOfFour, OtherLoopsMayBeAnything) {
   EXPECT_EQ(leaves(prepared(*te), b), "i, j.outer, j.inner");
 }
 
-// Only root stages in textures with a last axis change.
+// Only stages that are at the root, are in textures, and have a last axis are changed.
 TEST_F(PrepareTexture, OtherStagesKeepTheirLoops) {
   te->set_scope(b, "global");
   te->set_scope(a, "texture");

@@ -95,7 +95,9 @@ def test_attached_reduction_is_copied_out(dev):
 @pytest.mark.parametrize("scope", ["shared", "local"])
 @pytest.mark.parametrize("factor", [3, 4])
 def test_overlapping_regions_are_stored_by_one_thread(dev, scope, factor):
-    """If two threads compute an element, the last one stores it, even without a next thread."""
+    """If two threads compute an element, only the last of them stores it, also at the edge, where
+    there is no next thread.
+    """
     x = te.placeholder((12, 12), name="X")
     p = te.compute((12, 12), lambda i, j: x[i, j] + 1, name="P")
     y = te.compute((10, 11), lambda i, j: p[i, j] + p[i + 2, j + 1], name="Y")

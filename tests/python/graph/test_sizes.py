@@ -132,7 +132,7 @@ def test_variables_of_te_are_symbols_by_name(dev):
 
 
 def test_kernels_are_given_other_sizes(dev):
-    """Extents that no input has: here that of a sum over another axis."""
+    """Kernels are given extents that none of their inputs has."""
     g = Graph()
     x = g.input("x", ("n", "m"))
     (flat,) = g.op("flat", "Reshape", partial(reshape, shape=(x.shape[0] * x.shape[1],)), [x])

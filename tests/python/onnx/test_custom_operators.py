@@ -60,7 +60,7 @@ def test_operators_of_a_model(dev, tmp_path, shape):
 
 
 def test_packages_wait_on_request(dev, tmp_path):
-    """Who loads a package passes the operators, and may have runs wait around them."""
+    """The caller that loads a package passes the operators, and may make runs wait around them."""
     path = tmp_path / "custom.tlp"
     texloom.compile(model(), operators=[softshrink, split]).save(path)
     for waits in (False, True):

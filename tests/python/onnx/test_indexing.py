@@ -78,7 +78,9 @@ def updated(x, where, updates, reduction):
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("reduction", ["none", *COMBINE])
 def test_scatter(reduction, known):
-    """Several updates of an element: the last counts, or all. Those outside are ignored."""
+    """If several updates name one element, the last one wins, or all are combined. Updates outside
+    of the tensor are ignored.
+    """
     x = RNG.integers(-3, 4, (3, 4, 2)).astype("int32")
     options = {"known": [1] if known else [], "reduction": reduction}
     where = RNG.integers(-5, 6, (2, 6, 2))  # some of which are outside

@@ -240,7 +240,7 @@ def test_trace_of_a_copy():
 
 
 def test_trace_of_transform_layout():
-    """The function is written by its result for the axes; its loops have names."""
+    """The trace writes the function as the indices that it returns; the new loops have names."""
     x = te.placeholder((6, 40), name="X")
     y = te.compute((6, 40), lambda i, j: x[i, j] + 1, name="Y")
     s = te.create_schedule(y.op)

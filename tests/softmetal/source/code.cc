@@ -89,7 +89,7 @@ const std::set<std::string, std::less<>>& metal_attributes() {
   return kNames;
 }
 
-// Templates of the library, in front of whose arguments `<` is no comparison.
+// Templates of the library. After their names, `<` begins arguments; it is not a comparison.
 const std::set<std::string, std::less<>>& library_templates() {
   static const std::set<std::string, std::less<>> kNames = {"vec",
                                                             "packed_vec",

@@ -175,7 +175,7 @@ _SAMPLES = (1, 2, 3, 5, 8, 13, 64)  # extents
 
 
 def _open(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Sampling) -> Value:
-    """Emit a tensor resized along axes, some of which are open."""
+    """Emit a tensor resized along axes, some of which have open extents."""
     changed = {axis: each for axis, each in axes.items() if each.scale != 1}
     factors = [1] * x.rank
     for axis, each in changed.items():

@@ -65,7 +65,7 @@ def roi_align(node: Node) -> Value:
     scale = float(get("spatial_scale", 1.0))
     ratio = int(get("sampling_ratio", 0))
     inputs, samples = [x, rois, images], (ratio, ratio)
-    if ratio <= 0:  # as many samples as a bin has pixels
+    if ratio <= 0:  # the number of samples is the number of pixels of a bin
         counts = _samples(node.known(1), scale, half_pixel, size)
         inputs.append(node.constant(counts, "int32"))
         samples = (max(1, int(counts[:, 0].max())), max(1, int(counts[:, 1].max())))

@@ -34,7 +34,7 @@ def dft(node: Node) -> Value:
 
 @converts("STFT")
 def stft(node: Node) -> Value:
-    """Convert Fourier transforms of frames, which are by default as long as the window."""
+    """Convert Fourier transforms of frames. By default, a frame is as long as the window."""
     x = node.input(0)
     if x.rank != 3 or x.shape[2] not in (1, 2):
         node.refuse(f"its input has the shape {x.shape}, not [batch, length, 1 or 2]")

@@ -122,7 +122,7 @@ def open_shape(value: onnx.ValueInfoProto) -> tuple[Extent, ...]:
 
 
 def _symbol_name(tensor: str, axis: int, extent: str) -> str:
-    """Return a name for what a model calls an extent; one without a name is that of its axis."""
+    """Return a name for an extent of a model; an extent without a name is named after its axis."""
     name = f"{tensor}_{axis}" if extent == "?" else extent
     name = re.sub(r"\W", "_", name, flags=re.ASCII).strip("_")
     return name if re.match("[A-Za-z]", name) and name not in ("min", "max") else f"extent_{name}"

@@ -40,7 +40,7 @@ class Value:
         Whether it is an optional value that is not there.
     count : Value or None
         An int64 scalar that says how long the tensor is along an axis, where data decides it: the
-        shape says how long it can become, and what follows the count means nothing.
+        shape says how long it can become, and the elements after the count have no meaning.
     counted_axis : int
         That axis.
     sizes : array or None
@@ -79,11 +79,11 @@ class Value:
         return self.items is None and not self.is_absent
 
     def counted_by(self, count: Value | None, axis: int = 0) -> Value:
-        """Return the value as long along an axis as the count says; None: as its shape says."""
+        """Return the value with `count` as its length along an axis; None: as its shape says."""
         return replace(self, count=count, counted_axis=axis)
 
     def tensors(self) -> list[Value]:
-        """Return the value itself, or the tensors of a sequence, or nothing of what is absent."""
+        """Return the value itself, the tensors of a sequence, or nothing for an absent value."""
         if self.items is not None:
             return [tensor for item in self.items for tensor in item.tensors()]
         return [] if self.is_absent else [self]

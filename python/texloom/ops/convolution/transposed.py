@@ -95,7 +95,7 @@ def transposed_convolution(
     dilations: Sequence[int] = (),
     groups: int = 1,
 ) -> Tensor:
-    """Add up windows of the weights, one for each element, scaled by it.
+    """Add up windows: each element contributes the weights, scaled by that element.
 
     Each output is a sum over the taps that reach it only: a stride of s does not cost more products
     than the definition has.

@@ -1,6 +1,6 @@
-"""Operators of which data decides how many elements they give.
+"""Operators whose number of results depends on data.
 
-Their outputs are as long as they can become, and an int64 scalar beside them counts the elements
+Their outputs have the greatest possible length, and an additional int64 scalar counts the elements
 that are results. Those after them are 0.
 """
 

@@ -43,7 +43,7 @@ def numbers_of_held(flags: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def place_of(is_held: Any, place: Any, count: Any, i: Any, before: Any) -> Any:
-    """Return where element `i` is written: those that are held first, then all others.
+    """Return where element `i` is written. Elements that are held come first, then all others.
 
     Parameters
     ----------

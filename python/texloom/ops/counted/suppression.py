@@ -1,8 +1,8 @@
 """Boxes chosen by their scores, without those that overlap better ones.
 
 A thread chooses the boxes of one class in one image. It makes a heap of those whose score is high
-enough. Then it takes the best one, again and again, and drops it if it overlaps one of those chosen
-before too much, until nothing is left or enough are chosen.
+enough. Then it takes the best remaining box, and drops it if it overlaps a chosen box too much. It
+repeats this until no box is left or enough are chosen.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class _Heap:
         self.count[0] = self.count[0] + 1
 
     def order(self, most: int) -> None:
-        """Bring the boxes, at most so many, into order."""
+        """Make a heap of the boxes, at most `most`."""
         half = (most + 1) // 2
         with self._ib.for_range(0, half, name="from_end") as i:
             place = self._ib.let("place", half - 1 - i)

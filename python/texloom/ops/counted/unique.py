@@ -110,7 +110,7 @@ def _is_less(v: Any, w: Any) -> Any:
 
 
 def _by_elements(width: int) -> Any:
-    """Return the order of parts of so many elements: the first difference decides."""
+    """Return the comparison of parts of `width` elements: the first difference decides."""
 
     def before(ib: Any, keys: Sequence[Any], row: Any, i: Any, j: Any) -> Any:
         del row

@@ -59,8 +59,8 @@ def _truncated(x: Any) -> Any:
 def _integer_power(base: Tensor, exponent: Tensor) -> Tensor:
     """Multiply as often as the exponent says.
 
-    Beyond as many factors as the type has bits, only the parity of their number counts: all other
-    bases than 1 and -1 have overflowed, and even ones have wrapped to 0.
+    When there are more factors than the type has bits, only the parity of their number matters: all
+    bases other than 1 and -1 have overflowed, and even bases have wrapped to 0.
     """
     bits = int(base.dtype.lstrip("uint"))
     k = te.reduce_axis((0, bits + 1), name="k")

@@ -1,4 +1,4 @@
-"""Makes element-wise operators of functions of expressions."""
+"""Turns functions of expressions into element-wise operators."""
 
 from __future__ import annotations
 

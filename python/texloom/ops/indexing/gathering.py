@@ -29,7 +29,7 @@ def gather(x: Tensor, indices: Tensor, axis: int) -> Tensor:
 
 
 def gather_elements(x: Tensor, indices: Tensor, axis: int) -> Tensor:
-    """Return elements of `x`: their index is the result's, but for an axis where it is given.
+    """Return elements of `x` at the index of the result, except along an axis of given indices.
 
     As ``np.take_along_axis``, but `indices` may be smaller than `x` along other axes.
     """

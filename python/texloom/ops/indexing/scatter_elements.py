@@ -1,4 +1,4 @@
-"""Updates of elements whose index is that of the update, but for one axis where it is given.
+"""Updates of the elements at the index of the update, except along an axis of given indices.
 
 Each element of the result looks for its updates, so that no two threads write the same one: of
 several replacements the last one counts. Where there are many, they are sorted before. Indices are

@@ -1,4 +1,4 @@
-"""Many updates, sorted by what they update: each element then finds its own by their place."""
+"""Many updates, sorted by their targets: each element finds its updates by their position."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FEW = 64
 
 
 class SortedUpdates:
-    """Lists of updates in the order of their targets; those of one target as they come.
+    """Lists of updates in the order of their targets; updates of one target keep their order.
 
     Parameters
     ----------

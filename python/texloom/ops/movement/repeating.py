@@ -39,7 +39,7 @@ def filled(shape: Sequence[Extent], value: float, dtype: str) -> Tensor:
 
 
 def counted(start: Extent, number: Extent, dtype: str) -> Tensor:
-    """Return so many numbers from one on, each greater by 1 than the one before."""
+    """Return `number` consecutive integers from `start` on."""
     first = value_of(start, dtype)
     return te.compute((number,), lambda i: first + i.astype(dtype), name="counted")
 

@@ -20,8 +20,8 @@ def average_pool(x: Tensor, *, counts_pads: bool = False, **windows: Any) -> Ten
     x : Tensor
         ``[N, C, *spatial]``, floating-point numbers.
     counts_pads : bool
-        Whether zeros of the padding count as elements. What a window of `ceil` reaches beyond the
-        padding never counts.
+        Whether zeros of the padding count as elements. Elements that a window of `ceil` covers
+        beyond the padding never count.
     **windows
         As of :meth:`texloom.ops.windows.Windows.of`.
 

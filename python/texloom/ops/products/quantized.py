@@ -110,11 +110,11 @@ def matmul_requantized(
     Parameters
     ----------
     a, b, a_zero, b_zero
-        As of :func:`matmul_integer`.
+        As for :func:`matmul_integer`.
     a_scale, b_scale : Tensor
-        float32 or float16; of one element, `b_scale` also of one for each column.
+        float32 or float16, with one element; `b_scale` may also have one element for each column.
     scale, zero : Tensor
-        Of the result: one element each.
+        Scale and zero point of the result, one element each.
 
     Returns
     -------

@@ -52,7 +52,7 @@ def _processor_tile(sums: Tensor, written: int) -> Tile:
     own_rows = even_rows(rows, roles.rows_per_group)
     # Elements one by one may be joined to vectors by compilers.
     vectors = 16 if lanes == 1 else max(2, ROWS // own_rows)
-    # A tile that is wider than what is written would be cut to it, and its vectors with it.
+    # A tile that is wider than the stage that is written would be cut, and so would its vectors.
     vectors = max(1, min(vectors, written // lanes))
     while lanes > written:
         lanes //= 2

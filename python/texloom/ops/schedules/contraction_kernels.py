@@ -15,9 +15,9 @@ def contraction_kernels(
 ) -> dict[Tensor, Tensor]:
     """Return the sums of products among stages, and for each the stage that its kernel writes.
 
-    That is the output for which the sums are computed, if all between both is computed element by
-    element, and read by nothing else; else the last stage that is computed from them one after the
-    other, and that no other sums have.
+    That is the output for which the sums are computed, if all stages between the two are
+    element-wise and have no other readers. Otherwise it is the last stage that is reached from the
+    sums through single readers that are element-wise and belong to no other sums.
     """
     readers: dict[te.Operation, list[Tensor]] = {}
     for stage in stages:

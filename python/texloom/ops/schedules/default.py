@@ -138,12 +138,12 @@ def schedule_default(
 ) -> Schedule:
     """Return a schedule for any computation, which is right for all shapes.
 
-    An output is a kernel with a thread for each element, and so is a reduction, unless the last
-    stage needs of it exactly the element at its own indices: then that thread computes it, in
-    registers. What is neither is computed where it is read, unless it is a large expression that is
+    An output becomes a kernel with a thread for each element. So does a reduction, unless the last
+    stage reads only the element at its own indices: then the same thread computes that element, in
+    registers. Any other stage is computed where it is read, unless it is a large expression that is
     read several times. Sums of products, and what is computed from them element by element, are
-    computed tile by tile; other reductions by lanes, columns or several threads where that pays.
-    A thread of an output in a texture computes a texel.
+    computed tile by tile; other reductions by lanes, columns or several threads where that pays. A
+    thread of an output in a texture computes a texel.
     """
     scope_of = {each.op: scope for each, scope in zip(outputs, scopes[len(inputs) :], strict=False)}
     texels = {op for op, scope in scope_of.items() if is_texture(scope)}

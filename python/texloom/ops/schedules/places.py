@@ -33,7 +33,7 @@ class Places:
         self.place = {tensor.op: self._place_of(tensor.op) for tensor in stages}
 
     def _read_at_own_indices(self, stages: Sequence[Tensor]) -> dict[te.Operation, bool]:
-        """Return the stages of which a thread of the last one needs exactly its own element."""
+        """Return the stages from which a thread of the last stage reads exactly its own element."""
         near = {op: len(self._last) == 1 for op in self._last}
         for tensor in reversed(stages):
             reads = self._reads[tensor.op]

@@ -117,7 +117,7 @@ def parts_of(tensor: Tensor, has_rows: bool, target: TargetValue) -> int:
 
 
 def _divided(s: Schedule, tensor: Tensor, parts: int) -> list[Tensor]:
-    """Return the reduction of each part of the terms, and that of their results."""
+    """Return the reduction of each part of the terms, and the reduction of the partial results."""
     stage = s[tensor]
     part, _ = stage.split(fused(stage, stage.op.reduce_axis), nparts=parts)
     return [_factored(s, tensor, part), tensor]

@@ -34,7 +34,8 @@ class Rows:
     ----------
     output : Tensor
     reductions : list of Tensor
-        With the axes of the output, of which the last ones, those of a row, have the extent 1.
+        Reductions with the axes of the output; the trailing axes, which form a row, have the extent
+        1.
     axes : int
         How many axes of the output number its rows.
     """
@@ -95,7 +96,7 @@ def _is_plain(stage: Tensor) -> bool:
 
 
 def _leading_axes(tensor: Tensor) -> int:
-    """Return the number of axes before the last ones that have the extent 1."""
+    """Return the number of axes that precede the trailing axes of extent 1."""
     shape = shape_of(tensor)
     while shape and shape[-1] == 1:
         shape = shape[:-1]
@@ -103,7 +104,7 @@ def _leading_axes(tensor: Tensor) -> int:
 
 
 def _is_along(tensor: Tensor, root: Tensor, axes: int, stages: Sequence[Tensor]) -> bool:
-    """Whether a stage has rows of the output, and reads those of the same numbers of others."""
+    """Whether a stage has the rows of the output, and reads only the same rows of other stages."""
     own, whole = shape_of(tensor), shape_of(root)
     if len(own) != len(whole) or own[:axes] != whole[:axes]:
         return False

@@ -37,8 +37,8 @@ def activation_storage(shape: Sequence[Any], dtype: str, target: TargetValue) ->
     """Return where an activation may be stored as texels: a scope or a layout, or "global".
 
     Four neighbors along the channels of ``[N, C, H, W]`` are a texel; of other shapes, along the
-    last axis. Each run says the extents that are no numbers. The compiler folds what is larger than
-    an image of the target.
+    last axis. Extents that are not numbers are known only at a run. The compiler folds what is
+    larger than an image of the target.
     """
     if dtype not in _DTYPES or not 1 <= len(shape) <= _MOST_AXES:
         return "global"
@@ -51,7 +51,7 @@ def activation_storage(shape: Sequence[Any], dtype: str, target: TargetValue) ->
 def _open_storage(shape: Sequence[Any], target: TargetValue) -> str:
     """Return the layout of an activation with open extents, or "global" if no run would fit.
 
-    A vector alone would have all of its texels in one row.
+    A tensor of one axis would have all of its texels in one row.
     """
     least = [each if isinstance(each, int) else 1 for each in shape]
     if len(shape) == 1:

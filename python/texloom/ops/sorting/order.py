@@ -121,7 +121,7 @@ def _merged(
     keep: int,
     before: Before,
 ) -> Tensor:
-    """Merge neighboring runs: those of `width` elements, of which the first ones are there."""
+    """Merge neighboring runs of `width` elements, of which `runs` holds only the first ones."""
     _, number, most = (int(extent) for extent in runs.shape)
 
     def size(run: Any) -> Any:

@@ -11,7 +11,8 @@ from ..._core import Tensor
 def ranked_order(x: Tensor, keep: int, largest: bool) -> Tensor:
     """Return the indices of the first elements of each row ``[rows, length]``, as int32.
 
-    The rank of an element is how many come before it; a place looks for the element of its rank.
+    The rank of an element is the number of elements before it. Each place of the result finds the
+    element of its rank.
     """
     rows, length = (int(extent) for extent in x.shape)
 

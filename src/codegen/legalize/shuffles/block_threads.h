@@ -34,8 +34,8 @@ class BlockThreads {
   std::optional<std::vector<bool>> where(const ir::Expr& condition) const;
   // By how much the number of the other thread is larger; nullopt if it is in another SIMD-group.
   std::optional<int64_t> distance_in_simd_group(int64_t thread, int64_t other) const;
-  // From each thread to the first of those that differ from it only in these dimensions: how much
-  // larger that one's number is, as an expression and by the thread's number.
+  // The distance from each thread to the first of the threads that differ from it only in these
+  // dimensions: that thread's number minus its own, as an expression and by the thread's number.
   ir::Expr distance_to_first(const std::array<bool, 3>& dimensions) const;
   std::vector<int64_t> distances_to_first(const std::array<bool, 3>& dimensions) const;
 

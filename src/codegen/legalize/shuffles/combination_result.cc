@@ -20,8 +20,8 @@ bool are_stored(const PartIndex& index, const CombinationStep& by) {
   });
 }
 
-// That thread can only be the first one of those that differ in the dimensions along which parts
-// differ, but results do not.
+// That thread is the first of the threads that differ only in dimensions in which parts differ and
+// results do not.
 Expr distance_to(const PartIndex& result, const BlockThreads& threads, const PartOwners& owners) {
   std::array<bool, 3> sharing{};
   for (size_t dim = 0; dim < sharing.size(); ++dim) {

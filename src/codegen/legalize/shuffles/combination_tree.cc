@@ -105,8 +105,8 @@ AccessCounts accounted_for(const Seq& seq, const CombinationTree& tree) {
   return counts;
 }
 
-// Keeps the trees whose buffers nothing else accesses. When a tree goes, its accesses become those
-// of something else: all trees that share a buffer with it go, too.
+// Keeps the trees whose buffers nothing else accesses. When a tree is dropped, its accesses count
+// as accesses by something else, so all trees that share a buffer with it are dropped, too.
 void drop_accessed_elsewhere(std::vector<FoundTree>& trees, const Kernel& kernel) {
   AccessCounts elsewhere;
   for_each_access(kernel.body, [&](const BufferAccess& n) { ++elsewhere[n.buffer.get()]; });

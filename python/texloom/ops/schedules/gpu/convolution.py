@@ -104,7 +104,7 @@ class BoundTiles:
 
 
 def bind_tiles(s: Schedule, sums: Tensor, root: Tensor, tile: ConvolutionTile) -> BoundTiles:
-    """Give blocks and threads their tiles of what is computed from sums; see above."""
+    """Give blocks and threads their tiles of `root`, which is computed from the sums; see above."""
     is_flat = len(sums.shape) < len(root.shape)
     if tile.slices == 1:
         added = kept_sums(s, sums, root)

@@ -1,4 +1,4 @@
-"""Schedules of a depthwise convolution and one of its pixels, as one kernel.
+"""Schedules of a depthwise convolution and the 1x1 convolution that reads it, as one kernel.
 
 The threads of a block compute the depthwise convolution of their pixels for all channels, keep it
 in shared memory, and then multiply it by the weights of their output channels. So it costs no
@@ -51,7 +51,7 @@ def is_chain(last: Tensor, first: Tensor) -> bool:
 
 
 def _are_separable(depthwise: Tensor, sums: Tensor) -> bool:
-    """Whether these are sums of a depthwise convolution, and of one whose windows are elements."""
+    """Whether these are the sums of a depthwise convolution and of a 1x1 convolution."""
     roles = Contraction.of(sums)
     assert roles is not None
     taps = sums.op.reduce_axis[1:]
@@ -69,7 +69,8 @@ def is_faster_joined(
 ) -> bool:
     """Whether one kernel is estimated to be faster than two, and possible.
 
-    Each is the sums of a convolution, and what its kernel writes; the second reads the first.
+    `first` and `second` are convolutions, each with its sums and the tensor that its kernel writes;
+    the second convolution reads the first.
     """
     if not _are_separable(first[0], second[0]) or not is_chain(first[1], first[0]):
         return False
@@ -99,7 +100,8 @@ def separable_tile(
 ) -> ConvolutionTile | None:
     """Return the tile of the second convolution that is estimated to be the fastest.
 
-    None if shared memory holds the pixels of none. Each sum of the first has so many products.
+    None if shared memory holds the pixels of none. `taps` is the number of products in each sum of
+    the first convolution.
     """
     possible = [
         tile for tile in candidates(shape, limits) if _shared_floats(tile, shape) <= limits.floats

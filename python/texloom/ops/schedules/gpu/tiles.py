@@ -57,7 +57,7 @@ class BlockLimits:
 
     @classmethod
     def of(cls, target: TargetValue) -> BlockLimits:
-        """Return the limits of a target, but at most those that the estimate is fitted to."""
+        """Return the limits of a target, clamped to the limits that the estimate is fitted to."""
         return cls(
             min(cls.threads, target.max_threads),
             min(cls.floats, target.local_memory_bytes // 4),
@@ -119,7 +119,7 @@ class ConvolutionShape:
         return prod(self.window)
 
     def reach(self, rows: int, columns: int) -> tuple[int, int]:
-        """Return how many rows and columns of the input so many of the output read."""
+        """Return the rows and columns of the input that `rows` and `columns` of the output read."""
         down, across = [1, 1, *self.window][-2:]
         return (rows - 1) * self.stride + down, (columns - 1) * self.stride + across
 
@@ -220,9 +220,10 @@ def _blocks(tile: ConvolutionTile, shape: ConvolutionShape) -> int:
 
 
 def _rounds(blocks: int, threads: int, shared: int, registers: float = 0.0) -> int:
-    """Return how often processors take as many blocks as they hold at a time.
+    """Return how often the processors are filled with as many blocks as they hold at a time.
 
-    Blocks have so many threads and bytes of shared memory, and each thread so many registers.
+    Blocks have `threads` threads and `shared` bytes of shared memory; threads have `registers`
+    registers.
     """
     held = min(_MOST_BLOCKS, _MOST_WARPS // -(-threads // 32), _SHARED_BYTES // shared)
     if registers:
@@ -235,7 +236,8 @@ def estimate_of_shared(
 ) -> float:
     """Return the nanoseconds in which blocks compute depthwise sums that their threads share.
 
-    Each computes so many vectors of so many products, and has so many bytes of shared memory.
+    Each block computes `vectors` vectors of sums of `taps` products, and has `shared` bytes of
+    shared memory.
     """
     blocks, warps = _blocks(tile, shape), -(-tile.block // 32)
     turns = -(-vectors // tile.block)
@@ -247,7 +249,7 @@ def estimate_of_shared(
 def estimate(tile: ConvolutionTile, shape: ConvolutionShape, shared: int = 1) -> float:
     """Return the nanoseconds that the kernel is estimated to take.
 
-    A block has at least so many bytes of shared memory.
+    A block has at least `shared` bytes of shared memory.
     """
     rows, columns = tile.pixels
     own = (rows * tile.threads[0], columns * tile.threads[1])

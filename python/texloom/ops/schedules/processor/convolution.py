@@ -86,7 +86,7 @@ def _copied_pixels(sums: Tensor, root: Tensor, copied: Tensor, tile: PixelTile) 
 
 
 def _bind(stage: Stage, tile: PixelTile, is_flat: bool) -> IterVar:
-    """Give each tile a thread, those of the same channels one after another; return their axis."""
+    """Give each tile a thread, those of equal channels in a row; return the axis of threads."""
     axes = list(stage.op.axis)
     if is_flat:
         axes[2:] = [stage.fuse(*axes[2:])]
@@ -96,7 +96,8 @@ def _bind(stage: Stage, tile: PixelTile, is_flat: bool) -> IterVar:
     vector, lane = stage.split(channel, tile.lanes)
     blocks = [*([] if rows is None else [rows]), columns]
     stage.reorder(*others, channels, *blocks, pixel, vector, lane)
-    # Images have an axis of their own, so that what a tile of all pixels reads is provably small.
+    # Images have an axis of their own, so that the region that a tile of all pixels reads is
+    # provably small.
     thread = stage.fuse(*blocks)
     stage.bind(thread, te.thread_axis("blockIdx.x"))
     stage.bind(channels, te.thread_axis("blockIdx.y"))

@@ -1,7 +1,7 @@
 """Kernels with channels last in which a thread computes neighboring channels of a pixel.
 
-They are the innermost loop, of which compilers make vectors, also of comparisons and of elements
-under a condition, which vector types do not express.
+They form the innermost loop, which compilers vectorize. This includes comparisons and elements
+under a condition, which vector types cannot express.
 """
 
 from __future__ import annotations

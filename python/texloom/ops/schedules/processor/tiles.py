@@ -60,7 +60,7 @@ class PixelTile:
 
 @lru_cache(maxsize=1024)
 def tile_for(columns: int, channels: int, is_depthwise: bool = False) -> PixelTile | None:
-    """Return the tile for so many pixels in a row and output channels of a group, or of all."""
+    """Return the tile for this many pixels in a row and channels of a group, or of all."""
     lanes = next((n for n in (8, 4, 2) if channels % n == 0), None)
     if lanes is None:
         return None

@@ -67,7 +67,8 @@ std::shared_ptr<IndirectRun> IndirectRun::record(const Context& context, const D
   const std::uint64_t bytes = lay_out(run, made->places_);
   auto arguments = create_memory(context, bytes, MemoryKind::Shared);
   if (!made->commands_ || !arguments.ok()) return nullptr;
-  // In no residency set: that of the device may end before a command buffer that keeps the run.
+  // In no residency set: the device's set may be released before a command buffer that keeps the
+  // run.
   made->arguments_ = *std::move(arguments);
   // GPUs of earlier families fault on pipelines that the encoder itself has not used, as tinygrad's
   // graphs for Metal found.

@@ -78,7 +78,7 @@ IndirectRuns::Found IndirectRuns::find(SegmentList::Iterator begin) {
   const auto found = encoded_->entries.find(&*begin);
   if (found == encoded_->entries.end()) return {};
   auto& [run, recorded] = found->second;
-  // Batches share what has the same arguments.
+  // Batches with the same arguments share their argument buffers.
   for (const std::shared_ptr<IndirectRun>& each : recorded) {
     if (each->is_bound(range_)) return {each, run.end};
   }

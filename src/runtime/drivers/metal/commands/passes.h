@@ -46,7 +46,7 @@ class Passes {
   Result<MetalBlit*> blit();
   // The arguments of the encoder that compute() returned.
   ArgumentTable& arguments() { return arguments_; }
-  // After a stranger has used the encoder.
+  // Call this after other code has used the encoder.
   void forget_arguments() { arguments_.begin(compute_.get()); }
   bool is_computing() const { return static_cast<bool>(compute_); }
   // The command buffer without an open encoder. Whatever is encoded until the next call of

@@ -51,8 +51,8 @@ Status Passes::begin() {
   return commands_ ? Status() : to_error(nil, "commandBufferWithUnretainedReferences");
 }
 
-// The next command buffer waits for the fence alone, so that an encoder updates it after what
-// others have encoded.
+// The next command buffer waits only for the fence, so an encoder updates it after all commands of
+// earlier encoders.
 Status Passes::end() {
   if (is_lent_) TL_RETURN_IF_ERROR(blit().status());
   end_encoder();

@@ -7,7 +7,7 @@
 namespace texloom::hal::metal {
 namespace {
 
-// As many as the 32 KiB take that GPUs of Apple allow.
+// As many as fit in the 32 KiB that Apple's GPUs allow.
 constexpr std::uint32_t kBufferSamples = 32768 / sizeof(MTLCounterResultTimestamp);
 constexpr std::size_t kMostFree = 4;  // buffers
 

@@ -21,7 +21,7 @@ struct MetalSemaphore::Follower : std::enable_shared_from_this<MetalSemaphore::F
     const std::uint64_t now = objc(event).signaledValue;
     // Refused if the semaphore has this value, or has failed.
     if (now > 0) static_cast<void>(raised->signal(now));
-    if (now == std::numeric_limits<std::uint64_t>::max()) return;  // there is no next one
+    if (now == std::numeric_limits<std::uint64_t>::max()) return;  // there is no next value
     const std::weak_ptr<Follower> follower = weak_from_this();
     const Handle<MetalListener> kept = listener;
     [objc(event) notifyListener:objc(kept)

@@ -18,9 +18,9 @@ struct Interval {
   ProfileClock::time_point begin, end;
 };
 
-// How far the clock of profiles is ahead of that of Metal's times. On Apple's systems both begin as
-// the machine is started, but Metal's stands still while it sleeps. The software Metal has the
-// clock of profiles itself.
+// How far the clock of profiles is ahead of Metal's clock. On Apple's systems both begin as the
+// machine is started, but Metal's stands still while it sleeps. The software Metal has the clock of
+// profiles itself.
 ProfileClock::duration time_asleep() {
 #ifdef __APPLE__
   const std::chrono::nanoseconds awake(::clock_gettime_nsec_np(CLOCK_UPTIME_RAW));
@@ -59,7 +59,7 @@ std::vector<Interval> sampled_times(const Committed& committed, const DeviceCloc
   return times;
 }
 
-// For the time that commands take together, if there is no other.
+// One entry for all commands, whose times are known only together.
 MeasuredCommand joined(const std::vector<MeasuredCommand>& commands) {
   if (commands.size() == 1) return commands.front();
   MeasuredCommand all{.name = fmt::format("{} commands, not sampled", commands.size())};

@@ -28,7 +28,7 @@ Status check_simd_width(const Context& context, const BuildOptions& options,
 enum class ArchiveUse {
   None,
   Fill,  // their functions are added, and taken out of it
-  Only,  // one that is not there is an error
+  Only,  // a missing function is an error
 };
 struct ArchiveOfKernels {
   Handle<MetalArchive> archive;

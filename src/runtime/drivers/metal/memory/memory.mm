@@ -149,7 +149,7 @@ MTLTextureDescriptor* descriptor_of(const TextureDesc& desc) {
   if (!allows(desc.usage, TextureUsage::Sampled) && allows(desc.usage, TextureUsage::Storage))
     usage = MTLTextureUsageShaderWrite;
   descriptor.usage = usage;
-  // Includes the storage mode. The texture of a view must have that of its buffer.
+  // Includes the storage mode. The texture of a view must have the storage mode of its buffer.
   descriptor.resourceOptions = options_of(desc.memory);
   return descriptor;
 }

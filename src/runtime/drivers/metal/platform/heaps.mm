@@ -24,7 +24,7 @@ void Heaps::drop_empty() {
 
 void Heaps::for_each_heap(std::uint64_t bytes, FunctionRef<bool(MetalHeap*)> use) {
   const std::lock_guard lock(mutex_);
-  drop_empty();  // also for what is too much for a heap, and may need their memory
+  drop_empty();  // also for requests that are too large for a heap and may need the heaps' memory
   if (bytes > heap_bytes_ / kPart) return;
   for (const Kept& each : heaps_) {
     if (use(each.heap.get())) return;

@@ -25,7 +25,8 @@ struct Family {
   std::uint32_t texture_slots;
   std::uint32_t max_image_size;
 };
-// The best first. Every Mac's GPU is of the family Mac2, those of Apple of another one, too.
+// The best first. Every Mac's GPU is of the family Mac2; Apple's own GPUs also belong to an Apple
+// family.
 constexpr std::array kFamilies = {
     Family{MTLGPUFamilyApple9, "Apple9", 128, 16384},
     Family{MTLGPUFamilyApple8, "Apple8", 128, 16384},
@@ -34,7 +35,7 @@ constexpr std::array kFamilies = {
     Family{MTLGPUFamilyApple5, "Apple5", 96, 16384},
     Family{MTLGPUFamilyApple4, "Apple4", 96, 16384},
     Family{MTLGPUFamilyMac2, "Mac2", 128, 16384},
-    // Older devices, whose driver may lack what this one calls.
+    // Older devices: their driver may lack functions that this one calls.
     Family{MTLGPUFamilyApple3, "Apple3", 31, 16384},
 };
 static_assert(std::all_of(kFamilies.begin(), kFamilies.end(), [](const Family& each) {

@@ -5,7 +5,7 @@
 namespace texloom::hal {
 namespace {
 
-// Who must not wait on this thread; empty if anybody may.
+// The caller that must not wait on this thread; empty if waiting is allowed.
 thread_local std::string_view caller_without_waits;
 
 }  // namespace

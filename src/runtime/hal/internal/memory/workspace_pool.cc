@@ -190,8 +190,8 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
                         extent_of(made).area() - wanted.area());
   }
 
-  // Takes an object back from a lease; `queue` is empty if it is not known in whose order the
-  // object is free.
+  // Takes an object back from a lease; `queue` is empty if it is not known in which queue's order
+  // the object is free.
   template <class Object>
   void take_back(std::shared_ptr<Object> object, std::weak_ptr<const Queue> queue,
                  std::optional<TimelinePoint> complete, std::uint64_t wasted_texels) {
