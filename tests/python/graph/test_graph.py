@@ -387,7 +387,7 @@ def test_operator_that_runs_its_own_graph(dev):
         ({}, "TL5016", "'x' is missing"),
         ({"x": np.zeros((4, 4), "float32"), "y": 1}, "TL5016", "no input 'y'"),
         ({"x": np.zeros((4, 4))}, "TL5002", "float32, but the array is float64"),
-        ({"x": np.zeros((4, 5), "float32")}, "TL5003", "(4, 4), the array (4, 5)"),
+        ({"x": np.zeros((4, 5), "float32")}, "TL5003", "(4, 4), but the array has (4, 5)"),
     ],
 )
 def test_wrong_inputs(inputs, code, message):
