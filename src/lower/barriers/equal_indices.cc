@@ -1,12 +1,15 @@
 #include "lower/barriers/equal_indices.h"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 
 #include "ir/arith/interval.h"
 #include "ir/arith/linear.h"
 #include "ir/arith/simplify.h"
 #include "ir/equal.h"
 #include "ir/visit.h"
+#include "support/floor_division.h"
 #include "support/magnitude.h"
 
 namespace texloom::lower {
@@ -19,6 +22,17 @@ namespace {
 
 // The interval of the difference between two values in the interval.
 Interval difference(Interval values) { return values - values; }
+
+// Whether no value of the interval is a multiple of the divisor; of 0, only 0 is.
+bool has_no_multiple(Interval values, uint64_t divisor) {
+  if (values.min > 0 || values.max < 0) {
+    if (divisor == 0) return true;
+    if (!values.bounded()) return false;
+    const auto step = static_cast<int64_t>(std::min<uint64_t>(divisor, Interval::kNone));
+    return floor_div(values.max, step) * step < values.min;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -42,14 +56,28 @@ bool EqualIndices::holds(const Expr& part) const {
 }
 
 bool EqualIndices::never() const {
-  return std::any_of(equations_.begin(), equations_.end(), [&](const Equation& equation) {
-    Interval sum = equation.rest;
-    for (const Difference& d : equation.differences) {
-      if (holds(d.part)) continue;
-      sum = sum + difference(arith::bounds(d.part, ranges_)) * Interval::point(d.factor);
+  return std::any_of(equations_.begin(), equations_.end(),
+                     [this](const Equation& equation) { return has_no_solution(equation); });
+}
+
+bool EqualIndices::has_no_solution(const Equation& equation) const {
+  std::vector<Difference> open;
+  std::copy_if(equation.differences.begin(), equation.differences.end(), std::back_inserter(open),
+               [this](const Difference& d) { return !holds(d.part); });
+  // The differences with the largest factors add up to a multiple of their common divisor, the
+  // others to a value in an interval.
+  Interval others = equation.rest;
+  for (size_t large = open.size() + 1; large-- > 0;) {
+    uint64_t divisor = 0;
+    for (size_t i = 0; i < large; ++i) divisor = std::gcd(divisor, magnitude(open[i].factor));
+    if (has_no_multiple(others, divisor)) return true;
+    if (large > 0) {
+      const Difference& next = open[large - 1];
+      others =
+          others + difference(arith::bounds(next.part, ranges_)) * Interval::point(next.factor);
     }
-    return sum.min > 0 || sum.max < 0;
-  });
+  }
+  return false;
 }
 
 bool EqualIndices::is_fixed(const Expr& part) const {
@@ -101,6 +129,16 @@ bool EqualIndices::solve(const Equation& equation) {
     found = true;
   }
   return found;
+}
+
+bool never_equal(const Exprs& a, const Exprs& b, const arith::Ranges& ranges) {
+  EqualIndices::Variables variables;
+  for (const Exprs* indices : {&a, &b}) {
+    for (const Expr& index : *indices) {
+      walk(index, [&](const Var& n) { variables.insert(&n); });
+    }
+  }
+  return EqualIndices(a, b, variables, ranges).never();
 }
 
 // Joins e // c and e % c, which together are e.

@@ -40,6 +40,7 @@ class EqualIndices {
 
   bool is_fixed(const ir::Expr& part) const;
   void add_equation(const ir::Expr& a, const ir::Expr& b);
+  bool has_no_solution(const Equation& equation) const;
   // Adds the equalities that follow from an equation; returns whether any is new.
   bool solve(const Equation& equation);
   bool join_quotients();
@@ -49,5 +50,9 @@ class EqualIndices {
   std::vector<Equation> equations_;
   ir::Exprs known_;
 };
+
+// Whether two lists of indices are never the same element, whichever values in their ranges each
+// variable has at each of the two points.
+bool never_equal(const ir::Exprs& a, const ir::Exprs& b, const ir::arith::Ranges& ranges);
 
 }  // namespace texloom::lower

@@ -11,6 +11,7 @@
 #include "ir/visit.h"
 #include "lower/analysis/loop_ranges.h"
 #include "lower/barriers/drop_barriers.h"
+#include "lower/barriers/own_elements.h"
 #include "lower/barriers/shared_access.h"
 #include "lower/barriers/thread_accesses.h"
 #include "support/diagnostic.h"
@@ -116,7 +117,10 @@ class BarrierInserter {
   // Inserts barriers for the shared buffers of a kernel.
   BarrierInserter(const Kernel& kernel, const Target& target)
       : uniform_(kernel), conditional_(target.quirks.conditional_barriers) {
-    for (const ThreadAxis& axis : kernel.axes) ranges_.enter(axis.var, axis.extent);
+    for (const ThreadAxis& axis : kernel.axes) {
+      ranges_.enter(axis.var, axis.extent);
+      if (!axis.tag.block && !is_int(axis.extent, 1)) threads_.push_back(axis.var);
+    }
     for_each_access(kernel.body, [&](const BufferAccess& n) {
       if (n.buffer->memory == MemoryScope::Shared) buffers_.insert(n.buffer.get());
     });
@@ -139,8 +143,11 @@ class BarrierInserter {
     if (const auto* n = as<Allocate>(s)) return make_allocate(n->buffer, run(n->body), n->location);
     if (const auto* loop = as<For>(s)) {
       if (!runs_at_once(*loop)) return run(*loop, s);
-      return map_children(
+      threads_.push_back(loop->var);
+      const Stmt result = map_children(
           s, [](const Expr& e) { return e; }, [this](const Stmt& child) { return run(child); });
+      threads_.pop_back();
+      return result;
     }
     if (const auto* loop = as<While>(s)) return run(*loop, s);
     if (const auto* let = as<Let>(s)) return is_update(*let, {}) ? before(s) : run(*let);
@@ -242,6 +249,11 @@ class BarrierInserter {
     pending_ = std::move(outside);
     separated_ = separated_before;
     if (!contains<Barrier>(body)) return before(self);
+    const bool refused = uniform_.varies(guard.condition) || !conditional_;
+    if (refused && !contains<Barrier>(guard.then) &&
+        keep_to_own_elements(self, buffers_, threads_, uniform_.varying(), ranges_)) {
+      return before(self);
+    }
     check_condition(guard.condition, guard.location);
     return before(make_if(guard.condition, body, guard.location));
   }
@@ -261,7 +273,7 @@ class BarrierInserter {
       walk(value, [&](const Load& load) {
         if (!load.buffer.same_as(store.buffer)) return;
         update = update && (same_place(load.indices, store.indices) ||
-                            never_one_element(load.indices, store.indices, ranges));
+                            never_equal(load.indices, store.indices, ranges));
       });
       walk(value, [&](const Pointer& n) { update = update && !n.buffer.same_as(store.buffer); });
     };
@@ -320,6 +332,7 @@ class BarrierInserter {
 
   Buffers buffers_;         // shared by threads
   Buffers overwritten_;     // subset with writes whose order matters
+  Exprs threads_;           // the variables of the threads that run a statement
   arith::Ranges ranges_;    // of all variables of the kernel
   UniformValues uniform_;   // within a block
   bool conditional_;        // whether the target allows barriers under an If

@@ -91,29 +91,4 @@ void leave_loop(std::vector<SharedAccess>& accesses, const Expr& var) {
   }
 }
 
-bool never_one_element(const Exprs& a, const Exprs& b, const Ranges& ranges) {
-  if (a.size() != 1 || b.size() != 1 || !arith::is_index_type(a.front()->type) ||
-      !arith::is_index_type(b.front()->type)) {
-    return false;
-  }
-  LinearSum small = arith::linear_sum(b.front(), ranges), large;
-  const LinearSum difference = arith::linear_sum(a.front(), ranges).plus(small, -1);
-  if (!difference.is_constant()) return false;
-  if (!Interval::point(difference.constant).bounded()) return false;
-  const int64_t distance = std::abs(difference.constant);
-  // The terms with large coefficients vary by multiples of their common factor.
-  std::sort(small.terms.begin(), small.terms.end(), [](const LinearTerm& x, const LinearTerm& y) {
-    return std::abs(x.coefficient) < std::abs(y.coefficient);
-  });
-  while (true) {
-    const Interval values = small.bounds(ranges);
-    const int64_t span = values.max - values.min;
-    const int64_t step = std::abs(large.common_factor());
-    if (distance > span && (large.is_constant() || step > distance + span)) return true;
-    if (small.is_constant()) return false;
-    large.terms.push_back(small.terms.back());
-    small.terms.pop_back();
-  }
-}
-
 }  // namespace texloom::lower

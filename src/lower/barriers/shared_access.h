@@ -37,8 +37,4 @@ void next_iteration(std::vector<SharedAccess>& accesses, const ir::Expr& var);
 // Rewrites accesses of a loop over the variable so that they are valid after the loop.
 void leave_loop(std::vector<SharedAccess>& accesses, const ir::Expr& var);
 
-// Whether one thread's element at `a` is never another thread's element at `b`: the indices differ
-// by a constant that the varying parts cannot cancel within the ranges.
-bool never_one_element(const ir::Exprs& a, const ir::Exprs& b, const ir::arith::Ranges& ranges);
-
 }  // namespace texloom::lower

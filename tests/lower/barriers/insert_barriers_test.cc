@@ -51,7 +51,7 @@ class InsertBarriers : public ::testing::Test {
   Expr i = make_var("i"), tx = make_var("tx");
   Buffer s = ir::shared("s", kFloat32, 16), r = ir::shared("r", kFloat32, 16);
   Buffer a = ir::global("a", kFloat32, 16), y = ir::global("y", kFloat32, 16);
-  Buffer t = ir::texture("t", kFloat32, 4, 4);
+  Buffer t = ir::texture("t", kFloat32, 4, 4), kept = ir::local("kept", kFloat32, 1);
   const std::string write = "s[tx] = a[tx]\n", read = "y[tx] = s[0]\n", barrier = "barrier\n";
 };
 
@@ -206,6 +206,23 @@ TEST_F(InsertBarriers, ConditionsOnValues) {
   };
   EXPECT_EQ(barriers(guarded(at(a, 0))), 1);
   EXPECT_THROW(barriers(guarded(at(a, tx))), UserError);
+}
+
+// Threads need no barrier under a condition if each touches elements of its own.
+TEST_F(InsertBarriers, OwnElementsUnderConditions) {
+  const auto under = [&](const Expr& condition, const Expr& low, const Expr& high) {
+    const Stmt swap = make_seq(
+        {put(kept, make_int(0), at(s, low)), put(s, low, at(s, high)), put(s, high, at(kept, 0))});
+    return make_seq({write_s(), make_if(condition, swap), read_s()});
+  };
+  const Expr compared = at(s, tx * 2) < at(s, tx * 2 + 1);
+  EXPECT_EQ(barriers(under(compared, tx * 2, tx * 2 + 1)), 2);
+  EXPECT_EQ(barriers(under(tx < make_int(3), tx, tx + 4)), 2);
+  const Expr up = floormod(tx, make_int(2)) < make_int(1);
+  EXPECT_EQ(
+      barriers(under(tx < make_int(3), make_select(up, tx, tx + 4), make_select(up, tx + 4, tx))),
+      2);
+  EXPECT_THROW(barriers(under(tx < make_int(3), tx, tx + 1)), UserError);  // of the next thread
 }
 
 // An existing barrier counts.

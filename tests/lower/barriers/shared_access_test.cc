@@ -19,15 +19,13 @@ class SharedAccesses : public ::testing::Test {
  protected:
   SharedAccesses() {
     ranges.enter(tx, make_int(4));
-    ranges.enter(ty, make_int(2));
     ranges.enter(i, make_int(6));
   }
   // An element of the copy (var + phase) % 3; a copy has 4 elements.
   Expr copy(const Expr& var, int phase) const { return floormod(var + phase, make_int(3)) * 4; }
   SharedAccess access(const Expr& index) const { return {s, {index}, ranges, {tx.get()}}; }
-  bool apart(const Expr& a, const Expr& b) const { return never_one_element({a}, {b}, ranges); }
 
-  Expr i = make_var("i"), j = make_var("j"), tx = make_var("tx"), ty = make_var("ty");
+  Expr i = make_var("i"), j = make_var("j"), tx = make_var("tx");
   ir::Buffer s = ir::shared("s", kFloat32, 16), other = ir::shared("other", kFloat32, 16);
   ir::arith::Ranges ranges;
 };
@@ -67,30 +65,6 @@ TEST_F(SharedAccesses, IterationsOfALoop) {
   leave_loop(accesses, i);
   EXPECT_FALSE(accesses[0].turn.has_value());
   EXPECT_TRUE(accesses[1].turn.has_value());
-}
-
-TEST_F(SharedAccesses, ElementsThatNoThreadsShare) {
-  EXPECT_TRUE(apart(tx + 4, tx));
-  EXPECT_TRUE(apart(tx, tx + 4));
-  EXPECT_FALSE(apart(tx + 3, tx));
-  EXPECT_FALSE(apart(tx, tx));
-  EXPECT_FALSE(apart(make_int(9) - tx, tx));
-  EXPECT_FALSE(apart(make_ramp(tx + 8, make_int(1), 4), tx));
-}
-
-// The distance of rows must equal the number of columns.
-TEST_F(SharedAccesses, ElementsOfRows) {
-  EXPECT_TRUE(apart(ty * 8 + tx + 4, ty * 8 + tx));
-  EXPECT_FALSE(apart(ty * 7 + tx + 4, ty * 7 + tx));
-  EXPECT_TRUE(apart(ty * 4 + tx + 8, ty * 4 + tx));
-  EXPECT_FALSE(apart(ty * 4 + tx + 4, ty * 4 + tx));
-}
-
-// A guard excludes threads.
-TEST_F(SharedAccesses, ElementsUnderGuards) {
-  EXPECT_FALSE(apart(tx + 2, tx));
-  ranges.assume(tx < make_int(2));
-  EXPECT_TRUE(apart(tx + 2, tx));
 }
 
 }  // namespace
