@@ -8,6 +8,7 @@
 #include "core/runtime/device_info.h"
 #include "core/runtime/open_devices.h"
 #include "core/runtime/wait_notice.h"
+#include "runtime/hal/binary_cache.h"
 
 namespace texloom::python {
 
@@ -77,6 +78,9 @@ It is opened when it is first used; TL5006 if there is none.
           "The current and peak bytes and objects of arrays and programs in each kind of memory, "
           "and the statistics of the workspace pool.");
   m.def("driver_names", driver_names);
+  m.def("kernel_cache_folder", hal::binary_cache_folder_of_user,
+        "The folder of compiled kernels; \"\" if none are stored.");
+  m.attr("KERNEL_CACHE_BYTES") = hal::BinaryCacheOptions().max_bytes;
   m.def("show_notices", show_notices, py::arg("enabled"));
   m.def(
       "say_notice", [](const std::string& line) { WaitNotice(shows_notices()).say(line); },

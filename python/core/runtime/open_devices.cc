@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -37,12 +38,18 @@ struct OpenDevices {
 
   // One for the drivers that compile. Must be called with the mutex locked, as a factory is.
   std::shared_ptr<hal::BinaryCache> cache_of_drivers() {
-    if (cache == nullptr) cache = hal::binary_cache_of_environment();
+    if (cache == nullptr) {
+      const std::string folder = hal::binary_cache_folder_of_user();
+      if (!folder.empty())
+        cache = std::make_shared<hal::BinaryCache>(hal::BinaryCacheOptions{.folder = folder});
+      is_cache_named = std::getenv("TEXLOOM_CACHE_DIR") != nullptr;
+    }
     return cache;
   }
 
   std::mutex mutex;
   std::shared_ptr<hal::BinaryCache> cache;  // null without such drivers, and if the user wants none
+  bool is_cache_named = false;              // by the user, who is warned if it cannot be written
   std::atomic<pid_t> process = 0;           // the process that created the first driver
   hal::DriverRegistry drivers;
   std::map<PyDevice, std::shared_ptr<hal::Device>> devices;
@@ -199,14 +206,14 @@ void warn_of_unusable_cache() {
   const Status failure = [] {
     OpenDevices& state = open_devices();
     const std::lock_guard lock(state.mutex);
-    return state.cache == nullptr ? Status() : state.cache->take_failure();
+    return state.is_cache_named && state.cache != nullptr ? state.cache->take_failure() : Status();
   }();
   if (failure.ok()) return;
   warn({Severity::Warning,
         Code::CacheUnusable,
         user_location(),
         fmt::format("compiled kernels are not stored for later: {}", failure.message()),
-        "set TEXLOOM_CACHE_DIR to a folder that can be written, or unset it",
+        "set TEXLOOM_CACHE_DIR to a folder that can be written, or to nothing to store no kernels",
         {}});
 }
 

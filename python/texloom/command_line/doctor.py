@@ -10,10 +10,12 @@ import os
 import platform
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .. import _core
 from ..errors import TVMError
 from ..inspect.describe import aligned
 from ..target import target_for
@@ -60,14 +62,16 @@ def _check(device: str) -> str:
 
 
 def _cache() -> dict[str, Any]:
-    folder = os.environ.get("TEXLOOM_CACHE_DIR")
+    folder = _core.kernel_cache_folder()
     if not folder:
         return {"folder": None, "state": "off: set TEXLOOM_CACHE_DIR to keep compiled kernels"}
     existing = folder
     while existing and not os.path.exists(existing):
         existing = os.path.dirname(existing)
     is_writable = os.access(existing or ".", os.W_OK)
-    return {"folder": folder, "state": "writable" if is_writable else "cannot be written"}
+    stored = sum(path.stat().st_size for path in Path(folder).glob("*.tlbin"))
+    used = f"{stored >> 20} MiB of at most {_core.KERNEL_CACHE_BYTES >> 20}"
+    return {"folder": folder, "state": used if is_writable else "cannot be written"}
 
 
 def examine() -> dict[str, Any]:

@@ -37,3 +37,12 @@ def test_doctor(capsys):
     assert any(each["check"] == "works" for each in facts["devices"])
     told = succeeds(capsys, "doctor")
     assert "works" in told and len(told.splitlines()) <= 40
+
+
+def test_doctor_shows_the_folder_of_compiled_kernels(tmp_path, monkeypatch, capsys):
+    """It is among the user's caches unless TEXLOOM_CACHE_DIR names another one, or none."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("TEXLOOM_CACHE_DIR", raising=False)
+    assert f"  cache  {tmp_path}/texloom, 0 MiB of at most 256\n" in succeeds(capsys, "doctor")
+    monkeypatch.setenv("TEXLOOM_CACHE_DIR", "")
+    assert "  cache  off: " in succeeds(capsys, "doctor")

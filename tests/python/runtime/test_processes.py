@@ -230,6 +230,22 @@ def test_an_unusable_cache_gives_one_warning():
     assert "making the folder /dev/null/cache: Not a directory" in output
 
 
+def test_kernels_are_stored_among_the_users_caches(tmp_path):
+    """In a folder that cannot be made nothing is stored, without a word: no user named it."""
+    for caches in (tmp_path, "/dev/null"):
+        status, _, errors = child(
+            f"""
+            os.environ.pop("TEXLOOM_CACHE_DIR", None)
+            os.environ.update(XDG_CACHE_HOME="{caches}", POCL_CACHE_DIR="{tmp_path}/pocl")
+            x, y = tvm.nd.array(np.ones(64, "float32")), tvm.nd.empty((64,))
+            f = scaled(work=1); f(x, y); y.numpy()
+        """,
+            before=FUNCTIONS,
+        )
+        assert (status, errors) == (0, "")
+    assert list((tmp_path / "texloom").iterdir())
+
+
 def test_interrupted_while_launching():
     """Ctrl-C works between thousands of launches, of one run or of many; later calls still work."""
     status, output, errors = child("""

@@ -12,7 +12,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/runtime/opencl_fixture.h"
@@ -290,6 +293,47 @@ TEST_F(BinaryCacheTest, TheEnvironmentNamesAFolderOrNone) {
     ::setenv("TEXLOOM_CACHE_DIR", kept.c_str(), 1);
   else
     ::unsetenv("TEXLOOM_CACHE_DIR");
+}
+
+// Sets variables of the environment, null to unset, and restores them at its end.
+class Environment {
+ public:
+  explicit Environment(const std::vector<std::pair<const char*, const char*>>& values) {
+    for (const auto& [name, value] : values) {
+      const char* before = std::getenv(name);
+      before_.emplace_back(name, before == nullptr ? std::nullopt : std::optional(before));
+      set(name, value);
+    }
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  ~Environment() {
+    for (const auto& [name, value] : before_) set(name, value ? value->c_str() : nullptr);
+  }
+
+ private:
+  static void set(const char* name, const char* value) {
+    value == nullptr ? ::unsetenv(name) : ::setenv(name, value, 1);
+  }
+
+  std::vector<std::pair<const char*, std::optional<std::string>>> before_;
+};
+
+std::string folder_in(const char* named, const char* caches, const char* home) {
+  const Environment environment(
+      {{"TEXLOOM_CACHE_DIR", named}, {"XDG_CACHE_HOME", caches}, {"HOME", home}});
+  return binary_cache_folder_of_user();
+}
+
+TEST(BinaryCacheFolder, IsNamedByTheUserOrAmongCaches) {
+  EXPECT_EQ(folder_in("/named", "/caches", "/home/me"), "/named");
+  EXPECT_EQ(folder_in("", "/caches", "/home/me"), "");
+  EXPECT_EQ(folder_in(nullptr, nullptr, nullptr), "");
+#if !defined(__APPLE__)
+  EXPECT_EQ(folder_in(nullptr, "/caches", "/home/me"), "/caches/texloom");
+  EXPECT_EQ(folder_in(nullptr, nullptr, "/home/me"), "/home/me/.cache/texloom");
+  EXPECT_EQ(folder_in(nullptr, "relative", "/home/me"), "/home/me/.cache/texloom");
+#endif
 }
 
 }  // namespace

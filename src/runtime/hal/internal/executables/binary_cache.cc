@@ -250,4 +250,20 @@ std::shared_ptr<BinaryCache> binary_cache_of_environment() {
   return std::make_shared<BinaryCache>(BinaryCacheOptions{.folder = folder});
 }
 
+std::string binary_cache_folder_of_user() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::filesystem::path(value == nullptr ? "" : value);
+  };
+  if (std::getenv("TEXLOOM_CACHE_DIR") != nullptr) return variable("TEXLOOM_CACHE_DIR");
+  const std::filesystem::path home = variable("HOME");
+#if defined(__APPLE__)
+  const std::filesystem::path caches = home / "Library/Caches";
+#else
+  const std::filesystem::path named = variable("XDG_CACHE_HOME");
+  const std::filesystem::path caches = named.is_absolute() ? named : home / ".cache";
+#endif
+  return caches.is_absolute() ? caches / "texloom" : std::filesystem::path();
+}
+
 }  // namespace texloom::hal
