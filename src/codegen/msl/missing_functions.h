@@ -9,8 +9,8 @@
 
 namespace texloom::codegen::msl {
 
-// Adds to the prelude the function `name`, tl_tgamma or tl_nextafter, for float32 or a vector of it,
-// and returns its name for that type.
+// Adds to the prelude the function `name`, tl_tgamma or tl_nextafter, for float32 or a vector of
+// it, and returns its name for that type.
 std::string missing_function(Prelude& prelude, std::string_view name, ir::Type type);
 
 }  // namespace texloom::codegen::msl
