@@ -42,14 +42,12 @@ struct OpenDevices {
       const std::string folder = hal::binary_cache_folder_of_user();
       if (!folder.empty())
         cache = std::make_shared<hal::BinaryCache>(hal::BinaryCacheOptions{.folder = folder});
-      is_cache_named = std::getenv("TEXLOOM_CACHE_DIR") != nullptr;
     }
     return cache;
   }
 
   std::mutex mutex;
   std::shared_ptr<hal::BinaryCache> cache;  // null without such drivers, and if the user wants none
-  bool is_cache_named = false;              // by the user, who is warned if it cannot be written
   std::atomic<pid_t> process = 0;           // the process that created the first driver
   hal::DriverRegistry drivers;
   std::map<PyDevice, std::shared_ptr<hal::Device>> devices;
@@ -203,10 +201,12 @@ bool shows_notices() { return open_devices().shows_notices; }
 void show_notices(bool enabled) { open_devices().shows_notices = enabled; }
 
 void warn_of_unusable_cache() {
+  // No user named the default folder.
+  if (std::getenv("TEXLOOM_CACHE_DIR") == nullptr) return;
   const Status failure = [] {
     OpenDevices& state = open_devices();
     const std::lock_guard lock(state.mutex);
-    return state.is_cache_named && state.cache != nullptr ? state.cache->take_failure() : Status();
+    return state.cache == nullptr ? Status() : state.cache->take_failure();
   }();
   if (failure.ok()) return;
   warn({Severity::Warning,

@@ -277,24 +277,6 @@ TEST_F(BinaryCacheTest, ThreadsAndProcessesShareAFolder) {
   EXPECT_LE(bytes, small.max_bytes);
 }
 
-TEST_F(BinaryCacheTest, TheEnvironmentNamesAFolderOrNone) {
-  const char* before = std::getenv("TEXLOOM_CACHE_DIR");
-  const std::string kept = before != nullptr ? before : "";
-  ::unsetenv("TEXLOOM_CACHE_DIR");
-  EXPECT_EQ(binary_cache_of_environment(), nullptr);
-  ::setenv("TEXLOOM_CACHE_DIR", "", 1);
-  EXPECT_EQ(binary_cache_of_environment(), nullptr);
-  ::setenv("TEXLOOM_CACHE_DIR", folder_.c_str(), 1);
-  const auto cache = binary_cache_of_environment();
-  ASSERT_NE(cache, nullptr);
-  TL_ASSERT_OK(cache->store(key_of("a"), "binary"));
-  EXPECT_EQ(files().size(), 1u);
-  if (before != nullptr)
-    ::setenv("TEXLOOM_CACHE_DIR", kept.c_str(), 1);
-  else
-    ::unsetenv("TEXLOOM_CACHE_DIR");
-}
-
 // Sets variables of the environment, null to unset, and restores them at its end.
 class Environment {
  public:
@@ -318,6 +300,18 @@ class Environment {
 
   std::vector<std::pair<const char*, std::optional<std::string>>> before_;
 };
+
+TEST_F(BinaryCacheTest, TheEnvironmentNamesAFolderOrNone) {
+  for (const char* none : {static_cast<const char*>(nullptr), ""}) {
+    const Environment environment({{"TEXLOOM_CACHE_DIR", none}});
+    EXPECT_EQ(binary_cache_of_environment(), nullptr);
+  }
+  const Environment environment({{"TEXLOOM_CACHE_DIR", folder_.c_str()}});
+  const auto cache = binary_cache_of_environment();
+  ASSERT_NE(cache, nullptr);
+  TL_ASSERT_OK(cache->store(key_of("a"), "binary"));
+  EXPECT_EQ(files().size(), 1u);
+}
 
 std::string folder_in(const char* named, const char* caches, const char* home) {
   const Environment environment(
