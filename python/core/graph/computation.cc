@@ -2,13 +2,19 @@
 
 #include "core/graph/computation.h"
 
+#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/runtime/released_lock.h"
+#include "graph/evaluate.h"
 #include "graph/graph.h"
 
 namespace texloom::python {
@@ -22,6 +28,30 @@ PyComputation make_computation(const std::vector<PyTensor>& inputs,
   for (const PyTensor& each : outputs) made.outputs.push_back(each.node);
   for (const PyExpr& each : symbols) made.symbols.push_back(each.node);
   return {std::make_shared<const graph::Computation>(std::move(made))};
+}
+
+// The bytes of each output for the elements of the inputs; None if they are not computed
+// (graph/evaluate.h).
+std::optional<std::vector<py::bytes>> evaluated(const PyComputation& own,
+                                                const std::vector<py::array>& arrays,
+                                                std::int64_t max_steps) {
+  std::vector<graph::Elements> inputs;
+  for (const py::array& each : arrays) {
+    const auto contiguous = py::array::ensure(each, py::array::c_style);
+    const auto* data = static_cast<const std::byte*>(contiguous.data());
+    inputs.push_back(
+        std::make_shared<const std::vector<std::byte>>(data, data + contiguous.nbytes()));
+  }
+  std::optional<std::vector<graph::Elements>> outputs;
+  {
+    const ReleasedLock released;
+    outputs = graph::evaluated(*own.node, inputs, max_steps);
+  }
+  if (!outputs) return std::nullopt;
+  std::vector<py::bytes> made;
+  for (const graph::Elements& each : *outputs)
+    made.emplace_back(reinterpret_cast<const char*>(each->data()), each->size());
+  return made;
 }
 
 }  // namespace
@@ -39,6 +69,7 @@ void bind_computations(py::module_& m) {
       .def("__eq__", [](const PyComputation& a,
                         const PyComputation& b) { return graph::equal(*a.node, *b.node); })
       .def("__hash__", [](const PyComputation& own) { return graph::structural_hash(*own.node); })
+      .def("evaluated", &evaluated, py::arg("inputs"), py::arg("max_steps"))
       .def_property_readonly("inputs",
                              [](const PyComputation& own) { return wrapped(own.node->inputs); })
       .def_property_readonly("outputs",

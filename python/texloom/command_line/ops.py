@@ -18,7 +18,6 @@ by others are expanded; they are listed if all of those are supported.
 _NOTES = {
     "definition": "(by its definition)",
     "attributes": "(its definition depends on attributes and types)",
-    "import": "(on import)",
 }
 
 

@@ -1,8 +1,8 @@
 """Imports an ONNX model into a graph.
 
 Each node is converted by the function of its operator type (:mod:`texloom.onnx.converters`). A node
-without one is expanded by the function body that the ONNX standard gives, if it gives one. A node
-whose inputs are all known is computed at once.
+without one is expanded by the function body that the ONNX standard gives, if it gives one. An
+operator whose inputs are all known is computed at once, as a run would compute it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from .._core import Tensor
 from ..custom.operators import Operator
 from ..errors import InternalError, TVMError, refuse
 from ..extents import are_known
+from ..graph.evaluation import evaluated
 from ..graph.graph import Graph
 from ..graph.progress import Progress
 from ..graph.tensor import GraphTensor
@@ -29,8 +30,9 @@ from .attributes import attributes_of
 from .converters import converter_of
 from .converters.registry import Converter
 from .count_propagation import converted_counted, has_count
-from .fold import computed_now, empty_outputs
+from .empty_outputs import empty_outputs
 from .function_bodies import function_body, has_body, nodes_of_call
+from .inference import ShapeInference
 from .nodes import (
     NOT_SUPPORTED,
     NeedsValues,
@@ -94,6 +96,7 @@ class Importer:
         self._functions = {
             (_domain(each), each.name, each.overload): each for each in model.functions
         }
+        self._inference = ShapeInference()
         self._refusals: dict[Refusal, None] = {}  # in order
         self._needs: frozenset[str] = frozenset()
         named = (*model.graph.input, *model.graph.output)
@@ -111,10 +114,14 @@ class Importer:
         NeedsValues
             If nodes need the values of inputs that are not among the given ones.
         """
+        with self._inference:
+            self._run()
+
+    def _run(self) -> None:
         graph = self._model.graph
         scope = Scope({each.domain: each.version for each in self._model.opset_import})
         self._bind_inputs(graph, scope)
-        stand_ins = StandIns(self._model, self._shapes)
+        stand_ins = StandIns(self._model, self._shapes, self._inference)
         for number, node in enumerate(graph.node):
             if self.progress is not None:
                 self.progress("nodes are imported", number, len(graph.node))
@@ -191,35 +198,35 @@ class Importer:
             return [_LOST] * len(node.output)
         if is_of_model:
             check_inputs(node, inputs, version)
-        known = self._evaluated(node, inputs, version)
-        return self._emitted(node, inputs, version, scope) if known is None else known
+        sizes = self._computed_sizes(node, inputs, version)
+        if sizes is not None:
+            return [sizes]
+        try:
+            return self._emitted(node, inputs, version, scope)
+        except TVMError:  # it may have read an element of what has none
+            if not any(each is not None and each.is_empty for each in inputs):
+                raise
+            outputs = empty_outputs(node, inputs, version, self._inference)
+            if outputs is None:
+                raise
+            return outputs
 
     def _check_is_supported(self, node: onnx.NodeProto, version: int) -> None:
         """Refuse an operator that cannot be converted, whatever its inputs are."""
         if converter_of(_domain(node), node.op_type) is None and not has_body(node, version):
             raise Unsupported(NOT_SUPPORTED)
 
-    def _evaluated(
+    def _computed_sizes(
         self, node: onnx.NodeProto, inputs: Sequence[Value | None], version: int
-    ) -> list[Value] | None:
-        """Return the outputs of a node that needs no kernel, else None.
-
-        They are arithmetic of sizes, constants, or without elements.
-        """
-        given = [each for each in inputs if each is not None]
-        if any(each.sizes is not None for each in given):
-            with extents.collected() as conditions:
-                sizes = computed_sizes(node.op_type, inputs, attributes_of(node), version)
-            if sizes is not None:
-                self.graph.require(self._path[-1], conditions)
-                return [sizes]
-        if all(each.is_constant for each in given):
-            folded = computed_now(node, [e.array if e else None for e in inputs], version)
-            if folded is not None:
-                return [constant(each) for each in folded]
-        if any(each.is_empty for each in given):
-            return empty_outputs(node, inputs, version)
-        return None
+    ) -> Value | None:
+        """Return the output of a node if it is arithmetic of sizes that only a run says."""
+        if not any(each is not None and each.sizes is not None for each in inputs):
+            return None
+        with extents.collected() as conditions:
+            sizes = computed_sizes(node.op_type, inputs, attributes_of(node), version)
+        if sizes is not None:
+            self.graph.require(self._path[-1], conditions)
+        return sizes
 
     def _emitted(
         self,
@@ -357,11 +364,20 @@ class Importer:
         attributes: dict[str, Any],
         part: str = "",
     ) -> list[Value]:
-        """Add an operator to the graph; `part` ends its name."""
+        """Return the outputs of an operator, which is added to the graph if a run computes it.
+
+        `part` ends its name.
+        """
+        compute = partial(function, **attributes)
+        if inputs and all(each.is_constant for each in inputs):
+            arrays = [self._elements(each) for each in inputs]
+            known = evaluated("/".join(self._path) + part, compute, arrays)
+            if known is not None:
+                return [constant(each) for each in known]
         asked = frozenset().union(*(each.asked for each in inputs))
         tensors = [self.tensor_of(each) for each in inputs]
         name = self.unique_name("/".join(self._path) + part)
-        made = self.graph.op(name, op, partial(function, **attributes), tensors)
+        made = self.graph.op(name, op, compute, tensors)
         self._names.update(each.name for each in made)
         return [of_tensor(each, asked) for each in made]
 
@@ -369,20 +385,26 @@ class Importer:
         """Return the tensor of a value, for a constant a tensor of the graph with its elements."""
         if value.tensor is not None:
             return value.tensor
-        array = value.array
         if value.sizes is not None:
             return self._tensor_of_sizes(value)
+        array = self._elements(value)
+        key = id(array)
+        if key not in self._constants:
+            tensor = self.graph.constant(self.unique_name("constant"), array)
+            self._constants[key] = (tensor, array)  # the array lives as long as its id counts
+        return self._constants[key][0]  # type: ignore[no-any-return]
+
+    @staticmethod
+    def _elements(value: Value) -> NDArray[Any]:
+        """Return the elements of a constant that an operator reads."""
+        array = value.array
         if array is None:
             raise Unsupported("an operator reads a value that is not a tensor")
         if array.size == 0:
             raise Unsupported("an operator reads an empty tensor")
         if value.dtype not in DTYPES or array.dtype.names is not None:
             raise Unsupported(f"an operator reads a constant of type {value.dtype}")
-        key = id(array)
-        if key not in self._constants:
-            tensor = self.graph.constant(self.unique_name("constant"), array)
-            self._constants[key] = (tensor, array)  # the array is kept, so that its id stays unique
-        return self._constants[key][0]  # type: ignore[no-any-return]
+        return array
 
     def _tensor_of_sizes(self, value: Value) -> GraphTensor:
         """Return a tensor that a kernel fills with what only a run says of shapes."""

@@ -14,8 +14,6 @@ from .converters import supported
 _OLDEST = 7
 """The oldest operator set whose operators converters read."""
 
-_CONSTANT = ("", "Constant")
-
 
 @dataclass(frozen=True)
 class Operator:
@@ -29,17 +27,16 @@ class Operator:
     versions : tuple of int
         The operator sets that changed it, beginning with the one in force in set 7; empty for
         operators that are not ONNX's.
-    by : "converter", "definition", "attributes", "import" or ""
+    by : "converter", "definition", "attributes" or ""
         How it is supported; empty if it is not. By its definition: ONNX gives a body whose
         operators are all supported. By its attributes: ONNX gives a body that depends on them and
-        on the types of inputs. Whether the operator is supported depends on the same. On import:
-        its outputs are known then.
+        on the types of inputs. Whether the operator is supported depends on the same.
     """
 
     domain: str
     name: str
     versions: tuple[int, ...]
-    by: Literal["converter", "definition", "attributes", "import", ""]
+    by: Literal["converter", "definition", "attributes", ""]
 
     @property
     def title(self) -> str:
@@ -65,7 +62,6 @@ def operators() -> list[Operator]:
     newest = {key: max(every, key=lambda s: s.since_version) for key, every in schemas.items()}
     alive = {key for key, schema in newest.items() if not schema.deprecated}
     how: dict[tuple[str, str], Any] = dict.fromkeys(converted, "converter")
-    how.setdefault(_CONSTANT, "import")
     while True:  # bodies use operators that have bodies
         more = [key for key in alive - set(how) if _is_expressible(newest[key], how)]
         if not more:

@@ -10,36 +10,26 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 import onnx
-import onnx.shape_inference
 
 from ..errors import TVMError
 from ..graph.graph import Graph
+from .inference import ShapeInference
 from .nodes import Value, of_tensor
 from .nodes.types import dtype_of, static_shape
-
-_POSITIVE = frozenset(
-    ["blocksize", "dilations", "group", "hidden_size", "kernel_shape", "num_outputs", "strides"]
-)
-_LARGEST = 2**31  # of a number in an attribute
-
-
-def _is_safe(node: onnx.NodeProto) -> bool:
-    """Whether ONNX's inference survives the node: it divides by some attributes unseen."""
-    for attribute in node.attribute:
-        numbers = [*attribute.ints, *([attribute.i] if attribute.HasField("i") else [])]
-        if any(not -_LARGEST < number < _LARGEST for number in numbers):
-            return False
-        if attribute.name in _POSITIVE and any(number < 1 for number in numbers):
-            return False
-    return True
 
 
 class StandIns:
     """The types that ONNX infers for the values of a model, computed at the first question."""
 
-    def __init__(self, model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> None:
+    def __init__(
+        self,
+        model: onnx.ModelProto,
+        shapes: Mapping[str, Sequence[int]],
+        inference: ShapeInference,
+    ) -> None:
         self._model = model
         self._shapes = shapes
+        self._inference = inference
 
     @cached_property
     def _types(self) -> dict[str, onnx.ValueInfoProto]:
@@ -51,13 +41,10 @@ class StandIns:
                 del extents.dim[:]
                 for extent in self._shapes[each.name]:
                     extents.dim.add().dim_value = extent
-        safe = [node for node in model.graph.node if _is_safe(node)]
-        del model.graph.node[:]
-        model.graph.node.extend(safe)
-        try:
-            graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
-        except Exception:  # of a model that contradicts itself, or is too large for protobuf
+        inferred = self._inference.inferred(model, strict=False)
+        if inferred is None:
             return {}
+        graph = inferred.graph
         return {each.name: each for each in (*graph.value_info, *graph.output)}
 
     def input_of(self, graph: Graph, name: str, unique: Callable[[str], str]) -> Value | None:

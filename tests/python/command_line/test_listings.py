@@ -19,7 +19,7 @@ def test_ops_lists_the_converters(capsys):
     for key in supported():
         assert every[key]["by"] == "converter"
     assert every["", "Add"]["versions"] == [7, 13, 14]
-    assert every["", "Constant"]["by"] == "import"
+    assert every["", "Constant"]["by"] == "converter"
     assert every["", "StringConcat"]["by"] == ""
     assert re.search("^Add +7, 13, 14$", succeeds(capsys, "ops"), re.MULTILINE)
     assert "\nStringConcat " in succeeds(capsys, "ops", "--missing")

@@ -165,3 +165,10 @@ def test_huge_constants_are_refused(op, inputs):
 def test_refusals(op, inputs, attributes, why):
     with pytest.raises(Unsupported, match=why):
         run_node(op, inputs, 13, known=range(1, len(inputs)), **attributes)
+
+
+def test_a_reversed_slice_of_an_empty_axis_is_empty():
+    x = np.zeros((0, 2), "float32")
+    bounds = [np.array([each]) for each in (-1, -(2**63), 0, -1)]
+    made = run_node("Slice", [x, *bounds], 17, known=range(1, 5))
+    assert made.shape == (0, 2)

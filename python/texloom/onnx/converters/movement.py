@@ -102,6 +102,8 @@ def transpose(node: Node) -> Value:
         node.refuse(f"perm {axes} is not a permutation of {x.rank} axes")
     if list(axes) == list(range(x.rank)):
         return x
+    if x.array is not None:
+        return node.constant(x.array.transpose(axes))
     return node.emit("transpose", movement.transpose, [x], axes=tuple(axes))
 
 
@@ -379,6 +381,8 @@ def _place(node: Node, number: Any, extent: Any, most: Any, least: int) -> Exten
 
 def _taken(start: int, end: int, step: int, extent: int) -> range:
     """Return the positions of a slice; a start before the first element becomes the first."""
+    if extent == 0:
+        return range(0)
     start += extent if start < 0 else 0
     end += extent if end < 0 else 0
     if step < 0:

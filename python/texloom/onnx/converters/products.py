@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from ...extents import are_known
 from ...ops import products
 from ...ops.products.determinant import LARGEST
 from ..nodes import Node, Value
@@ -11,7 +14,18 @@ from .registry import converts
 @converts("MatMul")
 def matmul(node: Node) -> Value:
     """Multiply matrices or vectors."""
-    return node.emit("matmul", products.matmul, [node.input(0), node.input(1)])
+    factors = [node.input(0), node.input(1)]
+    if any(each.is_empty for each in factors):
+        return _of_nothing(node, *factors)
+    return node.emit("matmul", products.matmul, factors)
+
+
+def _of_nothing(node: Node, a: Value, b: Value) -> Value:
+    """Return a product that has no elements, or whose elements are sums of nothing."""
+    if not are_known([*a.shape, *b.shape]):
+        node.refuse("it multiplies a tensor without elements by one of open extents")
+    shape = np.matmul(*(np.broadcast_to(0, each.shape) for each in (a, b))).shape
+    return node.constant(np.zeros(shape), a.dtype)
 
 
 @converts("Gemm")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from numpy import zeros
+import numpy as np
 
+from ...extents import are_known
 from ...ops import reductions, sorting
 from ...ops.reductions.axes import normalized
 from ..nodes import Node, Value
@@ -23,6 +24,14 @@ _REDUCE = {
     "ReduceSum": reductions.reduce_sum,
     "ReduceSumSquare": reductions.reduce_sum_square,
 }
+_OF_NOTHING = {  # what the standard says of no elements; others give 0
+    "ReduceLogSum": -np.inf,
+    "ReduceLogSumExp": -np.inf,
+    "ReduceMax": -np.inf,
+    "ReduceMean": np.nan,
+    "ReduceMin": np.inf,
+    "ReduceProd": 1,
+}
 _PLACE = {"ArgMax": reductions.argmax, "ArgMin": reductions.argmin}
 
 
@@ -35,7 +44,25 @@ def reduce(node: Node) -> Value:
         return data
     own = checked_axes(node, axes or range(data.rank), data.rank)
     keepdims = bool(node.attributes.get("keepdims", 1))
+    if 0 in data.shape:
+        return _of_nothing(node, data, own, keepdims)
     return node.emit(node.op.lower(), _REDUCE[node.op], [data], axes=own, keepdims=keepdims)
+
+
+def _of_nothing(node: Node, data: Value, axes: Sequence[int], keepdims: bool) -> Value:
+    """Return what a reduction gives of a tensor without elements."""
+    number = _OF_NOTHING.get(node.op, 0)
+    if data.dtype == "bool":
+        number = node.op == "ReduceMin"
+    elif "int" in data.dtype and not np.isfinite(number):
+        if np.isnan(number):
+            node.refuse("the mean of no integers is not defined")
+        limits = np.iinfo(data.dtype)
+        number = limits.max if number > 0 else limits.min
+    kept = [1 if a in axes else e for a, e in enumerate(data.shape) if keepdims or a not in axes]
+    if not are_known(kept):
+        node.refuse("it reduces a tensor without elements to open extents")
+    return node.constant(np.full(kept, number), data.dtype)
 
 
 @converts(*_PLACE)
@@ -78,7 +105,7 @@ def top_k(node: Node) -> list[Value]:
         node.refuse(f"k is {k}, and the axis has {data.shape[axis]} elements")
     if k[0] == 0:
         shape = (*data.shape[:axis], 0, *data.shape[axis + 1 :])
-        return [node.constant(zeros(shape, data.dtype)), node.constant(zeros(shape, "int64"))]
+        return [node.constant(np.zeros(shape, data.dtype)), node.constant(np.zeros(shape, "int64"))]
     largest = bool(node.attributes.get("largest", 1))
     return node.emit_all("top_k", sorting.top_k, [data], k=k[0], axis=axis, largest=largest)
 

@@ -1,4 +1,4 @@
-"""Shapes, and tensors that depend only on shapes and plain numbers: all are constants."""
+"""Shapes, and tensors that depend only on shapes, attributes and numbers: all are constants."""
 
 from __future__ import annotations
 
@@ -12,6 +12,25 @@ from ..nodes import Node, Value, of_sizes
 from ..nodes.types import DTYPES, dtype_name
 from .axes import check_extent
 from .registry import converts
+
+_CONSTANT_TYPES = {
+    "value_float": "float32",
+    "value_floats": "float32",
+    "value_int": "int64",
+    "value_ints": "int64",
+    "value_string": "object",
+    "value_strings": "object",
+}
+
+
+@converts("Constant")
+def constant_of_attribute(node: Node) -> Value:
+    """Return the value that an attribute gives."""
+    given = [name for name in node.attributes if name in ("value", *_CONSTANT_TYPES)]
+    if len(given) != 1:
+        node.refuse("it gives no tensor" if not given else f"it gives {' and '.join(given)}")
+    (name,) = given
+    return node.constant(node.attributes[name], _CONSTANT_TYPES.get(name))
 
 
 @converts("Shape")
@@ -87,4 +106,4 @@ def _open_range(node: Node) -> Value:
     return node.emit("range", counted, [], **given)
 
 
-__all__ = ["constant_of_shape", "eye_like", "range_", "shape", "size"]
+__all__ = ["constant_of_attribute", "constant_of_shape", "eye_like", "range_", "shape", "size"]

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
+import onnx
+
 from ..._core import Tensor
 from ...ops import signal
 from ...ops.precision import sum_dtype
 from ..nodes import Node, Value
+from ..nodes.types import DTYPES, dtype_name
+from .axes import check_extent
 from .reductions import checked_axes
 from .registry import converts
+
+_WINDOWS = {  # the weights of cosines of no turn, one turn, two turns
+    "BlackmanWindow": (0.42, -0.5, 0.08),
+    "HammingWindow": (25 / 46, -21 / 46),
+    "HannWindow": (0.5, -0.5),
+}
 
 
 @converts("DFT")
@@ -59,12 +70,44 @@ def _stft(x: Tensor, powers: Tensor, *window: Tensor, step: int, onesided: bool)
     return signal.stft(x, powers, step, *window, onesided=onesided)
 
 
-@converts("BlackmanWindow", "HammingWindow", "HannWindow", "MelWeightMatrix")
-def table(node: Node) -> Value:
-    """Refuse inputs that are not constants; constant ones were folded before this converter."""
-    for i in range(len(node.inputs)):
-        node.known(i)
-    node.refuse("onnx.reference does not compute it for these inputs")
+@converts(*_WINDOWS)
+def window(node: Node) -> Value:
+    """Make the weights of a window, a sum of cosines."""
+    size = node.ints(0)[0]
+    check_extent(node, [size])
+    period = size if node.attributes.get("periodic", 1) else size - 1
+    turns = 2 * np.pi * np.arange(size) / max(period, 1)
+    weights = _WINDOWS[node.op]
+    made = sum(weight * np.cos(number * turns) for number, weight in enumerate(weights))
+    return node.constant(made, _made_dtype(node))
 
 
-__all__ = ["dft", "stft", "table"]
+@converts("MelWeightMatrix")
+def mel_weights(node: Node) -> Value:
+    """Make the matrix that gathers frequencies into triangular bands, equally wide in mel."""
+    bands, length, rate = (node.ints(index)[0] for index in range(3))
+    lowest, highest = (float(node.known(index).reshape(-1)[0]) for index in (3, 4))
+    rows = length // 2 + 1
+    check_extent(node, [rows, bands])
+    low, high = (2595 * np.log10(1 + hertz / 700) for hertz in (lowest, highest))
+    mels = low + np.arange(bands + 2) * (high - low) / (bands + 2)
+    hertz = 700 * (10 ** (mels / 2595) - 1)
+    edges = np.floor((length + 1) * hertz / rate).astype("int64")
+    begin, center, end = edges[:-2], edges[1:-1], edges[2:]
+    row = np.arange(rows)[:, None]
+    with np.errstate(all="ignore"):  # a side without rows is not taken
+        rising, falling = (row - begin) / (center - begin), (end - row) / (end - center)
+    made = np.where((begin <= row) & (row <= center), rising, 0)
+    made = np.where((center <= row) & (row < end), falling, made)
+    made[(row == center) & (center == begin) & (center == end)] = 1
+    return node.constant(made, _made_dtype(node))
+
+
+def _made_dtype(node: Node) -> str:
+    dtype = dtype_name(node.attributes.get("output_datatype", onnx.TensorProto.FLOAT))
+    if dtype not in DTYPES:
+        node.refuse(f"it makes elements of type {dtype}")
+    return dtype
+
+
+__all__ = ["dft", "mel_weights", "stft", "window"]

@@ -80,6 +80,8 @@ class Value:
 
     def counted_by(self, count: Value | None, axis: int = 0) -> Value:
         """Return the value with `count` as its length along an axis; None: as its shape says."""
+        if count is not None and count.array is not None and self.array is not None:
+            return constant(self.array[(slice(None),) * axis + (slice(int(count.array)),)])
         return replace(self, count=count, counted_axis=axis)
 
     def tensors(self) -> list[Value]:

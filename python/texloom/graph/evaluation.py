@@ -1,0 +1,72 @@
+"""Computes operators of graphs at once, where all that they read is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core, te
+from .node_functions import Compute, computed
+
+_MOST_STEPS = 1 << 22
+"""The interpreter's limit of steps for one operator: about a second."""
+
+_MOST_STEPS_OF_ELEMENT = 4
+"""Of large tensors, for each element that is read or written: weights are always dequantized."""
+
+
+def evaluated(
+    name: str, compute: Compute, arrays: Sequence[NDArray[Any]]
+) -> list[NDArray[Any]] | None:
+    """Return the outputs of an operator for these inputs, as the interpreter computes them.
+
+    The interpreter executes the operations that kernels are made of, so that a constant has the
+    value that a run would compute.
+
+    Parameters
+    ----------
+    name : str
+        The node, for messages.
+    compute : callable
+        As for :meth:`texloom.graph.Graph.op`.
+    arrays : sequence of array
+        Their element types are those of tensors; none is empty.
+
+    Returns
+    -------
+    list of array, or None
+        None if it takes too many steps, if an element would be undefined, or if NumPy lacks the
+        type of an output.
+
+    Raises
+    ------
+    TVMError
+        As for :meth:`texloom.graph.Graph.op`.
+    """
+    placeholders = [
+        te.placeholder(each.shape, each.dtype.name, name=f"in{number}")
+        for number, each in enumerate(arrays)
+    ]
+    outputs = computed(name, compute, placeholders)
+    computation = _core._Computation(placeholders, outputs)
+    try:
+        dtypes = [np.dtype(each.dtype) for each in outputs]
+    except TypeError:
+        return None
+    shapes = [[int(extent) for extent in each.shape] for each in outputs]
+    size = sum(each.size for each in arrays) + sum(map(prod, shapes))
+    most = max(_MOST_STEPS, _MOST_STEPS_OF_ELEMENT * size)
+    elements = computation.evaluated(list(arrays), most)
+    if elements is None:
+        return None
+    return [
+        np.frombuffer(own, dtype).reshape(shape)
+        for own, dtype, shape in zip(elements, dtypes, shapes, strict=True)
+    ]
+
+
+__all__ = ["evaluated"]
