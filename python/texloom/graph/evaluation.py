@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core, te
+from ..extents import are_known, plain
 from .node_functions import Compute, computed
 
 _MOST_STEPS = 1 << 22
@@ -39,8 +40,8 @@ def evaluated(
     Returns
     -------
     list of array, or None
-        None if it takes too many steps, if an element would be undefined, or if NumPy lacks the
-        type of an output.
+        None if a run decides about a shape, if it takes too many steps, if an element would be
+        undefined, or if NumPy lacks the type of an output.
 
     Raises
     ------
@@ -57,7 +58,9 @@ def evaluated(
         dtypes = [np.dtype(each.dtype) for each in outputs]
     except TypeError:
         return None
-    shapes = [[int(extent) for extent in each.shape] for each in outputs]
+    shapes = [[plain(extent) for extent in each.shape] for each in outputs]
+    if not all(map(are_known, shapes)):
+        return None
     size = sum(each.size for each in arrays) + sum(map(prod, shapes))
     most = max(_MOST_STEPS, _MOST_STEPS_OF_ELEMENT * size)
     elements = computation.evaluated(list(arrays), most)
