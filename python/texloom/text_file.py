@@ -13,7 +13,7 @@ class TextFileError(Exception):
 def read_text_file(path: Path) -> str:
     """Return the text of a UTF-8 file, or raise TextFileError."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise TextFileError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -37,7 +37,7 @@ def load_operator(path: str | os.PathLike[str]) -> Operator:
         return dict(pairs)
 
     try:
-        with open(file, encoding="utf-8") as stream:
+        with open(file, encoding="utf-8-sig") as stream:
             parts = json.load(stream, object_pairs_hook=noted)
     except OSError as error:
         message = f"{reader.where}: file: cannot be read: {error.strerror}"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..errors import TVMError, with_note
 from .compile_options import CompileOptions
 from .network import Imports
-from .nodes import NeedsValues, Unsupported, refuse_model
+from .nodes import NOT_SUPPORTED, NeedsValues, Unsupported, refuse_model, refuse_nodes
 from .nodes.types import refuse_open, shape_of
 from .specialization import Specialization
 
@@ -192,7 +192,9 @@ class Specializer:
         return None
 
     def _refuse_open(self, why: Unsupported) -> NoReturn:
-        """Say which extents have to be given, and which nodes have to know them."""
+        """Say which nodes no extents help, else which have to be given, and to which nodes."""
+        if any(each.reason == NOT_SUPPORTED for each in why.refusals):
+            refuse_nodes(sorted(why.refusals, key=lambda each: each.reason != NOT_SUPPORTED))
         try:
             refuse_open(self._open_inputs)
         except Unsupported as error:

@@ -84,7 +84,7 @@ def _number(path: Path, line: int, column: str, text: str) -> int:
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the line and the cells of each row that is not empty."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
             for row in reader:
                 if row:

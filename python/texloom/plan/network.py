@@ -55,7 +55,7 @@ def load_json(path: Path) -> Any:
     """
     try:
         return json.loads(
-            path.read_text(encoding="utf-8"),
+            path.read_text(encoding="utf-8-sig"),
             object_pairs_hook=_only_once,
             parse_constant=_no_constant,
         )
@@ -231,6 +231,21 @@ def _operator(value: Any, position: int) -> dict[str, list[int]]:
     }
 
 
+def _lives(operators: list[dict[str, list[int]]]) -> dict[int, dict[str, int]]:
+    """Return the first and the last operator that lists an item."""
+    lives: dict[int, dict[str, int]] = {}
+    for time, operator in enumerate(operators):
+        for item in (*operator["inputs"], *operator["outputs"]):
+            lives.setdefault(item, {"first": time})["last"] = time
+    return lives
+
+
+def _with_life(item: Any, lives: dict[int, dict[str, int]]) -> Any:
+    """Return an item with the life that operators say, where it does not say its own."""
+    number = item.get("id") if isinstance(item, dict) else None
+    return lives.get(number, {}) | item if isinstance(number, int) else item
+
+
 _NETWORK = {"items": True} | dict.fromkeys(
     (
         "read_write_conflicts",
@@ -265,14 +280,16 @@ def network_of(data: Any) -> dict[str, Any]:
     network = _object(data, "the network", _NETWORK)
     items = _list(network["items"], "'items'")
     pairs = _list(network.get("read_write_conflicts", []), "'read_write_conflicts'")
-    operators = _list(network.get("operators", []), "'operators'")
+    listed = _list(network.get("operators", []), "'operators'")
+    operators = [_operator(value, i) for i, value in enumerate(listed)]
+    lives = _lives(operators)
     one_arena = network.get("one_arena", False)
     if not isinstance(one_arena, bool):
         raise wrong(f"'one_arena' is {json.dumps(one_arena)[:60]}", "give true or false")
     return {
-        "items": [_item(value, i) for i, value in enumerate(items)],
+        "items": [_item(_with_life(value, lives), i) for i, value in enumerate(items)],
         "read_write_conflicts": [_pair(value, i) for i, value in enumerate(pairs)],
-        "operators": [_operator(value, i) for i, value in enumerate(operators)],
+        "operators": operators,
         "one_arena": one_arena,
     } | {key: integer(network.get(key, default), repr(key)) for key, default in DEVICE.items()}
 

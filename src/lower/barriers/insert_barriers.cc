@@ -1,6 +1,7 @@
 #include "lower/barriers/insert_barriers.h"
 
 #include <algorithm>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -229,6 +230,7 @@ class BarrierInserter {
     const Accesses value = AccessCollector(buffers_, ranges_, uniform_.varying()).of(let.value);
     const bool conflict = meets(value);
     pending_.add(value);
+    if (let.value->type.is_bool()) conditions_.emplace(let.var, substitute(let.value, conditions_));
     return after_barrier(conflict, make_let(let.var, let.value, run(let.body), let.location));
   }
 
@@ -294,7 +296,7 @@ class BarrierInserter {
          "let all threads run the statement, and put the condition around individual stores",
          "a barrier is needed inside a branch on '{}', which differs between threads of a block: "
          "the branch writes memory that other threads read",
-         to_string(decides));
+         as_written(decides));
   }
   void check_condition(const Expr& condition, const SourceLocation& where) const {
     check_agreement(condition, where);
@@ -304,7 +306,10 @@ class BarrierInserter {
          "-conditional_barriers=1",
          "a barrier is needed inside a branch on '{}': all threads agree on it, but such barriers "
          "are known to fail on CPUs",
-         to_string(condition));
+         as_written(condition));
+  }
+  std::string as_written(const Expr& condition) const {
+    return to_string(substitute(condition, conditions_));
   }
 
   // Whether a barrier is needed before these accesses. If so, assumes that the caller inserts it.
@@ -330,14 +335,15 @@ class BarrierInserter {
     return needed ? make_seq({make_barrier(s->location), s}) : s;
   }
 
-  Buffers buffers_;         // shared by threads
-  Buffers overwritten_;     // subset with writes whose order matters
-  Exprs threads_;           // the variables of the threads that run a statement
-  arith::Ranges ranges_;    // of all variables of the kernel
-  UniformValues uniform_;   // within a block
-  bool conditional_;        // whether the target allows barriers under an If
-  Accesses pending_;        // since the last barrier
-  bool separated_ = false;  // whether there was one
+  Buffers buffers_;          // shared by threads
+  Buffers overwritten_;      // subset with writes whose order matters
+  Exprs threads_;            // the variables of the threads that run a statement
+  Substitution conditions_;  // of variables that hold one, for messages
+  arith::Ranges ranges_;     // of all variables of the kernel
+  UniformValues uniform_;    // within a block
+  bool conditional_;         // whether the target allows barriers under an If
+  Accesses pending_;         // since the last barrier
+  bool separated_ = false;   // whether there was one
   std::unordered_map<Stmt, Exit, RefHash, RefSame> exits_;  // of finished loops
 };
 

@@ -140,10 +140,11 @@ Status advised(const Status& status, std::string_view kernel, std::string_view b
   if (is_missing)
     return make_error(
         status.code(),
-        "a source kernel is text for a compiler, and devices of \"{}\" have none ({}); help: load "
-        "the "
-        "program on a device of \"opencl\", or register a host operator with this name and version",
-        device.driver, status.message());
+        "a source kernel is text for a compiler of OpenCL C or MSL, and devices of \"{}\" have "
+        "none; "
+        "help: load the program on a device of \"opencl\", or register a host operator with this "
+        "name and version",
+        device.driver);
   if (status.code() != StatusCode::BuildFailed) return status;
   const std::string& message = status.message();
   return make_error(
