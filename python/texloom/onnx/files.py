@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Iterator
 from math import prod
 from os import PathLike, fspath
 from pathlib import Path
@@ -12,7 +13,7 @@ import onnx.checker
 from onnx.external_data_helper import ExternalDataInfo, uses_external_data
 from onnx.helper import tensor_dtype_to_np_dtype
 
-from ..errors import refuse
+from ..errors import TVMError, refuse
 from .nodes import refuse_model
 from .nodes.types import DTYPES, element_type
 
@@ -36,14 +37,12 @@ def read_model(path: str | PathLike[str]) -> onnx.ModelProto:
     name = fspath(path)
     try:
         model = onnx.load(name, load_external_data=False)
-        files = {
-            each.name: ExternalDataInfo(each).location
-            for each in model.graph.initializer
-            if uses_external_data(each)
-        }
+        _check_external_data(model, Path(name).parent)
         onnx.load_external_data_for_model(model, str(Path(name).parent))
     except OSError as error:
         refuse("FileError", f"{error.filename or name}: {error.strerror}", "give a file")
+    except TVMError:
+        raise
     except (ValueError, onnx.checker.ValidationError) as error:
         refuse("BadFile", f"{name}: {_first_line(error)}", "correct the external data")
     except Exception as error:  # protobuf has several implementations, each with its exceptions
@@ -52,21 +51,26 @@ def read_model(path: str | PathLike[str]) -> onnx.ModelProto:
             "give a file that was exported as ONNX; *.tlp files are run as they are",
         )
     check_model(model, name)
-    _check_external_data(model, files)
     return model
 
 
-def _check_external_data(model: onnx.ModelProto, files: Mapping[str, str]) -> None:
-    """Refuse constants whose files, by name, are shorter than they say."""
+def _check_external_data(model: onnx.ModelProto, folder: Path) -> None:
+    """Refuse constants whose files are shorter than they say; a missing file is found later."""
     for each in model.graph.initializer:
-        if each.name not in files or each.data_type not in _PLAIN:
+        if not uses_external_data(each) or each.data_type not in _PLAIN:
             continue
+        info = ExternalDataInfo(each)
+        file = folder / info.location
+        if not file.is_file():
+            continue
+        there = max(file.stat().st_size - (info.offset or 0), 0)
+        size = there if info.length is None else min(there, info.length)
         needed = prod(each.dims) * tensor_dtype_to_np_dtype(each.data_type).itemsize
-        if len(each.raw_data) != needed:
+        if size < needed:
             refuse(
                 "BadFile",
-                f"{files[each.name]} has {len(each.raw_data)} bytes for the constant "
-                f"{each.name!r}, which needs {needed}",
+                f"{info.location} has {size} bytes for the constant {each.name!r}, which needs "
+                f"{needed}",
                 "copy the whole file, or export the model again",
             )
 
@@ -83,11 +87,29 @@ def check_model(model: onnx.ModelProto, name: str = "the model") -> None:
     if model.ByteSize() > _MOST_BYTES:
         return  # the checker takes one message
     try:
-        onnx.checker.check_model(model)
+        onnx.checker.check_model(_of_known_version(model, name))
     except onnx.checker.ValidationError as error:
         if any(each in str(error) for each in _NOT_CHECKED):
             return
         refuse_model(f"{name}: {_first_line(error)}", "export the model again")
+
+
+def _of_known_version(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
+    """Return the model as the checker takes it, which refuses formats newer than its own.
+
+    What nodes mean depends on the operator sets alone, and the importer refuses unknown operators.
+    """
+    if model.ir_version <= onnx.IR_VERSION:
+        return model
+    warnings.warn(
+        f"{name} has version {model.ir_version} of ONNX's format, and onnx {onnx.__version__} "
+        f"knows {onnx.IR_VERSION}: what is new in it is ignored",
+        stacklevel=2,
+    )
+    known = onnx.ModelProto()
+    known.CopyFrom(model)
+    known.ir_version = onnx.IR_VERSION
+    return known
 
 
 def _words(model: onnx.ModelProto) -> Iterator[str]:

@@ -402,7 +402,7 @@ class Importer:
             raise Unsupported("an operator reads a value that is not a tensor")
         if array.size == 0:
             raise Unsupported("an operator reads an empty tensor")
-        if value.dtype not in DTYPES or array.dtype.names is not None:
+        if value.dtype not in DTYPES:
             raise Unsupported(f"an operator reads a constant of type {value.dtype}")
         return array
 

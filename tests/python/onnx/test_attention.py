@@ -137,8 +137,9 @@ def test_operator(causal, batch):
     expected, bound = exact(given["q"], k, given["v"], hidden, 8**-0.5)
     got = compiled.run(given)["y"]
     assert got.shape == expected.shape and (np.abs(got - expected) <= 2 * bound).all()
-    # Queries and keys are scaled. The causal mask is made a tensor of floats when it is compiled.
-    assert compiled.summary["launches"] == 3
+    # Queries and keys are scaled; the body copies keys and values, and takes the axis that it gives
+    # them away in place. The causal mask is made a tensor of floats when it is compiled.
+    assert compiled.summary["launches"] == 5
 
 
 def attention_in_nodes(given, mask_shape, wide):

@@ -172,3 +172,11 @@ def test_a_reversed_slice_of_an_empty_axis_is_empty():
     bounds = [np.array([each]) for each in (-1, -(2**63), 0, -1)]
     made = run_node("Slice", [x, *bounds], 17, known=range(1, 5))
     assert made.shape == (0, 2)
+
+
+@pytest.mark.parametrize("mode", ["DCR", "CRD"])
+def test_space_to_depth_is_the_inverse_of_depth_to_space(mode):
+    x = floats(1, 3, 4, 6)
+    deep = run_node("SpaceToDepth", [x], 28, blocksize=2, mode=mode)
+    assert deep.shape == (1, 12, 2, 3)
+    np.testing.assert_array_equal(run_node("DepthToSpace", [deep], 28, blocksize=2, mode=mode), x)

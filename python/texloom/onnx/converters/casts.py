@@ -10,7 +10,6 @@ from ..nodes.types import DTYPES, dtype_name
 from .registry import converts
 
 _QUANTIZED = ("int8", "uint8", "int16", "uint16")
-_FOUR_BITS = {"int4": "int8", "uint4": "uint8"}
 
 
 @converts("Cast")
@@ -26,7 +25,7 @@ def cast_like(node: Node) -> Value:
 
 
 def _cast(node: Node, dtype: str) -> Value:
-    x = node.input(0)
+    x = _unpacked(node, node.input(0))
     if dtype not in DTYPES:
         node.refuse(f"it converts to {dtype}")
     if x.dtype == dtype:
@@ -55,7 +54,7 @@ def quantize(node: Node) -> Value:
 def dequantize(node: Node) -> Value:
     """Dequantize integers to numbers."""
     x, scale = _unpacked(node, node.input(0)), node.input(1)
-    if x.dtype not in (*_QUANTIZED, "int32"):
+    if x.dtype not in (*_QUANTIZED, "int32") and x.dtype == node.input(0).dtype:
         node.refuse(f"it reads elements of type {x.dtype}")
     return node.emit(
         "dequantizelinear",
@@ -72,11 +71,17 @@ def _given_type(node: Node, attribute: str, default: str) -> str:
 
 
 def _unpacked(node: Node, value: Value) -> Value:
-    """Return a constant of 4-bit integers with elements of 8 bits."""
-    wide = _FOUR_BITS.get(value.dtype)
-    if value.array is None or wide is None:
+    """Return a constant with elements of a type that kernels have, which holds its numbers.
+
+    Files store weights as small integers, small floats and bfloat16.
+    """
+    is_small = value.dtype not in DTYPES or value.dtype == "bfloat16"
+    if value.array is None or not is_small or value.dtype == "string":
         return value
-    return node.constant(value.array.view(wide))
+    unsigned, signed = value.dtype.startswith("uint"), value.dtype.startswith("int")
+    return node.constant(
+        value.array.astype("uint8" if unsigned else "int8" if signed else "float32")
+    )
 
 
 def _zero_point(node: Node) -> list[Value]:
@@ -84,7 +89,7 @@ def _zero_point(node: Node) -> list[Value]:
     if not node.has(2):
         return []
     value = _unpacked(node, node.input(2))
-    if value.dtype not in (*_QUANTIZED, "int32"):
+    if value.dtype not in (*_QUANTIZED, "int32") and value.dtype == node.input(2).dtype:
         node.refuse(f"its zero points are of type {value.dtype}")
     return [] if value.array is not None and not np.any(value.array) else [value]
 

@@ -126,7 +126,7 @@ def variadic(node: Node) -> Value:
 
 @converts("BitShift")
 def bit_shift(node: Node) -> Value:
-    """Convert shifts of unsigned integers."""
+    """Convert shifts of integers."""
     direction = node.attributes.get("direction")
     if direction not in ("LEFT", "RIGHT"):
         node.refuse(f"its direction is {direction!r}, neither LEFT nor RIGHT")
@@ -178,9 +178,20 @@ def is_inf(node: Node) -> Value:
 
 @converts("Where")
 def where(node: Node) -> Value:
-    """Convert a choice between two tensors for each element."""
+    """Convert a choice between two tensors for each element; a known one may choose a tensor."""
+    condition = node.input(0)
     choices = _of_one_type(node, [node.input(1), node.input(2)])
-    return node.emit("where", ops.where, [node.input(0), *choices])
+    if condition.array is not None and len(np.unique(condition.array)) == 1:
+        chosen, other = choices if condition.array.flat[0] else choices[::-1]
+        if _covers(chosen, condition) and _covers(chosen, other):
+            return chosen
+    return node.emit("where", ops.where, [condition, *choices])
+
+
+def _covers(x: Value, other: Value) -> bool:
+    """Whether a tensor keeps its shape if another one is broadcast with it."""
+    ends = zip(x.shape[::-1], other.shape[::-1], strict=False)
+    return other.rank <= x.rank and all(theirs in (1, own) for own, theirs in ends)
 
 
 # The defaults of Clip's attributes, up to version 10: the range of finite float32 numbers.

@@ -115,9 +115,18 @@ def depth_to_space(node: Node) -> Value:
         node.refuse(
             f"the channels of the shape {x.shape} do not divide into blocks of {block} x {block}"
         )
+    mode = _channels_last(node)
+    return node.emit(
+        "depth_to_space", movement.depth_to_space, [x], block=block, channels_last=mode
+    )
+
+
+def _channels_last(node: Node) -> bool:
+    """Whether a mode says that channels are the faster part of their numbers."""
     mode = node.attributes.get("mode", "DCR")
-    function = movement.depth_to_space
-    return node.emit("depth_to_space", function, [x], block=block, channels_last=mode == "DCR")
+    if mode not in ("DCR", "CRD"):
+        node.refuse(f"its mode is {mode!r}, neither DCR nor CRD")
+    return bool(mode == "DCR")
 
 
 @converts("SpaceToDepth")
@@ -126,7 +135,10 @@ def space_to_depth(node: Node) -> Value:
     x, block = node.input(0), int(node.attributes["blocksize"])
     if x.rank != 4 or x.shape[2] % block or x.shape[3] % block:
         node.refuse(f"the shape {x.shape} does not divide into blocks of {block} x {block}")
-    return node.emit("space_to_depth", movement.space_to_depth, [x], block=block)
+    mode = _channels_last(node)
+    return node.emit(
+        "space_to_depth", movement.space_to_depth, [x], block=block, channels_last=mode
+    )
 
 
 @converts("Concat")

@@ -51,16 +51,10 @@ def element_type(dtype: str) -> int:
 
 
 def dtype_of_array(array: NDArray[Any]) -> str:
-    """Return the name of an array's element type.
-
-    ONNX keeps the bits of types that NumPy lacks in arrays of integers with one named field.
-    """
+    """Return the name of an array's element type; ml_dtypes has those that NumPy lacks."""
     if array.dtype.kind in "OSU":
         return "string"
-    if array.dtype.names is None:
-        return array.dtype.name
-    (field,) = array.dtype.names
-    return f"float8{field}" if field.startswith(("e4m3", "e5m2")) else field
+    return array.dtype.name.replace("_", "")
 
 
 def dtype_of(value: onnx.ValueInfoProto) -> str:

@@ -50,18 +50,26 @@ bitwise_not = unary("bitwise_not", lambda x: ~x, "``~x`` of integers.")
 
 
 def _has_bit(x: Any, y: Any) -> Any:
-    return y < number(int(x.dtype.lstrip("uint")), y)
+    below = y < number(int(x.dtype.lstrip("uint")), y)
+    return below if y.dtype.startswith("uint") else te.all(y >= number(0, y), below)
+
+
+def _sign(x: Any) -> Any:
+    """Return what is left of an integer without its bits."""
+    zero = number(0, x)
+    return zero if x.dtype.startswith("uint") else te.if_then_else(x < zero, number(-1, x), zero)
 
 
 left_shift = binary(
     "left_shift",
     lambda x, y: te.if_then_else(_has_bit(x, y), x << y, number(0, x)),
-    "``a << b`` of unsigned integers: 0 if `b` is the number of bits or more.",
+    "``a << b`` of integers: 0 if `b` is negative, or the number of bits or more.",
 )
 right_shift = binary(
     "right_shift",
-    lambda x, y: te.if_then_else(_has_bit(x, y), x >> y, number(0, x)),
-    "``a >> b`` of unsigned integers: 0 if `b` is the number of bits or more.",
+    lambda x, y: te.if_then_else(_has_bit(x, y), x >> y, _sign(x)),
+    "``a >> b`` of integers: 0, of a negative one -1, if `b` is negative, or the number of bits or "
+    "more.",
 )
 
 __all__ = [

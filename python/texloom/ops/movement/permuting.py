@@ -48,14 +48,16 @@ def depth_to_space(x: Tensor, block: int, channels_last: bool = True) -> Tensor:
     return te.compute((batch, channels, height * block, width * block), at, name="spread")
 
 
-def space_to_depth(x: Tensor, block: int) -> Tensor:
-    """Move blocks of pixels into channels, the pixel as the slower part of a channel's number.
+def space_to_depth(x: Tensor, block: int, channels_last: bool = True) -> Tensor:
+    """Move blocks of pixels into channels.
 
     Parameters
     ----------
     x : Tensor
         ``[N, C, H * block, W * block]``.
     block : int
+    channels_last : bool
+        As for :func:`depth_to_space`.
 
     Returns
     -------
@@ -65,8 +67,9 @@ def space_to_depth(x: Tensor, block: int) -> Tensor:
     batch, channels, height, width = shape_of(x)
 
     def at(n: Any, c: Any, h: Any, w: Any) -> Any:
-        pixel = c // channels
-        return x[n, c % channels, h * block + pixel // block, w * block + pixel % block]
+        pixel = c // channels if channels_last else c % (block * block)
+        source = c % channels if channels_last else c // (block * block)
+        return x[n, source, h * block + pixel // block, w * block + pixel % block]
 
     shape = (batch, channels * block * block, height // block, width // block)
     return te.compute(shape, at, name="stacked")

@@ -93,7 +93,7 @@ def mean_variance_normalization(
 
 
 def lp_normalization(x: Tensor, axis: int = -1, p: int = 2) -> Tensor:
-    """Return `x` divided by its norm along an axis.
+    """Return `x` divided by its norm along an axis; 0 where that is 0.
 
     Parameters
     ----------
@@ -113,7 +113,9 @@ def lp_normalization(x: Tensor, axis: int = -1, p: int = 2) -> Tensor:
 
     def result(*i: Any) -> Any:
         norm = total(*kept(i, own))
-        return (x(*i).astype(wide) / (norm if p == 1 else te.sqrt(norm))).astype(x.dtype)
+        root = norm if p == 1 else te.sqrt(norm)
+        zero = te.const(0, wide)
+        return te.if_then_else(norm == zero, zero, x(*i).astype(wide) / root).astype(x.dtype)
 
     return te.compute(x.shape, result, name="lp_normalization")
 

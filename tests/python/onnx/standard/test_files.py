@@ -1,0 +1,51 @@
+"""Files of other versions, incomplete ones, and what is said of models that cannot be converted."""
+
+import numpy as np
+import onnx
+import pytest
+from node_peers import model_of
+from onnx import TensorProto, helper, numpy_helper
+
+import texloom
+from texloom.errors import TVMError
+
+
+def test_a_newer_format_of_known_operators_is_a_warning():
+    x = np.array([-1, 1], "float32")
+    model = model_of("Relu", [x], opset=13)
+    model.ir_version = onnx.IR_VERSION + 1
+    with pytest.warns(UserWarning, match=f"has version {model.ir_version} of ONNX's format"):
+        compiled = texloom.compile(model)
+    np.testing.assert_array_equal(compiled.run({"x0": x})["y0"], [0, 1])
+
+
+@pytest.mark.parametrize("size", [56, 20])
+def test_external_data_that_was_cut_off(tmp_path, size):
+    """In the last constant, or so that one has nothing left."""
+    value = helper.make_tensor_value_info("x", TensorProto.FLOAT, [8])
+    ones = np.ones(8, "float32")
+    nodes = [helper.make_node("Mul", ["x", "w"], ["t"]), helper.make_node("Add", ["t", "b"], ["y"])]
+    constants = [numpy_helper.from_array(ones, name) for name in "wb"]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [8])]
+    graph = helper.make_graph(nodes, "g", [value], outputs, constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    onnx.save_model(
+        model, tmp_path / "m.onnx", save_as_external_data=True, location="m.bin", size_threshold=0
+    )
+    data = tmp_path / "m.bin"
+    data.write_bytes(data.read_bytes()[:size])
+    with pytest.raises(TVMError, match="copy the whole file") as caught:
+        texloom.compile(tmp_path / "m.onnx")
+    assert "m.bin has" in caught.value.diagnostics[0].message
+
+
+def test_what_no_sizes_cure_is_said_first(tmp_path):
+    """An operator that is not supported, in a model with open sizes."""
+    node = helper.make_node("Binarizer", ["x"], ["y"], domain="ai.onnx.ml", threshold=0.5)
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 4]) for name in "xy"]
+    graph = helper.make_graph([node], "g", values[:1], values[1:])
+    domains = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 1)]
+    model = helper.make_model(graph, opset_imports=domains, ir_version=9)
+    with pytest.raises(TVMError) as caught:
+        texloom.compile(model).save(tmp_path / "m.tlp")
+    assert "the operator is not supported" in caught.value.diagnostics[0].message
