@@ -18,7 +18,7 @@ namespace texloom::codegen {
 struct Backend {
   ir::TargetKind kind;
   std::string_view driver;                          // of the devices that run its kernels
-  std::span<const ir::DeviceClass> device_classes;  // of these devices
+  std::span<const ir::DeviceClass> device_classes;  // of the devices that run its kernels
   std::span<const KernelFormat> formats;            // of the codes that it emits
   // The dialect: the constructs that the kernel language has on a target of this kind.
   Dialect (*dialect)(const ir::Target& target);
@@ -30,7 +30,7 @@ struct Backend {
                                     FunctionRef<void()> interruption);
 
   bool serves(ir::DeviceClass device_class) const;
-  // Whether a driver that prepares codes of these formats runs its kernels.
+  // Whether a driver that prepares codes of these formats can run this backend's kernels.
   bool is_prepared(std::span<const KernelFormat> formats_of_driver) const;
 };
 
@@ -38,8 +38,8 @@ std::span<const Backend> backends();
 const Backend& backend_of(ir::TargetKind kind);
 // Finds the backend of a kind by its name, such as "metal"; null if there is none.
 const Backend* find_backend(std::string_view kind);
-// The first backend whose kernels a device of this class runs, if its driver prepares codes of
-// these formats. A driver that prepares none of any backend interprets the kernels of all.
+// The first backend that serves the device class and emits one of the driver's formats. If no
+// backend does, the driver interprets kernels: then the first backend that serves the class.
 const Backend& backend_for(ir::DeviceClass device_class,
                            std::span<const KernelFormat> formats_of_driver);
 

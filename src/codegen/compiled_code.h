@@ -11,7 +11,7 @@ namespace texloom::codegen {
 
 // A kernel in a code.
 struct CodeEntry {
-  std::size_t kernel = 0;  // of the program's kernels
+  std::size_t kernel = 0;  // an index into the program's kernels
   std::string name;        // of its function in the code
 };
 
@@ -20,7 +20,7 @@ struct CompiledCode {
   KernelFormat format = KernelFormat::OpenClC;
   std::string bytes;
   std::vector<std::string> options = {};  // for the device's compiler
-  std::vector<CodeEntry> entries = {};    // names differ
+  std::vector<CodeEntry> entries = {};    // with different names
   std::string text = {};                  // a listing for people, if the code is binary
 
   // The code as people read it.

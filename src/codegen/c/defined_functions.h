@@ -10,11 +10,11 @@ namespace texloom::codegen {
 
 // "tl_erf"
 std::string defined_name(ir::Intrinsic function);
-// The C function of a definition, after declarations of the defined functions that it calls. The
-// printer is used for this function alone; its prelude gets what the function calls.
+// Prints a definition as a C function, after declarations of the defined functions that it calls.
+// Each function needs a printer of its own, whose prelude receives the functions that it calls.
 std::string function_text(ExprPrinter& exprs, const std::string& name,
                           const FunctionDefinition& definition);
-// A function of vectors of this type, which calls the one of scalars, `name`, for each lane.
+// Prints a function of vectors of this type, which calls the scalar function `name` for each lane.
 std::string function_by_lanes(const std::string& name, const std::string& wide, ir::Type type,
                               int arity);
 

@@ -21,13 +21,13 @@ class ExprPrinter {
   ExprPrinter(const ExprPrinter&) = delete;
   ExprPrinter& operator=(const ExprPrinter&) = delete;
 
-  // In parentheses if it binds less tightly than `parent`.
+  // The text of `e`, in parentheses if `e` binds less tightly than `parent`.
   std::string text(const ir::Expr& e, Precedence parent = Precedence::Conditional);
   std::string name(const ir::Buffer& buffer) { return names.of(buffer.get(), buffer->name); }
   const KernelForm& form() const { return form_; }
-  // An lvalue for the element of an array, or for the aligned vector.
+  // An lvalue for the array element, or for the aligned vector, at the index.
   std::string place(const ir::Buffer& buffer, const ir::Expr& index);
-  // Whether the access has a place().
+  // Whether place() can spell the access as an lvalue.
   bool has_place(const ir::Buffer& buffer, const ir::Expr& index) const;
   // Whether the language supports the buffer's element type only in memory.
   bool is_memory_alone(const ir::Buffer& buffer) const;
@@ -52,7 +52,7 @@ class ExprPrinter {
   virtual std::string vector_element(const ir::Buffer& buffer) const {
     return memory_type_name(buffer->type);
   }
-  // Sees the type of each expression that is printed.
+  // Called with the type of each expression that is printed.
   virtual void see(ir::Type type) = 0;
   // A vector of these elements; a single element fills all lanes.
   virtual std::string vector(ir::Type type, const ir::Exprs& elements, Precedence parent) = 0;

@@ -111,7 +111,7 @@ class IntegerPromotions {
 
   const Ranges& ranges_;
   std::unordered_map<const ir::ExprNode*, bool> data_;
-  ir::Exprs keep_;  // alive, so that no address is used again
+  ir::Exprs keep_;  // keeps the keys of data_ alive, so that no address is reused
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace texloom::codegen {
 //     operands show that they cannot overflow, or they are index arithmetic (without values from
 //     memory), which lowering has proven to fit.
 //   * C promotes scalars of 8 and 16 bits to int, so they are computed in 32 bits and cast back.
-//     Vectors are not promoted, but divided in 32 bits, too.
+//     C does not promote vectors, but divisions of vectors are computed in 32 bits, too.
 // Requires: stage legalized; operations of any integer type.
 // Ensures: stage legalized; C's promotions change nothing, no signed integer overflows, and
 //   divisions are of 32 and 64 bits.

@@ -31,7 +31,7 @@ class Names {
   const ReservedWords& reserved_;
   std::unordered_map<const void*, std::string> names_;
   std::unordered_set<std::string> used_;
-  std::unordered_map<std::string, int> counts_;  // the last number after each
+  std::unordered_map<std::string, int> counts_;  // by identifier: the last suffix
 };
 
 }  // namespace texloom::codegen

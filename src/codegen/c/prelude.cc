@@ -14,8 +14,8 @@ using ir::Type;
 
 namespace {
 
-// All bits, in the lanes of a vector, where the remainder is not 0 and has another sign than the
-// divisor. Languages differ in what comparisons of vectors give, so this uses sign bits; a
+// Sets all bits of each lane in which the remainder is not 0 and its sign differs from the
+// divisor's. Uses sign bits, because vector comparisons give different values in each language. A
 // remainder is never the least number, so -r does not overflow.
 std::string needs_correction(Type type) {
   return fmt::format("(((r | -r) & (r ^ b)) >> {})", type.bits - 1);
@@ -29,7 +29,7 @@ std::string floor_div_body(const std::string& name, Type type) {
                      name, needs_correction(type));
 }
 
-// A remainder has the sign of the divisor.
+// A FloorMod has the sign of the divisor.
 std::string floor_mod_body(const std::string& name, Type type) {
   const std::string result = type.is_scalar() ? "r != 0 && (r ^ b) < 0 ? r + b : r"
                                               : fmt::format("r + ({} & b)", needs_correction(type));

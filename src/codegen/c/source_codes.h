@@ -22,7 +22,7 @@ struct SourceLanguage {
   // Spells a kernel of a legalized program, with the program's foreign text before it.
   PrintedKernel (*print)(const ir::Kernel& kernel, const std::vector<ir::Foreign>& foreign,
                          const ir::Target& target);
-  // For the device's compiler.
+  // The options that the device's compiler gets.
   std::vector<std::string> (*options)(const ir::Kernel& kernel, const ir::Target& target);
 };
 

@@ -71,7 +71,7 @@ std::string literal(const ir::FloatImm& constant) {
   const bool wide = constant.type.bits == 64, half = constant.type.bits == 16;
   const double value = constant.value;
   if (!std::isfinite(value)) {
-    // The macros are of type float.
+    // The macros NAN and INFINITY are of type float.
     const std::string_view text = std::isnan(value)     ? "NAN"
                                   : std::signbit(value) ? "-INFINITY"
                                                         : "INFINITY";

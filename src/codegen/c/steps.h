@@ -1,4 +1,4 @@
-// The rows of a backend's table of rewrites that C-like languages share.
+// The rewrites that the backends of C-like languages share, as rows for their tables.
 #pragma once
 
 #include "codegen/c/integer_promotions.h"

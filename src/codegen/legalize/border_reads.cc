@@ -38,7 +38,7 @@ class BorderFinder {
         [&](const Stmt& child) { stmt(child, inside); });
   }
 
-  // `seen` are the expressions for which the same is known.
+  // `seen`: the expressions that were visited with the same known ranges.
   void expr(const Expr& e, const Ranges& known, Seen& seen) {
     if (!has_texel(e) || !seen.insert(e.get()).second) return;
     if (const auto* load = as<TextureLoad>(e)) see(*load, known);
@@ -95,7 +95,7 @@ class BorderFinder {
   }
 
   std::unordered_set<const BufferNode*> found_;
-  std::unordered_map<const ExprNode*, bool> has_texel_;  // the kernel keeps the nodes
+  std::unordered_map<const ExprNode*, bool> has_texel_;  // the kernel keeps the keys alive
 };
 
 }  // namespace

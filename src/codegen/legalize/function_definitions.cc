@@ -51,7 +51,7 @@ class FunctionBuilder {
     return var;
   }
 
-  // The coefficient of the highest power is the first.
+  // The coefficients go from the highest power down.
   Expr polynomial(const char* name, const Expr& x, std::initializer_list<float> coefficients) {
     Expr sum;
     for (const float each : coefficients) sum = sum ? make_fma(sum, x, number(each)) : number(each);
@@ -67,8 +67,8 @@ class FunctionBuilder {
   FunctionDefinition definition_;
 };
 
-// The polynomials are least-squares fits in Chebyshev points, of relative error below 2^-26; what
-// they approximate stands beside them.
+// The polynomials are least-squares fits in Chebyshev points, of relative error below 2^-26. The
+// comment above each polynomial gives the function that it approximates.
 
 // erf(x) for magnitudes below 0.84, where z = x * x.
 Expr central_erf(FunctionBuilder& f, const Expr& x, const Expr& z) {
@@ -89,7 +89,7 @@ FunctionDefinition erf() {
       z < double{0.7F}, central, select(is_nan(x), x, make_call(Intrinsic::Copysign, {tail, x}))));
 }
 
-// The square in the exponent has twice the digits of x.
+// The exponent a * a is `square`, rounded, and `rest`, its rounding error: twice the digits of x.
 FunctionDefinition erfc() {
   FunctionBuilder f;
   const Expr x = f.parameter("x");

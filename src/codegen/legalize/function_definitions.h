@@ -19,9 +19,9 @@ struct FunctionDefinition {
 
 // Whether the function has a definition.
 bool is_defined(ir::Intrinsic function);
-// The functions that it calls are of the same table, or ones that every language has. Its errors
-// are within the bounds of OpenCL C, whose special cases it has; every intermediate value is
-// defined, also of infinities and NaNs.
+// The definition of a function. It calls only functions that are defined here or that every
+// language has. It keeps OpenCL C's error bounds and special cases, and every intermediate value is
+// defined, also for infinities and NaNs.
 std::optional<FunctionDefinition> definition_of(ir::Intrinsic function);
 
 }  // namespace texloom::codegen

@@ -62,8 +62,8 @@ class IntegerDivisions {
     return make_binary(quotient ? BinaryOp::Shr : BinaryOp::BitAnd, n.a, constant, n.location);
   }
 
-  // The divisor, with 1 in place of -1. Both have the remainder 0, but the remainder of the least
-  // number by -1 is undefined.
+  // The divisor, with 1 in place of -1. The remainder by either is 0, but the remainder of the
+  // least number by -1 is undefined.
   Expr defined_divisor(const ir::Binary& n) const {
     if (n.type.is_uint()) return n.b;
     const Interval a = bounds(n.a, ranges_), b = bounds(n.b, ranges_);

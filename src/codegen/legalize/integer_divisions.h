@@ -9,13 +9,13 @@ namespace texloom::codegen {
 // Purpose: rewrites divisions and bools to operations that every language and instruction set has.
 //   * floordiv and floormod become / and % if both operands are known not to be negative, and a
 //     shift and a mask if the divisor is a power of two. Others stay.
-//   * Languages and machines leave the remainder of the least number by -1 undefined, so a divisor
-//     that may be -1 is replaced by 1 where it is: both remainders are 0.
+//   * Languages and machines leave the remainder of the least number by -1 undefined. Where a
+//     divisor may be -1, a Select replaces -1 by 1: the remainder by either is 0.
 //   * Arithmetic on bools is one-bit arithmetic.
 //   * A cast to bool becomes a comparison with 0.
 // Requires: stage legalized; operations of any integer type.
-// Ensures: stage legalized; no arithmetic of bools, no cast to bool, no remainder that is undefined
-//   but by 0.
+// Ensures: stage legalized; no arithmetic of bools, and no cast to bool. Only a remainder by 0 is
+//   undefined.
 // Order: after widen_storage, whose casts and comparisons are part of the arithmetic; after
 //   make_promotions_explicit where a language promotes, whose wider types need fewer replacements.
 // Example:

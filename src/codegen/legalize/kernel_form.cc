@@ -13,9 +13,8 @@ using ir::Stmt;
 
 namespace {
 
-// In stores. The schedule has already unrolled a body of this length: NVIDIA's compiler would
-// unroll it further, and then a thread's 128 sums leave no registers for values that are loaded
-// ahead.
+// In stores. The schedule has already unrolled a body of this length. NVIDIA's compiler would
+// unroll it further, and then a thread's 128 sums would leave no registers for values loaded ahead.
 constexpr int64_t kLongBody = 32;
 
 // Asks for unrolling only if the number of iterations is known: compilers warn of loops that they

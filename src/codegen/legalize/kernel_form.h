@@ -11,8 +11,8 @@ namespace texloom::codegen {
 
 // How an array that the kernel allocates is declared.
 struct ArrayForm {
-  int lanes = 1;    // as an array of vectors of that many elements, if not 1
-  int aligned = 1;  // to vectors of that many elements: it is accessed by elements, too
+  int lanes = 1;    // if not 1: as an array of vectors of this many elements
+  int aligned = 1;  // if not 1: as elements, aligned to vectors of this many of them
 };
 
 // The unroll hint of a loop for the device's compiler.
@@ -22,12 +22,12 @@ struct KernelForm {
   std::unordered_map<const ir::BufferNode*, ArrayForm> arrays;  // those that are accessed
   std::unordered_map<const ir::StmtNode*, UnrollHint> loops;    // all
   // Parameters that threads of a block may read after other threads wrote them. Barriers fence
-  // them, and they are not `restrict`: that would be a promise of each single thread, and PoCL 3.1
+  // these parameters. They are not `restrict`: it would be true of each single thread, but PoCL 3.1
   // would move reads before the barrier.
   std::unordered_set<const ir::BufferNode*> exchanged;
-  // Guards around the whole rest of the kernel, where threads return unless the guard holds: this
-  // keeps the body flat. Not guards around barriers, at which other threads would wait, nor around
-  // a single store.
+  // Guards around all that follows in the kernel, printed as an early return unless the guard
+  // holds, to keep the body flat. Excludes guards around barriers, at which other threads would
+  // wait, and guards around a single store.
   std::unordered_set<const ir::StmtNode*> returns;
 
   ArrayForm array(const ir::Buffer& buffer) const {

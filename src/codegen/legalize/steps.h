@@ -1,4 +1,4 @@
-// The rows of a backend's table of rewrites that do the same for every dialect.
+// The rewrites that the backends share, as rows for their tables.
 #pragma once
 
 #include "codegen/legalize/align_access.h"
@@ -16,13 +16,15 @@
 
 namespace texloom::codegen {
 
-// The rows for the language that `dialect_of` describes. A backend puts them into its own table,
-// among its own rewrites, in the order of the members, which has these reasons: definitions are
-// unique before any step identifies expressions by their variables; lanes are split on the user's
-// types, which turns one read of a texel into several; texels are shared before types are widened,
-// while equal reads are equal nodes; functions and exponents are rewritten when their types are
-// final, and before comparisons of integers are made; accesses are aligned on the final types of
-// arrays, before integer operations, since alignment makes divisions.
+// The rewrites for the language that `dialect_of` describes. A backend lists them in its table,
+// among its own rewrites, in the order of the members. The order has these reasons:
+//  * Definitions are unique before any step identifies expressions by their variables.
+//  * Lanes are split on the user's types; this turns one read of a texel into several.
+//  * Texels are shared before types are widened, while equal reads are equal nodes.
+//  * Functions and exponents are rewritten when their types are final, and before comparisons of
+//    integers are made.
+//  * Accesses are aligned on the final types of arrays, before integer operations, since alignment
+//    makes divisions.
 template <Dialect (*dialect_of)(const ir::Target&)>
 struct Steps {
   using Kernel = ir::Kernel;

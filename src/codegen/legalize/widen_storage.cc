@@ -46,8 +46,9 @@ Expr rounded(const Expr& value, Type narrow) {
   return make_cast(ir::kFloat32.with_lanes(lanes), make_cast(narrow.with_lanes(lanes), value));
 }
 
-// A number of 32 bits as float32, so that rounding it to bfloat16 is the only rounding: from 2^24
-// on, bit 8 stands for all bits below it. bfloat16 has bits from 2^17 on there.
+// A number of 32 bits as float32, such that rounding the float32 to bfloat16 is the only rounding:
+// from 2^24 on, bit 8 becomes the OR of itself and all lower bits. The last bit that bfloat16 keeps
+// of such numbers is bit 17 or a higher one.
 Expr float_of_wide_integer(const Expr& value) {
   const Type type = value->type;
   const auto constant = [&](double number) { return ir::make_const(number, type); };
@@ -220,7 +221,7 @@ class StorageWidener {
   Stmt store(const ir::Store& n) {
     check_memory(n.buffer, n.buffer->location);
     Expr value = expr(n.value);
-    // Memory rounds halves; an array that has become one of float32 does not.
+    // A store to float16 memory rounds; a store to an array that was widened to float32 does not.
     if (is_widened(n.buffer->type) && !arrays_.contains(n.buffer.get())) value = unrounded(value);
     if (n.buffer->type.is_bool()) value = make_cast(dialect_.loaded(value->type), value);
     return make_store(array(n.buffer), {expr(n.indices.front())}, value, n.location);

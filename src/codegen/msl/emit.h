@@ -11,8 +11,8 @@
 namespace texloom::codegen::msl {
 
 // One source for each kernel of the program, which was legalized for the target.
-// Their options are the version of the language, as -std=metal2.3, and, as -simd-width=32, the
-// threads of a SIMD-group that the kernel relies on, if it does.
+// The options of a source are the language version, as -std=metal2.3, and, if the kernel relies on
+// the number of threads in a SIMD-group, this number, as -simd-width=32.
 std::vector<CompiledCode> emit(const ir::Program& program, const ir::Target& target,
                                FunctionRef<void()> interruption);
 

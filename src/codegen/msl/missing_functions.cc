@@ -17,9 +17,9 @@ struct Function {
   std::string_view definition;
 };
 
-// The polynomial is a least-squares fit in Chebyshev points, of relative error below 2^-26; what it
-// approximates stands beside it. The bounds of errors of the whole functions are those of OpenCL C,
-// which tests/python/metal/test_functions.py checks.
+// The polynomial is a least-squares fit in Chebyshev points, of relative error below 2^-26. The
+// comment above it gives the function that it approximates. The functions keep the error bounds of
+// OpenCL C, which tests/python/metal/test_functions.py checks.
 constexpr auto kFunctions = std::to_array<Function>({
     {"tl_nextafter", 2, R"(float tl_nextafter(float x, float y) {
   if (x != x || y != y) return x + y;
@@ -30,7 +30,8 @@ constexpr auto kFunctions = std::to_array<Function>({
 }
 )"},
     // From the function in 1..2, by the recurrence. `high + low` is the product of the factors,
-    // with twice the digits of float32; its second half keeps a product of 42 of them finite.
+    // with twice the digits of float32. After 20 factors, the product so far moves to `other`: a
+    // product of 42 factors could overflow.
     {"tl_tgamma", 1, R"(float tl_tgamma(float x) {
   if (x != x || x == INFINITY) return x;
   if (x == 0.0f) return copysign(INFINITY, x);

@@ -96,7 +96,7 @@ class MslExprPrinter : public ExprPrinter {
     const std::string x = text(n.x), y = text(n.y);
     if (!has_border(n.texture)) return fmt::format("{}.read(uint2({}, {}))", name(n.texture), x, y);
     uses_sampler = true;
-    // The middle of the texel: images are small enough for float32 to represent it exactly.
+    // Samples the middle of the texel, which float32 represents exactly: images are small enough.
     return fmt::format("{}.sample(tl_sampler, float2({}, {}) + 0.5f)", name(n.texture), x, y);
   }
 
@@ -276,8 +276,8 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
                        form.exchanged.empty() ? "" : " | mem_flags::mem_device");
   }
 
-  // At a constant distance there may be no thread at the ends of a SIMD-group, for which these
-  // functions are defined.
+  // With a constant offset, threads at an end of the SIMD-group may have no source thread:
+  // simd_shuffle_up and simd_shuffle_down are defined in this case, simd_shuffle is not.
   std::string shuffle(const ir::Shuffle& n) override {
     const std::string value = exprs.text(n.value);
     if (const int64_t* offset = int_value(n.offset)) {

@@ -10,7 +10,7 @@ namespace {
 
 bool is_loop(const Stmt& s) { return s->kind == StmtKind::For || s->kind == StmtKind::While; }
 
-// Whether it contains a branch on which threads may diverge.
+// Whether the node contains a branch on which threads may diverge.
 template <class Node>
 bool has_decision(const Node& node) {
   bool found = false;

@@ -9,8 +9,8 @@ namespace texloom::codegen::opencl {
 //   barrier, on processors, which run the threads of a block in turn on one CPU thread. LLVM merges
 //   a condition after such a loop with the same condition in its last iteration, so that threads
 //   leave the loop by different edges; PoCL 3.1 then makes all threads of the block follow the edge
-//   of one, and stores are lost. Nothing is merged across a barrier. All threads reach the added
-//   barrier, as they reach those inside the loop.
+//   of one thread, and stores are lost. LLVM merges nothing across a barrier. All threads reach the
+//   added barrier, as they reach those inside the loop.
 // Requires: stage legalized.
 // Ensures: stage legalized.
 // Order: after all steps that move or drop barriers.

@@ -14,7 +14,7 @@ std::string round_to_half(Prelude& prelude, ir::Type from);
 // Vectors of float16 cross memory as vectors of ushort, in one access: NVIDIA's compiler makes a
 // memory access of each lane of vloada_half4 and vstorea_half4. These functions convert them.
 
-// Returns the name of a function from ushort4 to float4, or of as many `lanes`.
+// Returns the name of a function from ushortN to floatN, where N is `lanes`.
 std::string widen_halves(Prelude& prelude, int lanes);
 // Returns the name of a function from `from`, a vector of float32 or float64, to a vector of ushort
 // with the nearest float16 values, ties to even.

@@ -79,7 +79,7 @@ class ConditionShaper {
     return make_select(condition(e, type.bits), ir::make_const(1, type), ir::make_const(0, type));
   }
 
-  // The condition, as a comparison of elements of that many bits.
+  // The condition, as a comparison of elements of `bits` bits.
   Expr condition(const Expr& e, int bits) {
     const Type integer = Type::i(bits);
     return visit(
@@ -116,7 +116,7 @@ class ConditionShaper {
     }
     const Expr result = make_binary(n.op, a, b, n.location);
     if (a->type.bits == bits) return result;
-    // As integers of its own width, converted to the width it should have.
+    // The result as integers as wide as the compared elements, then converted to `bits` bits.
     const Type own = Type::i(compared.bits).with_lanes(compared.lanes);
     const Expr numbers = make_select(result, ir::make_const(1, own), ir::make_const(0, own));
     return is_not_zero(make_cast(Type::i(bits).with_lanes(compared.lanes), numbers));

@@ -14,8 +14,8 @@ namespace texloom::codegen::opencl {
 //   scalar condition, under which only the chosen operand is evaluated.
 // Requires: stage legalized; comparisons, ands, ors, nots, Selects, Packs, Broadcasts and Lets of
 //   any bools.
-// Ensures: stage legalized; a vector of bools is a comparison, or an and, or, or not of such, as
-//   wide as the values of the Select around it.
+// Ensures: stage legalized; a vector of bools is a comparison, or an and, or or not of comparisons,
+//   whose elements are as wide as the values of the enclosing Select.
 // Order: after the passes that change widths.
 // Example:
 //   select(a < b, x, y)    (int8x4, float32x4)

@@ -13,8 +13,8 @@
 
 namespace texloom::codegen {
 
-// An index, as a sum of a number for each thread and of terms on which all threads of a block
-// agree.
+// An index as the sum of a number that depends on the thread, and of terms that are equal for all
+// threads of a block.
 struct ThreadIndex {
   std::vector<int64_t> of_thread;    // by the thread's number
   std::array<int64_t, 3> factors{};  // of threadIdx.x, y and z
@@ -28,11 +28,11 @@ class BlockThreads {
   BlockThreads(const ir::Kernel& kernel, int64_t simd_width);
 
   size_t count() const { return positions_.size(); }
-  // nullopt if the index is not such a sum, or if it may change while memory does.
+  // The index as a ThreadIndex; nullopt if it is not such a sum, or if it reads memory.
   std::optional<ThreadIndex> index(const ir::Expr& e) const;
   // For which threads the condition holds; nullopt if it depends on more than the thread.
   std::optional<std::vector<bool>> where(const ir::Expr& condition) const;
-  // By how much the number of the other thread is larger; nullopt if it is in another SIMD-group.
+  // `other - thread` for two thread numbers; nullopt if they are in different SIMD-groups.
   std::optional<int64_t> distance_in_simd_group(int64_t thread, int64_t other) const;
   // The distance from each thread to the first of the threads that differ from it only in these
   // dimensions: that thread's number minus its own, as an expression and by the thread's number.
@@ -43,7 +43,7 @@ class BlockThreads {
   using Position = std::array<int64_t, 3>;
 
   int64_t simd_width_;
-  std::array<int64_t, 3> strides_;  // between the numbers of neighbors
+  std::array<int64_t, 3> strides_;  // by dimension: between the numbers of neighboring threads
   std::vector<Position> positions_;
   std::array<ir::Expr, 3> axes_;  // null for those that the kernel lacks
   ir::arith::Ranges ranges_;

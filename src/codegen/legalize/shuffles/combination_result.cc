@@ -20,8 +20,8 @@ bool are_stored(const PartIndex& index, const CombinationStep& by) {
   });
 }
 
-// That thread is the first of the threads that differ only in dimensions in which parts differ and
-// results do not.
+// The distance from each thread to the owner of the result that it reads. The owner must be the
+// first of the threads that differ only in dimensions in which parts differ and results do not.
 Expr distance_to(const PartIndex& result, const BlockThreads& threads, const PartOwners& owners) {
   std::array<bool, 3> sharing{};
   for (size_t dim = 0; dim < sharing.size(); ++dim) {

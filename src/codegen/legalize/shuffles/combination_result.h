@@ -12,15 +12,16 @@
 namespace texloom::codegen {
 
 struct CombinationResult {
-  // In the tree's Seq: the first statement after the tree that stores a new part; else the end.
+  // A position in the tree's Seq: the first statement after the tree that stores a new part, or the
+  // end of the Seq if there is none.
   size_t end = 0;
-  // The distance from each thread to the thread whose element it reads, which is in the same
-  // SIMD-group. Null if there is no such thread.
+  // The distance from each thread to the thread of its SIMD-group whose element it reads. Null if
+  // there is no such thread.
   ir::Expr distance;
 };
 
-// nullopt if the statements from the tree's last barrier to that end access the tree's buffers in
-// any way but to load elements that the last step stores.
+// Between the tree's last barrier and CombinationResult::end, statements may access the tree's
+// buffers only to load elements that the last step stores; otherwise nullopt.
 std::optional<CombinationResult> combination_result(const ir::Stmts& statements,
                                                     const CombinationTree& tree,
                                                     const BlockThreads& threads,

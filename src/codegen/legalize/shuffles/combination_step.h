@@ -12,20 +12,20 @@
 
 namespace texloom::codegen {
 
-// A step after a barrier: some threads combine their own elements with those of others, as in
-// `if threadIdx.x < 8 { P[threadIdx.x] = P[threadIdx.x] + P[threadIdx.x + 8] }`. It stores to each
-// buffer once, after its loads of it.
+// A step after a barrier: some threads combine their own elements with other threads' elements, as
+// in `if threadIdx.x < 8 { P[threadIdx.x] = P[threadIdx.x] + P[threadIdx.x + 8] }`. A step stores
+// to each buffer once, after all its loads of that buffer.
 struct CombinationStep {
-  std::vector<bool> threads;                        // that take part, by number
+  std::vector<bool> threads;                        // by number: whether the thread takes part
   std::unordered_set<const ir::ExprNode*> others;   // loads of other threads' elements
-  std::unordered_set<const ir::BufferNode*> taken;  // the buffers that these read
-  std::unordered_set<int64_t> sources;              // the threads whose elements these read
-  // By how much the number of the other thread is larger, if that is the same for all threads and
-  // the two are in one SIMD-group.
+  std::unordered_set<const ir::BufferNode*> taken;  // the buffers that `others` read
+  std::unordered_set<int64_t> sources;              // the threads whose elements `others` read
+  // The other thread's number minus the reading thread's, if the difference is equal for all
+  // threads and both threads are in one SIMD-group.
   std::optional<int64_t> offset;
 };
 
-// nullopt if the statement is not such a step, or may access anything but parts.
+// Reads the statement as a step; nullopt if it is none, or may access anything but parts.
 std::optional<CombinationStep> combination_step(const ir::Stmt& s, const BlockThreads& threads,
                                                 const PartOwners& owners);
 

@@ -23,7 +23,7 @@ bool is_barrier(const Stmts& statements, size_t i) {
   return i < statements.size() && statements[i]->kind == StmtKind::Barrier;
 }
 
-// Whether a tree may be around that barrier.
+// Whether this barrier may be the one between a tree's stores of parts and its first step.
 bool may_begin(const Stmts& statements, size_t barrier) {
   if (barrier == 0 || barrier + 1 >= statements.size()) return false;
   const auto* store = as<Store>(statements[barrier - 1]);
@@ -31,8 +31,8 @@ bool may_begin(const Stmts& statements, size_t barrier) {
          store->buffer->memory == MemoryScope::Shared && as<If>(statements[barrier + 1]) != nullptr;
 }
 
-// The stores in front of the barrier, one to each buffer that the step after it updates. Empty if
-// one is missing or not to shared memory, or if the language does not shuffle its type.
+// The stores in front of the barrier, one to each buffer that the step after the barrier updates.
+// Empty if a store is missing or not to shared memory, or if the language cannot shuffle its type.
 std::vector<const Store*> parts_before(const Stmts& statements, size_t barrier,
                                        const Dialect& dialect) {
   std::unordered_set<const BufferNode*> updated;
@@ -49,8 +49,8 @@ std::vector<const Store*> parts_before(const Stmts& statements, size_t barrier,
   return parts;
 }
 
-// Whether threads may go from the last step with shared memory to the end without a barrier: what
-// they store there is not read by others in that step.
+// Whether no barrier is needed from the last step in shared memory to the end: in that step,
+// threads do not read other threads' elements that the last step of the tree stores.
 bool may_skip_barriers(const CombinationTree& tree) {
   if (tree.first_shuffle == 0) return true;
   const std::vector<bool>& stores = tree.steps.back().threads;
@@ -58,7 +58,7 @@ bool may_skip_barriers(const CombinationTree& tree) {
                               [&](int64_t n) { return stores[static_cast<size_t>(n)]; });
 }
 
-// The tree that may_begin() there; nullopt if there is none with a step for shuffles.
+// The tree around a barrier of may_begin(); nullopt if none of its steps may be a shuffle.
 std::optional<CombinationTree> tree_around(const Stmts& statements, size_t barrier,
                                            const BlockThreads& threads, const Dialect& dialect) {
   CombinationTree tree;
@@ -105,8 +105,8 @@ AccessCounts accounted_for(const Seq& seq, const CombinationTree& tree) {
   return counts;
 }
 
-// Keeps the trees whose buffers nothing else accesses. When a tree is dropped, its accesses count
-// as accesses by something else, so all trees that share a buffer with it are dropped, too.
+// Keeps the trees whose buffers only trees access. The accesses of a dropped tree count as accesses
+// by other code, so all trees that share a buffer with the dropped tree are dropped, too.
 void drop_accessed_elsewhere(std::vector<FoundTree>& trees, const Kernel& kernel) {
   AccessCounts elsewhere;
   for_each_access(kernel.body, [&](const BufferAccess& n) { ++elsewhere[n.buffer.get()]; });
@@ -126,7 +126,7 @@ void drop_accessed_elsewhere(std::vector<FoundTree>& trees, const Kernel& kernel
 }  // namespace
 
 CombinationTrees combination_trees(const Kernel& kernel, int64_t width, const Dialect& dialect) {
-  std::optional<BlockThreads> threads;  // made if there is anything to read
+  std::optional<BlockThreads> threads;  // made when the first barrier of may_begin() is found
   std::vector<FoundTree> found;
   walk_statements(kernel.body, [&](const Seq& seq) {
     for (size_t i = 1; i < seq.statements.size(); ++i) {

@@ -13,16 +13,16 @@
 
 namespace texloom::codegen {
 
-// Stores, one for each value of the reduction, of the part of every thread to an element of its
-// own; then steps, each after a barrier, that access only these elements; then another barrier.
-// Until the next such stores, the kernel reads only elements that the last step stores. Nothing but
-// trees accesses the buffers.
+// A tree begins with a store for each value of the reduction: every thread stores its part to an
+// element of its own. Steps follow, each after a barrier, that access only these elements; then
+// another barrier. Until the next stores of parts, the kernel reads only elements that the last
+// step stores. Only trees access the buffers.
 struct CombinationTree {
-  size_t begin = 0, end = 0;  // in a Seq: the first store, the last barrier
-  size_t result_end = 0;      // until there, the Seq reads only the result
+  size_t begin = 0, end = 0;  // positions in a Seq: the first store, the last barrier
+  size_t result_end = 0;      // from `end` to this position, the Seq reads only the result
   std::vector<const ir::Store*> parts;
   std::vector<CombinationStep> steps;
-  size_t first_shuffle = 0;  // it and all later steps have an offset
+  size_t first_shuffle = 0;  // this step and all later ones have an offset
   // If all steps have an offset: the distance from each thread to the thread of the same SIMD-group
   // that has the result. Null if there is no such thread.
   ir::Expr to_result;
@@ -30,8 +30,8 @@ struct CombinationTree {
   size_t position_of(size_t step) const { return begin + parts.size() + 2 * step + 1; }
 };
 
-// The trees whose last steps may be shuffles in SIMD-groups of `width` threads, by the Seq in which
-// they are, in order.
+// The trees whose last steps may be shuffles in SIMD-groups of `width` threads: for each Seq, its
+// trees in order.
 using CombinationTrees = std::unordered_map<const ir::StmtNode*, std::vector<CombinationTree>>;
 CombinationTrees combination_trees(const ir::Kernel& kernel, int64_t width, const Dialect& dialect);
 

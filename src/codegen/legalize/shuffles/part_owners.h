@@ -27,15 +27,15 @@ struct PartIndex {
 
 class PartOwners {
  public:
-  // The owners by the stores of parts: one store for each buffer, made by every thread. nullopt
-  // unless each thread stores to an element of its own, the same one in all buffers.
+  // The owners that result from the stores of parts: one store for each buffer, made by every
+  // thread. nullopt unless each thread has its own element, with equal indices in all buffers.
   static std::optional<PartOwners> of(const std::vector<const ir::Store*>& parts,
                                       const BlockThreads& threads);
 
   bool has(const ir::Buffer& buffer) const { return buffers_.contains(buffer.get()); }
   size_t buffers() const { return buffers_.size(); }
   const std::array<int64_t, 3>& factors() const { return own_.factors; }
-  // The parts that an access of one value of that type may reach; nullopt if that is not known.
+  // The parts that an access of one value of this type may reach; nullopt if they are not known.
   std::optional<PartIndex> at(const ir::Buffer& buffer, ir::Type type, const ir::Expr& index) const;
 
  private:

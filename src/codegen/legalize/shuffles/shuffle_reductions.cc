@@ -47,7 +47,7 @@ class TreeShuffler {
     });
   }
 
-  // The statements from a position on.
+  // Rewrites the statements from this position to the end of the Seq.
   Stmt from(const Seq& seq, size_t position) {
     Stmts list;
     for (size_t i = position; i < seq.statements.size(); ++i) {
@@ -69,7 +69,7 @@ class TreeShuffler {
     return nullptr;
   }
 
-  // The tree and all statements after it.
+  // Rewrites the tree and all statements after it.
   Stmt shuffled(const Seq& seq, const CombinationTree& tree) {
     Shuffled s{seq, tree, {}};
     Stmts list;
@@ -94,7 +94,7 @@ class TreeShuffler {
     return body;
   }
 
-  // The steps from that one on, and all statements after the tree.
+  // Rewrites the steps from step `number` on, and all statements after the tree.
   Stmt steps_from(const Shuffled& s, size_t number) {
     if (number == s.tree.steps.size()) return after_tree(s);
     const CombinationStep& step = s.tree.steps[number];
@@ -147,7 +147,7 @@ class TreeShuffler {
     return list;
   }
 
-  // The number of the value whose parts the buffer holds; the number of values if it has none.
+  // The index of the value whose parts the buffer holds; the number of values if it holds no parts.
   static size_t part_of(const Shuffled& s, const Buffer& buffer) {
     size_t i = 0;
     while (i < s.tree.parts.size() && !s.tree.parts[i]->buffer.same_as(buffer)) ++i;
@@ -161,7 +161,7 @@ class TreeShuffler {
 
   const CombinationTrees& trees_;
   const int width_;
-  std::unordered_map<const BufferNode*, Expr> results_;  // of the last tree, if not in memory
+  std::unordered_map<const BufferNode*, Expr> results_;  // by buffer: its last tree's result
 };
 
 }  // namespace

@@ -7,19 +7,19 @@
 
 namespace texloom::codegen {
 
-// Purpose: replaces the last steps by which the threads of a block combine their parts of a
-//   reduction in shared memory, those whose threads are in one SIMD-group, by shuffles: no barrier
-//   stands between them, and parts stay in private memory. The same elements are combined in the
-//   same order, so results are the same to the last bit. If all steps are shuffles, threads also
-//   get the result by a shuffle, and no shared memory is left; else the last step stores it there.
-//   Steps stay as they are if their threads are not neighbors in a SIMD-group, or if the language
-//   does not shuffle values of the type (Dialect::has_shuffles). All do if the private parts exceed
+// Purpose: the threads of a block combine their parts of a reduction in shared memory, in steps.
+//   The last steps, whose threads are in one SIMD-group, become shuffles: they need no barriers,
+//   and parts stay in private memory. The same elements are combined in the same order, so results
+//   are equal to the last bit. If all steps are shuffles, threads also get the result by a shuffle,
+//   and no shared memory is used; else the last step stores the result in shared memory. Steps stay
+//   as they are if their threads are not neighbors in a SIMD-group, or if the language does not
+//   shuffle values of the type (Dialect::has_shuffles). All steps stay if the private parts exceed
 //   the target's limits.
 // Requires: stage legalized. The target knows the width of its SIMD-groups; else nothing changes.
 // Ensures: stage legalized; the same results.
-// Order: after insert_barriers, since a barrier in front of each step shows that all threads reach
-//   it, and at a stage that knows the shape of blocks; after widen_storage, whose types are those
-//   that are shuffled. The passes before, and other targets, need not know of shuffles.
+// Order: after insert_barriers, since a barrier in front of a step shows that all threads reach the
+//   step; at a stage that knows the shape of blocks; after widen_storage, which decides the types
+//   that are shuffled. Earlier passes and other targets need not know of shuffles.
 // Example:
 //   In SIMD-groups of four threads:
 //   P[tx] = p[0]                           P[tx] = p[0]
