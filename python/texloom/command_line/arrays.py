@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..errors import refuse
 
 ARRAY_FILES = (".npy", ".npz")
-_LONGEST_NAME = 255  # bytes, of usual file systems
+_LONGEST_NAME = 255  # bytes in a file name, on most file systems
 
 
 def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
@@ -37,7 +37,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
             return {name: loaded[name] for name in loaded.files}
     except (ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
         told = next(iter(str(error).splitlines()), type(error).__name__)
-        refuse("BadFile", f"{path} is not a file of arrays: {told}", "write it by numpy.save")
+        refuse("BadFile", f"{path} is not a file of arrays: {told}", "write it with numpy.save")
 
 
 def load_array(path: Path, name: str) -> NDArray[Any]:
@@ -48,7 +48,7 @@ def load_array(path: Path, name: str) -> NDArray[Any]:
     if name not in arrays:
         refuse(
             "UnknownName",
-            f"{path} has no array {name!r}",
+            f"{path} has several arrays, but none is named {name!r}",
             f"its arrays are {', '.join(arrays) or 'none'}",
         )
     return arrays[name]
@@ -62,7 +62,7 @@ def npy_bytes(array: NDArray[Any]) -> bytes:
 
 
 def refuse_missing_folder(file: Path) -> None:
-    """Refuse a file that cannot be written after the work, as its folder is missing."""
+    """Refuse, before the work, an output file whose folder is missing."""
     if not file.parent.is_dir():
         refuse("FileError", f"there is no folder {file.parent}", "make it, or choose another")
 
@@ -71,7 +71,7 @@ def write_whole(path: Path, content: bytes) -> None:
     """Write a file as a whole: it replaces an earlier one only when it is complete."""
     try:
         _write_whole(path, content)
-    except OSError as error:  # of the temporary file
+    except OSError as error:  # the error names the temporary file
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 

@@ -52,24 +52,30 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="texloom bench", description=_DESCRIPTION)
     parser.add_argument("model", type=Path, metavar="MODEL", help="a .tlp or an .onnx file")
     instead = parser.add_mutually_exclusive_group()
-    instead.add_argument("--compare", choices=("onnxruntime",), help="measure this, too")
+    instead.add_argument(
+        "--compare", choices=("onnxruntime",), help="measure this implementation, too"
+    )
     instead.add_argument("--kernels", action="store_true", help="show the time of each kernel")
     parser.add_argument(
         "--onnx",
         type=Path,
         metavar="FILE",
-        help="what to compare a package with (default: the file beside it that ends in .onnx)",
+        help="the ONNX model to compare a package with (default: the .onnx file beside it)",
     )
-    parser.add_argument("--rounds", type=int, default=9, help="samples of each (default: 9)")
-    parser.add_argument("--threads", type=int, metavar="N", help="of onnxruntime")
+    parser.add_argument(
+        "--rounds", type=int, default=9, help="samples of each implementation (default: 9)"
+    )
+    parser.add_argument(
+        "--threads", type=int, metavar="N", help="the number of threads of onnxruntime"
+    )
     add_input_arguments(parser)
     add_compile_arguments(parser)
     parser.add_argument("--json", action="store_true", help="write the times as JSON")
     options = parser.parse_args(arguments)
     if options.rounds < 1:
-        parser.error("--rounds is at least 1")
+        parser.error(f"--rounds is {options.rounds}, but must be at least 1")
     if options.threads is not None and options.threads < 1:
-        parser.error("--threads is at least 1")
+        parser.error(f"--threads is {options.threads}, but must be at least 1")
     return options
 
 
@@ -80,7 +86,7 @@ def _loaded(options: argparse.Namespace) -> RunnableGraph:
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "model.tlp"
         compile_model(options.model, options, Progress("bench")).save(package)
-        return load_package(package)  # keeps the file open
+        return load_package(package)  # keeps the file open: the folder may be deleted
 
 
 def _onnx_file(options: argparse.Namespace) -> Path:
@@ -92,7 +98,7 @@ def _onnx_file(options: argparse.Namespace) -> Path:
     if not beside.exists():
         refuse(
             "FileError",
-            f"a package has no ONNX model, and there is no {beside}",
+            f"{options.model} is a package without its ONNX model, and there is no file {beside}",
             "name the model: --onnx FILE",
         )
     return beside

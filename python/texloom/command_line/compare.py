@@ -68,7 +68,7 @@ def _outputs_of(
     names = [each.name for each in model.graph.output]
     try:
         return tensors_of(dict(zip(names, peer(model, inputs), strict=True)))
-    except Exception:  # of any implementation; its nodes are compared nevertheless
+    except Exception:  # any implementation, any exception; its nodes can still be compared
         return None
 
 
@@ -78,7 +78,7 @@ def _kernels(model: Model, tensor: str) -> list[str]:
         package = Path(folder) / "model.tlp"
         try:
             model.save(package)
-        except RuntimeError:  # of a model that runs but that no package can hold
+        except RuntimeError:  # the model runs, but cannot be saved as a package
             return []
         (view,) = _core.view_packages(str(package).encode())
     steps = view["variants"][0]["steps"]
@@ -97,7 +97,7 @@ def _compare(options: argparse.Namespace) -> int:
         refuse(
             "BadFile",
             f"{options.model} is a package, which has no nodes to compare",
-            "give the .onnx file",
+            "give the .onnx file of the model",
         )
     if options.against == "onnxruntime":
         import_onnxruntime()

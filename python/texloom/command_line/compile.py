@@ -70,7 +70,11 @@ def _models(options: argparse.Namespace) -> list[Model]:
 def _compile(options: argparse.Namespace) -> int:
     begin = time.monotonic()
     if is_package(options.model):
-        refuse("BadFile", f"{options.model} is a package already", "texloom run takes it")
+        refuse(
+            "BadFile",
+            f"{options.model} is a package already",
+            f"run it with `texloom run {options.model}`, or give an .onnx file",
+        )
     output = options.output or Path(options.model.with_suffix(".tlp").name)
     refuse_missing_folder(output)
     twice = [t for i, t in enumerate(options.targets) if t in options.targets[:i]]
@@ -96,7 +100,7 @@ def _compile(options: argparse.Namespace) -> int:
         **{name: summary.get(name, default) for name, default in sizes.items()},
     }
     if model.open_inputs():
-        facts["workspace_bytes"] = None  # each call has its own
+        facts["workspace_bytes"] = None  # it depends on the sizes of a call
     if summary.get("scopes"):
         facts["choice"] = {
             "device": summary["scopes"]["device"],
@@ -132,7 +136,7 @@ def _refuse_other_than_metal(options: argparse.Namespace) -> None:
     if len(options.targets) > 1:
         refuse(
             "BadOption",
-            "--metallib needs Metal as the only target",
+            f"--metallib needs Metal as the only target, but {len(options.targets)} are given",
             "give --target metal alone, or leave out --metallib",
         )
     kind = resolve(target_of(options)).kind
@@ -153,7 +157,7 @@ def _save_with_metallibs(model: Model, output: Path) -> None:
 
 
 def _chosen(choice: dict[str, Any]) -> str:
-    """Print the choice of storages by costs, and whether it is proven to be the best."""
+    """Describe the choice of storages by costs, and whether it is proven to be the best."""
     cost, least = choice["nanoseconds"], choice["least"]
     proof = "the least of all choices"
     if least < cost:

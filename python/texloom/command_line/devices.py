@@ -1,4 +1,4 @@
-"""``texloom devices``: what kernels can run on."""
+"""``texloom devices``: the devices that kernels can run on."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def _version(package: str) -> str | None:
 
 
 def _check(device: str) -> str:
-    """Run a kernel; return "works", or what is wrong."""
+    """Run a kernel; return "works", or a description of the fault."""
     from .. import te
     from ..graph import Graph
 
@@ -75,7 +75,7 @@ def _cache() -> dict[str, Any]:
 
 
 def examine() -> dict[str, Any]:
-    """Return all that is shown."""
+    """Return the facts that the command shows."""
     from .. import __version__
 
     try:

@@ -27,7 +27,7 @@ class Port:
     ----------
     name : str
     shape : tuple of int or str, or None
-        A word for an extent that the model leaves open; None if it leaves the rank open.
+        An open extent is a word; None if the rank is open.
     dtype : str
     """
 
@@ -49,7 +49,7 @@ def ports_of(graph: RunnableGraph) -> list[Port]:
 
 
 def with_shapes(ports: Sequence[Port], shapes: Mapping[str, tuple[int, ...]]) -> list[Port]:
-    """Return the inputs with these shapes in place of their own.
+    """Return the inputs with the given shapes in place of their own.
 
     Raises
     ------
@@ -67,8 +67,9 @@ def with_shapes(ports: Sequence[Port], shapes: Mapping[str, tuple[int, ...]]) ->
         ):
             refuse(
                 "WrongShape",
-                f"--shape gives {name!r} the shape ({', '.join(map(str, shape))})",
-                f"the input is {by_name[name]}",
+                f"--shape gives {name!r} the shape ({', '.join(map(str, shape))}), which does not "
+                f"fit the input {by_name[name]}",
+                "give a shape of the same rank, with the numbers that the input states",
             )
     return [Port(each.name, shapes.get(each.name, each.shape), each.dtype) for each in ports]
 
@@ -88,20 +89,28 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add ``--input`` and what pictures need."""
+    """Add ``--input`` and the options for pictures."""
     parser.add_argument(
         "--input",
         action="append",
         default=[],
         metavar="NAME=FILE",
-        help="a .npy or .npz file, or a picture, which is resized to the input and gets numbers "
-        "from 0 to 1; a .npz file without NAME= has several inputs by name",
+        help="a .npy or .npz file, or a picture, which is resized to the input and scaled to "
+        "numbers from 0 to 1; a .npz file without NAME= has several inputs by name",
     )
     parser.add_argument(
-        "--mean", type=_numbers, default=(0.0,), metavar="M[,M...]", help="is subtracted"
+        "--mean",
+        type=_numbers,
+        default=(0.0,),
+        metavar="M[,M...]",
+        help="subtracted from scaled pixels",
     )
     parser.add_argument(
-        "--std", type=_numbers, default=(1.0,), metavar="S[,S...]", help="divides what is left"
+        "--std",
+        type=_numbers,
+        default=(1.0,),
+        metavar="S[,S...]",
+        help="divides pixels after --mean",
     )
     parser.add_argument(
         "--scale", type=_number, metavar="S", help="multiplies pixels first (default: 1/255)"
@@ -115,7 +124,7 @@ def read_inputs(options: argparse.Namespace, ports: Sequence[Port]) -> dict[str,
     Raises
     ------
     TVMError
-        TL5016 for names that are not inputs or come twice; as :func:`load_picture`.
+        TL5016 for names that are not inputs or are given twice; the errors of :func:`load_picture`.
     OSError
         For files that cannot be opened.
     """
@@ -126,7 +135,7 @@ def read_inputs(options: argparse.Namespace, ports: Sequence[Port]) -> dict[str,
         refuse(
             "BadOption",
             "--mean, --std, --scale and --bgr are for pictures, but no --input is a picture",
-            "leave them out: arrays are taken as they are",
+            "leave them out: the elements of .npy and .npz files are not changed",
         )
     arrays: dict[str, NDArray[Any]] = {}
     for text in options.input:
@@ -148,13 +157,13 @@ def refuse_missing(arrays: Mapping[str, Any], ports: Sequence[Port]) -> None:
     if missing:
         refuse(
             "UnknownName",
-            f"no --input gives {', '.join(map(str, missing))}",
-            " ".join(f"--input {port.name}=FILE" for port in missing),
+            f"these inputs are missing: {', '.join(map(str, missing))}",
+            "add " + " ".join(f"--input {port.name}=FILE" for port in missing),
         )
 
 
 def _split(text: str, ports: Mapping[str, Port]) -> tuple[str, str]:
-    """Split at the ``=`` after a name of an input, which may contain this sign itself."""
+    """Split ``NAME=FILE`` after the name of an input; names and files may contain ``=``."""
     known = [name for name in ports if text.startswith(f"{name}=")]
     if known:
         name = max(known, key=len)
@@ -172,7 +181,7 @@ def _refuse_name(name: str, ports: Mapping[str, Port]) -> NoReturn:
 
 
 def _read(path: Path, port: Port | None, pixels: Pixels) -> NDArray[Any]:
-    assert port is not None  # _split refuses other names
+    assert port is not None  # _split refuses names that are not inputs
     if path.suffix.lower() in ARRAY_FILES:
         return load_array(path, port.name)
     return load_picture(path, port.name, port.shape, port.dtype, pixels)
@@ -181,8 +190,8 @@ def _read(path: Path, port: Port | None, pixels: Pixels) -> NDArray[Any]:
 def random_inputs(ports: Sequence[Port], seed: int = 0) -> dict[str, NDArray[Any]]:
     """Return arrays for inputs: normal numbers; zeros for integers and flags.
 
-    Integers are often indices, and 0 is always a valid index. TL5003 for inputs that leave extents
-    open.
+    Integers are often indices, and 0 is always a valid index. Inputs with open extents are refused
+    (TL5003).
     """
     generator = np.random.default_rng(seed)
     made = {}
@@ -193,8 +202,9 @@ def random_inputs(ports: Sequence[Port], seed: int = 0) -> dict[str, NDArray[Any
                 extents = "x".join("1" if isinstance(e, str) else str(e) for e in port.shape)
             refuse(
                 "WrongShape",
-                f"the input {port} leaves extents open",
-                f"give numbers for all of them, as --shape {port.name}={extents}, or an array",
+                f"the input {port} has open extents",
+                f"give all extents, as --shape {port.name}={extents}, or give an array: "
+                f"--input {port.name}=FILE",
             )
         shape = tuple(int(extent) for extent in port.shape)
         is_float = port.dtype.startswith("float")

@@ -16,7 +16,7 @@ def start_profile(command: str) -> _core.Profile:
     if profile is None:
         refuse(
             "DeviceError",
-            "this process has opened devices, whose kernels cannot be timed any more",
+            "this process has opened devices before: their kernels cannot be timed any more",
             f"run `{command}` in a process of its own",
         )
     return profile

@@ -23,26 +23,27 @@ MetalSource = tuple[str, list[str], bool]
 
 
 def find_xcrun() -> str:
-    """Return the path of xcrun, which finds Apple's tools; TL5016 where it is missing."""
+    """Return the path of xcrun, which finds Apple's tools; TL5016 if xcrun is missing."""
     path = shutil.which("xcrun")
     if path is None:
         refuse(
             "UnknownName",
-            "no metallib can be made: there is no xcrun on this machine, which finds Apple's "
+            "no metallib can be made: there is no xcrun on this machine; xcrun finds Apple's "
             "compiler for Metal",
-            "install Xcode on a Mac, or leave out --metallib: the device compiles the source",
+            "run this on a Mac with Xcode, or leave out --metallib: then the device compiles the "
+            "kernels when they are first run",
         )
-    return os.path.abspath(path)  # it runs in another folder
+    return os.path.abspath(path)  # absolute, because xcrun runs in another folder
 
 
 def _options(given: Sequence[str], is_fast: bool) -> list[str]:
-    """Return the options of Apple's compiler for those of a source in a package."""
+    """Translate the compile options that a package stores into options of Apple's compiler."""
     options = ["-ffast-math" if is_fast else "-fno-fast-math"]
     for option in given:
         version = re.fullmatch(r"-std=metal(\d+)\.(\d+)", option)
-        if version is not None and int(version[1]) < 3:  # older ones are named by system
+        if version is not None and int(version[1]) < 3:  # their names have the system
             options.append(f"-std=macos-metal{version[1]}.{version[2]}")
-        elif not option.startswith("-simd-width="):  # of the driver alone
+        elif not option.startswith("-simd-width="):  # only the driver reads -simd-width
             options.append(option)
     return options
 
@@ -53,44 +54,45 @@ def _compiled(xcrun: str, source: MetalSource) -> tuple[bytes, str]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "kernels.metal").write_text(text, encoding="utf-8")
         command = [xcrun, "-sdk", "macosx", "metal", *_options(given, is_fast)]
-        command += ["kernels.metal", "-o", "kernels.metallib"]  # no path gets into a metallib
+        command += ["kernels.metal", "-o", "kernels.metallib"]  # relative: metallibs store it
         done = subprocess.run(
             command,
             cwd=folder,
             capture_output=True,
             encoding="utf-8",
-            errors="replace",  # of messages alone
+            errors="replace",  # affects only messages
             check=False,
         )
         metallib = Path(folder, "kernels.metallib")
         made = metallib.read_bytes() if metallib.is_file() else b""
         if done.returncode == 0 and made:
             return made, ""
-        return b"", done.stderr.strip() or "it says nothing"
+        return b"", done.stderr.strip() or "xcrun printed no message"
 
 
 def add_metallibs(
     package: str | os.PathLike[str], output: str | os.PathLike[str] | None = None
 ) -> int:
-    """Add a metallib beside each source in Metal's language of a package file.
+    """Add a metallib to a package file for each source in Metal's language.
 
     Parameters
     ----------
     package : str or path
         The file.
     output : str or path, optional
-        Where the package goes once all are compiled; by default, it replaces the file.
+        The file that the package is written to after all sources are compiled; by default
+        `package`.
 
     Returns
     -------
     int
-        How many were compiled: kernels with the same source share one.
+        The number of compiled metallibs: kernels with the same source share one.
 
     Raises
     ------
     TVMError
-        TL5016 if there is no xcrun, TL5010 if it fails, TL5012 if the package has no kernel for
-        Metal, TL5018 if a file cannot be read or written. Then `output` is unchanged.
+        TL5016 if there is no xcrun, TL5010 if xcrun fails, TL5012 if the package has no kernel for
+        Metal, TL5018 if a file cannot be read or written. After an error, `output` is unchanged.
     """
     compiled = partial(_compiled, find_xcrun())
 

@@ -45,7 +45,7 @@ class _Targets(argparse.Action):
 def add_compile_arguments(parser: argparse.ArgumentParser, *, runs: bool = True) -> None:
     """Add the options that say how an ONNX model is compiled.
 
-    A command that `runs` it, too, also gets the option ``--device``.
+    A command that also runs the model (`runs`) gets the option ``--device``, too.
     """
     parser.set_defaults(runs=runs, device=None)
     if runs:
@@ -88,8 +88,8 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, runs: bool = True)
         "--costs",
         type=Path,
         metavar="FILE",
-        help="what kernels cost, as measured (default: costs.sqlite in TEXLOOM_CACHE_DIR; without "
-        "it, tensors are in buffers)",
+        help="the file of measured costs of kernels (default: costs.sqlite in TEXLOOM_CACHE_DIR; "
+        "without a file, tensors are in buffers)",
     )
     parser.add_argument(
         "--costs-device", metavar="NAME", help="the device, if the file has costs of several"
@@ -99,8 +99,8 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, runs: bool = True)
         nargs="?",
         const="",
         metavar="DEVICE",
-        help="measure first what the file of costs does not know, on this device (default: the one "
-        "that runs the model, or opencl:0), and add it",
+        help="first measure kernels that the file of costs lacks, on this device (default: the one "
+        "that runs the model, or opencl:0), and add their costs to the file",
     )
     parser.add_argument(
         "--precision",
@@ -113,7 +113,7 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, runs: bool = True)
 def is_package(path: Path) -> bool:
     """Whether a file is a package, by its first bytes; an OSError if it cannot be read.
 
-    TL5012 for a file that is named like a package but is not one.
+    TL5012 for a file whose name ends in .tlp but that is not a package.
     """
     with path.open("rb") as file:
         is_one = file.read(len(_MAGIC)) == _MAGIC
@@ -130,7 +130,7 @@ def split_name(text: str, option: str) -> tuple[str, str]:
     """Return NAME and FILE of ``NAME=FILE``."""
     name, equals, file = text.partition("=")
     if not equals or not name or not file:
-        refuse("BadOption", f"{option} {text} is not NAME=FILE", f"{option} x=x.npy")
+        refuse("BadOption", f"{option} {text} is not NAME=FILE", f"write it as {option} x=x.npy")
     return name, file
 
 
@@ -143,7 +143,7 @@ def shapes_of(options: Sequence[str]) -> dict[str, tuple[int, ...]]:
             refuse(
                 "BadOption",
                 f"--shape {text} is not NAME=AxBxC with numbers",
-                "--shape x=1x3x640x640",
+                "write it as --shape x=1x3x640x640",
             )
         extents = tuple(int(e) for e in re.split("[x,]", match["extents"]) if e)
         if shapes.setdefault(match["name"], extents) != extents:
@@ -164,8 +164,8 @@ def _values_of(options: Sequence[str]) -> dict[str, NDArray[Any]]:
 def choose_device(options: argparse.Namespace) -> None:
     """Set ``options.device`` of a command that runs a model, and ``options.measure`` if given.
 
-    A model runs on the device that measures, and measures on the one that runs: the one that an
-    option names, also ``--target``, or else the first one of the kind that the kernels are for.
+    A model runs and is measured on one device. It is the device that ``--device``, ``--measure`` or
+    ``--target`` names, or else the first device of the kind that the kernels are for.
     """
     measures = options.measure is not None
     if not options.runs and not measures:
@@ -175,7 +175,7 @@ def choose_device(options: argparse.Namespace) -> None:
         refuse(
             "BadOption",
             f"--measure {options.measure} and --device {options.device} name different devices",
-            "give one of them",
+            "give only one of the two options",
         )
     options.device = chosen
     if measures:
@@ -213,13 +213,13 @@ def compile_arguments(options: argparse.Namespace, progress: Progress) -> dict[s
 
 
 def refuse_precision(options: argparse.Namespace) -> None:
-    """Refuse ``--precision fp16`` where the outputs of all nodes are those of the model."""
+    """Refuse ``--precision fp16`` for `texloom compare`, where every node's output is an output."""
     if options.precision == "fp16":
         refuse(
             "BadOption",
-            "the results of single nodes are not stored as float16",
-            "leave out --precision fp16; to see what it changes, use texloom run with both "
-            "precisions",
+            "texloom compare takes no --precision fp16: the results of single nodes are not stored "
+            "as float16",
+            "leave it out; to see what it changes, use texloom run with both precisions",
         )
 
 
@@ -234,7 +234,7 @@ def compile_model(path: Path, options: argparse.Namespace, progress: Progress) -
 
 
 def compile_for_target(model: Model, options: argparse.Namespace, progress: Progress) -> Model:
-    """Compile a model once more, for the target of other options."""
+    """Compile a model once more, for the target that `options` name."""
     given = compile_arguments(options, progress)
     try:
         return model.for_target(given["target"], given["costs"], given["measure"])
@@ -245,7 +245,7 @@ def compile_for_target(model: Model, options: argparse.Namespace, progress: Prog
 def refuse_compile_options(
     path: Path, options: argparse.Namespace, taken: Sequence[str] = ()
 ) -> None:
-    """Refuse options for compiling, except `taken`, where a package is given."""
+    """Refuse options for compiling, except those in `taken`: the model is a package."""
     given = [
         name.replace("_", "-")
         for name in ("target", "shape", "value", "costs", "costs_device", "measure")

@@ -14,7 +14,7 @@ from .reports import missing_package
 
 
 def import_onnxruntime() -> Any:
-    """Return the package, or refuse the comparison without it."""
+    """Import onnxruntime; refuse the comparison if it is not installed."""
     try:
         import onnxruntime
     except ModuleNotFoundError:
@@ -32,14 +32,14 @@ def onnxruntime_session(model: Path | bytes, threads: int | None = None) -> Any:
     given = model if isinstance(model, bytes) else str(model)
     try:
         return onnxruntime.InferenceSession(given, settings, ["CPUExecutionProvider"])
-    except Exception as error:  # its exceptions have no common class
+    except Exception as error:  # exceptions of onnxruntime have no common class
         refuse("BadModel", f"onnxruntime refuses the model: {error}", "compare another model")
 
 
 def largest_difference(
     ours: Mapping[str, NDArray[Any]], theirs: Mapping[str, NDArray[Any]], peer: str
 ) -> float:
-    """Return the largest difference, as a share of the largest magnitude of its output.
+    """Return the largest difference, relative to the largest magnitude in the same output.
 
     `peer` is the name of the other implementation.
     """
@@ -49,9 +49,9 @@ def largest_difference(
         if got.shape != expected.shape:
             refuse(
                 "WrongShape",
-                f"the output {name!r} has the shape {got.shape}, but that of {peer} has "
-                f"{expected.shape}",
-                "compare with the model that was compiled",
+                f"the output {name!r} has the shape {got.shape} in Texloom, but "
+                f"{expected.shape} in {peer}",
+                "compare with the ONNX model that the package was compiled from",
             )
         if expected.size == 0 or expected.dtype.kind not in "fiub":
             continue

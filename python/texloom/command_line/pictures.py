@@ -38,7 +38,7 @@ class Pixels:
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where a shape has its height, width and channels; None for an axis that it has not."""
+    """The axes of a shape that are height, width and channels; None without an axis of channels."""
 
     height: int
     width: int
@@ -51,8 +51,8 @@ def _layout_of(name: str, shape: tuple[int | str, ...]) -> _Layout:
     if rank == 4 and shape[0] not in (1,) and not isinstance(shape[0], str):
         refuse(
             "WrongShape",
-            f"the input {name!r} has the shape {shape}, which needs {shape[0]} pictures",
-            "give it as a .npy file",
+            f"the input {name!r} has the shape {shape}: a batch of {shape[0]}, not one picture",
+            "give the whole batch as a .npy file",
         )
     if rank == 2:
         return _Layout(0, 1, None)
@@ -64,8 +64,8 @@ def _layout_of(name: str, shape: tuple[int | str, ...]) -> _Layout:
     refuse(
         "WrongShape",
         f"the input {name!r} has the shape ({', '.join(map(str, shape))}), which no picture has",
-        "give it as a .npy file; a picture fits (H, W), and (C, H, W) or (H, W, C) where C is "
-        "1, 3 or 4, with or without a 1 in front",
+        "give it as a .npy file; a picture fits (H, W), (C, H, W) or (H, W, C), where C is 1, 3 or "
+        "4, also with a leading extent of 1",
     )
 
 
@@ -87,7 +87,11 @@ def _opened(path: Path) -> Any:
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         if isinstance(error, OSError) and error.filename:
             raise
-        refuse("BadFile", f"the picture {path} cannot be read: {error}", "save it again")
+        refuse(
+            "BadFile",
+            f"the picture {path} cannot be read: {error}",
+            "save it again, or in another format",
+        )
 
 
 def load_picture(
@@ -102,8 +106,8 @@ def load_picture(
     name : str
         Of the input.
     shape : tuple of int or str
-        Of the input, with words for open extents: of these, the height and the width are those of
-        the picture, and the others are 1, or 3 for the channels.
+        Of the input, with words for open extents: an open height or width becomes the picture's, an
+        open number of channels becomes 3, and all others become 1.
     dtype : str
         Of the input: floating point or uint8.
     pixels : Pixels
@@ -123,7 +127,7 @@ def load_picture(
     if not (dtype.startswith("float") or dtype == "uint8"):
         refuse(
             "WrongElementType",
-            f"the input {name!r} is {dtype}, and pictures give floating point or uint8",
+            f"the input {name!r} is {dtype}, but a picture becomes floating point or uint8",
             "give it as a .npy file",
         )
     layout = _layout_of(name, shape)
@@ -161,7 +165,7 @@ def _scaled(values: NDArray[Any], channels: int, dtype: str, pixels: Pixels) -> 
                 "give one number, or one for each channel",
             )
     if 0.0 in pixels.std:
-        refuse("BadOption", "--std is 0", "give the number that divides pixels")
+        refuse("BadOption", "--std is 0, but divides pixels", "give numbers that are not 0")
     if pixels.bgr and channels >= 3:
         values = values[..., [2, 1, 0, *range(3, channels)]]
     scale = pixels.scale

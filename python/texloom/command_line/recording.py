@@ -30,7 +30,7 @@ _FORMAT = 1
 
 
 class Recording:
-    """Writes a record when its block ends, also by an error; does nothing without a path.
+    """Writes a record at the end of a ``with`` block, also after an error; without a path, nothing.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ def load_record(path: Path) -> Record:
             if facts["format"] != _FORMAT:
                 refuse(
                     "BadFile",
-                    f"{path} was recorded in another format",
+                    f"{path} has the format {facts['format']}, but this version reads {_FORMAT}",
                     "use the version of Texloom that recorded it",
                 )
             arrays = [
@@ -143,7 +143,11 @@ def load_record(path: Path) -> Record:
             ]
             return Record(file.read("package.tlp"), str(facts["device"]), facts, *arrays)
     except (zipfile.BadZipFile, KeyError, TypeError, ValueError, EOFError) as error:
-        refuse("BadFile", f"{path} is not a complete record: {error}", "write it by texloom run")
+        refuse(
+            "BadFile",
+            f"{path} is not a complete record: {error}",
+            "write it with texloom run --record",
+        )
 
 
 __all__ = ["Record", "Recording", "load_record"]

@@ -11,13 +11,13 @@ from typing import Any, NoReturn
 
 from ..errors import TexloomWarning, TVMError, refuse
 
-_INTERRUPTED = 128 + 2  # as shells report a process that the signal SIGINT ended
+_INTERRUPTED = 128 + 2  # the exit code in shells of a process that SIGINT ended
 _QUIET_SECONDS = 2.0
 _LINE_SECONDS = 10.0
 
 
 def missing_package(name: str, what: str) -> NoReturn:
-    """Refuse what needs a Python package that is not installed."""
+    """Refuse `what`, which needs a Python package that is not installed."""
     refuse("UnknownName", f"{what} needs the Python package {name!r}", f"pip install {name}")
 
 
@@ -35,7 +35,7 @@ def described(error: TVMError) -> str:
 
 @contextmanager
 def _warnings_told(command: str) -> Iterator[None]:
-    """Tell each warning of Texloom once, as errors are told: without a line of Python."""
+    """Print each Texloom warning once, in the form of errors: without the line of Python code."""
     told = set()
     with warnings.catch_warnings():
         show_other = warnings.showwarning
@@ -67,7 +67,7 @@ def reported(command: str, work: Callable[[], int]) -> int:
             raise
         told = f"the Python package {error.name!r} is missing\n  help: pip install {error.name}"
     except MemoryError:
-        told = "the memory of this machine does not suffice"
+        told = "out of memory on the host\n  help: use a smaller model or smaller inputs"
     except KeyboardInterrupt:
         print(f"\ntexloom {command}: interrupted", file=sys.stderr)
         return _INTERRUPTED

@@ -51,7 +51,7 @@ def _facts(name: str, array: NDArray[Any]) -> dict[str, Any]:
     facts: dict[str, Any] = {"name": name, "dtype": array.dtype.name, "shape": list(array.shape)}
     if array.size and array.dtype.kind in "fiu":
         values = array.astype("float64")
-        with np.errstate(invalid="ignore"):  # of infinities of both signs
+        with np.errstate(invalid="ignore"):  # the mean of inf and -inf is NaN
             facts |= {
                 "least": float(values.min()),
                 "mean": float(values.mean()),
@@ -66,7 +66,7 @@ def _run(options: argparse.Namespace) -> int:
     if present(options.device).driver == "null":
         refuse(
             "BadOption",
-            f"the device {options.device} computes nothing: its outputs have no values",
+            f"the device {options.device} computes nothing, so the outputs would have no values",
             "choose another device: texloom devices lists them",
         )
     progress = Progress("run")
@@ -74,7 +74,7 @@ def _run(options: argparse.Namespace) -> int:
     inputs = read_inputs(options, runnable.ports)
     refuse_missing(inputs, runnable.ports)
     if options.output_dir is not None:
-        options.output_dir.mkdir(parents=True, exist_ok=True)  # fails before the work
+        options.output_dir.mkdir(parents=True, exist_ok=True)  # may fail: so before the run
     with Recording(options.record, runnable, inputs, options.device) as recording, profile:
         outputs = tensors_of(runnable.run(inputs, options.device))
         recording.outputs = outputs

@@ -25,7 +25,7 @@ def add_profile_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile",
         choices=("queue",),
-        help="record what the run does on the device's queue; --profile-file means it, too",
+        help="record the commands on the device's queue; --profile-file implies --profile queue",
     )
     parser.add_argument(
         "--profile-file",
@@ -37,9 +37,9 @@ def add_profile_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class RunProfile:
-    """Records what devices run in its block; does nothing without either option.
+    """Records the commands of devices in a ``with`` block; does nothing without either option.
 
-    A capture for Xcode also ends, and a trace is also written, if the block ends by an error.
+    If the block raises an error, the capture for Xcode still ends, and the trace is still written.
     """
 
     def __init__(self, options: argparse.Namespace) -> None:
@@ -69,7 +69,7 @@ class RunProfile:
             _core.start_capture(self._captured, os.fsencode(self._file))
         if self._profile is not None:
             _core.finish_devices()
-            self._profile.clear()  # of what compiling has measured
+            self._profile.clear()  # drop the commands of the compilation
         return self
 
     def __exit__(
@@ -96,7 +96,8 @@ def _metal_device(name: str, file: Path) -> Device:
     if device.driver != "metal":
         refuse(
             "BadOption",
-            f"{file} would be a capture for Xcode, which Metal makes, but the device is {device}",
+            f"--profile-file {file} is a capture for Xcode, which needs a Metal device, but the "
+            f"device is {device}",
             f"name a Metal device, such as --device metal:0, or a file that ends in {_TRACE}",
         )
     return device

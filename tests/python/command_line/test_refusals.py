@@ -49,7 +49,7 @@ WRONG = {
     ),
     "a package to compile": (["compile", "m.tlp"], "is a package already"),
     "options for a package": (["run", "m.tlp", *SHAPE], "--shape is for ONNX models"),
-    "no input": (["run", "m.tlp"], "no --input gives x: float32[1, 3, 2, 4]"),
+    "no input": (["run", "m.tlp"], "these inputs are missing: x: float32[1, 3, 2, 4]"),
     "an unknown input": (["run", "m.tlp", "--input", "z=x.npy"], "no input 'z'"),
     "an input twice": (["run", "m.tlp", "--input", "x=x.npy", "--input", "x=x.npy"], "twice"),
     "no name": (["run", "m.tlp", "--input", "x.npy"], "--input x.npy is not NAME=FILE"),
@@ -76,7 +76,7 @@ WRONG = {
     "a package to compare": (["compare", "m.tlp"], "m.tlp is a package, which has no nodes"),
     "a comparison without a model": (
         ["bench", "m.tlp", "--compare", "onnxruntime"],
-        "a package has no ONNX model, and there is no m.onnx",
+        "m.tlp is a package without its ONNX model, and there is no file m.onnx",
     ),
     "no record": (["replay", "x.npy"], "is not a complete record"),
 }
@@ -109,7 +109,7 @@ def test_wrong_calls_are_refused_in_words(wrong_files, capsys, what):
     [
         (["run", "m.onnx", "--scale", "nan"], "argument --scale: nan is not finite"),
         (["run", "m.onnx", "--mean", "1,x"], "argument --mean: 'x' is not a number"),
-        (["bench", "m.onnx", "--threads", "-3"], "--threads is at least 1"),
+        (["bench", "m.onnx", "--threads", "-3"], "--threads is -3, but must be at least 1"),
     ],
 )
 def test_wrong_numbers_are_refused_in_words(capsys, arguments, message):

@@ -123,8 +123,8 @@ def test_a_capture_needs_a_folder(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--device", "host", *CAPTURE[2:]], "which Metal makes, but the device is host(0)"),
-        (CAPTURE[2:], "which Metal makes, but the device is opencl(0)"),
+        (["--device", "host", *CAPTURE[2:]], "needs a Metal device, but the device is host(0)"),
+        (CAPTURE[2:], "needs a Metal device, but the device is opencl(0)"),
         (["--profile-file=p.txt"], "p.txt has no known suffix"),
         (["--profile=queue", "--profile-file=p.txt"], "p.txt has no known suffix"),
         (["--profile=queue", "--profile-file=missing/p.json"], "there is no folder missing"),
