@@ -18,17 +18,17 @@ _KIND, _ARGUMENTS = "BadArgument", "BadArguments"
 
 
 def _refuse_kind(inp: Any) -> NoReturn:
-    """Help for objects that are passed in place of a schedule."""
+    """Refuse an object that is passed in place of a schedule."""
     ways_out = {
         (Tensor, Operation): "make a schedule of it: s = te.create_schedule(C.op)",
-        (list, tuple, Mapping): "lower each one separately; build takes several programs",
+        (list, tuple, Mapping): "lower each schedule by itself; build takes a list of the programs",
         Function: "it is compiled already: call it",
     }
     way_out = "make a schedule: s = te.create_schedule(C.op)"
     for kinds, text in ways_out.items():
         if isinstance(inp, kinds):
             way_out = text
-    refuse(_KIND, f"not a schedule or a program, but {kind_of(inp)}", way_out)
+    refuse(_KIND, f"expected a schedule or a program, but {kind_of(inp)} is given", way_out)
 
 
 def _declared(binds: Mapping[Tensor, Buffer] | None) -> dict[Tensor, Buffer]:
@@ -79,7 +79,11 @@ def program_of(
     if not isinstance(inp, Program):
         return program(inp, args, name, binds, target=target)
     if args is not None or binds is not None:
-        refuse(_ARGUMENTS, "the program already has its arguments", "leave out args= and binds=")
+        refuse(
+            _ARGUMENTS,
+            "args or binds is given with a program, which already has its arguments",
+            "leave out args= and binds=",
+        )
     if target is None or resolve(target) == inp._target:
         return inp
     scheduled = inp._for_target(resolve(target))
@@ -87,7 +91,7 @@ def program_of(
         refuse(
             _ARGUMENTS,
             f"the program was lowered for '{inp._target}', and its schedule is not kept",
-            "lower the schedule with target=, or build it for that target",
+            f"lower the schedule with target=, or build it for '{inp._target}'",
         )
     return scheduled
 
@@ -98,7 +102,7 @@ def _function_named(self: Program, name: str) -> Program:
         refuse(
             "UnknownName",
             f"the program has no function {name!r}",
-            f"it has one: {self.name!r}",
+            f"its only function is {self.name!r}",
         )
     return self
 
@@ -127,10 +131,10 @@ def lower(
         Not modified. A program returned by :func:`parse`, :func:`program` or :func:`lower` has a
         name and arguments already; only `target` can be given with it.
     args : sequence of Tensor or Expr
-        The parameters, in order: all inputs, and every tensor that the caller wants. A tensor
-        computed inside a reader is copied out from there, as far as readers need its elements; a
-        tensor that is inlined or never read is not written. Outputs that are omitted are
-        temporaries. A variable, on which extents may depend, is passed as an integer.
+        The parameters, in order: all inputs, and every tensor that the caller wants. If a tensor in
+        the list is computed inside the loops of its reader, only the elements that the reader needs
+        are written; a tensor that is inlined or never read is not written. Outputs that are omitted
+        are temporaries. A variable, on which extents may depend, is passed as an integer.
     name : str
         Prefix of the kernels' names: ``<name>_kernel0``, ``<name>_kernel1`` and so on.
     binds : mapping of Tensor to Buffer, optional
@@ -157,7 +161,7 @@ def lower_texts(
     *,
     target: str | Target | None = None,
 ) -> dict[str, str]:
-    """Return the text of the program after each pass and each step of a pass, by its name."""
+    """Return the text of the program after each pass and step, by the name of the pass or step."""
     return dict(_core.lower_texts(program_of(inp, args, name, binds, target)))
 
 
@@ -201,8 +205,8 @@ def build(
     Parameters
     ----------
     inputs : Schedule, Program, list of Program, or mapping of targets to them
-        Several programs returned by :func:`lower` become functions, by their names. A program
-        lowered for another target is lowered again.
+        Several programs returned by :func:`lower` become functions of the same names. A program
+        that was lowered for another target is lowered again.
     checked : bool
         Whether kernels test every index that is not proven to be in range. A call then waits for
         the kernels, and raises a TVMError with the line of an access that was out of range. Such an
@@ -235,7 +239,11 @@ def build(
         )
     if isinstance(inputs, Mapping):
         if target is not None:
-            refuse(_ARGUMENTS, "the programs are given by their targets", "leave target= out")
+            refuse(
+                _ARGUMENTS,
+                "target= is given with a mapping of targets to programs",
+                "leave target= out",
+            )
         return FunctionGroup([built(inp, to) for to, inp in inputs.items()])
     if isinstance(inputs, (list, tuple)):
         return FunctionGroup([built(inp, target) for inp in inputs])

@@ -43,12 +43,12 @@ def compile(
     model : ModelProto, str or path
         A model, or the name of a file.
     target : str or Target, optional
-        As for :func:`texloom.build`; ``"opencl:0"`` is the target of that device. By default, that
-        of the device that measures. Without one it is ``"opencl"``, whose kernels run on every
+        As for :func:`texloom.build`; ``"opencl:0"`` is the target of that device. The default is
+        the target of `measure`; without `measure`, it is ``"opencl"``, whose kernels run on every
         device, but suit processors.
     shapes : mapping of str to sequence of int, optional
-        Of inputs, such as ``{"x": (1, 3, 640, 640)}``. A model that leaves extents open is compiled
-        without them when it runs, for the shapes of the arrays that it gets.
+        The shapes of inputs, such as ``{"x": (1, 3, 640, 640)}``. A model with open extents that
+        are not given here is compiled at each run with new shapes.
     storage : "auto", "buffer" or "texture"
         Where tensors are stored: by cost, in buffers, or in textures wherever a kernel can.
     values : mapping of str to array, optional
@@ -57,8 +57,8 @@ def compile(
         The file of costs of kernels, for ``storage="auto"``. By default it is
         ``costs.sqlite`` in the folder TEXLOOM_CACHE_DIR; without it all tensors are in buffers.
     measure : Device, str or bool
-        The device on which the kernels of the model are measured that the file does not know; true
-        for the first one of OpenCL. The file gets what was measured.
+        The device on which kernels without costs in the file are measured; true for the first
+        OpenCL device. The measured costs are added to the file.
     precision : "fp32" or "fp16"
         With "fp16", weights and the tensors between operators are stored as float16. Operators
         compute in float32 as before, and inputs and outputs keep their types.

@@ -59,7 +59,9 @@ def texels(name: str, given: Any, least: int) -> tuple[int, int]:
 def _in_64_bits(shape: list[int]) -> list[int]:
     if any(abs(n) >= 2**63 for n in shape):
         words = ", ".join(map(str, shape))
-        refuse("OutOfDeviceMemory", f"an array of shape ({words}) is too large", "use less memory")
+        refuse(
+            "OutOfDeviceMemory", f"an array of shape ({words}) is too large", "use smaller extents"
+        )
     return shape
 
 
@@ -88,22 +90,22 @@ def _shown_source(source: Any, host: np.ndarray) -> str:
 
 
 def check_scope_of_target(scope: str, wanted: str | None) -> None:
-    """Refuse a scope for a copy to an array in another scope."""
+    """Refuse a requested scope that differs from the scope of the array that is copied to."""
     if wanted not in (None, "", scope):
         refuse(
             "WrongScope",
             f"a copy to an array in '{scope}' cannot be in {wanted!r}",
-            "leave mem_scope out, or give a device, on which a new array is made",
+            "leave mem_scope out, or copy to a device: that makes a new array",
             MisuseError,
         )
 
 
 def refuse_shape(to: Sequence[int], of: Sequence[int]) -> None:
-    """Refuse the assignment of an array that does not fit."""
+    """Refuse the assignment of an array of another shape."""
     refuse(
         "WrongShape",
-        f"an array of shape {tuple(to)} cannot take the elements of one of shape {tuple(of)}",
-        "give a number, or an array of its shape",
+        f"an array of shape {tuple(of)} cannot be assigned to one of shape {tuple(to)}",
+        f"assign a number, or an array of shape {tuple(to)}",
         MisuseError,
     )
 

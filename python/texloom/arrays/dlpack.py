@@ -58,7 +58,7 @@ def export_host(
     _check_stream(stream)
     if dl_device is not None and tuple(dl_device) != CPU:
         raise BufferError(
-            f"the array is in host memory, not on DLPack's device {tuple(dl_device)}: "
+            f"the array is in host memory, but dl_device={tuple(dl_device)} is requested: "
             "nd.array(x, device) copies it to a device"
         )
     if _TAKES_VERSIONS:
@@ -79,7 +79,7 @@ def export_device(
     Raises
     ------
     BufferError
-        For anything else.
+        If the consumer does not request a copy on the host.
     """
     _check_stream(stream)
     if dl_device is not None and tuple(dl_device) == CPU and copy is not False:
@@ -99,13 +99,13 @@ def imported(source: Any) -> np.ndarray:
     TVMError
         If the source is not in host memory.
     BufferError
-        If the source refuses, or for a dtype that NumPy does not have.
+        If the source refuses to share its memory, or for a dtype that NumPy does not have.
     """
     if not hasattr(source, "__dlpack__") or not hasattr(source, "__dlpack_device__"):
         refuse(
             "BadArgument",
             f"{shown(source)} does not support DLPack",
-            "use nd.array, which copies",
+            "use nd.array, which copies the elements",
         )
     kind = _device_kind(source)
     if kind not in _HOST_KINDS:

@@ -31,7 +31,9 @@ class HostArray:
         name = _core.dtype_name(dtype)
         if name == "bfloat16":
             refuse(
-                "UnknownType", "bfloat16 does not exist in NumPy", "keep it in an array of a device"
+                "UnknownType",
+                "an array on the host cannot be bfloat16, which NumPy lacks",
+                "make it on a device, or as float32",
             )
         try:
             self._values = np.empty(shape, name)
@@ -46,7 +48,7 @@ class HostArray:
 
     @classmethod
     def sharing(cls, values: np.ndarray, device: AbsentDevice) -> HostArray:
-        """Make an array that shares and retains a NumPy array; read-only if that is."""
+        """Make an array that shares and retains a NumPy array; read-only if the NumPy array is."""
         made = cls.__new__(cls)
         made._values = values
         made.device = device
@@ -74,9 +76,8 @@ class HostArray:
         if source.shape != self.shape:
             refuse(
                 "WrongShape",
-                f"an array of shape {self.shape} cannot take the elements of one of shape "
-                f"{source.shape}",
-                "give an array of its shape",
+                f"an array of shape {source.shape} cannot be copied to one of shape {self.shape}",
+                f"give an array of shape {self.shape}",
                 MisuseError,
             )
         self._check_writable()
@@ -86,7 +87,9 @@ class HostArray:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             if dtype is not None and self._values.dtype != dtype:
-                raise ValueError(f"an array of {self.dtype} has no {np.dtype(dtype)} to share")
+                raise ValueError(
+                    f"{self.dtype} as {np.dtype(dtype)} needs a copy: leave out copy=False"
+                )
             return self._values
         return self._values.astype(dtype or self._values.dtype)
 
@@ -113,7 +116,7 @@ class HostArray:
         try:
             part = self._values[key]
         except IndexError as error:
-            refuse("WrongShape", str(error), f"its shape is {self.shape}", MisuseError)
+            refuse("WrongShape", str(error), f"the shape of the array is {self.shape}", MisuseError)
         try:
             self._values[key] = source
         except ValueError:

@@ -27,7 +27,7 @@ def _or_none(kind: Kind) -> Kind:
 
 
 def _are(*types: type) -> Callable[[Any], bool]:
-    """Whether a value is a list of instances of the types."""
+    """Return a check that a value is a list of instances of the types."""
     return lambda value: (
         isinstance(value, (list, tuple)) and all(isinstance(each, types) for each in value)
     )
@@ -71,7 +71,7 @@ _COMPILED_PARAMETER = re.compile(r"(\*{0,2}\w+)(?:: [^=]+?)?(?: = (.*))?")
 
 
 def _parameters(function: Callable[..., Any]) -> list[tuple[str, str]]:
-    """Return names, starred if they take several values, with defaults as written; "" for none."""
+    """Return the name and default of each parameter: ``*name`` if variadic, "" for no default."""
     compiled = re.match(r"\w+\((.*)\) ->", function.__doc__ or "")
     if compiled:
         found = [_COMPILED_PARAMETER.fullmatch(part) for part in compiled[1].split(", ")]

@@ -17,7 +17,7 @@ def named(self: Function, name: str) -> Function:
         refuse(
             "UnknownName",
             f"the module has no function {name!r}",
-            f"it has one: {self.name!r}",
+            f"its only function is {self.name!r}",
             MissingNameError,
         )
     return self
