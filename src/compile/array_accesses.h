@@ -9,8 +9,8 @@
 
 namespace texloom::compile {
 
-// Whether the program computes each array of a call, so that its earlier values do not matter.
-// nullopt if this is unknown, as in programs that were read from text.
+// For each array of a call, whether the program computes it, so that the array's earlier values do
+// not matter. nullopt if this is unknown, as for programs that were read from text.
 using ComputedArrays = std::vector<std::optional<bool>>;
 ComputedArrays computed_arrays(const lower::Lowering& lowering);
 

@@ -71,7 +71,8 @@ lower::Lowering lower_to_kernels(const SourceProgram& program, const CompileOpti
 
 namespace {
 
-// A schedule with textures is refused at its line; a program of kernels was not lowered here.
+// Lowering refuses a schedule with textures, at its line. A program of kernels, which is not
+// lowered again, is checked here.
 void check_images(const lower::Lowering& kernels) {
   if (kernels.target.features.images) return;
   for (const ir::Kernel& kernel : kernels.program.kernels) {
@@ -84,7 +85,7 @@ void check_images(const lower::Lowering& kernels) {
   }
 }
 
-// Symbols can be called where code is linked, and C text where it is compiled.
+// Foreign symbols need a target whose code is linked; foreign C text needs one that compiles C.
 void check_foreign(const lower::Lowering& kernels) {
   const codegen::Dialect dialect = codegen::backend_of(kernels.target.kind).dialect(kernels.target);
   for (const ir::Foreign& each : kernels.program.foreign) {
@@ -95,7 +96,8 @@ void check_foreign(const lower::Lowering& kernels) {
          is_text ? "declare the functions as symbols of a library"
                  : "give the C text that defines it: foreign \"float f(float x) { ... }\"",
          "{} {}", dialect.name,
-         is_text ? "has no C text" : fmt::format("has no linker, which '{}' needs", each.text));
+         is_text ? "cannot contain foreign code as C text"
+                 : fmt::format("has no linker, which '{}' needs", each.text));
   }
 }
 
@@ -180,7 +182,7 @@ CompiledModule compile(const SourceProgram& program, const CompileOptions& optio
     fail(options.location, Code::BadArguments,
          "add the line \"value 0: symbol 0\" before the program, with the number of the argument "
          "of a call and the number of the symbol",
-         "no argument says what '{}' is", ir::as<ir::Var>(scalar)->name);
+         "no argument gives the symbol '{}' a value", ir::as<ir::Var>(scalar)->name);
   }
   return module;
 }

@@ -37,7 +37,7 @@ using Interruption = FunctionRef<void()>;
 // stage.
 lower::Lowering schedule_of(const SourceProgram& program, const CompileOptions& options);
 
-// Lowers a schedule, or loops at stage Flattened unless they are to be checked, to kernels. Fails
+// Lowers a schedule to kernels, or a program at stage Flattened if indices need no tests. Fails
 // like schedule_of() and the passes.
 lower::Lowering lower_to_kernels(const SourceProgram& program, const CompileOptions& options,
                                  Interruption interruption);
@@ -52,7 +52,7 @@ CompiledModule compile(const SourceProgram& program, const CompileOptions& optio
 // Only generates code: `kernels` is at stage Kernels. Fails with UnsupportedType. On an internal
 // error, the program is dumped to a file (support/dump.h).
 CompiledModule generate(lower::Lowering kernels, Interruption interruption);
-// The same for a program without known arguments.
+// Like the function above, for a program whose arguments of a call are not known.
 CompiledModule generate(const ir::Program& program, const ir::Target& target);
 
 }  // namespace texloom::compile

@@ -29,7 +29,7 @@ void set_limits(ir::GpuLimits& limits, const hal::DeviceLimits& stated) {
   }
 }
 
-// Devices that are neither are of no family.
+// A device that is neither a CPU nor a GPU has no preset.
 ir::Target preset_of(const hal::DeviceInfo& info, ir::DeviceClass device_class) {
   const ir::TargetKind kind = codegen::backend_for(device_class, info.formats).kind;
   if (info.type != hal::DeviceType::Cpu && info.type != hal::DeviceType::Gpu)

@@ -6,8 +6,9 @@
 
 namespace texloom::compile {
 
-// The preset of the device's family, or else the plain target of the first backend for the device's
-// class whose code its driver prepares, with the limits and features that the device reports.
+// A target for the first backend that serves the device's class and whose code the device's driver
+// prepares: the preset of the device's family, or else the plain target. Its limits and features
+// are those that the device reports.
 ir::Target target_of(const hal::DeviceInfo& info);
 
 }  // namespace texloom::compile

@@ -153,8 +153,8 @@ class InterpretedKernel final : public host::Kernel {
   InterpreterLoaderOptions options_;
 };
 
-// Checks the parameter of the table against that of the kernel; the size of a buffer is checked
-// when it is bound.
+// Checks a parameter of the entry point against the kernel's parameter. The size of a buffer is
+// checked when the buffer is bound.
 Status check_param(const hal::KernelParam& stated, const ir::KernelParam& param) {
   const hal::KernelParam actual = kernel_param(param);
   bool agree = stated.index() == actual.index();
@@ -169,19 +169,20 @@ Status check_param(const hal::KernelParam& stated, const ir::KernelParam& param)
   if (const auto* constant = std::get_if<hal::ConstantParam>(&stated); agree && constant != nullptr)
     agree = constant->type == std::get<hal::ConstantParam>(actual).type;
   if (agree) return {};
-  return invalid_argument("\"{}\" is not what the kernel takes there, {} \"{}\"",
+  return invalid_argument("\"{}\" does not match the kernel's parameter, {} \"{}\"",
                           hal::name_of(stated), hal::describe(actual), hal::name_of(actual));
 }
 
 Status check_entry(const hal::EntryPoint& entry, const ir::Kernel& kernel) {
   if (!std::equal(kernel.block.begin(), kernel.block.end(), entry.workgroup_size.begin())) {
-    return invalid_argument("its workgroup is {} x {} x {}, not {} x {} x {}", kernel.block[0],
-                            kernel.block[1], kernel.block[2], entry.workgroup_size[0],
-                            entry.workgroup_size[1], entry.workgroup_size[2]);
+    return invalid_argument(
+        "the kernel's workgroup is {} x {} x {}, but the entry point says {} x {} x {}",
+        kernel.block[0], kernel.block[1], kernel.block[2], entry.workgroup_size[0],
+        entry.workgroup_size[1], entry.workgroup_size[2]);
   }
   if (kernel.params.size() != entry.params.size()) {
-    return invalid_argument("it takes {} arguments, not {}", kernel.params.size(),
-                            entry.params.size());
+    return invalid_argument("the kernel has {} parameters, but the entry point lists {}",
+                            kernel.params.size(), entry.params.size());
   }
   for (size_t i = 0; i < kernel.params.size(); ++i)
     TL_RETURN_IF_ERROR(check_param(entry.params[i], kernel.params[i]));
@@ -229,7 +230,7 @@ class InterpreterLoader final : public host::KernelLoader {
   InterpreterLoaderOptions options_;
 };
 
-// The text of a program of only the kernels of this code.
+// The text of a program that has only the kernels of this code.
 std::string text_of(const CompiledModule& module, const codegen::CompiledCode& code,
                     CodeLocations locations) {
   ir::Program program;

@@ -26,10 +26,10 @@ struct InterpreterLoaderOptions {
 std::shared_ptr<const hal::host::KernelLoader> make_interpreter_loader(
     const InterpreterLoaderOptions& options = {});
 
-// Adds such code to each module of the launch plan, after its existing code: drivers of devices use
-// the first, and the driver `host` uses this one.
-// Without locations, reports name lines of that program instead of the user's, and the code does
-// not say where the user's files are.
+// Adds code in KernelFormat::Ir to each module of the launch plan, after the module's other code:
+// drivers of devices use the code that comes first, and the driver `host` uses the added code.
+// Code without locations does not reveal the user's file names: reports name lines of its own text
+// instead of the user's lines.
 enum class CodeLocations : uint8_t { Keep, LeaveOut };
 void add_interpreted_code(const CompiledModule& module, runtime::LaunchPlan& plan,
                           CodeLocations locations = CodeLocations::Keep);

@@ -121,12 +121,12 @@ class PlanMaker {
   uint32_t add_temporary(const Buffer& buffer) {
     temporaries_.push_back(buffer);
     plan_.temporaries.push_back(spec_of(*buffer, symbols()));
-    // Layouts are for arrays of callers, except where a texture's size follows from one.
+    // Only arrays of callers need a layout, and textures whose size follows from their layout.
     if (!buffer->is_symbolic()) plan_.temporaries.back().layout = {};
     return static_cast<uint32_t>(temporaries_.size() - 1);
   }
 
-  // Allocates the program's temporaries that this statement of its body uses first.
+  // Allocates the temporaries whose first use is in this statement of the program's body.
   void allocate_for(const Stmt& s) {
     walk(s, [&](const Launch& n) {
       for (const KernelParam& p : module_.kernels[static_cast<size_t>(n.kernel)].params) {

@@ -18,12 +18,13 @@ hal::KernelParam kernel_param(const ir::KernelParam& param);
 // The places of a layout's elements.
 runtime::TensorLayout tensor_layout(const ir::Layout& layout);
 
-// A tensor whose extents are numbers, in memory of this layout, padding included; its arrays have
-// that layout, too. `exact`: a texture must be an image of exactly its extent (ir/buffer.h).
+// A tensor whose extents are numbers, in memory of this layout, padding included. Arrays that are
+// passed for it have this layout, too. `exact`: a texture must be an image of exactly its extent
+// (ir/buffer.h).
 runtime::TensorSpec tensor_spec(const std::string& name, ir::Type type, const ir::Layout& layout,
                                 bool exact = false);
 
-// The same for a shape that depends on symbols: a row-major buffer, or a texture of an open layout.
+// A tensor whose shape depends on symbols: a row-major buffer, or a texture of an open layout.
 runtime::TensorSpec open_tensor_spec(const std::string& name, ir::Type type,
                                      std::vector<runtime::Size> shape, const ir::Layout& layout,
                                      bool exact = false);

@@ -25,7 +25,7 @@ struct CompiledKernel {
   std::array<ir::Expr, 3> grid;           // in blocks; times `block` it is the global size
   std::array<int64_t, 3> block{1, 1, 1};  // threads of a block
   std::vector<ir::KernelParam> params;    // the arguments, in order
-  std::shared_ptr<const codegen::CompiledCode> code;  // it may have other entries, too
+  std::shared_ptr<const codegen::CompiledCode> code;  // may contain other kernels, too
 };
 
 struct CompiledModule {
@@ -39,8 +39,8 @@ struct CompiledModule {
   // The arguments of a call. Empty in a module that generate() makes, since a program of kernels
   // does not specify them.
   std::vector<ir::Layout> array_layouts;                // of the tensors, in order
-  std::vector<ir::Access> array_accesses;               // of a call to them (array_accesses.h)
-  std::vector<lower::SymbolArgument> symbol_arguments;  // the numbers between them
+  std::vector<ir::Access> array_accesses;               // of the tensors (array_accesses.h)
+  std::vector<lower::SymbolArgument> symbol_arguments;  // the numbers among the arguments
   // In a checked build, the indices that kernels report in the last parameter of `program`, which
   // the caller does not pass (bad_indices.h).
   std::vector<lower::CheckedIndex> checks;

@@ -44,7 +44,7 @@ VariantNeeds features_of(const Program& program, const Target& target) {
   VariantNeeds needed;
   const auto see = [&](Type type) {
     if (type.element() == Type::f(64)) needed.require(kFloat64);
-    // Otherwise half is only a type of memory, and conversions to it round float32 values.
+    // Without this feature, half is only a type of memory, and conversions round float32 values.
     if (type.is_half() && target.features.float16_arithmetic) needed.require(kFloat16Arithmetic);
   };
   for (const Kernel& kernel : program.kernels) {
@@ -52,7 +52,7 @@ VariantNeeds features_of(const Program& program, const Target& target) {
       see(param.buffer ? param.buffer->type : param.scalar->type);
       if (param.buffer && param.buffer->is_texture()) needed.require(kImages);
     }
-    // All other values come from these.
+    // All other values are computed from the values that these nodes give, in their types.
     walk(
         kernel.body, [&](const Load& n) { see(n.type); },
         [&](const TextureLoad& n) { see(n.type); }, [&](const Cast& n) { see(n.type); },
@@ -94,10 +94,10 @@ void check_device(const CompiledModule& module, const hal::DeviceInfo& device,
          fmt::format("build it for Target.from_device(device), or call it with arrays of a device "
                      "that runs it: texloom.nd.array(x, texloom.device(\"{}:0\"))",
                      backend.driver),
-         "'{}' is built for {}, whose kernels {} does not run", module.program.name,
+         "'{}' is built for {}, but {} does not run kernels for it", module.program.name,
          ir::to_string(module.target.kind), device.name);
   }
-  // The name of a feature in messages, and the option of targets that does without it.
+  // A feature's name in messages, and the target option that turns the feature off.
   struct Row {
     std::string_view need, feature, option;
   };

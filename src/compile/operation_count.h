@@ -10,7 +10,7 @@
 
 namespace texloom::compile {
 
-// The operations of one computation: at each point of a box.
+// The operations of one computation: `per_point` at each point of a box of these extents.
 struct OperationTerm {
   double per_point = 0;
   ir::Exprs extents = {};  // may have symbols
@@ -26,7 +26,7 @@ using OperationCount = std::vector<OperationTerm>;
 // foreign function.
 std::optional<OperationCount> count_operations(const schedule::Schedule& schedule);
 
-// The number of operations for these values of the symbols; nullopt if one has no value.
+// The number of operations for these values of the symbols; nullopt if a symbol has no value.
 std::optional<double> total(const OperationCount& count, const ir::Substitution& symbols);
 
 }  // namespace texloom::compile

@@ -76,7 +76,7 @@ std::vector<runtime::PackageNumber> numbers_of(const CompiledModule& module) {
   return numbers;
 }
 
-// Adds the arguments of the module as tensors, and where they are.
+// Adds the module's arguments as tensors of the package, and their storage in the variant.
 void add_tensors(const CompiledModule& module, runtime::Package& package,
                  runtime::PackageVariant& variant) {
   const std::vector<Buffer>& params = module.program.params;
@@ -107,7 +107,8 @@ void add_tensors(const CompiledModule& module, runtime::Package& package,
   }
 }
 
-// The array must be as large as the parameter, whose shape transform_layout may have changed.
+// The layout of an argument. The array must be as large as the parameter, whose shape
+// transform_layout may have changed.
 Layout loaded_layout(const Shape& shape, const std::string& text, const BufferNode& param,
                      const SourceLocation& where) {
   Layout layout = linear_layout(shape);
@@ -122,7 +123,9 @@ Layout loaded_layout(const Shape& shape, const std::string& text, const BufferNo
   }
   if (layout.object != param.layout.object || layout.row_count() != param.layout.row_count() ||
       layout.col_count() != param.layout.col_count()) {
-    refuse_module_file(fmt::format("the argument '{}' has no layout '{}'", param.name, text),
+    refuse_module_file(fmt::format("the argument '{}' cannot have the layout '{}', which is not as "
+                                   "large as the program's parameter",
+                                   param.name, text),
                        where);
   }
   return layout;
@@ -155,15 +158,18 @@ std::vector<lower::SymbolArgument> loaded_numbers(const runtime::Package& packag
   for (const auto& [position, number, element] : package.numbers) {
     const std::optional<Type> type = parse_type(hal::to_string(element));
     if (number >= symbols.size() || !type || lower::passed_as(*type) != symbols[number]->type) {
-      refuse_module_file(fmt::format("no argument {} is the value of symbol {}", position, number),
-                         where);
+      refuse_module_file(
+          fmt::format("the argument {} cannot be the value of the symbol {}: there is no such "
+                      "symbol, or its type differs",
+                      position, number),
+          where);
     }
     arguments.push_back({symbols[number], position, *type});
   }
   return arguments;
 }
 
-// The code that the compiler made for each module of the plan: the first one.
+// The code that the compiler made for each module of the plan: the module's first code.
 std::vector<std::shared_ptr<const codegen::CompiledCode>> loaded_codes(
     const runtime::LaunchPlan& plan) {
   std::vector<codegen::CompiledCode> codes;
@@ -179,8 +185,8 @@ std::vector<std::shared_ptr<const codegen::CompiledCode>> loaded_codes(
   return shared;
 }
 
-// The names and kernels of the module as a reader of its text has them: printing makes names unique
-// in the program, so otherwise a function that was loaded would be stored with other names.
+// The module with the names that a reader of its text gets, because printing makes names unique.
+// Otherwise a function that is loaded and stored again would get other names.
 CompiledModule reread(const CompiledModule& module, const std::string& text) {
   CompiledModule again;
   again.program = parse_program(text, module.program.name);
@@ -240,11 +246,10 @@ CompiledModule module_of(const runtime::Package& package, size_t number, const s
   if (program.stage != ProgramStage::Legalized || program.kernels.size() != plan.kernels.size() ||
       program.params.size() != plan.arguments.size() || !has_arguments_alone(variant)) {
     refuse_module_file(
-        fmt::format("the kernels or the arguments of {} are not those of its program", file),
-        where);
+        fmt::format("the kernels or the arguments in {} do not match its program", file), where);
   }
   if (std::ranges::any_of(plan.modules, [](const auto& each) { return each.codes.empty(); })) {
-    refuse_module_file(fmt::format("{} has native code alone, which is not taken from files", file),
+    refuse_module_file(fmt::format("{} has only native code, which is not loaded from files", file),
                        where);
   }
   load_arrays(package, variant, module, where);
@@ -259,7 +264,8 @@ CompiledModule module_of(const runtime::Package& package, size_t number, const s
   module.symbol_arguments = loaded_numbers(package, module, where);
   module.features = features_of(program, module.target);
   if (const Expr scalar = find_scalar_without_value(module.symbols, module.symbol_arguments)) {
-    refuse_module_file(fmt::format("no argument says what '{}' is", as<Var>(scalar)->name), where);
+    refuse_module_file(
+        fmt::format("no argument gives the symbol '{}' a value", as<Var>(scalar)->name), where);
   }
   return module;
 }

@@ -11,16 +11,17 @@
 
 namespace texloom::compile {
 
-// A graph of one node: its tensors are the arguments of the module, and its kernels come as source
-// and in the text form, for the interpreter. Fails with BadPackage, at `where`, for a checked
-// module: a package has no place for the lines that it reports.
+// A package with a graph of one node, whose tensors are the arguments of the module. The kernels
+// are stored as source and, for the interpreter, in the text form. Fails with BadPackage, at
+// `where`, for a checked module: a package has no place for the source lines that its checks
+// report.
 runtime::Package package_of(const CompiledModule& module, const SourceLocation& where);
 
-// The module of the variant of this number of such a package, with the kernels' source as it is
-// stored. `file` is the name of the program's text in messages. The package comes from a
-// PackageFile, which has checked it; the parser and the verifier check the program. Fails with
-// BadPackage, at `where`, if the program does not fit the rest of the package, or there is none, as
-// in the package of a larger graph.
+// The module of variant `number` of a package that package_of() made, with the kernels' stored
+// source. `file` is the name of the program's text in messages. The package comes from a
+// PackageFile, which has checked the package; the parser and the verifier check the program. Fails
+// with BadPackage, at `where`, if the program does not match the rest of the package, or if there
+// is no program, as in the package of a larger graph.
 CompiledModule module_of(const runtime::Package& package, size_t number, const std::string& file,
                          const SourceLocation& where);
 

@@ -70,7 +70,7 @@ class Assembler {
                                                runtime::kThoroughWorkspace);
       if (!workspace.ok())
         fail({}, Code::GraphTooLarge, "compile the graph in parts",
-             "the memory of '{}' is not planned: {}", graph_.name, workspace.status().message());
+             "cannot plan the memory of '{}': {}", graph_.name, workspace.status().message());
       plan->workspace = *std::move(workspace);
     }
     for (const std::size_t part : plan_of_step) result_.nodes.push_back(parts_[part].node);

@@ -57,7 +57,7 @@ Stored stored_as(const schedule::Storage& storage, const Shape& extents, Type ty
   if (!stored.is_texture()) return stored;
   if (!is_texel_type(type))
     fail(where, Code::TextureElementType, "keep it in a buffer",
-         "'{}' is {}, which no texture holds", name, ir::to_string(type));
+         "'{}' is {}, but no texture format has such elements", name, ir::to_string(type));
   if (is_open) return stored;
   if (const auto folded = best_fold(stored.layout, target.images())) {
     stored.layout = *folded;

@@ -65,7 +65,8 @@ Task parse_head(std::string_view line, std::string_view file) {
     const auto* found =
         std::ranges::find(kStorages, word.text, &decltype(kStorages)::value_type::second);
     if (found == kStorages.end())
-      reader.wrong(word, "write any, row_major or constant", "there is no storage {}", word.text);
+      reader.wrong(word, "write any, row_major or constant", "{} is not a storage of operands",
+                   word.text);
     task.operands.push_back(found->first);
   }
   if (reader.peek().kind != ir::TokenKind::End) reader.fail_expected("the end of the line");

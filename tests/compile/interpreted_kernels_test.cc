@@ -270,16 +270,16 @@ TEST_F(InterpretedKernels, TablesAreHeldAgainstTheKernel) {
   };
   hal::EntryPoint entry = add_entry();
   entry.workgroup_size = {2, 1, 1};
-  refused(entry, "its workgroup is 1 x 1 x 1, not 2 x 1 x 1");
+  refused(entry, "the kernel's workgroup is 1 x 1 x 1, but the entry point says 2 x 1 x 1");
   entry = add_entry();
   entry.params.pop_back();
-  refused(entry, "it takes 2 arguments, not 1");
+  refused(entry, "the kernel has 2 parameters, but the entry point lists 1");
   entry = add_entry();
   entry.params[1] = ConstantParam{"Y"};
-  refused(entry, "\"Y\" is not what the kernel takes there, a buffer \"Y\"");
+  refused(entry, "\"Y\" does not match the kernel's parameter, a buffer \"Y\"");
   entry = add_entry();
   std::get<BufferParam>(entry.params[0]).access = hal::Access::Write;
-  refused(entry, "\"X\" is not what");
+  refused(entry, "\"X\" does not match");
   // The binding is smaller than the kernel accesses.
   entry = add_entry();
   std::get<BufferParam>(entry.params[0]).min_bytes = 0;

@@ -206,8 +206,8 @@ TEST(CompileGraph, RefusesInputsAndOutputsThatAreNoTensors) {
   EXPECT_EQ(schedule::testing::faults([&] { compile_graph(graph); }),
             "TL3040 nowhere: 'x' is an input twice\n"
             "TL3040 nowhere: an input of the graph 'net' is the tensor 7, but there are 3\n"
-            "TL3040 nowhere: 'a' is among the inputs, but has another role\n"
-            "TL3040 nowhere: the input 'y' is not among those of the graph\n"
+            "TL3040 nowhere: 'a' is among the graph's inputs, but its role is not input\n"
+            "TL3040 nowhere: 'y' has the role input, but is not among the graph's inputs\n"
             "TL3040 nowhere: an output of the graph 'net' is the tensor 9, but there are 3");
 }
 

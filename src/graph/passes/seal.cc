@@ -9,7 +9,7 @@ Graph sealed(Graph graph) {
   bool had_members = false;
   for (Node& node : graph.nodes) {
     if (node.pattern && node.alternatives.empty())
-      fail(node.location, Code::BadGraph, "schedule what it computes, as an alternative",
+      fail(node.location, Code::BadGraph, "give it an alternative: a schedule of its computation",
            "the operator '{}' has no kernel", node.name);
     had_members = had_members || !node.members.empty();
     node.members.clear();

@@ -102,9 +102,9 @@ class Problem {
 
 ChoiceProblem choice_problem(const Graph& graph, const Offers& offers, const ChoiceRules& rules) {
   if (rules.max_live_bytes && !graph.symbols.empty())
-    fail({}, Code::NoStorageChoice, "give its inputs fixed shapes, or set no limit",
-         "a limit of {} bytes cannot be kept for '{}', because the sizes of its tensors differ "
-         "from run to run",
+    fail({}, Code::NoStorageChoice, "give the graph's inputs fixed shapes, or set no memory limit",
+         "the memory limit of {} bytes cannot be checked for the graph '{}', because the sizes of "
+         "its tensors differ from run to run",
          *rules.max_live_bytes, graph.name);
   return Problem(graph, offers, rules).make();
 }

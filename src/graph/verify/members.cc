@@ -68,8 +68,8 @@ class MemberCheck {
     for (const TensorId id : member.outputs) {
       if (!known_.insert(id).second)
         error("let each member compute tensors of its own",
-              "the member '{}' of the node '{}' writes '{}', which is known before", member.name,
-              node_.name, graph_.tensors[id].name);
+              "the member '{}' of the node '{}' writes '{}', which already has a value",
+              member.name, node_.name, graph_.tensors[id].name);
       computed_.insert(id);
     }
   }

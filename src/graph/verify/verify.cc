@@ -80,12 +80,13 @@ class Verifier {
       if (!inputs.insert(id).second)
         error({}, "name each input once", "'{}' is an input twice", tensor.name);
       if (tensor.role != TensorRole::Input)
-        error({}, "add inputs with add_input()", "'{}' is among the inputs, but has another role",
-              tensor.name);
+        error({}, "add inputs with add_input()",
+              "'{}' is among the graph's inputs, but its role is not input", tensor.name);
     }
     for (TensorId id = 0; id < graph_.tensors.size(); ++id) {
       if (graph_.tensors[id].role == TensorRole::Input && !inputs.contains(id))
-        error({}, "add inputs with add_input()", "the input '{}' is not among those of the graph",
+        error({}, "add inputs with add_input()",
+              "'{}' has the role input, but is not among the graph's inputs",
               graph_.tensors[id].name);
     }
   }

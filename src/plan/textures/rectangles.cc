@@ -35,10 +35,11 @@ Status check(std::span<const Rectangle> items) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Rectangle& item = items[i];
     if (item.lifetime.first < 0 || item.lifetime.last < item.lifetime.first)
-      return invalid_argument("item {}: lives from {} to {}", i, item.lifetime.first,
-                              item.lifetime.last);
+      return invalid_argument("item {}: lives from {} to {}, but 0 <= first <= last must hold", i,
+                              item.lifetime.first, item.lifetime.last);
     if (item.width < 1 || item.height < 1 || item.width > RectangleLimits::kNone / item.height)
-      return invalid_argument("item {}: {}x{} texels", i, item.width, item.height);
+      return invalid_argument("item {}: {}x{} texels are too few or too many", i, item.width,
+                              item.height);
   }
   return {};
 }

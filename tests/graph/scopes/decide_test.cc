@@ -115,8 +115,8 @@ TEST(Decide, RefusesALimitOfMemoryThatEachRunDecides) {
   EXPECT_EQ(compile_graph(graph, options).summary.nodes.size(), 1U);
   options.rules.max_live_bytes = 1;
   EXPECT_EQ(faults([&] { compile_graph(graph, options); }),
-            "TL3041 nowhere: a limit of 1 bytes cannot be kept for 'net', because the sizes of its "
-            "tensors differ from run to run");
+            "TL3041 nowhere: the memory limit of 1 bytes cannot be checked for the graph 'net', "
+            "because the sizes of its tensors differ from run to run");
 }
 
 TEST(Decide, RefusesCostsThatAreInfinite) {

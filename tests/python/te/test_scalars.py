@@ -136,7 +136,7 @@ def test_lowered_programs_keep_the_types_of_arguments(dev):
     f = tvm.build(tvm.parse(text))
     np.testing.assert_array_equal(result(f, dev, 7, "int8"), VALUES + 7)
     without = "\n".join(line for line in text.splitlines() if not line.startswith("value"))
-    with pytest.raises(tvm.TVMError, match="TL3010.*no argument says what 'x' is"):
+    with pytest.raises(tvm.TVMError, match="TL3010.*no argument gives the symbol 'x' a value"):
         tvm.build(tvm.parse(without))
 
 
