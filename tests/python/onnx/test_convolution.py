@@ -12,7 +12,7 @@ from texloom.examples.rounding import FLOAT32_ROUNDOFF, gamma
 
 
 def check_sums(op, inputs, terms, **attributes):
-    """Float32 sums differ by at most twice their error bound, from the magnitudes' sums."""
+    """Two float32 sums differ by at most twice the error bound, a multiple of sum(|terms|)."""
     model = model_of(op, inputs, **attributes)
     (expected,) = onnxruntimes(model, inputs)
     magnitudes = onnxruntimes(model, [np.abs(each) for each in inputs])[0]
@@ -49,7 +49,7 @@ def test_conv(name, has_bias):
 
 
 def test_conv_of_halves_has_float32_sums():
-    """Of 2,050 ones in float16 a sum would stop at 2,048."""
+    """A float16 sum of 2,050 ones would stop at 2,048."""
     inputs = [np.ones((1, 2050, 1, 2), "float16"), np.ones((1, 2050, 1, 1), "float16")]
     (got,) = ours(model_of("Conv", inputs), inputs)
     assert got.dtype == np.float16 and (got == 2050).all()
@@ -72,7 +72,7 @@ TRANSPOSED = {
 
 @pytest.mark.parametrize("name", TRANSPOSED)
 def test_conv_transpose(name):
-    """Every tap reaches the outputs that it should, and no other does."""
+    """Each tap is added to the right outputs, for all strides, pads, dilations and groups."""
     data, weight, attributes = TRANSPOSED[name]
     outputs = weight[1] * attributes.get("group", 1)
     inputs = [random(1, *data), random(2, *weight), random(3, outputs)]
@@ -82,7 +82,7 @@ def test_conv_transpose(name):
 @pytest.mark.parametrize("has_bias", [False, True])
 @pytest.mark.parametrize("name", ["even", "seven columns"])
 def test_conv_transpose_of_known_weights(name, has_bias):
-    """Squares that do not overlap are channels of a product first, then pixels."""
+    """Without overlap: a matrix product, whose channels a second kernel moves to pixels."""
     data, weight, attributes = TRANSPOSED[name]
     inputs = [random(1, *data), random(2, *weight), random(3, weight[1])][: 3 if has_bias else 2]
     model = model_of("ConvTranspose", inputs, **attributes)
@@ -99,7 +99,7 @@ def test_conv_transpose_of_known_weights(name, has_bias):
 
 @pytest.mark.parametrize("weight_zeros", [1, 4])
 def test_conv_integer(weight_zeros):
-    """Zero points are subtracted, for each output channel if there are as many."""
+    """Zero points are subtracted; the weights have one, or one per output channel."""
     data, weight = random(1, 1, 3, 6, 5, dtype="uint8"), random(2, 4, 3, 3, 2, dtype="uint8")
     zeros = random(3, weight_zeros, dtype="uint8")
     inputs = [data, weight, np.array(4, "uint8"), zeros]
@@ -114,7 +114,7 @@ def test_conv_integer(weight_zeros):
 
 @pytest.mark.parametrize("channels", [258, 259])
 def test_sums_of_known_weights_are_exact(channels):
-    """They are floats up to 258 channels; 259 would need 25 bits."""
+    """Sums of up to 258 channels are computed in float32; those of 259 would need 25 bits."""
     data, weight = np.full((1, channels, 2, 3), 255, "uint8"), np.full((2, channels, 1, 1), 255)
     weight[1, ::2] = 254
     inputs = [data, weight.astype("uint8"), np.array(0, "uint8"), np.zeros(2, "uint8")]
@@ -126,7 +126,7 @@ def test_sums_of_known_weights_are_exact(channels):
 def test_qlinear_conv():
     """Results round half to even and saturate; scales and zero points vary by channel."""
     data, weight = random(1, 1, 4, 7, 6, dtype="uint8"), random(2, 3, 4, 3, 3, dtype="int8")
-    scale = np.array([0.5, 2, 64], "float32")  # powers of two, so that no rounding differs
+    scale = np.array([0.5, 2, 64], "float32")  # powers of two: exact products, so both round alike
     inputs = [
         *(data, np.array(0.5, "float32"), np.array(3, "uint8")),
         *(weight, scale, np.zeros(3, "int8")),
@@ -152,5 +152,5 @@ def test_deform_conv():
     ]
     model = model_of("DeformConv", inputs, group=2, offset_group=2, **attributes)
     (got,), (expected,) = ours(model, inputs), references(model, inputs)
-    # Twelve products of four interpolated pixels; each coordinate of up to 10 is rounded as well.
+    # Twelve products of four interpolated pixels; coordinates of up to 10 are rounded, too.
     np.testing.assert_allclose(got, expected, rtol=0, atol=12 * (4 * 10 + 60) * FLOAT32_ROUNDOFF)

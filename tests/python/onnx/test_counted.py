@@ -1,4 +1,4 @@
-"""Outputs of which data decides how long they are, and nodes that read them."""
+"""Outputs whose lengths depend on the data, and nodes that read these outputs."""
 
 import numpy as np
 import onnx
@@ -18,7 +18,7 @@ def model_of_text(text):
 
 
 def both(model, inputs):
-    """Our outputs, and those of onnxruntime."""
+    """Return our outputs and onnxruntime's."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(
@@ -38,7 +38,7 @@ def equal(got, expected):
 )
 def test_nonzero(shape, kept):
     x = random(1, *shape) * (np.random.default_rng(2).random(shape) < kept)
-    x = np.where(x == 0, x, x + 2).astype("float32")  # none is 0 by chance
+    x = np.where(x == 0, x, x + 2).astype("float32")  # the kept elements are not 0
     got = ours(model_of("NonZero", [x]), [x])
     equal(got, [np.array(np.nonzero(x))])
 
@@ -77,7 +77,7 @@ def test_unique(dtype, in_order, axis):
 
 
 def boxes_and_scores(images, classes, number, centered=0):
-    """Boxes of random size, and scores of which some are equal."""
+    """Return boxes of random sizes, and scores, some of which are equal."""
     generator = np.random.default_rng((images, classes, number))
     first, size = generator.random((2, images, number, 2))
     boxes = np.concatenate([first, size / 2 if centered else first + size / 3], 2)
@@ -104,7 +104,7 @@ def test_non_max_suppression(centered, most, least):
 
 
 def test_thresholds_that_are_inputs():
-    """The number of boxes must be known, so that it becomes part of what is compiled."""
+    """The number of boxes fixes an extent, so the model is compiled for its value."""
     boxes, scores = boxes_and_scores(1, 2, 40)
     inputs = [boxes, scores, np.array([4]), np.array([0.4], "float32"), np.array([0.2], "float32")]
     model = model_of("NonMaxSuppression", inputs)
@@ -134,7 +134,7 @@ FOLLOWERS = {
 @pytest.mark.parametrize("name", FOLLOWERS)
 @pytest.mark.parametrize("density", [0.02, 0.4])
 def test_nodes_that_follow(name, density):
-    """They compute the rows that count, and no others are seen."""
+    """Nodes after NonZero return only the rows up to its count, not the padding behind them."""
     x = random(5, 12, 9) + np.float32(2)
     x *= np.random.default_rng(6).random(x.shape) < density
     model = model_of_text(
@@ -145,7 +145,7 @@ def test_nodes_that_follow(name, density):
     )
     (got,), (expected,) = both(model, {"x": x})
     assert got.shape == expected.shape and got.dtype == expected.dtype
-    # Sums of 9 terms of at most 3 * 3, or functions of 16 units in the last place.
+    # Sums of 9 terms of at most 3 * 3, or functions with errors of 16 units in the last place.
     np.testing.assert_allclose(got, expected, rtol=2.0**-19, atol=9 * 9 * 9 * 2.0**-23)
 
 
@@ -187,7 +187,7 @@ def test_an_old_softmax_sums_over_all_axes_from_one_on():
 
 
 def test_a_package_has_the_count_beside_the_tensor(tmp_path):
-    """The tensor is as long as it can become; `NAME.count` says how many rows are results."""
+    """The tensor has its largest possible extent; `NAME.count` says how many elements are valid."""
     x = np.array([[0, 2, 0], [4, 0, 6]], "float32")
     compiled = Model(model_of("NonZero", [x]))
     compiled.save(tmp_path / "nonzero.tlp")
@@ -199,7 +199,7 @@ def test_a_package_has_the_count_beside_the_tensor(tmp_path):
 
 
 def test_two_outputs_of_one_count(tmp_path):
-    """A package has the count of each, under both names."""
+    """A package returns the shared count under the name of each output."""
     model = model_of_text(
         """one (float[5] x) => (y, z)
         { y = NonZero(x)  z = Neg(y) }"""

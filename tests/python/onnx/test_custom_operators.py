@@ -30,7 +30,7 @@ X = np.linspace(-2, 2, 24, dtype="float32").reshape(2, 3, 4)
 
 
 def model(shape=(2, 3, 4), version=1, **attributes):
-    """``low`` and ``high`` of ``softshrink(x + x)``."""
+    """Return a model that computes ``low`` and ``high`` from ``softshrink(x + x)``."""
     nodes = [
         helper.make_node("Add", ["x", "x"], ["twice"]),
         helper.make_node("softshrink", ["twice"], ["shrunk"], domain="org.mine", **attributes),
@@ -52,7 +52,7 @@ def expected(limit):
 
 @pytest.mark.parametrize("shape", [(2, 3, 4), ("n", 3, 4)])
 def test_operators_of_a_model(dev, tmp_path, shape):
-    """A kernel with an attribute, and a host function of two outputs; also for open shapes."""
+    """A kernel with an attribute and a host function with two outputs run, also for open shapes."""
     compiled = texloom.compile(model(shape, l=0.25), operators=[softshrink, split])
     got = compiled.run({"x": X}, dev)
     for name, values in expected(0.25).items():
@@ -60,7 +60,7 @@ def test_operators_of_a_model(dev, tmp_path, shape):
 
 
 def test_packages_wait_on_request(dev, tmp_path):
-    """The caller that loads a package passes the operators, and may make runs wait around them."""
+    """Whoever loads a package passes its operators, and chooses whether runs wait around them."""
     path = tmp_path / "custom.tlp"
     texloom.compile(model(), operators=[softshrink, split]).save(path)
     for waits in (False, True):
@@ -104,7 +104,7 @@ def test_the_version_is_that_of_the_domain():
     ids=["attribute", "input", "outputs"],
 )
 def test_calls_that_do_not_fit(change, message):
-    """They are refused like other nodes, with the node's name and the reason."""
+    """A node that does not fit its operator is refused with the node's name and the reason."""
     changed = model()
     change(changed.graph.node)
     if len(changed.graph.node[2].output) == 1:

@@ -10,8 +10,8 @@ from texloom.onnx import Unsupported
 NAN, INF = np.nan, np.inf
 SPECIAL = [0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 1.0, -1.0, 7.75, -7.75, 100.0, INF, -INF, NAN]
 
-# NumPy's function, the domain, and the largest error that OpenCL C 3.0 allows ("Relative Error as
-# ULPs"), in units of the last place.
+# NumPy's function, the tested domain, and the largest error in units of the last place that
+# OpenCL C 3.0 allows ("Relative Error as ULPs").
 FUNCTIONS = {
     "Acos": (np.arccos, (-1, 1), 4),
     "Acosh": (np.arccosh, (1, 50), 4),
@@ -53,7 +53,7 @@ def integers(dtype, count=24, seed=0):
     [("float32", [*FUNCTIONS]), ("float16", ["Exp", "Tanh"]), ("float64", ["Atan", "Log"])],
 )
 def test_functions_have_the_errors_that_opencl_allows(dtype, ops):
-    """All functions get all numbers; those outside of a function's domain do not count."""
+    """All functions run on all numbers; results outside a function's domain are not compared."""
     x = np.linspace(-1, 1, 41).astype(dtype)
     x = np.concatenate([x, x * 9, x * 50])
     results = run_each([(op, {}) for op in ops], [x])
@@ -190,7 +190,7 @@ def test_several_tensors_are_broadcast_and_rounded_once():
 
 
 def test_extrema_of_many_tensors():
-    """NaN wins at every place; the kernel grows only in proportion to the inputs."""
+    """One NaN makes the result NaN, whichever input has it; kernel size is linear in the inputs."""
     arrays = [floats(12, seed=i) for i in range(12)]
     for i, array in enumerate(arrays):
         array[i] = [NAN, INF, -INF][i % 3]
@@ -207,7 +207,7 @@ def test_tensors_without_axes():
 
 
 def power_of(x, y):
-    """The power, computed by Python's integers, which wraps to the type of x."""
+    """Return the power, computed with Python's integers and wrapped to the dtype of x."""
     bits = np.iinfo(x.dtype).bits
     powers = [int(a) ** int(b) for a, b in np.broadcast(x, y)]
     wrapped = [(p + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1) for p in powers]
@@ -259,7 +259,7 @@ def test_clip(dtype):
     for known in ([], [1, 2]):
         got = run_node("Clip", [x, low, high], 13, known=known)
         np.testing.assert_array_equal(got, np.clip(x, low, high))
-        # The upper limit wins.
+        # If the lower limit is above the upper one, the result is the upper one.
         got = run_node("Clip", [x, high, low], 13, known=known)
         np.testing.assert_array_equal(got, np.where(np.isnan(x), x, low))
     np.testing.assert_array_equal(run_node("Clip", [x, None, high], 13), np.minimum(x, high))
@@ -281,7 +281,7 @@ def test_where_broadcasts_all_inputs():
 
 @pytest.mark.parametrize("known", [[], [1]])
 def test_axes_of_old_versions(known):
-    """Up to version 6, the second tensor's axes begin at an axis of the first."""
+    """Up to version 6, `axis` says at which axis of the first tensor the second one begins."""
     x, y = floats(2, 3, 4), floats(3)
     got = run_node("Sub", [x, y], 6, known=known, axis=1, broadcast=1)
     np.testing.assert_array_equal(got, x - y[:, None])

@@ -1,4 +1,4 @@
-"""Scales and shifts of channels that become part of the weights of the operator before them."""
+"""Scales and shifts of channels are folded into the weights of the operator before them."""
 
 import re
 
@@ -25,7 +25,7 @@ def numbers(shape):
 
 
 def model_of(producer, scales, outputs=("y",), bias=True, **attributes):
-    """A node with constant weights, then others with constants of the given shapes."""
+    """Return a model: a node with constant weights, then nodes with constants of given shapes."""
     shapes = {
         "Conv": ((2, 8, 5, 4), (CHANNELS, 4, 3, 2)),
         "ConvTranspose": ((2, 8, 5, 4), (8, CHANNELS // 2, 3, 2)),
@@ -56,7 +56,7 @@ def model_of(producer, scales, outputs=("y",), bias=True, **attributes):
 
 
 def operators(model, passes=("remove_dead_nodes", "fold_scales")):
-    """The operators of a model's graph after passes."""
+    """Return the names of the operators of a model's graph after the passes."""
     imported = Importer(model, {}, {})
     imported.run()
     for value in imported.outputs:
@@ -73,7 +73,7 @@ def check(model):
 
 
 def unfolded(model, x):
-    """The outputs of onnxruntime, node by node."""
+    """Return onnxruntime's outputs, without its optimizations."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     return onnxruntime.InferenceSession(model.SerializeToString(), options).run(None, {"x": x})
@@ -130,7 +130,7 @@ def test_numbers_that_would_become_infinite_are_kept():
 
 
 def test_constants_among_nodes():
-    """Some exporters write weights as nodes."""
+    """Some exporters write weights as Constant nodes, which are folded, too."""
     model = model_of("Conv", [NORMALIZED], group=2)
     graph = model.graph
     nodes = [helper.make_node("Constant", [], [t.name], value=t) for t in graph.initializer]
@@ -145,7 +145,7 @@ def test_constants_among_nodes():
 
 
 def graph_of(*functions, shape=(1, 8, 4, 4)):
-    """A graph of a convolution of pixels without a bias, then of others of what each computes."""
+    """Return a graph: a 1 x 1 convolution without a bias, then a chain of the functions."""
     g = Graph()
     x = g.input("x", shape)
     w = g.constant("w", numbers((8, 8, 1, 1)))
@@ -158,7 +158,7 @@ def graph_of(*functions, shape=(1, 8, 4, 4)):
 
 
 def kept(g):
-    """The names of the operators after the pass; the results are those without passes."""
+    """Return the operators that remain after the pass; check the results against no passes."""
     x = numbers(g.inputs[0].shape)
     outputs = [list(g.compile(passes=p).run({"x": x}).values())[0] for p in (("fold_scales",), ())]
     np.testing.assert_allclose(*outputs, rtol=1e-5)
@@ -171,7 +171,7 @@ def blocks(x):
 
 
 def test_graphs_are_folded_as_models_are():
-    """A sum and a product, with numbers for each channel; the bias has a name of its own."""
+    """A sum and a product per channel are folded; the new bias gets a name."""
     g = graph_of((add, numbers((8, 1, 1))), (multiply, numbers((1, 8, 1, 1))))
     assert kept(g) == ["conv"]
     text = g.text(passes=("fold_scales",))
@@ -186,12 +186,12 @@ def test_a_name_that_is_taken():
 
 
 def test_through_what_moves_channels():
-    """Two channels of each pixel are eight of the convolution: each has the numbers of its own."""
+    """Two factors after depth-to-space are folded into the convolution's 8 channels."""
     assert kept(graph_of((blocks, None), (multiply, numbers((2, 1, 1))))) == ["conv", "n0"]
 
 
 def test_other_movements_stay():
-    """Here channels are moved to the last axis, along which the numbers are not."""
+    """Channels move to the last axis, but the factors lie along another one: no folding."""
     last = np.float32(numbers((4, 1, 1)))
     moved = graph_of((lambda x: transpose(x, [0, 2, 3, 1]), None), (multiply, last))
     assert kept(moved) == ["conv", "n0", "n1"]

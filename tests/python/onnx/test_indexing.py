@@ -1,4 +1,4 @@
-"""Gathers and scatters; indices that lead outside do not crash."""
+"""Gathers and scatters; indices outside of the tensor do not crash."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def test_gather(shape, dtype):
 
 
 def test_gather_elements():
-    """Indices may be fewer than elements along other axes."""
+    """Along the other axes, the indices may be shorter than the tensor."""
     where = indices((2, 5, 1), 4)
     expected = np.take_along_axis(X[:2, :, :1], where, 1)
     np.testing.assert_array_equal(run_node("GatherElements", [X, where], 13, axis=1), expected)
@@ -39,7 +39,7 @@ def test_gather_nd(batch):
 
 
 def test_reads_outside_are_the_nearest_elements():
-    """ONNX calls them errors; no other memory is read."""
+    """ONNX calls such indices errors; here the nearest element is read, never other memory."""
     where = np.array([-(2**62), -5, 4, 2**62], "int64")
     expected = X[:, [0, 0, 3, 3]]
     np.testing.assert_array_equal(run_node("Gather", [X, where], 13, axis=1), expected)
@@ -66,7 +66,7 @@ COMBINE = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minim
 
 
 def updated(x, where, updates, reduction):
-    """Update one after the other, in the order of the updates; `where` has a tuple for each."""
+    """Apply the updates to x in order; `where` has an index tuple for each update."""
     made = x.copy()
     for place, update in zip(where, updates, strict=True):
         if all(-n <= i < n for i, n in zip(place, x.shape, strict=False)):
@@ -78,12 +78,12 @@ def updated(x, where, updates, reduction):
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("reduction", ["none", *COMBINE])
 def test_scatter(reduction, known):
-    """If several updates name one element, the last one wins, or all are combined. Updates outside
+    """If several updates have one index, the last one wins, or all are combined. Updates outside
     of the tensor are ignored.
     """
     x = RNG.integers(-3, 4, (3, 4, 2)).astype("int32")
     options = {"known": [1] if known else [], "reduction": reduction}
-    where = RNG.integers(-5, 6, (2, 6, 2))  # some of which are outside
+    where = RNG.integers(-5, 6, (2, 6, 2))  # some are out of range
     updates = RNG.integers(-3, 4, where.shape).astype("int32")
     places = [(i, int(where[i, j, k]), k) for i, j, k in np.ndindex(where.shape)]
     got = run_node("ScatterElements", [x, where, updates], 18, axis=1, **options)
@@ -96,7 +96,7 @@ def test_scatter(reduction, known):
 
 
 def test_scatter_accumulates_halves_in_float32():
-    """2048 ones make 2048 in float16 only if the sum is rounded at the end."""
+    """The sum must be rounded to float16 only once, at its end."""
     x, ones = np.array([1, 0], "float16"), np.ones(2049, "float16")
     got = run_node("ScatterElements", [x, np.zeros(2049, "int64"), ones], 18, reduction="add")
     np.testing.assert_array_equal(got, np.array([2050, 0], "float16"))
@@ -110,7 +110,7 @@ def test_nan_is_the_largest_update():
 
 @pytest.mark.parametrize("axis", [0, -1])
 def test_one_hot(axis):
-    """Negative indices count from the end; those outside make vectors of `off`."""
+    """Negative indices count from the end; indices out of range give vectors of `off` values."""
     where, values = np.array([[1, -1], [-4, 3]], "int64"), np.array([2, 5], "float64")
     got = run_node("OneHot", [where, np.array(3), values], 11, known=[1], axis=axis)
     expected = np.where(np.arange(3) == np.array([[1, 2], [7, 7]])[..., None], 5.0, 2.0)
@@ -133,7 +133,7 @@ def test_compress():
 @pytest.mark.parametrize("reduction", [None, "add", "max"])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_many_updates(reduction, axis):
-    """They are sorted: of several for one element the last one counts; some are outside."""
+    """Many updates are sorted by index; the last one for an element wins; some are out of range."""
     options = {"reduction": reduction} if reduction else {}
     x = integers(150, 7) if axis == 0 else integers(7, 150)
     shape = (200, 5) if axis == 0 else (5, 200)
@@ -152,7 +152,7 @@ def test_many_updates(reduction, axis):
 
 
 def integers(*shape):
-    """Floats whose sums are exact."""
+    """Return small integers as floats, so that sums are exact."""
     return np.round(floats(*shape) * 20)
 
 

@@ -23,7 +23,7 @@ QUICK = ("shufflenet", "squeezenet")
 
 @pytest.fixture(autouse=True)
 def no_hang():
-    """As for other tests, but DenseNet has 284 kernels, which take a while to build."""
+    """A longer limit than other tests have: the 284 kernels of DenseNet take a while to build."""
     faulthandler.dump_traceback_later(600, exit=True)
     yield
     faulthandler.cancel_dump_traceback_later()
@@ -34,7 +34,7 @@ def no_hang():
     "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.nightly) for n in NAMES]
 )
 def test_light_model(dev, name):
-    """Both implementations are within the bound of the exact result, so twice that of each other.
+    """Both results are within the bound of the exact one, so within twice the bound of each other.
 
     The inputs of a last softmax are compared, too: their errors are as small as those of the
     layers, while the softmax turns errors relative to all of its inputs into errors of a result

@@ -12,7 +12,7 @@ def i64(*numbers):
 
 
 def numbers(shape, dtype):
-    """Different numbers, or a pattern of bools."""
+    """Return distinct numbers, or a pattern of bools."""
     x = np.arange(np.prod(shape)).reshape(shape)
     return x % 3 == 0 if dtype == "bool" else x.astype(dtype)
 
@@ -48,7 +48,7 @@ def test_shapes(op, inputs, version, attributes, expected):
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "float64"])
 def test_element_types(dtype):
-    """Every type is moved bit by bit, and pads and triangles have a zero of it."""
+    """Elements of every type keep their bits; Trilu fills with a zero of the type."""
     x = numbers((3, 4), dtype)
     np.testing.assert_array_equal(run_node("Transpose", [x], 13, perm=[1, 0]), x.T)
     got = run_node("Pad", [x, i64(1, 0, 0, 2), np.array(1, dtype)], 13)
@@ -78,13 +78,13 @@ def test_split(inputs, version, attributes, sizes):
 
 @pytest.mark.parametrize("mode", ["edge", "reflect", "wrap"])
 def test_continuing_pads(mode):
-    """Pads may be longer than the axis."""
+    """Pads of modes that repeat elements may be longer than the axis."""
     got = run_node("Pad", [X, i64(0, 3, 5, 1, 0, 4)], 19, mode=mode)
     np.testing.assert_array_equal(got, np.pad(X, ((0, 1), (3, 0), (5, 4)), mode=mode))
 
 
 def test_pads_that_crop():
-    """Elements that a negative padding removes are not continued."""
+    """Negative pads crop first: padding in mode edge repeats the edge of what remains."""
     got = run_node("Pad", [X, i64(-1, 2), None, i64(-1)], 18, mode="edge")
     np.testing.assert_array_equal(got, np.pad(X[..., 1:], ((0, 0), (0, 0), (0, 2)), mode="edge"))
     got = run_node("Pad", [X], 2, pads=[0, -3, 0, 0, 1, 0], value=2.0)
@@ -97,7 +97,7 @@ def test_pads_that_crop():
         (1, 2**63 - 1, 2, X[..., 1::2]),
         (-1, -(2**63), -3, X[..., ::-3]),
         (2, 1, 1, X[..., 2:1]),
-        (-9, -9, -1, X[..., :1]),  # clamped to the first element, which Python does not do
+        (-9, -9, -1, X[..., :1]),  # the start is clamped to the first element, unlike Python's
     ],
 )
 def test_slice(start, end, step, expected):
@@ -106,7 +106,7 @@ def test_slice(start, end, step, expected):
 
 
 def test_constants_are_computed_as_the_standard_says():
-    """ONNX's reference implementation gives an empty slice, and fewer columns."""
+    """ONNX's reference implementation differs: an empty slice, and fewer columns."""
     got = run_node("Slice", [X, i64(-9), i64(-9), i64(-1), i64(-1)], 13, known=range(5))
     np.testing.assert_array_equal(got, X[..., :1])
     assert run_node("CenterCropPad", [X, i64(3, 2, 9)], 18, known=[0, 1]).shape == (3, 2, 9)
@@ -132,7 +132,7 @@ def test_blocks():
 
 
 def test_blocks_overlap():
-    """Blocks that are cut from an image of ones add up to how often they cover each pixel."""
+    """With blocks of ones, each pixel is the number of blocks that cover it."""
     ones = np.ones((1, 4, 3), "float32")
     got = run_node("Col2Im", [ones, i64(3, 4), i64(2, 2)], 18, known=[1, 2], strides=[2, 1])
     np.testing.assert_array_equal(got[0, 0], [[1, 2, 2, 1], [1, 2, 2, 1], [0, 0, 0, 0]])
@@ -148,7 +148,7 @@ def test_blocks_overlap():
     ],
 )
 def test_huge_constants_are_refused(op, inputs):
-    """They would fill the memory."""
+    """Constants of 2^40 elements and more would fill the memory."""
     with pytest.raises(Unsupported, match="would be a constant of the shape"):
         run_node(op, [np.asarray(x) for x in inputs], 13, known=range(len(inputs)))
 

@@ -1,4 +1,4 @@
-"""Random changes of a model are compiled or refused in words, in a process of limited memory."""
+"""Randomly changed models are compiled or refused with a message, within limited memory."""
 
 import os
 import subprocess

@@ -22,7 +22,7 @@ def normal64(x, axes, epsilon=1e-5):
 
 
 def close(got, expected, roundings=64):
-    """Compare with float64: `roundings` of float32, and one of the result's type.
+    """Compare with float64: allow `roundings` of float32 and one of the result's type.
 
     The numbers are of order 1, sums are of some 30 terms, and functions have a few units of error.
     """
@@ -101,10 +101,10 @@ def test_batch_normalization_in_training():
 
 
 def test_variance_of_numbers_with_a_large_mean():
-    """The mean of the squares minus the square of the mean would be all rounding errors."""
+    """The mean of the squares minus the square of the mean would be mere rounding error."""
     x = (floats(1, 2, 64) + 4096).astype("float32")
     got = run_node("InstanceNormalization", [x, np.ones(2, "float32"), np.zeros(2, "float32")], 6)
-    # The mean has an error of 64 roundings of 4096 at most, but that of most sums is far smaller.
+    # The mean is about 4096, and its error at most 64 roundings of that; most are far smaller.
     close(got, normal64(x, (2,)), 64 * 4096)
     assert abs(got.std() - 1) < 0.01
 
@@ -154,7 +154,7 @@ def test_lp_normalization(p, norm):
 
 @pytest.mark.parametrize("size", [3, 4, 9])
 def test_local_response_normalization(size):
-    """An even size has one neighbor more behind; a large one covers all channels."""
+    """An even window has one channel more behind than before; a large one covers all channels."""
     x = floats(2, 6, 3)
     squares = np.zeros(x.shape)
     for c in range(6):
@@ -166,7 +166,7 @@ def test_local_response_normalization(size):
 
 @pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
 def test_losses(reduction):
-    """The ignored class is none; its infinite score and that of no target do not count."""
+    """The ignored target is no class; infinite scores that no target selects have no effect."""
     x, weight = floats(3, 5, 4), np.abs(floats(5))
     target = np.random.default_rng(6).integers(0, 5, (3, 4))
     target[0, 1] = target[2, 2] = -100

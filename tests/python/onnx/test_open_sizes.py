@@ -1,4 +1,4 @@
-"""Packages that serve all sizes of a model that leaves extents open."""
+"""Packages that serve all sizes of a model with open extents."""
 
 import numpy as np
 import onnx
@@ -16,7 +16,7 @@ SIZES = [(1, 8, 12), (2, 17, 9), (1, 8, 12)]
 
 
 def network():
-    """A convolution, a reshape by what nodes compute of shapes, and a sum along an open axis."""
+    """A convolution, a reshape to a shape that nodes compute, and a mean along an open axis."""
     weight = np.random.default_rng(0).standard_normal((4, 3, 3, 3)).astype("float32")
     nodes = [
         helper.make_node("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1], strides=[2, 2]),
@@ -44,7 +44,7 @@ def expected(model, x):
 
 
 def close(got, want, terms):
-    """Sums of so many products of numbers of about 1, rounded after each."""
+    """Compare sums of `terms` products of magnitude 1, each of which is rounded."""
     assert got.shape == want.shape
     assert np.abs(got - want).max() <= terms * np.finfo("float32").eps * 8
 
@@ -62,7 +62,7 @@ def test_one_package_serves_all_sizes(tmp_path):
 @pytest.mark.parametrize("scale", [2, 1.5, 0.5])
 @pytest.mark.parametrize("coordinates", ["half_pixel", "asymmetric"])
 def test_open_extents_are_resized(tmp_path, mode, scale, coordinates):
-    """The taps of elements repeat with the scale, a fraction."""
+    """The taps and weights of a fractional scale repeat along open axes."""
     rounding = 'nearest_mode="floor",' if mode == "nearest" else ""
     model = onnx.parser.parse_model(
         f"""<ir_version: 9, opset_import: ["" : 19]> one (float[N, 2, H, W] x) => (y)
@@ -77,12 +77,12 @@ def test_open_extents_are_resized(tmp_path, mode, scale, coordinates):
         x = np.random.default_rng(h).uniform(-1, 1, (n, 2, h, w)).astype("float32")
         got, want = graph.run({"x": x})["y"], expected(model, x)
         assert got.shape == want.shape
-        # 4 x 4 taps of magnitudes up to 1.6, and a position that is rounded, at up to 16.
+        # 4 x 4 taps of magnitudes up to 1.6, at rounded positions of up to 16.
         assert np.abs(got - want).max() <= (16 + 2 * 16) * 2.6 * np.finfo("float32").eps
 
 
 def test_saving_does_not_change_what_runs(tmp_path):
-    """Kernels for one size are faster than those of a package for all sizes."""
+    """Runs after saving still use the faster kernels for one size."""
     compiled = texloom.compile(network())
     compiled.save(tmp_path / "open.tlp")
     compiled.run({"x": np.ones((2, 3, 17, 9), "float32")})
@@ -132,7 +132,7 @@ def test_nodes_over_open_extents(tmp_path, name):
     [
         ("Floor(half)", lambda h: h // 2),
         ("Ceil(half)", lambda h: (h + 1) // 2),
-        ("Identity(half)", lambda h: h // 2),  # a cast to integers cuts
+        ("Identity(half)", lambda h: h // 2),  # a cast to integers truncates
         ("Mul(half, two)", lambda h: h),
         ("Mul(h, share)", lambda h: h * 3 // 4),
     ],
@@ -240,7 +240,7 @@ def test_a_package_refuses_other_shapes(tmp_path):
 
 
 def textured():
-    """Convolutions, a pooling, a concatenation and a softmax, of small whole numbers."""
+    """Return convolutions, a concatenation, a pooling and a transpose, on small integers."""
     rng = np.random.default_rng(1)
     weights = {"w": (6, 3, 3, 3), "b": (6,), "v": (5, 6, 1, 3)}
     nodes = [
@@ -297,7 +297,7 @@ def test_textures_of_named_extents_in_python():
 
 @pytest.mark.slow
 def test_costs_choose_textures_of_open_sizes(tmp_path):
-    """By these costs, convolutions are fast on textures, and all else on buffers."""
+    """The costs say that convolutions are fast on textures, and other operators on buffers."""
     rows = []
     for kind in ("contraction", "reduction", "injective", "broadcast", "elementwise"):
         for storage in ("buffer", "texture"):

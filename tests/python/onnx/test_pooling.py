@@ -61,7 +61,7 @@ def test_column_major_indices():
 @pytest.mark.parametrize("name", WINDOWS)
 @pytest.mark.parametrize("counts_pads", [0, 1])
 def test_average_pool(name, counts_pads):
-    """Which elements count at borders, and beyond them."""
+    """Pads count only if count_include_pad says so; elements beyond the pads never do."""
     shape, attributes = WINDOWS[name]
     x = random(1, *shape)
     model = model_of("AveragePool", [x], count_include_pad=counts_pads, **attributes)
@@ -75,7 +75,7 @@ def test_lp_pool(p):
     x = random(1, 1, 2, 7, 8)
     model = model_of("LpPool", [x], kernel_shape=[3, 2], strides=[2, 2], pads=[1, 0, 0, 1], p=p)
     (got,), (expected,) = ours(model, [x]), onnxruntimes(model, [x])
-    # Two powers of up to 16 ulps each, of OpenCL's `pow`, and the sum of 6.
+    # Two calls of OpenCL's `pow`, each within 16 ulps, and a sum of 6 terms.
     np.testing.assert_allclose(got, expected, rtol=2 * (32 + 6) * FLOAT32_ROUNDOFF)
 
 
@@ -90,12 +90,12 @@ def test_whole_channels(op, spatial):
 
 
 def test_max_unpool_undoes_max_pool():
-    """Maxima of windows that do not overlap go back to their places."""
+    """Maxima of windows that do not overlap return to their positions."""
     x = random(1, 2, 3, 6, 8)
     pool = model_of("MaxPool", [x], 2, kernel_shape=[2, 3], strides=[2, 3])
     values, indices = ours(pool, [x])
     expected = np.zeros((2, 3, 6, 6), "float32")
-    # The unpooled tensor has 6 columns, so the indices of 8 columns are those of other places.
+    # The indices count positions in rows of 8, but the unpooled tensor has 6 columns.
     rows, columns = indices // 8, indices % 8
     places = rows * 6 + columns
     expected.flat[places] = values

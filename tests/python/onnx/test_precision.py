@@ -1,7 +1,7 @@
-"""Models whose tensors are stored as float16, beside onnxruntime in float32.
+"""Models whose tensors are stored as float16, against onnxruntime in float32.
 
-What rounding may change is derived from the network: onnxruntime runs it several times with every
-tensor that float16 may round multiplied by random numbers within the rounding error of float16.
+The tolerance comes from the network: onnxruntime runs it several times, and multiplies every
+tensor that float16 may round by random factors within float16's rounding error of 1.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ MARGIN = 3  # times the largest error of the draws
 
 
 def perturbed(model, seed):
-    """The model with a factor near 1, drawn for each element, after each node and each weight."""
+    """Return the model with each element of weights and results times a random factor near 1."""
     made = onnx.ModelProto()
     made.CopyFrom(model)
     graph = made.graph

@@ -21,7 +21,7 @@ SHAPES = [
 
 @pytest.mark.parametrize("shapes", SHAPES)
 def test_matmul(shapes):
-    """All ways of broadcasting, and vectors."""
+    """Batch axes are broadcast; an operand may be a vector."""
     inputs = [random(i, *shape) for i, shape in enumerate(shapes)]
     (got,) = ours(model_of("MatMul", inputs), inputs)
     expected = np.matmul(*(each.astype("float64") for each in inputs))
@@ -56,7 +56,7 @@ def test_gemm(transpose, c):
 
 @pytest.mark.parametrize("zeros", [((), ()), ((1,), (4,)), ((5,), (4,)), ((2, 5, 1), (2, 1, 4))])
 def test_matmul_integer(zeros):
-    """Zero points of the whole matrix, or of its rows or columns."""
+    """Zero points are scalars, or one per row of A and per column of B."""
     a, b = random(1, 2, 5, 7, dtype="uint8"), random(2, 2, 7, 4, dtype="int8")
     a_zero, b_zero = random(3, *zeros[0], dtype="uint8"), random(4, *zeros[1], dtype="int8")
     inputs = [a, b, a_zero, b_zero]

@@ -15,7 +15,7 @@ def sigmoid(x):
 
 
 def inputs_of(op, directions=1, dtype="float32"):
-    """x, W, R, B, no lengths, initial states, and the peepholes of an LSTM.
+    """Return x, W, R, B, None for the lengths, initial states, and an LSTM's peepholes.
 
     The weights are small, so that a step does not enlarge the errors of the steps before it.
     """
@@ -79,7 +79,7 @@ def reference(op, inputs, direction="forward", **options):
 
 
 def check(got, expected, dtype="float32"):
-    # A step rounds some 40 times, numbers below 4; its result is that of float16 inputs, too.
+    # A step rounds about 40 times, on numbers below 4; float16 adds one rounding of the result.
     bound = TIME * 40 * 4 * 2.0**-24 if dtype == "float32" else TIME * 2.0**-11
     for mine, other in zip(got, expected, strict=True):
         assert mine.dtype == dtype and mine.shape == other.shape
@@ -131,7 +131,7 @@ def test_clipped_gates_and_coupled_ones():
 
 
 def test_activations_take_parameters_in_order():
-    """Tanh has no alpha, so that the second one belongs to the third function."""
+    """Tanh takes no alpha, so the second alpha belongs to LeakyRelu, the third function."""
     inputs = inputs_of("LSTM")
     got = run_node(
         "LSTM",
@@ -162,7 +162,7 @@ ACTIVATIONS = {
 
 
 def test_every_activation():
-    """Each direction has its own."""
+    """Each direction has its own activation."""
     names = list(ACTIVATIONS)
     for first, second in zip(names[::2], [*names[1::2], names[0]], strict=True):
         inputs = inputs_of("RNN", 2)

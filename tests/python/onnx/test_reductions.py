@@ -27,7 +27,7 @@ def test_reduction_of_floats(op, dtype):
     x = np.abs(floats(3, 5, 7, dtype=dtype)) + np.asarray(0.5, dtype)
     got = run_node(f"Reduce{op}", [x, np.array([-1, 0])], 18, known=[1], keepdims=0)
     expected = FLOAT[op](x.astype("float64"), axis=(0, 2))
-    # All 21 terms are positive and have an error or two of their own; then comes a function.
+    # The 21 terms are positive, each with an error or two; a function of the sum follows.
     wide = min(ROUNDOFF["float32"], ROUNDOFF[dtype])
     assert got.dtype == dtype and got.shape == (5,)
     np.testing.assert_allclose(got, expected, rtol=32 * wide + ROUNDOFF[dtype], atol=0)
@@ -51,7 +51,7 @@ def test_mean_of_integers_is_truncated():
 
 
 def test_without_axes():
-    """All axes are reduced, or none if the node says so."""
+    """All axes are reduced, or none with noop_with_empty_axes."""
     x = floats(2, 3)
     empty = np.zeros(0, "int64")
     assert run_node("ReduceMax", [x, empty], 18, known=[1], keepdims=0) == x.max()
@@ -90,7 +90,7 @@ def test_log_sum_exp_does_not_overflow():
 
 @pytest.mark.parametrize(("op", "last"), [("ArgMax", 0), ("ArgMin", 0), ("ArgMax", 1)])
 def test_place_of_extrema(op, last):
-    """Of equal elements the first or the last, of NaN too; infinities are ordinary values."""
+    """The first or last of equal elements wins, also of NaNs; infinities are ordinary values."""
     x = np.array(
         [[1, 3, 3, 1, 2], [-INF] * 5, [INF] * 5, [2, NAN, 9, NAN, -9], [5, INF, 1, -INF, 1]],
         "float32",
@@ -123,7 +123,7 @@ def test_cumulative_sums(length, exclusive, reverse):
 
 
 def test_cumulative_sums_of_halves():
-    """The sum goes past 2048, above which float16 does not count ones."""
+    """The sum passes 2048, where adding 1 in float16 has no effect."""
     x = np.ones(4000, "float16")
     got = run_node("CumSum", [x, np.array([0])], 14, known=[1])
     np.testing.assert_array_equal(got, np.arange(1, 4001).astype("float16"))
@@ -156,7 +156,7 @@ def test_top_k(largest, dtype):
 @pytest.mark.parametrize(
     ("shape", "axis", "k", "dtype"),
     [
-        ((1100,), 0, 300, "float32"),  # runs are cut when they are longer than k
+        ((1100,), 0, 300, "float32"),  # sorted runs are cut to k elements
         ((2, 513, 2), 1, 513, "float16"),  # the last run has one element
         ((2, 1056), -1, 1, "int32"),  # 33 runs: some have no neighbor
     ],

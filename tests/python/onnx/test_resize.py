@@ -32,10 +32,10 @@ def peer(op, inputs, version, **attributes):
 
 
 def check(op, inputs, version, terms, known=(), **attributes):
-    """Compare sums of so many products of elements and of weights that are polynomials.
+    """Compare sums of `terms` products of elements and polynomial weights.
 
-    Coordinates are up to 8, with an error of a few roundoffs of 8 each; a weight's slope is at most
-    3, and both sides have such errors.
+    Coordinates are up to 8, each with an error of a few roundoffs of 8; a weight's slope is at most
+    3, and both implementations have these errors.
     """
     got = run_node(op, inputs, version, known=known, **attributes)
     expected = peer(op, inputs, version, **attributes)
@@ -51,7 +51,7 @@ def check(op, inputs, version, terms, known=(), **attributes):
 @pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
 @pytest.mark.parametrize("size", [(7, 3), (2, 11)])
 def test_resize(mode, transformation, size):
-    """Longer and shorter axes; nearest ones are exact, because coordinates are the same."""
+    """Axes grow and shrink; mode nearest is exact, because both compute the same coordinates."""
     taps = {"nearest": 0, "linear": 4, "cubic": 16}[mode]
     options = {"mode": mode, "coordinate_transformation_mode": transformation}
     sizes = np.array([1, 2, *size], "int64")
@@ -67,7 +67,7 @@ def test_nearest_of_scales_that_are_not_exact(rounding):
 
 
 def test_resize_of_a_part():
-    """Outside of the tensor is the extrapolation value."""
+    """Points outside of the tensor get the extrapolation value."""
     part = np.array([-0.2, 0.3, 0.7, 1.4], "float32")
     options = {"coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": 9.0}
     sizes = np.array([4, 8], "int64")
@@ -88,14 +88,14 @@ def test_resize_of_other_types(dtype):
 
 @pytest.mark.parametrize(("policy", "size"), [("not_larger", (3, 4)), ("not_smaller", (5, 6))])
 def test_kept_aspect_ratio(policy, size):
-    """Sizes (5, 4) of an image of 5 by 6, along axes in another order."""
+    """Sizes (5, 4) for an image of 5 by 6, with `axes` in another order."""
     x, sizes = floats(1, 2, 5, 6), np.array([4, 5], "int64")
     options = {"axes": [-1, 2], "keep_aspect_ratio_policy": policy}
     assert run_node("Resize", [x, None, None, sizes], 18, **options).shape[2:] == size
 
 
 def test_antialias():
-    """A filter as wide as the part of the axis: the middle of a ramp stays where it is."""
+    """The filter is as wide as the shrunk part: the middle of a ramp stays a ramp."""
     x = np.arange(40, dtype="float32")[None]
     sizes = np.array([1, 10], "int64")
     got = run_node("Resize", [x, None, None, sizes], 18, mode="linear", antialias=1)
@@ -121,7 +121,7 @@ def test_grid_sample(mode, outside):
 
 
 def test_grids_that_are_no_numbers():
-    """Nothing outside of the image is read."""
+    """Grid points that are NaN or infinite read nothing outside of the image."""
     grid = np.array([np.nan, np.inf, -np.inf, 1e30, -1e30, 0], "float32").reshape(1, 1, 3, 2)
     for outside in ("zeros", "border", "reflection"):
         for mode in ("nearest", "linear"):
@@ -137,7 +137,7 @@ def test_grid_sample_of_volumes():
 
 @pytest.mark.parametrize("align", [0, 1])
 def test_affine_grid(align):
-    """The identity is the grid of the image itself, x first."""
+    """The identity gives the image's own grid, with x before y."""
     theta = np.eye(2, 3, dtype="float32")[None]
     size = np.array([1, 1, 3, 5], "int64")
     got = run_node("AffineGrid", [theta, size], 20, known=[1], align_corners=align)
@@ -152,7 +152,7 @@ ROIS = np.array([[0, 0, 6, 5], [-2, 1, 3.5, 9], [4, 4, 4.2, 4.1]], "float32")
 @pytest.mark.parametrize("ratio", [0, 2])
 @pytest.mark.parametrize("mode", ["avg", "max"])
 def test_roi_align(mode, ratio):
-    """With a ratio of 0 a bin has as many samples as pixels."""
+    """With sampling_ratio=0, a bin has one sample per pixel."""
     inputs = [floats(2, 2, 7, 6), ROIS, np.array([0, 1, 1], "int64")]
     size = {"output_height": 2, "output_width": 3, "spatial_scale": 0.75}
     for half in ("half_pixel", "output_half_pixel"):

@@ -1,7 +1,7 @@
 """``texloom run --profile=queue``: tables, traces, and captures for Xcode.
 
-Captures are those of the software Metal, which lists the calls that it has seen. Devices that are
-open are not profiled, so tables and traces are made in processes of their own.
+The software Metal makes the captures: lists of the calls it received. Profiling cannot start
+for devices already open, so tables and traces are made in separate processes.
 """
 
 import json
@@ -24,7 +24,7 @@ RUN = ["run", "model.onnx", "--input", "x=x.npy"]
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """A current folder with a model and its input."""
+    """Make a folder with a model and its input the current one."""
     monkeypatch.chdir(tmp_path)
     x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, (2, 3)) for n in "xy")
     graph = helper.make_graph([helper.make_node("Exp", ["x"], ["y"])], "tiny", [x], [y])
@@ -45,7 +45,7 @@ def texloom_run(*arguments):
 
 
 def refused(capsys, *arguments):
-    """Run a command that must fail; return what it tells."""
+    """Run a command that must fail; return its error output."""
     assert main([*RUN, *arguments]) == 1
     return capsys.readouterr().err
 
@@ -131,5 +131,5 @@ def test_a_capture_needs_a_folder(monkeypatch, capsys):
     ],
 )
 def test_wrong_calls_are_refused_before_anything_runs(arguments, message, capsys):
-    Path("model.onnx").write_bytes(b"")  # nobody gets as far as the nodes
+    Path("model.onnx").write_bytes(b"")  # the refusal comes before the model is parsed
     assert message in refused(capsys, *arguments)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def costs(tmp_path_factory):
-    """A file of costs by which convolutions run faster on textures, and all else on buffers."""
+    """Return a cost file: convolutions are faster on textures, all other operators on buffers."""
     file = tmp_path_factory.mktemp("costs") / "costs.sqlite"
     rows = []
     for kind in ("contraction", "reduction", "injective", "broadcast", "elementwise"):
@@ -73,7 +73,7 @@ def test_where_textures_win_for_convolutions_the_plan_is_mixed(costs, tmp_path, 
         Model(onnx.load(path), storage="buffer", shapes={"x": SHAPE}).run({"x": x}).values()
     )
     (file,) = out.iterdir()
-    # Both round each of some hundred layers' sums; the result is a probability.
+    # Both implementations round the sums of about 100 layers; the results are probabilities.
     np.testing.assert_allclose(np.load(file), expected, atol=2e-5)
 
 

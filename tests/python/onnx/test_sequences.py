@@ -1,4 +1,4 @@
-"""Sequences and optional values: lists of values while a model is imported."""
+"""Sequences and optional values, which exist only as lists in the importer."""
 
 import numpy as np
 import onnx
@@ -11,7 +11,7 @@ A, B = floats(2, 3), floats(4, 3)
 
 
 def run(text, *inputs):
-    """Run a model, written in ONNX's text form."""
+    """Run a model written in ONNX's text form."""
     header = '<ir_version: 8, opset_import: ["" : 17]> '
     results = backend.run_model(onnx.parser.parse_model(header + text), list(inputs))
     return results[0] if len(results) == 1 else results
@@ -27,7 +27,7 @@ def same(got, expected):
     ("position", "expected"), [("", [A, B, 2 * A]), ("0", [2 * A, A, B]), ("-1", [A, 2 * A, B])]
 )
 def test_insertion(position, expected):
-    """A negative position counts from the end of the sequence as it was."""
+    """A negative position counts from the end of the sequence before the insertion."""
     given = f"p = Constant <value_int: int = {position}> ()" if position else ""
     got = run(
         f"""agraph (float[2, 3] a, float[4, 3] b) => (seq(float[n, 3]) y) {{
@@ -43,7 +43,7 @@ def test_insertion(position, expected):
 
 
 def test_positions_may_be_inputs():
-    """The model is compiled for each position."""
+    """The model is compiled for each value of the position."""
     text = """agraph (seq(float[n, 3]) s, int64 p) => (seq(float[n, 3]) rest, float[n, 3] at) {
         rest = SequenceErase (s, p)
         at = SequenceAt (s, p)
@@ -79,7 +79,7 @@ def test_stacked_sequence():
     ("split", "expected"), [("value_int: int = 3", [3, 4]), ("value_ints: ints = [0, 4]", [0, 4])]
 )
 def test_split(split, expected):
-    """A scalar is the extent of all parts but the last."""
+    """A scalar `split` is the extent of all parts but the last."""
     text = f"""agraph (float[4, 3] b) => (seq(float[n, 3]) y) {{
         split = Constant <{split}> ()
         y = SplitToSequence <axis: int = 0> (b, split)
@@ -95,7 +95,7 @@ def test_rows_without_their_axis():
 
 
 def test_map():
-    """The body sees the tensors of sequences one by one, other inputs as they are."""
+    """The body gets one tensor of each sequence at a time, and other inputs unchanged."""
     text = """agraph (seq(float[n, 3]) s, float[3] b) => (seq(float[n, 3]) y) {
         y = SequenceMap <body = each (float[n, 3] x, float[3] c) => (float[n, 3] z) {
             z = Add (x, c)

@@ -20,7 +20,7 @@ def parts_of(z):
 
 
 def check(got, expected, x, axis, scale=1.0):
-    """Each output is a sum of products with numbers of magnitude 1, which are rounded, too."""
+    """Compare sums of products of elements and rounded factors of magnitude 1."""
     assert got.shape == expected.shape and got.dtype == x.dtype
     unit = ROUNDOFF.get(str(x.dtype), 2.0**-24)
     terms = 2 * expected.shape[axis] + 8
@@ -33,7 +33,7 @@ def check(got, expected, x, axis, scale=1.0):
     ("length", "parts", "dtype"), [(13, 1, "float32"), (64, 2, "float64"), (60, 2, "float16")]
 )
 def test_transform(length, parts, dtype):
-    """A prime length is one step, others are two."""
+    """A prime length is transformed in one step, a composite one in two."""
     x = floats(2, length, 3, parts, dtype=dtype)
     got = run_node("DFT", [x, None, np.array(1)], 20, known=[2])
     check(got, parts_of(np.fft.fft(complex_of(x), axis=1)), x, 1)

@@ -1,4 +1,4 @@
-"""The text detector, classifier and recognizer of a package of PyPI, against onnxruntime."""
+"""The text detector, classifier and recognizer of a PyPI package, against onnxruntime."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROUNDOFF = 2.0**-24
 
 
 def page(images, channels, height, width):
-    """Parts of a scanned page, from -1 to 1."""
+    """Return parts of a scanned page, with values from -1 to 1."""
     scan = skimage.data.page().astype("float32") / 127.5 - 1
     parts = [scan[8 * i : 8 * i + height, 20 : 20 + width] for i in range(images * channels)]
     return np.stack(parts).reshape(images, channels, height, width)
@@ -34,7 +34,7 @@ def test_text_model(name, shape):
     """Results are as close to onnxruntime's as rounding explains.
 
     A roundoff of the inputs changes the result by a measured amount. Each node rounds its own
-    results, in both implementations: the differences add up to so much for each node at most, if
+    results, in both implementations. So the difference is at most that amount times the nodes, if
     the network does not amplify roundoffs of later nodes more than those of its inputs.
     """
     path = str(models.find()[name])
