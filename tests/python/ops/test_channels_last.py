@@ -1,4 +1,4 @@
-"""Convolutions with channels last in memory, as processors and other targets compute them."""
+"""Convolutions with channels last in memory, on CPU and GPU targets."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def expected(x, weight, bias, stride, groups):
 
 
 class Layer:
-    """A convolution that keeps the size, apart from its stride, then its bias and a clipping."""
+    """A convolution with padding that keeps the size (up to the stride), a bias and a clip."""
 
     def __init__(self, spatial, channels, kernel, stride):
         inputs, outputs, groups = (*channels, 1)[:3]
@@ -126,10 +126,10 @@ def run(spatial, channels, kernel, stride, tile):
         ((14, 14), (64, 32), (1, 1), 1, ConvolutionTile((1, 7), 4, (1, 2, 8))),
         ((14, 14), (64, 32), (3, 3), 2, ConvolutionTile((1, 7), 4, (1, 1, 8), 4, keep_rows=True)),
         ((14, 14), (64, 32), (3, 3), 1, ConvolutionTile((2, 7), 8, (1, 1, 4), 1, 2)),
-        # Slices share tiles evenly by elements, not by vectors; then not at all.
+        # Slices divide a tile's elements evenly, but not its vectors; then not even its elements.
         ((7, 5), (64, 32), (1, 1), 1, ConvolutionTile((1, 2), 4, (1, 1, 8), 8)),
         ((14, 14), (64, 256), (3, 3), 1, ConvolutionTile((1, 7), 4, (1, 1, 16), 16)),
-        # Nothing divides the output.
+        # No extent of the tile divides the output's.
         ((13, 13), (20, 28), (3, 3), 2, ConvolutionTile((2, 4), 4, (1, 1, 4), 1)),
         ((13, 13), (20, 28), (1, 1), 1, ConvolutionTile((1, 4), 4, (1, 2, 4), 1)),
         ((15, 11), (3, 10), (5, 5), 2, ConvolutionTile((2, 4), 2, (1, 1, 4), 1, 1)),
@@ -144,7 +144,7 @@ def run(spatial, channels, kernel, stride, tile):
         ((5, 6, 7), (4, 6), (3, 1, 3), 1, None),
         ((1, 1), (64, 7), (1, 1), 1, None),
         ((9, 9), (1, 1), (3, 3), 1, None),
-        ((9, 9), (64, 1), (3, 3), 1, None),  # a single output, of all channels
+        ((9, 9), (64, 1), (3, 3), 1, None),  # one output channel, from all input channels
         ((8, 9), (17, 33), (3, 3), 1, None),
     ],
 )
@@ -166,14 +166,14 @@ def test_convolutions_of_any_shape(spatial, channels, kernel, stride, tile):
     ],
 )
 def test_a_tile_for_every_shape(shape):
-    """There are candidates, all of them possible, and the chosen one is among them."""
+    """All candidate tiles are possible, and the chosen tile is one of them."""
     found = list(candidates(shape))
     assert tile_for(shape) in found
     assert all(is_possible(each, shape) for each in found)
 
 
 def test_a_shape_without_a_tile_is_row_major():
-    """Three inputs and few outputs occupy too few threads of a block."""
+    """A convolution of 3 to 8 channels would occupy too few threads of a block."""
     assert tile_for(ConvolutionShape(24, 96, 3, 8, (3, 3), 2)) is None
     g = Graph("small")
     weights = g.constant("w", integers(8, 3, 3, 3))
@@ -188,7 +188,7 @@ def test_a_shape_without_a_tile_is_row_major():
 @pytest.mark.parametrize(
     ("spatial", "channels", "kernel", "stride"),
     [
-        # Windows of single elements, whose pixels are all in a row, and others of a stride.
+        # 1 x 1 windows: all pixels are one row with stride 1, but not with stride 2.
         ((14, 14), (64, 32), (1, 1), 1),
         ((7, 5), (64, 24), (1, 1), 1),
         ((13, 13), (20, 28), (1, 1), 2),
@@ -214,7 +214,7 @@ def test_a_shape_without_a_tile_is_row_major():
     ],
 )
 def test_processors_compute_any_shape(spatial, channels, kernel, stride):
-    """The same, for tiles of processors, in one kernel."""
+    """The tiles for CPUs give exact results, in one kernel."""
     layer = Layer(spatial, channels, kernel, stride)
     tile = PixelTile.of(layer.sums, layer.output)
     weight = blocked_weight_layout(layer.rank, tile.channels)
@@ -228,20 +228,20 @@ def test_processors_compute_any_shape(spatial, channels, kernel, stride):
     [
         (56, 64, (8, 2, 8)),  # divides the row
         (49, 512, (7, 2, 8)),
-        (160, 24, (5, 3, 8)),  # three vectors are all channels
+        (160, 24, (5, 3, 8)),  # three vectors cover all channels
         (14, 20, (14, 1, 4)),  # the whole row
         (14, 33, None),  # no vectors
     ],
 )
 def test_a_tile_of_a_processor(columns, channels, tile):
-    """It fits the registers, and as few as possible of its elements are beyond the row."""
+    """The tile fits into registers, with as few elements beyond the row's end as possible."""
     found = processor_tile_for(columns, channels, is_depthwise=False)
     assert found == (None if tile is None else PixelTile(*tile))
 
 
 @pytest.mark.parametrize("target", [TARGET, PROCESSOR])
 def test_a_network_keeps_channels_last(target):
-    """Between convolutions no activation is converted, and the picture is read as it is."""
+    """No activation changes its layout between convolutions, and the input image keeps its own."""
     g = Graph("residual")
     x = g.input("x", (1, 3, 18, 18))
     weights = [
@@ -257,7 +257,7 @@ def test_a_network_keeps_channels_last(target):
     g.output(y)
     picture = integers(1, 3, 18, 18, seed=9)
     compiled = g.compile(target)
-    # Elsewhere b, whose channels are its own, is computed in the kernel of y.
+    # On other targets, the depthwise b is computed inside the kernel of y.
     nodes = ("a", "p", "b", "y") if target == PROCESSOR else ("a", "p", "y")
     assert compiled.summary["nodes"] == dict.fromkeys(nodes, "channels last")
     assert compiled.summary["conversions"] == []
@@ -269,7 +269,7 @@ def test_a_network_keeps_channels_last(target):
 
 @pytest.mark.parametrize("channels", [3, 64, 67, 130])
 def test_pools_of_a_processor(channels):
-    """Threads have neighboring channels: all, a divisor of them, or the last ones are cut."""
+    """A thread pools a vector of channels: all of them, a divisor, or a cut-off last vector."""
     x = integers(1, channels, 6, 7)
     data = te.placeholder(x.shape, name="x")
     pooled = max_pool(data, kernel=(3, 3), pads=(1, 1, 1, 1))

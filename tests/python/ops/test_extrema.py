@@ -16,7 +16,7 @@ NUMPY = {"maximum": np.maximum, "minimum": np.minimum}
 
 
 def rows(dtype="float32"):
-    """Return rows with NaN, with infinities, with nothing else than each, and with numbers."""
+    """Return rows that contain a NaN or infinity, that consist of it alone, and of numbers only."""
     values = np.random.default_rng(4).integers(-9, 10, (ROWS, COLUMNS)).astype(dtype)
     if values.dtype.kind != "f":
         return values
@@ -39,14 +39,14 @@ def bound_rows(s, stage):
 
 
 def by_threads(s, y):
-    """Let four threads reduce a row together, and combine their results."""
+    """Let four threads reduce a row together."""
     bound_rows(s, y)
     _, inner = s[y].split(y.op.reduce_axis[0], 4)
     s[y].bind(inner, te.thread_axis("threadIdx.x"))
 
 
 def by_parts(s, y):
-    """Reduce parts of a row in a stage of their own."""
+    """Reduce parts of a row in a separate stage."""
     _, inner = s[y].split(y.op.reduce_axis[0], 3)
     parts = s.rfactor(y, inner)
     bound_rows(s, parts)
@@ -96,7 +96,7 @@ def test_relu_and_clip(run):
 
 
 def test_max_pooling(run):
-    """Windows beyond the picture read minus infinity, which is less than any element."""
+    """Windows read minus infinity outside the image, which never exceeds an element."""
     x = te.placeholder((ROWS, COLUMNS), name="X")
     ky, kx = (te.reduce_axis((0, 3), name=name) for name in ("ky", "kx"))
 
@@ -131,7 +131,7 @@ def test_masked_softmax(run):
         exact = np.exp(values.astype("float64") - values.max(axis=1, keepdims=True))
         exact /= exact.sum(axis=1, keepdims=True)
     result = run(s, [x, y], values)
-    # exp is within 4 ulp in OpenCL, and each of 12 sums and the quotient rounds once, at 2.5 ulp.
+    # In OpenCL, exp is within 4 ulp and a quotient within 2.5; each of 12 sums rounds once.
     assert_allclose(result, exact, rtol=(4 * 2 + 12 + 3) * 2.0**-23)
     assert (result[8, ::2] == 0).all()
     assert np.isnan(result[5]).all()
@@ -139,7 +139,7 @@ def test_masked_softmax(run):
 
 @pytest.mark.parametrize("storage", ["texture", "buffer"])
 def test_conv2d(storage, dev):
-    """Zeros of the padding, and lanes without a channel, keep infinities and NaN in their place."""
+    """Zeros of padding and of unused lanes spread no infinity or NaN to other outputs."""
     rng = np.random.default_rng(5)
     data = rng.integers(1, 9, (1, 5, 9, 11)).astype("float32")
     data[0, (0, 2, 4), (0, 4, 8), (0, 6, 10)] = INFINITE
@@ -148,7 +148,7 @@ def test_conv2d(storage, dev):
     layer = examples.Conv2dLayer(data, weight, storage, dev)
     layer.run()
     with np.errstate(invalid="ignore"):
-        # SciPy's convolution, the reference elsewhere, drops weights that are NaN.
+        # SciPy's convolution, the reference of other tests, drops weights that are NaN.
         padded = np.pad(data, ((0, 0), (0, 0), (1, 1), (1, 1)))
         windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
         exact = np.einsum("niyxkl,oikl->noyx", windows, weight)

@@ -1,4 +1,4 @@
-"""The schedule of reductions with many terms, and of those whose results are neighbors."""
+"""The default schedules of long reductions, and of reductions along outer axes."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_sums(dev, case, target):
 
 @pytest.mark.parametrize("target", [PROCESSOR, ACCELERATOR])
 def test_places_among_many_terms(dev, target):
-    """Several values are reduced together; the first of equal ones wins in any order."""
+    """Pairs of value and index are reduced; of equal values the first wins, in any order."""
     value = integers((2, 50000)).astype("float32")
     x = te.placeholder(value.shape, name="x")
     y = reductions.argmax(x, 1, keepdims=False)
@@ -74,7 +74,7 @@ def test_two_reductions_of_one_input_and_a_reader(dev, target):
 
 
 def test_terms_that_do_not_count(dev):
-    """Conditions of a reduction, and reads under a condition, hold for each term."""
+    """A reduction's `where`, and conditions around its reads, hold for each term."""
     value = integers((40, 300)).astype("float32")
     x = te.placeholder(value.shape, name="x")
     k = te.reduce_axis((0, 300), name="k")
@@ -95,7 +95,7 @@ def test_terms_that_do_not_count(dev):
 
 
 def test_reduction_with_an_initial_value(dev):
-    """It would count once for each partial result."""
+    """The initial value is added once, not once per partial result."""
     value = integers((4, 500)).astype("float32")
     x = te.placeholder(value.shape, name="x")
     k = te.reduce_axis((0, 500), name="k")
@@ -106,7 +106,7 @@ def test_reduction_with_an_initial_value(dev):
 
 @pytest.mark.parametrize("target", [PROCESSOR, ACCELERATOR])
 def test_sums_in_the_steps_of_a_scan(dev, target):
-    """Each row is the product of a matrix and the row before it, with a number added."""
+    """Each row is a matrix times the row before it, plus a number."""
     value = np.random.default_rng(7).integers(-1, 2, (70, 70)).astype("float32")
     x = te.placeholder(value.shape, name="x")
     state = te.placeholder((4, 70), name="state")
@@ -126,7 +126,7 @@ def test_sums_in_the_steps_of_a_scan(dev, target):
 @pytest.mark.parametrize("target", [PROCESSOR, ACCELERATOR])
 @pytest.mark.parametrize("case", list(CASES))
 def test_reader_in_the_kernel_of_a_reduction(dev, case, target):
-    """A reader of each result once is computed by the thread that has the result, if one has."""
+    """A reader runs in the thread that holds the result it reads, if one thread holds it."""
     shape, axes = CASES[case]
     value = integers(shape).astype("float32")
     x = te.placeholder(shape, name="x")

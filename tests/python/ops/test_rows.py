@@ -1,4 +1,4 @@
-"""Reductions along rows and what is computed from them, in one kernel, on small integers."""
+"""Row reductions and their readers in one kernel, on small integers."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ TARGETS = [
 
 
 def spread(x, axes, row=lambda i: i):
-    """The differences from the maximum over the axes, times their sum of a row, all exact."""
+    """Return (max - x) * sum(max - x), reduced over the axes; small integers make it exact."""
     top = reduce_max(x, axes)
     kept = [1 if a in axes else extent for a, extent in enumerate(x.shape)]
     terms = {a: te.reduce_axis((0, x.shape[a])) for a in axes}
@@ -35,7 +35,7 @@ def spread(x, axes, row=lambda i: i):
 
 
 def computed(shape, axes, target, row=lambda i: i):
-    """Run the default schedule; return the kernels, the input and the result."""
+    """Run the default schedule; return the number of kernels, the input and the result."""
     x = te.placeholder(shape, name="x")
     y = spread(x, axes, row)
     s = schedule_default([y], [x], ("global", "global"), target)
@@ -57,14 +57,14 @@ def expected(x, axes):
     ("shape", "axes"),
     [
         ((5, 300), (1,)),  # partial results
-        ((7, 10), (1,)),  # too few terms for them
+        ((7, 10), (1,)),  # too few terms for partial results
         ((1, 1000), (1,)),  # one row
         ((3, 4, 5, 20), (2, 3)),  # rows of two axes
-        ((70,), (0,)),  # no axis numbers the rows
+        ((70,), (0,)),  # one row, without an axis of rows
     ],
 )
 def test_rows_in_one_kernel(shape, axes, target):
-    """Each reduction of a row is complete before the next one reads it."""
+    """Within one kernel, each reduction of a row is complete before the next one reads it."""
     kernels, x, result = computed(shape, axes, target)
     assert kernels == 1
     np.testing.assert_array_equal(result, expected(x, axes))
@@ -72,7 +72,7 @@ def test_rows_in_one_kernel(shape, axes, target):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_columns_have_kernels_of_their_own(target):
-    """Elements that are reduced together have to be neighbors."""
+    """One kernel requires contiguous rows; a column's elements are not contiguous."""
     kernels, x, result = computed((6, 6), (0,), target)
     assert kernels == 3
     np.testing.assert_array_equal(result, expected(x, (0,)))
@@ -80,7 +80,7 @@ def test_columns_have_kernels_of_their_own(target):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_other_rows_are_complete_before(target):
-    """A row that reads the maximum of another one waits for it: in another kernel."""
+    """Rows that read another row's maximum are computed in a later kernel."""
     kernels, x, result = computed((4, 30), (1,), target, lambda i: [3 - i[0], i[1]])
     assert kernels > 1
     below = x.max(1, keepdims=True)[::-1] - x

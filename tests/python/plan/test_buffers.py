@@ -23,7 +23,7 @@ def write(tmp_path):
 
 
 def test_upper_is_exclusive(write):
-    """The buffers a and b touch in time and share their bytes; c is live with both."""
+    """b starts at the time at which a ends, so they share bytes; c is live with both."""
     path = write(HEADER + "a,0,1,4\nb,1,2,6\nc,0,2,1\n")
     plan = plan_csv(path)
     assert plan["bytes"] == plan["lower_bound_bytes"] == 7
@@ -32,7 +32,7 @@ def test_upper_is_exclusive(write):
 
 
 def test_an_exhaustive_search_proves_what_live_bytes_do_not(write):
-    """Two bytes are live, but the multiples of 2 and 3 leave a gap in either order."""
+    """Two bytes are live, but offsets that are multiples of 2 and of 3 leave a gap."""
     path = write("id,lower,upper,size,alignment\na,0,1,1,2\nb,0,1,1,3\n")
     plan = plan_csv(path)
     assert [plan["bytes"], plan["lower_bound_bytes"]] == [3, 3]
@@ -75,7 +75,7 @@ def test_a_missing_file_is_refused(tmp_path, capsys):
 
 
 def test_a_capacity_that_is_too_small(write, capsys):
-    """The plan is still printed, and the message says what is needed."""
+    """The plan is still printed; the message says which capacity it needs."""
     assert run_csv(write(HEADER + "a,0,1,9\n"), 8, None, None, True) == 1
     out, error = capsys.readouterr()
     assert json.loads(out)["bytes"] == 9

@@ -1,4 +1,4 @@
-"""The checker of texture plans: it accepts plans, and refuses each kind of wrong plan or proof."""
+"""The checker of texture plans accepts valid plans, and refuses wrong plans and proofs."""
 
 import copy
 import json
@@ -14,8 +14,8 @@ from texloom_plan_check.network import Tensor
 
 STORED = sorted((Path(__file__).parents[3] / "benchmarks/planning/plans").glob("*.json"))
 
-# Items 0 and 1 lie side by side, 2 reuses the place of 0 later. Operator 1 reads 1 and writes 2,
-# so they are apart; item 3 must have an image of its own extent.
+# Items 0 and 1 share an image, side by side. One operator reads item 1 and writes item 2, so item
+# 2 has another image; item 3 needs an image of exactly its extent.
 NETWORK = {
     "items": [
         {"id": 0, "first": 0, "last": 1, "height": 2, "width": 1, "slices": 2},
@@ -44,7 +44,7 @@ PLAN = {
     "deterministic": True,
 }
 
-# A chain of 10, 1, 1 and 10 texels: every plan takes 12.
+# A chain of items of 10, 1, 1 and 10 texels: every plan takes at least 12.
 CHAIN = {
     "items": [
         {"id": k, "first": k, "last": k + 1, "height": 1, "width": width, "slices": 1}
@@ -169,7 +169,7 @@ def test_networks_of_too_many_operators():
 
 
 def test_smallest_of_many_folds():
-    """Seven slices take as many rows folded by 5 or 6 as folded by 4."""
+    """Folds 5 and 6 of seven slices are left out: they take as many rows as fold 4."""
     tensor = Tensor(0, 0, 0, 1, 1, 7, FORMAT, False)
     assert list(tensor.narrow_folds(7)) == [1, 2, 3, 4, 7]
     assert list(tensor.narrow_folds(3)) == [1, 2, 3]
@@ -183,7 +183,7 @@ def test_item_placed_twice():
 
 
 def test_bound_above_the_plan():
-    """A proof that is right refutes a plan that claims fewer texels than any plan has."""
+    """A proof that counts a part twice, for a bound above the plan, is refused."""
     plan = tampered(PLAN, ["proof", "parts"], PLAN["proof"]["parts"] * 2)
     with pytest.raises(CheckError, match="two parts of the proof have one format"):
         check(NETWORK, plan)
@@ -192,7 +192,7 @@ def test_bound_above_the_plan():
 @pytest.mark.parametrize(
     "items, texels",
     [
-        ([0, 1, 2, 3], 13),  # the plan itself is a partition with 12
+        ([0, 1, 2, 3], 13),  # the plan's own partition has 12
         ([0, 1, 3], 12),  # without item 2, items 0 and 3 share an image: 11
         ([0, 2, 3], 12),
         ([1, 2, 3], 12),
@@ -224,7 +224,7 @@ def ordered(order):
 
 
 def test_orders():
-    """A chain allows no order but the given one; operator 4, which writes nothing, is the last."""
+    """The chain has one valid order of operators; operator 4, which writes nothing, is last."""
     assert check(CHAIN, ordered([0, 1, 2, 3, 4])).lower_bound == 12
     with pytest.raises(CheckError, match="operator 2 runs before operator 1"):
         check(CHAIN, ordered([0, 2, 1, 3, 4]))
@@ -233,7 +233,7 @@ def test_orders():
 
 
 def test_orders_change_lifetimes():
-    """Items 0 and 1 are live at different times only if operator 2 runs before operator 1."""
+    """The lives of items 0 and 1 are disjoint only if operator 2 runs before operator 1."""
     network = {
         "items": [
             {"id": 0, "first": 0, "last": 2, "height": 1, "width": 1, "slices": 1},
@@ -260,14 +260,14 @@ def test_orders_change_lifetimes():
     assert check(network, plan | {"order": [0, 2, 1, 3]}).size == 1
     with pytest.raises(CheckError, match="overlap in image 0"):
         check(network, plan | {"order": [0, 1, 2, 3]})
-    # Nothing forces both to be live together, so the proof may not use it.
+    # Other orders keep the two items apart, so the proof may not assume that they overlap.
     wrong = tampered(plan, ["proof", "parts", 0, "items"], [0, 1]) | {"order": [0, 2, 1, 3]}
     with pytest.raises(CheckError, match="not all live together"):
         check(network, wrong)
 
 
 def test_exact_items_of_other_extents_are_apart():
-    """Two exact items of 4 and 6 texels, one after the other, need 10."""
+    """Exact items of 4 and 6 texels need 10, even with disjoint lives."""
     network = {
         "items": [
             {"id": 0, "first": 0, "last": 0, "height": 2, "width": 2, "slices": 1, "exact": True},
@@ -288,13 +288,13 @@ def test_exact_items_of_other_extents_are_apart():
         "deterministic": True,
     }
     assert check(network, plan).lower_bound == 10
-    network["items"][0]["exact_cost"] = 1  # then it may lie in the other image
+    network["items"][0]["exact_cost"] = 1  # the item may now share the other image
     with pytest.raises(CheckError, match="some partition"):
         check(network, plan)
 
 
 def test_runs_by_itself(tmp_path):
-    """The checker needs Python alone."""
+    """The checker runs without Texloom, on Python alone."""
     for name, data in {
         "net": CHAIN,
         "plan": CHAIN_PLAN,
@@ -319,7 +319,7 @@ def test_runs_by_itself(tmp_path):
     assert call("net.json", "none.json").returncode == 1
 
 
-# Two items of one slice of 1 by 3 texels: 48 bytes each, in rows of four texels.
+# Two items of 1 by 3 texels: 48 bytes each, in rows padded to four texels.
 VIEWS = {
     "items": [
         {"id": 0, "first": 0, "last": 1, "height": 1, "width": 3, "slices": 1},
@@ -382,7 +382,7 @@ def test_views_that_one_operator_reads_and_writes():
 
 
 def test_views_of_exact_items_are_not_folded():
-    """Two slices in one row of four texels, which an exact item must not take."""
+    """Two slices fold into one row of four texels, except for an exact item."""
     network = {
         "items": [{"id": 0, "first": 0, "last": 0, "height": 1, "width": 1, "slices": 2}],
         "row_pitch_alignment": 4,

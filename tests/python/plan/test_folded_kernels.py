@@ -1,4 +1,4 @@
-"""The benchmark of kernels on planned textures: its layers, and what it accepts as right."""
+"""The benchmark of kernels on planned textures: its layers, and its check of results."""
 
 import importlib.util
 import sys
@@ -20,7 +20,7 @@ def bench():
 
 
 def test_networks_have_folded_layers(bench):
-    """Each plan folds tensors of some layers, which have different shapes or folds."""
+    """Each network's plan folds tensors of at least three distinct layers."""
     for file in sorted((FILE.parent / "networks").glob("*.json")):
         layers = bench.layers_of(file.stem)
         assert len(layers) >= 3 and len(set(layers)) == len(layers), file.stem
@@ -33,7 +33,7 @@ def test_networks_have_folded_layers(bench):
 def test_folded_and_placed_kernels_compute_the_same(
     bench, dev, monkeypatch, kernel, stride, depthwise
 ):
-    """Folds that do not divide the slices, and origins beside other tensors; a fault shows."""
+    """Folds need not divide the slices, nor tensors start at the origin; wrong results fail."""
     if not dev.info["images"]:
         pytest.skip("no textures")
     source = bench.Planned(8, 6, 3, 2, (5, 3), (20, 22))

@@ -1,4 +1,4 @@
-"""What a file of a network may leave out, and how it may be written."""
+"""Network files: optional keys and accepted encodings."""
 
 import json
 
@@ -21,7 +21,7 @@ def test_lives_follow_from_operators():
 
 
 def test_a_life_that_is_given_is_kept():
-    """The planner says if it contradicts the operators."""
+    """A given live range is kept; the planner reports one that contradicts the operators."""
     items = network_of({"items": _items(first=0, last=7), "operators": _OPERATORS})["items"]
     assert [(each["first"], each["last"]) for each in items] == [(0, 7), (0, 7)]
 

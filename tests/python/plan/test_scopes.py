@@ -26,7 +26,7 @@ def texture(key, first, last, width):
 def mixed():
     """Return a chain of four textures with five buffers beside it.
 
-    Of the buffers, 192 bytes are live together at operator 0 and at operator 3.
+    At operator 0 and at operator 3, buffers of 192 bytes are live together.
     """
     return {
         "items": [
@@ -99,7 +99,7 @@ def test_buffers_alone(run):
 
 
 def test_operators_keep_the_order_of_buffers():
-    """The large textures are independent but for a buffer, which keeps them in order."""
+    """Only the buffer between the large textures fixes the order of the operators."""
     data = {
         "items": [
             texture(0, 0, 1, 100),

@@ -1,4 +1,4 @@
-"""The command that plans texture memory: quality, output, pictures, and what it refuses."""
+"""The command that plans texture memory: quality, output, pictures, and refused input."""
 
 import json
 import random
@@ -32,7 +32,7 @@ def bottleneck():
 
 
 def branches():
-    """Return two branches with a large tensor each, which the given order keeps live together."""
+    """Return two branches with a large tensor each, both live at once in the given order."""
     return {
         "items": [
             item(0, 0, 2),
@@ -66,7 +66,7 @@ def run(tmp_path, capsys):
 
 
 def test_nine_networks_are_close_to_their_bounds():
-    """At most 1.05 x the proved bound in the median and 1.20 at worst; 1.10 and 1.40 x live."""
+    """Median and worst ratios: 1.05 and 1.20 to the proved bound, 1.10 and 1.40 to live texels."""
     assert len(NETWORKS) == 9
     to_bound, to_live = [], []
     for file in NETWORKS:
@@ -80,7 +80,7 @@ def test_nine_networks_are_close_to_their_bounds():
 
 
 def test_bounds_exceed_live_texels():
-    """The read-write rule alone forces a third image in these networks."""
+    """In four networks, the ban on reading and writing one image raises the bound."""
     ratios = {
         "mediapipe_hand_landmark_full": 1.325,
         "mobilenet_v2": 1.150,
@@ -125,7 +125,7 @@ def test_same_plan_each_time(run):
 
 @pytest.mark.parametrize("options", [[], ["--reorder"], ["--mode", "views"]])
 def test_time_limit_is_not_deterministic(run, options):
-    """An effort of days ends soon; the third network has no plan that equals its bound."""
+    """The limit ends a search of days; the third network has no plan that meets its bound."""
     limits = ["--effort", "999999", "--time-limit", "0.2", *options]
     start = time.monotonic()
     _, out, _ = run(NETWORKS[2].read_text(), "--json", *limits)
@@ -144,7 +144,7 @@ def test_other_rules_are_plans_too(run, mode):
 
 
 def test_views_over_buffers(run):
-    """Two arenas, or one where the device allows it; the checker knows both."""
+    """Views use two arenas, or one on devices that allow it; the checker checks both."""
     network = json.loads(NETWORKS[1].read_text())
     status, out, _ = run(network, "--json", "--mode", "views", "--effort", "5")
     plan = json.loads(out)
@@ -215,7 +215,7 @@ def test_reordering_lowers_plan_and_bound(run):
 
 
 def test_operators_follow_from_pairs():
-    """Operator 3 writes nothing, so it may do anything: others keep their side of it."""
+    """Operator 3 writes nothing, so its effects are unknown: no other operator moves across it."""
     network = network_of(
         {
             "items": [item(0, 0, 2), item(1, 1, 2), item(2, 2, 3), item(3, 4, 4)],
@@ -239,7 +239,7 @@ def test_networks_can_be_reordered(file):
 
 
 def test_exact_images_have_a_price(run):
-    """The item of 1 by 2 texels keeps its image if that is worth more than two texels."""
+    """Item 0 keeps an exact image only if its exact_cost exceeds the two texels saved."""
     network = {"items": [item(0, 0, 0, slices=2), item(1, 1, 1, width=2, exact=True)]}
     for cost, texels in (("required", 4), (3, 4), (1, 2)):
         first = {"exact": True} if cost == "required" else {"exact": True, "exact_cost": cost}
@@ -266,7 +266,7 @@ def test_formats_and_dtypes(run):
 
 
 def test_limits(run):
-    """Ten texels in a row do not fit in images of 4 by 4, but two planes of four by four do."""
+    """Images keep to the limits; an item that fits in no such image is refused."""
     _, out, _ = run({"items": [item(0, 0, 0, 4, 4, 2)], "max_width": 8}, "--json")
     assert json.loads(out)["images"][0]["width"] in (4, 8)
     _, _, err = run(bottleneck(), "--max-width", "4", "--max-height", "4")
