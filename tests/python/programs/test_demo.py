@@ -32,7 +32,7 @@ def small_photographs(monkeypatch):
 
 @pytest.fixture
 def wrong_reference(monkeypatch):
-    """Replace SciPy by one that makes a pixel slightly larger."""
+    """Make the SciPy reference wrong: one pixel becomes slightly larger."""
 
     def shifted(module):
         reference = module.conv2d_reference
@@ -93,7 +93,7 @@ def test_demo_fails_when_the_example_is_wrong(monkeypatch, capsys):
 
 
 class _OwnEngine:
-    """Answers like the networks on a page with one line of text, which says "ab"."""
+    """A fake engine that answers as for a page with one line of text, "ab"."""
 
     def prepare(self, network, shape):
         pass
@@ -115,7 +115,7 @@ def test_reading_finds_boxes_and_text():
     lines = reading.read(_OwnEngine(), np.ones((96, 320, 3), "float32"), 1.0, ["a", "b", "c"])
     assert [line.text for line in lines] == ["ab"]
     (box,) = (line.box for line in lines)
-    # 200 x 20 pixels, and the mask is one larger each way, grown by 1.6 * area / perimeter.
+    # A box of 200 x 20 pixels grows on each side by 1.6 * area / perimeter, and one mask pixel.
     grown = 1.6 * 200 * 20 / (2 * (200 + 20))
     assert box.size[0] == pytest.approx(200 + 2 * grown, abs=3)
     assert box.size[1] == pytest.approx(20 + 2 * grown, abs=3)

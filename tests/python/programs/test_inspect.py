@@ -1,4 +1,4 @@
-"""`texloom inspect` shows packages, and refuses other files with one message."""
+"""`texloom inspect` shows packages, and refuses other files with a message."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def spread_first(outputs, _inputs, _scopes, _target):
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
-    """A function of two kernels with a texture between them, and a symbolic one."""
+    """Make a package: a function of two kernels around a texture, and a symbolic function."""
     x = te.placeholder((6, 10, 4), name="X")
     y = te.compute(x.shape, lambda *i: x[i] * 2, name="Y")
     s = te.create_schedule(y.op)
@@ -137,7 +137,7 @@ def test_refused_file_is_one_message(package, tmp_path, content):
 
 
 def test_a_reader_that_has_ended_is_no_error(package):
-    """As in ``texloom inspect FILE | head -1``."""
+    """A closed pipe, as in ``texloom inspect FILE | head -1``, is no error."""
     command = [sys.executable, "-m", "texloom", "inspect", str(package)]
     reading, writing = os.pipe()
     os.close(reading)
@@ -155,7 +155,7 @@ def test_plurals(count, text):
 
 @pytest.fixture(scope="module")
 def graph_package(tmp_path_factory):
-    """Two kernels with an operator on the host between them."""
+    """Make a package of a graph: two kernels with a host operator between them."""
 
     @host_operator("test::sorted", {"x": "read", "y": "write"})
     def in_order(x, y):
@@ -197,7 +197,7 @@ def test_metadata_is_stored_and_shortened(tmp_path, capsys):
         g.node("y", plus_one, [g.input("x", (8, 4))], spread_first, {"global": ("global",) * 2})
     )
     compiled = g.compile("opencl")
-    compiled._core.annotate({"scopes": "as chosen"})  # as a choice by measured costs does
+    compiled._core.annotate({"scopes": "as chosen"})  # as if costs had chosen
     labels = "\n".join(f"class {n}" for n in range(100))
     path = tmp_path / "named.tlp"
     compiled.save(path, {"license": "MIT", "labels": labels, "scopes": "of the author"})

@@ -1,4 +1,4 @@
-"""Pictures of schedules: the right element in each texel, and traffic as counted by hand."""
+"""Pictures of schedules: the right element in each texel, and the right memory traffic."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def drawn(picture, attribute):
-    """Return the words of the texts that have the attribute, by its value."""
+    """Return the words of texts with the given attribute, by the attribute's value."""
     root = ElementTree.fromstring(picture.svg)
     found = {}
     for element in root.iter(f"{SVG}text"):
@@ -28,7 +28,7 @@ def drawn(picture, attribute):
 
 
 def copied_into(scope, shape, **options):
-    """Return a schedule that copies P into a texture and adds one, and its arguments."""
+    """Return a schedule that copies P into a texture and adds one, and its tensors."""
     p = te.placeholder(shape, name="P")
     q = te.compute(shape, lambda *index: p(*index) + 1, name="Q")
     s = te.create_schedule(q.op)
@@ -91,7 +91,7 @@ def test_fold_is_shown_where_it_happens():
     picture = texloom.show(s, args, what="textures")
     texels = drawn(picture, "texel")
     assert texels["P.texture 0 319 0"] == "0,319,0"
-    assert texels["P.texture 0 320 0"] == "4536,0,0"  # the other side of the fold
+    assert texels["P.texture 0 320 0"] == "4536,0,0"  # the first column after the fold
     assert texels["P.texture 4535 639 3"] == "9071,319,3"
     assert "row = d0%4536,  column = d0/4536 * 320 + d1,  lane = d2" in picture.svg
     assert len(texels) < 500
@@ -113,7 +113,7 @@ def test_traffic_of_a_product():
 
 
 def test_traffic_of_a_product_in_tiles():
-    """Four blocks each read four rows of A and eight columns of B; shared reads are the same."""
+    """Each block reads four rows of A and eight columns of B once, through shared memory or not."""
     tiles = traffic(texloom.show(*matmul(shared=True)))
     assert tiles[("reads", "A")] == tiles[("writes", "A.shared")] == (4 * 4 * 32, 4 * 4 * 32 * 4)
     assert tiles[("reads", "B")] == tiles[("writes", "B.shared")] == (4 * 8 * 32, 4 * 8 * 32 * 4)
@@ -181,7 +181,7 @@ def test_of_a_lowered_program():
 
 
 def test_most_where_lanes_are_chosen():
-    """Lanes past the end of P are not read, which the count ignores: it is an upper bound."""
+    """The count is an upper bound: it includes lanes past the end of P, which are never read."""
     assert "≤ 12 × 16 B" in words(texloom.show(*copied_into("texture", (2, 3, 7)), what="loops"))
 
 
@@ -244,7 +244,7 @@ def test_command_draws_a_text(tmp_path, capsys):
 
 
 def test_command_imports_modules_beside_the_script(tmp_path, capsys):
-    """As ``python script.py`` does, wherever the command runs."""
+    """Modules beside the script are imported, as ``python script.py`` does, from any folder."""
     (tmp_path / "beside_the_script.py").write_text(SCRIPT, encoding="utf-8")
     before = list(sys.path)
     assert run_main(tmp_path, capsys, "from beside_the_script import s\n")[0] == 0

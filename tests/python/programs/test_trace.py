@@ -89,7 +89,7 @@ FAILING = {
 
 @pytest.mark.parametrize("how", FAILING)
 def test_what_a_failing_script_has_run_is_written(tmp_path, how):
-    """The exit code is the script's; the traceback has no frames of the tracer."""
+    """Kernels before the failure are traced; exit code and traceback are the script's alone."""
     ending, code, said = FAILING[how]
     done, events = traced(tmp_path, SCRIPT + ending, "script.py")
     assert done.returncode == code and said in done.stderr
@@ -116,7 +116,7 @@ threading.Thread(target=later).start()
 
 @pytest.mark.parametrize("ending", ["", "sys.exit(7)", "raise ValueError('too bad')"])
 def test_what_comes_after_the_main_code(tmp_path, ending):
-    """Non-daemon threads run, then atexit handlers; they find their globals unchanged."""
+    """Non-daemon threads end before atexit handlers run; both still see the script's globals."""
     done, events = traced(tmp_path, SCRIPT + LATER + ending, "script.py")
     assert done.returncode == (7 if "7" in ending else int(bool(ending)))
     assert len(kernels(events)) == 5, done.stderr
@@ -144,7 +144,7 @@ def test_a_script_in_another_encoding(tmp_path):
 
 
 def test_no_trace_of_an_earlier_run_is_left(tmp_path):
-    """This holds even if the script ends without writing a trace."""
+    """The old trace is removed, even if the script ends before it writes a new one."""
     (tmp_path / "trace.json").write_text("{}", encoding="utf-8")
     done, events = traced(tmp_path, "import os; os._exit(3)", "script.py")
     assert done.returncode == 3
@@ -168,7 +168,7 @@ def test_a_child_leaves_the_trace_to_its_parent(tmp_path):
 
 
 def test_modules_beside_the_script_are_found(tmp_path):
-    """They are found just as by Python itself; a script without kernels is reported as such."""
+    """Imports work as under Python itself; a script without kernels is reported as having none."""
     (tmp_path / "beside.py").write_text("answer = 42", encoding="utf-8")
     script = "from beside import answer; print(__name__, answer, __file__)"
     done, events = traced(tmp_path, script, "script.py")

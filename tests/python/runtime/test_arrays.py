@@ -55,7 +55,7 @@ def test_repr(dev):
 
 
 def test_what_is_not_contiguous(dev):
-    """Slices, transposes and reversed views arrive as NumPy shows them."""
+    """Slices, transposes and reversed views are copied with the values that NumPy shows."""
     base = values((6, 8), "float32")
     for view in (base.T, base[::2, 1::3], base[::-1], np.broadcast_to(base[0], (3, 8))):
         for scope in ("", "texture"):
@@ -63,7 +63,7 @@ def test_what_is_not_contiguous(dev):
 
 
 def test_byte_order_of_the_host(dev):
-    """A big-endian array has the same values, so that is what arrives."""
+    """A big-endian array is copied by value, not by its bytes."""
     host = np.arange(5, dtype=">i4")
     np.testing.assert_array_equal(tvm.nd.array(host, dev).numpy(), host)
 
@@ -116,7 +116,7 @@ def test_devices():
 
 
 def test_devices_of_all_drivers():
-    """GPUs come first, OpenCL before Metal, then the host; the null driver's only if named."""
+    """GPUs come first, OpenCL before Metal, then the host; the null driver must be named."""
     drivers = [device["driver"] for device in tvm.devices()]
     counts = {name: len(tvm.devices(name)) for name in ("opencl", "metal")}
     assert drivers == [name for name in counts for _ in range(counts[name])] + ["host"]
@@ -183,7 +183,7 @@ else:
         [sys.executable, "-c", script],
         env={
             **os.environ,
-            "OCL_ICD_VENDORS": f"{tmp_path}/",  # a folder that names no implementation
+            "OCL_ICD_VENDORS": f"{tmp_path}/",  # a folder without OpenCL implementations
             "PYTHONPATH": str(Path(tvm.__file__).parents[1]),
         },
         capture_output=True,
@@ -244,7 +244,7 @@ def test_arrays_are_freed(dev):
 
 
 def test_arrays_of_arrays(dev):
-    """An array on a device is a source like a NumPy array, and NumPy accepts it as its own."""
+    """nd.array accepts a device array like a NumPy array, and NumPy converts it, too."""
     host = np.arange(6, dtype="int32").reshape(2, 3)
     first = tvm.nd.array(host, dev, "texture")
     second = tvm.nd.array(first, dev)
@@ -276,7 +276,7 @@ LAYOUTS = ("buffer[(i, j) -> cols=(j, i)]", "texture[(h, c) -> rows=c, cols=h/4,
 
 
 def test_copies_lie_as_what_they_are_copied_from(dev):
-    """A texture's copy is a texture with its layout, unless mem_scope says otherwise."""
+    """A texture's copy is a texture of the same layout, unless mem_scope says otherwise."""
     host = np.arange(24, dtype="float32").reshape(4, 6)
     for place in ({"mem_scope": "texture"}, {"mem_scope": "texture:weight"}, {}) + tuple(
         {"layout": layout} for layout in LAYOUTS
@@ -323,7 +323,7 @@ PLACES = ("cpu", "opencl")
     ],
 )
 def test_shapes_that_no_array_has(where, shape, says):
-    """The error is the same wherever the array would be."""
+    """An impossible shape gives the same error on devices and on the host."""
     with pytest.raises(tvm.TVMError, match=says):
         tvm.nd.empty(shape, "float32", where)
 
@@ -432,7 +432,7 @@ held.append(texloom.nd.empty((2**28,), "int8", held[0].device))
 
 
 def test_arrays_beyond_the_memory_are_refused(dev):
-    """PoCL allocates at the first write, and ends the process if there is no memory then."""
+    """The refusal comes first: PoCL would allocate at the first write, and abort without memory."""
     if dev.info["type"] != "cpu":
         pytest.skip("a limit of the process is none of the device's memory")
     done = subprocess.run(

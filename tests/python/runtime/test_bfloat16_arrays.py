@@ -26,7 +26,7 @@ def test_copies(dev):
 
 def test_conversions(dev):
     """Values round to nearest, ties to even, and convert to any NumPy dtype."""
-    step = 2.0**-7  # between 1 and 2
+    step = 2.0**-7  # between neighboring values from 1 to 2
     given = np.array([1 + step / 2, 1 + 1.5 * step, 1 + step * 0.51, 1e39, np.nan], "float64")
     with np.errstate(over="ignore"):
         array = tvm.nd.empty((5,), "bfloat16", dev).copyfrom(given)
@@ -44,14 +44,14 @@ def test_conversions(dev):
 
 
 def test_every_nan_stays_one(dev):
-    """This includes NaNs whose payload is only in the bits that are cut off."""
+    """A NaN stays NaN, even if its payload is only in the bits that are cut off."""
     bits = np.array([0x7F800001, 0x7FFFFFFF, 0xFFFFFFFF, 0xFF80FFFF], "uint32")
     array = tvm.nd.empty((4,), "bfloat16", dev).copyfrom(bits.view("float32"))
     assert np.isnan(np.asarray(array, "float32")).all()
 
 
 def test_what_numpy_has_no_word_for(dev):
-    """The error says what to write instead; the host has no bfloat16 arrays."""
+    """NumPy has no bfloat16: errors say what to write instead; the host has no bfloat16 arrays."""
     array = tvm.nd.empty((2,), "bfloat16", dev)
     for refused in (array.numpy, array.asnumpy, lambda: np.asarray(array)):
         with pytest.raises(ValueError, match=r'TL1005(.|\n)*np\.asarray\(a, "float32"\)'):
@@ -72,7 +72,7 @@ assert array.dtype == got.dtype.name == "bfloat16" and (got == values).all()
 
 
 def test_where_a_library_has_added_the_dtype():
-    """The dtype is then NumPy's; this runs in its own process, since the dtype stays registered."""
+    """A library's bfloat16 becomes the dtype; in a separate process, as it stays registered."""
     if importlib.util.find_spec("ml_dtypes") is None:
         pytest.skip("ml_dtypes is not there")
     subprocess.run([sys.executable, "-c", ADDED], check=True, timeout=100)

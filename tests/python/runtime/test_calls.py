@@ -53,7 +53,7 @@ def test_one_function_many_arrays(dev):
 
 
 def test_output_before_input(dev):
-    """Arguments are in the order given to build."""
+    """Arguments keep the order given to build, even with the output first."""
     x = te.placeholder((4,), name="X")
     y = te.compute((4,), lambda i: x[i] + 1, name="Y")
     s = te.create_schedule(y.op)
@@ -144,7 +144,7 @@ def test_any_function_name_runs(dev, name):
 
 
 def test_time_evaluator(dev):
-    """It returns the seconds of single runs; the arguments hold the result afterwards."""
+    """time_evaluator returns seconds per run; the arguments hold the result afterwards."""
     f = scaled()
     x, y = tvm.nd.array(np.ones(8, "float32"), dev), tvm.nd.empty((8,), device=dev)
     times = f.time_evaluator(f.entry_name, dev, number=3, repeat=4)(x, y)
@@ -162,7 +162,7 @@ def test_time_evaluator_runs_at_least_so_long(dev):
     begin = time.perf_counter()
     times = f.time_evaluator("f", dev, number=1, repeat=3, min_repeat_ms=30)(x, y)
     assert len(times.results) == 3
-    assert time.perf_counter() - begin > 3 * 0.03 / 2  # the last batches may be quicker
+    assert time.perf_counter() - begin > 3 * 0.03 / 2  # later batches may take less than 30 ms
 
 
 def test_time_evaluator_wants_the_arrays_of_its_device(dev):

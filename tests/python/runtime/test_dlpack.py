@@ -1,4 +1,4 @@
-"""Memory shared with other array libraries by DLPack; NumPy represents them."""
+"""Memory shared with other array libraries by DLPack; NumPy stands for all of them."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def test_arrays_of_the_host_share_their_memory():
 
 
 def test_memory_is_kept_by_each_side():
-    """The values remain when the array that created them is gone."""
+    """Each array keeps the memory alive after the array that allocated it is gone."""
     ours = tvm.nd.array(np.arange(1000), tvm.cpu())
     theirs = np.from_dlpack(ours)
     del ours
@@ -62,11 +62,11 @@ def test_what_is_read_only_stays_so():
         assert isinstance(raised.value, ValueError)
     assert not np.from_dlpack(ours).flags.writeable
     with pytest.raises(BufferError, match="readonly"):
-        ours.__dlpack__()  # for a consumer whose capsules cannot express it
+        ours.__dlpack__()  # for a consumer whose DLPack capsules have no flag for read-only
 
 
 def test_copies_on_devices(dev):
-    """Host memory reaches a device by a copy, which copy=False forbids."""
+    """A device array needs a copy of host memory, which copy=False forbids."""
     theirs = np.arange(6, dtype="float32").reshape(2, 3)
     there = tvm.nd.from_dlpack(theirs, dev)
     theirs[:] = 0
@@ -77,7 +77,7 @@ def test_copies_on_devices(dev):
 
 
 def test_arrays_of_devices_are_shared_with_themselves_alone(dev):
-    """They report their device; the host cannot view them, so it must request copies."""
+    """Device arrays report their device; the host cannot view them, but can request copies."""
     ours = tvm.nd.array(np.arange(4, dtype="int32"), dev)
     assert ours.__dlpack_device__() == (OPENCL, dev.device_id)
     assert tvm.nd.from_dlpack(ours) is tvm.nd.from_dlpack(ours, dev, copy=False) is ours

@@ -87,7 +87,7 @@ def program_of_hal():
     ids=["hal", "custom_operators"],
 )
 def test_the_program_of_a_page(tree, page, program_text, out):
-    """The C++ program of a document, compiled with the strictest warnings."""
+    """The C++ programs in the documents compile with the strictest warnings and run."""
     folder = tree.parent / page
     folder.mkdir()
     (folder / "main.cc").write_text(program_text)
@@ -108,7 +108,7 @@ HEIGHT, WIDTH = 48, 64
 
 @pytest.fixture(scope="module")
 def package(tree):
-    """A package that turns the colors of a picture about, and adds half of the pixel on the left.
+    """Make a package that inverts and swaps colors, and adds half of the pixel on the left.
 
     The picture goes through a texture.
     """
@@ -141,14 +141,14 @@ def read_picture(file):
 
 def test_program_runs_a_package_on_a_picture(program, package, tmp_path):
     pixels = np.random.default_rng(1).integers(1, 256, (HEIGHT, WIDTH, 3), np.uint8)
-    pixels[0, 0] = 255  # so that the first byte is not a blank
+    pixels[0, 0] = 255  # the first byte of the pixels is not a blank
     write_picture(tmp_path / "in.ppm", pixels)
     out = run(program, package, tmp_path / "in.ppm", tmp_path / "out.ppm")
     assert f"out.ppm: turned of {WIDTH} x {HEIGHT} pixels" in out
     left = np.zeros(pixels.shape)
     left[:, 1:] = pixels[:, :-1]
     exact = (255.0 - pixels[:, :, ::-1] + left) / 2
-    # Half a step of rounding to 8 bits; float32 adds less than a thousandth of a step.
+    # Rounding to 8 bits is half a step; float32 adds less than a thousandth of one.
     assert np.abs(read_picture(tmp_path / "out.ppm") - exact).max() <= 0.501
 
 
@@ -242,7 +242,7 @@ int main(int argc, char** argv) {
 
 
 def test_a_program_in_c(tree, package, tmp_path):
-    """The header is C11, and a program in C links with the libraries."""
+    """The header is valid C11, and a C program links with the libraries."""
     source, compiled = tmp_path / "main.c", tmp_path / "main.o"
     source.write_text(C_PROGRAM % (HEIGHT * WIDTH * 3))
     strict = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wstrict-prototypes", "-Werror"]
@@ -275,7 +275,7 @@ def test_program_is_small_and_needs_system_libraries_alone(program):
 def test_headers_are_whole(tree, tmp_path):
     """Each installed header compiles, with only installed and standard headers.
 
-    It must not pick up the user's files with the same names as headers of the checkout, nor any
+    It includes neither the user's files that have the names of the checkout's headers, nor any
     {fmt}.
     """
     headers = tree / "include"
@@ -323,7 +323,7 @@ bool has_devices() {
 
 
 def test_a_shared_library_exports_nothing_of_ours(tree, tmp_path):
-    """Its own headers and its own {fmt} are found under their names."""
+    """The library's user has headers of the same names and its own {fmt}, and finds these."""
     for name, text in {
         "CMakeLists.txt": LIBRARY + "target_include_directories(library PRIVATE own)\n",
         "library.cc": LIBRARY_SOURCE,
@@ -338,7 +338,7 @@ def test_a_shared_library_exports_nothing_of_ours(tree, tmp_path):
     exported = run("nm", "-DC", "--defined-only", build / "liblibrary.so")
     assert "has_devices()" in exported
     assert not [line for line in exported.splitlines() if "fmt::v" in line]
-    # The user must hide what the user's own source instantiates.
+    # Templates that the user's own source instantiates are exported unless the user hides them.
     ours = [line.split(maxsplit=2) for line in exported.splitlines() if "texloom::" in line]
     assert all(kind in "VWu" for _, kind, _ in ours), exported
 
@@ -352,7 +352,7 @@ int main() { fmt::print("{} {}", 0.5, texloom::hal::opencl::create_driver().ok()
 
 
 def test_a_program_with_the_same_version_of_fmt(tree, tmp_path):
-    """Its functions and those inside the runtime's libraries are not multiple definitions."""
+    """The program's {fmt} and that inside the runtime's libraries do not clash when linked."""
     (tmp_path / "main.cc").write_text(OWN_FMT)
     libraries = [next(tree.rglob(f"libtexloom_{name}.a")) for name in ("runtime", "support")]
     options = ["-std=c++20", "-I", tree / "include", "-o", tmp_path / "program"]

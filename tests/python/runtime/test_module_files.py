@@ -1,4 +1,4 @@
-"""Compiled functions in files: a loaded function computes the same, other files are refused."""
+"""Compiled functions in files: loaded ones give the same results, damaged files are refused."""
 
 import os
 import zipfile
@@ -13,7 +13,7 @@ VALUES = np.random.default_rng(20).standard_normal((6, 10, 4)).astype("float32")
 
 
 def doubled(binds=False):
-    """Build Y = 2 X through a texture: two kernels and a temporary, or a texture as argument."""
+    """Build Y = 2 X with a texture: a temporary between two kernels, or an argument."""
     x = te.placeholder(VALUES.shape, name="X")
     y = te.compute(VALUES.shape, lambda *i: x[i] * 2, name="Y")
     s = te.create_schedule(y.op)
@@ -39,7 +39,7 @@ def test_function_of_a_file(dev, tmp_path):
 
 
 def test_arguments_keep_their_places(dev, tmp_path):
-    """A texture may begin anywhere, and transform_layout may reshape a tensor."""
+    """Arguments with texture origins, and those that transform_layout reshaped, are restored."""
     doubled(binds=True).export_library(tmp_path / "f")
     f = tvm.runtime.load_module(str(tmp_path / "f"))
     x = tvm.nd.empty(VALUES.shape, device=dev, mem_scope="texture", origin=(3, 2), image=(30, 20))
@@ -108,7 +108,7 @@ def test_tensors_of_one_name(dev, tmp_path):
 
 
 def test_numbers_keep_their_positions(dev, tmp_path):
-    """A call passes a symbol and a scalar of a type that kernels do not take, between arrays."""
+    """A symbol, and a scalar of a type that kernels do not take, stand between arrays."""
     n, factor = te.var("n"), te.var("factor", "float16")
     x = te.placeholder((n,), name="X", dtype="float16")
     y = te.compute((n,), lambda i: x[i] * factor, name="Y")
@@ -131,7 +131,7 @@ def refusal(tmp_path, content):
 
 
 def test_damaged_files_are_refused(tmp_path):
-    """A file is truncated, or one byte is changed: everything that is loaded has a checksum."""
+    """Truncated files and files with one changed byte are refused: checksums cover all content."""
     doubled().export_library(tmp_path / "f")
     whole = (tmp_path / "f").read_bytes()
     for size in (0, 1, 3, 7, 63, len(whole) // 2, len(whole) - 1):
@@ -159,7 +159,7 @@ def test_files_that_cannot_be_read_or_written(tmp_path):
 
 
 def test_failed_write_leaves_the_earlier_file(tmp_path):
-    """A function that cannot be stored leaves nothing behind, either."""
+    """A failed write keeps the earlier file, and leaves no temporary file."""
     doubled().export_library(tmp_path / "f")
     before = (tmp_path / "f").read_bytes()
     x = te.placeholder((4,), name="X")
@@ -174,7 +174,7 @@ def test_failed_write_leaves_the_earlier_file(tmp_path):
 
 
 def test_devices_and_pipes_are_not_read(tmp_path):
-    """They may never end."""
+    """Reading a device or a pipe might never end."""
     os.mkfifo(tmp_path / "pipe")
     for path in ("/dev/zero", tmp_path / "pipe"):
         with pytest.raises(tvm.TVMError, match="TL5018.*cannot be read: it is not a file"):

@@ -48,7 +48,7 @@ def test_several_outputs_are_a_tuple_in_the_order_of_the_arguments():
 
 
 def test_arrays_of_a_device_give_arrays_of_that_device(dev):
-    """One of them is enough: NumPy arrays beside it are copied to its device."""
+    """One device array is enough: NumPy arguments are copied to its device."""
     b, c = np.arange(8, dtype="float32"), np.full(8, 3, "float32")
     total, product = sum_and_product()(b, tvm.nd.array(c, dev))
     assert isinstance(total, tvm.nd.NDArray)
@@ -108,7 +108,7 @@ def test_outputs_in_textures(dev):
 
 
 def test_arrays_whose_shape_transform_layout_changed():
-    """The caller's array has the new shape, also if it is an output that the call leaves out."""
+    """Arrays have the new shape, also an output that the call omits and returns."""
     p = te.placeholder((6, 40), name="P")
     q = te.compute((6, 40), lambda i, j: p[i, j] + 1, name="Q")
     s = te.create_schedule(q.op)
@@ -120,7 +120,7 @@ def test_arrays_whose_shape_transform_layout_changed():
 
 
 def test_a_reduction_in_its_output_is_an_output():
-    """Kernels read the output of this reduction, but only what they wrote there."""
+    """Kernels read the output of this reduction, but only elements that they wrote before."""
     x, k = te.placeholder((8, 5), name="X"), te.reduce_axis((0, 5), name="k")
     y = te.compute((8,), lambda i: te.sum(x[i, k], axis=k), name="Y")
     s = te.create_schedule(y.op)
@@ -163,7 +163,7 @@ def test_an_output_whose_shape_is_unknown_must_be_given():
 
 
 def test_an_input_that_is_written_too_must_be_given():
-    """Only a program in the text form has one: Y gets X, and X is increased."""
+    """Only a program in the text form can write its input: it copies X to Y, and increases X."""
     f = tvm.build(
         tvm.parse(
             """program f stage=kernels
@@ -194,7 +194,7 @@ def test_loaded_functions_know_their_outputs(tmp_path):
 
 
 def test_elements_that_are_not_computed_keep_their_values():
-    """As in an array of a device: B is computed inside C, as far as C reads it."""
+    """B is computed only where C reads it; its other elements keep the caller's values."""
     a = te.placeholder((8,), name="A")
     b = te.compute((8,), lambda i: a[i] * 2, name="B")
     c = te.compute((4,), lambda i: b[i] + 1, name="C")

@@ -1,4 +1,4 @@
-"""Processes that exit, fork or are interrupted while a device works, and what they print of it."""
+"""Processes that exit, fork or are interrupted while a device works, and their messages."""
 
 import re
 import subprocess
@@ -62,7 +62,7 @@ def test_exit_with_work_under_way():
 
 @pytest.mark.parametrize("call", ["f(x, y)", "y.numpy()", "x.copyfrom(y)", "dev.sync()"])
 def test_exit_with_daemon_threads(call):
-    """Their current calls finish, and no new ones begin."""
+    """At exit, current calls of daemon threads finish, and new ones do not start."""
     status, _, errors = child(f"""
         f, dev = scaled(), tvm.opencl()
         def work():
@@ -76,7 +76,7 @@ def test_exit_with_daemon_threads(call):
 
 
 def test_devices_are_not_for_forked_processes():
-    """They would hang at the first wait for a thread that no longer exists."""
+    """A forked child would hang waiting for threads that only the parent has; it gets an error."""
     status, output, errors = child("""
         f = scaled(); f(x, y); y.numpy()
         if (process := os.fork()) == 0:
@@ -92,7 +92,7 @@ def test_devices_are_not_for_forked_processes():
 
 
 def test_forked_processes_do_not_wait_for_threads_that_compile():
-    """The threads exist only in the parent. No device is open: otherwise nothing is waited for."""
+    """Compiler threads exist only in the parent. No device is open, so the child may compile."""
     status, output, errors = child(
         """
         def work():
@@ -120,7 +120,7 @@ def test_exit_by_an_error():
 
 
 def test_interrupted_while_building():
-    """Ctrl-C ends a long search like any Python loop."""
+    """Ctrl-C interrupts a long search as it does any Python loop."""
     status, output, errors = child("""
         threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         try:
@@ -134,7 +134,7 @@ def test_interrupted_while_building():
 
 
 def test_interrupted_while_waiting():
-    """Ctrl-C works while a long kernel runs; the device may go on, but the user can continue."""
+    """Ctrl-C interrupts waiting for a long kernel; the device may go on, Python continues."""
     status, output, errors = child("""
         tvm.runtime.show_notices(True)
         f = scaled(work=30_000_000)
@@ -152,7 +152,7 @@ def test_interrupted_while_waiting():
 
 
 def test_interrupted_twice():
-    """The first Ctrl-C says what the process waits for at its end, and the second ends it."""
+    """At exit, the first Ctrl-C says what the process waits for, and the second ends it."""
     status, _, errors = child("""
         tvm.runtime.show_notices(True)
         f = scaled(work=30_000_000)
@@ -175,7 +175,7 @@ def test_interrupted_twice():
 
 @pytest.mark.parametrize("shown", [True, False])
 def test_long_compilations_have_a_notice(shown):
-    """PoCL compiles when a kernel first runs. One line in a log, after two seconds."""
+    """After two seconds, one line in a log says that PoCL compiles a kernel at its first run."""
     if not has_pocl():
         pytest.skip("only PoCL takes long for a kernel that runs long")
     _, _, errors = child(f"""
@@ -211,7 +211,7 @@ def test_a_terminal_shows_a_bar_of_compilations():
 
 
 def test_an_unusable_cache_gives_one_warning():
-    """The folder cannot be made: the reason, once, and all works without it."""
+    """If the cache folder cannot be made, one warning gives the reason, and runs go on."""
     status, output, errors = child(
         """
         import warnings
@@ -231,7 +231,7 @@ def test_an_unusable_cache_gives_one_warning():
 
 
 def test_kernels_are_stored_among_the_users_caches(tmp_path):
-    """In a folder that cannot be made nothing is stored, without a word: no user named it."""
+    """If the default folder cannot be made, no warning comes, since no user named the folder."""
     for caches in (tmp_path, "/dev/null"):
         status, _, errors = child(
             f"""
@@ -247,7 +247,7 @@ def test_kernels_are_stored_among_the_users_caches(tmp_path):
 
 
 def test_interrupted_while_launching():
-    """Ctrl-C works between thousands of launches, of one run or of many; later calls still work."""
+    """Ctrl-C stops thousands of launches, in one run or in many; later calls still work."""
     status, output, errors = child("""
         tvm.runtime.show_notices(True)
         x, y = tvm.nd.array(np.ones((700_000, 1))), tvm.nd.empty((700_000, 1), "float64")
@@ -267,7 +267,7 @@ def test_interrupted_while_launching():
         g(one, two); two.numpy()
     """)
     assert (status, output) == (0, "interrupted True\n" * 2)
-    # A busy machine may be told before that the device's compiler is waited for.
+    # On a busy machine, the notice about the device's compiler may come first.
     assert INTERRUPTED.search(errors)
 
 

@@ -1,4 +1,4 @@
-"""Schedules that look wrong but are valid: scripts rely on them, and the values are correct."""
+"""Schedules that look wrong but are valid: scripts use them, and the values are correct."""
 
 import numpy as np
 import pytest
@@ -136,7 +136,7 @@ def test_scope_of_a_warp(scope):
 
 
 def test_symbolic_extents_that_cannot_be_proven_equal():
-    """The call compares them."""
+    """The call checks that the symbolic extents are equal."""
     n, m = te.var("n"), te.var("m")
     x = te.placeholder((n,), name="X")
     z = te.placeholder((m,), name="Z")
@@ -197,7 +197,7 @@ def test_stage_attached_at_a_vector_or_at_virtual_threads(loop):
 
 
 def test_alignment_by_a_large_factor_that_distances_have():
-    """The distance is found without trying the numbers up to the factor."""
+    """The padding of rows is computed, not found by trying all numbers up to the factor."""
     x = te.placeholder((8, 6), name="X")
     y = te.compute((8, 6), lambda *i: x(*i) + 1, name="Y")
     s = te.create_schedule(y.op)

@@ -59,7 +59,7 @@ def test_only_the_part_that_is_read_is_computed(run, loop, part):
     [("local", [1, 1]), ("shared", [1, 12])],
 )
 def test_scope_decides_for_whom_the_part_is(run, scope, part):
-    """Inside a thread loop, local memory belongs to one thread, shared memory to the block."""
+    """Inside a thread loop, a local part is one thread's, a shared part the whole block's."""
     x, p, y, s = chain((6, 12), lambda p, i, j: p[i, j] + 1)
     i, j = s[y].op.axis
     s[y].bind(j, thread())
@@ -70,7 +70,7 @@ def test_scope_decides_for_whom_the_part_is(run, scope, part):
 
 
 def test_scope_is_inferred_from_the_place():
-    """Under threadIdx: local; under only blockIdx: shared; otherwise global."""
+    """The default scope is local under threadIdx, shared under only blockIdx, else global."""
     x, p, y, s = chain((6, 12), lambda p, i, j: p[i, j] + 1)
     i, j = s[y].op.axis
     s[y].bind(j, thread())
@@ -216,7 +216,7 @@ def test_attached_at_a_reduction_loop(run):
 
 
 def test_inlined_stage_vanishes(run):
-    """This holds through any number of readers and other inlined stages."""
+    """An inlined stage has no loop or memory, whatever its readers and other inlined stages."""
     x = te.placeholder((6, 12), name="X")
     a = te.compute((6, 12), lambda i, j: x[i, j] * 2, name="A")
     b = te.compute((12, 6), lambda i, j: a[j, i] + j, name="B")

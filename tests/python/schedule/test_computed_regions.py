@@ -1,4 +1,4 @@
-"""Stages that would read outside of tensors at points that nobody computes."""
+"""Stages that would read outside of tensors only at points that no reader needs."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_points_before_the_first_that_is_needed(run):
 @pytest.mark.parametrize("factor", [None, 2, 4])
 @pytest.mark.parametrize("scope", ["local", "shared"])
 def test_lengthened_axes(run, factor, scope):
-    """As in TVM's schedules for Adreno, where the axes of the cache are multiples of 4.
+    """As in TVM's Adreno schedules, axes of the cache are lengthened to multiples of 4.
 
     With tiles of 4, the region of the last block is b[12:16], and a guard leaves out b[14:16].
     """
@@ -45,7 +45,7 @@ def test_lengthened_axes(run, factor, scope):
 
 
 def test_a_chain_of_lengthened_stages(run):
-    """No point is computed that only a left out point needs."""
+    """Points that only left-out points need are left out, too."""
     a = te.placeholder((14,), name="A")
     packed = te.compute((16,), lambda i: a[i] * 2, name="packed")
     b = te.compute((16,), lambda i: packed[15 - i] * 3, name="B")
@@ -60,7 +60,7 @@ def test_a_chain_of_lengthened_stages(run):
 
 
 def test_points_that_are_computed():
-    """A stage at the root computes what its readers need, all of which must exist."""
+    """A root stage computes the points its readers need, and must not read outside at any."""
     a = te.placeholder((10,), name="A")
     b = te.compute((12,), lambda i: a[i - 1], name="B")
     c = te.compute((11,), lambda i: b[i + 1], name="C")
@@ -83,7 +83,7 @@ def test_points_that_are_computed():
     ],
 )
 def test_indices_whose_intervals_do_not_tell(index):
-    """A point is searched for at which the read is outside."""
+    """Intervals of these indices decide nothing, so a search finds a point that reads outside."""
     a = te.placeholder((16,), name="A")
     b = te.compute((16,), lambda i: a[index(i)], name="B")
     s = te.create_schedule(b.op)

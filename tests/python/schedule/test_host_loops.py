@@ -1,4 +1,4 @@
-"""Serial loops outside all threads: the launch plan runs them, with a launch per iteration."""
+"""Serial loops outside all threads run in the launch plan, with one launch per iteration."""
 
 import re
 
@@ -56,7 +56,7 @@ def test_each_iteration_is_a_launch(run):
     a, b, c, s = step_by_step()
     program = tvm.lower(s, [a, b, c])
     assert "for k < 24 {\n    launch main_kernel1(C, A, B, k)" in str(program)
-    assert launches_of(program) == 1 + 24  # the initialization has no k
+    assert launches_of(program) == 1 + 24  # the initialization is one launch
     assert len(tvm.build(s, [a, b, c]).kernels) == 2
     np.testing.assert_array_equal(run(s, [a, b, c], VALUES, VALUES.T), VALUES @ VALUES.T)
 
@@ -78,7 +78,7 @@ def test_loop_of_one_iteration_disappears(run):
 
 @pytest.mark.parametrize("scope", ["global", "global.texture"])
 def test_attached_stage_has_a_kernel_in_the_loop(run, scope):
-    """Its memory is one row, which lives for one iteration."""
+    """The attached stage's memory is one row, which lives for one iteration."""
     x = te.placeholder((8, 16, 4), name="X")
     t = te.compute((8, 16, 4), lambda i, j, c: x[i, j, c] * 2, name="T")
     y = te.compute((8, 16, 4), lambda i, j, c: t[i, 15 - j, c] + 1, name="Y")
@@ -114,7 +114,7 @@ def test_chain_of_attached_stages(run):
 
 @pytest.mark.parametrize("scope", ["global", "global.texture"])
 def test_attached_stage_computes_into_the_array_of_the_caller(dev, scope):
-    """Each iteration writes its row there: no other memory is used, and nothing is copied."""
+    """Each iteration writes its row into the caller's array, with no other memory and no copy."""
     x = te.placeholder((4, 8), name="X")
     t = te.compute((4, 8), lambda i, j: x[i, j] * 2, name="T")
     y = te.compute((4, 8), lambda i, j: t[i, 7 - j] + 1, name="Y")
@@ -137,7 +137,7 @@ def test_attached_stage_computes_into_the_array_of_the_caller(dev, scope):
 
 
 def test_attached_outputs_of_which_the_caller_wants_one(dev):
-    """Iterations compute rows 0 and 1, 1 and 2, ...; the unwanted output has the same layout."""
+    """Iterations compute overlapping rows: 0 and 1, 1 and 2, ... Both outputs have one layout."""
     x = te.placeholder((4, 8), name="X")
     k = te.reduce_axis((0, 2), name="k")
     two = te.compute((4, 8), lambda i, j: (x[i, j] * 2, x[i, j] + 1), name="two")
@@ -184,7 +184,7 @@ def added_one(directive):
 
 
 def test_an_unrolled_loop_is_that_many_launches(run):
-    """The launches of one kernel are repeated."""
+    """An unrolled host loop launches one kernel once per iteration."""
     x, y, s = added_one("unroll")
     assert launches_of(tvm.lower(s, [x, y])) == 6
     assert len(tvm.build(s, [x, y]).kernels) == 1
@@ -193,7 +193,7 @@ def test_an_unrolled_loop_is_that_many_launches(run):
 
 @pytest.mark.parametrize(("directive", "launches"), [("parallel", 6), ("vectorize", 1)])
 def test_loops_that_stay_serial(run, directive, launches):
-    """There are no lanes of threads: the kernel has the loop that was to be vectorized."""
+    """A parallel loop is one launch per iteration; a vectorized loop moves into the kernel."""
     x, y, s = added_one(directive)
     with pytest.warns(tvm.TexloomWarning, match="TL3021.*stays serial"):
         assert launches_of(tvm.lower(s, [x, y])) == launches
@@ -202,7 +202,7 @@ def test_loops_that_stay_serial(run, directive, launches):
 
 
 def test_threads_that_share_a_reduction(run):
-    """The memory for the threads' partial results belongs to the kernel, inside the loop."""
+    """The memory for the threads' partial results is allocated inside the kernel."""
     x = te.placeholder((6, 64), name="X")
     k = te.reduce_axis((0, 64), name="k")
     y = te.compute((6,), lambda i: te.sum(x[i, k], axis=k), name="Y")
@@ -214,7 +214,7 @@ def test_threads_that_share_a_reduction(run):
 
 
 def test_symbolic_loop(dev):
-    """The call determines how often the kernel is launched."""
+    """The value of the symbol at the call determines the number of launches."""
     n = te.var("n")
     x = te.placeholder((n, 8), name="X")
     y = te.compute((n, 8), lambda i, j: x[i, j] + i, name="Y")
@@ -230,7 +230,7 @@ def test_symbolic_loop(dev):
 
 
 def test_ten_thousand_launches(dev):
-    """They are submitted by the thousand; `enqueue` and the evaluator repeat all of them."""
+    """Launches are submitted by the thousand; `enqueue` and the evaluator repeat all of them."""
     x = te.placeholder((10_000, 2), name="X")
     y = te.compute(x.shape, lambda i, j: x[i, j] + 1, name="Y")
     s = te.create_schedule(y.op)
@@ -254,7 +254,7 @@ def test_too_many_launches_are_refused(dev):
 
 
 def test_loops_of_an_extern(dev):
-    """The iteration determines the grid; all iterations share one allocation."""
+    """The grid depends on the host loop's variable; all iterations share one allocation."""
 
     def triangle(ins, outs):
         ib = tvm.tir.ir_builder.create()
@@ -332,7 +332,7 @@ def random_schedule(rng):
     thread = s[y].op.axis[2]
     s[y].reorder(*loops[:host], thread, *loops[host:])
     bind(s[y], thread, rng.choice([BLOCK, THREAD]))
-    # The loop at which each stage is computed (none: the root); U reads T.
+    # The depth of the loop of Y at which U and T are computed (0: the root); U reads T.
     level_u = int(rng.integers(0, host + 1))
     level_t = int(rng.integers(0, level_u + 1))
     for stage, level in ((u, level_u), (t, level_t)):
