@@ -15,19 +15,19 @@
 namespace texloom::graph {
 
 struct Assembly {
-  // Its arguments are the graph's inputs, then its outputs. Without a workspace if the graph has
-  // symbols.
+  // Its arguments are the graph's inputs, then the graph's outputs. It has no workspace if the
+  // graph has symbols.
   runtime::LaunchPlan plan;
   std::vector<std::optional<std::uint32_t>> nodes;      // by outermost step
   std::vector<std::size_t> invocations;                 // by outermost step
   std::vector<std::string> signatures;                  // by invocation; "" for a call
   std::vector<std::optional<runtime::TensorRef>> refs;  // by tensor
-  std::vector<std::size_t> storages;                    // by tensor: of that reference
+  std::vector<std::size_t> storages;                    // by tensor: the storage of its `refs`
   std::vector<std::shared_ptr<const std::vector<std::byte>>> values;  // by constant of the plan
 };
 
 // `interpreted` as in GraphOptions. Fails like CallSites::site(), and with BadGraph for a constant
-// without a value, or GraphTooLarge for too many launches or memory that nothing can plan.
+// without a value, or GraphTooLarge for too many launches or for memory that cannot be planned.
 Assembly assemble(const Graph& graph, const Offers& offers, const Invocations& invocations,
                   CallSites& sites, std::uint64_t buffer_alignment, bool interpreted);
 

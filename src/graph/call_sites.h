@@ -17,7 +17,7 @@ namespace texloom::graph {
 // An argument of a call site.
 struct SiteArgument {
   const Stored* stored = nullptr;
-  // The tensor may share its image with others, so that its position there is passed to kernels.
+  // The tensor may share its image with others, so its position in the image is passed to kernels.
   bool has_origin = false;
 };
 
@@ -30,8 +30,8 @@ struct CompiledSite {
 lower::Lowering for_site(const lower::Lowering& program,
                          const std::vector<SiteArgument>& arguments);
 
-// The sites that have been compiled, by signature. Graphs that are compiled with equal options may
-// share it, one after another.
+// The sites that have been compiled, by signature. Graphs that are compiled one after another with
+// equal options may share this map.
 using CompiledSites = std::map<std::string, CompiledSite>;
 
 class CallSites {
@@ -41,11 +41,11 @@ class CallSites {
             CompiledSites& compiled)
       : options_(options), interruption_(interruption), compiled_(compiled) {}
 
-  // A site of the graph, with its signature. Fails like compile(). The result lives as long as the
-  // compiled sites.
+  // Compiles a site of the graph, unless its signature is known. Fails like compile(). The result
+  // lives as long as the compiled sites.
   const CompiledSites::value_type& site(const lower::Lowering& program,
                                         const std::vector<SiteArgument>& arguments);
-  // The same for a candidate site, which is not among the sites of the graph.
+  // Like site(), for a candidate, which does not become a site of the graph.
   const CompiledSites::value_type& candidate(const lower::Lowering& program,
                                              const std::vector<SiteArgument>& arguments);
 

@@ -94,7 +94,7 @@ ScopeChoice scope_choice(const Graph& graph, Decision decision) {
   return scopes;
 }
 
-// With the steps of the plan that each invocation has.
+// Adds the invocations to the summary, each with the number of launches of its steps in the plan.
 void add_runs(const Graph& graph, const Offers& offers, const Invocations& invocations,
               Assembly& assembly, GraphSummary& summary) {
   for (std::size_t i = 0; i < invocations.list.size(); ++i) {

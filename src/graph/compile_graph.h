@@ -4,8 +4,8 @@
 //
 // 1. Each node offers its alternatives, with costs (graph/scopes/offers.h).
 // 2. The cheapest combination is chosen, conversions included (graph/scopes/choice.h). Images that
-//    are not worth their memory are given up (graph/scopes/images.h), and textures that gain too
-//    little (graph/scopes/decide.h).
+//    are not worth their memory are given up (graph/scopes/images.h), and so are textures that save
+//    too little (graph/scopes/decide.h).
 // 3. The planner of textures may fold tensors of that combination, for at most kFoldBudget of its
 //    cost (graph/scopes/folds.h). With these folds, and no others, the combination is chosen once
 //    more.
@@ -32,17 +32,18 @@ namespace texloom::graph {
 struct GraphOptions {
   StoragePreference storage = StoragePreference::Any;
   CostModel model = {};
-  // Costs that were measured or follow from measurements. Without it the model gives all costs that
-  // alternatives lack.
+  // Costs that were measured or follow from measurements. If it is empty, `model` gives the cost of
+  // each alternative that declares none.
   CostSource costs = {};
   ChoiceRules rules = {};
-  // Sites that need not be compiled again; compile_graph() adds those that it compiles. Null: none.
+  // Sites that need not be compiled again; compile_graph() adds the sites that it compiles. Null:
+  // all sites are compiled.
   std::shared_ptr<CompiledSites> compiled = nullptr;
   std::uint64_t buffer_alignment = kBufferAlignment;
   // Whether the planner of textures may fold tensors. Measurements need graphs without folds, since
   // costs are those of unfolded tensors.
   bool may_fold = true;
-  // Adds the form of kernels that the driver `host` interprets.
+  // Whether to add the form of kernels that the driver `host` interprets.
   bool interpreted = false;
   compile::CompileOptions compile = {};
 };
@@ -59,7 +60,7 @@ struct GraphSummary {
     std::string tensor, from, to;  // storages as text
   };
   // The parts of a run in order, each with its number of kernel launches. A cost has a key only if
-  // it is the cost of this very call site, not of one that was changed for folds.
+  // it is the cost of this call site as it was measured, without folds.
   struct Run {
     std::string what;  // the node; "convert x" for a conversion
     SiteCost cost;
@@ -70,21 +71,21 @@ struct GraphSummary {
     std::string tensor;
     std::int64_t fold = 1;
   };
-  std::vector<GraphPassReport> passes;  // that ran before, as the caller of compile_graph() says
+  std::vector<GraphPassReport> passes;  // set by the caller of compile_graph(): that ran before
   std::vector<ChosenNode> nodes;
   std::vector<Conversion> conversions;
   std::vector<Fold> folds;
   std::vector<std::string> in_buffers;  // tensors for which an image is not worth its memory
-  std::optional<double> small_gain;     // of textures that were given up (graph/scopes/decide.h)
+  std::optional<double> small_gain;     // of textures that are not used (graph/scopes/decide.h)
   std::vector<Run> runs;
   double cost = 0;                 // nanoseconds, of the second choice if there are folds
   double lower_bound = 0;          // a lower bound of every choice with these folds
-  bool costs_are_default = false;  // all are of the default model, as no source gave any
+  bool costs_are_default = false;  // the default model gave all costs, and no source gave any
   std::size_t call_sites = 0;      // invocations of compiled kernels, conversions among them
-  std::size_t signatures = 0;      // of these, the number of distinct ones
+  std::size_t signatures = 0;      // different signatures of these call sites
   // Launches and calls in a run; a call site may have several. 0 if symbols decide.
   std::int64_t launches = 0;
-  // If the graph has symbols, the following do not count what depends on them.
+  // If the graph has symbols, tensors whose sizes depend on symbols do not count in these bytes.
   std::uint64_t workspace_bytes = 0;  // of temporaries, where they share memory
   std::uint64_t least_bytes = 0;      // a lower bound of every plan of these temporaries
   std::uint64_t temporary_bytes = 0;  // the sum over all of them
@@ -93,14 +94,14 @@ struct GraphSummary {
 // A line for each decision.
 std::string to_string(const GraphSummary& summary);
 
-// The choice that was made, and all that could have been chosen.
+// The choice that was made, and the problem with all options.
 struct ScopeChoice {
   ChoiceProblem problem;
   Choice choice;
   std::vector<std::string> tensors;                // by tensor of the problem
-  std::vector<std::vector<std::string>> storages;  // and by its storages
+  std::vector<std::vector<std::string>> storages;  // by tensor, then by storage
   std::vector<std::string> nodes;                  // by node of the problem: inputs, then nodes
-  std::vector<std::vector<std::string>> options;   // and by its options
+  std::vector<std::vector<std::string>> options;   // by node, then by option
 };
 
 struct CompiledGraph {
@@ -112,7 +113,7 @@ struct CompiledGraph {
 
 // Fails like verify(), stored_as() and compile::compile(), and with BadGraph for a constant without
 // a value, and for an operator without alternatives. NoStorageChoice: no choice is within the
-// limits. GraphTooLarge: too many launches, or memory that nothing can plan.
+// limits. GraphTooLarge: too many launches, or memory that cannot be planned.
 CompiledGraph compile_graph(const Graph& graph, const GraphOptions& options,
                             compile::Interruption interruption);
 CompiledGraph compile_graph(const Graph& graph, const GraphOptions& options = {});

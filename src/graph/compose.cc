@@ -33,7 +33,8 @@ class Composition {
   }
 
  private:
-  // The placeholder by which a member reads the tensor, in a type that the graph may narrow.
+  // The placeholder by which a member reads the tensor. Its type is that of the computation; the
+  // graph may store the tensor in a narrower type.
   const ir::Tensor& placeholder_of(TensorId id) const {
     for (const Node& member : fused_.members) {
       const auto found = std::find(member.inputs.begin(), member.inputs.end(), id);
@@ -43,7 +44,7 @@ class Composition {
     TL_UNREACHABLE("no member reads an input of its node");
   }
 
-  // Each extent that is not a number is one symbol.
+  // The extent in the composed computation: each extent that is not a number becomes one symbol.
   Expr extent_of(const Size& extent) {
     if (const auto number = extent.constant()) return ir::make_int(*number);
     for (const auto& [known, symbol] : own_) {
@@ -63,7 +64,7 @@ class Composition {
     values_.insert_or_assign(id, made_.inputs.back());
   }
 
-  // The value here of a symbol of the graph that a member is given.
+  // The value, in the composed computation, of a symbol of the graph that a member uses.
   Expr given(const Expr& symbol) {
     const auto name = std::find(graph_.symbols.begin(), graph_.symbols.end(), name_of(symbol));
     if (name != graph_.symbols.end()) {
@@ -98,8 +99,8 @@ class Composition {
   const Graph& graph_;
   const Node& fused_;
   Computation made_;
-  std::vector<std::pair<Size, Expr>> own_;  // the symbols in the shapes of the inputs
-  std::map<std::string, Expr> given_;       // symbols of the graph, by name
+  std::vector<std::pair<Size, Expr>> own_;  // extents of inputs, and the symbols for them
+  std::map<std::string, Expr> given_;       // other symbols of the graph, by name
   std::map<TensorId, ir::Tensor> values_;
 };
 

@@ -11,13 +11,13 @@ namespace texloom::graph {
 // members before it. Null if a member has no computation.
 SharedComputation composed(const Graph& graph, const Node& fused);
 
-// The computation over inputs and outputs of these types: inputs are widened first, and outputs
-// are rounded last.
+// The computation with inputs and outputs of these types: inputs are widened first, and outputs are
+// rounded last.
 SharedComputation with_types(SharedComputation computation, const std::vector<ir::Type>& inputs,
                              const std::vector<ir::Type>& outputs);
 
-// The node's computation, over tensors of the types in which the graph stores them. Null if it has
-// none.
+// The node's computation, over tensors of the types in which the graph stores them. Null if the
+// node has no computation.
 SharedComputation computation_as_stored(const Graph& graph, const Node& node);
 
 }  // namespace texloom::graph

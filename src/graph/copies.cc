@@ -128,7 +128,7 @@ lower::Lowering concatenation(const std::vector<StoredPart>& parts, const Stored
   std::vector<ir::Tensor> tensors;
   std::vector<const Stored*> storages;
   Symbols symbols;
-  Exprs begins = {make_int(0)};  // of the parts, then the end of the last
+  Exprs begins = {make_int(0)};  // the begin of each part, then the end of the last part
   for (const auto& [stored, shape] : parts) {
     const Exprs extents = symbols.extents_of(shape);
     begins.push_back(arith::simplify(make_binary(BinaryOp::Add, begins.back(), extents[axis])));
@@ -140,7 +140,7 @@ lower::Lowering concatenation(const std::vector<StoredPart>& parts, const Stored
   const std::vector<IterVar> axes = axes_of(joined);
   Exprs index;
   for (const IterVar& each : axes) index.push_back(each->var);
-  // The parts from the last to the first: each is read where the index is below its end.
+  // Nests Selects from the last part to the first: a part is read where the index is below its end.
   Expr value;
   for (std::size_t i = parts.size(); i-- > 0;) {
     Exprs own = index;

@@ -1,5 +1,5 @@
-// Schedules of copies, which no node has as alternatives: conversions between storages, and
-// concatenations.
+// Schedules of copies: conversions between storages, and concatenations. They are made when a graph
+// is compiled; they are not alternatives of nodes.
 #pragma once
 
 #include <vector>

@@ -26,7 +26,7 @@ std::optional<std::int64_t> elements_of(const ir::Tensor& tensor, std::int64_t l
   return count;
 }
 
-// Whether all tensors have known extents, and no more elements than that.
+// Whether all tensors have known extents and at most `limit` elements.
 bool fits(const std::vector<ir::Tensor>& tensors, std::int64_t limit) {
   return std::all_of(tensors.begin(), tensors.end(), [&](const ir::Tensor& tensor) {
     return elements_of(tensor, limit).has_value();
@@ -69,7 +69,7 @@ std::optional<std::vector<Elements>> evaluated(const Computation& computation,
       !fits(computation.outputs, max_steps))
     return std::nullopt;
   const ir::Program program = program_of(computation);
-  std::deque<ir::Memory> memories;  // which do not move
+  std::deque<ir::Memory> memories;  // a deque, because `places` points to its elements
   std::vector<ir::Placement> places;
   for (std::size_t i = 0; i < program.params.size(); ++i) {
     memories.push_back(ir::memory_for(*program.params[i]));

@@ -2,8 +2,8 @@
 //
 // A graph has tensors and nodes that compute them. A node names no kernel and no storage: it has
 // *alternatives*, each a schedule of its computation whose arguments are declared in scopes and
-// layouts. Which alternative runs, where each tensor is stored, and where a tensor is converted
-// from one storage to another, is chosen for the whole graph by cost.
+// layouts. The alternative of each node, the storage of each tensor, and conversions from one
+// storage to another are chosen for the whole graph by cost.
 //
 //     x --conv1--> a --conv2--> b
 //     conv1  texture: x in texture, w in texture:weight, a in texture;  global: all in buffers
@@ -65,7 +65,7 @@ struct Alternative {
   std::shared_ptr<const lower::Lowering> program = nullptr;
   // For a call: the scopes of its inputs, then of its outputs.
   std::vector<ir::StorageScope> scopes = {};
-  // In nanoseconds; if it is absent, the cost model gives it.
+  // In nanoseconds; if it is absent, the cost model estimates the cost.
   std::optional<double> cost = {};
   // The share of the cost by which each folded texture among its arguments raises it.
   double fold_share = 0.005;
@@ -103,7 +103,7 @@ struct Graph {
   std::string name;
   ir::Target target;
   std::vector<std::string> symbols = {};                // without equal names
-  std::vector<runtime::SizeCondition> conditions = {};  // which each run checks
+  std::vector<runtime::SizeCondition> conditions = {};  // checked at each run
   std::vector<Tensor> tensors;
   std::vector<Node> nodes;                // each after those whose outputs it reads
   std::vector<TensorId> inputs, outputs;  // in the order of callers
@@ -113,7 +113,8 @@ struct Graph {
   TensorId add_constant(std::string name, ir::Type type, Shape shape,
                         std::shared_ptr<const std::vector<std::byte>> value);
   TensorId add_edge(std::string name, ir::Type type, Shape shape);
-  // Makes an edge an output of the graph, or gives an output its next place.
+  // Appends the tensor to the outputs. An edge gets the role of an output; a tensor may be listed
+  // several times.
   void mark_output(TensorId tensor);
 };
 

@@ -1,4 +1,4 @@
-// How call sites use the images of their textures. The costs and the memory plan both ask here, so
+// How call sites use the images of their textures. Costs and the memory plan share these rules, so
 // the kernels that are costed and measured are the kernels that run.
 #pragma once
 
@@ -14,13 +14,13 @@ class ImageUse {
  public:
   explicit ImageUse(const Graph& graph);
 
-  // Whether some alternative of a node relies on an image of exactly the tensor's extent
-  // (ir/buffer.h). Then the tensor has such an image for all nodes.
+  // Whether an alternative of some node relies on an image of exactly the tensor's extent
+  // (ir/buffer.h). If so, the tensor has an exact image for all nodes.
   bool is_exact(TensorId tensor) const { return is_exact_[tensor]; }
 
-  // An argument of a call site. Textures of intermediate tensors may share images with others,
-  // unless they are exact, so that kernels are given their origins. Textures of inputs, outputs and
-  // constants begin at the corners of images, also after conversions.
+  // An argument of a call site. Textures of intermediate tensors may share images, unless they are
+  // exact, so kernels get their origins. Textures of inputs, outputs and constants begin at the
+  // corners of images, also after conversions.
   SiteArgument argument(TensorId tensor, const Stored& stored) const;
 
  private:

@@ -23,16 +23,16 @@ const schedule::Operation* tagged_stage(const Computation& computation, std::str
   for (const ir::Tensor& input : op->inputs) {
     if (!schedule::operation_of(input)->is_placeholder()) return nullptr;
   }
-  return op.get();  // the computation keeps it
+  return op.get();  // the computation keeps it alive
 }
 
-// An index along an axis, or along several that are taken as one.
+// An index along an axis, or along several axes that are merged into one.
 struct Place {
   Expr index, extent;
 };
 
-// The place along two axes as one, if the indices are the quotient and the remainder of one number.
-// The arithmetic of indices does not know that if the divisor is a symbol.
+// Merges the places along two axes if their indices are the quotient and the remainder of one
+// number. The arithmetic of indices does not simplify this case if the divisor is a symbol.
 std::optional<Place> merged(const Place& outer, const Place& inner) {
   const auto* quotient = ir::as<ir::Binary>(outer.index);
   const auto* remainder = ir::as<ir::Binary>(inner.index);
@@ -96,8 +96,8 @@ Count count_of(const Exprs& extents) {
   return count;
 }
 
-// Whether two shapes have different numbers of elements for all values of the symbols. It is not
-// known of n and m, for example.
+// Whether two shapes have different numbers of elements for all values of the symbols. False if
+// this is not known, for example of the extents n and m.
 bool differ_in_count(const Exprs& a, const Exprs& b) {
   const Count first = count_of(a), second = count_of(b);
   return first.number != second.number &&

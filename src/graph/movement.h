@@ -9,18 +9,18 @@
 
 namespace texloom::graph {
 
-// The front end marks such computations by these tags; only tagged computations are examined. They
-// are checked all the same, as scripts may write any tag.
+// The front end marks computations that only move elements by these tags. Only tagged computations
+// are examined, but tags are not trusted, since scripts may write any tag.
 inline constexpr std::string_view kViewTag = "view";      // texloom/ops/movement/reshaping.py
 inline constexpr std::string_view kJoinedTag = "joined";  // texloom/ops/movement/joining.py
 
-// Whether the output has all elements of its only input in the same row-major order, as far as
-// their numbers are known from the extents. Where symbols decide, ops.movement.reshape makes equal
-// numbers a condition of the run, and a script that writes the tag itself answers for them.
+// Whether the output has all elements of the only input, in the same row-major order. If symbols
+// decide whether the numbers of elements are equal, this is assumed: ops.movement.reshape makes it
+// a condition of the run, and a script that writes the tag itself must guarantee it.
 bool is_view(const Computation& computation);
 
-// The axis along which the output holds the inputs, one after another. nullopt if it does not, or
-// if extents are not numbers: a tensor of unknown size has no place in memory.
+// The axis along which the output holds the inputs, one after another. nullopt if there is none, or
+// if extents are not numbers: a tensor of unknown size cannot get a fixed place in memory.
 std::optional<std::size_t> joined_axis(const Computation& computation);
 
 }  // namespace texloom::graph

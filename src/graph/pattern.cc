@@ -32,7 +32,7 @@ std::vector<Op> stages_of(const Computation& computation) {
   return stages;
 }
 
-// The kind of the farthest read of an input, through all stages.
+// The least local kind of read of an input, through all stages.
 ReadKind farthest_read(const std::vector<Op>& stages,
                        const std::vector<schedule::OperationReads>& reads) {
   std::map<const RefCounted*, ReadKind> far;
@@ -92,7 +92,7 @@ Pattern pattern_of(const Computation& computation) {
 
 std::vector<std::size_t> inputs_in_indices(const Computation& computation) {
   const std::vector<Op> stages = stages_of(computation);
-  std::set<const RefCounted*> found;  // what computes indices, and all of which this is computed
+  std::set<const RefCounted*> found;  // operations that indices depend on
   for (auto op = stages.rbegin(); op != stages.rend(); ++op) {
     if (!(*op)->is_compute()) continue;
     for (const schedule::InputReads& input : schedule::reads_of(**op).inputs) {

@@ -14,7 +14,7 @@ namespace texloom::graph {
 // Ordered from patterns that are easy to compute inside another kernel to those that are not.
 enum class Pattern : std::uint8_t {
   Elementwise,  // on the elements at the same indices
-  Broadcast,    // on elements at some of the same indices, in their order, or at 0 of extent 1
+  Broadcast,    // on elements at a subsequence of the same indices, or at 0 along extents of 1
   Injective,    // each is one element of an input, or a fixed value: pad, transpose, slice
   Reduction,    // on several elements: sums, pooling, softmax
   Contraction,  // on sums of products of elements of two inputs: convolutions, products of matrices
@@ -26,7 +26,7 @@ std::optional<Pattern> pattern_of(std::string_view word);  // the inverse
 // Opaque for computations of several outputs, and for operations without an expression.
 Pattern pattern_of(const Computation& computation);
 
-// The numbers of the floating-point inputs from whose elements indices are computed.
+// The numbers of the floating-point inputs whose elements are used to compute indices.
 std::vector<std::size_t> inputs_in_indices(const Computation& computation);
 
 }  // namespace texloom::graph

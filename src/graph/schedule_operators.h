@@ -11,18 +11,18 @@
 
 namespace texloom::graph {
 
-// Returns the alternatives of a task, whatever their programs are called. `first` is one of the
-// nodes that have it, for messages.
+// Returns the alternatives of a task; the names of their programs do not matter. `first` is one of
+// the nodes that have this task, for messages.
 using Scheduler = FunctionRef<std::vector<Alternative>(const Task& task, const Node& first)>;
 // Called before each operator: `done` of `all` have alternatives.
 using ScheduleProgress = FunctionRef<void(std::size_t done, std::size_t all)>;
 
-// The alternatives, with kernels that are called by the operator: "Conv_Relu" for "Conv+Relu", and
-// "node" for what cannot be the name of a kernel.
+// The alternatives, with kernels named after the operator: "Conv_Relu" for "Conv+Relu", and "node"
+// if the operator's name cannot be the name of a kernel.
 std::vector<Alternative> named_after(std::string_view op, std::vector<Alternative> alternatives);
 
 // Gives alternatives to all operators that have a computation, and no alternatives yet. Calls the
-// scheduler once for each task. Kernels are called by the operators that they compute.
+// scheduler once for each task. Kernels are named after the operators that they compute.
 void schedule_operators(Graph& graph, const TaskRules& rules, Scheduler scheduler,
                         ScheduleProgress progress);
 

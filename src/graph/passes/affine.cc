@@ -13,7 +13,7 @@ namespace {
 
 using ir::Expr;
 
-// A number, or a * x + b.
+// A number (`shift`), or a * x + b if it has data.
 struct Value {
   bool has_data = false;
   Affine affine = {.factor = 0, .shift = 0};
@@ -51,12 +51,12 @@ std::optional<Value> quotient(const Value& a, const Value& b) {
 
 bool is_wide_float(ir::Type type) { return type == ir::kFloat32 || type == ir::Type::f(64); }
 
-// Where an expression is evaluated.
+// The point at which an expression is evaluated.
 struct Place {
   const Node& node;
   ir::Substitution axes = {};    // variables with known values
-  ir::Exprs own = {};            // of the operator itself: the axes of its output
-  std::optional<TensorId> data;  // of the operator itself
+  ir::Exprs own = {};            // the variables of the axes of the stage's output
+  std::optional<TensorId> data;  // the tensor that is x, if it may be read here
 };
 
 class Evaluation {
@@ -106,7 +106,7 @@ class Evaluation {
     const schedule::Op op = schedule::operation_of(read.tensor);
     if (op->is_placeholder()) return of_input(read, place);
     if (!op->is_compute() || !op->reduce_axes.empty()) return std::nullopt;
-    // Another stage of the operator.
+    // The read tensor is another stage of the operator: evaluate this stage.
     const bool is_own = are_own(read.indices, place);
     Place inner{.node = place.node, .data = is_own ? place.data : std::nullopt};
     for (std::size_t i = 0; i < op->axes.size(); ++i) {

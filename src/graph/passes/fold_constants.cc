@@ -13,7 +13,7 @@ namespace {
 
 bool is_known(const Tensor& tensor) { return tensor.role == TensorRole::Constant && tensor.value; }
 
-// Whether it computes intermediate tensors of constants.
+// Whether the node is an operator that computes only intermediate tensors, from known constants.
 bool may_fold(const Graph& graph, const Node& node) {
   return node.pattern && node.computation && node.alternatives.empty() && node.members.empty() &&
          !node.inputs.empty() &&
@@ -24,7 +24,7 @@ bool may_fold(const Graph& graph, const Node& node) {
          });
 }
 
-// Makes the node's outputs constants. False if it stays.
+// Makes the node's outputs constants. False if the node stays.
 bool fold(Graph& graph, const Node& node) {
   if (!may_fold(graph, node)) return false;
   std::vector<Elements> inputs;

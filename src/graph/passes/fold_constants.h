@@ -6,15 +6,15 @@
 
 namespace texloom::graph {
 
-// Purpose: computes operators all of whose inputs are constants, so that no run does. They are
-//   interpreted as they are written (graph/evaluate.h).
+// Purpose: computes operators all of whose inputs are constants at compile time instead of at each
+//   run. The operators are interpreted as they are written (graph/evaluate.h).
 // Requires: stage graph, verified.
-// Ensures: what an operator computed of constants is a constant, unless it is an output of the
-//   graph, or takes more than kMostFoldingSteps steps. Operators without inputs stay: a kernel
-//   fills memory faster than a package is read. So do constants without values, which occur in
-//   texts.
-// Order: after fold_scales, which evaluates constants in float64 and so does not want them rounded;
-//   before merge_equal_nodes and fuse, which then have fewer nodes to look at.
+// Ensures: an output of an operator all of whose inputs are constants is a constant, unless it is
+//   an output of the graph, or takes more than kMostFoldingSteps steps. Operators without inputs
+//   stay: a kernel fills memory faster than a package is read. Operators of constants without
+//   values, which occur in texts, stay, too.
+// Order: after fold_scales, which evaluates constants in float64 and needs them unrounded; before
+//   merge_equal_nodes and fuse, which then visit fewer nodes.
 // Example:
 //   constant c: float32[8]                               constant s: float32[8]
 //   operator s op="Sqrt" ... (c) -> (s)          ->      operator y op="Mul" ... (x, s) -> (y)

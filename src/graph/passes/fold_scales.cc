@@ -50,8 +50,8 @@ bool has_kernels_to_make(const Node& node) {
          node.outputs.size() == 1;
 }
 
-// The axis of the output to which an operator moves the axis `from` of its input: an element with
-// index c there gets the index c % extent. nullopt if it does anything else.
+// The axis of the output to which an operator moves the axis `from` of its input: index c along
+// `from` becomes index c % extent along this axis. nullopt if the operator does anything else.
 std::optional<std::size_t> axis_of_moved_channels(const Node& node, std::size_t from) {
   if (!has_kernels_to_make(node) || node.inputs.size() != 1) return std::nullopt;
   const schedule::Op op = schedule::operation_of(node.computation->outputs.front());
@@ -92,11 +92,12 @@ class Folding {
   }
 
  private:
-  // The operators that compute the input of a scaling node: sums, and moves of their elements.
+  // The operators that compute the input of a scaling node: one that computes sums, then operators
+  // that only move elements.
   struct Source {
-    std::size_t sums = 0;  // numbers of nodes
-    std::size_t last = 0;
-    std::size_t axis = 0;  // of the channels in what the last one computes
+    std::size_t sums = 0;  // the node that computes the sums
+    std::size_t last = 0;  // the last node that moves their elements, or `sums`
+    std::size_t axis = 0;  // the axis of channels in the output of `last`
     WeightedSums weights;
   };
 
@@ -138,7 +139,7 @@ class Folding {
     return Source{found->second, found->second, axis, std::move(*weights)};
   }
 
-  // Folds a node into those that compute its input, if it scales and shifts that.
+  // Folds a node that scales and shifts an input into the operators that compute this input.
   bool fold(std::size_t n) {
     const Node& node = graph_.nodes[n];
     if (!has_kernels_to_make(node) ||
@@ -188,8 +189,8 @@ class Folding {
     return true;
   }
 
-  // Gives the sums new constants; `bias` is null if there is none. The last operator computes what
-  // node `n` did.
+  // Gives the sums new constants; `bias` is null if there is none. The last operator of the source
+  // then computes the output of node `n`.
   void replace(std::size_t n, const Source& source, const ConstantBytes& weight,
                const ConstantBytes& bias) {
     Node& sums = graph_.nodes[source.sums];
@@ -233,7 +234,7 @@ class Folding {
     return graph_.add_constant(std::move(name), type, std::move(shape), std::move(value));
   }
 
-  // Gives the new constants numbers before those of the tensors that are computed from them.
+  // Numbers each new constant before the tensor that is computed from it.
   void place_constants() {
     std::vector<std::vector<TensorId>> constants(graph_.tensors.size());
     const std::size_t old = graph_.tensors.size() - before_.size();

@@ -16,10 +16,10 @@ namespace {
 
 using NodeId = std::size_t;  // an index into Graph::nodes
 
-// Operators that become one. The last computes the only tensor that other operators may read.
+// Operators that become one. Only the output of the last one may be read by other operators.
 using Group = std::set<NodeId>;
 
-// Whether it is an operator that may be a member. A view that takes no kernel stays.
+// Whether the node is an operator that may be a member. A view that needs no kernel may not.
 bool is_single(const Graph& graph, const Node& node) {
   return node.pattern && *node.pattern != Pattern::Opaque && node.outputs.size() == 1 &&
          node.members.empty() && node.alternatives.empty() &&
@@ -31,7 +31,7 @@ bool is_heavy(const Node& node) {
   return *node.pattern == Pattern::Reduction || *node.pattern == Pattern::Contraction;
 }
 
-// Whether it reads tensors of the shape of its output at its own indices.
+// Whether the operator reads inputs that have the shape of its output at the output's indices.
 bool is_at_own_indices(const Node& node) {
   return *node.pattern == Pattern::Elementwise || *node.pattern == Pattern::Broadcast;
 }
@@ -72,9 +72,9 @@ class Fusion {
   }
 
  private:
-  // Adds the group that computes an input of this one, if that is allowed for any of them. The one
-  // that is computed last comes first: it is on the longest path, so that a residual addition joins
-  // the convolution before it, not the one that it bypasses.
+  // Merges a group that computes an input of this group, if the rules allow one. Tries the group
+  // that is computed last first: it is on the longest path. So a residual addition joins the
+  // convolution before it, not an operator at the other end of the residual connection.
   bool take_in_one(Group& group) {
     std::vector<TensorId> inputs = inputs_of(group);
     std::erase_if(inputs, [&](TensorId id) { return !producer_[id]; });
@@ -134,7 +134,7 @@ class Fusion {
   std::vector<Group> groups_;                    // by the last node
 };
 
-// The operator that stands for its members.
+// The fused operator that replaces these members.
 Node fused(const Graph& graph, std::vector<TensorId> inputs, std::vector<Node> members) {
   Node node;
   node.name = members.back().name;

@@ -7,15 +7,15 @@ namespace texloom::graph {
 // Purpose: makes one operator of several, so that a value that only they read stays in registers.
 //   An element-wise, broadcast or injective operator takes in the operator that computes one of its
 //   inputs, if nothing else reads that tensor, and if either
-//   * it reads the elements at its own indices: so each is computed once. That makes chains, and
-//     epilogues of one reduction or contraction: bias, activation, residual addition;
+//   * it reads the elements at its own indices, so that each element is computed once. This forms
+//     chains, and epilogues of one reduction or contraction: bias, activation, residual addition;
 //   * the other operator only moves elements (injective: pad, transpose, slice).
 //   A fused operator has at most kMostMembers members and kMostTensors inputs and outputs. It is
 //   named after the last member, the one whose output is written.
 // Requires: stage graph, verified.
-// Ensures: operators that have members, alternatives or several outputs are as before, and so are
-//   views that can share the memory of their inputs, because these take no kernel. A tensor with
-//   several readers is computed once, as before. The graph has no cycle: the readers of a fused
+// Ensures: operators that have members, alternatives or several outputs are unchanged. Views that
+//   can share the memory of their inputs are unchanged, too, because they need no kernel. A tensor
+//   with several readers is still computed once. The graph has no cycle: the readers of a fused
 //   operator's output came after all its members.
 // Order: last, when all passes that remove readers of tensors have run.
 // Example:

@@ -38,7 +38,7 @@ const schedule::Operation* last_stage(const Node& node) {
   return op->is_compute() && op->reduce_axes.empty() && op->types.size() == 1 ? op : nullptr;
 }
 
-// Whether it converts the elements of its input.
+// Whether the node only converts the type of the elements of its input.
 bool is_cast(const Node& node) {
   const schedule::Operation* op = last_stage(node);
   const auto* cast = op == nullptr ? nullptr : ir::as<ir::Cast>(op->body);
@@ -46,7 +46,8 @@ bool is_cast(const Node& node) {
   return read != nullptr && is_at_own_indices(*op, *read);
 }
 
-// The operation by which it combines its inputs, the first with the second one.
+// The operation that combines the node's first input with its second one, element by element;
+// nullopt if the node computes anything else.
 std::optional<ir::BinaryOp> combination(const Node& node) {
   const schedule::Operation* op = last_stage(node);
   const auto* both = op == nullptr ? nullptr : ir::as<ir::Binary>(op->body);
@@ -62,7 +63,7 @@ std::optional<ir::BinaryOp> combination(const Node& node) {
 
 struct Scaled {
   double factor = 1;
-  TensorId tensor = 0;  // what is multiplied by it
+  TensorId tensor = 0;  // the tensor that is multiplied by `factor`
 };
 
 class AttentionFusion {
@@ -109,7 +110,7 @@ class AttentionFusion {
     return ir::decode(constant.type, constant.value->data()).number;
   }
 
-  // By which number a tensor is multiplied.
+  // A tensor as the product of a number and a tensor: 1 and itself if it is no such product.
   Scaled scaled(TensorId id) const {
     const Node* node = origin(id);
     const auto op = node == nullptr ? std::nullopt : combination(*node);
@@ -125,7 +126,7 @@ class AttentionFusion {
     return *factor == 0 ? Scaled{1, id} : Scaled{1 / *factor, inner};
   }
 
-  // Makes the product of the values with a softmax one kernel.
+  // Replaces the product of a softmax with the values by one operator for all of attention.
   bool fuse(Node& node) {
     if (!is_product(node)) return false;
     const Node* weights = origin(node.inputs[0]);

@@ -5,14 +5,14 @@
 
 namespace texloom::graph {
 
-// Purpose: makes one operator of the operators as which exporters write attention, where the
-//   library has a kernel for it: products of queries and keys, perhaps scaled by a number, perhaps
-//   plus a mask, their softmax, and its product with values. So no matrix of scores is in memory.
-//   Conversions in between to float32 and narrower types are left out: the kernel computes in
-//   float32.
+// Purpose: replaces the operators that exporters write for attention by one operator, if the
+//   library has a kernel for it, so that no matrix of scores is stored in memory. These operators
+//   are the product of queries and keys, optionally scaled by a number, optionally plus a mask; its
+//   softmax; and the softmax's product with values. Conversions in between to float32 and narrower
+//   types are left out: the kernel computes in float32.
 // Requires: stage graph, verified. Depends on the target.
-// Ensures: without a library, the graph is as before. What the last product computed has the same
-//   name. The other operators are gone unless something else reads what they compute.
+// Ensures: without a library, the graph is unchanged. The output of the last product keeps its
+//   name. The other operators are removed unless another node reads their outputs.
 // Order: before fold_scales, which would move the scale into weights; before store_halves, after
 //   which the types between the operators differ.
 // Example:

@@ -72,7 +72,8 @@ class Joining {
   ir::Shape shape_of(TensorId id) const { return *numbers_of(graph_.tensors[id].shape); }
   ir::Shape whole_of(NodeId n) const { return shape_of(graph_.nodes[n].outputs.front()); }
 
-  // Whether all its tensors are temporaries of the graph whose places are still free.
+  // Whether all tensors of the node are temporaries whose places in memory are still undecided, and
+  // at most one part only moves elements: `fuse` would put several such parts into one kernel.
   bool may_share(const Node& node) const {
     std::set<TensorId> different;
     std::size_t moves = 0;
@@ -100,7 +101,7 @@ class Joining {
     });
   }
 
-  // Whether the parts of the channels of [N, C, H, W] are whole texels.
+  // Whether the node joins channels of [N, C, H, W], and each part begins at a whole texel.
   bool is_texels(const Node& node, std::size_t axis) const {
     return axis == 1 && graph_.tensors[node.outputs.front()].shape.size() == 4 &&
            std::all_of(node.inputs.begin(), node.inputs.end() - 1,

@@ -24,14 +24,14 @@ class SeparableJoining {
     for (std::size_t reader = 0; reader < graph_.nodes.size(); ++reader) {
       const std::optional<std::size_t> producer = producer_to_join(reader);
       if (!producer || !join(graph_, *producer, reader)) continue;
-      --reader;  // the producer before it is gone
+      --reader;  // join() has removed the producer, which came before the reader
       producers_ = producers_of(graph_);
       joined_.insert(graph_.nodes[reader].name);
     }
   }
 
  private:
-  // Whether it computes one contraction of tensors of known shapes.
+  // Whether the node computes one contraction of tensors of known shapes.
   bool is_candidate(const Node& node) const {
     return node.pattern == Pattern::Contraction && node.outputs.size() == 1 &&
            node.alternatives.empty() && !joined_.contains(node.name) &&
@@ -43,7 +43,7 @@ class SeparableJoining {
   std::optional<std::size_t> producer_to_join(std::size_t reader) const {
     const Node& second = graph_.nodes[reader];
     if (!is_candidate(second)) return std::nullopt;
-    std::map<std::size_t, std::size_t> inputs;  // by the nodes that compute them, the first first
+    std::map<std::size_t, std::size_t> inputs;  // by the node that computes the input, in order
     for (std::size_t input = 0; input < second.inputs.size(); ++input) {
       const auto found = producers_.find(second.inputs[input]);
       if (found != producers_.end()) inputs.emplace(found->second, input);

@@ -5,13 +5,13 @@
 
 namespace texloom::graph {
 
-// Purpose: makes one operator of a depthwise convolution and the convolution of its pixels that
-//   alone reads it, where one kernel for both is estimated to be faster than two. The library of
-//   kernels, whose schedules know what fits into shared memory, decides; the pass asks it for each
-//   pair of contractions of known shapes.
+// Purpose: joins a depthwise convolution and the 1x1 convolution that is its only reader, if one
+//   kernel for both is estimated to be faster than two. The library of kernels decides, because its
+//   schedules determine what fits into shared memory. The pass asks the library for each pair of
+//   contractions of known shapes.
 // Requires: stage graph, verified. Depends on the target.
-// Ensures: on processors, and without a library, the graph is as before. Each joined operator was
-//   two, which `fuse` made (graph/passes/fuse.h: join).
+// Ensures: on processors, and without a library, the graph is unchanged. Each joined operator
+//   consists of two operators of the pass `fuse` (graph/passes/fuse.h: join).
 // Order: last, when operators have their epilogues.
 // Example:
 //   operator d op="Conv+Relu" pattern=contraction (x, w) -> (d)

@@ -1,4 +1,4 @@
-// Questions of target-dependent passes to the scheduler, which makes the kernels afterwards.
+// The functions by which target-dependent passes ask the scheduler which kernels it can make.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@ namespace texloom::graph {
 // Operators that may be attention: softmax(scale * (query * key) + mask) * value, whose scale and
 // mask are already known.
 struct AttentionParts {
-  // The scores, their softmax, and its product with the values: the one before is the first input
-  // of the next.
+  // The scores, their softmax, and the softmax's product with the values. Each one's output is the
+  // first input of the next.
   SharedComputation scores, weights, product;
   std::vector<ir::Tensor> inputs;  // placeholders: query, key, value, and the mask if there is one
   double scale = 1;
 };
 
-// Without a function, there are no such kernels. A computation that is asked about is null if the
-// graph, read from text, does not have it.
+// An empty function means that there are no such kernels. A computation that is passed is null if
+// the graph was read from text without it.
 struct KernelLibrary {
-  // Whether one kernel can compute two operators, and is estimated to be faster than one for each.
-  // `input`: the number of the second's input that the first computes.
+  // Whether one kernel can compute two operators, and is estimated to be faster than two kernels.
+  // `input`: the number of the second operator's input that the first operator computes.
   std::function<bool(const SharedComputation& first, const SharedComputation& second,
                      std::size_t input)>
       is_faster_joined = {};

@@ -23,7 +23,7 @@ namespace {
 
 using Key = std::tuple<std::string_view, std::vector<TensorId>, std::string, std::uint64_t>;
 
-// Equal for equal bits, so that attributes that are NaN have an order, too.
+// Texts are equal if and only if the bits of the attributes are, so that NaNs have an order, too.
 std::string text_of(const runtime::Attribute& attribute) {
   const auto& value = attribute.value;
   std::string text = fmt::format("{}:{}=", attribute.name.size(), attribute.name);
@@ -42,7 +42,7 @@ Key key_of(const Node& node) {
   return {node.op, node.inputs, std::move(attributes), hash};
 }
 
-// Whether two nodes of equal keys compute the same.
+// Whether two nodes of equal keys have equal computations.
 bool compute_the_same(const Node& a, const Node& b) {
   if (!a.computation || !b.computation) return !a.computation && !b.computation;
   return a.computation == b.computation || equal(*a.computation, *b.computation);
@@ -74,7 +74,7 @@ bool writes_output(const Graph& graph, const Node& node) {
 void merge_equal_nodes(Graph& graph) {
   std::vector<TensorId> instead(graph.tensors.size());
   std::iota(instead.begin(), instead.end(), 0);
-  std::map<Key, std::size_t> first;  // by what a node computes; keys refer to nodes
+  std::map<Key, std::size_t> first;  // the first node of each key; keys refer to nodes' strings
   std::vector<bool> is_merged(graph.nodes.size());
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     Node& node = graph.nodes[i];

@@ -1,4 +1,4 @@
-// The passes over graphs: the one list.
+// The list of all passes over graphs.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@
 
 namespace texloom::graph {
 
-// A pass takes and leaves a verified graph. A pass keeps the graph's inputs and outputs and their
-// values, except for rounding where its header says so.
+// A pass takes a verified graph and leaves it verified. It keeps the graph's inputs and outputs and
+// their values, except for rounding where the header of the pass says so.
 struct GraphPass {
-  // Only passes that depend on the target get it, with the kernels that there are for it.
+  // A pass that depends on the target gets the target and the library of its kernels.
   using Run = void (*)(Graph&);
   using RunForTarget = void (*)(Graph&, const ir::Target&, const KernelLibrary&);
 
   std::string_view name;
   std::variant<Run, RunForTarget> run;
   std::string_view summary;
-  bool is_default = true;  // else it runs only where it is asked for
-  // Whether the operators that it makes have kernels over textures. Else it does not run by default
-  // where tensors are to be in textures.
+  bool is_default = true;  // if false, the pass runs only if it is named
+  // Whether the operators that the pass makes have kernels over textures. If not, the pass does not
+  // run by default where tensors are to be in textures.
   bool suits_textures = true;
 
   bool depends_on_target() const { return std::holds_alternative<RunForTarget>(run); }

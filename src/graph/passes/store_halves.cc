@@ -72,7 +72,7 @@ class Narrowing {
     return tensor.role == TensorRole::Intermediate;
   }
 
-  // Decides on the types of a node's tensors, after all readers of its outputs.
+  // Decides on the types of a node's tensors. All readers of its outputs have been visited before.
   void visit(const Node& node) {
     const std::vector<TensorId> tensors = tensors_of(node);
     const bool is_moved_whole = node.concat_axis || node.is_view;
@@ -108,9 +108,9 @@ class Narrowing {
   }
 
   Graph& graph_;
-  std::vector<TensorId> one_type_;  // by tensor: one that must have the same type, or itself
-  std::vector<bool> stays_;         // by tensor: whether its role or kind keeps its type
-  std::vector<bool> is_exact_;      // by tensor: whether it becomes integers or coordinates
+  std::vector<TensorId> one_type_;  // by tensor: a tensor that must have its type, or itself
+  std::vector<bool> stays_;         // by tensor: whether its type must not change
+  std::vector<bool> is_exact_;      // by tensor: whether integers or coordinates depend on it
 };
 
 }  // namespace

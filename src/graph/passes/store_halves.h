@@ -9,7 +9,7 @@ namespace texloom::graph {
 //   and round elements that they write; values between members of a fused operator are not rounded.
 //   This is the one place that decides which tensors stay float32:
 //   * inputs and outputs of the graph, whose types callers know;
-//   * tensors of nodes with kernels of their own, which are neither operators nor concatenations;
+//   * tensors of nodes that are neither operators nor concatenations, because their kernels exist;
 //   * tensors that operators convert to integers or read as coordinates (Node::coordinates), and
 //     inputs of element-wise operators and moves that compute these: float16 has no odd integers
 //     above 2048;
@@ -20,7 +20,7 @@ namespace texloom::graph {
 // Requires: stage graph, verified, without fused operators.
 // Ensures: shapes and roles of tensors are unchanged; no type other than float32 has changed.
 // Order: before fuse, which makes kernels of views that change types; after the passes that compute
-//   constants, so that these are rounded once. Only precision="fp16" asks for it.
+//   constants, so that constants are rounded once. Runs only with precision="fp16".
 // Example:
 //   constant w: float32[8, 4, 3, 3]                  constant w: float16[8, 4, 3, 3]
 //   constant bias: float32[8]                        constant bias: float32[8]

@@ -1,4 +1,4 @@
-// The numbers of tensors after a pass.
+// Renumbers the tensors of a graph after a pass.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@ namespace texloom::graph {
 // new numbers, in the same order.
 void remove_unused_tensors(Graph& graph);
 
-// Numbers the tensors by their places in `order`, and removes the tensors that are not in it, which
-// nothing uses.
+// Numbers the tensors by their positions in `order`. Removes the tensors that `order` leaves out,
+// which no node may use.
 void order_tensors(Graph& graph, const std::vector<TensorId>& order);
 
 }  // namespace texloom::graph

@@ -21,15 +21,15 @@ using ir::Expr;
 using ir::Exprs;
 using schedule::Op;
 
-// The stage of a convolution that adds the bias, in texloom.ops: where one adds it changes nothing
-// but names in kernels.
+// The name of the stage of convolutions in texloom.ops that adds the bias. with_bias() adds it in
+// this stage, too; the choice of the stage affects only names in kernels.
 constexpr std::string_view kOutput = "output";
 
 bool mentions(const Expr& e, const Expr& var) {
   return ir::any_of(e, [&](const ir::Var& each) { return &each == var.get(); });
 }
 
-// The value under a condition, if it is zero elsewhere: an expression without its padding.
+// An expression without its zero padding: the value of a Select whose other branch is zero.
 const Expr& without_padding(const Expr& e) {
   const auto* select = ir::as<ir::Select>(e);
   if (select == nullptr) return e;
@@ -37,8 +37,8 @@ const Expr& without_padding(const Expr& e) {
   return zero != nullptr && zero->value == 0 ? without_padding(select->if_true) : e;
 }
 
-// The element of an input that an expression is, through stages that only move elements or pad by
-// zeros; its indices are over the variables of the expression.
+// If the expression is an element of an input, possibly moved by stages that only move elements or
+// pad with zeros: a read of this input, with indices over the expression's variables. Else null.
 const ir::TensorRead* moved_element(Expr e, std::vector<Expr>& made) {
   const auto* read = ir::as<ir::TensorRead>(without_padding(e));
   while (read != nullptr) {
@@ -84,7 +84,7 @@ class Recognition {
  private:
   struct Link {
     Op op;
-    Exprs indices;  // at which it reads the stage before it
+    Exprs indices;  // at which `op` reads the preceding stage
   };
 
   std::optional<std::size_t> input_of(const ir::Tensor& tensor) const {
@@ -94,7 +94,7 @@ class Recognition {
     return std::nullopt;
   }
 
-  // The stage that another one moves, perhaps adding a bias.
+  // The read of the preceding stage by a stage that only moves elements or adds a bias; else null.
   const ir::TensorRead* inner_of(const schedule::Operation& op) {
     if (op.types.size() != 1) return nullptr;
     if (const auto* sum = ir::as<ir::Binary>(op.body); sum && sum->op == ir::BinaryOp::Add) {
@@ -111,7 +111,7 @@ class Recognition {
     return ir::as<ir::TensorRead>(op.body);
   }
 
-  // The factor of the products that is a constant.
+  // Finds the factor of the products that is a constant.
   bool find_weights(const schedule::Operation& op) {
     const auto* reduce = ir::as<ir::Reduce>(op.body);
     if (reduce == nullptr || !adds_up(*reduce)) return false;
@@ -133,7 +133,7 @@ class Recognition {
     return true;
   }
 
-  // The axis of the output along which each element has weights of its own.
+  // Finds the axis of the output along which each index has weights of its own.
   bool find_channels(const schedule::Operation& sums) {
     for (std::size_t axis = 0; axis < sums.axes.size(); ++axis) {
       const std::int64_t* channels = ir::int_value(sums.axes[axis]->extent);
@@ -147,7 +147,7 @@ class Recognition {
     return false;
   }
 
-  // The axis of the output whose index is that of the sums along this axis.
+  // The axis of the output whose index equals the index of the sums along `axis`.
   std::optional<std::size_t> axis_of_output(std::size_t axis) {
     for (std::size_t link = links_.size(); link-- > 0;) {
       const Expr& index = links_[link].indices[axis];
@@ -162,8 +162,9 @@ class Recognition {
     return axis;
   }
 
-  // Finds the channel of each weight from the indices that depend on the channel. False if none
-  // does, if others than the axes of the reduction decide, too, or if two channels share weights.
+  // Finds the channel of each weight from the indices that depend on the channel. False if no index
+  // depends on it, if an index also depends on variables other than reduction axes, or if two
+  // channels share weights.
   bool number_weights(const Expr& channel, std::int64_t channels) {
     std::vector<std::size_t> dependent;
     for (std::size_t i = 0; i < weight_indices_.size(); ++i) {
@@ -189,7 +190,7 @@ class Recognition {
     return spread(dependent, channel_of);
   }
 
-  // Adds the indices that the channel reads, for all values of the other variables.
+  // Adds the indices of weights that channel `number` reads, for all values of the other variables.
   bool add_weights(const std::vector<std::size_t>& dependent,
                    std::span<const std::pair<Expr, std::int64_t>> others, ir::Substitution& values,
                    std::int64_t number,
@@ -211,7 +212,7 @@ class Recognition {
     return channel_of.emplace(std::move(indices), number).first->second == number;
   }
 
-  // Gives each weight the channel of its indices.
+  // Fills channel_of: each weight gets the channel that reads its indices.
   bool spread(const std::vector<std::size_t>& dependent,
               const std::map<std::vector<std::int64_t>, std::int64_t>& channel_of) {
     ir::Shape shape;
