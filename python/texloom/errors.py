@@ -56,7 +56,7 @@ class TVMError(RuntimeError):
 
 
 class MisuseError(TVMError, ValueError):
-    """An error that TVM raises as a ``ValueError``, such as a wrong number of indices."""
+    """An error that TVM raises as a ``ValueError``, such as for a wrong number of indices."""
 
 
 class ArgumentKindError(TVMError, TypeError):
@@ -106,7 +106,7 @@ def refuse(
 ) -> NoReturn:
     """Raise the diagnostic of this name, such as ``"BadExtern"``, at the user's line.
 
-    Its type is that of :func:`exception_type`, unless `raised_as` is more specific.
+    The exception's type is that of :func:`exception_type`, unless `raised_as` is given.
     """
     from . import _core
 

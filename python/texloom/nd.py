@@ -25,7 +25,7 @@ _KIND = "BadArgument"
 
 
 def _device(given: Device | AbsentDevice | str | None) -> Device | AbsentDevice:
-    """Return the device, which has a driver, or the host."""
+    """Return the device or the host; refuse a device without a driver."""
     if isinstance(given, str):
         given = device(given)
     if isinstance(given, AbsentDevice):
@@ -35,7 +35,7 @@ def _device(given: Device | AbsentDevice | str | None) -> Device | AbsentDevice:
     if given is not None and not isinstance(given, Device):
         refuse(
             _KIND,
-            f"the device is {shown(given)}, neither a device nor the name of a kind",
+            f"device= is {shown(given)}, neither a device nor the name of one",
             'give texloom.opencl(0), or "opencl"',
         )
     return given or Device(0)
@@ -61,7 +61,8 @@ def empty(
     dtype : str or NumPy dtype
         Element type.
     device : Device or str, optional
-        ``texloom.opencl(0)`` by default; a name such as ``"opencl"`` is the first of its kind.
+        ``texloom.opencl(0)`` by default; a name such as ``"opencl"`` is the first device of its
+        kind.
     mem_scope : str, optional
         ``global`` (a buffer) by default, ``texture``, ``texture:weight`` or ``texture:nhwc``.
     target : str or Target, optional
@@ -91,7 +92,7 @@ def empty(
             refuse(
                 "UnknownScope",
                 f"an array of {on} cannot be in {(mem_scope or layout)!r}",
-                "leave mem_scope and layout out, or give a device that has textures",
+                'leave mem_scope and layout out, or make the array on a device: device="opencl:0"',
             )
         _core.check_host_array(extents(shape), dtype, resolve_for_arrays(target), origin, image)
         return HostArray(extents(shape), dtype, on)
@@ -115,7 +116,7 @@ def array(
     target: str | Target | None = None,
     layout: str = "",
 ) -> NDArray | HostArray:
-    """Copy numbers, a NumPy array or an array of a device to a new array; see :func:`empty`."""
+    """Copy numbers, a NumPy array or an array on a device to a new array; see :func:`empty`."""
     values = source if isinstance(source, NDArray) else numbers(source)
     dtype = values.dtype if isinstance(values, NDArray) else values.dtype.newbyteorder("=").name
     return empty(values.shape, dtype, device, mem_scope, target=target, layout=layout).copyfrom(
@@ -144,7 +145,7 @@ def from_dlpack(
         TL2040 for a source without DLPack, TL5005 (a ValueError) for one that is neither on the
         host nor on a Texloom device, and a ValueError for ``copy=False`` if a copy is needed.
     BufferError
-        If the source refuses.
+        If the source refuses to share its memory.
     """
     own = isinstance(source, NDArray)
     on = _device(device) if device is not None else (source.device if own else cpu())
@@ -152,8 +153,8 @@ def from_dlpack(
     if not stays and copy is False:
         refuse(
             _KIND,
-            f"{shown(source)} cannot be shared with {on!r}: it is in other memory",
-            "leave copy=False out for a copy",
+            f"{shown(source)} cannot be shared with {on!r}, whose memory it is not in",
+            "leave copy=False out: then the array is copied",
             MisuseError,
         )
     if own:
@@ -179,7 +180,7 @@ def _numpy(self: NDArray) -> np.ndarray:
     if dtype is None:
         refuse(
             "UnknownType",
-            "bfloat16 does not exist in NumPy",
+            "the values are bfloat16, which NumPy lacks",
             'convert the values to float32, which represents them all: np.asarray(a, "float32")',
         )
     return _elements(self).view(dtype)
@@ -223,9 +224,9 @@ def _copied(source: NDArray | HostArray, target: Any, mem_scope: str | None) -> 
 
 
 def _copyfrom(self: NDArray, source_array: Any) -> NDArray:
-    """Copy the values of an array of the same shape, NumPy's or of a device, or of numbers.
+    """Copy numbers, or a NumPy or device array of the same shape, to this array; return it.
 
-    They are converted to the dtype of this array. Returns this array.
+    The values are converted to the dtype of this array.
     """
     if isinstance(source_array, NDArray) and source_array.dtype == self.dtype:
         self._assign(_elements(source_array))
@@ -239,7 +240,9 @@ def _copyfrom(self: NDArray, source_array: Any) -> NDArray:
 def _as_numpy(self: NDArray, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
     """Return a copy for ``np.asarray``; device memory cannot be shared."""
     if copy is False:
-        raise ValueError("an array of a device has no memory to share: NumPy gets a copy")
+        raise ValueError(
+            "an array of a device cannot share its memory with NumPy: leave out copy=False"
+        )
     if dtype is None:
         return self.numpy()
     if self.dtype == "bfloat16":

@@ -1,7 +1,7 @@
 """Measured costs of kernels on devices, by which the compiler chooses storages.
 
 ``texloom.compile("model.onnx", measure="opencl:0")`` measures a model, and
-``texloom.compile("model.onnx", costs="costs.sqlite")`` compiles one by a file of costs.
+``texloom.compile("model.onnx", costs="costs.sqlite")`` compiles it with the measured costs.
 """
 
 from __future__ import annotations

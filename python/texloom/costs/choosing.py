@@ -81,7 +81,7 @@ def open_costs(
         A file of costs; by default that of :func:`default_file`, if it exists.
     device : str, optional
         A part of the name of the device, if the file has costs of several devices. The default is
-        the first device of this machine, if the file has costs of it.
+        the first OpenCL device of this machine, if the file has its costs.
     measure : Device, optional
         The device that will be measured; its costs are returned.
 
@@ -97,23 +97,23 @@ def open_costs(
         if file is None:
             refuse(
                 "BadOption",
-                "there is no file for the costs that are measured",
-                "name one: --costs FILE, or set TEXLOOM_CACHE_DIR to a folder for it",
+                "there is no file to store the measured costs in",
+                "name a file: --costs FILE or costs=, or set TEXLOOM_CACHE_DIR to a folder",
             )
         return Costs(CostDatabase(file), measured_device(measure))
     if file is None or (path is None and not file.exists()):
         if device is not None:
             refuse(
                 "BadOption",
-                f"the device {device!r} is named, but there are no costs",
-                "name a file: --costs FILE",
+                f"the costs of the device {device!r} are requested, but there is no file of costs",
+                "name the file: --costs FILE, or leave out --costs-device",
             )
         return None
     if not file.exists():
         refuse(
             "FileError",
             f"there is no file of costs {file}",
-            "make it: texloom compile MODEL.onnx --measure --costs FILE",
+            f"measure a model: texloom compile MODEL.onnx --measure --costs {file}",
         )
     database = CostDatabase(file)
     known = database.devices()
@@ -121,7 +121,7 @@ def open_costs(
         refuse(
             "BadFile",
             f"{file} has no costs",
-            "add some: texloom compile MODEL.onnx --measure --costs FILE",
+            f"measure a model: texloom compile MODEL.onnx --measure --costs {file}",
         )
     chosen = _chosen(known, device, file, is_named=path is not None)
     return None if chosen is None else Costs(database, chosen)
@@ -135,8 +135,8 @@ def _chosen(
         if not known:
             refuse(
                 "UnknownName",
-                f"{file} has no costs of a device {device!r}",
-                "leave out the device's name, or measure it: texloom compile --measure",
+                f"{file} has no costs of a device whose name contains {device!r}",
+                "leave out --costs-device, or measure the device: texloom compile --measure",
             )
     if len(known) > 1:
         present = _present_device()

@@ -14,7 +14,7 @@ from ..errors import refuse
 
 _APPLICATION = 0x54584C43  # "TXLC", in the header of the file
 _VERSION = 1
-_PATIENCE_SECONDS = 30.0  # for other processes that write
+_PATIENCE_SECONDS = 30.0  # to wait while other processes write
 _TABLES = """
 CREATE TABLE devices (
   id INTEGER PRIMARY KEY, name TEXT NOT NULL, platform TEXT NOT NULL, driver TEXT NOT NULL,
@@ -68,7 +68,7 @@ class MeasuredCost:
     storage : str
         ``"buffer"`` or ``"texture"``.
     bytes, operations : float
-        Bytes moved, with each argument counted once, and operations computed.
+        Bytes moved, counting each argument once, and operations computed.
     launches : int
     ns : float
         The median time that it adds to a network, in nanoseconds.
@@ -228,7 +228,7 @@ class CostDatabase:
             refuse(
                 "FileError",
                 f"the file of costs {self.path} cannot be read or written: {error}",
-                "name another file, or make room for it",
+                "name another file, or check the permissions and the free space of its folder",
             )
         except sqlite3.Error as error:
             refuse(

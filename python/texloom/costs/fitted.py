@@ -22,7 +22,7 @@ from .database import MeasuredCost
 Coefficients = tuple[float, float, float]
 """Nanoseconds per launch, per byte and per operation."""
 
-_LEAST_ROWS = 6  # a group with fewer has no coefficients of its own; twice their number
+_LEAST_ROWS = 6  # twice the number of coefficients: a group with fewer rows has none of its own
 _PARTS = 5  # for cross-validation: each part of the rows is predicted from the others
 _ALL = "*"
 
@@ -81,7 +81,7 @@ class FittedModel:
 
 def fitted(costs: Iterable[MeasuredCost]) -> FittedModel:
     """Fit a model to measurements, of which there must be at least one."""
-    rows = sorted(costs, key=lambda each: each.key)  # the file gives no order
+    rows = sorted(costs, key=lambda each: each.key)  # the file does not order its rows
     groups = _groups(rows)
     errors = []
     for part in range(_PARTS):

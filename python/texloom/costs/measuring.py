@@ -51,7 +51,7 @@ def measure_sites(
     Parameters
     ----------
     compile : callable
-        Compiles the graph, with the costs of `table`.
+        Compiles the graph; costs are looked up in `table`.
     alternatives : sequence of sequence of str
         The names of the alternatives of each node.
     inputs : sequence of array

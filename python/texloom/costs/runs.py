@@ -22,7 +22,7 @@ from ..measure.measurement import ErrorClass, Measurement
 from ..measure.processes import measured_in_process
 from . import timed_run
 
-_PROCESSES = 3  # that run without time stamps
+_PROCESSES = 3  # processes that run the network without time stamps
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Runs:
         if self.begins.size != self.runs * launches:
             refuse(
                 "DeviceError",
-                f"{self.runs} runs of {launches} kernels ran {self.begins.size} commands on "
-                "the device, not one for each kernel",
+                f"{self.runs} runs of {launches} kernels executed {self.begins.size} commands on "
+                "the device, not one for each kernel of a run",
                 "measure a model without custom operators",
             )
         shape = (self.runs, launches)
@@ -71,7 +71,7 @@ def timed_runs(compiled: Any, device: Any, inputs: Sequence[NDArray[Any]]) -> Ru
     Raises
     ------
     TVMError
-        TL5007 if a process fails, or takes too long.
+        TL5007 if a process of the measurement fails, or takes too long.
     """
     with _saved(compiled, inputs) as folder:
         total = _least_total(folder, device)
@@ -94,7 +94,7 @@ def run_time(compiled: Any, device: Any, inputs: Sequence[NDArray[Any]]) -> floa
 
 @contextmanager
 def _saved(compiled: Any, inputs: Sequence[NDArray[Any]]) -> Iterator[Path]:
-    """Give a folder with the package and the inputs."""
+    """Yield a folder with the package and the inputs."""
     with tempfile.TemporaryDirectory() as at:
         folder = Path(at)
         compiled.save(fsencode(folder / timed_run.PACKAGE), {}, [])

@@ -27,7 +27,9 @@ class Reader:
     def mapping(self, key: str, given: Any, known: Sequence[str] = ()) -> dict[str, Any]:
         """Return a mapping with string keys, which must be among `known` if that is given."""
         if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-            self.refuse(key, f"is {shown(given)}, not names with values", 'write {"x": "read"}')
+            self.refuse(
+                key, f"is {shown(given)}, not a mapping with names as keys", 'write {"x": "read"}'
+            )
         for name in given if known else ():
             if name not in known:
                 self.refuse(
@@ -38,7 +40,9 @@ class Reader:
     def word(self, key: str, given: Any, words: Sequence[str]) -> str:
         """Return one of these words."""
         if given not in words:
-            self.refuse(key, f"is {shown(given)}", f"use one of {', '.join(words)}")
+            self.refuse(
+                key, f"is {shown(given)}, not a known word", f"use one of {', '.join(words)}"
+            )
         return given
 
     def text(self, key: str, given: Any) -> str:
@@ -64,7 +68,7 @@ class Reader:
         """Return a list of up to three parts, for the axes x, y and z."""
         parts = self.row(key, given)
         if not 1 <= len(parts) <= 3:
-            self.refuse(key, f"has {len(parts)} parts", "give one for each of x, y and z")
+            self.refuse(key, f"has {len(parts)} entries", "give 1 to 3: one for each of x, y and z")
         return parts
 
     def _layout(self, key: str, given: Any) -> dict[str, list[int]] | None:
@@ -136,7 +140,7 @@ class Reader:
         ]
 
     def like(self, given: Any) -> dict[str, str]:
-        """Return the input that each output is like."""
+        """Return, by output, the input whose dtype and shape it has."""
         rows = self.mapping("like", {} if given is None else given)
         return {name: self.text(f"like.{name}", source) for name, source in rows.items()}
 

@@ -84,8 +84,7 @@ class Operator:
         """Run like a call, wait, and fail if the operator writes undeclared memory.
 
         All memory of the arrays is read back before and after the run: use it in tests. A write
-        past the end of a buffer with its own memory is not seen, because nothing of the program
-        lies there.
+        past the end of a buffer with its own memory is not detected, because no array follows it.
 
         Raises
         ------
@@ -121,8 +120,8 @@ def host_operator(
 ) -> Callable[[Callable[..., None]], Operator]:
     """Return a decorator that makes a function over NumPy arrays a custom operator.
 
-    The function gets a row-major array for each argument, in the order of the declaration and
-    wherever the tensor is, then the attributes by name. Its parameters have the names of the
+    The function gets a row-major array for each argument, whatever the storage of the tensor, in
+    the order of the declaration; then the attributes by name. Its parameters have the names of the
     arguments, unless they are positional-only (``def f(a, b, /)``). It writes results into the
     arrays of written arguments and returns nothing; arrays that are only read cannot be written. A
     queue calls it on a thread of its own, when everything before it is complete: it must not wait
@@ -134,8 +133,9 @@ def host_operator(
         ``"domain::name"``.
     arguments : dict
         By name: ``"read"``, ``"write"`` or ``"read_write"``, with ``"buffer"`` or ``"texture"``
-        after it if the operator needs that (``"read texture"``); or a dict of ``"access"``,
-        ``"storage"`` and ``"layout"``, the axes of ``"rows"``, ``"cols"`` and ``"lanes"``.
+        after it if the operator requires that storage (``"read texture"``); or a dict of
+        ``"access"``, ``"storage"`` and ``"layout"``, the axes of ``"rows"``, ``"cols"`` and
+        ``"lanes"``.
     attributes : dict, optional
         By name: a number, which is the default value; or ``"integer"``, ``"float"`` or ``"text"``
         for an attribute that every call gives; or a dict of ``"type"`` and ``"default"``.
@@ -148,12 +148,13 @@ def host_operator(
         argument that is read, and the attributes come by keyword. Returns such a list for the
         arguments that are only written, as ``[("float32", (2, 4))]``.
     like : dict, optional
-        Without `shapes`: by output, the input whose dtype and shape it has; by default the first.
+        Without `shapes`: for each output, the input whose dtype and shape the output has; by
+        default the first input.
 
     Raises
     ------
     TVMError
-        TL5021 for a declaration that is wrong in itself, or does not fit the function.
+        TL5021 for a declaration that contradicts itself, or does not fit the function.
     """
     reader = Reader(f"host_operator {name!r}")
     declaration = reader.declaration(name, arguments, attributes, version, dtypes)
@@ -173,7 +174,8 @@ def _check_parameters(
 ) -> None:
     """Refuse a function whose parameters do not fit the arrays, in number, name or order.
 
-    Parameters without names for the caller, ``def f(a, b, /)`` and ``def f(*arrays)``, take any.
+    Positional-only and variadic parameters, as in ``def f(a, b, /)`` and ``def f(*arrays)``, may
+    have any names.
     """
     advice = f"declare it as def f({', '.join([*given, *named])})"
     try:
@@ -188,10 +190,9 @@ def _check_parameters(
         if parameter.kind is kind and parameter.name != argument:
             reader.refuse(
                 "function",
-                f"its parameter {parameter.name!r} is in the place of the declaration's "
+                f"has the parameter {parameter.name!r} where the declaration has the argument "
                 f"{argument!r}",
-                f"{advice}, or end the parameters that may have other names with a slash: "
-                "def f(a, b, /)",
+                f"{advice}, or put a slash after parameters whose names differ: def f(a, b, /)",
             )
 
 
@@ -229,8 +230,9 @@ def source_operator(
     Raises
     ------
     TVMError
-        TL5021 for a declaration that is wrong in itself, or a body that uses an argument against
-        it. A body that does not compile is reported when the operator is first used (TL5010).
+        TL5021 for a declaration that contradicts itself, or a body that uses an argument in another
+        way than declared. A body that does not compile is reported when the operator is first used
+        (TL5010).
     """
     return made_source_operator(
         f"source_operator {name!r}",

@@ -33,11 +33,11 @@ class AbsentDevice:
 
     @property
     def device_type(self) -> int:
-        """TVM's number of the kind."""
+        """TVM's number for this kind of device."""
         return device_number(self.kind)
 
     def sync(self) -> None:
-        """Refused, because nothing runs on the device; on the host there is nothing to wait for."""
+        """Do nothing on the host, which runs no kernels; other devices without a driver refuse."""
         if self.kind != "cpu":
             refuse(self)
 
@@ -50,17 +50,19 @@ def refuse(device: AbsentDevice) -> NoReturn:
     if device.kind == "metal":
         errors.refuse(
             "NoDevice",
-            f"there is no Metal device: {device} has no driver here",
+            f"{device} cannot be used: Texloom has a driver for Metal only on Apple's systems",
             'build for "metal" and read or save the kernels, or run them in the interpreter: '
             'texloom.device("host")',
         )
     errors.refuse(
-        "NoDevice", f"there is no driver for {device}", "use texloom.opencl(); PoCL is the host"
+        "NoDevice",
+        f"Texloom has no driver for {device}, which runs no kernels",
+        "use texloom.opencl(); with PoCL installed, OpenCL runs on the processor",
     )
 
 
 def device_index(index: int) -> int:
-    """Return the number of a device, checked."""
+    """Return the number of a device; refuse one that is not a non-negative integer."""
     try:
         number = operator.index(index)
     except TypeError:

@@ -10,7 +10,7 @@ _NO_DEVICE = "TL5006"
 
 
 def _exist(self: Device) -> bool:
-    """Whether its driver finds a device with this number."""
+    """Whether the driver finds a device with this number."""
     try:
         return self.device_id < len(_core.devices_of(self.driver))
     except errors.TVMError as error:

@@ -18,9 +18,9 @@ def device(kind: str | int, index: int = 0) -> Device | AbsentDevice:
     Parameters
     ----------
     kind : str or int
-        A driver of :func:`devices`, with the number after a colon if it is not `index`; the first
-        word of a target string; or TVM's number of a kind. Kinds that TVM has but Texloom has no
-        driver for return devices that do not ``exist``.
+        A driver of :func:`devices`, which may be followed by a colon and the number; the first word
+        of a target string; or TVM's number of a kind. For a kind that TVM has but Texloom has no
+        driver for, the result is a device that does not ``exist``.
     index : int
         The device's number in the driver's list.
     """
@@ -43,7 +43,7 @@ def device(kind: str | int, index: int = 0) -> Device | AbsentDevice:
 
 
 def present(given: Device | str | None) -> Device:
-    """Return a device that runs kernels: the given one, of that name, or the first of OpenCL."""
+    """Return a device that runs kernels: given or named; by default, the first OpenCL device."""
     found = Device(0) if given is None else device(given) if isinstance(given, str) else given
     if isinstance(found, AbsentDevice):
         refuse(found)

@@ -1,4 +1,4 @@
-"""Extents of tensors: numbers, and expressions of symbols whose values each run gives."""
+"""Extents of tensors: numbers, and expressions of symbols, which get their values at each run."""
 
 from __future__ import annotations
 

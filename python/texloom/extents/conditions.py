@@ -18,7 +18,7 @@ class Condition:
     Attributes
     ----------
     is_equality : bool
-        Whether both have to be equal; otherwise `left` has to be at least `right`.
+        Whether `left` has to equal `right`; otherwise `left` has to be at least `right`.
     left, right : int or Expr
     """
 
@@ -36,7 +36,7 @@ _COLLECTOR = _Collector()
 
 @contextmanager
 def collected() -> Iterator[list[Condition]]:
-    """Collect the conditions under which extents agree, for who can check them at a run."""
+    """Collect the conditions that :func:`agree` and :func:`at_least` assume, to check at runs."""
     outer, _COLLECTOR.conditions = _COLLECTOR.conditions, []
     try:
         yield _COLLECTOR.conditions
@@ -45,7 +45,7 @@ def collected() -> Iterator[list[Condition]]:
 
 
 def agree(a: Any, b: Any) -> bool:
-    """Whether two extents are equal, or may be: then that becomes a condition of the runs."""
+    """Whether two extents are equal, or may be; if they may be, collect this as a condition."""
     if a is b or plain(a) == plain(b):
         return True
     difference = plain(a - b)
@@ -59,7 +59,7 @@ def agree(a: Any, b: Any) -> bool:
 
 
 def at_least(a: Any, b: Any) -> bool:
-    """Whether an extent is as large as another one, or may be: then that becomes a condition."""
+    """Whether ``a >= b``, or may be; if it may be, collect this as a condition."""
     difference = plain(a - b)
     if isinstance(difference, int):
         return difference >= 0
@@ -73,7 +73,7 @@ def at_least(a: Any, b: Any) -> bool:
 
 
 def agreed(extents: Sequence[Any]) -> Extent | None:
-    """Return the extent that all are, the shortest one; None if they differ."""
+    """Return the shortest expression among extents that agree; None if they do not all agree."""
     shortest = min(
         map(plain, extents), key=lambda each: 0 if isinstance(each, int) else len(str(each))
     )

@@ -1,7 +1,7 @@
 """Numbers, and expressions of symbols, in a normal form.
 
-An expression is in a normal form, and equal ones are one object, so that shapes can be compared,
-and be keys. Symbols are at least 1.
+Expressions are normalized, and equal expressions are one object, so that shapes can be compared and
+used as keys. The value of a symbol is at least 1.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Extent: TypeAlias = "int | tir.PrimExpr"
 LARGEST = 1 << 30
 """The largest value of a symbol."""
 
-_LARGE = 10_007  # a prime, as an open extent may be one
+_LARGE = 10_007  # a prime, because an open extent may have no divisors
 
 _OPERATORS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "Add": ("add", lambda a, b: a + b),
@@ -32,18 +32,18 @@ _OPERATORS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
 }
 _BY_WORD = dict(_OPERATORS.values())
 
-_KNOWN: dict[Any, tir.PrimExpr] = {}  # expressions by their structure
+_KNOWN: dict[Any, tir.PrimExpr] = {}  # the one object for each structure of an expression
 
 
 @cache
 def symbol(name: str) -> tir.PrimExpr:
-    """Return the symbol of a name, which is one for all graphs."""
+    """Return the symbol with this name; all graphs share it."""
     made = te.var(name)
     return _KNOWN.setdefault(made, made)
 
 
 def number_of(extent: Any) -> int | None:
-    """Return the number that an extent is, or None."""
+    """Return the value of a constant extent; None for an expression of symbols."""
     if isinstance(extent, tir.PrimExpr) and extent._class != "IntImm":
         return None
     return int(extent)
@@ -70,15 +70,15 @@ def shape_of(tensor: Any) -> tuple[Extent, ...]:
 
 
 def value_of(extent: Any, dtype: str) -> tir.PrimExpr:
-    """Return an extent as a number that is computed with."""
+    """Return an extent as an operand of dtype `dtype`."""
     number = number_of(extent)
     return plain(extent).astype(dtype) if number is None else te.const(number, dtype)
 
 
 def likely(extent: Any) -> int:
-    """Return an extent for schedules to choose sizes of tiles by: open ones are taken for large.
+    """Return a number from which schedules choose tile sizes; open extents count as large.
 
-    The result has only those divisors that the operand certainly has.
+    The result has only divisors that the extent has at every run.
     """
     number, rest = _factors([extent])
     return number * _LARGE if rest else number
@@ -119,13 +119,13 @@ def rewritten(extent: Extent, replacements: Mapping[tir.PrimExpr, Any]) -> Exten
 
 
 def with_names(extent: Any) -> Extent:
-    """Return an extent with the symbol of its name in place of each variable."""
+    """Return an extent with each variable replaced by the symbol of the same name."""
     named = {each: symbol(name) for name, each in symbols_of(extent).items()}
     return rewritten(plain(extent), named)
 
 
 def product(extents: Iterable[Any]) -> Extent:
-    """Return the product; the order of the factors does not matter."""
+    """Return the product; the result does not depend on the order of the factors."""
     number, rest = _factors(extents)
     made: Any = number
     for each in sorted(rest, key=str):
@@ -134,7 +134,7 @@ def product(extents: Iterable[Any]) -> Extent:
 
 
 def quotient(extents: Iterable[Any], divisors: Iterable[Any]) -> Extent | None:
-    """Return a product divided by another one; None if it is not a multiple, or that is unknown."""
+    """Return the quotient of two products; None unless it is certainly a whole extent."""
     above, factors = _factors(extents)
     below, rest = _factors(divisors)
     for each in rest:
@@ -170,7 +170,7 @@ def steps_of(extent: Extent, symbols: Sequence[str]) -> Any:
 
 
 def of_steps(steps: Any, symbols: Sequence[str]) -> Extent:
-    """Return the extent of what :func:`steps_of` returns."""
+    """Return the extent that :func:`steps_of` turned into steps."""
     if isinstance(steps, int):
         return steps
     stack: list[Any] = []
@@ -192,7 +192,7 @@ def _structure(expr: tir.PrimExpr) -> Any:
 
 
 def _interned(expr: Any) -> Any:
-    """Return the same expression as the object that :func:`plain` returns for it."""
+    """Return the object that :func:`plain` returns for an equal expression."""
     return expr if expr._class == "IntImm" else _KNOWN.get(_structure(expr), expr)
 
 

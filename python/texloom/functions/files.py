@@ -1,8 +1,8 @@
 """Saves compiled functions to package files, and loads them.
 
-A function is a package of one node (``docs/packages.md``), with the compiled program in the text
-form, from which Python reads what calls need; a module of several functions is a file of several
-packages. Loading does not run the Texloom compiler: the kernels are the stored sources.
+A function is a package of one node (``docs/packages.md``). The package has the program in the text
+form, from which Python reads the parameters of calls. A module of several functions is a file of
+several packages. Loading does not run the Texloom compiler: the kernels are the stored sources.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def save(module: Any, file_name: str | os.PathLike[str], fmt: str = "") -> None:
 
 
 def _write(file_name: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file; an earlier one of that name is replaced only by the whole content."""
+    """Write a file; an existing file is replaced only when the new content is complete."""
     try:
         target = Path(os.path.realpath(file_name))
         if target.exists() and not target.is_file():  # a pipe or a device

@@ -25,7 +25,7 @@ class FunctionGroup:
                 refuse(
                     "BadArguments",
                     f"two of the functions are named {function.name!r}",
-                    "give lower a name= for each",
+                    "pass a different name= to each call of lower",
                 )
             self._functions[function.name] = function
 
@@ -36,7 +36,7 @@ class FunctionGroup:
             refuse(
                 "UnknownName",
                 f"the module has no function {name!r}",
-                f"it has {', '.join(map(repr, self._functions))}",
+                f"its functions are {', '.join(map(repr, self._functions))}",
                 MissingNameError,
             )
         return self._functions[name]
@@ -48,13 +48,13 @@ class FunctionGroup:
         del args
         refuse(
             "BadArguments",
-            f"a module of {len(self._functions)} functions is called",
-            f"name one of them: f[name](...), of {', '.join(self._functions)}",
+            f"a module of {len(self._functions)} functions cannot be called itself",
+            f"call one of its functions, f[name](...): {', '.join(map(repr, self._functions))}",
         )
 
     @property
     def imported_modules(self) -> list[Function]:
-        """The functions, each the module of its kernels."""
+        """The functions: each is also the module of its kernels, as in TVM."""
         return list(self._functions.values())
 
     def get_source(self) -> str:
@@ -88,8 +88,8 @@ def load_module(
     fmt : str, optional
         Ignored; TVM has it.
     device : Device, optional
-        Where the functions will run. Of a package for several targets, it gets the first variant
-        that it can run. Without a device, the one that graphs run by default is chosen:
+        The device that will run the functions. If the package has variants for several targets, the
+        first variant that the device can run is loaded. The default is
         :attr:`texloom.graph.RunnableGraph.default_device`.
 
     Raises

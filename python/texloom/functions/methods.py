@@ -12,7 +12,7 @@ from . import files
 
 
 def named(self: Function, name: str) -> Function:
-    """Return the function of this name, the module's only one."""
+    """Return the function, which is the only one of its module, if it has this name."""
     if name not in (self.name, self.entry_name, "__tvm_main__"):
         refuse(
             "UnknownName",

@@ -1,4 +1,4 @@
-"""Times: of functions beside what their devices can do, of anything in turns, in processes."""
+"""Measurements: functions against the rates of devices, alternating arms, separate processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures a function, and compares its rates with what its device can do."""
+"""Measures a function, and compares its rates with the best rates of its device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .measurement import Measurement
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark(Measurement):
-    """Times of a function, and what it moves and computes in a run.
+    """Times of a function, and the bytes and operations of a run.
 
     Its `results`, `runs`, `error` and `message` are those of a :class:`Measurement`.
 
@@ -25,7 +25,7 @@ class Benchmark(Measurement):
     name : str
         The function.
     device : Device
-        Where it ran.
+        The device that ran it.
     bytes : int
         Bytes that every implementation moves: each array argument that is read counts once, and
         each that is written once, with the size of its elements.
@@ -99,18 +99,18 @@ def _decimals(value: float) -> int:
 
 
 def benchmark(self: Function, *args: Any, repeat: int = 20, min_repeat_ms: float = 5) -> Benchmark:
-    """Time the function, and compare its rates with what the device can do.
+    """Time the function, and compare its rates with the best rates of the device.
 
     Parameters
     ----------
     *args
         The arguments of a call. NumPy arrays are copied to the device once, and outputs that are
-        left out are allocated once: this is not timed. Outputs that are NumPy arrays do not get
-        the results.
+        left out are allocated once; neither is timed. Outputs that are NumPy arrays do not get the
+        results.
     repeat : int
         The number of results.
     min_repeat_ms : float
-        Milliseconds that the runs of each result take together, at least.
+        The least total milliseconds of the runs of each result.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def benchmark(self: Function, *args: Any, repeat: int = 20, min_repeat_ms: float
     if not arrays:
         refuse(
             "WrongArgumentCount",
-            f"'{self.name}' has no array argument, whose device would run it",
+            f"'{self.name}' has no array argument, so it is not known which device runs it",
             "give the function at least one array argument",
         )
     device = arrays[0].device
@@ -148,7 +148,7 @@ def benchmark(self: Function, *args: Any, repeat: int = 20, min_repeat_ms: float
 
 
 def _moved_bytes(argument: CallArgument) -> int:
-    """Return the bytes of an array once if it is read, and once if it is written; 0 of a number."""
+    """Return the bytes of an array, once if read and once if written; 0 for a number."""
     if not isinstance(argument.passed, NDArray):
         return 0
     transfers = argument.is_read + argument.is_written

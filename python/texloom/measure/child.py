@@ -1,8 +1,8 @@
-"""The process of :mod:`texloom.measure.processes`.
+"""The child process of :mod:`texloom.measure.processes`.
 
     python -m texloom.measure.child FOLDER
 
-The folder has the request, and gets the record of the measurement.
+FOLDER contains the request; the record of the measurement is written to it.
 """
 
 from __future__ import annotations

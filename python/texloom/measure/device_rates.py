@@ -10,9 +10,9 @@ from .. import building, nd, te
 from .._core import Device, Function, NDArray, Schedule, Tensor, say_notice
 from ..target import Target
 
-_CHAINS, _STEPS = 8, 16  # independent fmas that follow one another: they hide their latency
-_BYTES = {"cpu": 1 << 25, "gpu": 1 << 27}  # of each array that is copied: beyond the caches of most
-_THREADS = {"cpu": 1 << 18, "gpu": 1 << 22}  # of the kernel of fmas
+_CHAINS, _STEPS = 8, 16  # independent chains of fmas, which hide their latency
+_BYTES = {"cpu": 1 << 25, "gpu": 1 << 27}  # of each copied array: larger than most caches
+_THREADS = {"cpu": 1 << 18, "gpu": 1 << 22}  # threads of the fma kernel
 _REPEATS, _REPEAT_MS = 5, 10
 
 
@@ -34,7 +34,7 @@ class Rates:
 
 @functools.cache
 def rates_of(device: Device) -> Rates:
-    """Measure the device once per process, in a fraction of a second; a notice says so."""
+    """Measure the device once per process, in a fraction of a second, and print a notice."""
     say_notice(f"measuring what {device} can do ...")
     kind = "gpu" if device.info["type"] == "gpu" else "cpu"
     target = Target.from_device(device)
@@ -75,7 +75,7 @@ def _copy(count: int, target: Target) -> Function:
 
 
 def _fmas(threads: int, target: Target) -> Function:
-    """Chains of x * a + b, where a and b are close to 1 and to 0: x stays finite."""
+    """Chains of x * a + b, where a is close to 1 and b to 0, so that x stays finite."""
 
     def chains(i: Any) -> Any:
         start = i.astype("float32")

@@ -1,4 +1,4 @@
-"""``time_evaluator`` of functions, as in TVM; and ``benchmark``, which every function has, too."""
+"""The methods ``time_evaluator``, as in TVM, and ``benchmark`` of compiled functions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def time_evaluator(
     repeats_to_cooldown: int = 1,
     f_preproc: str = "",
 ) -> Callable[..., Measurement]:
-    """Return a function that times this one: `number` runs, `repeat` times.
+    """Return a function that times this function: `repeat` times, `number` runs each.
 
     `number` is increased until one repetition takes `min_repeat_ms`. After every
     `repeats_to_cooldown` repetitions the device rests for `cooldown_interval_ms`. `f_preproc`, the
@@ -75,7 +75,7 @@ def time_evaluator(
         if any(array.device != dev for array in args if isinstance(array, NDArray)):
             refuse(
                 "WrongDevice",
-                f"the arrays are not on {dev}, the device to time",
+                f"not all arrays are on {dev}, the device of the time_evaluator",
                 "make them with device=, or copy them with copyto",
             )
         arm = BatchArm(lambda runs: seconds_of(lambda: self.enqueue(runs, *args), dev.sync))

@@ -1,7 +1,7 @@
-"""The loop that times anything: it warms up, then takes samples of all arms in turns.
+"""The timing loop: it warms up, then takes samples of all arms in turns.
 
-An *arm* is an implementation that is timed beside others. This module imports nothing of Texloom
-but the record of a measurement.
+An *arm* is an implementation that is timed beside others. This module imports only the record of a
+measurement from Texloom.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class BatchArm:
     Attributes
     ----------
     time : callable
-        Does so many runs, and returns the seconds that they take together.
+        ``time(count)`` does `count` runs, and returns their total seconds.
     """
 
     time: Callable[[int], float]
@@ -86,12 +86,12 @@ class Sampling:
     sample_seconds : float
         Duration of a sample, at least: shorter runs are repeated within it.
     least_runs, most_runs : int
-        Runs of a sample; `most_runs` counts more than `sample_seconds`.
+        Runs of a sample; `most_runs` takes precedence over `sample_seconds`.
     warm_up_seconds : float
         Duration of the unmeasured runs, at least. The first one compiles kernels and allocates
         memory; later ones fill caches and raise clocks.
     pause_seconds : float
-        Pause after each `rounds_to_pause` rounds, in which the device may cool down.
+        Pause after every `rounds_to_pause` rounds, so that the device cools down.
     rounds_to_pause : int
     """
 

@@ -35,7 +35,7 @@ class MeasurementError(Exception):
 
 @contextmanager
 def failing_as(error: ErrorClass) -> Iterator[None]:
-    """Raise what fails in the body as a MeasurementError of this class."""
+    """Raise an exception in the body as a MeasurementError of this class."""
     try:
         yield
     except Exception as problem:
@@ -46,7 +46,7 @@ def failing_as(error: ErrorClass) -> Iterator[None]:
 class Measurement:
     """Times in seconds per run: `results` are means of `runs` consecutive runs.
 
-    One that failed has no results, and so no statistics: check `error` first.
+    A failed measurement has no results, and so no statistics: check `error` first.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
-"""Measurements in a process of their own, which is ended if it hangs.
+"""Measurements in separate processes, which are killed if they hang.
 
-A device that stamps commands with times has a context of its own, and drivers are slower, or fail,
-where a process has several; a kernel may crash its process, or never end.
+Time stamps need a separate context on the device, and drivers are slower, or fail, if a process has
+several contexts. A kernel may crash its process, or never end.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .measurement import ErrorClass, Measurement
 MOST_SECONDS = 300.0
 """The time limit of one process, which is then ended."""
 
-REQUEST, RECORD = "request.pickle", "record.pickle"  # the files of a process, in its folder
+REQUEST, RECORD = "request.pickle", "record.pickle"  # files in the folder of a child process
 
 
 def measured_in_process(
@@ -37,7 +37,7 @@ def measured_in_process(
     *arguments
         Values that can be pickled.
     seconds : float
-        When the process is ended.
+        The time limit, after which the process is killed.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def measured_in_process(
             return Measurement((), 0, ErrorClass.TIMEOUT, f"it took more than {seconds:.0f} s")
         record = folder / RECORD
         if not record.exists():
-            message = f"its process ended with {code}: {_reason(errors)}"
+            message = f"the process ended with code {code}: {_reason(errors)}"
             return Measurement((), 0, ErrorClass.RUN, message)
         measurement = pickle.loads(record.read_bytes())
         assert isinstance(measurement, Measurement)
@@ -74,8 +74,8 @@ def measured_in_process(
 def _run(command: list[str], environment: dict[str, str], seconds: float) -> tuple[int, str]:
     """Run a process; return its exit code and what it wrote to stderr.
 
-    It leads a session, so that those which it started, such as compilers, end with it: if it takes
-    too long, and on Ctrl-C, which it does not get itself.
+    The process leads a session. So its own children, such as compilers, are killed with it, after
+    the time limit and on Ctrl-C, which is not sent to it.
     """
     with subprocess.Popen(
         command,
@@ -95,18 +95,19 @@ def _run(command: list[str], environment: dict[str, str], seconds: float) -> tup
 
 
 def _check_importable(function: Callable[..., Measurement]) -> None:
-    """Refuse a function that is not an attribute of a module with a name."""
+    """Refuse a function that is not an attribute of an importable module."""
     module, name = function.__module__, function.__qualname__
     if module == "__main__" or not name.isidentifier():
         raise ValueError(
-            f"another process cannot import {name} of {module}: define it at the top of a module"
+            f"another process cannot import {name} of {module}: define it at the top level of a "
+            "module that can be imported"
         )
 
 
 def _reason(text: str) -> str:
     """Return the line of an error that says what went wrong: the last one that is not indented."""
     lines = [line for line in text.splitlines() if line and not line[0].isspace()]
-    return lines[-1] if lines else "it wrote nothing"
+    return lines[-1] if lines else "it wrote nothing to stderr"
 
 
 __all__ = ["MOST_SECONDS", "RECORD", "REQUEST", "measured_in_process"]

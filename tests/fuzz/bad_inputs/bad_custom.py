@@ -44,7 +44,7 @@ def host_operator_with_another_signature() -> None:
     tvm.custom.host_operator("mine::copy", arguments)(lambda x: None)  # wrong
 
 
-@case("TL5021", says="its parameter 'y' is in the place of the declaration's 'x'")
+@case("TL5021", says="has the parameter 'y' where the declaration has the argument 'x'")
 def host_operator_with_swapped_parameters() -> None:
     arguments = {"x": "read", "y": "write"}
     tvm.custom.host_operator("mine::copy", arguments)(lambda y, x: None)  # wrong

@@ -18,7 +18,7 @@ WRONG = {
     ),
     "a device of no costs": (
         ["compile", "model.onnx", *SHAPE, "--costs-device", "abacus"],
-        "the device 'abacus' is named, but there are no costs",
+        "the costs of the device 'abacus' are requested, but there is no file of costs",
     ),
     "a shape that contradicts": (
         ["compile", "model.onnx", "--shape", "x=1x4x2x2"],

@@ -197,8 +197,11 @@ def test_lowered_programs_are_built_for_other_targets():
 def test_misuse_of_several_programs():
     for misuse, message in (
         (lambda: tvm.build([named("main", 2), named("main", 3)]), "functions are named 'main'"),
-        (lambda: tvm.build({"opencl": named("main", 2)}, target="opencl"), "by their targets"),
-        (lambda: tvm.build([named("a", 2), named("b", 3)])(), "module of 2 functions is called"),
+        (lambda: tvm.build({"opencl": named("main", 2)}, target="opencl"), "a mapping of targets"),
+        (
+            lambda: tvm.build([named("a", 2), named("b", 3)])(),
+            "module of 2 functions cannot be called",
+        ),
         (lambda: tvm.build([]), "no program to build"),
         (lambda: tvm.build({}), "no program to build"),
     ):

@@ -249,7 +249,7 @@ def test_what_was_measured_before_an_interruption_is_kept(dev, tmp_path):
 
 def test_measuring_needs_a_file(dev, monkeypatch):
     monkeypatch.delenv("TEXLOOM_CACHE_DIR", raising=False)
-    with pytest.raises(TVMError, match=r"TL7001.*no file for the costs"):
+    with pytest.raises(TVMError, match=r"TL7001.*no file to store the measured costs"):
         open_costs(measure=dev)
     with pytest.raises(TVMError, match=r"TL7001.*measure= needs costs="):
         graph_of(16).compile(measure=dev)

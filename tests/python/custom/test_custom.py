@@ -416,7 +416,7 @@ def test_parameters_have_the_names_of_the_arguments(device):
     declared = custom.host_operator("test::f", {"x": "read", "y": "write"})
     for function in (lambda y, x: None, lambda a, b: None):
         with pytest.raises(
-            texloom.TVMError, match="is in the place of the declaration's 'x'"
+            texloom.TVMError, match="where the declaration has the argument 'x'"
         ) as raised:
             declared(function)
         assert "def f(x, y), or" in raised.value.diagnostics[0].help

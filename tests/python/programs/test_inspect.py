@@ -208,5 +208,5 @@ def test_metadata_is_stored_and_shortened(tmp_path, capsys):
     text = capsys.readouterr().out
     assert "license: 'MIT'" in text and "class 5" in text and "class 50" not in text
     for wrong in ({"": "nameless"}, {"count": 3}, {4: "four"}):
-        with pytest.raises(tvm.TVMError, match="metadata need a name and a text"):
+        with pytest.raises(tvm.TVMError, match="the metadata .* are not a name and a string"):
             compiled.save(path, wrong)
