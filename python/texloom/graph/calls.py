@@ -12,27 +12,28 @@ _SCOPES = {"texture": "texture", "buffer": "global", "any": "global"}
 
 
 def _check_accesses(name: str, op: Operator, inputs: int) -> None:
-    """Refuse operators whose arguments are not the inputs, then the outputs."""
+    """Refuse operators whose arguments are not all inputs, then all outputs."""
     for argument in op.arguments:
         if argument.access == "read-write":
             refuse(
                 _BAD,
-                f"the node {name!r} calls {op.name!r}, whose argument {argument.name!r} is in-out",
-                "tensors of a graph do not change: read one argument and write another",
+                f"the node {name!r} calls {op.name!r}, whose argument {argument.name!r} "
+                "is read and written",
+                "tensors of a graph do not change: declare one argument to read and one to write",
             )
     accesses = [argument.access for argument in op.arguments]
     if accesses != sorted(accesses):  # "read" before "write"
         refuse(
             _BAD,
             f"the node {name!r} calls {op.name!r}, which reads an argument after one it writes",
-            "declare the arguments that are read first",
+            "declare all arguments that are read before those that are written",
         )
     if inputs != accesses.count("read"):
         names = ", ".join(each.name for each in op.arguments if each.access == "read")
         refuse(
             _BAD,
             f"the node {name!r} has {inputs} inputs, but {op.name!r} reads {names}",
-            "give a list with a tensor for each of these arguments",
+            "give a list with one tensor for each argument that is read",
         )
 
 
@@ -61,7 +62,7 @@ def accepted_scopes(
                     _BAD,
                     f"the scopes {label!r} of the node {name!r} have {scope!r} for "
                     f"{argument.name!r}, which {op.name!r} declares as a {argument.storage}",
-                    f"give {_SCOPES[argument.storage]!r}, or leave out scopes=",
+                    f"give {_SCOPES[argument.storage]!r} for it, or leave out scopes=",
                 )
     return given
 

@@ -30,20 +30,20 @@ def check_name(kind: str, name: str) -> None:
 
 
 def checked_extents(name: str, shape: Any) -> tuple[Extent, ...]:
-    """Return the shape of a tensor, with expressions in place of texts."""
+    """Return the shape of a tensor, with strings parsed to expressions."""
     extents = [_checked(name, extent) for extent in _extents(name, shape)]
     least = prod(extent for extent in extents if isinstance(extent, int))
     if least > _MOST_ELEMENTS:
         refuse(
             _BAD,
-            f"the tensor {name!r} has {least:,} elements",
-            f"at most {_MOST_ELEMENTS:,} elements are supported",
+            f"the tensor {name!r} has {least:,} elements, more than {_MOST_ELEMENTS:,}",
+            "use smaller extents, or divide the tensor",
         )
     return tuple(extents)
 
 
 def _checked(name: str, extent: Any) -> Extent:
-    """Return an extent that is at least 1, as far as that is known."""
+    """Return an extent; refuse one that is known to be less than 1."""
     made = extent
     if isinstance(extent, str):
         try:
@@ -60,9 +60,10 @@ def _checked(name: str, extent: Any) -> Extent:
     if isinstance(made, int) or not open_extents.is_extent(made):
         refuse(
             _BAD,
-            f"the tensor {name!r} has the extent {shown(extent)}",
-            "give positive numbers, or expressions such as 'h' or '2 * h' for extents that "
-            "each run states",
+            f"the tensor {name!r} has the extent {shown(extent)}, which is neither a positive "
+            "number nor an expression of symbols",
+            "give a positive number, or an expression such as 'h' or '2 * h' for an extent that "
+            "the arrays of each run determine",
         )
     return made
 
@@ -76,12 +77,12 @@ _OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
 
 
 def _is_name(name: str) -> bool:
-    """Whether a symbol of a graph may have this name: those with a leading _ belong to one node."""
+    """Whether a symbol of a graph may have this name; a leading _ marks a symbol of one node."""
     return name.isascii() and not name.startswith("_")
 
 
 def _parsed(node: ast.expr) -> Any:
-    """Return the extent of a text that Python has parsed."""
+    """Return the extent of a syntax tree of Python."""
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return node.value
     if isinstance(node, ast.Name) and _is_name(node.id):
@@ -116,8 +117,8 @@ def check_scopes(
         if not isinstance(each, (list, tuple)) or len(each) != tensors:
             refuse(
                 _BAD,
-                f"the scopes {label!r} of the node {name!r} are {each!r}",
-                f"give {tensors}: one for each input, then one for each output",
+                f"the scopes {label!r} of the node {name!r} are {each!r}, not {tensors} scopes",
+                "give a list: one scope for each input, then one for each output",
             )
     for label in costs or {}:
         if label not in scopes:

@@ -1,4 +1,4 @@
-"""One compilation of a graph: its costs, and the measurement of these."""
+"""One compilation of a graph: its costs, and their measurement."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Compilation:
     operators : list
         Custom operators.
     model : CostModel or None
-        For costs that `costs` do not have: custom operators, or everything without `costs`. By
-        default a :class:`CostModel`, with the time per byte of `costs`.
+        Estimates the costs that are missing in `costs`: those of custom operators or, without
+        `costs`, all. By default a :class:`CostModel`, with the time per byte of `costs`.
     costs : Costs or None
     max_live_bytes : int or None
     progress : callable or None
@@ -58,16 +58,16 @@ class Compilation:
         if most is not None and (not isinstance(most, int) or most < 1):
             refuse(
                 "BadValue",
-                f"max_live_bytes is {most!r}",
-                "give a positive number of bytes, or leave it out",
+                f"max_live_bytes is {most!r}, not a positive number of bytes",
+                "give a positive integer, or leave max_live_bytes out",
             )
 
     def run_passes(self, names: Sequence[str], kernels: KernelLibrary) -> None:
-        """Run passes over the graph; those that depend on the target ask a library of kernels."""
+        """Run passes over the graph; passes that depend on the target query `kernels`."""
         self._reports = self.core.run_passes(list(names), kernels)
 
     def schedule(self, textures: bool, open_outputs: set[str]) -> None:
-        """Give operators their alternatives: kernels over buffers, and over textures if wanted.
+        """Give operators their alternatives: kernels over buffers, and if wanted over textures.
 
         Outputs are written in row-major order, except the `open_outputs`, which may be converted.
         """
@@ -78,7 +78,7 @@ class Compilation:
         if measure is not None and self.costs is None:
             refuse(
                 "BadOption",
-                "measure= needs costs=, the file that the measurements go to",
+                "measure= needs costs=, the file that measured costs are added to",
                 "give costs=texloom.costs.open_costs(path, measure=device)",
             )
         return self.costs is not None
@@ -94,8 +94,7 @@ class Compilation:
             refuse(
                 "BadOption",
                 "a graph with custom operators cannot be measured",
-                "measure it without them, or compile it with the costs of others: leave out "
-                "measure=",
+                "leave out measure=: then custom operators have the costs of cost= or of the model",
             )
         _refuse_unmeasurable(inputs)
         assert self.costs is not None
@@ -150,26 +149,26 @@ class Compilation:
 
 
 def _refuse_unmeasurable(inputs: Sequence[GraphTensor]) -> None:
-    """Refuse inputs for which there are no values to measure with."""
+    """Refuse inputs for which no random values can be made."""
     for tensor in inputs:
         if not are_known(tensor.shape):
             refuse(
                 "BadOption",
                 f"a graph whose input {tensor.name!r} has symbols in its shape cannot be measured",
-                "measure it with numbers in their place, or compile it with the costs of others: "
-                "leave out measure=",
+                "measure a graph with numbers in place of the symbols; for this graph, leave out "
+                "measure=",
             )
         if tensor.dtype == "bfloat16":
             refuse(
                 "BadOption",
                 f"a graph whose input {tensor.name!r} is bfloat16, which NumPy lacks, cannot be "
                 "measured",
-                "give it float32 and cast it, or leave out measure=",
+                "make the input float32 and cast it in the graph, or leave out measure=",
             )
 
 
 def _random(tensor: GraphTensor) -> NDArray[Any]:
-    """Return random values of usual size; integers, which may be indices, are 0."""
+    """Return random values from 0 to 1; integers are 0, because they may be indices."""
     dtype = np.dtype(tensor.dtype)
     if dtype.kind != "f":
         return np.zeros(tensor.shape, dtype)

@@ -25,7 +25,7 @@ class RunnableGraph:
     Attributes
     ----------
     inputs, outputs : tuple of GraphTensor
-        In the order in which the graph got them.
+        In the order in which they were added to the graph.
     """
 
     def __init__(
@@ -94,9 +94,9 @@ class RunnableGraph:
     def default_device(self) -> Device:
         """The first device of the driver that the graph was compiled for, as ``opencl:0``.
 
-        A package for several targets has the first device that can run one of its variants, which
-        are tried in the order of the file. Reading it raises TL5006 if this machine has no driver
-        for the package.
+        If a package has several variants, it is the first device that can run one of them; variants
+        are tried in the order of the file. Reading this attribute raises TL5006 if this machine has
+        no driver for the package.
         """
         return present(self._core.default_device())
 
@@ -109,7 +109,7 @@ class RunnableGraph:
             refuse(
                 "UnknownName",
                 f"the input {tensor.name!r} is missing",
-                f"pass {{{tensor.name!r}: array}}, of shape {tensor.shape}",
+                f"pass {{{tensor.name!r}: array}}, with an array of shape {tensor.shape}",
             )
         array = np.asarray(inputs[tensor.name])
         if array.dtype != np.dtype(tensor.dtype):
@@ -160,7 +160,8 @@ class CompiledGraph(RunnableGraph):
             Information for programs that load the package, such as the names of classes. Names
             that :meth:`Graph.compile` wrote, such as ``scopes``, keep their values.
         others : sequence of CompiledGraph
-            The same graph compiled for other targets. A device runs the first of all that it can.
+            The same graph compiled for other targets. A device runs the first variant that it can
+            run.
 
         Raises
         ------
@@ -173,8 +174,8 @@ class CompiledGraph(RunnableGraph):
             if not isinstance(name, str) or not name or not isinstance(text, str):
                 refuse(
                     "BadArgument",
-                    f"metadata need a name and a text, not {name!r}: {text!r}",
-                    "give texts by name, such as {'license': 'MIT'}",
+                    f"the metadata {name!r}: {text!r} are not a name and a string",
+                    "give strings by name, such as {'license': 'MIT'}",
                 )
         self._core.save(fsencode(path), texts, [each._core for each in others])
 
@@ -183,19 +184,18 @@ class CompiledGraph(RunnableGraph):
         """The decisions of the compilation, and the memory that a run takes.
 
         Keys: ``passes`` ((name, nodes before, nodes after) for each), ``members`` (the names of the
-        operators that each fused one stands for), ``nodes`` (the alternative of each node; "in
+        operators that each fused operator replaces), ``nodes`` (the alternative of each node; "in
         place" or "copy" for a concatenation, "in place" for a view without a kernel),
         ``conversions`` ((tensor, from, to) for each), ``folds`` (the planes side by side of each
         folded tensor), ``in_buffers`` (tensors for which an image is not worth its memory),
-        ``small_gain`` (the share of the time that textures would save, if they were given up
-        because it is too small; else None), ``runs`` ((node or conversion, key of its cost,
+        ``small_gain`` (the share of the time that textures would save, if textures were rejected
+        because this share is too small; else None), ``runs`` ((node or conversion, key of its cost,
         nanoseconds, launches) of each, in order), ``scopes`` (all that could be chosen by measured
         costs; else None), ``stores`` ((storage id, scope, layout) of each tensor in memory),
-        ``cost`` and ``lower_bound`` in nanoseconds,
-        ``call_sites`` and ``signatures``, ``launches`` (of all kernels in a run),
-        ``workspace_bytes`` (of all temporaries, where they share memory), ``least_bytes`` (a bound:
-        no plan of these temporaries takes less), ``temporary_bytes`` (their sum),
-        ``constant_bytes``.
+        ``cost`` and ``lower_bound`` in nanoseconds, ``call_sites`` and ``signatures``, ``launches``
+        (of all kernels in a run), ``workspace_bytes`` (of all temporaries, where they share
+        memory), ``least_bytes`` (a lower bound on the bytes of any plan of these temporaries),
+        ``temporary_bytes`` (their sum), ``constant_bytes``.
         """
         return {**self._core.summary(), "scopes": self._choice}
 
@@ -222,7 +222,7 @@ def load(
     name : str
         The graph's name, if the file has several; by default the first one.
     waits_around_operators : bool
-        Wait for the device before and after each custom operator. Only for comparison with
+        Wait for the device before and after each custom operator. Use this only to compare with
         runtimes that cannot record custom operators.
 
     Raises

@@ -1,4 +1,4 @@
-"""Computes operators of graphs at once, where all that they read is known."""
+"""Evaluates operators of graphs at compile time, where all inputs are constants."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_STEPS = 1 << 22
 """The interpreter's limit of steps for one operator: about a second."""
 
 _MOST_STEPS_OF_ELEMENT = 4
-"""Of large tensors, for each element that is read or written: weights are always dequantized."""
+"""The limit per element read or written, for large tensors: enough to dequantize weights."""
 
 
 def evaluated(
@@ -40,8 +40,8 @@ def evaluated(
     Returns
     -------
     list of array, or None
-        None if a run decides about a shape, if it takes too many steps, if an element would be
-        undefined, or if NumPy lacks the type of an output.
+        None if a shape is known only at a run, if the evaluation takes too many steps, if an
+        element would be undefined, or if NumPy lacks the type of an output.
 
     Raises
     ------

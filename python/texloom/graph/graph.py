@@ -1,4 +1,4 @@
-"""Graphs as their authors build them."""
+"""Graphs, as users build and compile them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _BAD = "BadGraph"
 
 @dataclass(frozen=True)
 class _Kernels:
-    """The schedules of a node that its author gives; they depend on the target."""
+    """The user's schedules of a node; they depend on the target."""
 
     schedule: ScheduleFunction
     computation: _core._Computation
@@ -80,20 +80,20 @@ class Graph:
     Raises
     ------
     TVMError
-        TL2040 for a name that is empty or no string, also of tensors and nodes.
+        TL2040 for the name of a graph, tensor or node that is empty or not a string.
     """
 
     def __init__(self, name: str = "graph") -> None:
         check_name("graph", name)
         self.name = name
-        self._core = _core._Graph(name)  # for no target yet
+        self._core = _core._Graph(name)  # not yet for a target
         self._tensors: dict[str, GraphTensor] = {}
-        self._numbers: dict[str, int] = {}  # of tensors in the core's graph
+        self._numbers: dict[str, int] = {}  # the numbers of tensors in the core's graph
         self._inputs: list[GraphTensor] = []
-        self._nodes: dict[str, _Kernels | None] = {}  # None: its kernels are not the author's
+        self._nodes: dict[str, _Kernels | None] = {}  # None: the compiler makes the kernels
         self._operators: dict[tuple[str, int], Operator] = {}
         self._computed: set[str] = set()  # the names of tensors that nodes compute
-        self._outputs: dict[GraphTensor, str] = {}  # the names that callers know
+        self._outputs: dict[GraphTensor, str] = {}  # the names of outputs in runs
         self._symbols = Symbols(self._core)
 
     @property
@@ -108,8 +108,8 @@ class Graph:
         ----------
         name : str
         shape : sequence of int or str
-            A name is a *symbol*, which each run gives a value by the shapes of its arrays:
-            ``("n", 3, "h", "w")``. The graph is compiled once for all of them. An extent may also
+            A name is a *symbol*, whose value each run takes from the shapes of its arrays:
+            ``("n", 3, "h", "w")``. The graph is compiled once for all values. An extent may also
             be a sum, a product or a quotient (``//``) of symbols and numbers: ``"32 * h"``.
         dtype : str
 
@@ -127,7 +127,7 @@ class Graph:
         return tensor
 
     def constant(self, name: str, value: ArrayLike) -> GraphTensor:
-        """Add a tensor of fixed values, which are copied, and packed when the graph is compiled."""
+        """Add a constant tensor: its values are copied now, and packed by :meth:`compile`."""
         array = np.array(value, order="C")
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
         tensor = self._new(name, array.shape, array.dtype.name)
@@ -160,13 +160,13 @@ class Graph:
             and for a :class:`texloom.target.TargetValue`. The scopes of inputs and outputs are
             declared for it; it need not set them.
         scopes : mapping of str to sequence of str
-            The combinations that it supports, by name, such as ``{"texture": ("texture",
-            "texture:weight", "texture"), "global": ("global",) * 3}``: the scope of each input,
-            then of each output.
+            The combinations of scopes that the schedule supports, by name, such as ``{"texture":
+            ("texture", "texture:weight", "texture"), "global": ("global",) * 3}``: the scope of
+            each input, then of each output.
         costs : mapping of str to float, optional
             Nanoseconds of some or all combinations; the others have those of the cost model.
         fold_share : float, optional
-            The share of the cost by which each folded texture raises it; 0.005 by default.
+            The relative increase of the cost for each folded texture; 0.005 by default.
         op : str
             The name of the operation, for readers; by default the name of `compute`.
 
@@ -244,7 +244,8 @@ class Graph:
     def concat(self, name: str, inputs: Sequence[GraphTensor], axis: int) -> GraphTensor:
         """Add a tensor that joins others along an axis.
 
-        The inputs are written into its memory where images allow that, else copied.
+        Where images allow it, producers write the inputs directly into the result; else they are
+        copied.
         """
         check_name("node", name)
         self._check_inputs(name, inputs)
@@ -254,8 +255,8 @@ class Graph:
         if not -len(shape) <= axis < len(shape):
             refuse(
                 _BAD,
-                f"the concatenation {name!r} is along axis {axis} of {len(shape)}",
-                f"number the axes 0 to {len(shape) - 1}",
+                f"the concatenation {name!r} is along axis {axis} of inputs of rank {len(shape)}",
+                f"give an axis from {-len(shape)} to {len(shape) - 1}",
             )
         axis %= len(shape)
         same_types = len({each.dtype for each in inputs}) == 1
@@ -265,7 +266,7 @@ class Graph:
                 _BAD,
                 f"the concatenation {name!r} cannot join "
                 f"{', '.join(each.described() for each in inputs)} along axis {axis}: they differ "
-                "elsewhere, or in dtype",
+                "in another extent or in dtype",
                 "join tensors that differ only along that axis",
             )
         shape[axis] = extents.plain(sum(each.shape[axis] for each in inputs))
@@ -293,27 +294,27 @@ class Graph:
         name, inputs
             As for :meth:`node`.
         op : texloom.custom.Operator
-            An operator whose arguments are read, then written.
+            An operator that declares all read arguments before the written ones.
         scopes : mapping of str to sequence of str, optional
-            The storages that it accepts, as for :meth:`node`. By default those that its arguments
-            declare: ``"texture"``, or else ``"global"``.
+            The combinations of storages that the operator accepts, as for :meth:`node`. By default
+            those that its arguments declare: ``"texture"``, or else ``"global"``.
         attributes : mapping of str to number or str, optional
-            What the operator is given.
+            The values of the operator's attributes.
         cost : float, optional
-            Nanoseconds; by the cost model by default.
+            Nanoseconds; by default, the cost model estimates them.
 
         Raises
         ------
         TVMError
-            TL3040 for an operator with in-out arguments, another number of inputs than it reads,
-            or scopes that contradict its declaration; TL2040 for attributes that do not fit, and
-            for exceptions in its function for shapes.
+            TL3040 for an operator with read-write arguments, another number of inputs than it
+            reads, or scopes that contradict its declaration; TL2040 for attributes that do not fit,
+            and for exceptions in its function for shapes.
         """
         check_name("node", name)
         if not isinstance(op, Operator):
             refuse(
                 _BAD,
-                f"the operator of {name!r} is {op!r}",
+                f"the operator of the node {name!r} is {op!r}, not a custom operator",
                 "make one by texloom.custom.host_operator or texloom.custom.source_operator",
             )
         self._check_inputs(name, inputs)
@@ -322,8 +323,9 @@ class Graph:
         if self._operators.get((op.name, op.version), op) is not op:
             refuse(
                 _BAD,
-                f"the node {name!r} calls another operator {op.name!r} of version {op.version}",
-                "give each operator a name or a version of its own",
+                f"the node {name!r} calls {op.name!r} of version {op.version}, but another operator"
+                " of the graph has the same name and version",
+                "give each operator its own name or version",
             )
         made = op.shapes(*((t.dtype, t.shape) for t in inputs), **settings)
         check_scopes(name, given, len(inputs) + len(made), None)
@@ -362,11 +364,15 @@ class Graph:
         if tensor.name not in self._computed:
             refuse(
                 _BAD,
-                f"the output {tensor.name!r} is not computed",
-                "give a tensor that a node computes",
+                f"the output {tensor.name!r} is an input or a constant, which no node computes",
+                "give a tensor that a node computes, such as a copy",
             )
         if tensor in self._outputs:
-            refuse(_BAD, f"{tensor.name!r} is an output twice", "name each output once")
+            refuse(
+                _BAD,
+                f"the tensor {tensor.name!r} is an output already",
+                "call output() once for it",
+            )
         if name is None:
             name = tensor.name
         check_name("output", name)
@@ -383,7 +389,7 @@ class Graph:
     def text(self, target: str | Target | None = None, passes: Sequence[str] = ()) -> str:
         """Return the text form of the graph for a target, without the values of constants.
 
-        `passes` run before, as in :meth:`compile`. Operators have no kernels yet.
+        `passes` run first, as in :meth:`compile`. Operators do not have kernels yet.
         """
         resolved = resolve(target)
         core = self._for_target(resolved)
@@ -410,8 +416,8 @@ class Graph:
         target : str or Target, optional
             As for :func:`texloom.build`.
         scopes : "auto", "texture" or "global"
-            The combinations that take part: all, or of each node only those with the most
-            textures, or those with the fewest.
+            The combinations to choose from: all; or, for each node, only those with the most
+            ("texture") or the fewest textures ("global").
         model : CostModel, optional
             The costs of kernels without given costs, and of conversions. By default a
             :class:`CostModel`, whose bytes per nanosecond are those of `costs`, if there are any.
@@ -419,8 +425,8 @@ class Graph:
             The passes over the graph to run, in this order: by default all of
             :func:`graph_passes`; ``()`` leaves the nodes as they are.
         precision : "fp32" or "fp16"
-            With "fp16", :func:`graph_passes` has one that stores float32 tensors between operators
-            as float16. Operators compute in float32 as before, inputs and outputs keep their types.
+            With "fp16", one of :func:`graph_passes` stores float32 tensors between operators as
+            float16. Operators compute in float32 as before, inputs and outputs keep their types.
         progress : callable, optional
             ``progress(what, done, all)`` is called while operators get their kernels.
         costs : texloom.costs.Costs, optional
@@ -430,8 +436,9 @@ class Graph:
             The device on which all alternatives are measured first; the measurements are added to
             `costs`, which are then required.
         max_live_bytes : int, optional
-            The limit for the bytes of all tensors that are live while an operator runs: those
-            that it or a later one reads, and those that it writes. By default there is no limit.
+            The limit for the bytes of all tensors that are live while an operator runs: those that
+            this or a later operator reads, and those that this operator writes. By default there is
+            no limit.
 
         Raises
         ------
@@ -476,7 +483,7 @@ class Graph:
         return CompiledGraph(compiled, self.inputs, outputs, choice)
 
     def _for_target(self, target: TargetValue) -> Any:
-        """Return the core's graph for a target, with the kernels that authors give."""
+        """Return the core's graph for a target, with the user's kernels."""
         core = self._core.for_target(target)
         for number, (name, kernels) in enumerate(self._nodes.items()):
             if kernels is not None:
@@ -537,7 +544,7 @@ class Graph:
                 refuse(
                     _BAD,
                     f"{name!r} is given {each!r}, which is not a tensor of this graph",
-                    "give a tensor that input, constant, node, concat or custom of this graph "
+                    "give a tensor that input, constant, node, op, concat or custom of this graph "
                     "returned",
                 )
 
@@ -550,8 +557,8 @@ def graph_passes(precision: Precision = "fp32", *, textures: bool = False) -> tu
     precision : "fp32" or "fp16"
         As for :meth:`Graph.compile`.
     textures : bool
-        Leave out those that make operators which have no kernels over textures, as
-        ``scopes="texture"`` does.
+        Leave out passes whose operators have no kernels over textures, as ``scopes="texture"``
+        does.
     """
     check_precision(precision)
     return tuple(_core.default_graph_passes(precision == "fp16", textures))
@@ -562,7 +569,7 @@ def _pass_names(passes: Sequence[str]) -> list[str]:
         refuse(
             "BadArgument",
             f"passes={shown(passes)} is not a list of passes",
-            f"give some of {', '.join(graph_passes('fp16'))}, in brackets",
+            f"give a list of these names: {', '.join(graph_passes('fp16'))}",
         )
     return list(passes)
 

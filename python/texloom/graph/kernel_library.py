@@ -1,4 +1,4 @@
-"""The library of kernels that target-dependent passes over graphs ask."""
+"""The library of kernels that target-dependent passes over graphs query."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class KernelLibrary:
     ) -> bool:
         """Whether one kernel for two computations is possible, and estimated to be faster.
 
-        They are a depthwise convolution, and a convolution of its pixels, which it reads as its
-        input of this number.
+        `first` is a depthwise convolution; `second` is a convolution that reads the result of
+        `first` as its input `number`.
         """
         producer, reader = _Convolution.of(first), _Convolution.of(second)
         if producer is None or reader is None or reader.data != number:
@@ -54,12 +54,12 @@ class KernelLibrary:
         Parameters
         ----------
         scores, weights, product : _Computation
-            May be the product of queries and keys, its softmax over the last axis, and the product
-            of that with the values. If they are not, the result is None.
+            The candidates: the product of queries and keys, its softmax over the last axis, and the
+            product of the softmax with the values. For other computations, the result is None.
         inputs : sequence of Tensor
             Placeholders for the queries, the keys, the values, and the mask if there is one.
         scale : float
-            Of the scores, before the mask is added.
+            The factor of the scores, before the mask is added.
         """
         if not self.target.is_cpu or not _is_narrow(inputs[2]):
             return None
@@ -75,7 +75,7 @@ def _is_narrow(values: Tensor) -> bool:
 
 
 def _computes(function: Callable[..., Tensor], computation: _core._Computation) -> bool:
-    """Whether a computation equals the one that a function of tensors makes."""
+    """Whether a computation equals the one that `function` makes from the same inputs."""
     inputs = computation.inputs
     try:
         with collected():
@@ -103,7 +103,7 @@ class _Convolution:
 
     @classmethod
     def of(cls, computation: _core._Computation) -> _Convolution | None:
-        """Return the only sums of products of a computation; None if it has none or several."""
+        """Return the convolution of a computation; None unless it has one sum of products."""
         (output,) = computation.outputs
         sums = [each for each in stages_of([output]) if Contraction.of(each) is not None]
         if len(sums) != 1:

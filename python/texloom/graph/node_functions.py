@@ -1,6 +1,6 @@
-"""Calls of the functions of a node, which compute and schedule it.
+"""Calls of the functions that compute and schedule a node.
 
-Errors in them are reported with the name of the node.
+Errors in these functions are reported with the name of the node.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _check_parameters(what: str, function: Any, parameters: Sequence[str]) -> No
 
 
 def _called(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function; errors say in which one."""
+    """Call a function; errors name it as `what`."""
     try:
         return function(*arguments)
     except TVMError as error:
@@ -60,7 +60,7 @@ def _called(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
         place = f", at {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else ""
         message = f"{what} raised {type(error).__name__}: {error}{place}"
         try:
-            refuse(_BAD, message, "correct the function")
+            refuse(_BAD, message, "correct the function at the place of the exception")
         except TVMError as refusal:
             raise refusal from error
 
@@ -68,18 +68,18 @@ def _called(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
 class Locals:
     """The symbols of one node's computation.
 
-    Each extent of an input that is not a number is one symbol in the computation, independent of
-    the graph. So nodes that differ only in the sizes of their tensors are equal, and indices are
-    short. Symbols of the graph that occur otherwise are numbers that kernels get.
+    Each extent of an input that is not a number becomes one local symbol, independent of the graph.
+    So nodes that differ only in the sizes of their tensors are equal, and indices are short. Other
+    symbols of the graph that occur in the computation are passed to kernels as numbers.
 
     Attributes
     ----------
     placeholders : list of Tensor
-        They stand for the inputs, with names that are independent of the graph, too.
+        Placeholders for the inputs; their names are independent of the graph, too.
     """
 
     def __init__(self, inputs: Sequence[GraphTensor]) -> None:
-        self._own: dict[Any, Any] = {}  # by extents of the graph
+        self._own: dict[Any, Any] = {}  # local symbols, by extents of the graph
         self._given: dict[str, Any] = {}
         for tensor in inputs:
             for extent in tensor.shape:
@@ -109,7 +109,7 @@ class Locals:
 
     @property
     def given(self) -> list[Any]:
-        """The symbols of the graph that kernels are given as numbers, by name."""
+        """The symbols of the graph that are passed to kernels as numbers, sorted by name."""
         return [symbol for _, symbol in sorted(self._given.items())]
 
     @contextmanager
@@ -124,7 +124,7 @@ class Locals:
             _CURRENT.symbols = outer
 
     def function(self, compute: Compute) -> Compute:
-        """Return the function with its keyword arguments' extents in the symbols of this node."""
+        """Return the function with extents among its keyword arguments mapped to local symbols."""
         if not isinstance(compute, partial) or not compute.keywords:
             return compute
         return partial(compute.func, *compute.args, **self._localized(compute.keywords))
@@ -146,8 +146,8 @@ def computed(node: str, compute: Compute, placeholders: Sequence[Tensor]) -> lis
     Raises
     ------
     TVMError
-        TL3042 for a function that does not take the inputs, that raises, or that returns no
-        tensors or an input; diagnostics of the function's own calls have a note that names it.
+        TL3042 for a function that does not take the inputs, that raises, or that returns no tensors
+        or an input. Diagnostics raised inside the function get a note that names the node.
     """
     what = f"the function that computes the node {node!r}"
     symbols: Locals | None = getattr(_CURRENT, "symbols", None)
@@ -180,7 +180,7 @@ def check_functions(
     Raises
     ------
     TVMError
-        TL3042 for a function that does not take so many inputs, or the arguments of a schedule.
+        TL3042 for a function with another number of parameters.
     """
     names = [f"x{i}" for i in range(inputs)]
     _check_parameters(f"the function that computes the node {node!r}", compute, names)
@@ -205,13 +205,13 @@ def scheduled(
 ) -> _core.Program:
     """Return a schedule for one combination of scopes, with its arguments declared.
 
-    `whose` says to whom it belongs, such as "the node 'y'". The core names the kernels.
+    `whose` names the owner in messages, such as "the node 'y'". The core names the kernels.
 
     Raises
     ------
     TVMError
-        TL3042 for a function that raises or that returns no schedule; diagnostics of the functions'
-        own calls have a note that names the node.
+        TL3042 for a function that raises or that returns no schedule. Diagnostics raised inside the
+        function get a note that names the node.
     """
     inputs, outputs = computation.inputs, computation.outputs
     what = f"the schedule function of {whose} for the scopes {scopes}"
@@ -219,7 +219,7 @@ def scheduled(
     if not isinstance(made, Schedule):
         refuse(
             _BAD,
-            f"{what} returns {kind_of(made)}",
+            f"{what} returns {kind_of(made)}, not a schedule",
             "return the schedule: s = te.create_schedule(outputs[0].op); ...; return s",
         )
     arguments = [*inputs, *outputs]

@@ -17,8 +17,8 @@ from .node_functions import scheduled
 def alternatives_of(task: _Task) -> list[_Alternative]:
     """Return the kernels that an operator may have, for the compiler to choose by cost.
 
-    Compilations of graphs call this back, once for each task. Their passes call the methods of
-    :class:`.kernel_library.KernelLibrary`.
+    The core calls this once for each task of a compilation; graph passes call the methods of
+    :class:`.kernel_library.KernelLibrary` instead.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def alternatives_of(task: _Task) -> list[_Alternative]:
 
 
 def _over_buffers(task: _Task) -> list[_Alternative]:
-    """Return the schedules with row-major buffers, and with channels last where that pays.
+    """Return the schedules with row-major buffers, and with channels last where it may be faster.
 
     Convolutions have channels last whenever they can.
     """
@@ -54,7 +54,7 @@ def _over_buffers(task: _Task) -> list[_Alternative]:
 
 
 def _with_channels_last(task: _Task) -> tuple[Program, bool] | None:
-    """Return the schedule whose activations have channels last, and whether it is a convolution's.
+    """Return a schedule with channels last, and whether the operator has a sum of products.
 
     None if there is no such schedule.
     """
@@ -81,15 +81,15 @@ def _scheduled(task: _Task, storages: Sequence[str]) -> Program:
 def _scheduled_if_possible(task: _Task, storages: Sequence[str]) -> Program | None:
     """Return the schedule for these storages; None if all are row-major, or it is refused.
 
-    Not every computation can write texels: the elements of one may need kernels of their own. Some
-    of these can be scheduled but not compiled; the compiler leaves them out.
+    Some computations cannot write texels, because the elements of a texel may need separate
+    kernels. Some of them can be scheduled but not compiled; the compiler drops such alternatives.
     """
     if set(storages) == {"global"}:
         return None
     try:
         return _scheduled(task, storages)
     except TVMError as error:
-        if error.code == "TL3042":  # an exception of the schedule, which is wrong
+        if error.code == "TL3042":  # the schedule function itself is wrong
             raise
         return None
 

@@ -1,4 +1,4 @@
-"""A graph of almost empty kernels, so that a run takes the time of its launches."""
+"""A graph of almost empty kernels, whose run time is the time of its launches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ELEMENTS = 4
 
 
 def short_launches(graph: Any, target: str | Target | None) -> Any:
-    """Return the compiled :class:`Graph` `graph`, which has been empty, for a target.
+    """Fill the empty :class:`Graph` `graph`, and return it compiled for a target.
 
     It has one input, and each kernel reads the output of the kernel before.
     """

@@ -18,12 +18,12 @@ class Symbols:
     Parameters
     ----------
     core : Any
-        The core's graph, which gets them and the conditions.
+        The core's graph, to which the symbols and the conditions are added.
     """
 
     def __init__(self, core: Any) -> None:
         self._core = core
-        self._names: dict[str, None] = {}  # in order
+        self._names: dict[str, None] = {}  # in the order of addition
         self._conditions: set[Condition] = set()
 
     def add(self, shape: Sequence[Extent]) -> None:
@@ -35,7 +35,7 @@ class Symbols:
                     self._core.symbol(name)
 
     def steps(self, shape: Sequence[Extent]) -> list[Any]:
-        """Return a shape as the core reads it; symbols that are not added yet follow the others."""
+        """Return a shape as the core reads it; new symbols are numbered after the known ones."""
         names = list(self._names)
         for extent in shape:
             names += [name for name in extents.symbols_of(extent) if name not in names]
@@ -58,7 +58,7 @@ class Symbols:
 
     @staticmethod
     def joined(axis: int, tensors: Sequence[GraphTensor]) -> list[Condition] | None:
-        """Return conditions under which shapes differ at most in an axis; None if they never do."""
+        """Return conditions under which shapes agree except along `axis`; None if they never do."""
         first = tensors[0].shape
         if any(len(each.shape) != len(first) for each in tensors):
             return None
@@ -72,7 +72,7 @@ class Symbols:
         return list(conditions) if agrees else None
 
     def keep(self, node: str, conditions: Iterable[Condition]) -> None:
-        """Keep the conditions of a node that do not hold for all sizes."""
+        """Add the conditions of a node that do not hold for all sizes."""
         for each in conditions:
             holds = (
                 each.left == each.right

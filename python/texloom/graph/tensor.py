@@ -19,7 +19,7 @@ class GraphTensor:
         Expressions of the graph's symbols where the extents are known only when it runs.
     dtype : str
     _graph : Graph or None
-        The graph that is being built with it; None for a tensor of a loaded graph.
+        The graph that the tensor was added to; None for a tensor of a loaded graph.
     """
 
     name: str

@@ -59,9 +59,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     options = parser.parse_args(arguments)
     if options.schedule and options.scopes:
-        parser.error("--schedule and --scopes are different tables")
+        parser.error("--schedule and --scopes show different tables: give only one of them")
     if not options.schedule and (options.device or options.wait_each):
-        parser.error("--device and --wait-each belong to --schedule")
+        parser.error("--device and --wait-each have an effect only with --schedule: add it")
     return options
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 View = dict[str, Any]
 _INDENT = "  "
-_LONGEST = 80  # characters of a metadatum
+_LONGEST = 80  # characters of a value of the metadata
 _KNOWN_NEEDS = (
     "images",
     "float64",
@@ -27,7 +27,7 @@ def counted(count: int, noun: str, ending: str = "s") -> str:
 
 
 def _bytes(count: int) -> str:
-    """Return ``"1,536 bytes"``, with a larger unit beside it where that is easier to read."""
+    """Return ``"1,536 bytes"``; large counts are also given in a larger unit."""
     text = counted(count, "byte")
     for exponent, unit in ((3, "GiB"), (2, "MiB"), (1, "KiB")):
         if count >= 10 * 1024**exponent:
@@ -36,7 +36,7 @@ def _bytes(count: int) -> str:
 
 
 def _short(value: Any) -> str:
-    """Return a value as Python writes it; its beginning if that is long."""
+    """Return the repr of a value, truncated if it is long."""
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text):,} characters)"
 

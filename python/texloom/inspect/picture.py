@@ -16,20 +16,20 @@ _COLORS = {
 }
 _OTHER = Colors("#f6f8fa", "#57606a")
 _WIDTH, _HEIGHT, _STEP = 460.0, 24.0, 34.0
-_LANE = 9.0  # between lines that pass nodes
+_LANE = 9.0  # the distance of two parallel edges
 
 
 @dataclass(frozen=True)
 class _Edge:
     tensor: str
-    begin: int  # the row of the node that writes it, and of one that reads it
+    begin: int  # the rows of the writer and of one reader
     end: int
     storage: str
     is_converted: bool
 
 
 def _scope(storage: str) -> str:
-    """Return the scope of a storage, which may have a layout beside it."""
+    """Return the scope of a storage; the text of a storage may also have a layout."""
     return storage.split(" ")[0]
 
 
@@ -44,7 +44,7 @@ def _edges(view: View, choice: ScopeChoice | None) -> tuple[list[_Edge], dict[st
         for store in view["variants"][0]["stores"]
     }
     rows = {name: row for row, name in enumerate(view["inputs"])}
-    read: dict[tuple[str, str], str] = {}  # by node and tensor
+    read: dict[tuple[str, str], str] = {}  # storages, by node and tensor
     if choice is not None:
         for number, node in enumerate(choice.nodes):
             for tensor, storage in choice.reads(number):
@@ -63,8 +63,8 @@ def _edges(view: View, choice: ScopeChoice | None) -> tuple[list[_Edge], dict[st
 
 
 def _lanes(edges: list[_Edge]) -> list[int]:
-    """Return a lane for each edge, so that edges of one lane do not overlap; 0 for neighbors."""
-    free: list[int] = []  # the row from which on each lane is free
+    """Return a lane for each edge: edges of one lane do not overlap; adjacent rows use lane 0."""
+    free: list[int] = []  # for each lane, the first row in which it is free
     lanes = []
     for edge in edges:
         if edge.end == edge.begin + 1:

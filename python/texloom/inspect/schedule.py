@@ -1,4 +1,4 @@
-"""Lists the invocations of packages: the invocations in order, and the events between them."""
+"""Lists the invocations of packages in order, and the events between them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def schedules(
     device : str or None
         The device whose commit policy applies; None for a device without one of its own.
     wait_each : bool
-        Whether each invocation is waited for.
+        Whether the host waits for each invocation.
     """
     on = None if device is None else present(device)
     return [

@@ -1,4 +1,4 @@
-"""The storages of edges in a package that was compiled by costs: what else there was to choose."""
+"""The storages of edges in a package that was compiled by costs, and their alternatives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .describe import View, aligned, counted
 
 @dataclass(frozen=True)
 class Edge:
-    """A tensor that nodes could store in several ways.
+    """A tensor for which several storages were possible.
 
     Attributes
     ----------
@@ -23,10 +23,10 @@ class Edge:
     written : tuple of str
         The storages in which its node writes it.
     converted : tuple of str
-        Those to which it is converted.
+        The storages to which it is converted.
     others : tuple of (str, float)
-        Each other storage in which it could be written, and how many nanoseconds the best choice
-        for the whole graph would then take longer; infinite if there is none.
+        Each other storage in which it could be written, with the extra nanoseconds of the best
+        choice for the whole graph that uses this storage; infinite if no choice does.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Edge:
 
 
 class ScopeChoice:
-    """A choice, as a package has it.
+    """The choice of storages that a package stores.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ class ScopeChoice:
         self._limits = facts["limits"]
 
     def reads(self, node: int) -> list[tuple[int, int]]:
-        """Return the tensors that a node reads, and in which storages."""
+        """Return (tensor, storage) for each tensor that a node reads."""
         return [(t, s) for t, s in self._options[node][self.chosen[node]][1]]
 
     def writes(self, node: int) -> list[tuple[int, int]]:
-        """Return the tensors that a node writes, and in which storages."""
+        """Return (tensor, storage) for each tensor that a node writes."""
         return [(t, s) for t, s in self._options[node][self.chosen[node]][2]]
 
     def edges(self) -> Iterator[Edge]:
@@ -112,7 +112,8 @@ def choice_of(view: View) -> ScopeChoice | None:
     except (ValueError, KeyError, TypeError):
         refuse(
             "BadPackage",
-            f"the metadata 'scopes' of the package {view['name']} is not a choice of storages",
+            f"the metadata 'scopes' of the package {view['name']} cannot be read as a choice of "
+            "storages",
             "compile it again: texloom compile MODEL.onnx --costs FILE",
         )
 

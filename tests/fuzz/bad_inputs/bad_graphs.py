@@ -225,7 +225,7 @@ def operator(arguments: dict[str, str]) -> custom.Operator:
     return custom.host_operator("test::op", arguments)(lambda *_: None)
 
 
-@case("TL3040", says="'test::op', whose argument 'x' is in-out")
+@case("TL3040", says="'test::op', whose argument 'x' is read and written")
 def call_of_an_operator_in_place() -> None:
     g, x = graph_of()
     g.custom("y", operator({"x": "read_write"}), [x])  # wrong
@@ -243,7 +243,7 @@ def call_with_too_many_inputs() -> None:
     g.custom("y", operator({"x": "read", "y": "write"}), [x, x])  # wrong
 
 
-@case("TL3040", says="calls another operator 'test::op' of version 1")
+@case("TL3040", says="calls 'test::op' of version 1, but another operator")
 def operators_of_one_name() -> None:
     arguments = {"x": "read", "y": "write"}
     g, x = graph_of()
