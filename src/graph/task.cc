@@ -41,7 +41,7 @@ OperandStorage storage_of(const Tensor& tensor, const TaskRules& rules) {
   TL_UNREACHABLE();
 }
 
-// The words before the computation.
+// Parses the first line of a task, which precedes the computation.
 Task parse_head(std::string_view line, std::string_view file) {
   ir::TextReader reader(line, file);
   Task task;
@@ -98,7 +98,7 @@ std::string to_string(const Task& task) {
 Task parse_task(std::string_view text, std::string_view file) {
   const std::size_t line = std::min(text.find('\n'), text.size());
   Task task = parse_head(text.substr(0, line), file);
-  // The computation stays at its lines.
+  // parse_computation() sees the computation at its own lines of the text, for diagnostics.
   task.computation = parse_computation(text.substr(line), file);
   const std::size_t tensors = task.computation->inputs.size() + task.computation->outputs.size();
   if (task.operands.size() != tensors)

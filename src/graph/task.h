@@ -1,9 +1,9 @@
 // Tasks: the operators of graphs as they are scheduled, measured and tuned, each without its graph.
 //
 // A task has all that decides which kernels an operator may have, and which one is fast: a
-// computation, where its operands are stored, and a target. It says nothing of the graph: equal
+// computation, where its operands are stored, and a target. It does not depend on the graph: equal
 // operators of several networks are one task. It has a text form (docs/text_form.md) and an
-// identity, made for tuners: records of measurements can be kept under it.
+// identity, under which tuners can store measurements.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ namespace texloom::graph {
 
 // Where a tensor that a task reads or writes may be stored.
 enum class OperandStorage : std::uint8_t {
-  Any,       // wherever the graph is cheapest
+  Any,       // in the storage for which the whole graph costs least
   RowMajor,  // in a row-major buffer, as it is an input or an output of the graph
-  Constant,  // wherever the kernel wants it: its values are fixed, and are packed ahead
+  Constant,  // in any storage that the kernel wants: values are packed at compile time
 };
 std::string_view to_string(OperandStorage storage);  // "row_major"
 
@@ -36,7 +36,7 @@ struct Task {
 // The caller's decisions for all tasks of a graph.
 struct TaskRules {
   bool textures = false;
-  // The names of outputs that kernels may store anywhere: a conversion makes them row-major.
+  // The names of outputs that kernels may store in any storage: a conversion makes them row-major.
   std::set<std::string> open_outputs = {};
 };
 

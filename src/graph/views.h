@@ -6,7 +6,7 @@
 namespace texloom::graph {
 
 // Whether the output of a view may share the memory of its input, as a row-major buffer, without a
-// kernel: both must be temporaries of the graph that no concatenation places.
+// kernel. Both must be temporaries of the graph whose places no concatenation determines.
 bool may_share_memory(const Graph& graph, const Node& view);
 
 }  // namespace texloom::graph

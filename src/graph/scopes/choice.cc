@@ -13,7 +13,7 @@ namespace {
 
 // Sums of the same costs in another order differ by less than this share.
 constexpr double kRounding = 1e-12;
-// The cheapest partial choices, with which all others are compared.
+// The number of cheapest partial choices with which all others are compared.
 constexpr std::size_t kComparedWith = 8;
 
 std::uint32_t bit_of(std::size_t storage) { return std::uint32_t{1} << storage; }
@@ -22,12 +22,12 @@ std::uint32_t bit_of(std::size_t storage) { return std::uint32_t{1} << storage; 
 struct Held {
   std::size_t tensor = 0;
   std::uint32_t written = 0;  // a bit for each storage in which its node wrote it
-  std::uint32_t present = 0;  // and for each that it is in, conversions included
-  std::uint32_t closed = 0;   // and for each that is given up, so that no later node may use it
+  std::uint32_t present = 0;  // a bit for each storage that it is in, conversions included
+  std::uint32_t closed = 0;   // a bit for each storage that no later node may use
 
   auto operator<=>(const Held&) const = default;
 };
-// The states of the tensors that later nodes read, in the order of their numbers.
+// The states of the tensors that later nodes read, in the order of the tensors' numbers.
 using State = std::vector<Held>;
 
 Held* find(State& state, std::size_t tensor) {
@@ -36,11 +36,11 @@ Held* find(State& state, std::size_t tensor) {
   return found == state.end() || found->tensor != tensor ? nullptr : &*found;
 }
 
-// The tensors that an option uses at its node: what it reads, converts from and writes.
+// The tensors that an option uses at its node: those that it reads, converts or writes.
 using Uses = std::vector<StoredTensor>;
 
-// Adds the option to the state and returns its cost there, which is infinite if it needs a tensor
-// that the state has given up.
+// Adds the option to the state. Returns the cost of the option, including conversions; infinite if
+// the option needs a tensor in a storage that the state has closed.
 double add(const ChoiceProblem& problem, const ChoiceOption& option, State& state, Uses& uses) {
   double cost = option.cost;
   uses = option.writes;
@@ -60,7 +60,7 @@ double add(const ChoiceProblem& problem, const ChoiceOption& option, State& stat
   }
   for (const StoredTensor& write : option.writes) {
     Held* const held = find(state, write.tensor);
-    if (held != nullptr) {  // in another storage, too
+    if (held != nullptr) {  // the option writes the tensor in another storage, too
       held->written |= bit_of(write.storage);
       held->present = held->written;
       continue;
@@ -71,7 +71,7 @@ double add(const ChoiceProblem& problem, const ChoiceOption& option, State& stat
   return cost;
 }
 
-// A partial choice: its last option, and the choice before that. Positions in a list of them.
+// A partial choice: its last option, and the preceding choice, as a position in a list of steps.
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 struct Step {
   std::size_t before = kNone;
@@ -92,7 +92,7 @@ class Search {
         last_needed_(problem.conversions.size(), -1) {
     for (const auto& storages : problem.conversions) TL_CHECK(storages.size() <= kMaxStorages);
     for (std::size_t node = 0; node < problem.nodes.size(); ++node) find_reads(node);
-    // A lower bound of the cost of all nodes from each one on.
+    // For each node, a lower bound of the cost of this node and all later ones.
     rest_.assign(problem.nodes.size() + 1, 0);
     for (std::size_t node = problem.nodes.size(); node-- > 0;)
       rest_[node] = rest_[node + 1] + least_cost(problem.nodes[node]);
@@ -146,7 +146,7 @@ class Search {
     return options;
   }
 
-  // Both choose for the same nodes.
+  // Whether `a` is preferred to `b`, which chooses for the same nodes.
   bool is_better(const Partial& a, const Partial& b) const {
     if (a.cost != b.cost) return a.cost < b.cost;
     bool is_less = false;
@@ -175,9 +175,8 @@ class Search {
     return partials;
   }
 
-  // Keeps a partial choice within the limits. Where it exceeds one, tensors that its last node does
-  // not use may have to be given up: all sets of them are tried. The places before `first` are
-  // decided on.
+  // Keeps a partial choice if it is within the limits. If it exceeds one, tries to close each set
+  // of storages that the last node does not use. Places before `first` are decided already.
   void keep(State state, std::size_t node, const Uses& uses, std::size_t first,
             const Partial& partial, Partials& partials) {
     if (fits(state, uses)) {
@@ -218,7 +217,7 @@ class Search {
   }
 
   // Removes each state that costs more than a cheaper state plus the conversions that the cheaper
-  // one lacks: whatever follows, the cheaper state can do the same.
+  // state lacks: the cheaper state can be continued in the same way for less.
   void drop_dominated(Partials& partials) const {
     std::vector<Partials::const_iterator> order;
     for (auto it = partials.cbegin(); it != partials.cend(); ++it) order.push_back(it);
@@ -237,7 +236,7 @@ class Search {
     });
   }
 
-  // The most that it can cost to continue from one state as from the other.
+  // The most that continuing from `from` can cost more than the same continuation from `to`.
   double lacking(const State& from, const State& to) const {
     double sum = 0;
     for (std::size_t i = 0; i < from.size(); ++i) {  // both hold the same tensors
@@ -254,7 +253,7 @@ class Search {
     return sum;
   }
 
-  // Returns the cost of the cheapest state that is dropped.
+  // Drops the most expensive states, and returns the cost of the cheapest dropped one.
   double drop_expensive(Partials& partials) const {
     std::vector<Partials::iterator> order;
     for (auto it = partials.begin(); it != partials.end(); ++it) order.push_back(it);
@@ -268,7 +267,7 @@ class Search {
   const ChoiceProblem& problem_;
   std::size_t max_partial_;
   std::vector<std::ptrdiff_t> last_read_;    // by tensor: the last node that may read it, or -1
-  std::vector<std::ptrdiff_t> last_needed_;  // by tensor: the last node that does in any case
+  std::vector<std::ptrdiff_t> last_needed_;  // by tensor: the last node that must read it
   std::vector<double> rest_;
   std::vector<Step> steps_;
 };

@@ -7,9 +7,9 @@
 //
 // The search goes through the nodes in order. After each node, two partial choices that agree on
 // the tensors still to be read differ only in their cost so far, so only the cheaper one is kept. A
-// choice is also dropped if another one remains cheaper after converting all tensors that it lacks.
-// The search is exact unless there are too many partial choices; then the most expensive are
-// dropped, and the result says by how much it may miss the best.
+// choice is also dropped if another one stays cheaper even after converting all tensors that only
+// the dropped one has. The search is exact unless there are too many partial choices; then the most
+// expensive are dropped, and the result gives a lower bound of the best cost.
 #pragma once
 
 #include <compare>
@@ -48,8 +48,8 @@ struct ChoiceLimit {
 
 struct ChoiceProblem {
   // The cost of converting a tensor from one of its storages (the first index) to another; zero
-  // from a storage to itself. Among the storages in which it was written, the cheapest one is
-  // converted.
+  // from a storage to itself. The source of a conversion is the cheapest storage among those in
+  // which the tensor was written.
   std::vector<std::vector<std::vector<double>>> conversions;  // by tensor
   std::vector<std::vector<ChoiceOption>> nodes;               // in an order in which they can run
   std::vector<ChoiceLimit> limits = {};
@@ -63,22 +63,22 @@ struct Choice {
   bool is_optimal() const { return lower_bound >= cost; }
 };
 
-// The partial choices that are kept after each node.
+// The number of partial choices that are kept after each node.
 inline constexpr std::size_t kMaxPartialChoices = std::size_t{1} << 14;
 
-// The storages of a tensor: a state of the search has a bit for each.
+// The largest number of storages of a tensor: a state of the search has a bit for each.
 inline constexpr std::size_t kMaxStorages = 32;
 
-// Each node has an option, a tensor has one writer, and at most kMaxStorages storages. Between
-// choices of equal cost, the one wins whose option has the smaller number at the first node where
-// they differ.
+// Requires that each node has an option, and each tensor one writer and at most kMaxStorages
+// storages. Of choices with equal cost, returns the one whose option has the smaller number at the
+// first node where the choices differ.
 Choice choose(const ChoiceProblem& problem, std::size_t max_partial = kMaxPartialChoices);
 
 // The cost of a choice, conversions included; infinite if it exceeds a limit.
 double cost_of(const ChoiceProblem& problem, const std::vector<std::size_t>& options);
 
-// The storage that is converted to `wanted`: the cheapest of those in the set, a bit for each; of
-// equal ones, the first.
+// The storage that is converted to `wanted`: the cheapest one in the set `written`, which has a bit
+// for each storage; among equal costs, the first.
 std::size_t source_of(const std::vector<std::vector<double>>& conversions, std::uint32_t written,
                       std::size_t wanted);
 

@@ -17,26 +17,27 @@ inline constexpr double kLeastGain = 0.03;
 
 // Rules for a choice, in addition to the offers.
 struct ChoiceRules {
-  // Bytes of all tensors that are live at a node, inputs and outputs of the graph among them. Only
-  // for graphs without symbols.
+  // The most bytes of all tensors that are live at a node, including inputs and outputs of the
+  // graph. Only for graphs without symbols.
   std::optional<std::uint64_t> max_live_bytes = {};
-  // The offer of each node by its name (name_of() in graph/scopes/offers.h); "" leaves it open.
-  // Empty: all are open.
+  // For each node, the name of the offer to choose (name_of() in graph/scopes/offers.h), or "" to
+  // leave the choice open. Empty: all choices are open.
   std::vector<std::string> fixed = {};
-  // Tensors that are in no texture, if their nodes can do without.
+  // Tensors that must not be in textures, unless a node has no other offer.
   std::set<TensorId> in_buffers = {};
   // The share of the cost that textures must save if costs were measured: measured costs of equal
   // kernels differ by this much.
   double least_gain = kLeastGain;
-  // The partial choices that the search keeps (graph/scopes/choice.h).
+  // The number of partial choices that the search keeps (graph/scopes/choice.h).
   std::size_t max_partial = kMaxPartialChoices;
 };
 
-// Its first nodes are the graph's inputs, whose options are the storages that the caller may be
-// asked for; then come the nodes of the graph. Constants are not part of it: they are packed for
-// each storage in which nodes read them. An option that breaks a rule has an infinite cost; a rule
-// that would leave a node without options does not apply to it. Fails with NoStorageChoice for a
-// limit of memory if symbols decide how much there is.
+// Makes the problem of a graph. The first nodes of the problem are the graph's inputs, whose
+// options are the storages that the caller may be asked for; the nodes of the graph follow.
+// Constants are not part of the problem: they are packed for each storage in which nodes read them.
+// An option that breaks a rule has an infinite cost. A rule that would leave a node without options
+// does not apply to this node. Fails with NoStorageChoice for a memory limit if the graph has
+// symbols.
 ChoiceProblem choice_problem(const Graph& graph, const Offers& offers, const ChoiceRules& rules);
 
 }  // namespace texloom::graph

@@ -5,9 +5,9 @@
 
 namespace texloom::graph {
 
-// A kernel takes the time to start, and then the time to move its arguments once and to compute its
-// operations, one after the other. It knows no caches: buffers and textures of equal size cost the
-// same.
+// The cost of a kernel is the sum of the time to start, the time to move its arguments once, and
+// the time to compute its operations. The model has no caches: buffers and textures of equal size
+// cost the same.
 struct CostModel {
   double start_ns = 2000;
   double bytes_per_ns = 100;
@@ -25,7 +25,7 @@ double operations_of(const lower::Lowering& program);
 // traffic is unknown, but about equal in all storages, and only storages are compared.
 double moved_bytes(const Stored& stored, ir::Type type);
 
-// The cost of a kernel that copies tensors of `type` from the first storages to the last.
+// The cost of a kernel that copies tensors of `type` from the first storages to the last one.
 double copy_cost(const CostModel& model, const std::vector<Stored>& tensors, ir::Type type);
 
 }  // namespace texloom::graph

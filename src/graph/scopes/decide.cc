@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kTexelBytes = 16;
 
-// Says why the search has found nothing.
+// Fails with the reason why the search found no choice.
 [[noreturn]] void fail_without_choice(const Graph& graph, const ChoiceRules& rules,
                                       const Choice& choice) {
   if (!rules.max_live_bytes)
@@ -89,8 +89,8 @@ class Decisions {
     return count;
   }
 
-  // The best choice with as few textures as nodes can do with. Without options if it exceeds the
-  // limit of memory.
+  // The best choice in which textures occur only at nodes that have no other offer. The choice has
+  // no options if it exceeds the memory limit.
   Choice without_textures(const Offers& offers) const {
     std::set<TensorId> all;
     for (TensorId id = 0; id < graph_.tensors.size(); ++id) all.insert(id);
@@ -109,7 +109,8 @@ class Decisions {
     take_without_textures(decision, std::move(without));
   }
 
-  // All other choices stay possible, so the bound holds for all choices.
+  // Takes the choice without textures. Its lower bound is that of the problem with textures, so it
+  // holds for all choices.
   void take_without_textures(Decision& decision, Choice without) const {
     decision.problem = choice_problem(graph_, decision.offers, options_.rules);
     const Choice best = choose(decision.problem, options_.rules.max_partial);
@@ -126,7 +127,7 @@ class Decisions {
       folded.small_gain = decision.small_gain;
       take_without_textures(folded, without_textures(folded.offers));
     }
-    // Folds may add padding, which a limit of memory may not allow.
+    // Folds may add padding, so the folded graph may exceed the memory limit and have no choice.
     if (!folded.choice.options.empty()) decision = std::move(folded);
   }
 

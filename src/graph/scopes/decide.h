@@ -1,5 +1,5 @@
-// Decides on the storages of a graph: the cheapest choice, what of it is worth its memory, and
-// folds.
+// Decides on the storages of a graph: makes the cheapest choice, drops images that are not worth
+// their memory, and chooses folds.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,18 @@ struct DecisionOptions {
 
 struct Decision {
   Offers offers;  // with the folds
-  // All offers, except those for tensors in `in_buffers`, and the choice.
+  // The problem of all offers, except textures for the tensors in `in_buffers`, and its choice.
   ChoiceProblem problem;
   Choice choice;
   Folds folds = {};
-  std::set<TensorId> in_buffers = {};  // an image is not worth its memory for them
-  // The share of the cost that textures would save. They were given up, because it is less than
-  // ChoiceRules::least_gain.
+  std::set<TensorId> in_buffers = {};  // tensors whose images are not worth their memory
+  // The share of the cost that textures would save. Set if textures are not used because this share
+  // is less than ChoiceRules::least_gain.
   std::optional<double> small_gain = {};
 };
 
 // Fails like collect_offers() and choice_problem(), and with NoStorageChoice if no choice is within
-// the limit of memory, or if none is found there.
+// the memory limit, or if the search finds none.
 Decision decide(const Graph& graph, const DecisionOptions& options, SiteCosts& costs);
 
 }  // namespace texloom::graph

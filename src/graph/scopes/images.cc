@@ -12,15 +12,15 @@
 namespace texloom::graph {
 namespace {
 
-// A choice, the candidates that may leave its images, in the order of trial, and the texels of the
-// images.
+// A choice; sets of tensors that may be moved from images to buffers, in the order of trial; and
+// the texels of the choice's images.
 struct Planned {
   Choice choice;
   std::vector<std::set<TensorId>> candidates;
   std::int64_t texels = 0;
 };
 
-// The tensors of each image, from the smallest image to the largest.
+// Adds the tensors of each image as a candidate, from the smallest image to the largest.
 void add_images(const TextureUse& textures, const plan::TexturePlan& plan, Planned& planned) {
   std::vector<std::set<TensorId>> held(plan.images.size());
   for (const auto& [stored, id] : textures.ids())
@@ -34,7 +34,8 @@ void add_images(const TextureUse& textures, const plan::TexturePlan& plan, Plann
   for (const std::size_t i : order) planned.candidates.push_back(std::move(held[i]));
 }
 
-// Single tensors, in descending order of their texels times their lifetime in invocations.
+// Adds single tensors as candidates, in descending order of their texels times their lifetime in
+// invocations.
 void add_tensors(const TextureUse& textures, Planned& planned) {
   std::vector<std::pair<std::int64_t, TensorId>> list;
   for (const auto& [stored, id] : textures.ids()) {

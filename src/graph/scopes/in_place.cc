@@ -31,8 +31,8 @@ bool are_edges_of_one(const Graph& graph, const Node& node) {
   return true;
 }
 
-// Whether a node relies on one of the tensors to begin at the corner of its image: custom operators
-// do, and kernels that need an image of exactly the tensor's extent.
+// Whether a user of one of the concatenation's tensors relies on the tensor to begin at the corner
+// of its image: custom operators do, and kernels that need an image of exactly the tensor's extent.
 bool needs_corner(const Graph& graph, const Node& node) {
   const std::vector<TensorId> tensors = tensors_of(node);
   const ImageUse images(graph);

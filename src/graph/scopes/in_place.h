@@ -1,5 +1,5 @@
-// Tensors of a graph that may be a part of another tensor, or be folded although no alternative
-// asks for it.
+// Tells which tensors of a graph may be a part of another tensor, or may be folded although no
+// alternative asks for a fold.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 namespace texloom::graph {
 
 // The places of the parts of a concatenation in the whole, for these storages of its inputs and its
-// output; nullopt if it takes a kernel. The parts must be edges of the graph that belong to no
-// other concatenation, have places by part_places() and, in buffers, begin at multiples of
-// `buffer_alignment` bytes. For textures, no node may read one part and write another, or need one
-// in an image of its own.
+// output; nullopt if the concatenation needs a kernel. The parts must be edges of the graph that
+// belong to no other concatenation, have places by part_places() and, in buffers, begin at
+// multiples of `buffer_alignment` bytes. For textures, no node may read one part and write another,
+// or need a part in an image of its own.
 std::optional<std::vector<PartPlace>> places_in(const Graph& graph, const Node& concatenation,
                                                 const std::vector<Stored>& stored,
                                                 int64_t buffer_alignment);

@@ -14,11 +14,11 @@ struct Invocation {
 };
 
 struct Invocations {
-  std::vector<Invocation> list;      // concatenations and views in place are not among them
+  std::vector<Invocation> list;      // without concatenations and views in place
   std::vector<const Offer*> offers;  // by node, the chosen one
   // For each tensor that is computed or an input: its first storage.
   std::vector<std::size_t> stored;
-  // Parts of concatenations in place, and views: the whole that contains each, and the place in it.
+  // A part of a concatenation in place, or a view: the tensor that contains it, and its place.
   struct Part {
     StoredTensor part, whole;
     PartPlace place;

@@ -45,8 +45,8 @@ class Collection {
   }
 
  private:
-  // The number of the storage among those of the tensor, to which it is added if it is new. The
-  // node, whose tensor it is, wants it.
+  // The number of the storage among the storages of the tensor. A new storage is added. `node`,
+  // which wants the storage, is for messages.
   std::size_t number_of(TensorId tensor, const Stored& stored, const Node& node) {
     std::vector<Stored>& known = offers_.storages[tensor];
     for (std::size_t i = 0; i < known.size(); ++i) {
@@ -82,8 +82,8 @@ class Collection {
     std::ptrdiff_t textures = 0;
   };
 
-  // The alternatives of a node that the target can run, in order of preference. Of those that may
-  // fail, the ones that come too late to take part are not compiled.
+  // Adds the alternatives of a node that the target can run, in order of preference. Alternatives
+  // that may fail to compile are compiled only if their number of textures makes them take part.
   void add_alternatives(std::size_t number) {
     const Node& node = graph_.nodes[number];
     std::vector<Way> ways;
@@ -110,7 +110,7 @@ class Collection {
            "no alternative of the node '{}' can be compiled", node.name);
   }
 
-  // nullopt if it may fail, and no storage fits its arguments.
+  // An alternative with its storages; nullopt if it may fail and its arguments cannot be stored.
   std::optional<Way> way_of(const Node& node, std::size_t number) const {
     const Alternative& alternative = node.alternatives[number];
     Way way{.number = number, .stored = {}};
@@ -143,7 +143,8 @@ class Collection {
     }
     if (folded_arguments > 0) {
       const double share = alternative.fold_share * static_cast<double>(folded_arguments);
-      offer.cost = {offer.cost.ns * (1 + share)};  // of another call site, so without a key
+      // Without the key, which belongs to the measurement of the unfolded call site.
+      offer.cost = {offer.cost.ns * (1 + share)};
     }
     return offer;
   }
@@ -176,7 +177,7 @@ class Collection {
     }
   }
 
-  // Adds the offer of a view that runs nothing: both tensors are one row-major buffer.
+  // Adds the offer of a view that needs no kernel: both tensors share one row-major buffer.
   void add_sharing(std::size_t number) {
     const Node& node = graph_.nodes[number];
     Offer offer{.alternative = {}, .storages = {}};
@@ -186,8 +187,8 @@ class Collection {
     offers_.nodes[number].push_back(std::move(offer));
   }
 
-  // How a concatenation may store its inputs, then its output: in scopes in which neighbors store
-  // them, and in layouts that these scopes alone do not give.
+  // Each way in which a concatenation may store its inputs, then its output: in the scopes in which
+  // neighboring nodes store these tensors, and in neighbors' layouts that differ from the scope's.
   std::vector<std::vector<Stored>> storages_around(const Node& node) {
     std::vector<ir::StorageScope> scopes;
     for (const TensorId tensor : tensors_of(node)) {
@@ -214,7 +215,7 @@ class Collection {
   }
 
   // Storages of the inputs, then of the whole, all in the scope of the whole and with layouts that
-  // the scope alone does not give; nullopt if neighbors do not store all of them like this.
+  // differ from the scope's own; nullopt if neighbors do not store all tensors in this way.
   std::optional<std::vector<Stored>> parts_like(const Node& node, const Stored& whole) const {
     if (whole.is_by_rule()) return std::nullopt;
     std::vector<Stored> list;

@@ -9,8 +9,9 @@ using ir::Layout;
 
 namespace {
 
-// The place of the part's first element in the whole, if all other elements have the same offsets
-// from it as in the part. Digits of different axes are independent, so each axis is checked alone.
+// The place of the part's first element in the whole, if the offsets of all other elements from the
+// first one are the same in the whole as in the part. Offsets along different axes are independent,
+// so each axis is checked alone.
 std::optional<Coordinates> corner_of(const Layout& part, const Layout& whole, std::size_t axis,
                                      int64_t begin) {
   if (part.object != whole.object || part.lane_count() != whole.lane_count()) return std::nullopt;

@@ -20,10 +20,10 @@ std::optional<Layout> folded(const Layout& layout, int64_t fold) {
   if (layout.object != ir::MemoryObject::Image2d || fold < 2) return std::nullopt;
   const Planes planes = planes_of(layout);
   if (fold > planes.slices) return std::nullopt;
-  // The digits of a plane's number come first among the rows; a single digit numbers the planes.
+  // The rows begin with the digits of a plane's number. A single digit is the plane's number.
   const std::size_t digits = layout.rows.size() == 1 ? 1 : layout.rows.size() - 1;
   const LayoutPart cut = layout.rows[digits - 1];
-  const int64_t kept = ir::ceil_div(planes.slices, fold);  // planes of one column
+  const int64_t kept = ir::ceil_div(planes.slices, fold);  // planes on top of each other
   if (planes.slices != cut.extent) return std::nullopt;
   if (!ir::is_outermost(cut, layout.shape) && cut.extent % fold != 0) return std::nullopt;
   Layout result = layout;

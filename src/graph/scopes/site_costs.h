@@ -16,7 +16,7 @@
 
 namespace texloom::graph {
 
-// A candidate call site, by the facts that measurements and models of costs use.
+// The facts about a candidate call site that measurements and models of costs use.
 struct SiteFacts {
   std::string_view kind;       // the pattern of a node; "convert", "concatenate" for copies
   std::string_view signature;  // the text of the schedule, with the storages of its arguments
@@ -49,7 +49,7 @@ class SiteCosts {
   bool works(const Node& node, const Alternative& alternative, const std::vector<Stored>& stored);
   SiteCost of_node(const Node& node, const Alternative& alternative,
                    const std::vector<Stored>& stored);
-  // The cost of a kernel; `stored` are its inputs, then its output.
+  // The cost of a concatenation's kernel. `stored`: the storages of inputs, then of the output.
   SiteCost of_concatenation(const Node& node, const std::vector<Stored>& stored);
   SiteCost of_conversion(TensorId tensor, const Stored& from, const Stored& to);
 

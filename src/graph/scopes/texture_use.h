@@ -13,7 +13,7 @@ namespace texloom::graph {
 
 class TextureUse {
  public:
-  // The arguments must outlive it.
+  // The arguments must outlive this object.
   TextureUse(const Graph& graph, const Offers& offers, const Invocations& invocations);
 
   // The textures, with their positions among the items of plans.

@@ -19,7 +19,7 @@ namespace {
 
 using ir::NamedToken;
 
-// Inputs that nothing reads are stages, too.
+// The computation as a schedule. Inputs that no operation reads are stages, too.
 schedule::Schedule schedule_of(const Computation& computation) {
   std::vector<schedule::Op> operations;
   for (const auto* list : {&computation.outputs, &computation.inputs}) {

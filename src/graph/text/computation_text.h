@@ -1,4 +1,4 @@
-// The text of what a node computes: its tensors by name, then the operations that compute them, in
+// The text form of computations: their tensors by name, then the operations that compute them, in
 // the text form of schedules.
 #pragma once
 

@@ -29,8 +29,8 @@ constexpr int64_t kMost = 1 << 16;  // programs, axes
 constexpr std::string_view kProgram = "program ";
 constexpr std::string_view kComputation = "computation ";
 
-// Where the lines are that begin with the word `program` or `computation`: the graph, then its
-// computations and its programs of stage te.
+// The positions of the lines that begin with the word `program` or `computation`: the graph, then
+// its computations and its programs of stage te.
 std::vector<std::size_t> lines_of_parts(std::string_view text) {
   std::vector<std::size_t> starts;
   for (std::size_t line = 0; line < text.size();) {
@@ -42,7 +42,7 @@ std::vector<std::size_t> lines_of_parts(std::string_view text) {
   return starts;
 }
 
-// A part of a text, at its lines in the whole text.
+// A part of a text, after as many empty lines as precede it in the whole text.
 std::string at_own_lines(std::string_view text, std::size_t begin, std::size_t end) {
   const auto lines =
       std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
@@ -73,7 +73,7 @@ class GraphParser {
   // The number of a computation, where an operator names it.
   using NamedComputation = std::optional<std::pair<Token, std::size_t>>;
 
-  // Reports errors of a function that does not know the text at the place of this word.
+  // Calls a function whose errors have no place in the text, and reports them at this word.
   template <class F>
   auto at_word(const Token& word, F&& call) const {
     try {
@@ -417,7 +417,7 @@ class GraphParser {
   std::map<std::string, TensorId> numbers_;
   // The programs that alternatives name, in order.
   std::vector<std::pair<Token, std::size_t>> pending_;
-  // Those that operators name, in order; members come after their node.
+  // The computations that operators name, in order; members come after their node.
   std::vector<NamedComputation> pending_computations_;
 };
 

@@ -90,7 +90,7 @@ class Printer {
   std::string kind_of_operator(const Node& node) {
     if (!node.pattern) return {};
     std::string text = fmt::format(" pattern={}", to_string(*node.pattern));
-    // That of a fused operator follows from those of its members.
+    // The computation of a fused operator follows from those of its members.
     if (node.computation && node.members.empty())
       text += fmt::format(" computation={}", number_of(node.computation));
     if (node.is_view) text += " view";

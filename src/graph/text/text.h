@@ -12,7 +12,7 @@
 
 namespace texloom::graph {
 
-// The graph is verified.
+// The text of a verified graph.
 std::string to_string(const Graph& graph);
 
 // Whether a text is the text form of a graph.

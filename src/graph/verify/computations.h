@@ -6,11 +6,10 @@
 
 namespace texloom::graph {
 
-// Reports a computation whose inputs and outputs are not those of the node: other numbers of
-// tensors, of axes or of elements along them, or other types; and a node that says it is a view,
-// joins its inputs, has a simpler pattern, or has fewer coordinates, unlike its computation: texts
-// say these things of their own. A tensor may be stored as float16
-// though the computation is over float32. The node's tensors exist.
+// Reports a computation whose inputs and outputs differ from the node's in number, shape or type; a
+// tensor may be stored as float16 though the computation is over float32. Also reports a node that
+// claims, unlike its computation, to be a view, to join its inputs, to have a simpler pattern or to
+// have fewer coordinates: a text states these claims separately. The node's tensors must exist.
 void check_computation(const Graph& graph, const Node& node, DiagnosticSink& sink);
 
 }  // namespace texloom::graph

@@ -217,7 +217,7 @@ class Verifier {
     const bool is_single = node.inputs.size() == 1 && node.outputs.size() == 1;
     const auto tensor = [&](TensorId id) -> const Tensor& { return graph_.tensors[id]; };
     const auto agree = [](std::optional<int64_t> a, std::optional<int64_t> b) {
-      return !a || !b || *a == *b;  // sizes with symbols are the author's responsibility
+      return !a || !b || *a == *b;  // sizes with symbols are assumed to agree
     };
     const bool fits = node.pattern == Pattern::Injective && is_single &&
                       tensor(node.inputs[0]).type == tensor(node.outputs[0]).type &&
@@ -329,7 +329,7 @@ class Verifier {
       shape.push_back(ir::to_string(argument->shape[axis]));
       if (axis >= tensor.shape.size()) continue;
       const auto number = tensor.shape[axis].constant();
-      // Which expressions agree is known when the graph is assembled, or to its author.
+      // Extents that are expressions are not compared: assembling the graph checks some of them.
       agrees = agrees && (value != nullptr) == number.has_value() && (!number || *number == *value);
     }
     if (agrees) return;
@@ -338,7 +338,7 @@ class Verifier {
           text_of(tensor.type, tensor.shape));
   }
 
-  // Also for operators with `joins_along`; their parts may have other types.
+  // Checks a concatenation, or an operator with `joins_along`, whose parts may have other types.
   void check_concatenation(const Node& node, std::size_t axis) {
     if (node.inputs.empty() || node.outputs.size() != 1)
       return error(node.location, "give it tensors to join",
@@ -355,7 +355,7 @@ class Verifier {
           (node.joins_along || part.type == whole.type) && part.shape.size() == whole.shape.size();
       for (std::size_t i = 0; fits && i < part.shape.size(); ++i) {
         const auto own = part.shape[i].constant(), other = whole.shape[i].constant();
-        fits = i == axis || !own || !other || *own == *other;  // symbols decide: the author knows
+        fits = i == axis || !own || !other || *own == *other;  // symbols are assumed to agree
       }
       if (!fits)
         return error(node.location, "join tensors that differ only along that axis",
@@ -373,7 +373,7 @@ class Verifier {
   }
 
   const Graph& graph_;
-  // By tensor: whether a node computes it, and whether only members of one may use it.
+  // By tensor: whether a node computes it, and whether only the members of one node may use it.
   std::vector<bool> computed_, inner_;
   std::set<std::string> names_;
   DiagnosticSink sink_;
