@@ -10,7 +10,7 @@
 namespace texloom::codegen::testing {
 
 struct CorpusProgram {
-  std::string name;     // its file, and its number in the file
+  std::string name;     // the file, and the program's number in the file
   ir::Program program;  // at stage Kernels
   ir::Target target;
 };

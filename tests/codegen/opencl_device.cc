@@ -60,8 +60,8 @@ struct BuiltProgram {
   std::string log;
 };
 
-// Whether the compiler warns of more than the machine: PoCL compiles for the host's CPU, and clang
-// warns that vectors of 64 bytes have another ABI if the CPU lacks AVX-512.
+// Whether the compiler warns about the source. A warning about the machine does not count: PoCL
+// compiles for the host's CPU, and if it lacks AVX-512, clang warns about the ABI of long vectors.
 bool has_warning(const std::string& log) {
   std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {

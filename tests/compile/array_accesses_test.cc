@@ -47,8 +47,8 @@ Accesses accesses_of_kernels(const ComputedArrays& computed) {
   return array_accesses(ir::parse_program(kKernels, "kernels.tl", {}), computed);
 }
 
-// All kernels count. An output that a kernel reads again is only written: what it holds before the
-// call does not matter.
+// All kernels count. An output that a later kernel reads is still only written: its contents
+// before the call do not matter.
 TEST(ArrayAccesses, JoinTheKernels) {
   EXPECT_EQ(accesses_of_kernels({false, true, true, false}),
             (Accesses{Access::ReadWrite, Access::Write, Access::Write, Access::Read}));
@@ -56,7 +56,7 @@ TEST(ArrayAccesses, JoinTheKernels) {
             (Accesses{Access::Write, Access::ReadWrite, Access::Write, Access::Read}));
 }
 
-// Where it is unknown what is computed, kernels that read an array make it an input.
+// If it is unknown whether a program computes an array, the array is an input if a kernel reads it.
 TEST(ArrayAccesses, ArraysAreInputsIfKernelsReadThem) {
   EXPECT_EQ(accesses_of_kernels(ComputedArrays(4)),
             (Accesses{Access::ReadWrite, Access::ReadWrite, Access::Write, Access::Read}));

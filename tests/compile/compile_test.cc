@@ -127,8 +127,8 @@ TEST_F(Compiled, RunsFromItsPackage) {
   expect_chain_of(module);
 }
 
-// A code may have several kernels: then they are one module of the plan, which the device builds
-// once, in its own format and in that of the interpreter.
+// One code may hold several kernels. They form one module of the plan, which a device builds once.
+// The module has codes in two formats: the target's and the interpreter's.
 TEST_F(Compiled, SeveralKernelsInOneCode) {
   CompiledModule module = compile(parsed(kChain));
   codegen::CompiledCode both = *module.kernels[0].code;
@@ -285,7 +285,7 @@ TEST(Compile, RequiresTheFeaturesThatKernelsUse) {
   check_device(module, device, {});
 }
 
-// A driver runs a module if it prepares its code, or interprets kernels of every kind.
+// A driver runs a module if it accepts the format of the module's code or of interpreted kernels.
 TEST(Compile, RunsWhereItsFormatIsPrepared) {
   const CompiledModule module = compile(parsed(kChain));
   hal::DeviceInfo device;
@@ -298,7 +298,7 @@ TEST(Compile, RunsWhereItsFormatIsPrepared) {
   EXPECT_EQ(code_of([&] { check_device(module, device, {}); }), Code::NoDevice);
 }
 
-// The parts of a package may each be right, and yet not fit each other.
+// Each part of a package may be valid alone, but the parts may contradict each other.
 TEST(Compile, PackagesWhosePartsDoNotFit) {
   const runtime::Package good = package_of(compile(parsed(kChain)), {});
   const auto refused = [&](auto change) {

@@ -80,8 +80,9 @@ TEST(DeviceTarget, UnstatedLimits) {
   EXPECT_EQ(ir::parse_target(to_string(target), {}), target);
 }
 
-// The kind is that of the first backend that serves the class and emits what the driver prepares,
-// whatever the driver is called. Without such a backend, kernels are interpreted, of any kind.
+// The target's kind is that of the first backend that serves the device's class and emits a format
+// that the driver accepts. The driver's name does not matter. If no backend fits, kernels are
+// interpreted, so any kind works.
 TEST(DeviceTarget, KindFollowsFromClassAndFormats) {
   using enum hal::DeviceType;
   const auto kind_of = [](hal::DeviceType type, std::vector<KernelFormat> formats) {

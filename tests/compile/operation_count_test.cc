@@ -65,7 +65,7 @@ TEST(OperationCount, AnExpressionCountsOnceIfItIsShared) {
   EXPECT_EQ(operations(square() + square()), 8 * 3);  // written twice
 }
 
-// The combination counts at each point of the reduction, as does what is reduced.
+// The combination and the reduced value both count at each point of the reduction.
 TEST(OperationCount, ReductionsCountTheirPoints) {
   const schedule::Schedule s = schedule_of(
       "compute B(i < 8): float32 = reduce(sum, [k < 4], A[i, k] * A[i, k])\n  output\n");

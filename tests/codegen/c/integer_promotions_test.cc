@@ -31,7 +31,7 @@ Expr op(BinaryOp o, const Expr& a, const Expr& b) { return make_binary(o, a, b);
 
 class IntegerArithmetic : public ::testing::Test {
  protected:
-  // The value that is stored, for operands loaded from memory of that type.
+  // Prints the value of a store whose operands are loaded from memory of `type`.
   static std::string value(Type type, const std::function<Expr(Expr, Expr)>& make) {
     const ir::Buffer x = global("x", type, 64), y = global("y", Type::f(32), 64);
     const Expr result = make(at(x, 0), at(x, 1));
@@ -49,8 +49,8 @@ class IntegerArithmetic : public ::testing::Test {
     }
     return text;
   }
-  // The same for an int32 expression of index variables: `i` in [0, 7], `k` in [-4, 4], `n`
-  // unknown.
+  // Prints the stored value for an int32 expression of index variables: `i` in [0, 7], `k` in
+  // [-4, 4], `n` unknown.
   std::string index_value(const Expr& e) const {
     ir::arith::Ranges ranges;
     ranges.set(i, {0, 7});
@@ -114,7 +114,7 @@ TEST_F(IntegerArithmetic, WhatCannotOverflowStaysSigned) {
 // Lowering has proved that index arithmetic does not overflow.
 TEST_F(IntegerArithmetic, IndexArithmeticStaysSigned) {
   EXPECT_EQ(index_value(i * 1000000 + n), "i * 1000000 + n");
-  // A variable bound to data counts as data; one bound to an index does not.
+  // A variable bound to data counts as data; a variable bound to an index does not.
   const ir::Buffer x = global("x", kInt32, 4), y = global("y", kInt32, 4);
   const Expr v = ir::make_var("v"), w = ir::make_var("w");
   ir::Kernel kernel;
@@ -199,7 +199,7 @@ TEST_F(IntegerArithmetic, OtherFloorOperationsAreFunctions) {
   EXPECT_EQ(value(Type::i(8), TL_OP(FloorDiv)), "int8(floordiv(int32(x[0]), int32(x[1])))");
   EXPECT_EQ(value(Type::i(16), TL_OP(FloorMod)), "int16(floormod(int32(x[0]), int32(x[1])))");
   EXPECT_EQ(vector_value(Type::i(8), TL_OP(FloorMod)), "int8x4(floormod(int32x4(a), int32x4(b)))");
-  // Its interval is not negative, but it may come from an overflow.
+  // The interval of max(a, 0) is not negative, but a loaded value may have overflowed.
   EXPECT_EQ(value(kInt32, [](Expr a, const Expr&) { return floordiv(max(a, make_int(0)), 3); }),
             "floordiv(max(x[0], 0), 3)");
 }
@@ -319,7 +319,7 @@ const std::vector<std::pair<BinaryOp, Reference>> kOperations = {
     {BinaryOp::Mul, multiply},
     {BinaryOp::Shl, shift_left},
     {BinaryOp::BitXor, exclusive_or},
-    // Their reference is signed.
+    // The references of the operations below are signed.
     {BinaryOp::Shr, shift_right},
     {BinaryOp::Min, minimum},
     {BinaryOp::Max, maximum},
@@ -330,7 +330,7 @@ const std::vector<std::pair<BinaryOp, Reference>> kOperations = {
 };
 constexpr size_t kOperationsOfUint64 = 5;
 
-// The right operand, made valid: the IR does not define division by zero, divisions that overflow
+// Makes the right operand valid: the IR does not define division by zero, divisions that overflow
 // 32 or more bits, or shifts by at least the number of bits.
 int64_t right_operand(BinaryOp o, int64_t b, Type type) {
   if (o == BinaryOp::Shl || o == BinaryOp::Shr) return b & (type.bits - 1);

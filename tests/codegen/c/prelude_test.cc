@@ -1,4 +1,4 @@
-// Functions before a kernel: only those used, each once, correct for scalars and vectors.
+// Tests the functions printed before a kernel: only used ones, each once, for scalars and vectors.
 #include "codegen/c/prelude.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(Prelude, FloorOperationsOfSignedWideIntegersOnly) {
   EXPECT_THROW(prelude.floor_operation(BinaryOp::FloorDiv, kFloat32), InternalError);
 }
 
-// The printer emits their definitions and calls.
+// The printer emits definitions and calls of the prelude's functions.
 TEST(Prelude, InASource) {
   const ir::Buffer x = global("x", kInt32, 8), y = global("y", kInt32, 8);
   const ir::Buffer h = global("h", Type::f(16), 8), f = global("f", kFloat32, 8);

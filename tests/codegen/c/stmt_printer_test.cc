@@ -22,7 +22,7 @@ using ir::Stmt;
 constexpr ReservedWords kNoWords = {};
 constexpr Dialect kPlain = {};
 
-// A language of the shared parts, with plain array elements.
+// A minimal language: only what printers share, and plain array elements.
 class PlainExprs : public ExprPrinter {
  public:
   explicit PlainExprs(const KernelForm& form) : ExprPrinter(kNoWords, form, kPlain) {}

@@ -57,7 +57,7 @@ TEST_F(AlignAccess, LeavesOtherVectors) {
   EXPECT_EQ(to_string(align_accesses(scalar, {}, opencl_dialect({}))), to_string(scalar));
 }
 
-// A thread's own arrays are aligned as the vectors are that it accesses.
+// A thread's own array has the alignment of the vectors that access it.
 TEST_F(AlignAccess, TakesWideVectorsOfOwnArrays) {
   EXPECT_EQ(index(l, i * 16 + 8, 8), "ramp((i * 2 + 1) * 8, 1, 8)");
   EXPECT_EQ(index(l, i * 32 + 16, 16), "ramp((i * 2 + 1) * 16, 1, 16)");

@@ -39,7 +39,7 @@ TEST_F(BorderReads, IntervalsOfAxesAndLoops) {
   EXPECT_TRUE(found(ir::put(y, i, read(i + 1, make_int(0)))));
 }
 
-// A guard counts only for reads that it guards.
+// A guard proves nothing about reads outside of its branch.
 TEST_F(BorderReads, Guards) {
   const Expr inside = i + 1 < make_int(16), zero = ir::make_float(0);
   const Expr guarded = make_select(inside, read(i + 1, make_int(0)), zero);
@@ -53,7 +53,7 @@ TEST_F(BorderReads, Guards) {
   EXPECT_TRUE(found(ir::put(y, i, make_select(inside, shared, zero) + shared)));
 }
 
-// Of several tensors in one image, the rectangle of this one counts.
+// If an image holds several tensors, a read must stay inside the rectangle of its own tensor.
 TEST_F(BorderReads, Origins) {
   const Expr x = ir::make_var("t.origin.x"), row = ir::make_var("t.origin.y");
   t = ir::make_texture("t", kFloat32, ir::texture_layout({8, 16, 4}, ir::TextureRule::Activation),
@@ -64,7 +64,7 @@ TEST_F(BorderReads, Origins) {
   EXPECT_TRUE(found(ir::put(y, i, read(i, row))));
 }
 
-// The height of such an image is known only at the call, so that no row is proven to be inside.
+// The height of an image with an open layout is known only at the call, so no row is proven inside.
 TEST_F(BorderReads, OpenLayouts) {
   t = ir::make_texture("t", kFloat32,
                        ir::texture_layout({ir::kToTheEnd, 16, 4}, ir::TextureRule::Activation), {});

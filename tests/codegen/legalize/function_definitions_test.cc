@@ -84,10 +84,10 @@ double error_of(double value, double exact) {
 struct Case {
   ir::Intrinsic function;
   double (*exact)(double x, double y);
-  double bound;  // that OpenCL C 1.2 (7.4) allows
+  double bound;  // the error that OpenCL C 1.2 (7.4) allows
 };
 
-// Includes zeros with their signs, infinities and NaNs, and reports no undefined value.
+// The samples include signed zeros, infinities and NaNs. No value is undefined.
 TEST(FunctionDefinitions, AreAsExactAsOpenClAsks) {
   const Case cases[] = {
       {ir::Intrinsic::Erf, [](double x, double) { return std::erf(x); }, 16},
@@ -111,7 +111,7 @@ TEST(FunctionDefinitions, AreAsExactAsOpenClAsks) {
   }
 }
 
-// Others need the bits of a float, loops, or a language that has them.
+// Other functions have no definition: they need a float's bits, loops, or a builtin function.
 TEST(FunctionDefinitions, OfSomeFunctions) {
   EXPECT_FALSE(is_defined(ir::Intrinsic::Exp));
   EXPECT_FALSE(definition_of(ir::Intrinsic::Tgamma).has_value());

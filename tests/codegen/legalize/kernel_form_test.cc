@@ -1,4 +1,4 @@
-// Tests what is derived for the printer about arrays, loops and parameters.
+// Tests the facts about arrays, loops and parameters that are derived for the printer.
 #include "codegen/legalize/kernel_form.h"
 
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ TEST_F(KernelFormOf, HintsOfLoops) {
   EXPECT_EQ(hint(Unrolled, n, 31), UnrollHint::None);
 }
 
-// A parameter that threads write and read again is exchanged if they meet at a barrier.
+// A parameter that threads write and read is exchanged if the threads meet at a barrier.
 TEST_F(KernelFormOf, ExchangedParameters) {
   const Stmt write = put(g, i, ir::make_float(0));
   const auto exchanged = [&](const Stmt& body, ir::Access access) {

@@ -113,7 +113,7 @@ TEST_F(WidenStorage, VectorsOfHalf) {
   EXPECT_EQ(
       widened(put_vector(f, i, make_cast(kFloat32.with_lanes(4), sum))),
       "f[ramp(i, 1, 4)] = float32x4(float16x4(x[ramp(i, 1, 4): float32x4] + x4(0.099975586)))\n");
-  // Memory rounds what is stored there.
+  // A store to memory rounds its value.
   EXPECT_EQ(widened(put_vector(y, i, sum)),
             "y[ramp(i, 1, 4)] = x[ramp(i, 1, 4): float32x4] + x4(0.099975586)\n");
   EXPECT_EQ(widened(put(y, i, lane(four * four, 1))),
@@ -395,7 +395,7 @@ TEST(StorageRun, HalfTextures) {
   }
 }
 
-// Reads outside an image give zero, which passes that move reads rely on.
+// Reads outside an image give zero. Passes that move reads rely on the zero.
 TEST(StorageRun, OutsideAnImageIsZero) {
   const ir::Buffer from = texture("from", kFloat32, 2, 2), to = global("to", kFloat32, 64);
   const ir::Buffer where = global("where", kInt32, 8);

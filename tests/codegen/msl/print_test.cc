@@ -103,7 +103,7 @@ kernel void k(
 )");
 }
 
-// Buffers and textures are numbered each in their own order; constants share the next buffer.
+// Buffers and textures are numbered separately; all constants share the next buffer number.
 TEST(MslPrint, Parameters) {
   TestKernel kernel;
   kernel.name = "convert";
@@ -230,7 +230,7 @@ TEST(MslPrint, WideVectors) {
   EXPECT_TRUE(text.starts_with("y[0] = x[0];\ny[1] = x[1];\n")) << text;
 }
 
-// Half values are native, unless the target has them in memory alone.
+// Half values are native, unless the target has halves only in memory.
 TEST(MslPrint, Half) {
   const Type half = Type::f(16);
   const ir::Buffer x = global("x", half, 8), y = global("y", half, 8);
@@ -247,7 +247,7 @@ TEST(MslPrint, Half) {
             "float4(*(device packed_half4*)(x + 1)));\n");
 }
 
-// Comparisons of vectors are vectors of bools, which are values.
+// A comparison of vectors gives a vector of bools, which select() takes as it is.
 TEST(MslPrint, ChoicesBetweenLanes) {
   const ir::Buffer x = global("x", kFloat32, 4), y = global("y", kFloat32, 4);
   const Expr v = ir::make_var("v", kFloat32.with_lanes(4));
@@ -281,7 +281,7 @@ TEST(MslPrint, Functions) {
   EXPECT_EQ(body_of(next, "metal -device=m3"), "y[0] = nextafter(x[0], x[1]);\n");
 }
 
-// precise:: has no functions of halves; those that are exact need none.
+// precise:: has no functions of halves; exact functions do not need it.
 TEST(MslPrint, FunctionsOfHalves) {
   const ir::Buffer x = global("x", Type::f(16), 8), y = global("y", Type::f(16), 8);
   const auto call = [&](ir::Intrinsic function) {

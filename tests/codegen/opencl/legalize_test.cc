@@ -45,7 +45,7 @@ TEST(Legalize, RefusesBfloat16) {
   EXPECT_EQ(refusal(TestKernel().program(cast)).code, Code::UnsupportedType);
 }
 
-// The verifier reports this; split_kernels refuses it with a diagnostic.
+// split_kernels already refuses such a texture with a diagnostic, so here the verifier reports it.
 TEST(Legalize, ReadingAndWritingATextureIsAnInternalError) {
   const ir::Buffer t = texture("t", kFloat32, 4, 4);
   const Expr zero = make_int(0);
@@ -109,7 +109,7 @@ TEST(Legalize, CopiesOfABody) {
             "y[v_1] = l_1[v_1];\n");
 }
 
-// The same for vectors that are split into lanes.
+// Variables of vectors that are split into lanes get names for each copy, too.
 TEST(Legalize, CopiesOfSplitVectors) {
   const ir::Buffer y = global("y", kInt32, 8), x = global("x", kInt32, 16);
   const Expr v = ir::make_var("v", kInt32.with_lanes(5));

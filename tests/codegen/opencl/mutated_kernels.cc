@@ -30,7 +30,7 @@ std::vector<std::string> legalized_texts() {
       try {
         texts.push_back(to_string(codegen::testing::legalize(each.program, target)));
       } catch (const UserError&) {
-        // It uses a type that OpenCL C lacks.
+        // The program uses a type that OpenCL C lacks.
       }
     }
   }

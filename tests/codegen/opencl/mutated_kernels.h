@@ -7,7 +7,7 @@ namespace texloom::codegen::opencl::testing {
 
 struct MutationCounts {
   int texts = 0;    // the texts that were mutated
-  int changes = 0;  // the mutations until there were enough programs
+  int changes = 0;  // the mutations made until enough texts parsed
   int printed = 0;
   int refused_by_ir = 0;       // broke a rule of stage Legalized
   int refused_by_dialect = 0;  // broke only a rule of verify_dialect

@@ -1,4 +1,4 @@
-// Tests vectors of bools: as conditions, as wide as the Select needs; elsewhere, bytes.
+// Tests vectors of bools: a condition is as wide as its Select needs; all others are bytes.
 #include "codegen/opencl/vector_conditions.h"
 
 #include <gtest/gtest.h>

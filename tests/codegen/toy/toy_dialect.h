@@ -1,5 +1,5 @@
-// The dialect of a language that does not exist, and unlike C in all that a dialect can say: the
-// seam of backends has a second kind of user before LLVM and SPIR-V are there.
+// The dialect of an invented language that differs from C in everything that a dialect can state.
+// It tests the interface of backends for languages such as LLVM and SPIR-V, before they exist.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace texloom::codegen::toy {
 
-// Vectors of up to 64 lanes, each array of one type of elements, which have at least 32 bits;
-// integers that wrap; foreign code as symbols; some functions are missing.
+// Vectors have up to 64 lanes. All accesses of an array have one type. Elements in memory have at
+// least 32 bits. Integers wrap. Foreign code is called by symbol. Some functions are missing.
 inline Dialect toy_dialect(const ir::Target&) {
   return {
       .name = "Toy",
@@ -29,7 +29,8 @@ inline Dialect toy_dialect(const ir::Target&) {
   };
 }
 
-// One code of all kernels, as of a compiler of machine code: its bytes are their names.
+// Emits one code object for all kernels, as a compiler to machine code does. Its bytes are the
+// names of the kernels.
 inline std::vector<CompiledCode> emit(const ir::Program& program) {
   CompiledCode code{.format = KernelFormat::NativeObject, .bytes = "toy"};
   for (std::size_t i = 0; i < program.kernels.size(); ++i) {

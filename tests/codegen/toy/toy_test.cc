@@ -109,7 +109,7 @@ TEST(Toy, HasVectorsOf64Lanes) {
   EXPECT_EQ(wide, interpreted(parsed(text)));
 }
 
-// A is read by vectors of two widths, so it is an array of single elements; B stays one of vectors.
+// A is read in two vector widths, so it becomes an array of single elements; B keeps its vectors.
 TEST(Toy, AccessesAnArrayInOneWidth) {
   constexpr std::string_view kMixed = R"(program mixed stage=kernels
   param A: global float32[8]
@@ -146,7 +146,7 @@ kernel k grid=(1, 1, 1) block=(1, 1, 1)
             Code::UnsupportedType);
 }
 
-// Small integers are computed as they are: they wrap.
+// Small integers wrap, so they are computed in their own type.
 TEST(Toy, PromotesNothing) {
   EXPECT_TRUE(contains(legal(R"(program small stage=kernels
   param A: global int32[8]
@@ -172,8 +172,8 @@ kernel k grid=(1, 1, 1) block=(1, 1, 1)
                        "call_pure_extern(twice, A[1]: float32)"));
 }
 
-// C text and missing functions remain for the verifier; those with a definition, such as erf,
-// unless the backend prints it.
+// The verifier reports foreign C text and missing functions. A missing function that has a
+// definition, such as erf, is allowed if the backend prints definitions.
 TEST(Toy, LacksCAndSomeFunctions) {
   const ir::Program program = legalized(parsed(R"(program lacks stage=kernels
   foreign "float f(float x) { return x; }"
