@@ -25,7 +25,7 @@ EntryPoint walk();
 // (out, int32 width, int32 height), groups of 2 x 3 x 1 items: the item at (x, y, z), which is
 // number n = (z * height + y) * width + x, writes out[n] = n + 1000 * (group x + 10 y + 100 z).
 EntryPoint index();
-// Returns what it writes if the groups cover exactly width x height x depth items.
+// Returns what index() writes if the groups cover exactly width x height x depth items.
 std::vector<std::int32_t> written_by_index(int width, int height, int depth);
 
 // (in, out), groups of 16: each group reverses its 16 int32, through local memory.
@@ -43,7 +43,7 @@ EntryPoint copy_texels(TexelFormat format);
 EntryPoint read_texels(TexelFormat format);
 EntryPoint read_texels_around(TexelFormat format);
 
-// (in, out, int32 width) at (x, y): the other direction.
+// (in, out, int32 width) at (x, y): the inverse of read_texels, from a buffer to a texture.
 EntryPoint write_texels(TexelFormat format);
 
 // (in, its origin x, y, out, its origin x, y) at (x, y): doubles the texel, rgba32float; the

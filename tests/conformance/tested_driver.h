@@ -1,4 +1,4 @@
-// Declares the drivers that the conformance suite tests, and what it must know about each.
+// Declares the drivers that the conformance suite tests, and what it must know about each driver.
 //
 // All drivers share one list of tests. A driver takes part by one file in drivers/ that defines a
 // `Registration`; linking that file is enough. Tests run on every device that a driver lists.
@@ -18,7 +18,7 @@
 
 namespace texloom::hal::conformance {
 
-// A test that a driver is known to fail, and why. It still runs, and fails the suite if it passes.
+// A test that a driver is known to fail, and why. The test still runs, and must not pass.
 struct Exclusion {
   std::string test;    // "Suite.Test" for all its instances, or "Suite.Test/parameter"
   std::string device;  // a part of the device's name or platform; empty for all devices
@@ -28,10 +28,10 @@ struct Exclusion {
 struct TestedDriver {
   std::string name;  // letters and digits
 
-  // Returns Unavailable if there is no such device: its tests are then skipped.
+  // Returns Unavailable if the machine lacks the device: the driver's tests are then skipped.
   Result<std::shared_ptr<Driver>> (*create)() = nullptr;
 
-  // Creates the driver with a cache of compiled programs; null for one that compiles nothing.
+  // Creates the driver with a cache of compiled programs; null for a driver that compiles nothing.
   Result<std::shared_ptr<Driver>> (*create_cached)(std::shared_ptr<BinaryCache> cache) = nullptr;
 
   // Whether the driver keeps contents and runs kernels. If not, contents are not checked.

@@ -65,7 +65,7 @@ TEST_P(BarrierModes, CheckedWithABarrierIsTaken) {
   TL_ASSERT_OK(run(commands));
   expect_all(c_, 1);
 }
-// A driver may encode a barrier for only these resources.
+// A barrier names the resources that it orders, so that a driver can limit the barrier to them.
 TEST_P(BarrierModes, CheckedBarriersNameWhatTheyOrder) {
   const auto commands = begin_with(Barriers::Checked);
   TL_ASSERT_OK(copy(*commands, a_, b_));
@@ -234,7 +234,7 @@ TEST_P(HostCalls, SeeWhatIsBeforeThemComplete) {
   expect_bytes(seen, Bytes(8, std::byte{1}), "in the call");
   expect_bytes(read, Bytes(8, std::byte{2}), "after it");
 }
-// This includes commands of other submissions, which may take long.
+// A host call sees the results of all earlier submissions, even of long ones.
 TEST_P(HostCalls, SeeEarlierSubmissionsComplete) {
   const auto out = make_buffer(64 * 4);
   std::vector<std::uint32_t> seen(64), read(64);

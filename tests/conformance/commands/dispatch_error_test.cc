@@ -106,7 +106,7 @@ TEST_P(BufferArguments, ThatArePartsOfOneBufferAreTaken) {
   TL_EXPECT_OK(attempt(made, {1, 1, 1}, {first, second}));
   TL_EXPECT_OK(attempt(made, {1, 1, 1}, {second, first}));
 }
-// A kernel that states no size accesses everything that is bound.
+// A kernel that states no size may access every byte of its binding.
 TEST_P(BufferArguments, OfOneBufferThatTheKernelReachesTwiceAreRefused) {
   const auto add_one = executable(kernels::add_one());
   const std::uint64_t step = limits().buffer_offset_alignment;
@@ -207,7 +207,7 @@ TEST_P(TextureArguments, AtOriginsThatTheKernelDoesNotAddAreRefused) {
   const TextureBinding moved{make_texture({8, 8}), {1, 0}};
   EXPECT_THAT(copy(moved, texture({8, 8})), refused("specialized for origin (0, 0)"));
 }
-// Such an extent would mean that the kernel accesses nothing.
+// An extent of zero along one axis would mean that the kernel accesses nothing.
 TEST_P(TextureArguments, ThatAreStatedInOneAxisAreRefused) {
   EntryPoint entry = kernels::copy_texels(TexelFormat::Rgba32Float);
   std::get<TextureParam>(entry.params[1]).min_extent = {4, 0};

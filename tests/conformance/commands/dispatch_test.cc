@@ -47,7 +47,7 @@ TEST_P(Dispatches, OfGroupsOverThreeAxes) {
   expect_values(out, kernels::written_by_index(width, height, depth));
 }
 
-// Items beyond those requested would write there.
+// Work items beyond the requested groups would overwrite the last values of b.
 TEST_P(Dispatches, WriteNothingBeyondTheirGroups) {
   const auto a = make_buffer(bytes_of(counting(16)));
   const auto b = make_buffer(bytes_of(std::vector<std::int32_t>(16, -7)));
@@ -123,7 +123,7 @@ TEST_P(Dispatches, HandOverDoubles) {
   expect_values<std::int64_t>(out, {static_cast<std::int64_t>(0xc002000000000000U)});
 }
 
-// A dispatch's constants must not leak into the next one, which may be recorded at once.
+// Each dispatch keeps its constants, even if the next dispatch is recorded right after it.
 TEST_P(Dispatches, KeepConstantsOfTheirOwn) {
   const auto x = make_buffer(bytes_of(std::vector<std::uint32_t>{0}));
   const auto advance = executable(kernels::advance());

@@ -96,7 +96,7 @@ TEST_P(NativeRuns, FailTheirSubmission) {
   expect_values(x_, std::vector<std::uint32_t>(8, 0));
 }
 
-// Their accesses count like any command's: a hazard requires a barrier.
+// The accesses of native commands count like those of any command: a hazard requires a barrier.
 TEST_P(NativeRuns, NeedBarriers) {
   const auto record = [&](Access access, bool with_barrier) {
     const auto commands = device().create_command_buffer({.barriers = Barriers::Checked});

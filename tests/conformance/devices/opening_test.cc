@@ -159,7 +159,7 @@ TEST_P(Opening, TwiceMakesTwoDevices) {
   EXPECT_EQ(other->info().name, device().info().name);
 }
 
-// Closing one does not close another.
+// Closing one instance of a device does not close another instance.
 TEST_P(Opening, AgainAndAgain) {
   const auto kept = open_another();
   for (int i = 0; i < 10; ++i) expect_opened(driver().open(ordinal()), "once more");

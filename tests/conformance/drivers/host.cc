@@ -22,7 +22,7 @@ Status for_each_item(const WorkGroup& group, const Item& item) {
   return {};
 }
 
-// The same for work items along one axis.
+// Calls `item` with the global position along the first axis of each work item of a group.
 template <typename Item>
 Status for_each_number(const WorkGroup& group, const Item& item) {
   return for_each_item(group, [&](std::uint32_t x, std::uint32_t, std::uint32_t) { item(x); });

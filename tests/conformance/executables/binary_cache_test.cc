@@ -1,5 +1,5 @@
-// Tests drivers with a cache of compiled programs: what is found there is used, and nothing that is
-// there can break a build.
+// Tests drivers with a cache of compiled programs: a driver uses the cache's entries, and no entry
+// can break a build.
 #include "runtime/hal/binary_cache.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ class CachedPrograms : public On<> {
     use(*opened);
   }
   ExecutableDesc add_one() const { return tested().kernels({kernels::add_one()}); }
-  // Makes an executable whose first kernel is add_one, and runs that.
+  // Makes an executable whose first kernel is add_one, and runs that kernel.
   void expect_that_it_adds(const ExecutableDesc& desc) {
     const auto made = device().create_executable(desc);
     TL_ASSERT_OK(made.status());
@@ -95,7 +95,7 @@ TEST_P(CachedPrograms, AreReplacedIfTheirFileIsDamaged) {
   EXPECT_EQ(cache_->counts().hits, 1U);
 }
 
-// As after a change of the system that the key does not show.
+// A change of the system that is not part of the key can make a cached program unusable.
 TEST_P(CachedPrograms, AreReplacedIfTheDeviceRefusesThem) {
   expect_that_it_adds(add_one());
   TL_ASSERT_OK(cache_->store(read_entry(entry_file()).key, "nothing that a compiler wrote"));

@@ -1,4 +1,4 @@
-// Tests executables built at first use: who builds them, only once, and what a failure does.
+// Tests executables built at first use: which thread builds, that it builds once, and failures.
 #include <thread>
 
 #include "tests/conformance/fixture.h"
@@ -272,7 +272,7 @@ TEST_P(FailedFirstUse, BySubmissionsToSeveralQueues) {
   for (const Status& status : told) EXPECT_THAT(status, is_failure());
 }
 
-// Everyone gets the outcome of the one build, with the message that creation would give.
+// Every caller gets the outcome of the one build, with the message that creation would give.
 TEST_P(FailedFirstUse, SaysWhatCreationSays) {
   const ExecutableDesc desc =
       tested().broken == nullptr ? tested().kernels({kMissing}) : tested().broken();

@@ -97,7 +97,7 @@ TEST_P(Mappings, ForBothKeepWhatTheHostLeaves) {
   TL_ASSERT_OK(mapping.release());
   expect_content(buffer, data);
 }
-// This reveals bytes that the host did not write, even on devices that would keep the old ones.
+// The pattern reveals bytes that the host did not write, even if the device keeps old contents.
 TEST_P(Mappings, ForWriteAreFullOfAPatternInDebugMode) {
   use(open_another({.debug = true}));
   const auto buffer = make(16);

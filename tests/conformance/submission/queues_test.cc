@@ -78,7 +78,8 @@ TEST_P(Queues, WaitForSemaphoresOfOtherDevices) {
   expect_values(x_, std::vector<std::uint32_t>(8, 9));
 }
 
-// No driver here shares timelines with other APIs; one that does returns a handle of that kind.
+// A driver that shares semaphores with other APIs exports a handle of the requested kind. Others
+// return Unimplemented.
 TEST_P(Queues, ExportSemaphoresOrRefuse) {
   for (const auto kind : {ExternalSemaphoreKind::OpaqueFd, ExternalSemaphoreKind::SharedEvent}) {
     const auto exported = turn_->export_as(kind);
@@ -131,7 +132,7 @@ TEST_P(Queues, AWaitEndsAtItsDeadline) {
   TL_ASSERT_OK(second_->wait_idle(after(std::chrono::seconds(60))));
 }
 
-// Memory moves between queues in the order that the pool gives.
+// Memory of the pool moves from one queue to another in the order of the given semaphores.
 TEST_P(Queues, ShareTheWorkspacePool) {
   auto lease = device().workspace_pool().allocate(device().queue(), BufferDesc{.bytes = 4096}, {},
                                                   {{turn_, 1}});

@@ -165,7 +165,7 @@ TEST_P(TextureViews, ThatOverlapAreNotCopiedOntoEachOther) {
   TL_EXPECT_OK(begin()->copy_texture(view_, {0, 0}, view_, {2, 0}, {2, 4}));
 }
 
-// Two views that lie one behind the other in one arena, and bytes around them.
+// Two views in one arena, the second after the first.
 class DisjointViews : public OnTextures<> {
  protected:
   void SetUp() override {
@@ -179,7 +179,7 @@ class DisjointViews : public OnTextures<> {
     second_ = first_ + (size + base - 1) / base * base;
     arena_.assign(second_ + size, kSentinel);
     const Bytes noise = random_bytes(size, 7);
-    // Bytes of which each group is a normal number, in every format.
+    // Any group of these bytes is a normal number, in every format.
     for (std::size_t i = 0; i < size; ++i)
       arena_[i] = (noise[i] & std::byte{0x07}) | std::byte{0x38};
     buffer_ = make_buffer(arena_);
@@ -195,7 +195,7 @@ class DisjointViews : public OnTextures<> {
     return commands.dispatch(executable(kernels::copy_texels(format())), 0,
                              {kExtent.width, kExtent.height, 1}, std::array{from, to}, {});
   }
-  // The texels of the first view, where the second one is.
+  // Expects that the second view has the texels of the first view.
   void expect_copied() {
     blit(arena_, pitch_, first_, arena_, pitch_, {0, 0, kExtent.width * texel(), kExtent.height},
          second_);
@@ -212,7 +212,7 @@ class DisjointViews : public OnTextures<> {
 };
 TL_ON_EVERY_TEXTURE(DisjointViews);
 
-// One kernel reads the one and writes the other; nothing else in the arena changes.
+// One kernel reads the first view and writes the second; nothing else in the arena changes.
 TEST_P(DisjointViews, AreReadAndWrittenByOneKernel) {
   const auto commands = begin();
   const Status recorded = copy(*commands, TextureBinding{views_[0]}, TextureBinding{views_[1]});
@@ -224,7 +224,7 @@ TEST_P(DisjointViews, AreReadAndWrittenByOneKernel) {
   TL_ASSERT_OK(run(commands));
   expect_copied();
 }
-// A chain within the arena: each kernel reads what the one before it has written.
+// A chain within the arena: each kernel reads the output of the previous kernel.
 TEST_P(DisjointViews, TakeTurns) {
   if (!info().features.disjoint_views) GTEST_SKIP() << "no disjoint views";
   const auto commands = begin();
@@ -239,7 +239,7 @@ TEST_P(DisjointViews, TakeTurns) {
   blit(arena_, pitch_, first_, expected, row, {0, 0, row, kExtent.height});
   expect_content(out, expected);
 }
-// A view and other bytes of its buffer, in both directions.
+// One kernel may read a view and write other bytes of its buffer.
 TEST_P(DisjointViews, GoWithOtherBytesOfTheirBuffer) {
   EntryPoint entry = kernels::read_texels(format());
   std::get<BufferParam>(entry.params[1]).min_bytes = 16;
