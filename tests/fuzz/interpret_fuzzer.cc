@@ -15,7 +15,7 @@ void run_one(std::string_view text) {
     opt::interpret_random(program,
                           {.seed = 1, .one_image = text.size() % 2 == 1, .max_steps = kMaxSteps});
   } catch (const UserError&) {
-    // Not a program, or one that takes too long.
+    // The text is not a program, or the program takes too long.
   }
 }
 

@@ -1,11 +1,11 @@
-"""Compiles random changes of an ONNX model: each is compiled or refused in words.
+"""Compiles randomly changed ONNX models: each compiles or is refused with a diagnostic.
 
     python tests/fuzz/mutate_models.py [COUNT] [SEED] [network|nodes]
 
-The model is a small network, or each time another one of ONNX's tests of single nodes. Half of the
-changes are of bytes, half of parts: attributes, names, shapes, types, constants. The process has
-6 GiB, so that a size that a file only declares is not allocated. Prints the number of models for
-each outcome; exits with 1 for an exception that is not a diagnostic.
+The model is a small network, or a model drawn from ONNX's tests of single nodes. Half of the
+changes alter bytes, half alter parts: attributes, names, shapes, types, constants. The process is
+limited to 6 GiB, so that it fails if it allocates a huge size that a file only declares. Prints the
+number of models for each outcome; exits with 1 for an exception that is not a diagnostic.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def bases_of(kind: str) -> list[Callable[[], onnx.ModelProto]]:
 
 def main(count: int, seed: int, kind: str, file: str) -> int:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    warnings.simplefilter("ignore")  # of NumPy, about numbers of nonsense
+    warnings.simplefilter("ignore")  # NumPy warns about meaningless values
     choose = random.Random(seed)
     bases = bases_of(kind)
     outcomes: collections.Counter[str] = collections.Counter()

@@ -1,7 +1,7 @@
 """Runs the libFuzzer targets, on texts and on packages, and reports their findings.
 
-./dev fuzz texts builds the targets and runs this script. To run it without the repository, copy the
-folder that it is given (fuzz_*, seeds/, tl.dict) and this file; then run python3 run_fuzzers.py
+./dev fuzz texts builds the targets and runs this script. To run the script without the repository,
+copy this file and the folder with fuzz_*, seeds/ and tl.dict; then run python3 run_fuzzers.py
 FOLDER --minutes 20 --jobs 16.
 """
 

@@ -23,7 +23,7 @@ import numpy as np
 import texloom as tvm
 from texloom import te
 
-# Functions and directives, each with words of which at least one is in every message about it;
+# Functions and directives, each with words: every message about it has at least one of them.
 # `layout=` is an argument of several directives.
 DIRECTIVES: dict[str, tuple[str, ...]] = {
     "create_schedule": ("create_schedule",),
@@ -69,7 +69,7 @@ class Case:
     run: Callable[[], object]
     # A part of the message, if the code is not specific enough.
     says: str = ""
-    # Needs a separate process; "<empty>" stands for an empty folder.
+    # Environment variables, for a separate process; "<empty>" stands for an empty folder.
     environment: dict[str, str] = field(default_factory=dict)
     # The program in the text form that `run` parses.
     program: str = ""

@@ -2,8 +2,8 @@
 //
 // The model is sequential: it runs a submission as soon as everything that it waits for is reached,
 // while the device works asynchronously. So a sequence gives two queues work on the same memory
-// only if a semaphore orders it, and inspects memory and queue-signaled semaphores only once it has
-// settled.
+// only if a semaphore orders the work, and inspects memory and queue-signaled semaphores only after
+// settle().
 #pragma once
 
 #include <atomic>

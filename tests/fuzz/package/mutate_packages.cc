@@ -1,7 +1,7 @@
 // mutate_packages [COUNT [SEED]] changes package files at random, COUNT (10,000) times, opens each
-// and runs what loads on the driver `null` and in the interpreter. It prints how many are refused,
-// loaded and run. A crash, a report of a sanitizer, an exception, a file that takes more than a few
-// seconds, and memory out of proportion fail.
+// and runs each valid one on the driver `null` and in the interpreter. It prints how many are
+// refused, loaded and run. It fails on a crash, a sanitizer's report, an exception, a file that
+// takes more than a few seconds, or too much memory.
 #include <fmt/format.h>
 #include <sys/resource.h>
 

@@ -140,7 +140,7 @@ void PackageMutator::overwrite_integer(Bytes& file) {
       value = random_.edge();
       break;
     default:
-      // Offsets in the index are distances from where they are.
+      // Offsets in the index are relative to their own position.
       value = random_.below(file.size());
   }
   std::memcpy(file.data() + at, &value, size);

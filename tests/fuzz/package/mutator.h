@@ -9,8 +9,8 @@
 
 namespace texloom::fuzz {
 
-// Makes the checksums and the sizes in the header those of the content, as far as the header and
-// the list of sections can be found: what an attacker does.
+// Updates the checksums and the sizes in the header to match the content, as an attacker would. A
+// damaged header or list of sections is updated as far as it can be read.
 void repair(Bytes& file);
 
 // The same seed gives the same changes.
@@ -32,7 +32,7 @@ class PackageMutator {
   void exchange_sections(Bytes& file);
   void copy_part(Bytes& file);
 
-  // A position in the index, most often, where most numbers are.
+  // A position, most often in the index, which holds most of the numbers.
   std::size_t position(const Bytes& file, std::size_t alignment);
 
   hal::fuzz::Random random_;

@@ -20,8 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return 0;
 }
 
-// Without checksums that fit, nothing behind them would be reached. What is too small to be a
-// package becomes one, so that the target needs no files to begin with.
+// Repairs most checksums: a wrong checksum hides all later checks. Replaces an input that is too
+// small to be a package by a package, so that the target needs no seed files.
 size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
   static const std::vector<texloom::fuzz::Bytes> seeds = texloom::fuzz::seed_packages();
   texloom::fuzz::Bytes file;

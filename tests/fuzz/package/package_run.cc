@@ -36,7 +36,7 @@ void check_message(const Status& status) {
   TL_CHECK(status.ok() || !status.message().empty(), "an error without a message");
 }
 
-// Stands for custom operators, which nobody has registered.
+// Stands for custom operators, none of which is registered here: it records nothing.
 class NoOperators final : public runtime::CallRecorder {
  public:
   Status record(const runtime::CallStep&, std::span<const hal::BindingRef>,
@@ -74,7 +74,7 @@ std::uint64_t total_bytes(const LaunchPlan& plan) {
   return total;
 }
 
-// Of the objects that temporaries share, as the file places them.
+// The bytes of the objects that temporaries share, as the file's plan places them.
 std::uint64_t workspace_bytes(const LaunchPlan& plan) {
   if (!plan.workspace) return 0;
   std::uint64_t total = 0;
@@ -128,15 +128,15 @@ Status read_outputs(runtime::Executor& executor) {
   return {};
 }
 
-// Runs the graph as an application does. The second run is recorded to be submitted again, and the
-// third one submits that.
+// Runs the graph as an application does. The executor records commands in the second run and
+// submits them again in the third.
 Status run_executor(runtime::Executor& executor, const LaunchPlan& plan) {
   TL_RETURN_IF_ERROR(give_inputs(executor, plan));
   for (int i = 0; i < 3; ++i) TL_RETURN_IF_ERROR(executor.submit());
   return read_outputs(executor);
 }
 
-// `checks_barriers`: whether a plan that lacks a barrier is refused, or runs without it.
+// `checks_barriers`: if true, a plan that lacks a barrier is refused; if false, it runs.
 Status run_variant(const std::shared_ptr<hal::Device>& device,
                    const std::shared_ptr<const runtime::PackageFile>& file, std::size_t package,
                    std::size_t variant, bool checks_barriers) {
@@ -158,12 +158,12 @@ Status run_variant(const std::shared_ptr<hal::Device>& device,
   TL_ASSIGN_OR_RETURN(const auto executor,
                       runtime::Executor::create(graph.program, graph.interface));
   const Status status = run_executor(*executor, plan);
-  // Errors of what was submitted must not become those of the next file.
+  // An error of submitted work must not be reported for the next file.
   const Status rest = device->queue()->wait_idle();
   return status.ok() ? rest : status;
 }
 
-// What Python does with a function.
+// Loads the package as Python loads a stored function.
 void load_module(const runtime::Package& package) {
   for (std::size_t i = 0; i < package.variants.size(); ++i) {
     try {

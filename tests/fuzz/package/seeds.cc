@@ -56,7 +56,7 @@ runtime::Package compiled(std::string_view text) {
   return compile::package_of(compile::compile(program), {});
 }
 
-// The example without needs that the devices of the fuzzer do not meet.
+// The example package without requirements, since the fuzzer's devices might not meet them.
 runtime::Package runnable_example() {
   runtime::Package package = runtime::example_package();
   for (runtime::PackageVariant& variant : package.variants) {

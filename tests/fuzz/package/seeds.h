@@ -8,8 +8,9 @@ namespace texloom::fuzz {
 
 using Bytes = std::vector<std::byte>;
 
-// Files with every kind of part: written by hand, and compiled from programs, whose kernels the
-// interpreter runs; one has several packages. The same in every process.
+// Files that together have every kind of part. Some are written by hand; others are compiled from
+// programs, whose kernels the interpreter runs. One file holds several packages. Every process gets
+// the same files.
 std::vector<Bytes> seed_packages();
 
 }  // namespace texloom::fuzz

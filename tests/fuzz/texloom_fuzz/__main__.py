@@ -93,7 +93,7 @@ def reduced(text: str, kind: str, targets: tuple[str, ...], jobs: int, seconds: 
             same = kind.split(",")[0].split(" within")[0]
             return [bad[n].startswith(same) for n in range(len(texts))]
 
-        if fails([text]) != [True]:  # it fails by chance, or only with inputs given to copies
+        if fails([text]) != [True]:  # not reproducible from the text alone
             return text
         return Reducer(fails, seconds, jobs).reduced(text)
 

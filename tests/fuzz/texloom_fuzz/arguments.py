@@ -65,9 +65,9 @@ def arguments(rng: random.Random, script: Script, computation: Computation) -> l
 
 
 def is_stored_whole(computation: Computation, stage: Stage) -> bool:
-    """Whether readers need the whole attached tensor; otherwise part of its array would stay unset.
+    """Whether an attached tensor may be an argument: its reader needs every element of it.
 
-    Stages computed ahead of their reader are refused.
+    Otherwise, part of the array would stay unset. A stage computed ahead of its reader is refused.
     """
     readers = computation.readers_of(stage)
     if len(readers) != 1 or not stage.read_whole or stage.ahead or readers[0].conditional:

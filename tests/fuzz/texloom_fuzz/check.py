@@ -29,8 +29,8 @@ EXTREMUM = re.compile(r"\b(?:max|min)\(")
 # Prefix of the kind of a program that is right in the interpreter, but crashes or hangs an OpenCL
 # implementation.
 GAVE_UP = "a device gave up: "
-# A tile may hold elements that nobody needs: they are read and copied, but change no result. The
-# software Metal refuses that in threadgroup memory.
+# A tile may hold unwritten elements. Copying them is harmless if no result depends on them, but the
+# software Metal refuses to copy unwritten elements of threadgroup memory.
 UNWRITTEN = "copies what no thread has written"
 # Details by which failures of different programs differ.
 DETAIL = re.compile(r"'[^']*'|\"[^\"]*\"|\d+|/\S+")
@@ -147,7 +147,7 @@ class Check:
         text = with_half_arithmetic(self.text, HALF_ARITHMETIC in str(device._target))
         if device.driver == "metal":
             if "float64" in text:
-                return  # which the language lacks
+                return  # Metal has no float64
             text = for_metal(text, device)
         function = build(self.program if text == self.text else parse(text, "case.tl"))
         arrays = []

@@ -95,7 +95,10 @@ class Computation:
         self.functions_of_outputs()
 
     def read_regions(self) -> None:
-        """Read the values of stages that are larger than what has values; no caller may."""
+        """Give each unread stage that has undefined elements a reader of its defined elements.
+
+        A stage without readers would become an output, and a caller would see undefined elements.
+        """
         for stage in list(self.stages):
             if stage.region is not None and not self.readers_of(stage):
                 self.part(stage)

@@ -114,7 +114,7 @@ def by_steps(c: Computation, body: Body, source: Stage, out: Stage) -> None:
         body.add("step[0] = 0")
         body.open(f"ib.while_loop(step[0] < {steps.extent})")
         body.add(f'{steps.name} = ib.let("{steps.name}", step[0])')
-        # The range of such an index is unknown unless it is clamped.
+        # The range of an index that is read from memory is unknown unless the index is clamped.
         body.add(f"{steps.name} = te.min(te.max({steps.name}, 0), {steps.extent - 1})")
         body.add(f"total[0] = total[0] + {read.text}")
         body.add(f"Y[{at}{steps.name}] = total[0]")

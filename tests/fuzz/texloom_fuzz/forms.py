@@ -30,7 +30,7 @@ def readers(c: Computation) -> None:
 
 
 def graph(c: Computation) -> None:
-    """Each stage reads some of those before it, mostly the last."""
+    """Each stage reads some earlier stages, mostly the last one."""
     rng = c.rng
     for _ in range(rng.randint(1, 2)):
         c.input(c.random_shape(5, 8))
@@ -108,7 +108,7 @@ def convolution(c: Computation) -> None:
 
 
 def larger(c: Computation) -> None:
-    """A stage that is larger than what its readers need, perhaps read by another such stage."""
+    """A stage that is larger than its readers need, perhaps read by a second oversized stage."""
     rng = c.rng
     shape = c.random_shape(3, 8)
     while not shape:
@@ -129,7 +129,7 @@ def larger(c: Computation) -> None:
 
 
 def windows(c: Computation) -> None:
-    """Sums over more windows than there are, and a stage that reads those that there are."""
+    """Sums over windows, some past the ends of the input, and a stage that reads the valid sums."""
     rng = c.rng
     kernel, depth = extent(rng.randint(1, 3)), extent(rng.randint(1, 3))
     filters, size = extent(rng.randint(1, 5)), c.random_extent(8)
@@ -148,7 +148,7 @@ def windows(c: Computation) -> None:
 
 
 def rows(c: Computation) -> None:
-    """A reduction of each row, and what the row's elements become by it, as in a softmax."""
+    """A reduction of each row, combined with each element of the row, as in a softmax."""
     rng = c.rng
     count, length = c.random_extent(6), c.random_extent(9)
     x = c.input([count, length])

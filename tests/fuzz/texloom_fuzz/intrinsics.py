@@ -1,6 +1,6 @@
-"""Random tensor intrinsics, and computes whose tiles or elements they compute.
+"""Random tensor intrinsics, and computes that call them or can be tensorized with them.
 
-The intrinsic's computation is that of the compute, with the extents of a tile. Its statement
+The intrinsic has the same computation as the compute, with the extents of a tile. Its statement
 consists of loops over the tile, of vector accesses if the tile is a vector, or of calls of
 functions that C text defines.
 """
@@ -82,7 +82,7 @@ class IntrinsicWriter:
         self.number_of_factor = str(rng.randint(2, 3))
         self.factor = f"te.const({self.number_of_factor}, '{self.dtype}')"
         self.batch = [c.random_extent(3)] if rng.random() < 0.5 else []
-        # What buffers of the statement declare about memory; only for arrays of constant shape.
+        # The memory properties that the statement's buffers declare, if array shapes are constant.
         self.views = rng.choice(["", "", "strides", "offset"]) if is_constant(self.batch) else ""
         # Only a device can run a foreign function, so its results are compared with the compute's.
         known = not self.called and is_constant(self.batch)

@@ -17,7 +17,7 @@ EXPECTED = frozenset(
     (
         "TL1001",  # memory of a kernel whose size depends on the call
         "TL2002",  # a cache for a stage whose read was folded away
-        "TL2007",  # transform_layout of an input that nothing reads any more, likewise
+        "TL2007",  # transform_layout of an input whose reads were folded away
         "TL2017",  # a layout with only some lanes of a texel
         "TL3001",  # threads of two extents
         "TL3007",  # lanes fused with the loop around them, where a part of a texture is computed
@@ -66,7 +66,7 @@ def run_job(job: Job) -> Result:
 
 
 def as_drawn(outcome: Outcome, may_read_outside: bool = False) -> Outcome:
-    """Treat a refusal as a failure, unless its code is expected; and a program without values."""
+    """Treat as failures a program without values, and a refusal whose code is not expected."""
     if outcome.kind == "unsound":
         return Outcome("drawn without values", outcome.detail)
     code = outcome.detail.partition(" ")[0]

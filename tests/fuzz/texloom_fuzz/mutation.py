@@ -25,12 +25,11 @@ def _heads(lines: list[str]) -> list[int]:
 
 
 def _directives(lines: list[str]) -> list[int]:
-    """Return the parameters in the head.
+    """Return the numbers of the lines that a mutation may change.
 
-    Excluded are an intrinsic's statement, which must match its computation, the reducers used
-    there, the text of foreign functions, whose results the interpreter takes from the computation,
-    and the memory that an extern allocates: sharing private memory would be a race of the script's
-    own.
+    Some lines are excluded. An intrinsic's statement, and the reducers in it, must match the
+    intrinsic's computation. The interpreter takes the results of foreign functions from that
+    computation, too. If the memory of an extern became shared, the script itself would race.
     """
     found, of_intrinsic = [], False
     unchanged = {"", "buffer.alloca"}

@@ -1,4 +1,7 @@
-"""Where stages are computed that are larger than what has values, and reads outside of tensors."""
+"""Where oversized stages are computed, and which of them may read outside of tensors.
+
+An oversized stage is larger than the region of it that has values.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ READS_OUTSIDE = "outside of a tensor where nothing is computed"
 
 
 def note(computation: Computation, features: set[str]) -> None:
-    """Record where the stages are computed that are larger than what has values."""
+    """Record where the oversized stages are computed."""
     for stage in computation.stages:
         if stage.region is None:
             continue
@@ -28,10 +31,10 @@ def note(computation: Computation, features: set[str]) -> None:
 
 
 def may_read_outside(computation: Computation) -> bool:
-    """Whether more may be computed of a stage that reads outside of a tensor than is needed.
+    """Whether a stage that could read outside of a tensor may be computed at unneeded points.
 
-    Readers have symbolic extents or another layout, or whole texels are written. The program is
-    refused if a point would read outside.
+    That happens if its readers have symbolic extents or another layout, or if whole texels are
+    written. The program is refused if such a point would read outside.
     """
 
     def is_loose(stage: Stage) -> bool:
@@ -52,7 +55,7 @@ def place_of(stage: Stage) -> str:
 
 
 def overruns(computation: Computation, stage: Stage) -> bool:
-    """Whether a split around the stage, or around one that reads it, may end past what is there."""
+    """Whether a loop split around the stage, or around a reader of it, may run past its end."""
     return any(
         not owner.loops.whole
         for each in [stage, *all_readers(computation, stage)]

@@ -85,7 +85,7 @@ class Placement:
         elif points and (stage.narrow or (choice < 0.75 and stage.tile is None)):
             path = readers[0].path()
             inside = [n for n in points if path[n - 1][1].reduction]
-            if stage.tile is not None:  # the loops around have its tiles
+            if stage.tile is not None:  # the enclosing loops iterate over its tiles
                 points = inside = points[-1:]
             threads = [n for n in points if path[n - 1][1].tag.startswith("thread")]
             if stage.reductions and threads and rng.random() < 0.4:
@@ -140,7 +140,7 @@ class Placement:
         self.annotate(stage)
 
     def transform(self, stage: Stage) -> None:
-        """Transform the layout; textures that only kernels see get texels of their own."""
+        """Transform the layout; for textures that are no arguments, choose rows, columns, lanes."""
         if not stage.texture:
             transform(self.script, stage, random_axes(self.rng, stage.shape))
         elif not stage.bound_scope and len(stage.shape) < 5 and stage.shape[-1].most >= 4:

@@ -149,7 +149,7 @@ def without_stages(text: str) -> Iterator[str]:
         yield text_of(others, before + after)
         if "  output" not in lines:
             continue
-        # A tensor that it reads may become the output in its place.
+        # If the removed stage was an output, an earlier stage may become the output instead.
         for at, source in enumerate(before):
             reads = COMPUTE.match(source[0])
             if reads:

@@ -1,4 +1,4 @@
-"""Tensors that are larger than what is computed of them."""
+"""Tensors of which only a region has values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Region:
 
     shape: Shape
     first: list[int] = field(default_factory=list)  # its first index along each axis; empty: all 0
-    margins: list[int] = field(default_factory=list)  # elements past its end, likewise
+    margins: list[int] = field(default_factory=list)  # elements past its end, by axis; empty: none
     lengthened: bool = False  # an axis of the tensor is rounded up to a multiple
 
     @classmethod

@@ -51,7 +51,7 @@ class SharedReductions:
             self.at_root(stage)
 
     def attached(self, stage: Stage) -> None:
-        """Let threads of the kernel that encloses the stage share it."""
+        """Let threads of the enclosing kernel share the reduction of the stage."""
         rng, threads = self.rng, self.threads[stage.root()]
         around = {each.tag for _, each in stage.enclosing if each.tag.startswith("thread")}
         tags = [t for t in THREAD_TAGS if threads.get(t, 1)]
@@ -102,7 +102,8 @@ class SharedReductions:
     def predicate(self, stage: Stage, tag: str, count: int) -> None:
         """Choose one of the threads that share the reduction, and perhaps repeat a loop's guard.
 
-        A guard that names the same threads leaves out the others in the last block.
+        A guard on the same thread axis may only be repeated if the first thread stores: in the last
+        block, the guard may be false for the other threads.
         """
         rng = self.rng
         thread, storing = f'te.thread_axis("{tag}")', rng.randrange(count)

@@ -42,7 +42,7 @@ class State:
 
 @dataclass
 class Scan:
-    """A scan, as its schedule needs to know it."""
+    """The facts about a scan that its schedule needs."""
 
     var: str  # of one of its results
     states: list[State]
@@ -96,7 +96,10 @@ class Stage:
         return [] if self.region is None else self.region.first
 
     def limited_to(self, region: Region, outside: bool) -> Stage:
-        """Return it after only the region got values; `outside` if it reads past its inputs."""
+        """Mark only the region as having values, and return the stage.
+
+        `outside`: the stage reads past the ends of its inputs.
+        """
         if region.first:
             self.region, self.outside = region, outside
         return self

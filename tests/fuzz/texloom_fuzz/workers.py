@@ -87,7 +87,7 @@ class Workers:
                 if job is None:
                     break
                 worker = ready.popleft()
-                with contextlib.suppress(OSError):  # the process is gone, which its answer reports
+                with contextlib.suppress(OSError):  # a dead process is found by _answer
                     worker.pipe.send(job)
                 worker.job, worker.since, worker.busy = job, time.monotonic(), True
             busy = [w for w in self._workers if w.busy]

@@ -298,7 +298,7 @@ void expect_recorded(World& world, CommandsModel& commands, const Status& status
 
 void draw_create_commands(World& world) {
   if (world.commands.size() >= kMostCommands) {
-    // The foreign command buffer stays.
+    // The first command buffer stays: it belongs to another device.
     const std::size_t place = 1 + world.random.below(world.commands.size() - 1);
     world.call("release {}", world.commands[place]->name);
     world.commands.erase(world.commands.begin() + static_cast<std::ptrdiff_t>(place));
