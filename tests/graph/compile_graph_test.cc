@@ -62,7 +62,7 @@ TEST(CompileGraph, AConversionIsInsertedOnceForItsReaders) {
   EXPECT_GT(std::count(nodes.begin(), nodes.end(), std::nullopt), 0);
 }
 
-// The middle of a chain would be a little faster in a texture, but not by two conversions.
+// The middle of a chain is faster in a texture, but that must pay for two conversions.
 TEST(CompileGraph, AStorageChangesOnlyWhereThatPays) {
   for (const double gain : {0.0, 1e6}) {
     Graph graph = empty_graph();
@@ -77,7 +77,7 @@ TEST(CompileGraph, AStorageChangesOnlyWhereThatPays) {
   }
 }
 
-// Both nodes take an argument and write a temporary, so that they are one kernel.
+// Both nodes take an argument and write a temporary, so they share one kernel.
 TEST(CompileGraph, EqualCallSitesShareAKernel) {
   Graph graph = empty_graph();
   const TensorId x = graph.add_input("x", ir::kFloat32, {4, 8, 4});
@@ -161,7 +161,7 @@ TEST(CompileGraph, TheGraphsOwnArgumentsAreCopied) {
   EXPECT_TRUE(runtime::validate(plan_of(compiled)).ok());
 }
 
-// Packed for each storage in which it is read; the lanes that no element fills are zeros.
+// A constant is packed for each storage in which it is read. Lanes without an element are zero.
 TEST(CompileGraph, ConstantsArePackedIntoTheirLayouts) {
   Graph graph = empty_graph();
   const TensorId x = graph.add_input("x", ir::kFloat32, {2, 2, 3});

@@ -30,10 +30,10 @@ TEST(Views, HaveTheElementsInRowMajorOrder) {
   EXPECT_FALSE(is_view_of("[6, 4]", "(i < 6, j < 4): float32 = in0[i, j] + 1.0"));
 }
 
-// The first elements are a slice.
+// A computation that drops elements is a slice, not a view.
 TEST(Views, HaveAllElements) { EXPECT_FALSE(is_view_of("[8]", "(i < 4): float32 = in0[i]")); }
 
-// Of extents that each run says.
+// Extents of a view may be symbols, whose values each run gives.
 TEST(Views, MayHaveSymbols) {
   const auto view = [](const std::string& compute) {
     return is_view(
@@ -64,7 +64,7 @@ TEST(JoinedAxis, HasTheInputsOneAfterAnother) {
   EXPECT_EQ(axis_of("select(i < 3, in0[i, 0], in1[i, 0])"), std::nullopt);
 }
 
-// A gather: the second input is read in indices.
+// In a gather, the second input is read to compute an index.
 TEST(Pattern, InputsOfWhichIndicesAreComputed) {
   const SharedComputation gather = computation_of(
       "computation 0 (in0, in1) -> (out)\nplaceholder in0: float32[4]\n"

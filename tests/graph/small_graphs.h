@@ -14,8 +14,8 @@ namespace texloom::graph::testing {
 
 using Scopes = std::vector<const char*>;
 
-// The sum of as many tensors of one shape as there are scopes but one; the last scope is that of
-// the result. A thread computes the last axis.
+// The sum of tensors of one shape. The last scope is the result's, the others are the operands'. A
+// thread computes the last axis.
 inline std::shared_ptr<const lower::Lowering> sum(const ir::Shape& shape, const Scopes& scopes,
                                                   bool exact = false) {
   namespace te = schedule::testing;
@@ -53,8 +53,8 @@ inline Graph empty_graph() {
   return graph;
 }
 
-// Adds a node that sums its inputs, all of one shape, and returns its output. An alternative is
-// called by the scopes of its tensors, of which there is one for all, or one for each.
+// The alternatives of a node, each with its cost. An alternative is named after the scopes of its
+// tensors: one scope for all tensors, or one for each.
 struct Choices {
   std::vector<std::pair<Scopes, double>> list;
 };

@@ -62,7 +62,7 @@ TEST(Task, TextRoundTrips) {
   EXPECT_FALSE(task.textures);
 }
 
-// Records of measurements refer to it: a change of the text form loses them.
+// Stored measurements refer to a task's identity: if the text form changed, they would be lost.
 TEST(Task, IdentityIsThatOfEarlierVersions) {
   EXPECT_EQ(identity(parse_task(kText, "task.tl")), "1d669ab6b612912ac097baeb9c0aaa51");
 }
@@ -100,7 +100,7 @@ TEST(Task, TextWithAnotherNumberOfOperandsIsRefused) {
   }
 }
 
-// It would be a tensor that nothing gives.
+// A placeholder that is no input would be a tensor without values.
 TEST(Task, PlaceholderThatIsNoInputIsRefusedAtItsName) {
   std::string text = kText;
   text.replace(text.find("in0, in1)"), 9, "in0)");
@@ -126,7 +126,7 @@ TEST(ScheduleOperators, CallsTheSchedulerOnceForEachTask) {
       },
       [](std::size_t, std::size_t) {});
   EXPECT_EQ(first, (std::vector<std::string>{"0", "1", "3"}));
-  // Kernels are called by their operators, and equal ones are shared.
+  // Kernels are named after their operators, and equal kernels are shared.
   const auto program = [&](std::size_t n) { return graph.nodes[n].alternatives.front().program; };
   EXPECT_EQ(program(1)->program.name, "Double");
   EXPECT_EQ(program(2)->program.name, "Twice");

@@ -13,8 +13,8 @@
 namespace texloom::graph {
 namespace {
 
-// Scores that a number scales: "in0[i, j] * in1[]" multiplies the scores by it.
-// Its pattern is one that every expression of this file may have.
+// Attention whose scores `expression` scales: "in0[i, j] * in1[]" multiplies them by `number`.
+// The operator's pattern, reduction, allows every expression of this file.
 Graph scaled_scores(const std::string& expression, float number) {
   Graph graph = parse_graph(R"(program scaled stage=graph target="opencl"
   input q: float32[4, 8]
@@ -43,7 +43,7 @@ compute scaled(i < 4, j < 16): float32 = )" +
   return graph;
 }
 
-// The scales of what the library was asked for, all of which it has.
+// The scales for which the pass asks the kernel library, which has a kernel for every scale.
 std::vector<double> scales_of(Graph graph) {
   std::vector<double> scales;
   const KernelLibrary kernels = {.attention = [&](const AttentionParts& parts) {
@@ -59,7 +59,7 @@ TEST(FuseAttention, FactorsAndDivisorsAreScales) {
   EXPECT_EQ(scales_of(scaled_scores("in0[i, j] / in1[]", 8)), std::vector{0.125});
 }
 
-// Nor are elements at other indices, or sums.
+// Division by zero, a difference, and elements at other indices do not scale the scores.
 TEST(FuseAttention, OtherExpressionsAreNoScales) {
   for (const char* expression : {"in0[i, j] / in1[]", "in0[i, j] - in1[]", "in0[3 - i, j] * in1[]"})
     EXPECT_TRUE(scales_of(scaled_scores(expression, 0)).empty()) << expression;

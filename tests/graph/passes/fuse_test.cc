@@ -19,8 +19,8 @@ namespace {
 
 constexpr int kGraphs = 300;
 
-// A graph of up to 40 operators of any pattern, of two shapes, each of which reads up to three
-// tensors. Reads that contradict a pattern do not occur in graphs of computations.
+// A graph of up to 40 operators. Each has any pattern, one of two shapes, and up to three inputs.
+// Unlike in graphs of real computations, the reads of an operator may contradict its pattern.
 Graph random_graph(unsigned seed) {
   std::mt19937 random(seed);
   const auto below = [&](std::size_t end) { return random() % end; };
@@ -67,7 +67,7 @@ std::map<std::string, std::vector<TensorId>> reads_by_name(const Graph& graph) {
   return reads;
 }
 
-// No member is lost, computed twice or connected otherwise; bounds hold; the text comes back.
+// No member is lost, computed twice or reconnected; bounds hold; the graph's text round-trips.
 TEST(Fuse, KeepsAllOperatorsOfRandomGraphs) {
   std::size_t fused = 0;
   for (unsigned seed = 0; seed < kGraphs; ++seed) {
@@ -90,7 +90,7 @@ TEST(Fuse, KeepsAllOperatorsOfRandomGraphs) {
       EXPECT_LE(heavy, 1) << seed;
     }
   }
-  EXPECT_GT(fused, kGraphs / 4U);  // the graphs are such that there is something to fuse
+  EXPECT_GT(fused, kGraphs / 4U);  // enough operators are fused to test fusion
 }
 
 // What has been fused stays as it is.

@@ -16,8 +16,8 @@ using Options = std::vector<std::size_t>;
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// What a choice costs, by what choice.h says: the conversions are found first, then the first and
-// the last node of each stored tensor.
+// The cost of a choice as choice.h defines it: the costs of its options and conversions. Infinite
+// if the tensors that are live at a node, from first to last use, exceed a limit.
 double priced(const ChoiceProblem& problem, const Options& options) {
   double cost = 0;
   std::map<StoredTensor, std::vector<std::size_t>> used;  // by which nodes
@@ -174,7 +174,7 @@ TEST(Choice, IsProvenForLargeGraphs) {
     for (const std::size_t storage : {0, 1}) {
       ChoiceOption& option = options.emplace_back();
       option.cost = number(5, 20);
-      // The node before, and one of some nodes before it: a residual.
+      // Reads the previous node and, as a residual connection, an earlier node.
       if (n > 0) option.reads.push_back({n - 1, storage});
       if (n > 12) option.reads.push_back({n - 2 - n % 11, storage});
       option.writes = {{n, storage}};
@@ -193,7 +193,7 @@ TEST(Choice, IsProvenForLargeGraphs) {
   }
 }
 
-// With few partial choices the result may miss the best, but never its own bounds.
+// A search that keeps few partial choices may miss the best choice, but its lower bound holds.
 TEST(Choice, ABoundedSearchSaysHowFarItMayMiss) {
   std::mt19937 random(2);
   int missed = 0, proven = 0;

@@ -62,7 +62,7 @@ TEST(Decide, TexturesThatGainTooLittleAreGivenUp) {
   EXPECT_EQ(chosen(buffers), "global global global ");
   EXPECT_NEAR(buffers.summary.small_gain.value_or(0), 0.02, 1e-9);
   EXPECT_NE(to_string(buffers.summary).find("2.0 % faster"), std::string::npos);
-  // What was given up can be looked at: it is part of the problem, and of its bound.
+  // The rejected textures stay part of the problem and of its lower bound.
   EXPECT_EQ(buffers.summary.cost, 300);
   EXPECT_EQ(buffers.summary.lower_bound, 294);
   EXPECT_EQ(choose(buffers.scopes.problem).cost, 294);
@@ -72,13 +72,13 @@ TEST(Decide, TexturesThatGainTooLittleAreGivenUp) {
   EXPECT_EQ(chosen(compiled(graph, any_gain)), "texture texture texture ");
 }
 
-// Where all is in buffers as far as it can be, there is nothing to give up.
+// If the nodes allow no buffers, there are no textures to give up.
 TEST(Decide, TexturesThatNodesNeedStay) {
   const CompiledGraph made = compiled(chain(kTexture, kTexture, kTexture), with_costs(98));
   EXPECT_EQ(made.summary.small_gain, std::nullopt);
 }
 
-// Between buffers, the texture of the middle takes two conversions, and their memory.
+// With buffers around it, the middle's texture would need two conversions, and more memory.
 TEST(Decide, TexturesStayIfBuffersExceedTheLimitOfMemory) {
   const Graph graph = chain(kEither, kTexture, kEither);
   GraphOptions options = with_costs(100);
@@ -86,7 +86,8 @@ TEST(Decide, TexturesStayIfBuffersExceedTheLimitOfMemory) {
   EXPECT_EQ(chosen(compiled(graph, options)), "texture texture texture ");
 }
 
-// Of two partial choices the cheaper one is kept, whose texture has three lanes of padding.
+// A search limited to one partial choice keeps the cheaper one, whose padded texture exceeds the
+// limit of memory.
 TEST(Decide, SaysWhetherALimitIsTooLowOrTheSearchTooShort) {
   Graph graph = empty_graph();
   const TensorId x = add_input(graph, {16, 16, 1});
@@ -132,7 +133,7 @@ TEST(Decide, RefusesCostsThatAreInfinite) {
             "TL3040 nowhere: the alternative 'global' of the node 'a' costs inf");
 }
 
-// Offers that are not alternatives have names, too.
+// The options of a concatenation are no alternatives of its node, but can be fixed by name, too.
 TEST(Decide, AConcatenationIsFixedByItsName) {
   Graph graph = empty_graph();
   const TensorId x = add_input(graph);

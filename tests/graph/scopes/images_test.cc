@@ -1,5 +1,5 @@
-// Tests which tensors are kept out of images that are not worth their memory, what a choice does
-// with limits and fixed alternatives, and alternatives that cannot be compiled.
+// Tests that images which are not worth their memory become buffers, that a choice respects limits
+// and fixed alternatives, and that alternatives may fail to compile.
 #include "graph/scopes/images.h"
 
 #include <gtest/gtest.h>
@@ -20,9 +20,9 @@ using testing::add_sum;
 
 const ir::Shape kImageShape = {16, 16, 4};
 
-// Four sums in a row, of which the last one also reads the first: a residual. Each costs 1000 in
-// textures and `buffer` in buffers. Those that write or read the residual may have it, and only it,
-// in a buffer for 1 more.
+// A chain of four sums; the last also reads the first: a residual connection. Each sum costs 1000
+// in textures and `buffer` in buffers. A sum that writes or reads the residual may, at a cost of
+// 1001, have only the residual in a buffer.
 Graph with_residual(double buffer) {
   Graph graph;
   graph.name = "net";

@@ -68,7 +68,7 @@ TEST(Offers, ATensorMayHaveAsManyStoragesAsTheSearchHolds) {
             "that a tensor can have");
 }
 
-// It is packed for each reader, so nothing is chosen.
+// A constant is packed for each reader, so its storage needs no choice.
 TEST(Offers, AConstantMayHaveMore) {
   Graph graph;
   graph.name = "net";

@@ -19,7 +19,7 @@ const testing::Choices kBuffer = {{{{"global"}, 0}}};
 
 TensorId add_plain_input(Graph& graph) { return graph.add_input("x", ir::kFloat32, {4, 8, 4}); }
 
-// Compiles the graph with a source of all costs, whose keys are signatures.
+// Compiles the graph with a cost source that knows all costs, and whose keys are signatures.
 CompiledGraph compiled_with_signatures(Graph graph, bool may_fold = true) {
   for (Node& node : graph.nodes) {
     for (Alternative& alternative : node.alternatives) alternative.cost.reset();
@@ -32,7 +32,8 @@ CompiledGraph compiled_with_signatures(Graph graph, bool may_fold = true) {
   return compile_graph(graph, options);
 }
 
-// Whether each cost is that of what runs; `without_key` of the runs have no cost of their own.
+// Expects that each run is priced by its own signature; `without_key` runs have no cost of their
+// own.
 void expect_costs_of_what_runs(const CompiledGraph& graph, std::size_t without_key = 0) {
   std::size_t missing = 0;
   for (const auto& run : graph.summary.runs) {
@@ -62,7 +63,7 @@ TEST(SiteCosts, OfReadersOfAConvertedOutput) {
   expect_costs_of_what_runs(compiled_with_signatures(graph));
 }
 
-// A tensor that one node wants in an image of its own has such an image for all.
+// If one node needs a tensor in an image of its own, all nodes get the tensor in that image.
 TEST(SiteCosts, OfReadersOfAnExactImage) {
   Graph graph = empty_graph();
   const TensorId a = add_sum(graph, "a", {add_plain_input(graph)}, kTexture);
@@ -81,7 +82,7 @@ TEST(SiteCosts, OfConcatenationsAndConversions) {
   expect_costs_of_what_runs(compiled_with_signatures(graph));
 }
 
-// The cost of a folded site follows from that of the plain one, whose measurement would be another.
+// The cost of a folded site is derived from the plain site's cost, not measured.
 TEST(SiteCosts, OfFoldedTextures) {
   Graph graph = empty_graph();
   for (const Shape& shape : {Shape{8, 64, 4}, Shape{8, 8, 8, 4}}) {

@@ -68,7 +68,7 @@ TEST(GraphText, ErrorsNameTheirLines) {
   EXPECT_EQ(faults(with(text, "axis=0", "axis=2")),
             "TL3040 net.tl:14: the concatenation 'c' along axis 2 makes float32[8, 8, 4] of 'a', "
             "which is float32[4, 8, 4]");
-  // In a program, at its line of the whole text.
+  // An error in a program is reported at its line of the whole text.
   const std::string broken = with(text, "bind", "bund");
   const std::size_t at = broken.find("bund");
   const auto line = 1 + std::count(broken.begin(), broken.begin() + static_cast<long>(at), '\n');

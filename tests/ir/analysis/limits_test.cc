@@ -78,7 +78,7 @@ TEST(Limits, PrivateBytesOfManyThreads) {
   EXPECT_THAT(excesses(k, {}), ElementsAre("2052 of 2048 bytes of local memory: p"));
 }
 
-// A function of the processor's own code has the arrays of all threads of its block on one stack.
+// Native CPU code keeps the arrays of all threads of a block on one stack.
 TEST(Limits, Stack) {
   Target target;
   target.limits = CpuLimits{.stack_bytes = 4096};
@@ -122,7 +122,7 @@ TEST(Limits, Arguments) {
   EXPECT_THAT(excesses(with_params(params), {}), ElementsAre("1032 of 1024 bytes of arguments"));
 }
 
-// Where slots are counted, constants together take one of the buffers'.
+// If a target limits argument slots, all constants together take one buffer slot.
 TEST(Limits, Slots) {
   const Buffer t = texture("T", 8, 16), b = array("B", {}, 8);
   Target target;
@@ -136,7 +136,7 @@ TEST(Limits, Slots) {
   EXPECT_THAT(excesses(k, target), ElementsAre("3 of 2 textures"));
 }
 
-// With too few slots, arguments are counted by their bytes alone.
+// A kernel that needs more slots uses an argument buffer, which only the bytes of arguments limit.
 TEST(Limits, ArgumentBuffers) {
   const Buffer t = texture("T", 8, 16), b = array("B", {}, 8);
   Target target;

@@ -97,7 +97,7 @@ TEST_F(UniformValuesTest, AroundLoops) {
   const Stmt copy = put(other, make_int(0), at(own, 0));
   EXPECT_TRUE(varies(at(other, 0), loop(n, make_seq({copy, set_own(tx)}))));
   EXPECT_FALSE(varies(at(other, 0), loop(n, make_seq({copy, set_own(n)}))));
-  // The same through a Let variable and memory.
+  // A value that is loaded into a Let variable varies, too.
   const Stmt defined = make_let(v, at(own, 0), put(other, make_int(0), v));
   EXPECT_TRUE(varies(v, loop(n, make_seq({defined, set_own(tx)}))));
 }

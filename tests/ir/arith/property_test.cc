@@ -78,7 +78,7 @@ TEST(ArithProperty, RemaindersAreLeft) {
   EXPECT_GT(known, kExpressions / 4);
 }
 
-// What is proved under an assumed condition, or its negation, is true wherever that holds.
+// A proof under an assumed condition, or its negation, holds wherever the assumption holds.
 TEST(ArithProperty, AssumptionsHold) {
   RandomIndex random(7);
   int narrowed = 0;

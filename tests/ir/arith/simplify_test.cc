@@ -119,8 +119,7 @@ TEST_F(SimplifyTest, DivisionAndRemainderJoin) {
   EXPECT_EQ(simple(floordiv(x, 7) * 6 + floormod(x, 7)), "floordiv(x, 7) * 6 + floormod(x, 7)");
 }
 
-// a*((x // a) % b) + x % a = x % (a*b).
-// The same by a variable that is above zero; the quotient may be a term of a factor.
+// a*(x // a) + x % a = x for a positive variable `a`; the quotient may be one term of a factor.
 TEST_F(SimplifyTest, DivisionAndRemainderByAVariableJoin) {
   const Expr n = make_var("n"), m = make_var("m");
   ranges_.set(n, {1, 1 << 30});
@@ -135,6 +134,7 @@ TEST_F(SimplifyTest, DivisionAndRemainderByAVariableJoin) {
   EXPECT_EQ(simple(floordiv(x, y) * y + floormod(x, y)), "floordiv(x, y) * y + floormod(x, y)");
 }
 
+// a*((x // a) % b) + x % a = x % (a*b).
 TEST_F(SimplifyTest, RemaindersJoin) {
   EXPECT_EQ(simple(floormod(floordiv(x, 3), 5) * 3 + floormod(x, 3)), "floormod(x, 15)");
   EXPECT_EQ(simple(floordiv(x, 15) * 15 + floormod(floordiv(x, 3), 5) * 3 + floormod(x, 3)), "x");
@@ -323,7 +323,7 @@ TEST_F(SimplifyTest, NoOverflowIsIntroduced) {
   unchanged(floormod(floormod(i, 3) * 1000 + x, 3000));
   unchanged(floormod(floormod(x, 3) * 1000 + y, 3000));
   unchanged(floordiv(floordiv(most, 4) + 1, 2));
-  // The whole sum fits, but what remains of it does not.
+  // The whole sum fits int32, but the sum without x * 2 does not.
   ranges_.set(x, {-1'000'000'000, -500'000'000});
   unchanged(floordiv(x * 2 + most + i, 2));
   ranges_.set(x, {std::numeric_limits<int32_t>::min(), -1});
@@ -350,7 +350,7 @@ TEST_F(SimplifyTest, TruncatingDivisionOfTheLeastValue) {
   }
 }
 
-// Nor can -2^63 be negated.
+// The coefficient -2^63 cannot be negated.
 TEST_F(SimplifyTest, LeastCoefficient) {
   const Expr w = make_var("w", kInt64), v = make_var("v", kInt64);
   const Expr least = make_int(std::numeric_limits<int64_t>::min(), kInt64);
@@ -361,7 +361,7 @@ TEST_F(SimplifyTest, LeastCoefficient) {
   EXPECT_EQ(simple(w * least < make_int(0, kInt64)), to_string(w * least < make_int(0, kInt64)));
 }
 
-// A variable bound to a loaded value may overflow too, and so may one bound to that variable.
+// Arithmetic on a variable may overflow if the variable holds a loaded value, directly or not.
 TEST_F(SimplifyTest, VariablesMayHoldValuesOfMemory) {
   const Expr m = make_load(make_buffer("A", kInt32, {8}, MemoryScope::Global), {i4});
   const Expr v = make_var("v"), w = make_var("w");

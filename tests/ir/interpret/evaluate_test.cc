@@ -88,7 +88,7 @@ TEST_F(InterpretExpr, Laziness) {
   EXPECT_EQ(lanes(make_select(at(p, 1), outside, second)), Lanes({-7}));
   EXPECT_EQ(lanes(at(p, 1) && bad), Lanes({0}));
   EXPECT_EQ(lanes(make_binary(BinaryOp::Or, at(p, 0), bad)), Lanes({1}));
-  // The same for each lane.
+  // Lanes that are not selected are not evaluated.
   const Expr partly = at(n, make_ramp(first - 5, make_int(2), 4));
   const Expr inside = make_ramp(first - 5, make_int(2), 4) < four_ints;
   EXPECT_EQ(lanes(make_select(inside, partly, four_ints)), Lanes({5, 2, 4, 4}));

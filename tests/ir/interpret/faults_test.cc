@@ -217,7 +217,7 @@ TEST_F(Faults, DivisionByZero) {
 
 // -- Reporting.
 
-// A node without a location is reported at that of the enclosing statement.
+// A node without a location is reported at the location of the enclosing statement.
 TEST_F(Faults, LinesOfStatements) {
   const Stmt store = put(y, tx + 4, make_float(1));
   EXPECT_THAT(run(make_if(tx < make_int(1), store, line(8))),

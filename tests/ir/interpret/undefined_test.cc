@@ -26,7 +26,7 @@ TEST_F(UndefinedValues, ReadBeforeWrite) {
   EXPECT_THAT(run(make_allocate(s, put_at(2, y, tx, read_at(3, s, tx)))),
               ElementsAre("k.py:2: undefined" + in_first +
                           "y[0] is given an undefined value: s[0] was never written (k.py:3)"));
-  // The caller's array counts too.
+  // An element that the caller did not set is undefined, too.
   EXPECT_THAT(stored(read_at(3, y, make_int(1))),
               ElementsAre("k.py:2: undefined" + in_first +
                           "y[0] is given an undefined value: y[1] was never written (k.py:3)"));

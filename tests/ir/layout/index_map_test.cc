@@ -22,7 +22,7 @@ TEST(IndexMap, Steps) {
             "(d0) -> (d0/12, d0/3%4, d0%3)");
 }
 
-// 12 % 5 != 0: places that would be padding hold elements of the next dozen.
+// 5 does not divide 12: the padding of one dozen would overlap the elements of the next dozen.
 TEST(IndexMap, AnInnerDigitIsSplitOnlyWhereTheFactorDivides) {
   const IndexMap dozens = split_axis(identity_map({24}), 0, 12);
   EXPECT_THROW(split_axis(dozens, 1, 5), InternalError);
@@ -54,7 +54,7 @@ TEST(IndexMap, DistributedMapsAreLayouts) {
   EXPECT_EQ(to_string(layout),
             "texture[(d0, d1, d2, d3) -> rows=(d0, d1/4, d2), cols=(d3), lanes=(d1%4)]");
   EXPECT_EQ(distribute(as_map(layout), {1, 2}, MemoryObject::Image2d), layout);
-  // The same through the shape that a caller passes: [2, 2, 5, 5, 4] in scope "texture".
+  // The layout follows, too, from the caller's shape, [2, 2, 5, 5, 4], in scope "texture".
   const IndexMap map = packed({2, 6, 5, 5});
   const Layout natural = texture_layout(map.new_shape(), TextureRule::Activation);
   EXPECT_TRUE(same_places(*compose(map, natural), layout));

@@ -66,7 +66,7 @@ TEST(Target, Presets) {
   EXPECT_EQ(parse("opencl"), Target());
 }
 
-// What all devices of Metal share, and where the presets differ.
+// The properties that all Metal presets share, and those in which they differ.
 TEST(Target, MetalPresets) {
   struct Row {
     std::string text, device;
@@ -111,7 +111,7 @@ TEST(Target, MetalPresets) {
   EXPECT_EQ(presets, texts);
 }
 
-// Attributes that one kind alone has.
+// Attributes that only Metal targets have, and the others that they accept.
 TEST(Target, AttributesOfMetal) {
   EXPECT_EQ(parse("metal -msl=3.2").language, (LanguageVersion{3, 2}));
   EXPECT_EQ(parse("metal -msl=3.2 -device=m3").language, (LanguageVersion{3, 2}));
@@ -216,7 +216,7 @@ TEST(Target, LimitsOfTheProcessorsOwnCode) {
   EXPECT_NE(target, Target());
 }
 
-// The families by which devices are recognized; "" is what all devices of a kind have.
+// A device's name selects the preset of its family; "" stands for a target without a preset.
 TEST(Target, RecognizedByTheNamesOfADevice) {
   const auto device_of = [](TargetKind kind, DeviceClass device_class, std::string_view name) {
     return recognized_target(kind, device_class, {&name, 1}).device;

@@ -73,7 +73,7 @@ class VerifyTest : public testing::Test {
   Stmt thread(const Expr& var, int64_t extent, ThreadTag tag, Stmt body) {
     return make_thread_for(var, make_int(extent), tag, std::move(body));
   }
-  // A nest whose outermost loop is such a thread loop.
+  // A nest whose outermost loop is a thread loop over `var`.
   Stmt nest(const Expr& var, int64_t extent, ThreadTag tag, Stmt body) {
     return make_nest(b, thread(var, extent, tag, std::move(body)));
   }

@@ -66,7 +66,7 @@ TEST_F(VerifyTest, NestsShareNoLocalMemory) {
   EXPECT_THAT(
       faults(loops(in_nest(make_allocate(shared, make_seq({inner(write), inner(read), read}))))),
       IsEmpty());
-  // The same for nested loops over the same thread index.
+  // Nested loops over one thread index become one kernel, too.
   EXPECT_THAT(
       faults(loops(make_allocate(
           shared, nest(tx, 16, kThreadX, make_seq({write, thread(i, 16, kThreadX, read), read}))))),

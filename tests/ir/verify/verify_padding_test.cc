@@ -1,4 +1,4 @@
-// Tests which code relies on the value of padding, and which may.
+// Tests which code relies on the value of padding, and when it is allowed to.
 #include "ir/verify/verify_padding.h"
 
 #include <fmt/format.h>

@@ -302,7 +302,7 @@ TEST_F(VerifyTest, ViolationsHaveTheUsersLine) {
   const Stmt seq = make_seq({make_barrier(inner), bare});
   EXPECT_EQ(line_of(make_for(j, make_int(4), LoopKind::Serial, seq, outer)), 2);
   EXPECT_EQ(line_of(bare), 0);
-  // In a kernel it gets at least that of the kernel.
+  // In a kernel, a node without a location gets at least the location of the kernel.
   const Stmt store = make_store(b, {i}, make_float(0));
   EXPECT_EQ(find_violations(one_kernel(store)).front().location.line, 9);
   const Stmt good = make_store(b, {make_int(0)}, make_float(0), inner);
