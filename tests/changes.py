@@ -4,10 +4,10 @@
     .venv/bin/python tests/changes.py --passed   # remember the current state as passed
 
 A changed source in src/ affects the tests of its folder and those of every folder that may include
-it (tests/layering.py), which are only linked again. A changed header affects the tests of its own
-folder: compiling those above takes longer than the inner loop may, and lit and the Python tests,
-which run what is above, follow anyway. In tests/, a changed source affects the tests of its folder,
-a changed header also those of the folders above.
+it (tests/layering.py), which are only linked again. A changed header affects only the tests of its
+own folder: to compile the tests of all folders that include the header takes too long for the inner
+loop, and lit and the Python tests run that code anyway. In tests/, a changed source affects the
+tests of its folder; a changed header also affects the tests of folders that may include it.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ COMPILER = set(layering.PIPELINE)
 HAL_FUZZ = "hal_fuzz"
 METAL = "metal"  # the driver over the software Metal
 SOFTMETAL = {"softmetal", "softmetal_api", METAL}  # tests of tests/softmetal
-OWN_TESTS = {"runtime": {"runtime", "conformance", HAL_FUZZ, METAL}}  # else named as the folder
-PROGRAMS = {"texloom-opt", "texloom-compile"}  # that tests/lit runs
+OWN_TESTS = {"runtime": {"runtime", "conformance", HAL_FUZZ, METAL}}  # others: the folder's name
+PROGRAMS = {"texloom-opt", "texloom-compile"}  # run by tests/lit
 BUILD_FILES = re.compile(r"CMake|cmake/|\.cmake|requirements-dev|^dev$")
 
 
@@ -135,7 +135,7 @@ class Plan:
         elif rest.startswith("runtime/drivers/metal/"):
             self.cxx.add(METAL)
         elif folder in tests and rest.endswith(".h"):
-            # Tests of the folders above may include the same header.
+            # Tests of folders that depend on this one may include the header, too.
             self.cxx |= {name for name, folders in tests.items() if folder in folders} | {folder}
         elif folder in tests:
             self.cxx.add(folder)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 CLANG = "clang-19"
 STANDARDS = ("CL1.2", "CL3.0")
-# A parameter remains even if every value read from it turns out to be unused.
+# A kernel keeps a parameter even if no value that it reads from the parameter is used.
 WARNINGS = "-Wall -Wextra -Wno-unused-parameter -Werror".split()
 OPTIONS = [*"-x cl -target spir64-unknown-unknown -fsyntax-only".split(), *WARNINGS]
 BATCH = 200  # sources per command line

@@ -39,8 +39,8 @@ MAY_INCLUDE["runtime"] = ("support", "plan", "runtime")
 MAY_INCLUDE["compile"] = (*PIPELINE, "runtime", "compile")
 MAY_INCLUDE["graph"] = (*PIPELINE, "plan", "runtime", "compile", "graph")
 
-# The rooms that a room may use besides itself, if more than circles is forbidden. `*` matches any
-# one room. Backends use the shared rooms but not each other.
+# Rooms that may use only the listed rooms and themselves. For rooms without a row, only circles are
+# forbidden. `*` matches any one room. Backends use the shared rooms but not each other.
 ROOMS = {
     "src/codegen/c": ("src/codegen/compiled_code", "src/codegen/legalize"),
     "src/codegen/legalize": (),
@@ -61,7 +61,7 @@ ROOMS = {
     ),
 }
 
-# Folders whose subfolders must not use each other, except one that has a list of the others.
+# Folders whose subfolders must not use each other, except the named one, which lists the others.
 APART = {"src/runtime/drivers": "all"}
 
 # The folders directly below a library that each of them may use besides itself. Files in the
@@ -84,7 +84,7 @@ FOLDERS = {
 PRIVATE = {
     "src/runtime/hal/internal": (
         "src/runtime/drivers/",
-        "src/runtime/plan/aliases.cc",  # arguments overlap as the operands of commands do
+        "src/runtime/plan/aliases.cc",  # shares the overlap test of commands
     ),
 }
 
@@ -396,7 +396,7 @@ def wrong_folder(use: Use) -> str | None:
 
 
 def circles(edges: Iterable[tuple[str, str]]) -> list[str]:
-    """Return circles as `a -> b -> a`, so many that every node of a circle is in one of them."""
+    """Return circles as `a -> b -> a`. Every node on a circle is in at least one of them."""
     graph: dict[str, set[str]] = defaultdict(set)
     for here, there in edges:
         if here != there:
