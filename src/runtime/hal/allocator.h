@@ -52,8 +52,8 @@ class PressureListener {
   virtual bool release_unused() = 0;
 };
 
-// Allocates the buffers and textures of one open device; made by its driver. Thread safe. Its
-// objects keep alive the parts that they need.
+// Allocates the buffers and textures of one open device; made by its driver. Thread safe. Buffers
+// and textures keep alive the parts of the device that they need.
 //
 // All buffers and textures together, without imports and views, take at most
 // DeviceLimits::global_memory_bytes.
@@ -76,8 +76,8 @@ class Allocator {
   Result<std::shared_ptr<Buffer>> create_buffer(const BufferDesc& desc);
   Result<std::shared_ptr<Texture>> create_texture(const TextureDesc& desc);
   Result<std::shared_ptr<Buffer>> import(ImportDesc desc);
-  // The buffer needs BufferUsage::View, and the texture keeps it alive. A kernel must not write one
-  // of the two while it reads the other.
+  // The buffer needs BufferUsage::View, and the texture keeps the buffer alive. A kernel must not
+  // write the buffer while it reads the texture, or the reverse.
   Result<std::shared_ptr<Texture>> create_view(const std::shared_ptr<Buffer>& buffer,
                                                const TextureViewDesc& desc);
 
@@ -94,7 +94,7 @@ class Allocator {
 
  private:
   // Implemented by drivers. The arguments have been checked. wrap() and view() are called only if
-  // the device has their features; the buffer of a view is a root.
+  // the device has their features; the buffer of a view is a root (Buffer::root).
   virtual Result<std::shared_ptr<Buffer>> allocate(const BufferDesc& desc) = 0;
   virtual Result<std::shared_ptr<Texture>> allocate(const TextureDesc& desc) = 0;
   virtual Result<std::shared_ptr<Buffer>> wrap(std::span<std::byte> memory, const BufferDesc& desc);

@@ -80,9 +80,10 @@ class BinaryCache {
 // environment variables.
 std::shared_ptr<BinaryCache> binary_cache_of_environment();
 
-// The folder of a program that stores kernels unless its user forbids it: TEXLOOM_CACHE_DIR if it
-// is set, where "" means none. Else "texloom" in the user's folder of caches: $XDG_CACHE_HOME or
-// ~/.cache (XDG Base Directory Specification 0.8), ~/Library/Caches on macOS; "" without a home.
+// The cache folder of a program that stores kernels by default: TEXLOOM_CACHE_DIR if it is set,
+// where "" means no cache. Otherwise "texloom" in the user's cache folder: $XDG_CACHE_HOME or
+// ~/.cache (XDG Base Directory Specification 0.8), ~/Library/Caches on macOS; "" if the user has no
+// home folder.
 std::string binary_cache_folder_of_user();
 
 }  // namespace texloom::hal

@@ -29,8 +29,8 @@ struct BufferDesc {
 
 // Linear memory of a device, made by Allocator. Unless it is imported, its contents are initially
 // undefined. The object itself is immutable (queues and mappings write its memory), so threads may
-// share handles. It keeps alive what it needs of its device, may outlive the Device handle, and may
-// be released while the device still uses it.
+// share handles. A buffer keeps alive the parts of its device that it needs, may outlive the Device
+// handle, and may be released while the device still uses it.
 class Buffer : public std::enable_shared_from_this<Buffer>, public Resident {
  public:
   virtual ~Buffer();
@@ -52,8 +52,9 @@ class Buffer : public std::enable_shared_from_this<Buffer>, public Resident {
   std::shared_ptr<Buffer> shared_root() { return root_ == nullptr ? shared_from_this() : root_; }
   // The offset in root() at which this buffer begins, in bytes.
   std::uint64_t base_offset() const { return base_offset_; }
-  // The number of the memory, which no other buffer or texture of the device has, not even after
-  // this one is destroyed. A subspan has that of its root. 0 if no allocator made the buffer.
+  // A number that identifies the memory: no other buffer or texture of the device ever has it, even
+  // after this buffer is destroyed. A subspan has the number of its root. 0 if no allocator made
+  // the buffer.
   std::uint64_t id() const { return root().id_; }
 
   // Makes [offset, offset + bytes) visible to the host until the mapping is released.
@@ -86,8 +87,8 @@ class Buffer : public std::enable_shared_from_this<Buffer>, public Resident {
   };
 
   // Implemented by drivers with mappable memory. The arguments have been checked; calls may come
-  // from any thread. map_memory returns a pointer to the first byte of the range, which the other
-  // three receive.
+  // from any thread. map_memory returns a pointer to the first byte of the range, and the other
+  // three functions receive that pointer.
   virtual Result<std::byte*> map_memory(std::uint64_t offset, std::uint64_t bytes, Access access);
   virtual Status unmap_memory(std::byte* memory, std::uint64_t offset, std::uint64_t bytes,
                               Access access);

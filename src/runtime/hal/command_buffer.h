@@ -147,7 +147,7 @@ class CommandBuffer {
   // declared in `accesses`. That memory needs BufferUsage::Storage, or TextureUsage::Sampled to be
   // read and TextureUsage::Storage to be written; barriers are derived from the accesses as for any
   // command. The function must leave the handles as they were, and must not wait for the queue or
-  // the device: our own waits fail. Its error fails the submission. Unimplemented without
+  // the device: waits through the HAL fail. Its error fails the submission. Unimplemented without
   // DeviceFeatures::native_commands.
   Status native(std::span<const NativeAccess> accesses, EncodeNative encode);
 
@@ -185,11 +185,12 @@ class CommandBuffer {
 
   // For drivers: the dispatches recorded, direct and indirect (KernelCall::number).
   std::uint32_t call_count() const { return call_count_; }
-  // For drivers: hands out something that the driver kept, which no other caller then has, so that
-  // threads that encode at the same time need no lock; null if there is nothing left. Thread safe.
+  // For drivers: removes and returns an object that keep_encoded() stored; null if none is left.
+  // The caller alone then has the object, so threads that encode at the same time need no lock.
+  // Thread safe.
   std::unique_ptr<EncodedCommands> take_encoded() const;
-  // For drivers: keeps it for a later submission, at the latest until the command buffer is
-  // destroyed. It must not keep memory alive that only a table names. Thread safe.
+  // For drivers: stores an object for a later submission, at most until the command buffer is
+  // destroyed. The object must not keep alive memory that only a table names. Thread safe.
   void keep_encoded(std::unique_ptr<EncodedCommands> encoded) const;
 
  private:

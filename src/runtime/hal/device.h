@@ -69,8 +69,8 @@ class Device {
   // The description has passed check_creation().
   virtual Result<std::shared_ptr<Executable>> create_checked(const ExecutableDesc& desc) = 0;
   virtual Result<std::unique_ptr<QueueBackend>> create_backend() = 0;
-  // Implemented by drivers with native waits. By default these return null and Unimplemented, and
-  // the host waits and signals.
+  // Implemented by drivers with native waits. By default the first function returns null and the
+  // second Unimplemented; the host then waits and signals.
   virtual Result<std::unique_ptr<SemaphoreBackend>> create_semaphore_backend(
       const SemaphoreDesc& desc);
   virtual Result<std::unique_ptr<SemaphoreBackend>> import_semaphore_backend(

@@ -35,7 +35,7 @@ struct DeviceLimits {
   std::uint64_t local_memory_bytes = 0;           // per work group
   std::uint64_t max_allocation_bytes = 0;         // of one buffer or texture
   std::uint64_t max_argument_bytes = 0;           // all arguments of one kernel
-  std::uint64_t max_constant_bytes = kNoLimit64;  // the scalars among them
+  std::uint64_t max_constant_bytes = kNoLimit64;  // all scalars of one kernel
   std::uint64_t buffer_offset_alignment = 1;      // bytes; of a bound buffer's offset
   // Bytes; 1 or 4. Fills, copies and updates whose offsets and lengths are multiples of this run at
   // full speed; others need kernels.
@@ -57,12 +57,12 @@ struct DeviceFeatures {
   // available as a storage type.
   bool float16_arithmetic = false;
   bool float64 = false;
-  // A kernel may take its buffers and textures in one buffer of addresses, more of them than
-  // DeviceLimits::max_buffers, max_read_images and max_write_images.
+  // A kernel may receive its buffers and textures in one argument buffer, which may hold more than
+  // DeviceLimits::max_buffers, max_read_images and max_write_images allow.
   bool argument_buffers = false;
   bool texture_views = false;  // Allocator::create_view
-  // A kernel may write a view and use other bytes of the view's buffer, or use a view and write
-  // other bytes: of another view, for example. Elsewhere, dispatches refuse this.
+  // A kernel may access distinct bytes of one buffer through two arguments, of which at least one
+  // is a view and at least one is written. Without this feature, dispatches refuse such arguments.
   bool disjoint_views = false;
   bool host_import = false;  // Allocator::import
   // The device compiles a kernel when it first runs, not when its executable is built.

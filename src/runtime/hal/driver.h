@@ -13,7 +13,7 @@
 namespace texloom::hal {
 
 // Made by the create_driver function in each folder of runtime/drivers, or by a DriverRegistry.
-// Thread safe. Devices keep alive what they need of it.
+// Thread safe. Devices keep alive the parts of the driver that they need.
 class Driver {
  public:
   virtual ~Driver() = default;

@@ -26,8 +26,8 @@ struct BufferParam {
   std::string name;
   Access access = Access::Read;
   // The number of bytes that the kernel touches from the bound offset on; 0: everything that is
-  // bound. In that case, if the kernel writes one of two parameters, the two must not share a
-  // buffer, unless they are bound to disjoint subspans.
+  // bound. A parameter with 0 must not share a buffer with another one if the kernel writes either,
+  // unless the two are bound to disjoint subspans.
   std::uint64_t min_bytes = 0;
 
   bool operator==(const BufferParam&) const = default;
@@ -117,7 +117,8 @@ enum class MathMode : std::uint8_t {
   IgnoreSignedZeros = 2,  // -0 and +0 are the same
   FlushDenormals = 4,     // numbers below the smallest normal one become zero
   AssumeFinite = 8,       // inputs and results are neither NaN nor infinite
-  Reassociate = 16 | Contract | IgnoreSignedZeros,  // like real numbers; less accurate functions
+  Reassociate =
+      16 | Contract | IgnoreSignedZeros,  // arithmetic as on real numbers; less accurate functions
   Fast = Reassociate | FlushDenormals | AssumeFinite,
 };
 constexpr MathMode operator|(MathMode a, MathMode b) {

@@ -14,7 +14,8 @@ namespace texloom::hal {
 // One expression per axis; symbol i stands for the i-th number of the workload.
 using Grid = std::array<Size, 3>;
 
-// The count of numbers in the grid's workload: up to the last one that the grid uses.
+// The number of sizes that a workload of this grid must have: the index of the last one that the
+// grid uses, plus 1.
 std::size_t workload_count(const Grid& grid);
 
 // The number of work groups along each axis; zero if an expression is negative. InvalidArgument: a

@@ -1,4 +1,4 @@
-// Refuses waits of code that a queue or a recording calls, and that must not delay it.
+// Refuses waits in functions that a queue or a recording calls: a wait would delay the caller.
 #pragma once
 
 #include <string_view>
@@ -16,14 +16,14 @@ class NoWaits {
   NoWaits(const NoWaits&) = delete;
   NoWaits& operator=(const NoWaits&) = delete;
 
-  // Whether such an object exists on the calling thread.
+  // Whether a NoWaits object exists on the calling thread.
   static bool are_refused();
 
  private:
   std::string_view outer_;  // the caller that an enclosing object names
 };
 
-// The error of a wait on the calling thread, if waits are refused there.
+// The error of a wait on the calling thread while a NoWaits object exists there; otherwise success.
 Status check_may_wait();
 
 }  // namespace texloom::hal

@@ -31,8 +31,8 @@ struct ProfileSpan {
   std::uint32_t track = 0;  // index in ProfileSnapshot::tracks
   ProfileClock::time_point begin = {}, end = {};
   // For commands of a device only.
-  std::chrono::nanoseconds queue_wait{0};  // from the driver's call to `begin`
-  std::uint64_t bytes = 0;                 // the size of its arguments, or of what it moves
+  std::chrono::nanoseconds queue_wait{0};  // from submission to the API until `begin`
+  std::uint64_t bytes = 0;  // of the command's arguments, or of the data that it moves
 };
 
 // The contents of a profile at one moment, with the tracks of all spans.
@@ -51,7 +51,7 @@ class Profile {
 
   // The track of the calling thread, created at its first call.
   std::uint32_t host_track();
-  // Names that track after the purpose of the thread.
+  // Names the calling thread's track after the purpose of the thread.
   void name_host_track(std::string_view name);
   // Adds a track for a queue of a device: "<device>, queue <number>", numbered from 0.
   std::uint32_t add_device_track(std::string_view device);

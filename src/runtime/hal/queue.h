@@ -45,7 +45,7 @@ class QueueBackend {
     virtual ~Scope() = default;
   };
 
-  // Work for the device, in this order.
+  // Work for the device: first the waits, then the commands, then the signals.
   struct Batch {
     // Points that the device must wait for; can_wait() was true for each. A point that the driver
     // no longer knows has been reached or has failed meanwhile.

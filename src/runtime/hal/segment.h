@@ -76,7 +76,7 @@ struct KernelCall {
   std::uint32_t entry_point = 0;
   std::span<const SegmentBinding> bindings;  // the buffers and textures among the parameters
   std::span<const Constant> constants;       // the constants among the parameters
-  std::uint32_t number = 0;                  // of the calls before it in the command buffer
+  std::uint32_t number = 0;                  // of calls before this one in the command buffer
   bool has_slots = false;                    // among the bindings
 
   const EntryPoint& entry() const { return executable->entry_points()[entry_point]; }

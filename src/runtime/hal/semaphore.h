@@ -50,8 +50,8 @@ struct ExternalSemaphore {
 
 class Semaphore;
 
-// A driver's part of a semaphore of its device, which lets its queues wait and signal without the
-// host: a native timeline, or the events of commands. Calls may come from any thread.
+// A driver's part of a semaphore, with which queues of the device wait and signal without the host:
+// a native timeline, or the events of commands. Calls may come from any thread.
 class SemaphoreBackend {
  public:
   virtual ~SemaphoreBackend() = default;
@@ -75,7 +75,7 @@ class SemaphoreBackend {
 
 // A timeline semaphore, made by Device::create_semaphore. Queues of any device may wait for it and
 // signal it; the devices do so themselves if the driver supports it, otherwise the host does.
-// Thread safe. Whoever waits for it keeps it alive.
+// Thread safe. A pending wait keeps the semaphore alive.
 class Semaphore {
  public:
   // Called by devices, and for semaphores without a device. Both pointers may be null; then only
@@ -113,15 +113,16 @@ class Semaphore {
   // Exports the timeline as another API's object. Unimplemented unless the driver supports it.
   Result<ExternalSemaphore> export_as(ExternalSemaphoreKind kind) const;
 
-  // The device that made it; null if only the host uses it.
+  // The device that made the semaphore; null if only the host uses the semaphore.
   const DeviceInfo* device_info() const { return device_info_.get(); }
   // For the driver of that device; null if the driver keeps nothing.
   SemaphoreBackend* backend() const { return backend_.get(); }
 
   // For queues: records that a device has received work that will signal the value unless it fails.
   void schedule(std::uint64_t value);
-  // For queues: like when_reached(), but calls `callback` once when a device has received such
-  // work. It is never called if the value is reached, or the semaphore fails, before that.
+  // For queues: like when_reached(), but calls `callback` once when a device has received work that
+  // will signal the value. The callback is never called if the value is reached, or the semaphore
+  // fails, before that.
   std::uint64_t when_scheduled(std::uint64_t value, Callback callback);
 
  private:
@@ -135,7 +136,8 @@ class Semaphore {
   std::shared_ptr<const DeviceInfo> device_info_;  // may be null
   std::unique_ptr<SemaphoreBackend> backend_;      // may be null
 
-  mutable std::mutex mutex_;  // guards all below; not held while callbacks or the backend run
+  mutable std::mutex
+      mutex_;  // guards all members below; not held while callbacks or the backend run
   std::uint64_t value_;
   std::uint64_t scheduled_ = 0;
   Status error_;

@@ -44,8 +44,8 @@ class Size {
     std::int64_t value = 0;  // of a constant; the number of a symbol; the slot of a loop variable
     bool operator==(const Step&) const = default;
   };
-  // For files. InvalidArgument if the steps are not one expression, or name a symbol or a loop
-  // variable that is not a number of 32 bits.
+  // Makes the expression that a file stores as steps. InvalidArgument if the steps are not one
+  // expression, or name a symbol or a loop variable that is not a number of 32 bits.
   static Result<Size> from_steps(std::vector<Step> steps);
   const std::vector<Step>& steps() const { return steps_; }
 
@@ -54,7 +54,7 @@ class Size {
 
   // One more than the largest symbol number in the expression; 0 if there are no symbols.
   std::size_t symbol_count() const;
-  // The slots of the loop variables in it, in order of appearance.
+  // The slots of the expression's loop variables, in order of appearance.
   std::vector<std::uint32_t> loop_slots() const;
 
   // The value for these values of the symbols, by number, and of the loop variables, by slot.

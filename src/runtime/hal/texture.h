@@ -19,7 +19,8 @@ struct TextureDesc {
   TextureUsage usage = TextureUsage::All;
   TextureKind kind = TextureKind::Image2D;  // others are Unimplemented
   std::uint32_t layers = 1;                 // for Image2DArray; otherwise 1
-  // Others are Unimplemented. A view has its buffer's memory kind, whatever this says.
+  // Other kinds are Unimplemented. A view has the memory kind of its buffer, whatever this field
+  // says.
   MemoryKind memory = MemoryKind::Device;
   bool operator==(const TextureDesc&) const = default;
 };
@@ -44,7 +45,7 @@ class Texture : public Resident {
   const TextureDesc& desc() const { return desc_; }
   Extent2D extent() const { return desc_.extent; }
   TexelFormat format() const { return desc_.format; }
-  // As for Buffer::id(); a view has its own.
+  // Identifies the memory, as Buffer::id() does; a view has a number of its own.
   std::uint64_t id() const { return id_; }
   const DeviceInfo& device_info() const { return *device_info_; }
   // Null if the texture owns its memory.

@@ -69,7 +69,7 @@ bool are_conflicting_textures(const Use& a, const Use& b) {
          access_of(*a.param) != access_of(*b.param);
 }
 
-// Bytes of a root buffer, or of none.
+// A range of bytes of a root buffer; without a buffer the range is empty.
 struct ByteRange {
   const Buffer* buffer = nullptr;
   std::uint64_t offset = 0;
@@ -102,8 +102,8 @@ bool are_conflicting_buffers(const Use& a, const Use& b) {
          ranges_meet(p.offset, p.bytes, q.offset, q.bytes);
 }
 
-// Whether a kernel accesses different bytes of one buffer, one of the two through a view and one of
-// them for writing, on a device that is not known to keep them apart.
+// Whether two arguments are in one buffer, at least one of them a view and at least one written, on
+// a device without DeviceFeatures::disjoint_views.
 bool needs_disjoint_views(const DeviceInfo& device, const Use& a, const Use& b) {
   const bool views = std::holds_alternative<BoundTexture>(*a.binding) ||
                      std::holds_alternative<BoundTexture>(*b.binding);

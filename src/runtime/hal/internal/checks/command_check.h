@@ -27,7 +27,8 @@ Result<BufferTextureRegion> check_buffer_rows(const DeviceInfo& device, std::str
 
 // Checks arguments against the entry point's parameters: count, kind, format, access, alignment,
 // the extents and bytes from the bound place on, and that no texture is both read and written.
-// Buffers are the caller's handles. Slots are checked later, by check_table().
+// Buffers are as the caller passed them, so they may be subspans. Slots are checked later, by
+// check_table().
 Status check_dispatch(const DeviceInfo& device, const Executable* executable,
                       std::uint32_t entry_point, std::span<const SegmentBinding> bindings,
                       std::span<const Constant> constants);
@@ -39,15 +40,16 @@ Status check_table(const DeviceInfo& device, const KernelCall& call,
 // Checks the numbers of groups of a direct dispatch against the device's limits.
 Status check_groups(const DeviceInfo& device, const std::array<std::uint32_t, 3>& groups);
 
-// Looks up the table entry for a slot. Its buffer is the caller's handle.
+// Looks up the table entry for a slot. Its buffer is as the caller passed it, so it may be a
+// subspan.
 Status look_up(const BindingSlot& slot, std::span<const Binding> table, SegmentBinding& entry);
 
-// Checks the buffer that has the numbers of groups of an indirect dispatch. It is the caller's
-// handle.
+// Checks the buffer that has the numbers of groups of an indirect dispatch. The buffer may be a
+// subspan.
 Status check_indirect_groups(const DeviceInfo& device, const SegmentBinding& groups);
 
-// Checks the arguments of a native command: objects, usage and ranges. Buffers are the caller's
-// handles. Slots are checked later, by check_native_table().
+// Checks the arguments of a native command: objects, usage and ranges. Buffers are as the caller
+// passed them, so they may be subspans. Slots are checked later, by check_native_table().
 Status check_native(const DeviceInfo& device, std::span<const NativeArgument> arguments);
 
 // Like check_native(), for the entries of a table that a native command refers to.

@@ -84,7 +84,7 @@ Status check_params(const DeviceInfo& device, const EntryPoint& entry) {
     }
   }
   const DeviceLimits& limits = device.limits;
-  // The driver counts what an argument buffer has.
+  // With argument buffers, the driver itself checks the number of buffers and textures.
   const auto slots = [&](std::uint64_t limit) {
     return device.features.argument_buffers ? kNoLimit64 : limit;
   };

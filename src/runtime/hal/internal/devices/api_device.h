@@ -19,7 +19,7 @@ namespace texloom::hal {
 //
 //   Context           what the objects of one open device share
 //   MapQueue, Buffer, Texture    see ApiAllocator
-//   TransferKernels   kernels for what the API does not copy or fill; of all queues of a device
+//   TransferKernels   kernels for copies and fills that the API lacks; all queues share them
 //   CommandQueue, Executable, Semaphore    create themselves; Semaphore may also import others
 template <typename Classes>
 class ApiDevice final : public Device {

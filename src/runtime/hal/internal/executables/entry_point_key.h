@@ -1,4 +1,4 @@
-// The key of a program's table of kernels, on which the compiled program depends besides its code.
+// The part of a binary's cache key that describes the program's entry points.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,9 @@
 
 namespace texloom::hal {
 
-// Adds the entry points with their parameters. A stored binary is used only for the parameters that
-// the kernels were checked against, as those made from a binary need not describe theirs.
+// Adds the entry points with their parameters. A stored binary then serves only the parameters that
+// its kernels were checked against: a kernel made from a binary may not describe its parameters, so
+// it cannot be checked again.
 void add_entry_points(BinaryKey& key, const std::vector<EntryPoint>& entry_points);
 
 }  // namespace texloom::hal

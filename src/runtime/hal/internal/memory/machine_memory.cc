@@ -46,7 +46,7 @@ std::uint64_t address_space_left() {
   return used < limit.rlim_cur ? limit.rlim_cur - used : 0;
 }
 
-// The smallest limit in `file` of a group and of the groups around it.
+// The smallest limit in `file` of a control group and of its ancestors.
 std::uint64_t limit_of_group(const fs::path& root, fs::path group, const char* file) {
   std::uint64_t least = kNoLimit64;
   for (;; group = group.parent_path()) {

@@ -148,7 +148,7 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     if (choice && choice->cost.added == 0) return lend(*choice, queue);
     TL_RETURN_IF_ERROR(check_creation(device.info(), desc));
 
-    // The driver must be called, to grow an object or to create one.
+    // No idle object serves as it is: the driver must grow one or create one.
     bool grows = choice.has_value();
     Desc made = grows ? larger(idle[choice->place]) : desc;
     if (grows) free(take_out(*choice), freed);
@@ -160,7 +160,8 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
       free_until_room_for(bytes_of(made), freed);
     }
     TL_RETURN_IF_ERROR(reserve(bytes_of(made)));
-    // Set aside, because a driver that runs out of memory makes the pool free its idle objects.
+    // Takes the busy object out of the pool before calling the driver: a driver that runs out of
+    // memory makes the pool free its idle objects.
     auto busy = take_busy<Object>(desc, dependencies, fit);
     lock.unlock();
     freed.clear();
@@ -338,7 +339,7 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     freed.push_back(std::move(object.object));
   }
 
-  // Frees everything that has been idle since then or longer.
+  // Frees every object that has been idle since `since` or longer.
   void free_idle(Clock::time_point since, Freed& freed) {
     const auto free_of = [&](auto& shelves) {
       for (auto& shelf : shelves) {

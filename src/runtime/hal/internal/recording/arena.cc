@@ -7,7 +7,7 @@ namespace texloom::hal {
 namespace {
 
 // Enough for one or two commands; most long-lived arenas need no more. Smaller than 1 KiB, because
-// glibc consolidates its small chunks for larger requests.
+// glibc consolidates its free small chunks at each larger request.
 constexpr std::size_t kFirstBlock = 512;
 constexpr std::size_t kMostKept = kAddressSanitizer ? 0 : (1 << 20) / ArenaBlocks::kBytes;
 

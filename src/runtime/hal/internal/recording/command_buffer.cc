@@ -21,7 +21,7 @@ namespace {
 
 bool is_empty(Extent2D extent) { return extent.width == 0 || extent.height == 0; }
 
-// Buffers are still the caller's handles here: a subspan is a separate object. The variant is
+// The buffer may still be a subspan here, which is a separate object from its root. The variant is
 // assigned in place, because copying it is slow.
 void set_binding(SegmentBinding& place, const BufferBinding& binding) {
   place.emplace<BoundBuffer>(binding.buffer.get(), binding.offset);
@@ -50,7 +50,7 @@ struct CommandBuffer::Recording {
   Arena arena;
   RetainedObjects retained;
   std::optional<HazardTracker> hazards;  // if barriers are inserted or checked
-  Status missing_barrier;                // the first
+  Status missing_barrier;                // the first one that is missing
   KnownTable known_table;
   std::mutex mutex;
   // Guarded by the mutex. Destroyed before the objects that the segments name.

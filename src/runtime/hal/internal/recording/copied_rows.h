@@ -8,11 +8,11 @@
 
 namespace texloom::hal {
 
-// Rows of texels, by their bytes.
+// Rows of texels in a buffer, measured in bytes.
 struct CopiedRows {
   std::uint64_t row_bytes;
   std::uint64_t height;
-  std::uint64_t pitch;   // from row to row; without a meaning for a single row
+  std::uint64_t pitch;   // from row to row; meaningless for a single row
   std::uint64_t offset;  // of the first row
 
   CopiedRows(const BufferTextureRegion& region, TexelFormat format)
@@ -21,7 +21,7 @@ struct CopiedRows {
         pitch(region.row_pitch),
         offset(region.buffer_offset) {}
 
-  // The same rows, without gaps, from an offset in a buffer.
+  // The same rows without gaps, starting at byte `place` of a buffer.
   CopiedRows without_gaps_at(std::uint64_t place) const {
     CopiedRows rows = *this;
     rows.pitch = row_bytes;
@@ -40,7 +40,7 @@ struct CopiedRows {
   // A single row has no gaps.
   bool without_gaps() const { return height == 1 || pitch == row_bytes; }
   std::uint64_t last_row() const { return offset + pitch * (height - 1); }
-  // How many rows without gaps have room in this many bytes; at least one.
+  // The number of rows without gaps that fit into this many bytes; at least one.
   std::uint64_t rows_within(std::uint64_t bytes) const {
     return std::max<std::uint64_t>(bytes / row_bytes, 1);
   }

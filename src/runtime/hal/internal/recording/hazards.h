@@ -12,8 +12,8 @@
 namespace texloom::hal {
 
 // Memory that a command touches: bytes of a buffer ([x_begin, x_end), one row), texels of a
-// texture, or the memory of a slot. The rows of a region in a buffer include the gaps between them;
-// those of a view over a buffer are whole.
+// texture, or the memory of a slot. The rows of a region in a buffer include the gaps between them.
+// A view over a buffer counts as whole rows.
 struct MemoryAccess {
   enum class Kind : std::uint8_t { Buffer, Texture, Slot };
 
@@ -63,7 +63,7 @@ class HazardTracker {
     MemoryAccess access;
     const Segment* segment = nullptr;
     std::size_t index = 0;
-    std::uint32_t next = kNone;  // of the same object
+    std::uint32_t next = kNone;  // the next access of the same object
   };
   // Open addressing; an entry is empty unless its epoch is the present one.
   struct TrackedObject {
@@ -88,7 +88,8 @@ class HazardTracker {
   CommandKinds commands_ = CommandKinds::None;  // of the segments added so far
   std::vector<BarrierResource> resources_;      // of describe_barrier
   std::uint32_t epoch_ = 1;
-  // For slots that alias, indices in entries_: the first read and write of all, and of slots.
+  // If slots alias: indices in entries_ of the first read and the first write, of all memory and of
+  // slots alone.
   std::uint32_t any_read_ = kNone, any_write_ = kNone, slot_read_ = kNone, slot_write_ = kNone;
 };
 

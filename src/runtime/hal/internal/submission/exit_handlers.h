@@ -12,8 +12,8 @@ namespace texloom::hal {
 // forked child, which has none of this process's threads. Thread safe.
 void call_at_exit(std::weak_ptr<void> owner, std::function<void()> handler);
 
-// Makes the handlers also run before anything registered with the system since: libraries with a
-// compiler may register handlers at their first use.
+// Makes the handlers also run before anything registered with the system since: a library that
+// contains a compiler may register handlers when it is first used.
 void move_exit_handlers_up();
 
 }  // namespace texloom::hal

@@ -125,7 +125,8 @@ void Queue::State::complete(std::size_t most, Lock& lock) {
   lock.lock();
   for (std::size_t i = 0; i < run.size(); ++i) settle(run[i], std::move(statuses[i]), lock);
   completer_.reset();
-  // The front may be a host call that waited for these, or its wait may have ended.
+  // The front may be a host call that waited for the parts completed here, or a wait of the front
+  // may have ended.
   if (can_start()) startable_.notify_one();
   progress_.notify_all();
 }
@@ -164,7 +165,7 @@ void Queue::State::leave_to_threads() {
   if (can_complete() || stopping_) completable_.notify_one();
 }
 
-// Wakes the completing thread first, as the call of the driver may take long.
+// Wakes the thread that completes work first, because the driver may take long to start work.
 void Queue::State::help_to_start(Lock& lock) {
   if (can_complete()) completable_.notify_one();
   start_front(lock);
@@ -271,7 +272,7 @@ std::uint64_t Queue::State::backlog() const {
 }
 
 void Queue::State::stop_and_wait() {
-  if (is_working()) return;  // a thread that calls exit() from there would wait for itself
+  if (is_working()) return;  // an exit() inside a host call would wait for its own thread
   stop();
   Lock lock(mutex_);
   help_until(submitted_, lock);

@@ -94,14 +94,14 @@ class Queue::State {
   std::shared_ptr<Profile> profile_;  // may be null
   std::string name_;                  // in the profile
 
-  // Guards all below. While it is held, only Semaphore::value() and the driver's is_complete() and
-  // can_wait() are called.
+  // Guards all members below. While the mutex is held, only Semaphore::value() and the driver's
+  // is_complete() and can_wait() are called.
   mutable std::mutex mutex_;
   std::condition_variable startable_, completable_, progress_;
   std::deque<internal::Pending> waiting_;
   std::deque<internal::Pending> started_;
-  // In neither queue, because a thread is starting it, or waiting for it and signaling. Other
-  // threads may only read their `signals` and `outcome`.
+  // These are in neither queue: a thread is starting the first, or waiting for the second and
+  // signaling. Other threads may only read their `signals` and `outcome`.
   const internal::Pending *being_started_ = nullptr, *being_completed_ = nullptr;
   std::optional<std::thread::id> starter_, completer_;  // the threads that have these roles
   int helpers_ = 0;  // waiting threads that complete work themselves
