@@ -40,8 +40,8 @@ class HostDevice final : public Device {
   std::shared_ptr<Workers> workers_;
 };
 
-// Limits follow from the interface's integer types and from what kernels are promised; the memory
-// is the machine's.
+// The limits follow from the integer types of the kernel interface and from its guarantees to
+// kernels. The memory is that of the machine.
 DeviceInfo describe(const Processor& processor, unsigned threads) {
   DeviceInfo info;
   info.driver = "host";
@@ -95,7 +95,7 @@ class HostDriver final : public Driver {
                                               const DeviceOptions& options) override {
     // Each open device has its own copy, whose address identifies the device's objects.
     const auto info = std::make_shared<const DeviceInfo>(devices_[ordinal]);
-    // The queue's thread is one of them.
+    // The queue's thread is one of `threads_`, so there is one worker less.
     TL_ASSIGN_OR_RETURN(std::shared_ptr<Workers> workers, Workers::create(threads_ - 1));
     TL_ASSIGN_OR_RETURN(std::unique_ptr<QueueBackend> backend,
                         create_queue_backend(workers, options.profile, info->name));

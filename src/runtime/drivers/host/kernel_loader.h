@@ -71,7 +71,7 @@ class Kernel {
                      std::span<std::byte> scratch) const = 0;
 };
 
-// Makes kernels from code of one format. Thread safe. Lives as long as any driver that has it.
+// Makes kernels from code of one format. Thread safe. A driver keeps its loaders alive.
 class KernelLoader {
  public:
   virtual ~KernelLoader() = default;

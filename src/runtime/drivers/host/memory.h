@@ -30,7 +30,7 @@ class HostBuffer final : public Buffer {
              std::byte* memory)
       : Buffer(std::move(info), desc), owned_(std::move(owned)), memory_(memory) {}
 
-  // Not const, because queues write it through const handles.
+  // Not const, because queues write the memory through const handles.
   std::byte* data() const { return memory_; }
 
  private:

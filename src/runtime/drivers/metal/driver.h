@@ -1,5 +1,5 @@
 // The Metal driver, for GPUs of macOS 13, iOS 16 and later, from the A11 and the Mac2 family on.
-// There only where the runtime is built with TEXLOOM_METAL.
+// Only builds of the runtime with TEXLOOM_METAL have this driver.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct DriverOptions {
   // The size of the blocks of host memory through which a queue moves updates and readbacks, and
   // rows that Metal does not copy from or to textures. A nonzero multiple of 16.
   std::uint64_t staging_bytes = std::uint64_t{1} << 20;
-  // The size of the heaps from which pieces of device memory are taken that are not larger than a
-  // sixteenth of it. 0: each has memory of its own.
+  // The size of the heaps that serve allocations of device memory up to a sixteenth of this size.
+  // 0: no heaps, so each allocation has memory of its own.
   std::uint64_t heap_bytes = std::uint64_t{1} << 24;
 };
 

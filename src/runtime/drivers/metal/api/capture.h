@@ -1,4 +1,4 @@
-// Captures of what a device is given, which Xcode opens.
+// Captures the work of a device in files that Xcode opens.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace texloom::hal::metal {
 
-// Whether start_capture() would begin, as far as that is known without beginning. InvalidArgument
-// if the path does not end in ".gputrace", is there already, or is in no folder; NotFound if there
-// is no such device; Unavailable if the system lets the process capture nothing.
+// Finds the errors of start_capture() that can be known before the capture begins. InvalidArgument
+// if the path does not end in ".gputrace", already exists, or has no parent folder; NotFound if
+// there is no such device; Unavailable if the system does not let the process capture.
 Status check_capture(std::size_t ordinal, const std::string& path);
 
 // Begins to capture the work of a device, given by its number in Driver::devices(), in a new

@@ -9,12 +9,13 @@ namespace texloom::hal::metal {
 
 inline constexpr std::uint32_t kBufferSlots = 31;
 inline constexpr std::uint32_t kMostTextureSlots = 128;  // some devices have fewer
-// The most that setBytes takes, and so the most that a kernel's constants may take.
+// The most bytes that setBytes accepts, which also limits a kernel's constants.
 inline constexpr std::size_t kMaxSetBytes = 4096;
 
 // Bytes of the largest vector that kernels load at once, a float4.
 inline constexpr std::uint64_t kVectorBytes = 16;
-// Offsets of buffers in the address space `constant` are multiples of this, but on Apple's GPUs.
+// On GPUs other than Apple's, offsets of buffers in the address space `constant` are multiples of
+// this.
 inline constexpr std::uint64_t kConstantAlignment = 32;
 
 }  // namespace texloom::hal::metal

@@ -8,17 +8,18 @@
 
 namespace texloom::hal::metal {
 
-// Lends what commands are encoded with. A loan lasts until the next one, or until the function
-// returns; the driver ends its encoders. The commands that a function encodes run after the
-// commands on which its declared accesses depend, and before those that depend on them.
+// Lends the encoders and the command buffer for commands. A loan lasts until the next one, or until
+// the function returns; the driver ends its encoders. The commands that a function encodes run
+// after the commands on which its declared accesses depend, and before those that depend on them.
 class NativeLeases {
  public:
-  // id<MTLComputeCommandEncoder> with MTLDispatchTypeConcurrent, in which the driver has encoded
-  // dispatches and goes on to do so. The function orders its own dispatches with memory barriers;
-  // it need not restore pipelines or arguments, and must not call endEncoding. Null if Metal makes
-  // no encoder.
+  // id<MTLComputeCommandEncoder> with MTLDispatchTypeConcurrent, in which the driver encodes other
+  // dispatches before and after the function. The function orders its own dispatches with memory
+  // barriers; it need not restore pipelines or arguments, and must not call endEncoding. Null if
+  // Metal makes no encoder.
   virtual void* compute_encoder() = 0;
-  // id<MTLBlitCommandEncoder>. The function must not call endEncoding. Null as above.
+  // id<MTLBlitCommandEncoder>. The function must not call endEncoding. Null if Metal makes no
+  // encoder.
   virtual void* blit_encoder() = 0;
   // id<MTLCommandBuffer> without an open encoder, for libraries that make their own (MPS). The
   // function ends every encoder that it makes, and does not commit. Memory is not tracked by Metal

@@ -7,7 +7,7 @@
 
 namespace texloom::hal::metal {
 
-// Pools of a thread end in the opposite order of their creation.
+// A thread's pools must end in the reverse order of their creation.
 std::unique_ptr<QueueBackend::Scope> enter_pool();
 
 }  // namespace texloom::hal::metal

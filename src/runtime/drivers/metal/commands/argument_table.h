@@ -18,10 +18,11 @@ namespace texloom::hal::metal {
 // thread at a time.
 class ArgumentTable {
  public:
-  // For another encoder, or after a stranger has used this one: nothing is known to be set.
+  // Call this for another encoder, or after other code has used this one: no state is then assumed
+  // to be set.
   void begin(MetalCompute* encoder);
-  // After the encoder has executed indirect commands: nothing is known to be set, but resources
-  // remain named.
+  // Call this after the encoder has executed indirect commands: no state is then assumed to be set,
+  // but resources stay declared.
   void forget();
 
   void set_pipeline(MetalPipeline* pipeline);
@@ -30,13 +31,13 @@ class ArgumentTable {
   void set_texture(std::uint32_t index, MetalImage* image);
   void set_local_bytes(std::uint32_t index, std::uint64_t bytes);
 
-  // Names an id<MTLResource> that is reached by its address to the encoder, unless it has been
-  // named for this access.
+  // Declares to the encoder (useResource) an id<MTLResource> that a kernel reaches by its address,
+  // unless it has been declared for this access.
   void use(void* resource, Access access);
 
  private:
   struct BufferSlot {
-    MetalMemory* memory = nullptr;  // null for none, and for bytes
+    MetalMemory* memory = nullptr;  // null if the slot is unset or has bytes
     std::uint64_t offset = 0;
     std::vector<std::byte> bytes;  // keeps its capacity
   };

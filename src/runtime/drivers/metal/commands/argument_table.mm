@@ -60,7 +60,7 @@ void ArgumentTable::set_local_bytes(std::uint32_t index, std::uint64_t bytes) {
   [objc(encoder_) setThreadgroupMemoryLength:bytes atIndex:index];
 }
 
-// A resource stays named until the encoder ends.
+// A resource stays declared until the encoder ends.
 void ArgumentTable::use(void* resource, Access access) {
   if (!add_use(used_, resource, access)) return;
   const Access all = used_[resource];

@@ -18,8 +18,8 @@
 
 namespace texloom::hal::metal {
 
-// Makes one command buffer of Metal for each batch. With a profile, commands that the device does
-// not sample have one each, as Metal measures command buffers.
+// Makes one command buffer of Metal for each batch. With a profile, each command that the device
+// does not sample has a command buffer of its own, because Metal measures whole command buffers.
 class MetalCommandQueue final : public QueueBackend {
  public:
   // `kernels` belongs to the device.

@@ -12,7 +12,7 @@ namespace texloom::hal::metal {
 
 namespace {
 
-// More command buffers than this wait in newCommandBuffer for earlier ones.
+// With this many incomplete command buffers, newCommandBuffer waits for an earlier one.
 constexpr NSUInteger kMostCommandBuffers = 1024;
 
 }  // namespace

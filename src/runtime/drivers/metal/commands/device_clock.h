@@ -1,4 +1,4 @@
-// The times of a device's clock on the clock of profiles.
+// Converts times of a device's clock to times of the clock of profiles.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@ namespace texloom::hal::metal {
 // One moment on three clocks.
 struct ClockMoment {
   ProfileClock::time_point profile = {};
-  std::uint64_t host = 0;    // nanoseconds of Metal's clock of the host
-  std::uint64_t device = 0;  // ticks of the device, whose length Metal does not tell
+  std::uint64_t host = 0;    // nanoseconds of Metal's host clock
+  std::uint64_t device = 0;  // ticks of the device's clock; Metal does not report their length
 };
 
-// A line through two moments: before work was committed, and after it was complete. Its slope is
-// Metal's, which reads its two clocks at once.
+// A linear map through two moments: before work was committed, and after it was complete. Its slope
+// comes from Metal, which reads the clocks of host and device at once.
 class DeviceClock {
  public:
   DeviceClock(const ClockMoment& before, const ClockMoment& after);
 
   // The device's ticks at the first moment.
   std::uint64_t first() const { return first_; }
-  // Nothing if the device's clock stands still.
+  // Nullopt if the device's clock stands still.
   std::optional<ProfileClock::time_point> time_of(std::uint64_t device) const;
 
  private:

@@ -43,7 +43,7 @@ struct KeptObjects {
 // Encodes for one queue. Used by one thread at a time, inside an autorelease pool.
 class Encoder {
  public:
-  // The first three belong to the queue or its device, `passes` too.
+  // The queue or its device owns all four arguments.
   Encoder(const Context& context, MetalQueue* queue, TransferKernels& kernels, Passes& passes)
       : context_(context), queue_(queue), kernels_(kernels), passes_(passes) {}
 
@@ -71,7 +71,7 @@ class Encoder {
   Status encode(const NativeSegment& segment, const CommandRange& range);
   Status encode_updates(SegmentList::Iterator begin, SegmentList::Iterator end);
   Status copy(const MemoryOffset& source, const MemoryOffset& target, std::uint64_t bytes);
-  // Copies rows that blits do not take through staging memory, in blocks.
+  // Copies rows that blits refuse, in blocks through staging memory.
   Status copy_in_blocks(const CopiedRows& all, FunctionRef<Status(const Block&)> copy_block);
   Status copy_rows(MetalMemory* source, const CopiedRows& from, MetalMemory* target,
                    const CopiedRows& to);

@@ -29,7 +29,7 @@ MemoryOffset place_of(const BoundBuffer& bound) {
   return {as_metal(*bound.buffer).get(), bound.offset};
 }
 
-// Whether blits take the rows as they are.
+// Whether blits accept the layout of the rows.
 bool suits_blits(const CopiedRows& rows, TexelFormat format) {
   const std::uint64_t texel = bytes_per_texel(format);
   if (rows.offset % texel != 0) return false;
@@ -51,7 +51,7 @@ void blit_rows(MetalBlit* encoder, const TextureRows& from, id<MTLTexture> to) {
   [objc(encoder) copyFromBuffer:objc(from.memory)
                    sourceOffset:from.rows.offset
               sourceBytesPerRow:from.pitch()
-            sourceBytesPerImage:0  // of further slices, which there are none of
+            sourceBytesPerImage:0  // there are no further slices
                      sourceSize:from.size()
                       toTexture:to
                destinationSlice:0
@@ -102,7 +102,7 @@ Status Encoder::encode(const Segment& any, const CommandRange& range) {
           return {};
         } else if constexpr (std::is_same_v<Kind, HostCallSegment> ||
                              std::is_same_v<Kind, UpdateSegment>) {
-          // The queue makes the first, and the other is joined.
+          // The queue makes host calls, and encode_updates() encodes updates.
           return make_error(StatusCode::Internal, "{} reached the encoder", name_of(any));
         } else {
           return encode(segment, range);
@@ -136,7 +136,7 @@ Result<MetalCompute*> Encoder::encode_call(const KernelCall& call, const Command
   return encoder;
 }
 
-// The addresses of the argument buffer are bytes of the command.
+// Passes the contents of the argument buffer, which are addresses, as bytes of the command.
 void Encoder::set_by_address(const KernelCall& call, std::span<const Binding> table) {
   find_references(call, table, references_);
   ArgumentAddresses addresses;
@@ -182,7 +182,7 @@ bool Encoder::prefers_kernel(std::uint64_t bytes) const {
   return passes_.is_computing() && bytes <= kLargestKernelTransfer;
 }
 
-// Blits fill multiples of 4 bytes with one byte.
+// A blit fills multiples of 4 bytes, with one byte value.
 Status Encoder::encode(const FillSegment& segment, const CommandRange&) {
   const std::uint64_t alignment = context_.info()->limits.transfer_alignment;
   const BoundBuffer& target = segment.target;
@@ -272,7 +272,7 @@ Status Encoder::copy_rows(MetalMemory* source, const CopiedRows& from, MetalMemo
                                  .rows = static_cast<std::uint32_t>(from.height)});
 }
 
-// Rows that blits do not take are copied to staging memory first.
+// Rows that blits refuse are copied to staging memory first.
 Status Encoder::encode(const CopyBufferToTextureSegment& segment, const CommandRange&) {
   const BufferTextureRegion& region = segment.region;
   const CopiedRows all(region, segment.target->format());
@@ -331,7 +331,7 @@ Status Encoder::encode(const CopyTextureSegment& segment, const CommandRange&) {
 class Encoder::Leases final : public NativeLeases {
  public:
   explicit Leases(Passes& passes) : passes_(passes) {}
-  // The user's function may have set arguments that we do not know of.
+  // The user's function may have set arguments that the argument table does not know.
   ~Leases() { passes_.forget_arguments(); }
 
   void* compute_encoder() override { return lend(passes_.compute()); }

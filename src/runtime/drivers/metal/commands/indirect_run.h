@@ -1,4 +1,4 @@
-// Dispatches of a reusable command buffer as an indirect command buffer, which is recorded once.
+// Records dispatches of a reusable command buffer once, as an indirect command buffer.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@
 
 namespace texloom::hal::metal {
 
-// Dispatches of recordable kernels, which are built, with the barriers between them; the first and
-// the last one are dispatches.
+// Consecutive dispatches of recordable, built kernels, and the barriers between them. The first and
+// the last segment are dispatches.
 struct DispatchRun {
   SegmentList::Iterator begin, end;
   std::uint32_t dispatches = 0;
 };
 
-// Where a dispatch has its addresses and its constants in the memory for arguments.
+// The places of a dispatch's addresses and constants in the memory for arguments.
 struct ArgumentPlaces {
   std::uint64_t addresses = 0, constants = 0;
 };
@@ -37,13 +37,13 @@ class IndirectRun {
   // Null if Metal has no memory for it.
   static std::shared_ptr<IndirectRun> record(const Context& context, const DispatchRun& run);
 
-  // Whether the argument buffers are those of this submission.
+  // Whether the argument buffers hold the arguments of this submission.
   bool is_bound(const CommandRange& range) const;
   // Writes the argument buffers. No batch may be using the run.
   void bind(const DispatchRun& run, const CommandRange& range);
 
-  // Executes the commands, after those before the last barrier. The run must be kept until the
-  // batch is complete.
+  // Executes the commands after all commands that precede the last barrier. The run must be kept
+  // until the batch is complete.
   Status encode(Passes& passes) const;
 
  private:
@@ -52,7 +52,7 @@ class IndirectRun {
   Handle<MetalIndirect> commands_;
   std::vector<ArgumentPlaces> places_;     // by dispatch
   Handle<MetalMemory> arguments_;          // of all kernels
-  std::vector<MetalPipeline*> pipelines_;  // to be set before, each one once
+  std::vector<MetalPipeline*> pipelines_;  // each once; to be set before execution
   ResourceUses used_;                      // by argument buffers
   bool has_barriers_ = false;
   bool has_slots_ = false;

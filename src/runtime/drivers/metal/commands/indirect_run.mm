@@ -12,7 +12,7 @@
 namespace texloom::hal::metal {
 namespace {
 
-// Takes bytes at the end; returns where they begin.
+// Reserves bytes at `end`, which it advances; returns their offset.
 std::uint64_t take(std::uint64_t& end, std::uint64_t bytes) {
   const std::uint64_t begin = end;
   end += (bytes + kConstantAlignment - 1) / kConstantAlignment * kConstantAlignment;
@@ -67,8 +67,8 @@ std::shared_ptr<IndirectRun> IndirectRun::record(const Context& context, const D
   const std::uint64_t bytes = lay_out(run, made->places_);
   auto arguments = create_memory(context, bytes, MemoryKind::Shared);
   if (!made->commands_ || !arguments.ok()) return nullptr;
-  // In no residency set: the device's set may be released before a command buffer that keeps the
-  // run.
+  // The memory is in no residency set: the device's set may be released before a command buffer
+  // that keeps the run.
   made->arguments_ = *std::move(arguments);
   // GPUs of earlier families fault on pipelines that the encoder itself has not used, as tinygrad's
   // graphs for Metal found.

@@ -11,8 +11,8 @@
 namespace texloom::hal::metal {
 
 // Takes the indirect command buffers of a command buffer for one encoding, and gives them back at
-// the end. The first encoding records them. There are none in command buffers that can be submitted
-// only once, and with a profile, which takes the time of each command.
+// the end. The first encoding records them. There are none for command buffers that can be
+// submitted only once, nor with a profile, which measures each command separately.
 class IndirectRuns {
  public:
   struct Found {
@@ -27,9 +27,9 @@ class IndirectRuns {
   IndirectRuns(const IndirectRuns&) = delete;
   IndirectRuns& operator=(const IndirectRuns&) = delete;
 
-  // The run that begins here, with the arguments of this submission. Nothing if none begins here,
-  // batches are using all that was recorded of it, or Metal has no memory for it. A run lies in one
-  // range, as host calls, which divide command buffers into ranges, end it.
+  // The run that begins here, with the arguments of this submission. Null if no run begins here, if
+  // batches are using all recordings of the run, or if Metal has no memory for another. A run lies
+  // in one range, as host calls, which divide command buffers into ranges, end it.
   Found find(SegmentList::Iterator begin);
 
  private:

@@ -10,14 +10,15 @@
 namespace texloom::hal::metal {
 namespace {
 
-// Fewer take little to encode.
+// Fewer dispatches take little time to encode.
 constexpr std::uint32_t kFewestDispatches = 4;
-// Metal's limit for one execution on GPUs that are not Apple's.
+// Metal's limit for the commands of one execution on GPUs that are not Apple's.
 constexpr std::uint32_t kMostDispatches = 0x4000;
-// Batches with different tables that may be using a run. Further ones are encoded.
+// The number of batches with different tables that may use a run at a time. Further batches are
+// encoded command by command.
 constexpr std::size_t kMostInFlight = 4;
 
-// Builds the kernels. If that fails, encoding tells why.
+// Builds the kernels of the runs. If that fails, encoding reports the error.
 Result<std::vector<DispatchRun>> find_runs(const SegmentList& segments) {
   std::vector<DispatchRun> runs;
   DispatchRun run;
@@ -62,7 +63,7 @@ IndirectRuns::IndirectRuns(const Context& context, const CommandRange& range)
   if (!commands.desc().reusable || commands.call_count() < kFewestDispatches ||
       context.profile() != nullptr)
     return;
-  // Only this driver encodes command buffers of its devices.
+  // The cast is valid: only this driver encodes command buffers of its devices.
   encoded_.reset(static_cast<Encoded*>(commands.take_encoded().release()));
   if (encoded_ != nullptr) return;
   if (const auto runs = find_runs(commands.segments()); runs.ok())

@@ -14,15 +14,15 @@
 
 namespace texloom::hal::metal {
 
-// Metal tracks no hazards of this driver's memory, so the order is stated here:
+// Metal tracks no hazards of this driver's memory, so this class orders the commands:
 //
-//   * inside a compute encoder, whose dispatches are concurrent, by memory barriers where the
-//     command buffer has barriers;
-//   * a blit encoder has no barriers, so a barrier ends it;
-//   * each encoder waits for a fence that the previous one updates, also that of an earlier command
-//     buffer of the queue. One fence is enough, as its updates and waits are in the order in which
-//     command buffers are committed;
-//   * around encoders that others make, which do not know the fence, by an event.
+//   * Inside a compute encoder, whose dispatches are concurrent, memory barriers order them where
+//     the command buffer has barriers.
+//   * A blit encoder has no barriers, so a barrier ends it.
+//   * Each encoder waits for a fence that the previous one updates, even in an earlier command
+//     buffer of the queue. One fence is enough, because its updates and waits are in the order in
+//     which command buffers are committed.
+//   * Encoders that other code makes do not know the fence, so an event orders them.
 //
 // Used by one thread at a time, inside an autorelease pool.
 class Passes {
@@ -34,7 +34,7 @@ class Passes {
   // dropped.
   Status begin();
   MetalCommands* commands() const { return commands_.get(); }
-  // Ends the open encoder. Nothing may be encoded but events.
+  // Ends the open encoder. After that only events may be encoded.
   Status end();
   // Submits the command buffer, which has ended, and returns it.
   Handle<MetalCommands> commit();

@@ -21,7 +21,7 @@ struct Reference {
 
 // Resources (id<MTLResource>), and what is done to them.
 using ResourceUses = std::unordered_map<void*, Access>;
-// Adds a use; false if it is there.
+// Adds a use; false if it was added before.
 bool add_use(ResourceUses& uses, void* resource, Access access);
 
 // Sets `to` to the buffers and textures of a call, in the order of the kernel's parameters.

@@ -14,19 +14,19 @@
 
 namespace texloom::hal::metal {
 
-// Where a device samples its clock: GPUs of Apple as encoders begin and end, others between the
-// commands of encoders.
+// Where a device samples its clock: Apple's GPUs when encoders begin and end, other GPUs between
+// the commands of encoders.
 enum class SamplingPoint : std::uint8_t { None, Encoders, Commands };
 
-// Where the time at the beginning of a command goes; that at its end goes to the next sample.
+// The sample for the beginning of a command; the next sample is for its end.
 struct SamplePair {
   MetalSamples* buffer = nullptr;  // null: the command is not sampled
   std::uint32_t begin = 0;
 
   explicit operator bool() const { return buffer != nullptr; }
-  // The ticks of both samples, after the commands are complete. Nothing if the device did not take
-  // them: Metal reports it by values or by no data, or the buffer still has what an earlier batch
-  // left, from before the ticks `first`.
+  // The ticks of both samples, after the commands are complete. Nullopt if the device did not take
+  // them: Metal returns an error value or no data, or the buffer still has samples of an earlier
+  // batch, from before the tick `first`.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> ticks(std::uint64_t first) const;
 };
 

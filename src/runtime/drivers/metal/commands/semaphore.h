@@ -12,25 +12,26 @@
 
 namespace texloom::hal::metal {
 
-// The event follows the semaphore. A value that the host signals may show late while the device has
-// a greater one to signal. The event goes backwards only where a caller lets it: where the host
-// signals a value above one that the device is still to signal.
+// The event follows the semaphore. A value that the host signals may appear late in the event if
+// the device is to signal a greater value. The event goes backwards only if the host signals a
+// value above one that the device is still to signal.
 class MetalSemaphore final : public SemaphoreBackend {
  public:
   static Result<std::unique_ptr<SemaphoreBackend>> create(const Context& context,
                                                           std::uint64_t value);
-  // Follows an event of someone else. InvalidArgument if there is none.
+  // Follows an imported event. InvalidArgument if the event is null.
   static Result<std::unique_ptr<SemaphoreBackend>> import(const Context& context,
                                                           ExternalSemaphore external);
   ~MetalSemaphore() override;
 
-  // Called right before a command buffer is committed that signals the value: the event to signal,
-  // or null if it is to have the value, or a greater one, anyway.
+  // Called right before a command buffer is committed that signals the value. Returns the event to
+  // signal; null if the event will reach the value without this signal.
   MetalSharedEvent* begin_signal(std::uint64_t value);
   // The event, if work of the device that signals the value has been committed; null otherwise.
   MetalSharedEvent* event_for(std::uint64_t value) const;
-  // The command buffer that signals the value has ended. Lets those proceed that wait for it: it
-  // may have failed, or the release of an earlier one may have crossed its signal.
+  // Called when the command buffer that signals the value has ended. Sets the event to the value if
+  // it is still lower: the command buffer may have failed, or the release of an earlier value may
+  // have overwritten the device's signal.
   void release(std::uint64_t value);
 
   void attach(const std::weak_ptr<Semaphore>& semaphore) override;

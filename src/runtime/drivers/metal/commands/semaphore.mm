@@ -94,7 +94,7 @@ void MetalSemaphore::attach(const std::weak_ptr<Semaphore>& semaphore) {
   }
 }
 
-// Values up to `signaled_` are the device's to signal.
+// The device signals values up to `signaled_`.
 void MetalSemaphore::reached(std::uint64_t value) {
   const std::scoped_lock lock(mutex_);
   if (value <= signaled_) return;

@@ -51,7 +51,7 @@ class StagingRanges {
   StagingRanges(const StagingRanges&) = delete;
   StagingRanges& operator=(const StagingRanges&) = delete;
 
-  // A range whose offset has the remainder of `aligned_like` by kTransferUnit.
+  // A range whose offset is congruent to `aligned_like` modulo kTransferUnit.
   Result<StagingPlace> take(std::uint64_t bytes, std::uint64_t aligned_like = 0);
   // The blocks, which must be given back when the batch is complete.
   std::vector<StagingBlock> release() { return std::move(blocks_); }

@@ -104,7 +104,7 @@ kernel void fill_bytes(device uchar* target [[buffer(0)]], constant Fill& fill [
 }
 )";
 
-// The constants of the kernels, as the source has them.
+// The constants of the kernels, with the layouts of the structs in kSource.
 struct Copy {
   std::uint64_t source_offset, target_offset, source_pitch, target_pitch, row_bytes;
 };

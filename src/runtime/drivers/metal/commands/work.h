@@ -17,11 +17,11 @@
 
 namespace texloom::hal::metal {
 
-// A command, as a profile has it.
+// A command that a profile measures.
 struct MeasuredCommand {
   std::string name;
   std::uint64_t bytes = 0;
-  SamplePair samples = {};  // without them, it takes the time of its command buffer
+  SamplePair samples = {};  // without samples, the command gets the time of its command buffer
 };
 
 // A command buffer of Metal that was committed.

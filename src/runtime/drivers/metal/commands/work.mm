@@ -18,9 +18,9 @@ struct Interval {
   ProfileClock::time_point begin, end;
 };
 
-// How far the clock of profiles is ahead of Metal's clock. On Apple's systems both begin as the
-// machine is started, but Metal's stands still while it sleeps. The software Metal has the clock of
-// profiles itself.
+// How far the clock of profiles is ahead of Metal's clock. On Apple's systems both start when the
+// machine starts, but Metal's clock stops while the machine sleeps. On other systems Metal's clock
+// is the clock of profiles.
 ProfileClock::duration time_asleep() {
 #ifdef __APPLE__
   const std::chrono::nanoseconds awake(::clock_gettime_nsec_np(CLOCK_UPTIME_RAW));

@@ -1,4 +1,4 @@
-// Pipelines that were compiled before: Metal's binary archives in the binary cache, one in an
+// Stores compiled pipelines in the binary cache, as binary archives of Metal, one archive per
 // entry. For Objective-C++ sources alone.
 #pragma once
 
@@ -13,9 +13,9 @@
 
 namespace texloom::hal::metal {
 
-// A place for the files of archives, which Metal reads and writes as files alone. No one else can
-// read or replace them, as the folder is this process's own. Archives that were read from it are
-// not used after it is gone.
+// A folder for archives, which Metal reads and writes only as files. It is private to this process,
+// so no other process can read or replace the files. Archives that were read from the folder are
+// not used after its removal.
 class ArchiveFolder {
  public:
   ArchiveFolder();
@@ -32,12 +32,12 @@ class ArchiveFolder {
 BinaryKey archive_key(const DeviceInfo& device, const ProgramCode& program,
                       const std::vector<EntryPoint>& entry_points);
 
-// An archive with nothing in it; null if Metal makes none.
+// An empty archive; null if Metal makes none.
 Handle<MetalArchive> new_archive(const Context& context);
 // The archive that the cache has under the key; null if there is none, or if Metal refuses it.
 Handle<MetalArchive> find_archive(const Context& context, BinaryCache& cache, const BinaryKey& key,
                                   const ArchiveFolder& folder);
-// Failures are not reported: the cache counts its own, and code that Metal does not write is
+// Failures are not reported: the cache counts its own, and an archive that Metal cannot write is
 // compiled again the next time.
 void store_archive(BinaryCache& cache, const BinaryKey& key, MetalArchive* archive,
                    const ArchiveFolder& folder);

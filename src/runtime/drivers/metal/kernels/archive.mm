@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Changes with what an archive has, or how it is found.
+// Must change if the contents of archives or the way to find them change.
 constexpr std::string_view kFormat = "metal archive 2";
 
 bool write_file(const std::string& path, std::string_view content) {
@@ -33,7 +33,7 @@ std::string read_file(const std::string& path) {
 
 NSURL* url_of(const std::string& path) { return [NSURL fileURLWithPath:to_ns(path)]; }
 
-// An archive of a file, or an empty one of nil.
+// Opens the archive at `url`; an empty archive if `url` is nil.
 Handle<MetalArchive> make_archive(const Context& context, NSURL* url) {
   MTLBinaryArchiveDescriptor* descriptor = [[[MTLBinaryArchiveDescriptor alloc] init] autorelease];
   descriptor.url = url;

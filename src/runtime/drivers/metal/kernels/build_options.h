@@ -13,15 +13,15 @@
 namespace texloom::hal::metal {
 
 struct BuildOptions {
-  // Major and minor number of the language's version; without it the newest that the system has.
+  // The major and minor number of the language version; if absent, the system's newest version.
   std::optional<std::pair<unsigned, unsigned>> language;
-  // The number of threads of a SIMD-group that the kernels rely on, if they do.
+  // The number of threads in a SIMD-group that the kernels rely on, if they rely on one.
   std::optional<std::uint64_t> simd_width;
   std::vector<std::pair<std::string, std::string>> macros;  // names and values
   MathMode math = MathMode::Strict;
 };
 
-// Code with its options, as they were read.
+// Code with its parsed options.
 struct ProgramCode {
   KernelCode code;
   BuildOptions options;

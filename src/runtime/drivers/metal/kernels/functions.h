@@ -1,4 +1,4 @@
-// Functions of Metal's libraries, out of the formats of code that the driver takes. For
+// Makes functions of Metal's libraries from the formats of code that the driver accepts. For
 // Objective-C++ sources alone.
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace texloom::hal::metal {
 
-// The codes of an executable that Metal may take, with their options: a metallib, which needs no
-// compiler, before source, and the first of each. InvalidArgument for options, Unimplemented if
-// there is none.
+// The codes of an executable that Metal may accept, with their options: the first metallib, which
+// needs no compiler, then the first source. InvalidArgument for a wrong option; Unimplemented if
+// there is no such code.
 Result<std::vector<ProgramCode>> find_codes(const ExecutableDesc& desc, const DeviceInfo& device);
 
 // The functions of the entry points, autoreleased. BuildFailed with Metal's text, or NotFound.

@@ -19,7 +19,7 @@ Result<NSString*> text_of(std::string_view text, std::string_view what) {
   return made;
 }
 
-// MTLLanguageVersion of a version.
+// The MTLLanguageVersion for a version.
 unsigned long language_number(std::pair<unsigned, unsigned> version) {
   return (static_cast<unsigned long>(version.first) << 16) + version.second;
 }
@@ -40,7 +40,7 @@ void set_math_mode(MTLCompileOptions* options, MathMode math) {
 Result<MTLCompileOptions*> compile_options(const BuildOptions& given) {
   MTLCompileOptions* options = [[[MTLCompileOptions alloc] init] autorelease];
   if (given.language) {
-    // New options have the newest version.
+    // A new MTLCompileOptions has the newest version.
     const auto newest = static_cast<unsigned long>(options.languageVersion);
     if (language_number(*given.language) > newest)
       return invalid_argument(

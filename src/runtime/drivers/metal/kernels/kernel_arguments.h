@@ -1,4 +1,4 @@
-// Reads what a compiled kernel takes in Metal's reflection. For Objective-C++ sources alone.
+// Reads a compiled kernel's arguments from Metal's reflection. For Objective-C++ sources alone.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ class KernelArguments {
   // Whether buffers and textures are members of the struct that the kernel takes as buffer 0.
   bool has_argument_buffer() const { return argument_buffer_ != nil; }
 
-  // The argument of a kind after those that `before` counts; nullopt if there is none. In an
-  // argument buffer, members must be in the order of their indices, so that each has 8 bytes.
+  // The next argument of this type after those that `before` counts; nullopt if there is none. In
+  // an argument buffer, members must be in the order of their indices, so that each has 8 bytes.
   std::optional<KernelArgument> find(MTLBindingType type, const KernelSlots& before) const;
   // "buffer 1", "texture 0 in the argument buffer": what find() looks for.
   static std::string describe(MTLBindingType type, const KernelSlots& before);

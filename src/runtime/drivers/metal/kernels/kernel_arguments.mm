@@ -32,7 +32,7 @@ bool is_resource(MTLDataType type) {
   return type == MTLDataTypePointer || type == MTLDataTypeTexture;
 }
 
-// Structs that kernels may write are data, also where they have pointers.
+// A struct that the kernel may write is data, even if it has pointers.
 bool is_argument_buffer(id<MTLBufferBinding> binding) {
   if (binding.access != MTLBindingAccessReadOnly) return false;
   for (MTLStructMember* each in binding.bufferStructType.members) {

@@ -102,7 +102,7 @@ Status check_argument_buffer(const Context& context, const KernelSlots& slots) {
                           slots.resources(), kMost);
 }
 
-// One slot of buffers may be that of the constants.
+// One of the buffer slots may hold the constants.
 Status check_slots(const Context& context, const KernelSlots& slots) {
   if (slots.in_argument_buffer) return check_argument_buffer(context, slots);
   const DeviceLimits& limits = context.info()->limits;

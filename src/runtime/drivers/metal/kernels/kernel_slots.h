@@ -29,11 +29,11 @@ struct KernelSlots {
   // The slot for buffers that has the constants.
   std::uint32_t constants_slot() const { return in_argument_buffer ? 1 : buffers; }
   std::uint32_t buffer_slots() const { return constants_slot() + (constant_bytes == 0 ? 0 : 1); }
-  // How many of the parameters an argument buffer has.
+  // The number of parameters that an argument buffer holds.
   std::uint32_t resources() const { return buffers + textures; }
 };
 
-// The offset of a constant in the struct, which it advances.
+// Returns the offset of the next constant in the struct, and advances `end` past the constant.
 inline std::uint64_t place_constant(std::uint64_t& end, std::uint32_t bytes) {
   const std::uint64_t offset = (end + bytes - 1) / bytes * bytes;
   end = offset + bytes;
@@ -47,7 +47,7 @@ inline void count(const KernelParam& param, KernelSlots& slots) {
   if (std::holds_alternative<LocalParam>(param)) ++slots.locals;
 }
 
-// Does not know whether there is an argument buffer, which the source decides.
+// Does not set in_argument_buffer: only the source decides whether there is an argument buffer.
 inline KernelSlots slots_of(const EntryPoint& entry) {
   KernelSlots slots;
   std::uint64_t largest = 1;

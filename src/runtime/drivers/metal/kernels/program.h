@@ -39,7 +39,7 @@ class MetalExecutable final : public Executable {
   Status build(const ProgramCode& code);
 
   std::shared_ptr<const Context> context_;
-  std::vector<ProgramCode> codes_;  // the best first; until one is built
+  std::vector<ProgramCode> codes_;  // in order of preference; kept until one is built
   std::vector<Kernel> kernels_;     // by entry point; made by build()
 };
 

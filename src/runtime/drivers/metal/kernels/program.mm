@@ -27,7 +27,7 @@ Status check_simd_width(const Context& context, const BuildOptions& options,
 // How the pipelines of an executable use a binary archive.
 enum class ArchiveUse {
   None,
-  Fill,  // their functions are added, and taken out of it
+  Fill,  // functions are added to the archive, then loaded from it
   Only,  // a missing function is an error
 };
 struct ArchiveOfKernels {
@@ -48,7 +48,7 @@ Handle<MetalPipeline> make_pipeline(const Context& context,
                                     MTLComputePipelineReflection** reflection, NSError** error) {
   if (archive.use == ArchiveUse::Fill &&
       ![objc(archive.archive) addComputePipelineFunctionsWithDescriptor:descriptor error:nullptr])
-    archive = {};  // the pipeline will tell why, or need none
+    archive = {};  // making the pipeline reports the reason, or needs no archive
   descriptor.binaryArchives = archive.archive ? @[ objc(archive.archive) ] : nil;
   return adopt<MetalPipeline>([objc(context.device())
       newComputePipelineStateWithDescriptor:descriptor

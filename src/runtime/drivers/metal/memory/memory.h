@@ -48,7 +48,7 @@ class MetalBuffer final : public Buffer {
   std::shared_ptr<const Context> context_;
   std::shared_ptr<MapQueue> map_queue_;
   Handle<MetalMemory> memory_;
-  SetMember set_member_;  // of memory of its own; ends before it
+  SetMember set_member_;  // for memory that the buffer owns; ends before the memory
   mutable std::atomic<bool> has_views_ = false;
 };
 
@@ -70,7 +70,7 @@ class MetalTexture final : public Texture {
 
   std::shared_ptr<const Context> context_;
   Handle<MetalImage> image_;
-  SetMember set_member_;  // of memory of its own; ends before it
+  SetMember set_member_;  // for memory that the texture owns; ends before the memory
 };
 
 // Casts an object named by a command buffer, which accepts only objects of its own driver.

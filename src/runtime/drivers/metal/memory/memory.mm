@@ -18,7 +18,7 @@ MTLResourceOptions storage_of(MemoryKind kind) {
 #if !TARGET_OS_IPHONE
       return MTLResourceStorageModeManaged;
 #endif
-      break;  // such memory is not available there
+      break;  // iOS has no managed memory
   }
   return MTLResourceStorageModeShared;
 }
@@ -85,7 +85,7 @@ Result<std::shared_ptr<Buffer>> MetalBuffer::create(std::shared_ptr<const Contex
     } else {
       TL_ASSIGN_OR_RETURN(memory, create_memory(*context, desc.bytes, desc.memory));
     }
-    // The host's own pages are the host's to keep.
+    // Imported pages belong to the host, so no residency set keeps them.
     SetMember member = imported == nullptr ? keep(*context, objc(memory)) : SetMember();
     return std::shared_ptr<Buffer>(new MetalBuffer(std::move(context), std::move(map_queue), desc,
                                                    std::move(memory), std::move(member)));
@@ -143,7 +143,7 @@ MTLTextureDescriptor* descriptor_of(const TextureDesc& desc) {
                                                          width:desc.extent.width
                                                         height:desc.extent.height
                                                      mipmapped:NO];
-  // Without any use by kernels it is a texture for reading: 0 would stand for all uses.
+  // A texture that no kernel uses is created for reading: usage 0 would stand for all uses.
   MTLTextureUsage usage = MTLTextureUsageShaderRead;
   if (allows(desc.usage, TextureUsage::Storage)) usage |= MTLTextureUsageShaderWrite;
   if (!allows(desc.usage, TextureUsage::Sampled) && allows(desc.usage, TextureUsage::Storage))

@@ -1,5 +1,5 @@
-// The heaps from which small pieces of device memory are taken: that costs no call into the kernel
-// of the system, as memory of its own does.
+// Takes small pieces of device memory from heaps: unlike separate allocations, these need no system
+// call.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,16 @@ namespace texloom::hal::metal {
 // goes back to its heap; the next allocation leaves at most one empty heap. Thread safe.
 class Heaps {
  public:
-  // Resources up to this part of a heap are taken from heaps.
+  // Heaps serve resources of at most 1/kPart of their size.
   static constexpr std::uint64_t kPart = 16;
 
-  // `device` and `set` outlive this object. Without bytes there are no heaps.
+  // `device` and `set` outlive this object. If `heap_bytes` is 0, there are no heaps.
   Heaps(MetalDevice* device, ResidencySet& set, std::uint64_t heap_bytes)
       : device_(device), residency_set_(set), heap_bytes_(heap_bytes) {}
 
-  // Calls `make` with heaps until it makes something of at most `bytes` bytes, and returns what it
-  // made. Null if that is too much for a heap, or there is no memory for another one.
+  // Calls `make` with one heap after another until it makes an object of at most `bytes` bytes, and
+  // returns the object. Null if `bytes` is too much for a heap, or there is no memory for another
+  // heap.
   template <typename Object>
   Handle<Object> take(std::uint64_t bytes, FunctionRef<Handle<Object>(MetalHeap*)> make) {
     Handle<Object> made;
@@ -41,7 +42,7 @@ class Heaps {
     SetMember member;  // ends before the heap
   };
 
-  // Until `use` returns true; the last heap may be a new one.
+  // Calls `use` with each heap until it returns true; the last heap may be a new one.
   void for_each_heap(std::uint64_t bytes, FunctionRef<bool(MetalHeap*)> use);
   Handle<MetalHeap> make_heap() const;
   void drop_empty();  // but one

@@ -35,7 +35,7 @@ constexpr std::array kFamilies = {
     Family{MTLGPUFamilyApple5, "Apple5", 96, 16384},
     Family{MTLGPUFamilyApple4, "Apple4", 96, 16384},
     Family{MTLGPUFamilyMac2, "Mac2", 128, 16384},
-    // Older devices: their driver may lack functions that this one calls.
+    // The driver of older devices may lack functions that this driver calls.
     Family{MTLGPUFamilyApple3, "Apple3", 31, 16384},
 };
 static_assert(std::all_of(kFamilies.begin(), kFamilies.end(), [](const Family& each) {

@@ -37,9 +37,9 @@ class SetMember {
   std::uint64_t bytes_ = 0;
 };
 
-// A residency set that a device's queues have. The system takes the memory of idle devices away
-// otherwise, and the next command buffer waits until it is back. Systems before macOS 15 and iOS 18
-// have no such sets; nothing is kept there. Thread safe.
+// The residency set of a device's queues. Without it, the system takes away the memory of idle
+// devices, and the next command buffer waits until the memory is back. Before macOS 15 and iOS 18
+// there are no residency sets; then nothing is kept. Thread safe.
 class ResidencySet {
  public:
   // The most freed memory that the set may still hold, in bytes: as much as a heap.
@@ -54,7 +54,7 @@ class ResidencySet {
   // Keeps an id<MTLAllocation>, which outlives what is returned, from the next update() on. Keeps
   // nothing if it is too much.
   SetMember keep(void* allocation);
-  // Before a command buffer is committed. Commits what was added and removed, in one call.
+  // Call this before a command buffer is committed. Commits all additions and removals in one call.
   void update();
 
  private:

@@ -7,7 +7,7 @@ namespace {
 
 Handle<MetalResidencySet> make_set(id<MTLDevice> device) {
   if (@available(macOS 15, iOS 18, *)) {
-    // A device without them, as the software Metal has one.
+    // Some devices have no residency sets, such as that of the software Metal.
     if (![device respondsToSelector:@selector(newResidencySetWithDescriptor:error:)]) return {};
     MTLResidencySetDescriptor* descriptor = [[[MTLResidencySetDescriptor alloc] init] autorelease];
     return adopt<MetalResidencySet>([device newResidencySetWithDescriptor:descriptor

@@ -1,5 +1,5 @@
 // Loads functions of the OpenCL API from a loader library at run time: all of version 1.2 that the
-// driver needs, and what newer versions have that it uses where it is there.
+// driver needs, and those of newer versions that it uses if the loader has them.
 #pragma once
 
 // This driver calls nothing newer, whatever version other code is built for.

@@ -149,7 +149,8 @@ Status Encoder::encode(const Segment& any, const CommandRange& range, cl_event* 
         } else if constexpr (std::is_same_v<Kind, IndirectDispatchSegment> ||
                              std::is_same_v<Kind, BarrierSegment> ||
                              std::is_same_v<Kind, HostCallSegment>) {
-          // Recording refuses the first, the cursor skips the second, the queue makes the third.
+          // Recording refuses indirect dispatches, the cursor skips barriers, and the queue makes
+          // host calls.
           return make_error(StatusCode::Internal, "{} reached the encoder", name_of(any));
         } else {
           return encode(segment, done);

@@ -28,9 +28,9 @@ namespace texloom::hal::opencl {
 
 // Commands that were submitted to a queue.
 struct Enqueued {
-  // The last one, or all of them with a profile. None if there is nothing to wait for.
+  // The last command, or with a profile all commands. Empty if there is nothing to wait for.
   std::vector<EnqueuedCommand> commands;
-  std::vector<std::unique_ptr<std::byte[]>> host_memory;  // read until they are complete
+  std::vector<std::unique_ptr<std::byte[]>> host_memory;  // read until the commands are complete
 };
 
 // Waits until the commands are complete, and adds their times to the profile.

@@ -35,7 +35,7 @@ Status RecordedDispatch::bind(const Context& context, const DispatchSegment& seg
 
 RecordedDispatches::RecordedDispatches(const CommandBuffer& commands) : commands_(commands) {
   if (!commands.desc().reusable || commands.call_count() == 0) return;
-  // Only this driver encodes command buffers of its devices.
+  // The cast is valid: only this driver encodes command buffers of its devices.
   encoded_.reset(static_cast<Encoded*>(commands.take_encoded().release()));
   if (encoded_ != nullptr) return;
   encoded_ = std::make_unique<Encoded>();

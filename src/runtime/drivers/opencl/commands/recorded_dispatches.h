@@ -40,7 +40,7 @@ class RecordedDispatch {
   const WorkItems& items() const { return items_; }
 
  private:
-  // Outlive the kernel that has them.
+  // Outlives the kernel object on which the arguments are set.
   KernelArguments arguments_;
   KernelHandle kernel_;
   AddressedParams addressed_;  // of kernel_
@@ -51,8 +51,8 @@ class RecordedDispatch {
 };
 
 // Takes the dispatches of a command buffer for one encoding, and gives them back at the end.
-// Encodings that run at the same time have different ones, so that none sets the arguments of
-// another. A command buffer that can be submitted only once has none.
+// Encodings that run at the same time get different kernel objects, so that none sets the arguments
+// of another. A command buffer that can be submitted only once has none.
 class RecordedDispatches {
  public:
   explicit RecordedDispatches(const CommandBuffer& commands);

@@ -63,7 +63,7 @@ __kernel void fill_bytes(__global uchar* target, ulong offset, uint head, ulong 
 
 // A range of the target is `head` bytes up to the first unit, `units` units, and `tail` bytes.
 constexpr const char* kOthersSource = R"(
-// Four words of eight, from a place on that is the same for all work items.
+// Four consecutive words of eight, from `place` on, which is the same for all work items.
 uint4 from_word(uint4 a, uint4 b, uint place) {
   switch (place) {
     case 0: return a;
@@ -106,7 +106,7 @@ __kernel void copy_bytes(__global const uchar* source, __global uchar* target,
   }
 }
 
-// `pattern` is that of the units; the head's and the tail's bytes go on with it.
+// `pattern` begins with a unit's first byte; the bytes of the head and the tail continue it.
 __kernel void fill_bytes(__global uchar* target, ulong offset, uint head, ulong units, uint tail,
                          uint pattern) {
   const ulong item = get_global_id(0);

@@ -58,7 +58,7 @@ class KernelArguments {
                      cl_kernel kernel);
   // Sets the argument unless the kernel has it.
   Status set_once(const Context& context, cl_uint index, const Value& value, cl_kernel kernel);
-  // Gives the kernel an argument of memory by `set`.
+  // Sets a memory argument of the kernel by calling `set`.
   Status replace(cl_uint index, Argument argument, FunctionRef<Status()> set);
   Status replace(const Context& context, cl_uint index, Argument argument, cl_mem memory,
                  cl_kernel kernel);

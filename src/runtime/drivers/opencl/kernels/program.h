@@ -31,9 +31,9 @@ class OpenClExecutable final : public Executable {
   // prepare(). Thread safe.
   Result<KernelHandle> make_kernel(std::uint32_t entry_point) const;
 
-  // The kernel object that all calls share whose parameters get addresses alike. It stores its
-  // arguments: the caller must hold argument_mutex() until the kernel is enqueued. Valid only after
-  // a successful prepare().
+  // The kernel object that is shared by all calls in which the same parameters get addresses. It
+  // stores its arguments: the caller must hold argument_mutex() until the kernel is enqueued. Valid
+  // only after a successful prepare().
   Result<cl_kernel> kernel(std::uint32_t entry_point, const AddressedParams& addressed) const;
   std::mutex& argument_mutex() const { return argument_mutex_; }
 
@@ -50,7 +50,7 @@ class OpenClExecutable final : public Executable {
   ProgramHandle program_;              // made by build(), like the kernels
   std::vector<KernelHandle> kernels_;  // by entry point
   mutable std::mutex argument_mutex_;
-  // Indexed by the entry point and its parameters with addresses, at least one.
+  // By the entry point and its parameters with addresses, of which there is at least one.
   mutable std::map<std::pair<std::uint32_t, AddressedParams>, KernelHandle> addressed_kernels_;
 };
 

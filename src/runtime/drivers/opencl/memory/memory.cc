@@ -48,7 +48,8 @@ Result<AddressedMemory> AddressedMemory::allocate(std::shared_ptr<const Context>
 
 namespace {
 
-// The host accesses other kinds of memory, and a view needs a memory object for a part.
+// Whether kernels get the buffer's address. Not if the host accesses the memory, nor for views,
+// which need a memory object for a part of the buffer.
 bool has_address(const Context& context, const BufferDesc& desc) {
   return context.has_addresses() && desc.memory == MemoryKind::Device &&
          !allows(desc.usage, BufferUsage::View);
