@@ -6,7 +6,8 @@ namespace texloom::plan {
 
 namespace {
 
-// A step takes microseconds, so that a look every few hundred costs nothing and is soon enough.
+// The clock and the callback are asked after this many steps. A step takes microseconds, so this
+// costs next to nothing and reacts soon enough.
 constexpr std::int64_t kStepsBetweenLooks = 256;
 
 }  // namespace

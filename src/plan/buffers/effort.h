@@ -10,7 +10,7 @@ namespace texloom::plan {
 
 struct Effort {
   // The number of decisions that a search may try. The same items and the same steps give the same
-  // plan on every machine, if neither of the other two ends the search first.
+  // plan on every machine, unless the time limit or `canceled` ends the search first.
   std::int64_t steps = 500'000;
   std::optional<std::chrono::nanoseconds> time_limit = {};
   // Called now and then by the planning thread; planning ends soon after it returns true. It must
@@ -18,14 +18,14 @@ struct Effort {
   std::function<bool()> canceled = {};
 };
 
-// Counts the steps of one call. Not copied: parts of a search share it.
+// Counts the steps of one call. Cannot be copied, because all parts of a search share one budget.
 class Budget {
  public:
   explicit Budget(const Effort& effort);
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
 
-  // Takes `count` steps; false if the effort is used up, and from then on.
+  // Takes `count` steps. Once the effort is used up, this and all later calls return false.
   bool spend(std::int64_t count = 1);
   bool exhausted() const { return exhausted_; }
   std::int64_t spent() const { return spent_; }

@@ -12,7 +12,7 @@ namespace {
 
 using Order = std::vector<std::int32_t>;
 
-// A step costs about as much as looking at this many placed items.
+// One step of the budget takes about as long as examining this many placed items.
 constexpr std::int64_t kLooksPerStep = 64;
 
 class FirstFit {
@@ -62,7 +62,7 @@ std::int64_t FirstFit::place(const Order& order) {
   return top;
 }
 
-// Pays for one call of place().
+// Takes the steps of one call of place() from the budget.
 bool FirstFit::spend() {
   const auto count = static_cast<std::int64_t>(stacking_.items.size());
   const std::int64_t cost = 1 + count + count * count / (2 * kLooksPerStep);
@@ -71,7 +71,7 @@ bool FirstFit::spend() {
   return budget_.spend(cost);
 }
 
-// Also keeps an order that is as good, which lets improve() cross plateaus.
+// Also keeps an order whose height equals the best one, so that improve() can cross plateaus.
 bool FirstFit::keep_if_better(const Order& order, std::int64_t top) {
   if (!best_.empty() && top > best_height_) return false;
   best_height_ = top;
@@ -80,8 +80,8 @@ bool FirstFit::keep_if_better(const Order& order, std::int64_t top) {
   return true;
 }
 
-// The best order, changed: an item that reaches the greatest height, or an item that overlaps it,
-// is moved forward.
+// The best order with one item moved forward: an item that ends at the plan's height, or an item
+// that overlaps such an item.
 Order FirstFit::with_top_moved(std::minstd_rand& random) const {
   const std::vector<StackedItem>& items = stacking_.items;
   std::vector<std::size_t> movable;  // positions in the order

@@ -1,4 +1,4 @@
-// Bounds by the items that are live at once, for plans of shared objects.
+// Lower bounds for plans of shared objects, from the items that are live at the same time.
 #pragma once
 
 #include <cstdint>

@@ -101,8 +101,8 @@ std::int64_t ObjectPlanning::idle_time(const Object& object, std::size_t item) c
   return result;
 }
 
-// Puts each item into the object that grows least, and of these into the one that was idle for the
-// shortest time; into a new object only if no other may hold it.
+// Puts each item into the object that grows least; among equals, into the object that is idle for
+// the shortest time. Makes a new object only if no other object may hold the item.
 Assignment ObjectPlanning::assign_in(const std::vector<std::size_t>& order) const {
   Assignment result(items_.size());
   for (const std::size_t item : order) {
@@ -135,16 +135,16 @@ void ObjectPlanning::keep_if_better(const Assignment& found) {
   if (found.bytes < best_.bytes) best_ = found;
 }
 
-// The k-th largest object has at least least_[k] bytes. The search opens objects by decreasing
-// size, so that objects that are not open yet follow the open ones.
+// A lower bound of the bytes of all objects that are not open yet. The k-th largest object has at
+// least least_[k] bytes, and the search opens objects by decreasing size.
 std::int64_t ObjectPlanning::least_bytes_of_rest() const {
   const std::size_t open = std::min(current_.contents.size(), least_.size());
   return std::accumulate(least_.begin() + static_cast<std::ptrdiff_t>(open), least_.end(),
                          std::int64_t{0});
 }
 
-// Assigns by_size_[depth] and what follows in all ways that may be better than the best; false if
-// the effort is used up first.
+// Assigns by_size_[depth] and all later items in each way that may be better than the best plan.
+// False if the effort is used up first.
 bool ObjectPlanning::search(std::size_t depth) {
   if (current_.bytes + least_bytes_of_rest() >= best_.bytes) return true;
   if (depth == by_size_.size()) {
@@ -163,7 +163,7 @@ bool ObjectPlanning::decide(std::size_t depth, std::size_t object) {
   const std::int64_t bytes = current_.bytes;
   current_.put(item, object, items_[item].size);
   const bool complete = search(depth + 1);
-  // Since sizes fall, an object has the size of its first item.
+  // The object keeps its size: sizes fall, so the size is that of its first item.
   current_.contents[object].items.pop_back();
   if (current_.contents[object].items.empty()) current_.contents.pop_back();
   current_.bytes = bytes;

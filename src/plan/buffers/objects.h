@@ -1,6 +1,6 @@
 // Shared objects: each buffer gets one object for its whole lifetime, and no object holds two
-// buffers that are live at the same time. For memory that cannot be divided, such as buffers that
-// kernels must see from their first byte.
+// buffers that are live at the same time. This suits memory that cannot be divided, such as buffers
+// that kernels must get from their first byte.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@
 
 namespace texloom::plan {
 
-// Why the objects of no plan have fewer bytes than ObjectPlan::lower_bound.
+// How ObjectPlan::lower_bound is proved: why no plan has objects of fewer bytes.
 enum class ObjectProof : std::uint8_t {
-  LargestLive,  // for each k, the k-th largest object holds the k-th largest item of each moment
+  LargestLive,  // for each k, the k-th largest object is at least the k-th largest item of a moment
   Exhaustive,   // a search has tried all plans of fewer bytes
 };
 
@@ -32,10 +32,10 @@ struct ObjectPlan {
   bool optimal() const { return bytes == lower_bound; }
 };
 
-// The plan of the fewest bytes that the effort finds: first greedily, by size and by the bytes that
-// each operator uses, then by an exact search. A step is an assignment that the search tries.
-// Alignments do not matter, since each object begins where its allocator says. Items that are
-// separated never share an object.
+// The plan of the fewest bytes that is found with this effort: first greedily, by size and by the
+// bytes that each operator uses, then by an exact search. A step is an assignment that the search
+// tries. Alignments do not matter, since an allocator places each object. Items that are separated
+// never share an object.
 //
 // Errors: those of check_items() and check_separations().
 //

@@ -11,12 +11,12 @@ namespace texloom::plan {
 
 namespace {
 
-// The items of a part are ordered by their first section, as those of a Stacking.
+// Some items of a Stacking, ordered by their first section.
 using Part = std::vector<std::int32_t>;
 
 constexpr std::int64_t kFirstLimit = 1000;  // steps of the first run of a strategy
 
-// A table of refuted states, in which a new entry replaces an old one with the same place.
+// A hash table of refuted states, in which a new entry replaces an old one in the same slot.
 class RefutedStates {
  public:
   struct Key {
@@ -94,8 +94,8 @@ class OffsetSearch::Impl {
   Budget* budget_ = nullptr;
 };
 
-// The plans that extend a state depend on the items that are left, on the lower bound of each, and
-// on whether it waits; an item that does not wait has its rest as its lower bound.
+// The plans that extend a state depend only on the items that are left, on the lower bound of each
+// item, and on whether the item waits. The lower bound of an item that does not wait is its rest.
 RefutedStates::Key OffsetSearch::Impl::key_of(const Part& part) const {
   RefutedStates::Key key{1, 1};
   for (const std::int32_t i : part) {
@@ -107,10 +107,10 @@ RefutedStates::Key OffsetSearch::Impl::key_of(const Part& part) const {
   return key;
 }
 
-// Places a part. Unless it returns Found, nothing of the part is placed afterwards; after
-// OutOfSteps the state is as the search left it, for reset() alone.
+// Places the items of a part. If the result is Infeasible, none of them is placed afterwards. After
+// OutOfSteps, the state may only be reset().
 SearchOutcome OffsetSearch::Impl::solve(const Part& part) {
-  // A single item rests within the capacity: what exceeds it is refused when it becomes known.
+  // A single item lies within the capacity: StackingState refuses lower bounds that exceed it.
   if (part.size() == 1) return SearchOutcome::Found;
   const RefutedStates::Key key = key_of(part);
   if (refuted_.contains(key)) return SearchOutcome::Infeasible;

@@ -15,12 +15,12 @@ inline constexpr std::size_t kMaxSearchedItems = 2048;
 
 enum class SearchOutcome : std::uint8_t { Found, Infeasible, OutOfSteps };
 
-// One capacity. Runs of the search with different strategies take turns, with growing limits, since
-// no strategy is good for all problems and a good one succeeds quickly. Both searches share the
-// table of refuted states.
+// Searches for a plan within one capacity. Runs with different strategies take turns, with growing
+// limits of steps, since no strategy is good for all problems and a good one succeeds quickly. All
+// runs share the table of refuted states.
 //
-// A refuted state is known by a hash of 128 bits: "infeasible" is wrong if two states of one search
-// have the same, which for a million states has a probability below 2^-87.
+// A refuted state is identified by a hash of 128 bits: Infeasible is wrong if two states of one
+// search have equal hashes. For a million states, the probability of this is below 2^-87.
 class OffsetSearch {
  public:
   // `stacking` must outlive the search and have at most kMaxSearchedItems items.
@@ -30,7 +30,7 @@ class OffsetSearch {
   // Takes at most `steps` steps of the budget. A step is a decision about one item.
   SearchOutcome run(std::int64_t steps, Budget& budget);
 
-  // Of stacking.items, once a run has returned Found.
+  // The offsets of stacking.items, once a run has returned Found.
   const std::vector<std::int64_t>& offsets() const;
 
  private:

@@ -12,9 +12,9 @@ namespace texloom::plan {
 namespace {
 
 constexpr std::int64_t kQuickSteps = 200'000;
-// An exact search follows, which is better at what first fit does not find soon.
+// Fewer steps of first fit if an exact search follows, which finds better plans in the steps saved.
 constexpr std::int64_t kQuickStepsBeforeSearch = 20'000;
-constexpr std::int64_t kFirstRoundSteps = 50'000;  // of minimize_offsets(), for one capacity
+constexpr std::int64_t kFirstRoundSteps = 50'000;  // in minimize_offsets(), for one capacity
 
 // The state of one call: the best plan so far, and the bounds that are proved.
 class Planning {
@@ -53,7 +53,7 @@ class Planning {
 
 void Planning::search_within(std::int64_t capacity, std::int64_t steps) {
   if (stacking_.items.size() > kMaxSearchedItems) return;
-  capacity -= capacity % stacking_.unit;  // no plan has a height in between
+  capacity -= capacity % stacking_.unit;  // heights of plans are multiples of the unit
   OffsetSearch search(stacking_, capacity);
   switch (search.run(steps, budget_)) {
     case SearchOutcome::Found:
@@ -69,8 +69,8 @@ void Planning::search_within(std::int64_t capacity, std::int64_t steps) {
   }
 }
 
-// The lower bound is often reached, so that each round tries it first; then the middle, and then
-// the least improvement.
+// Each round searches within three capacities: first the lower bound, which is often reached; then
+// the middle between the bound and the best height; then the least improvement.
 void Planning::minimize() {
   if (stacking_.items.size() > kMaxSearchedItems) return;
   for (std::int64_t steps = kFirstRoundSteps; !decided(lower_bound_); steps *= 2) {

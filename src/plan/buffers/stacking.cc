@@ -8,8 +8,8 @@ namespace texloom::plan {
 
 namespace {
 
-// Moments that represent all sets of items that are live together: the first operator of an item,
-// unless no item ends before the next such moment.
+// Moments that represent all maximal sets of items that are live together: the first operators of
+// items, without those that are followed by another first operator before any item ends.
 std::vector<std::int64_t> moments_of(std::span<const BufferItem> items) {
   std::vector<std::int64_t> firsts;
   std::vector<std::int64_t> lasts;
@@ -30,7 +30,8 @@ std::vector<std::int64_t> moments_of(std::span<const BufferItem> items) {
   return moments;
 }
 
-// The largest number that divides all sizes and that each alignment divides or is a multiple of.
+// A number, as large as possible, that divides all sizes, such that each alignment is a divisor or
+// a multiple of it.
 std::int64_t unit_of(std::span<const BufferItem> items) {
   std::int64_t unit = 0;
   for (const BufferItem& item : items) unit = std::gcd(unit, item.size);
@@ -89,7 +90,7 @@ Stacking make_stacking(std::span<const BufferItem> items) {
     if (size == 0) continue;
     StackedItem item;
     item.size = size;
-    // Offsets are multiples of the unit anyway.
+    // No loss: offsets are multiples of the unit anyway.
     item.alignment = std::max(alignment, result.unit);
     item.begin = section_at(std::lower_bound(moments.begin(), moments.end(), lifetime.first));
     item.end = section_at(std::upper_bound(moments.begin(), moments.end(), lifetime.last));

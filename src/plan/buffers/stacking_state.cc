@@ -99,7 +99,7 @@ bool StackingState::place(std::int32_t item) {
   return derive();
 }
 
-// Something that ends at `top` has been placed below the item.
+// Updates the item after an item that overlaps it and ends at `top` has been placed.
 bool StackingState::put_above(std::int32_t item, std::int64_t top) {
   if (told_to_wait_[item] != 0) {
     trail_.push_back({Change::Woken, item, 0});
@@ -111,7 +111,7 @@ bool StackingState::put_above(std::int32_t item, std::int64_t top) {
     rest_[item] = offset;
   }
   if (!raise(item, offset)) return false;
-  // One item fewer may come below it.
+  // One item fewer can still be placed below this item.
   if (waits(item)) look_at_item(item);
   return true;
 }
@@ -123,7 +123,7 @@ bool StackingState::let_wait(std::int32_t item) {
   return derive();
 }
 
-// The item lies at `offset` or above; false if it then exceeds the capacity.
+// Raises the lower bound of the item to `offset`; false if the item then exceeds the capacity.
 bool StackingState::raise(std::int32_t item, std::int64_t offset) {
   if (offset <= lower_[item]) return true;
   const StackedItem& given = stacking_.items[item];
@@ -160,7 +160,7 @@ bool StackingState::derive() {
 bool StackingState::derive_in_section(std::int32_t section) {
   const std::span<const std::int32_t> items = open_items(section);
   if (items.empty()) return true;
-  // By lower bound, the highest first; mostly a few items, so that insertion is fastest.
+  // Sorts by lower bound, the highest first. There are mostly few items: insertion sort is fastest.
   sorted_.clear();
   for (const std::int32_t i : items) {
     std::size_t k = sorted_.size();
@@ -173,8 +173,8 @@ bool StackingState::derive_in_section(std::int32_t section) {
     above += stacking_.items[i].padded;
     if (lower_[i] > ceiling_ - above) return false;
   }
-  const std::int64_t highest = ceiling_ - open_bytes_[section];  // of the lowest item
-  std::int64_t second = kNever;  // no item but the lowest can lie below this
+  const std::int64_t highest = ceiling_ - open_bytes_[section];  // offset of the lowest item
+  std::int64_t second = kNever;  // the least offset of all items but the lowest
   for (const std::int32_t i : items) {
     if (lower_[i] <= highest) second = std::min(second, lower_[i] + stacking_.items[i].size);
   }
@@ -215,7 +215,7 @@ void StackingState::undo(std::size_t mark) {
         break;
       case Change::Placed: {
         placed_[item] = 0;
-        // Since items are taken back in reverse order, it is the first behind the open ones.
+        // Items are taken back in reverse order, so this one directly follows the open items.
         const StackedItem& given = stacking_.items[item];
         for (std::int32_t s = given.begin; s < given.end; ++s) {
           ++open_[s];

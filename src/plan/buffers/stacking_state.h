@@ -1,10 +1,11 @@
 // The state of an exact search for offsets within a capacity: what is placed, and what follows.
 //
 // Of all plans within the capacity, the search looks for one whose offsets have the least sum. In
-// it each item lies on the floor or on another item, so that it can be built from below: an item is
-// *placed* once everything that lies below it is placed, at its *rest*, the height of what is
-// placed below it. The search decides for one item after another whether it is placed next among
-// the items that it overlaps, or *waits*, until one of these is placed below it.
+// such a plan each item lies on the floor or on another item, so the plan can be built from below:
+// an item is *placed* once all items below it are placed. Its offset is its *rest*: the greatest
+// end of the placed items that it overlaps. The search decides for one item after another: either
+// the item is placed next among the items that it overlaps, or it *waits* until one of these items
+// is placed below it.
 //
 // Consequences of the decisions are kept as a lower bound of each offset:
 //  * An item that waits lies on one that it overlaps and that is not placed yet.
@@ -16,7 +17,7 @@
 // Related work: Moffitt, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated
 // Machine Learning" (ASPLOS 2023), searches plans built from below in the order of offsets, and
 // splits them into parts that are independent in time. Bounds from the items above a height
-// correspond to those of one machine with release dates in scheduling.
+// correspond to bounds in single-machine scheduling with release dates.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,7 @@ class StackingState {
   // `stacking` must outlive the state.
   StackingState(const Stacking& stacking, std::int64_t capacity);
 
-  // Everything unplaced again, and nothing known.
+  // Returns to the initial state: no item is placed, and lower bounds are 0.
   void reset();
 
   // Each function makes one decision about an item that is neither placed nor waiting, and derives
@@ -40,7 +41,7 @@ class StackingState {
   bool place(std::int32_t item);
   bool let_wait(std::int32_t item);
 
-  // Decisions since `mark()` returned `mark` are taken back.
+  // undo() takes back all decisions that were made since mark() returned `mark`.
   std::size_t mark() const { return trail_.size(); }
   void undo(std::size_t mark);
 
@@ -51,14 +52,14 @@ class StackingState {
   std::int64_t rest(std::int32_t item) const { return rest_[item]; }
   std::int64_t lower(std::int32_t item) const { return lower_[item]; }
 
-  // The items of a section that are not placed, and their bytes in whole grains.
+  // The items of a section that are not placed, and the sum of their sizes, rounded up to grains.
   std::span<const std::int32_t> open_items(std::int32_t section) const {
     return {sections_[section].data(), open_[section]};
   }
   std::int64_t open_bytes(std::int32_t section) const { return open_bytes_[section]; }
-  // How high the items of a section may reach in whole grains.
+  // The greatest end of items whose sizes are rounded up to Stacking::grain.
   std::int64_t ceiling() const { return ceiling_; }
-  // How often a decision failed in a section since reset().
+  // The number of decisions since reset() that failed in this section.
   std::int64_t failures(std::int32_t section) const { return failures_[section]; }
 
  private:
@@ -104,7 +105,7 @@ class StackingState {
   std::vector<std::int64_t> failures_;
 
   std::vector<Entry> trail_;
-  // Queues of derive(), with a flag for queued elements.
+  // The queues of derive(), and for each item and section whether it is queued.
   std::vector<std::int32_t> item_queue_, section_queue_;
   std::vector<char> item_queued_, section_queued_;
   std::vector<std::int32_t> sorted_;  // reused by derive_in_section()

@@ -10,10 +10,13 @@
 
 namespace texloom::plan {
 
-// First a section is chosen, by the first of three measures that distinguishes sections; then an
-// item that can be the lowest in it.
+// First a section is chosen, by three measures in lexicographic order; then an item that can be the
+// lowest one in this section. The comments list the measures:
+//   floor       the least lower bound of an item in the section
+//   candidates  the number of items that can be the lowest one
+//   slack       the bytes of the section that stay free
 enum class SectionRule : std::uint8_t {
-  Any,          // every item is considered; the first by the rule for items
+  Any,          // no section: all items are considered, and ItemRule chooses
   LowFewTight,  // floor, candidates, slack
   LowTightFew,  // floor, slack, candidates
   FewTightLow,  // candidates, slack, floor
@@ -24,7 +27,7 @@ enum class SectionRule : std::uint8_t {
 
 enum class ItemRule : std::uint8_t {
   Ranked,  // the first in the ranking
-  Lowest,  // the one that can lie lowest, then the first in the ranking
+  Lowest,  // the item with the least possible offset; among equals, the first in the ranking
 };
 
 enum class Ranking : std::uint8_t {
@@ -39,19 +42,19 @@ struct Strategy {
   Ranking ranking;
 };
 
-// In the order in which a search tries them.
+// All strategies, in the order in which a search tries them.
 std::vector<Strategy> all_strategies();
 
-// The rank of each item, 0 for the item to be decided on first.
+// For each item, its rank: 0 for the item to decide on first.
 std::vector<std::int32_t> rank_items(const Stacking& stacking, Ranking ranking);
 
-// The ranks with neighbors exchanged at random, a few places apart. The time that a run takes
-// varies by orders of magnitude from one ranking to the next, so that many short runs of slightly
-// different rankings succeed sooner than a long one.
+// The ranks, with random exchanges of ranks that are a few places apart. The time of a run varies
+// by orders of magnitude from one ranking to the next, so many short runs with slightly different
+// rankings succeed sooner than one long run.
 std::vector<std::int32_t> shuffle_ranks(const std::vector<std::int32_t>& ranks,
                                         std::minstd_rand& random);
 
-// The item to be decided on next in sections [begin, end), if any can be placed next.
+// The item to decide on next in sections [begin, end); nullopt if no item there can be placed next.
 std::optional<std::int32_t> choose_item(const StackingState& state, const Strategy& strategy,
                                         const std::vector<std::int32_t>& ranks, std::int32_t begin,
                                         std::int32_t end);

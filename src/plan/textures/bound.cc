@@ -14,7 +14,7 @@ std::int64_t sum_of(const PartitionProblem& problem, const std::vector<int>& ite
   return sum;
 }
 
-// Bounds by more and more of the largest items, until the search gives up.
+// Computes bounds from growing sets of the largest items, until the search gives up.
 TextureProof bound_by_largest(const PartitionProblem& problem, const PartitionLimits& limits) {
   std::vector<int> order(problem.texels.size());
   std::iota(order.begin(), order.end(), 0);
@@ -23,7 +23,7 @@ TextureProof bound_by_largest(const PartitionProblem& problem, const PartitionLi
   TextureProof best{TextureProof::Kind::Partition, 0, {}};
   const std::size_t most = std::min(order.size(), kMaxPartitioned);
   std::int64_t taken = 0;
-  // A proof must not take all steps, since others are to check it, nor all memory.
+  // A proof must be cheap to check, so finding it may take only a part of the steps and of memory.
   const std::int64_t most_steps = std::min(limits.steps / 4, kMostSteps);
   for (std::size_t count = std::min<std::size_t>(2, most); count > 0;) {
     const std::vector<int> chosen(order.begin(),
@@ -39,7 +39,7 @@ TextureProof bound_by_largest(const PartitionProblem& problem, const PartitionLi
   return best;
 }
 
-// Leaves out items, runs of them first, while the others still prove the bound.
+// Removes items from the proof, runs of items first, while the others still prove the bound.
 void reduce(const PartitionProblem& problem, TextureProof& proof, const PartitionLimits& limits) {
   std::int64_t taken = 0;
   for (std::size_t run = proof.items.size() / 2; run > 0; run /= 2) {

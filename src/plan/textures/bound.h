@@ -1,4 +1,4 @@
-// Lower bounds of the texels that any plan takes, with proofs that others can check.
+// Lower bounds of the texels that any plan takes, with proofs that can be checked independently.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace texloom::plan {
 
-// The proof of a bound. The items are indices; a reader needs only the problem to check it.
+// The proof of a bound. The items are indices. The problem alone suffices to check the proof.
 struct TextureProof {
   enum class Kind {
-    Live,       // the items are live together: their texels are in different places
+    Live,       // the items are live together, so no two share texels
     Partition,  // each partition of the items has peaks that add up to at least the bound
   };
   Kind kind = Kind::Live;
@@ -20,11 +20,11 @@ struct TextureProof {
   std::vector<int> items;  // sorted
 };
 
-// Items that are live together: the largest such sets, in the order of time, each sorted.
+// The maximal sets of items that are live together, in the order of time, each sorted.
 std::vector<std::vector<int>> live_sets(const TextureInstance& instance);
 
-// The relaxation of an instance whose items are live together in these sets (those of live_sets, or
-// of orders that may still change).
+// The relaxation of an instance whose items are live together in these sets: the result of
+// live_sets(), or of always_live_sets() if the order of operators may still change.
 PartitionProblem partition_problem(const TextureInstance& instance,
                                    std::vector<std::vector<int>> live_sets);
 
@@ -32,7 +32,7 @@ PartitionProblem partition_problem(const TextureInstance& instance,
 TextureProof largest_live_set(const PartitionProblem& problem);
 
 // The best bound that the search finds within about `limits.steps` steps; `limits.below` is the
-// size of a known plan. The proof is minimal: without any one of its items, it proves less.
+// size of a known plan. The proof is minimal: without any one of its items, its bound is lower.
 TextureProof lower_bound(const PartitionProblem& problem, const PartitionLimits& limits);
 
 }  // namespace texloom::plan

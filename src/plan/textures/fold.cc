@@ -30,7 +30,7 @@ std::vector<FoldedExtent> folds(const TextureItem& item, std::int64_t max_width,
     const std::int64_t rows = ceil_div(item.slices, fold);
     result.push_back(folded(item, fold));
     if (rows == 1) break;
-    // The least fold with fewer rows, or with many folds behind, with many fewer rows.
+    // Go on to the least fold with fewer rows of planes; after many folds, with many fewer rows.
     const std::int64_t skipped = result.size() < kManyFolds ? 1 : 1 + rows / 64;
     fold = ceil_div(item.slices, std::max<std::int64_t>(1, rows - skipped));
   }

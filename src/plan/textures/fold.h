@@ -25,14 +25,14 @@ FoldedExtent folded(const TextureItem& item, std::int64_t fold);
 bool fits(const TextureItem& item, std::int64_t width, std::int64_t height);
 
 // The folds that fit in `max_width` by `max_height` texels, by rising width. A fold that takes more
-// columns than another, and as many rows, is left out. Empty if nothing fits. Beyond kManyFolds,
-// the rest is a selection.
+// columns than another fold, and as many rows, is left out. Empty if no fold fits. After the first
+// kManyFolds folds, the result contains only a selection.
 std::vector<FoldedExtent> folds(const TextureItem& item, std::int64_t max_width,
                                 std::int64_t max_height);
 inline constexpr std::size_t kManyFolds = 4096;
 
-// A lower bound of the texels of a fold within the limits: the texels of the smallest fold, if
-// there are not too many folds to try. Something must fit.
+// A lower bound of the texels of a fold within the limits: the texels of the smallest fold, unless
+// there are too many folds to try. At least one fold must fit.
 std::int64_t least_texels(const TextureItem& item, const std::vector<FoldedExtent>& folds);
 
 // ceil(a / b), for a >= 0 and b > 0.

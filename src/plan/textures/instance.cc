@@ -36,8 +36,9 @@ Status find_meetings(TextureInstance& instance) {
   return {};
 }
 
-// An exact item determines the size of its image: it excludes exact items of other extents, items
-// that do not fit and, in this order of operators, items that are live at the same time.
+// An exact item determines the size of its image. So it cannot share the image with exact items of
+// other extents, with items that do not fit and, if the order of operators is fixed, with items
+// that are live at the same time.
 void separate_exact(TextureInstance& instance, bool any_order) {
   const int count = static_cast<int>(instance.size());
   for (int i = 0; i < count; ++i) {
@@ -55,7 +56,7 @@ void separate_exact(TextureInstance& instance, bool any_order) {
   }
 }
 
-// The folds with the fewest texels, and some of each width: enough to choose from.
+// A selection of folds: those with the fewest texels, and some spread over all widths.
 std::vector<FoldedExtent> selected(std::vector<FoldedExtent> folds) {
   constexpr std::size_t kSmall = 40;
   constexpr std::size_t kSpread = 8;

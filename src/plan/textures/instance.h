@@ -1,4 +1,4 @@
-// A problem as the algorithms see it: indices instead of ids, one format, and what follows from it.
+// The form of a problem that algorithms use: one format, indices instead of ids, and derived data.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct TextureInstance {
 };
 
 // Splits a valid problem by format, in the order of first items. `exact[i]` says whether item i of
-// the problem must have an exact image; items that need one anyway must be among them.
+// the problem must have an exact image; this must include all items that cannot lose theirs.
 // If `any_order`, `apart` holds in each order of the operators, not only in the given one.
 // LimitExceeded if too many tensors are live together.
 Result<std::vector<TextureInstance>> make_instances(const TextureProblem& problem,

@@ -96,7 +96,7 @@ class OrderSearch {
     return result;
   }
 
-  // Runs, of the operators that can run next, the one after which the fewest texels are live.
+  // Repeatedly runs the operator after which the fewest texels are live, among those that can run.
   OperatorOrder greedy() {
     std::vector<std::size_t> missing(before_.size());
     std::vector<std::int64_t> ready;
@@ -135,14 +135,14 @@ class OrderSearch {
     return order;
   }
 
-  // Moves operators, alone or with a run of others, to other places that are allowed.
+  // Moves single operators, or runs of operators, to other places that dependences allow.
   OperatorOrder improve(OperatorOrder order, std::int64_t steps,
                         const std::function<bool()>& is_over) {
     const std::int64_t stop = steps_ + steps;
     Cost best = cost(order);
     for (int count = 1; steps_ < stop && order.size() > 1; ++count) {
       if (count % 64 == 0 && is_over && is_over()) break;
-      steps_ += 8;  // what a move costs that is not allowed
+      steps_ += 8;  // the cost of a move that is not allowed
       const Move move = random_move(order);
       if (!is_allowed(move, order)) continue;
       OperatorOrder other = order;
@@ -166,7 +166,7 @@ class OrderSearch {
     }
   }
 
-  // The run [begin, end) of an order goes directly before position `to`, which is outside it.
+  // Moves the run [begin, end) of an order to just before position `to`, which is outside the run.
   struct Move {
     std::size_t begin, end, to;
   };
@@ -212,7 +212,7 @@ class OrderSearch {
   Random random_{1};
 };
 
-// Leaves out sets that are part of another one nearby.
+// Removes sets that are subsets of another set nearby in the list.
 void keep_largest(std::vector<std::vector<int>>& sets) {
   constexpr std::size_t kNear = 32;
   std::vector<std::vector<int>> largest;
@@ -221,7 +221,7 @@ void keep_largest(std::vector<std::vector<int>>& sets) {
     const std::size_t end = std::min(sets.size(), s + kNear);
     for (std::size_t o = s < kNear ? 0 : s - kNear; o < end && !is_part; ++o) {
       if (o == s || sets[o].size() < sets[s].size()) continue;
-      if (sets[o].size() == sets[s].size() && o > s) continue;  // of equal ones, the first stays
+      if (sets[o].size() == sets[s].size() && o > s) continue;  // of equal sets, the first stays
       is_part = std::includes(sets[o].begin(), sets[o].end(), sets[s].begin(), sets[s].end());
     }
     if (!is_part && !sets[s].empty()) largest.push_back(sets[s]);
@@ -297,7 +297,7 @@ std::vector<std::vector<int>> always_live_sets(const TextureProblem& problem,
   std::vector<std::vector<int>> sets(count);
   for (std::size_t k = 0; k < instance.size(); ++k) {
     const auto& mine = users[instance.positions[k]];
-    // In the given order, too, such an operator is between two users.
+    // An operator between two users in every order is between them in the given order, too.
     for (auto t = static_cast<std::size_t>(mine.front());
          t <= static_cast<std::size_t>(mine.back()); ++t) {
       const bool begun = std::any_of(mine.begin(), mine.end(),

@@ -13,22 +13,22 @@ namespace texloom::plan {
 // Indices of operators in the order in which they are to run.
 using OperatorOrder = std::vector<std::int64_t>;
 
-// For each operator of a valid problem, those that must run before it: the writers of its inputs,
-// and those that it names. Sorted, without repetition.
+// For each operator of a valid problem, the operators that must run before it: the writers of its
+// inputs, and the operators that it lists in `after`. Sorted, without repetition.
 std::vector<std::vector<std::int64_t>> predecessors(const TextureProblem& problem);
 
 // The problem with the lifetimes that result from an allowed order. Its operators keep their
 // numbers: times are positions in `order`.
 TextureProblem reordered(const TextureProblem& problem, const OperatorOrder& order);
 
-// Allowed orders that have few live texels at their worst time, the best first, then the given
-// order. `steps` bounds the search, and so does `is_over`, unless it is empty.
+// Allowed orders with a low maximum of live texels, the best first, then the given order. The
+// search ends after `steps` steps, or when `is_over` returns true, unless it is empty.
 std::vector<OperatorOrder> likely_orders(const TextureProblem& problem, std::int64_t steps,
                                          const std::function<bool()>& is_over = {});
 
-// For each operator, the items of the instance that are live when it runs, whatever the order:
-// those that it uses, and those that an operator before it writes (or uses) and one after it uses.
-// In the given order of operators, without most of the sets that are part of others.
+// For each operator, the items of the instance that are live when it runs, in every allowed order:
+// items that it uses, and items that are used both by an operator that must run earlier and by one
+// that must run later. In the given order of operators, without most of the sets that are subsets.
 std::vector<std::vector<int>> always_live_sets(const TextureProblem& problem,
                                                const TextureInstance& instance);
 

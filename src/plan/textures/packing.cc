@@ -39,7 +39,7 @@ bool Packer::may_share(int item, int image) const {
                       [&](int other) { return packing_.items[other].image == image; });
 }
 
-// Exact items of one extent share images at different times.
+// Exact items of equal extents may share an image if they are live at different times.
 void Packer::place_exact(int item) {
   const FoldedExtent extent = folded(instance_.items[item], 1);
   const auto is_same = [&](const PackedImage& image) {
@@ -58,8 +58,8 @@ void Packer::place_exact(int item) {
   put(item, choice);
 }
 
-// Finds the items that are live together with this one, by image and then by rising y, and the
-// images that it may not share.
+// Finds the placed items that are live together with this item, ordered by image and then by rising
+// y, and the images that this item may not share.
 void Packer::look_around(int item) {
   near_.clear();
   for (const int other : instance_.meets[item]) {
@@ -104,7 +104,7 @@ void Packer::try_image(int item, int image, std::int64_t budget, Choice& best) {
   const std::int64_t stop = steps_ + budget;
   const std::int64_t max_height =
       target.fixed_height > 0 ? target.fixed_height : instance_.max_height;
-  // Wide folds first: they leave whole rows.
+  // Wide folds first: they leave whole rows free.
   const std::vector<FoldedExtent>& folds = instance_.folds[item];
   for (std::size_t f = folds.size(); f-- > 0;) {
     const FoldedExtent& extent = folds[f];
@@ -125,7 +125,7 @@ void Packer::try_image(int item, int image, std::int64_t budget, Choice& best) {
   }
 }
 
-// Takes the lowest gap between the neighbors in these columns.
+// Tries the lowest gap between the neighbors in the columns from `x` on.
 void Packer::try_column(int item, int image, const FoldedExtent& extent, std::int64_t x,
                         Choice& best) {
   const PackedImage& target = packing_.images[image];
@@ -162,7 +162,7 @@ void Packer::try_new_image(int item, Choice& best) {
 }
 
 void Packer::put(int item, const Choice& choice) {
-  steps_ += 16;  // what it costs beside rectangles
+  steps_ += 16;  // the cost of placing an item, besides examining rectangles
   const int image = choice.place.image;
   if (image == static_cast<int>(packing_.images.size())) {
     packing_.images.push_back({choice.place.extent.width, 0, 0});

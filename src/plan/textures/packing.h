@@ -19,8 +19,8 @@ struct PackedItem {
 
 struct PackedImage {
   std::int64_t width = 0;
-  std::int64_t height = 0;  // the highest row that an item uses
-  // The height that a fixed image has; it never grows. 0 if the image grows.
+  std::int64_t height = 0;  // the number of rows up to the last one that an item uses
+  // The height of an image that may not grow; 0 if the image may grow.
   std::int64_t fixed_height = 0;
 
   std::int64_t texels() const { return width * (fixed_height > 0 ? fixed_height : height); }
@@ -32,10 +32,10 @@ struct Packing {
   std::int64_t texels = 0;
 };
 
-// How to pack. Everything else follows from it.
+// The decisions of a packing. All places follow from them.
 struct PackingRecipe {
-  std::vector<int> order;            // of the items; exact ones go first whatever their place
-  std::vector<std::int64_t> widths;  // of the images to begin with; more are added when needed
+  std::vector<int> order;            // of the items; exact items are placed first in any case
+  std::vector<std::int64_t> widths;  // of the initial images; more images are added when needed
   std::vector<int> image;            // for each item, the index of its image, or -1: any
   // Whether an item may get a new image if an old image would grow by more texels. If not, it gets
   // a new image only if no old image has a place for it.
@@ -47,8 +47,9 @@ class Packer {
   // The instance must outlive the packer.
   explicit Packer(const TextureInstance& instance);
 
-  // One step is one rectangle looked at. When `steps_per_item` are used up, an item takes the best
-  // place found so far. A packing that reaches `too_many` texels is abandoned: it has that many.
+  // A step examines one rectangle. When `steps_per_item` are used up, an item takes the best place
+  // found so far. A packing that reaches `too_many` texels is abandoned, and its texels are set to
+  // this number.
   Packing pack(const PackingRecipe& recipe, std::int64_t steps_per_item, std::int64_t too_many);
 
   std::int64_t steps() const { return steps_; }  // of all calls
@@ -63,7 +64,7 @@ class Packer {
     bool operator<(const Choice& other) const;
   };
 
-  // A placed item, for the order in which it is looked at.
+  // A placed item; sorted in the order in which the packer examines items.
   struct Near {
     int image = 0;
     std::int64_t y = 0;
@@ -82,9 +83,9 @@ class Packer {
 
   const TextureInstance& instance_;
   Packing packing_;
-  std::vector<Near> near_;      // placed items that are live together with the one at hand
-  std::vector<bool> banned_;    // images that it may not share
-  std::vector<int> neighbors_;  // in the image at hand, live together with the item, by rising y
+  std::vector<Near> near_;      // placed items that are live together with the current item
+  std::vector<bool> banned_;    // images that the current item may not share
+  std::vector<int> neighbors_;  // the items of near_ in the current image, by rising y
   std::vector<std::int64_t> columns_;
   std::int64_t budget_ = 0;  // steps for each item
   std::int64_t steps_ = 0;

@@ -11,12 +11,12 @@ namespace {
 
 using Mask = std::uint64_t;  // of chosen items
 
-// The chosen items as the search needs them, numbered in the order in which it takes them.
+// The chosen items in the form that the search uses, numbered in the order of the search.
 struct Chosen {
   std::vector<std::int64_t> texels;
   std::vector<Mask> apart;
-  std::vector<std::vector<Mask>> live;  // the live sets of each item: those that end with it
-  std::vector<Mask> matter;             // the items up to this one that matter later
+  std::vector<std::vector<Mask>> live;  // for each item: its live sets, without later items
+  std::vector<Mask> matter;             // for each item: the items up to it that matter later
 };
 
 Mask bit(std::size_t k) { return Mask{1} << k; }
@@ -45,7 +45,7 @@ Chosen describe(const PartitionProblem& problem, const std::vector<int>& order) 
   for (const std::vector<int>& set : problem.live_sets) sets.push_back(mask_of(set));
   std::sort(sets.begin(), sets.end());
   sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
-  std::vector<Mask> related;  // items that this one is apart from or live together with
+  std::vector<Mask> related;  // for each item: items that are apart from it or live with it
   for (std::size_t k = 0; k < order.size(); ++k) {
     result.texels.push_back(problem.texels[order[k]]);
     result.apart.push_back(mask_of(problem.apart[order[k]]));
@@ -70,8 +70,8 @@ Chosen describe(const PartitionProblem& problem, const std::vector<int>& order) 
   return result;
 }
 
-// States with the same parts differ in the peaks of these items. Parts without items that matter
-// later are kept for their peaks; they come first, by rising peak.
+// The states of the search: for the same parts, there are several lists of the parts' peaks. Parts
+// without items that matter later are kept for their peaks; they come first, by rising peak.
 using Parts = std::vector<Mask>;
 using Peaks = std::vector<std::int64_t>;
 using States = std::map<Parts, std::vector<Peaks>>;
@@ -81,7 +81,7 @@ class PartitionSearch {
   PartitionSearch(const PartitionProblem& problem, Chosen chosen, const PartitionLimits& limits)
       : max_peak_(problem.max_peak), chosen_(std::move(chosen)), limits_(limits) {}
 
-  // False if it gave up.
+  // False if the search gave up.
   bool run() {
     states_ = {{Parts(), {Peaks()}}};
     for (std::size_t k = 0; k < chosen_.texels.size(); ++k) {
@@ -121,7 +121,7 @@ class PartitionSearch {
     return result;
   }
 
-  // The most texels that are live together in a part that item k joins.
+  // The most texels that are live together with item k in a part that item k joins.
   std::int64_t load(std::size_t k, Mask part) const {
     std::int64_t most = chosen_.texels[k];
     for (const Mask set : chosen_.live[k]) {
@@ -153,7 +153,7 @@ class PartitionSearch {
     }
   }
 
-  // Sorts the parts and adds the state, unless another one has no peak that is larger.
+  // Sorts the parts and adds the state, unless a state with the same parts has no larger peak.
   void insert(const Parts& parts, Peaks peaks) {
     sorted_.clear();
     for (std::size_t p = 0; p < parts.size(); ++p) sorted_.emplace_back(parts[p], peaks[p]);

@@ -17,22 +17,23 @@ struct PartitionProblem {
   std::vector<std::int64_t> texels;         // of each item, in its smallest fold
   std::vector<std::vector<int>> live_sets;  // items that are live together, each set sorted
   std::vector<std::vector<int>> apart;      // for each item, sorted
-  std::int64_t max_peak = 0;                // what the largest image holds
+  std::int64_t max_peak = 0;                // the texels of the largest image
 };
 
 inline constexpr std::size_t kMaxPartitioned = 64;  // items of one search
 
 struct PartitionLimits {
-  std::int64_t below = 0;  // partitions that cost as much or more are not of interest
+  std::int64_t below = 0;  // partitions that cost at least this much are ignored
   std::int64_t steps = 0;  // the number of steps after which the search gives up
-  // Asked now and then: the search gives up when it returns true. Empty: never.
+  // Called now and then: the search gives up when it returns true. Empty: is never called.
   std::function<bool()> is_over = {};
 };
 
 // The least cost of a partition of `chosen` (different items, at most kMaxPartitioned), or
-// `limits.below` if no partition costs less; nothing if the search gave up. `steps`, if not null,
-// is increased by the steps taken. A dynamic program over the items, in the order of their first
-// live set, whose states say which items that still matter are in one part, and the parts' peaks.
+// `limits.below` if no partition costs less; nullopt if the search gave up. `steps`, if not null,
+// is increased by the steps taken. The search is a dynamic program over the items, in the order of
+// their first live sets. A state consists of the parts, as sets of items that still matter, and of
+// the parts' peaks.
 std::optional<std::int64_t> least_partition(const PartitionProblem& problem,
                                             std::vector<int> chosen, const PartitionLimits& limits,
                                             std::int64_t* steps = nullptr);

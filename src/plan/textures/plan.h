@@ -41,13 +41,15 @@ struct TexturePlan {
   bool operator==(const TexturePlan&) const = default;
 };
 
-// Whether the placement is the whole of an image, unfolded, as an exact tensor wants it.
+// Whether the placement covers a whole image, unfolded, as an exact tensor needs it.
 bool is_exact(const TexturePlan& plan, const TexturePlacement& placement);
 
-// Ok if the plan is one for this problem: it places each item once, in a fold of the item that lies
-// inside an image of its format and of the allowed size; two rectangles that meet in space and in
-// time do not exist; the items of a read_write pair lie in different images; and exact items that
-// have no cost have an exact image.
+// Ok if the plan is valid for this problem:
+//  * it places each item once, in a fold of the item that lies inside an image of the item's format
+//    and of the allowed size;
+//  * no two rectangles of one image overlap while both are live;
+//  * the items of a read_write pair lie in different images;
+//  * exact items that have no cost have an exact image.
 Status verify(const TextureProblem& problem, const TexturePlan& plan);
 
 }  // namespace texloom::plan

@@ -15,8 +15,8 @@ namespace texloom::plan {
 namespace {
 
 constexpr std::int64_t kMillion = 1'000'000;
-constexpr std::int64_t kStepsOfBound = 20;  // the part of the steps, which are slower
-constexpr std::size_t kExactTries = 16;     // changes of single items
+constexpr std::int64_t kStepsOfBound = 20;  // a bound gets 1/20 of the steps: its steps are slower
+constexpr std::size_t kExactTries = 16;     // the number of changes of single items
 
 struct Allowance {
   std::int64_t steps = 0;
@@ -30,7 +30,7 @@ struct Allowance {
 // A plan, and its cost besides texels.
 struct Solution {
   TexturePlan plan;
-  std::vector<TextureBound> bounds;  // of the exact images, in the order asked for
+  std::vector<TextureBound> bounds;  // for this choice of exact images and this order
   std::vector<std::int64_t> lost_exact;
   std::int64_t cost = 0;  // texels and the costs of lost exact images
 };
@@ -65,7 +65,8 @@ void append(const TextureInstance& instance, const Packing& packing, TexturePlan
   }
 }
 
-// A short search for an upper bound, the lower bound, and a long search for what lies between.
+// Runs a short search for an upper bound, computes the lower bound, and then searches longer for a
+// plan between the two.
 Packing pack(const TextureInstance& instance, TextureMode mode, const Allowance& allowance,
              TextureProof& proof) {
   const PartitionProblem relaxed = partition_problem(instance, live_sets(instance));
@@ -116,7 +117,7 @@ std::vector<bool> must_be_exact(const TextureProblem& problem) {
   return exact;
 }
 
-// The items that may lose their exact image but do not have to, by decreasing cost.
+// The items that may lose their exact image but need not, by decreasing cost.
 std::vector<std::size_t> optionally_exact(const TextureProblem& problem) {
   std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < problem.items.size(); ++i) {
@@ -166,7 +167,7 @@ struct OrderedSolution {
   Solution solution;
 };
 
-// Plans the likely orders with little effort, then the best of them with more.
+// Plans the likely orders with little effort, then the best order with more effort.
 Result<OrderedSolution> solve_reordered(const TextureProblem& problem, TextureMode mode,
                                         const Allowance& allowance) {
   std::vector<OperatorOrder> orders =
@@ -184,8 +185,8 @@ Result<OrderedSolution> solve_reordered(const TextureProblem& problem, TextureMo
   return best;
 }
 
-// The bounds of all plans of the problem, whatever exact images they give up and, with reordering,
-// in every order.
+// Bounds that hold for all plans of the problem: for any choice of exact images and, with
+// reordering, for every order.
 Result<std::vector<TextureBound>> prove(const TextureProblem& problem, const TexturePlan& plan,
                                         bool reorder, const Allowance& allowance) {
   TL_ASSIGN_OR_RETURN(const auto instances,

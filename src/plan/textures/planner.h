@@ -24,17 +24,17 @@ inline constexpr std::int64_t kMaxEffort = 1'000'000;
 
 struct TextureOptions {
   TextureMode mode = TextureMode::Images;
-  // Millions of steps, 1 to kMaxEffort. The plan depends on it and on nothing else.
+  // Millions of steps, 1 to kMaxEffort. If nothing else ends the search, plans are reproducible.
   std::int64_t effort = kDefaultEffort;
-  // Ends the search early, by the clock: then the plan may differ from run to run.
+  // Ends the search after this time. If it is set, the plan may differ from run to run.
   std::optional<double> time_limit_s;
   // Called now and then; planning ends soon after it returns true, with the best plan so far.
   std::function<bool()> canceled;
-  // Operators may run in another order that their dependences allow. The problem must list them.
+  // Whether operators may run in another order that dependences allow. The problem must list them.
   bool reorder = false;
 };
 
-// Why every plan takes at least `texels` texels of images of this format.
+// A proof that every plan takes at least `texels` texels of images of this format.
 struct TextureBound {
   TextureProof::Kind kind = TextureProof::Kind::Live;
   std::string format;
@@ -44,21 +44,21 @@ struct TextureBound {
 
 struct TextureResult {
   TexturePlan plan;
-  // One for each format. Their sum bounds the texels of every plan of the problem: for reordering,
-  // in every order.
+  // One for each format. Their sum is a lower bound of the texels of every plan of the problem;
+  // with reordering, in every order.
   std::vector<TextureBound> bounds;
-  std::int64_t lower_bound = 0;          // that sum
-  std::vector<std::int64_t> lost_exact;  // ids of exact items whose cost was paid instead
+  std::int64_t lower_bound = 0;          // the sum of the bounds
+  std::vector<std::int64_t> lost_exact;  // ids of exact items that lost their exact image
   // With reordering: the operators in the order in which they are to run.
   std::vector<std::int64_t> order;
   bool deterministic = true;
 };
 
-// Plans with the fewest texels, plus the costs of exact images that are given up. InvalidArgument
+// Minimizes the texels of images, plus the costs of lost exact images. InvalidArgument
 // for a problem that validate() refuses and for wrong options, each with a line `help:`.
 Result<TextureResult> plan_textures(const TextureProblem& problem, const TextureOptions& options);
 
-// The bounds of the problem alone. `plan` is any plan of it; a good one lets the search end early.
+// Only the bounds of the problem. `plan` is any plan of it; a good plan makes the search faster.
 Result<std::vector<TextureBound>> bound_textures(const TextureProblem& problem,
                                                  const TexturePlan& plan,
                                                  const TextureOptions& options);

@@ -24,12 +24,12 @@ struct TextureItem {
   // The tensor must have an image of exactly its extent, unfolded, and be alone in it while it is
   // live: then reads outside the image give the zeros of a convolution's padding.
   bool exact = false;
-  // How many texels that is worth. A plan may spend this instead; without it, it may not.
+  // The cost, in texels, of losing the exact image. Without a cost, the image may not be lost.
   std::optional<std::int64_t> exact_cost;
 };
 
-// One step of the program, for reordering. The numbers in `inputs` and `outputs` are ids of items,
-// those in `after` indices of operators that must run earlier for a reason that no item shows.
+// One step of the program, for reordering. `inputs` and `outputs` are ids of items. `after` lists
+// indices of operators that must run earlier although no item shows this dependence.
 struct TextureOperator {
   std::vector<std::int64_t> inputs;
   std::vector<std::int64_t> outputs;
@@ -43,7 +43,7 @@ struct TextureProblem {
   std::vector<std::pair<std::int64_t, std::int64_t>> read_write;
   // Operator t runs at time t. Empty if the program's operators are unknown.
   std::vector<TextureOperator> operators;
-  // A kernel may read and write one image, so no pair stays apart.
+  // Whether a kernel may read and write one image, so that items of a pair may share an image.
   bool read_write_may_share = false;
   std::int64_t max_width = 16384;  // of an image, in texels
   std::int64_t max_height = 16384;
@@ -63,8 +63,8 @@ inline constexpr std::int64_t kMaxItems = 20'000;
 //    and come after the operators that they name.
 Status validate(const TextureProblem& problem);
 
-// The pairs of a valid problem that stay apart: the listed ones and those of its operators. Some
-// may be repeated.
+// The pairs of items of a valid problem that may not share an image: the listed pairs and those of
+// the operators. A pair may occur several times.
 std::vector<std::pair<std::int64_t, std::int64_t>> all_read_write(const TextureProblem& problem);
 
 }  // namespace texloom::plan

@@ -14,10 +14,10 @@ namespace {
 
 using Order = std::vector<std::size_t>;
 
-// Images that are much longer in one axis than an item wants are rarely of use for it.
+// An image that is much longer than an item in one axis is rarely a good place for the item.
 constexpr std::int64_t kSimilar = 5;
 constexpr std::size_t kMostCorners = 64;    // neighbors beside which an item is tried
-constexpr std::int64_t kStepsPerItem = 16;  // what it costs beside comparisons
+constexpr std::int64_t kStepsPerItem = 16;  // the cost of an item, besides comparisons
 
 struct Rules {
   bool similar_extents = false;  // images and items differ by at most kSimilar in each axis
@@ -51,7 +51,7 @@ std::int64_t live_texels(std::span<const Rectangle> items) {
     changes.emplace_back(item.lifetime.first, texels(item));
     changes.emplace_back(item.lifetime.last + 1, -texels(item));
   }
-  std::sort(changes.begin(), changes.end());  // what ends at a time comes first
+  std::sort(changes.begin(), changes.end());  // at equal times, ends come before begins
   std::int64_t live = 0, most = 0;
   for (const auto& [time, change] : changes) most = std::max(most, live += change);
   return most;
@@ -66,8 +66,7 @@ class Placing {
     plan_.places.resize(items.size());
   }
 
-  // `by_birth`: items are ordered by their first operators, so that items that have ended no longer
-  // matter.
+  // `by_birth`: the order is by first operators, so that items that have ended can be forgotten.
   RectanglePlan run(const Order& order, bool by_birth) {
     is_placed_.assign(items_.size(), false);
     for (const std::size_t item : order) {
@@ -81,7 +80,7 @@ class Placing {
  private:
   struct Choice {
     RectanglePlace place;
-    RectangleImage image;  // as it is then
+    RectangleImage image;  // after the item is placed
     std::int64_t added = 0;
     std::int64_t wasted = 0;
 
@@ -160,8 +159,8 @@ class Placing {
     if (is_free) best = choice;
   }
 
-  // Whether an image may grow to this extent. Comes before any product of its width and height,
-  // which may exceed 64 bits.
+  // Whether an image may grow to this extent. Must be checked before the product of the extent's
+  // width and height is computed, which may exceed 64 bits.
   bool has_room_for(const RectangleImage& there, const RectangleImage& image) const {
     if (image.width == there.width && image.height == there.height) return true;
     return image.width <= limits_.max_width && image.height <= limits_.max_height &&
@@ -197,8 +196,8 @@ class Placing {
   RectanglePlan plan_;
   std::vector<bool> is_placed_;
   std::vector<std::vector<std::size_t>> contents_;  // of each image: items that still matter
-  std::vector<bool> banned_;                        // images that the item at hand may not share
-  std::vector<std::size_t> neighbors_;              // items of an image that it is live with
+  std::vector<bool> banned_;                        // images that the current item may not share
+  std::vector<std::size_t> neighbors_;              // items of an image that are live with it
 };
 
 class Planning {
@@ -227,7 +226,7 @@ class Planning {
   }
 
  private:
-  // Exact items first, as they settle the extents of their images.
+  // An order by the key, but with exact items first, as they determine the extents of their images.
   template <class Key>
   Order sorted(const Key& key) const {
     Order order(items_.size());
@@ -241,7 +240,7 @@ class Planning {
 
   bool is_over() const { return budget_.exhausted() || (has_best_ && best_.texels <= goal_); }
 
-  // If items are not sorted by start, every pair must be compared.
+  // Whether steps are left for an order that is not by first operators: all pairs are compared.
   bool pays_for_an_order() const {
     const auto count = static_cast<std::int64_t>(items_.size());
     return !is_over() && count * count <= budget_.left();
@@ -249,7 +248,7 @@ class Planning {
 
   bool attempt(const Order& order, const Rules& rules, bool by_birth) {
     if (has_best_ && is_over()) return false;
-    // Exact items go first, whenever they begin.
+    // With exact items, which go first, the order is not by first operators.
     by_birth = by_birth && std::none_of(items_.begin(), items_.end(),
                                         [](const Rectangle& item) { return item.exact; });
     RectanglePlan plan = Placing(items_, apart_, limits_, rules).run(order, by_birth);

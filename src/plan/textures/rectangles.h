@@ -1,5 +1,5 @@
-// Places textures of settled extents, quickly: for a plan that is made at run time, when kernels
-// exist already and no tensor can be folded any more.
+// Places textures of given extents, quickly: for plans that are made at run time, when kernels are
+// compiled already and no tensor can be folded any more.
 //
 //   const std::vector<Rectangle> items = {{.lifetime = {0, 1}, .width = 32, .height = 8}, …};
 //   TL_ASSIGN_OR_RETURN(const RectanglePlan plan, place_rectangles(items, {}, limits, {}));
@@ -20,14 +20,14 @@
 namespace texloom::plan {
 
 // A tensor in a texture; extents are in texels. Items are known by their index in the list that is
-// planned. All of one list have the same texel format.
+// planned. All items of one list have the same texel format.
 struct Rectangle {
   Lifetime lifetime = {};
   std::int64_t width = 1;
   std::int64_t height = 1;
-  // It begins at texel (0, 0) of its image, since some kernel assumes that.
+  // The tensor begins at texel (0, 0) of its image, since some kernel assumes this.
   bool at_origin = false;
-  // Its image has exactly its extent, and holds nothing else while it is live.
+  // The tensor's image has exactly its extent, and holds no other tensor while this one is live.
   bool exact = false;
 };
 
@@ -64,9 +64,9 @@ struct RectanglePlan {
 
 // Puts items into images one by one, in several orders, each where its image grows least, and then
 // improves the best order as long as steps are left. Separated items never share an image. A step
-// compares two items. Whatever the effort, the plan takes no more texels than the rule of
-// runtime/hal/internal/memory/reuse.h takes for lists without exact items; this costs as many steps
-// as there are items that could be live when another one begins.
+// compares two items. With any effort, the plan of a list without exact items takes no more texels
+// than the rule of runtime/hal/internal/memory/reuse.h; this costs a step for each pair of items of
+// which one may be live when the other begins.
 //
 // InvalidArgument for a lifetime that is reversed or begins before 0, an extent below 1 or of more
 // than RectangleLimits::kNone texels, and for what check_separations() refuses; LimitExceeded for

@@ -9,7 +9,7 @@ namespace texloom::plan {
 namespace {
 
 constexpr double kImpossible = std::numeric_limits<double>::max();
-constexpr std::int64_t kStepsPerPlacement = 16;  // what it costs to place one, beside rectangles
+constexpr std::int64_t kStepsPerPlacement = 16;  // the cost of a placement, besides rectangles
 constexpr std::size_t kForcedFolds = 4;          // folds that are tried by force
 constexpr std::size_t kForcedLines = 8;          // columns and rows that are tried by force
 
@@ -82,8 +82,8 @@ void Repairer::undo() {
   changed_.clear();
 }
 
-// Lowers one image, by the whole gap or a part of it, and may give another one some of the rows.
-// Returns the texels that were saved; 0: nothing was changed.
+// Lowers one image, by the whole gap to the goal or by a part of it, and may add some of the rows
+// to another image. Returns the texels that were saved; 0 if nothing was changed.
 std::int64_t Repairer::cut(std::int64_t goal) {
   const std::size_t k = random_.below(now_.images.size());
   PackedImage& image = now_.images[k];
@@ -143,7 +143,7 @@ void Repairer::take(int item) {
   changed_.push_back(item);
 }
 
-// Places the waiting items, the largest first. False if it gave up.
+// Places the waiting items, the largest first. False if the repair gave up.
 bool Repairer::repair(std::int64_t stop, const std::function<bool()>& is_over) {
   for (int count = 1; !waiting_.empty(); ++count) {
     if (steps_ >= stop || (count % 64 == 0 && is_over && is_over())) return false;
@@ -161,8 +161,8 @@ bool Repairer::repair(std::int64_t stop, const std::function<bool()>& is_over) {
   return true;
 }
 
-// Finds the items of the image that are live together with this one and may share the image, by
-// rising y, and what it costs to take away those that may not.
+// Finds the items of the image that are live together with this item and may share the image, by
+// rising y; and the cost of removing the items that may not share the image.
 void Repairer::find_neighbors(int item, int image) {
   cost_of_apart_ = 0;
   for (const int other : instance_.apart[item]) {
@@ -228,8 +228,8 @@ bool Repairer::insert_freely(int item) {
   return true;
 }
 
-// Looks for room at the lowest or the highest place of some columns; prefers the folds that waste
-// least, and chooses at random among equals.
+// Looks for room at the lowest or the highest place of some columns. Prefers folds that waste the
+// fewest texels, and chooses at random among equals.
 bool Repairer::try_freely(int item, int image, Spot& best) {
   const PackedImage& target = now_.images[image];
   const std::int64_t limit = target.fixed_height > 0 ? target.fixed_height : target.height;

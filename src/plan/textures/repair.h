@@ -1,4 +1,4 @@
-// Makes the images of a packing smaller: items that no longer fit move, and push others away.
+// Makes the images of a packing smaller: items that no longer fit move, and displace other items.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class Repairer {
   Repairer(const TextureInstance& instance, Packing packing, std::uint64_t seed);
 
   // Makes the packing smaller until it has at most `goal` texels, `steps` steps are taken or
-  // `is_over` returns true. A step is one rectangle looked at.
+  // `is_over` returns true. A step examines one rectangle.
   void run(std::int64_t goal, std::int64_t steps, const std::function<bool()>& is_over);
 
   const Packing& best() const { return best_; }
@@ -30,7 +30,7 @@ class Repairer {
  private:
   struct Spot {
     PackedItem place;
-    double cost = 0;  // of the items that must go
+    double cost = 0;  // of removing the items that overlap the place
   };
 
   std::int64_t cut(std::int64_t goal);
@@ -51,15 +51,15 @@ class Repairer {
   std::int64_t texels() const;
 
   const TextureInstance& instance_;
-  Packing now_;                             // the heights of images are limits
-  Packing best_;                            // with a place for each item
+  Packing now_;                             // may lack places; image heights are limits
+  Packing best_;                            // has a place for each item
   std::vector<std::vector<int>> contents_;  // of each image
-  std::vector<std::size_t> index_;          // of each item, in these
+  std::vector<std::size_t> index_;          // of each item in the contents of its image
   std::vector<int> waiting_;                // items without a place
   std::vector<int> changed_;                // items whose place may differ from the best one
-  std::vector<double> cost_;                // of taking an item away
-  std::vector<int> neighbors_;              // of the item at hand
-  double cost_of_apart_ = 0;                // of the items that it cannot share the image with
+  std::vector<double> cost_;                // by item: the cost of removing it
+  std::vector<int> neighbors_;              // of the current item
+  double cost_of_apart_ = 0;                // of removing items that may not share its image
   std::vector<std::int64_t> columns_;
   std::vector<std::int64_t> rows_;
   Random random_;

@@ -11,11 +11,11 @@
 namespace texloom::plan {
 namespace {
 
-constexpr std::size_t kImages = 4;      // to begin with; empty ones cost nothing
-constexpr std::size_t kWideItems = 12;  // the largest items suggest widths
+constexpr std::size_t kImages = 4;      // initial images; empty images cost nothing
+constexpr std::size_t kWideItems = 12;  // the number of largest items that suggest widths
 constexpr std::size_t kWidths = 48;     // widths that are tried
-constexpr std::int64_t kEnough = 500;   // packings of whole searches
-constexpr std::int64_t kSlices = 60;    // of the steps
+constexpr std::int64_t kEnough = 500;   // packings that the steps must allow to change recipes
+constexpr std::int64_t kSlices = 60;    // the parts into which the steps are divided
 constexpr std::size_t kStarts = 6;      // of the best first packings, improved in turn
 
 std::vector<int> by_size(const TextureInstance& instance) {
@@ -107,7 +107,7 @@ class Local {
     if (starts_.size() > kStarts) starts_.resize(kStarts);
   }
 
-  // The items that hold up the images: those in the last rows of an image that grows.
+  // A random item that determines the height of its image: one that ends at the image's last row.
   int random_culprit(const Packing& packing) {
     culprits_.clear();
     for (std::size_t i = 0; i < packing.items.size(); ++i) {
@@ -174,8 +174,8 @@ class Local {
     }
   }
 
-  // Makes the images of a packing smaller, for as long as a round of improvements takes. Images
-  // that cannot shrink are left for another packing.
+  // Makes the images of a packing smaller, with as many steps as a round of improvements takes. If
+  // the packing has not become smaller, the next call continues with another packing.
   void repair() {
     if (!repairer_) repairer_.emplace(instance_, best_, random_.next());
     const std::int64_t texels = repairer_->best().texels;
@@ -200,7 +200,7 @@ class Local {
   std::vector<int> culprits_;
   Packing best_;
   bool has_best_ = false;
-  bool packs_enough_ = false;  // to try changes of whole packings
+  bool packs_enough_ = false;  // whether the steps suffice for kEnough packings
   std::optional<Repairer> repairer_;
   std::int64_t repair_steps_ = 0;
   Random random_{1};

@@ -9,9 +9,9 @@
 namespace texloom::plan {
 
 struct SearchLimits {
-  std::int64_t goal = 0;                // a packing with so few texels ends the search
+  std::int64_t goal = 0;                // a packing with at most so many texels ends the search
   std::int64_t steps = 0;               // of the packer
-  std::function<bool()> is_over_early;  // asked now and then; empty: never
+  std::function<bool()> is_over_early;  // called now and then; empty: is never called
 };
 
 // The best packing found. There is always one, even with no steps. Deterministic, unless it runs

@@ -63,7 +63,7 @@ class Pools {
 
   const TextureInstance& instance_;
   Packing packing_;
-  std::vector<Lifetime> users_;  // of each image, the last one
+  std::vector<Lifetime> users_;  // for each image, the lifetime of its last tensor
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rules that are known elsewhere, for comparison: each image holds one live tensor.
+// Rules that other planners use, for comparison: each image holds one live tensor.
 #pragma once
 
 #include "plan/textures/instance.h"
@@ -9,10 +9,10 @@ namespace texloom::plan {
 // Each tensor has an image of its own, in its smallest fold (an exact one unfolded).
 Packing one_image_per_tensor(const TextureInstance& instance);
 
-// Takes the tensors in the order of their births, unfolded where the limits allow it. Each goes to
-// the idle image that must grow by the fewest texels for it, then to the one in which it leaves the
-// fewest unused; it gets an image of its own if none is idle or a new one is smaller than the
-// growth. Exact tensors have images that do not grow.
+// Places the tensors in the order of their first operators, unfolded where the limits allow it.
+// Each tensor goes to the idle image that must grow by the fewest texels; among equals, to the
+// image in which it leaves the fewest texels unused. It gets a new image if no image is idle, or if
+// a new image is smaller than the growth. Images of exact tensors do not grow.
 Packing grow_and_reuse(const TextureInstance& instance);
 
 }  // namespace texloom::plan

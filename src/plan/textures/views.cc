@@ -31,15 +31,15 @@ View view_of(const FoldedExtent& extent, const ViewRules& rules, std::int64_t te
              std::int64_t unit) {
   View view{extent, ceil_div(extent.width, rules.row_pitch_alignment) * rules.row_pitch_alignment,
             0};
-  // More units than an arena may have are refused as an item that fits nowhere.
+  // Cut to a value just above the limit of an arena, so that the item is refused as too large.
   const int128 bytes = static_cast<int128>(view.row_pitch) * extent.height * texel;
   view.units =
       static_cast<std::int64_t>(std::min<int128>((bytes + unit - 1) / unit, kMaxExtent + 1));
   return view;
 }
 
-// The view with the fewest bytes; unfolded for an exact item, unless losing that costs less than
-// the texels that it takes more.
+// The view with the fewest bytes. An exact item stays unfolded, unless the cost of losing its exact
+// image is less than the texels that folding saves.
 View choose_view(const TextureProblem& problem, const TextureItem& item, const ViewRules& rules,
                  std::int64_t texel, std::int64_t unit) {
   const auto all = folds(item, problem.max_width, problem.max_height);
@@ -72,7 +72,7 @@ TextureItem column_of(const TextureItem& item, const View& view) {
   return column;
 }
 
-// Puts the columns on top of each other.
+// Joins all arenas to one: puts the columns on top of each other.
 void join(TexturePlan& plan) {
   std::vector<std::int64_t> begins;
   std::int64_t end = 0;
@@ -113,7 +113,7 @@ Result<ViewResult> plan_views(const TextureProblem& problem, const ViewRules& ru
   TL_RETURN_IF_ERROR(check_rules(rules));
   TL_ASSIGN_OR_RETURN(const std::int64_t unit, unit_of(problem, rules));
   TextureProblem columns = problem;
-  TextureProblem least = problem;  // as if no exact tensor kept its extent that may lose it
+  TextureProblem least = problem;  // for the bound: all exact items that may be folded are folded
   for (TextureProblem* changed : {&columns, &least}) {
     changed->max_width = 1;
     changed->max_height = kMaxExtent;

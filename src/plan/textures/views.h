@@ -15,8 +15,8 @@ namespace texloom::plan {
 struct ViewRules {
   std::int64_t row_pitch_alignment = 64;
   std::int64_t base_alignment = 64;
-  // A kernel may read one view and write another one of the same arena. Where that is not known to
-  // work, the tensors of a pair lie in different arenas.
+  // Whether a kernel may read one view and write another view of the same arena. If not, the
+  // tensors of a read_write pair lie in different arenas.
   bool one_arena = false;
 };
 
@@ -45,12 +45,12 @@ struct ViewResult {
   std::int64_t bytes() const;
 };
 
-// The bytes of a texel of this format: 16 for "rgba32float". InvalidArgument for a name of another
-// form.
+// The bytes of a texel of this format: 16 for "rgba32float". InvalidArgument if the name does not
+// give the bits of a channel.
 Result<std::int64_t> texel_bytes(const std::string& format);
 
-// Each tensor takes the fold with the fewest bytes, an exact one none: its view has its extent.
-// Sizes are rounded up so that all views begin at multiples of the base alignment of each format.
+// Each tensor takes the fold with the fewest bytes; an exact tensor that keeps its image is not
+// folded. Sizes are rounded up so that all views begin at multiples of every base alignment.
 // The mode in the options is not used. InvalidArgument as for plan_textures.
 Result<ViewResult> plan_views(const TextureProblem& problem, const ViewRules& rules,
                               const TextureOptions& options);
