@@ -1,4 +1,4 @@
-"""ONNX's backend interface: anyone's test runner works with it.
+"""ONNX's backend interface, for test runners that use it.
 
 ``texloom.onnx.backend.prepare(model, device="opencl:0", storage="texture").run([arrays])``
 """
@@ -37,9 +37,9 @@ class Prepared(BackendRep):  # type: ignore[misc]
             refuse(
                 "WrongArgumentCount",
                 f"{len(given)} arrays are given, and the model has {len(names)} inputs",
-                f"give one for each input: {', '.join(names) or 'none'}",
+                f"give one array for each input: {', '.join(names) or 'none'}",
             )
-        named = dict(zip(names, given, strict=False))  # the run names missing ones
+        named = dict(zip(names, given, strict=False))  # the run refuses missing inputs
         results = self._model.run(named, self._device)
         return tuple(results[name] for name in self._model.outputs)
 

@@ -1,7 +1,7 @@
 """Compares every node of a model with another implementation, on the same inputs of that node.
 
-The inputs of a node are the ones that Texloom computed. So an error in one node does not show in
-those after it, and a bound for one node suffices.
+Both implementations get the inputs that Texloom computed. So an error in one node does not spread
+to later nodes, and a bound for one node suffices.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ Peer = Callable[[onnx.ModelProto, Arrays], list[NDArray[Any]]]
 """Runs a model of one node and returns its outputs, in the order of the model."""
 
 _PEER_FACTOR = 4.0
-"""The share of the other implementation's error that is allowed: sums in another order differ."""
+"""The allowed error, as a multiple of the other implementation's own error."""
 
 _FUNCTION_ULPS = 16
-"""The largest error that OpenCL allows for a function, such as ``pow``, in the last place."""
+"""The largest error in units in the last place that OpenCL allows for functions such as ``pow``."""
 
-# Products and sums: with magnitudes as inputs they give the sums of magnitudes in their results.
+# Operators that compute sums of products: with the magnitudes of the inputs, they compute the sums
+# of the magnitudes of their terms.
 _SUMS = frozenset(
     ["Add", "AveragePool", "Conv", "ConvTranspose", "CumSum", "Div", "Einsum", "Gemm"]
     + ["GlobalAveragePool", "MatMul", "Mean", "Mul", "ReduceMean", "ReduceSum", "Sub", "Sum"]
@@ -42,8 +43,8 @@ class Comparison:
     node, op, output : str
         Names.
     error, bound : float
-        At the element that exceeds its bound most, or comes nearest to it; the bound is 0 for
-        integers, and the error infinite where a value is not finite or the shape is wrong.
+        Of the element with the largest ratio of error to bound. The bound is 0 for integers; the
+        error is infinite if a value is not finite or the shape is wrong.
     index : tuple of int
         Of that element.
     value, peer : float
@@ -74,7 +75,7 @@ def with_all_outputs(model: onnx.ModelProto) -> onnx.ModelProto:
     made.CopyFrom(model)
     try:
         inferred = onnx.shape_inference.infer_shapes(model).graph.value_info
-    except Exception:  # of a model that is too large for protobuf
+    except Exception:  # the model is too large for protobuf
         inferred = []
     others = {e.name for e in inferred if e.type.WhichOneof("value") not in (None, "tensor_type")}
     taken = {each.name for each in (*made.graph.output, *made.graph.input)}
@@ -130,17 +131,17 @@ def _exact(model: onnx.ModelProto, inputs: Arrays) -> list[NDArray[Any]] | None:
     try:
         with np.errstate(all="ignore"):
             return reference_peer(model, {name: _wide(each) for name, each in inputs.items()})
-    except Exception:  # whatever the reference implementation does not do
+    except Exception:  # the reference implementation cannot run the node
         return None
 
 
 def _magnitudes(
     model: onnx.ModelProto, node: onnx.NodeProto, inputs: Arrays
 ) -> list[NDArray[Any]] | None:
-    """Return the sums of magnitudes of products and sums, None for other nodes."""
+    """Return the sum of the magnitudes of the terms of each element; None if unknown."""
     if node.op_type not in _SUMS or node.domain not in ("", "ai.onnx"):
         return None
-    if node.op_type == "Sub":  # a - (-b), also if both are one tensor
+    if node.op_type == "Sub":  # the magnitudes of a and -b; both may be one tensor
         a, b = (np.abs(_wide(inputs[name])) for name in node.input)
         return [a + b]
     return _exact(
@@ -149,7 +150,7 @@ def _magnitudes(
 
 
 def terms(node: onnx.NodeProto, shapes: Sequence[Sequence[int]], output: Sequence[int]) -> int:
-    """Return how many numbers are summed for an element of an output, at most."""
+    """Return an upper bound for the number of terms in an element of an output."""
     attributes = {each.name: onnx.helper.get_attribute_value(each) for each in node.attribute}
     first = shapes[0] if shapes else ()
     if node.op_type == "Conv":
@@ -188,20 +189,20 @@ def compared(
 ) -> Comparison:
     """Compare one output of a node.
 
-    The bound for floating point is the larger of two: what `count` rounded additions of numbers of
-    these magnitudes may differ by, and four times the other implementation's own error, where the
-    exact value is known.
+    The bound for floating point is the larger of two: the rounding error of `count` additions of
+    numbers of these magnitudes, and four times the other implementation's own error, if the exact
+    value is known.
 
     Parameters
     ----------
     names : tuple of str
         Of the node, of its operator, and of the output.
     ours, peer : array
-        The results of both for the same inputs.
+        The results of Texloom and of the other implementation for the same inputs.
     exact, magnitudes : array or None
-        In float64: the output, and the sums of the magnitudes of what is added.
+        In float64: the exact output, and the sums of the magnitudes of the terms.
     count : int
-        As :func:`terms` says.
+        The number of terms, as :func:`terms` returns it.
     """
     if ours.shape != peer.shape or ours.dtype != peer.dtype:
         return Comparison(*names, np.inf, 0.0, (), np.nan, np.nan, None)
@@ -248,7 +249,7 @@ def compare_nodes(
     ----------
     model : ModelProto
     values : mapping of str to array
-        The model's inputs, and what Texloom computed for the outputs of nodes.
+        The model's inputs, and the outputs of nodes as Texloom computed them.
     peer : callable
         The other implementation.
     skipped : callable
@@ -265,7 +266,7 @@ def compare_nodes(
         try:
             single = _single(model, node, inputs)
             theirs = peer(single, inputs)
-        except Exception as error:  # of any implementation
+        except Exception as error:  # any implementation may raise any exception
             skipped(name, str(error).splitlines()[0] if str(error) else type(error).__name__)
             continue
         outputs = [output for output in node.output if output]

@@ -1,4 +1,4 @@
-"""How a model is compiled, whatever the shapes of its inputs."""
+"""Options of compilation that do not depend on the shapes of inputs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class CompileOptions:
 
     @property
     def scopes(self) -> Any:
-        """The combinations of storages that take part, for :meth:`texloom.graph.Graph.compile`."""
+        """The argument `scopes` of :meth:`texloom.graph.Graph.compile` for this storage."""
         return _SCOPES[self.storage]
 
 

@@ -17,8 +17,8 @@ from .converters.registry import Converter
 from .nodes import NeedsValues, Node, Value
 
 Rule = Callable[[Node, Sequence[Value]], "int | list[int]"]
-"""Takes a node and its outputs as if all rows counted; returns the counted axis of all outputs, or
-of each one."""
+"""Takes a node, and its outputs as if all rows were counted. Returns the counted axis of all
+outputs, or a list with that of each."""
 
 
 def has_count(node: Node) -> bool:
@@ -27,7 +27,7 @@ def has_count(node: Node) -> bool:
 
 
 def converted_counted(node: Node, convert: Converter) -> Sequence[Value]:
-    """Convert a node that reads such tensors.
+    """Convert a node that reads tensors whose length depends on data.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def converted_counted(node: Node, convert: Converter) -> Sequence[Value]:
     if rule is None:
         node.refuse(_WHY)
     if len(counts) > 1:
-        node.refuse("the lengths of its inputs follow different counts")
+        node.refuse("the lengths of its inputs depend on different data")
     (count,) = counts.values()
     if node.op == "Slice" and (made := _cut(node, count)) is not None:
         return [made]
@@ -60,12 +60,12 @@ _WHY = "it reads a tensor whose extent is known only when the model runs"
 
 
 def _counted(node: Node) -> list[tuple[int, Value]]:
-    """Return the inputs that have a count, with their numbers."""
+    """Return (number, value) for each input that has a count."""
     return [(i, v) for i, v in enumerate(node.inputs) if v is not None and v.count is not None]
 
 
 def _only(node: Node, *numbers: int) -> Value:
-    """Return an input that has a count; refuse if inputs of other numbers have one, too."""
+    """Return the only input with a count; refuse unless its number is among `numbers`."""
     found = _counted(node)
     if len(found) != 1 or found[0][0] not in numbers:
         node.refuse(_WHY)
@@ -76,7 +76,7 @@ def _element_by_element(node: Node, outputs: Sequence[Value]) -> int:
     rank = max(each.rank for each in node.inputs if each is not None)
     from_end = {value.rank - value.counted_axis for _, value in _counted(node)}
     if len(from_end) != 1:
-        node.refuse("its inputs count rows along different axes")
+        node.refuse("its inputs have the axis whose extent depends on data at different places")
     (end,) = from_end
     for each in node.inputs:
         if each is not None and each.count is None and each.rank >= end and each.shape[-end] != 1:
@@ -102,7 +102,7 @@ def _gathered(node: Node, outputs: Sequence[Value]) -> int:
 
 
 def _beside(node: Node, x: Value, axis: int, extents: int) -> int:
-    """Return the counted axis if `extents` axes take the place of `axis`."""
+    """Return the counted axis of the output if `extents` axes replace the axis `axis`."""
     if x.counted_axis == axis:
         node.refuse(_WHY)
     return x.counted_axis + (extents - 1 if axis < x.counted_axis else 0)
@@ -120,14 +120,17 @@ def _gathered_by_element(node: Node, outputs: Sequence[Value]) -> int:
 
 
 def _reshaped(node: Node, outputs: Sequence[Value]) -> int:
-    """Return the axis that has as many elements as the counted one, along it and before it."""
+    """Return the output axis of the same extent and the same product of the axes before it."""
     x = _only(node, 0)
     before, extent = prod(x.shape[: x.counted_axis]), x.shape[x.counted_axis]
     (made,) = outputs
     for axis, own in enumerate(made.shape):
         if own == extent and prod(made.shape[:axis]) == before:
             return axis
-    node.refuse(f"its output of the shape {made.shape} mixes counted rows with others")
+    node.refuse(
+        f"its output of the shape {made.shape} mixes rows whose number is known only at run time "
+        "with others"
+    )
 
 
 def _with_axes(node: Node, outputs: Sequence[Value]) -> int:
@@ -149,7 +152,7 @@ def _without_axes(node: Node, outputs: Sequence[Value]) -> int:
 
 
 def _left(node: Node, x: Value, removed: Sequence[int]) -> int:
-    """Return where the counted axis is without others."""
+    """Return the position of the counted axis after the axes `removed` are dropped."""
     if x.counted_axis in removed:
         node.refuse(_WHY)
     return [a for a in range(x.rank) if a not in removed].index(x.counted_axis)
@@ -223,7 +226,7 @@ def _reduced(node: Node, outputs: Sequence[Value]) -> int:
 
 
 def _product(node: Node, outputs: Sequence[Value]) -> int:
-    """Rows of the first factor; batches of both are not supported."""
+    """The counted rows are rows of the first factor; counted batches are not supported."""
     x = _only(node, 0)
     if x.counted_axis != x.rank - 2 or node.attributes.get("transA", 0):
         node.refuse(_WHY)
@@ -234,7 +237,7 @@ def _product(node: Node, outputs: Sequence[Value]) -> int:
 
 
 def _regions(node: Node, outputs: Sequence[Value]) -> int:
-    """A row for each region of images."""
+    """The counted rows are regions of images."""
     if any(i == 0 or value.counted_axis for i, value in _counted(node)):
         node.refuse(_WHY)
     return 0

@@ -1,4 +1,4 @@
-"""Nodes whose outputs have no element: their shapes are all that is to know of them."""
+"""Outputs without elements, for which only the shapes have to be known."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .inference import ShapeInference
 from .nodes import Value, constant, empty
 from .nodes.types import dtype_of, element_type, shape_of
 
-_CONTROL = frozenset(["If", "Loop", "Scan"])  # may read outer names
-_MOST_SIZES = 1024  # elements of constants that shapes may follow from
+_CONTROL = frozenset(["If", "Loop", "Scan"])  # their bodies may read names of the outer graph
+_MOST_SIZES = 1024  # constants with more elements are not given to the inference
 
 
 def empty_outputs(
@@ -22,7 +22,7 @@ def empty_outputs(
     version: int,
     inference: ShapeInference,
 ) -> list[Value] | None:
-    """Return the outputs of a node if none has an element, as ONNX infers; else None."""
+    """Return the outputs of a node if ONNX infers that none has an element; else None."""
     if node.op_type in _CONTROL or node.domain not in ("", "ai.onnx"):
         return None
     named = {n: value for n, value in zip(node.input, inputs, strict=True) if value is not None}

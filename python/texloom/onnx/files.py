@@ -17,11 +17,12 @@ from ..errors import TVMError, refuse
 from .nodes import refuse_model
 from .nodes.types import DTYPES, element_type
 
-# The importer says which operators are not supported, all of them, and needs no types of outputs.
+# Messages of the checker that are ignored: the importer lists all unsupported operators at once,
+# and needs no types of outputs.
 _NOT_CHECKED = ("No Op registered for", "Field 'shape' of 'type'", "Field 'type' of 'value_info'")
 
-_PLAIN = frozenset(element_type(each) for each in DTYPES if each != "bfloat16")  # types of NumPy's
-_MOST_BYTES = 2**31 - 1  # that protobuf stores in one message
+_PLAIN = frozenset(element_type(each) for each in DTYPES if each != "bfloat16")  # NumPy's types
+_MOST_BYTES = 2**31 - 1  # the limit of a protobuf message
 
 
 def read_model(path: str | PathLike[str]) -> onnx.ModelProto:
@@ -32,7 +33,8 @@ def read_model(path: str | PathLike[str]) -> onnx.ModelProto:
     Unsupported
         TL3043 if the file is not a valid ONNX model.
     TVMError
-        TL5018 if the file, or a file that it names, cannot be read; TL5019 if that is incomplete.
+        TL5018 if the file, or a file of external data, cannot be read; TL5019 if external data is
+        incomplete.
     """
     name = fspath(path)
     try:
@@ -40,22 +42,31 @@ def read_model(path: str | PathLike[str]) -> onnx.ModelProto:
         _check_external_data(model, Path(name).parent)
         onnx.load_external_data_for_model(model, str(Path(name).parent))
     except OSError as error:
-        refuse("FileError", f"{error.filename or name}: {error.strerror}", "give a file")
+        refuse(
+            "FileError",
+            f"{error.filename or name}: {error.strerror}",
+            "give the path of an ONNX file that can be read",
+        )
     except TVMError:
         raise
     except (ValueError, onnx.checker.ValidationError) as error:
-        refuse("BadFile", f"{name}: {_first_line(error)}", "correct the external data")
-    except Exception as error:  # protobuf has several implementations, each with its exceptions
+        refuse(
+            "BadFile",
+            f"{name}: {_first_line(error)}",
+            "correct the external data that the model names, or export the model again",
+        )
+    except Exception as error:  # implementations of protobuf raise different exceptions
         refuse_model(
             f"{name} is not an ONNX file, or is incomplete: {_first_line(error)}",
-            "give a file that was exported as ONNX; *.tlp files are run as they are",
+            "give a file that was exported as ONNX; a package (*.tlp) is loaded by "
+            "texloom.graph.load or `texloom run`",
         )
     check_model(model, name)
     return model
 
 
 def _check_external_data(model: onnx.ModelProto, folder: Path) -> None:
-    """Refuse constants whose files are shorter than they say; a missing file is found later."""
+    """Refuse constants whose external data is cut short; missing files are refused later."""
     for each in model.graph.initializer:
         if not uses_external_data(each) or each.data_type not in _PLAIN:
             continue
@@ -83,9 +94,9 @@ def check_model(model: onnx.ModelProto, name: str = "the model") -> None:
             "give a file that was exported as ONNX",
         )
     if not all(isinstance(each, str) for each in _words(model)):
-        refuse_model(f"{name} has a name that is not text", "export the model again")
+        refuse_model(f"{name} has a name that is not UTF-8 text", "export the model again")
     if model.ByteSize() > _MOST_BYTES:
-        return  # the checker takes one message
+        return  # the checker needs the model in one message
     try:
         onnx.checker.check_model(_of_known_version(model, name))
     except onnx.checker.ValidationError as error:
@@ -95,15 +106,15 @@ def check_model(model: onnx.ModelProto, name: str = "the model") -> None:
 
 
 def _of_known_version(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
-    """Return the model as the checker takes it, which refuses formats newer than its own.
+    """Return the model with a format version that the checker accepts; warn if it is newer.
 
-    What nodes mean depends on the operator sets alone, and the importer refuses unknown operators.
+    This is safe: operator sets alone define the nodes, and the importer refuses unknown operators.
     """
     if model.ir_version <= onnx.IR_VERSION:
         return model
     warnings.warn(
         f"{name} has version {model.ir_version} of ONNX's format, and onnx {onnx.__version__} "
-        f"knows {onnx.IR_VERSION}: what is new in it is ignored",
+        f"supports up to {onnx.IR_VERSION}: fields that are new in this version are ignored",
         stacklevel=2,
     )
     known = onnx.ModelProto()

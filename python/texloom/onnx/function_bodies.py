@@ -1,4 +1,4 @@
-"""Bodies of functions: those of a model, and those that ONNX gives for its own operators."""
+"""Bodies of functions: functions of a model, and ONNX's definitions of its operators."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _function(body: bytes) -> onnx.FunctionProto:
 
 
 def _corrected(node: onnx.NodeProto, body: onnx.FunctionProto) -> onnx.FunctionProto:
-    """Keep the first axis of the result of Attention, which the body drops for a batch of one."""
+    """Keep the batch axis of the result of Attention, which the body drops if its extent is 1."""
     if node.op_type == "Attention":
         for each in body.node:
             if each.op_type == "Squeeze" and len(each.input) == 1:
@@ -51,7 +51,7 @@ def _type_of(value: Value) -> onnx.TypeProto:
 
 
 def nodes_of_call(function: onnx.FunctionProto, node: onnx.NodeProto) -> list[onnx.NodeProto]:
-    """Return the nodes of a function, with the attributes that a call of it gives."""
+    """Return the nodes of a function, with attributes set as `node`, its call, gives them."""
     given = {each.name: each for each in function.attribute_proto}
     given.update({each.name: each for each in node.attribute})
     made = []

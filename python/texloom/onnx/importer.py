@@ -1,8 +1,8 @@
 """Imports an ONNX model into a graph.
 
 Each node is converted by the function of its operator type (:mod:`texloom.onnx.converters`). A node
-without one is expanded by the function body that the ONNX standard gives, if it gives one. An
-operator whose inputs are all known is computed at once, as a run would compute it.
+without a converter is expanded into the function body of the ONNX standard, if there is one. An
+operator whose inputs are all constants is evaluated at once, with the results of a run.
 """
 
 from __future__ import annotations
@@ -53,18 +53,18 @@ from .sizes import Fraction, computed_sizes
 from .stand_ins import StandIns
 
 _BUGS = (AssertionError, AttributeError, NameError, RecursionError)
-_OPEN = "it has to know extents that the model leaves open"
-_LOST = Value((), "")  # an output of a node that is not converted, or of one after it
+_OPEN = "it needs to know extents that the model leaves open"
+_LOST = Value((), "")  # an output of an unconverted node, or of a node that depends on one
 
 
 class Importer:
-    """Builds a graph from a model, given the shapes of its inputs and the values of some.
+    """Builds a graph from a model, given the shapes of its inputs and the values of some inputs.
 
-    If `is_open`, the extents that the model leaves open are symbols of the graph, unless their
-    shapes are given. Nodes for which there is no converter call one of the `operators`.
+    If `is_open`, extents that the model leaves open become symbols of the graph, unless `shapes`
+    has them. Nodes without a converter call one of the `operators`.
 
-    A node that cannot be converted does not end the import: its outputs are replaced by inputs of
-    the shapes that ONNX infers, so that all such nodes are found.
+    A node that cannot be converted does not end the import: its outputs are replaced by graph
+    inputs of the shapes that ONNX infers, so that all such nodes are found.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Importer:
         self._refusals: dict[Refusal, None] = {}  # in order
         self._needs: frozenset[str] = frozenset()
         named = (*model.graph.input, *model.graph.output)
-        self._names = {each.name for each in named}  # names of the graph that are taken
+        self._names = {each.name for each in named}  # names in use
         self.graph = Graph(model.graph.name or "model")
         self.outputs: list[Value] = []
 
@@ -160,7 +160,7 @@ class Importer:
             self._convert_node(node, scope, None)
 
     def _convert_node(self, node: onnx.NodeProto, scope: Scope, stand_ins: StandIns | None) -> None:
-        """Convert a node, or keep the reason why not; give its outputs names."""
+        """Convert a node, or record why it is refused; bind its outputs to their names."""
         outputs = [_LOST] * len(node.output)
         self._path.append(node.name or next(filter(None, node.output), node.op_type))
         try:
@@ -172,7 +172,7 @@ class Importer:
         except TVMError as error:
             domain = "" if node.domain in ("", "ai.onnx") else f"{node.domain}::"
             refusal = Refusal(domain + node.op_type, "/".join(self._path), _reason(error))
-            self._refusals.setdefault(refusal)  # once, also if a loop repeats the node
+            self._refusals.setdefault(refusal)  # recorded once, even if a loop repeats the node
         finally:
             self._path.pop()
         for name, value in zip(node.output, outputs, strict=False):
@@ -184,7 +184,7 @@ class Importer:
     def _converted(
         self, node: onnx.NodeProto, scope: Scope, is_of_model: bool = True
     ) -> list[Value]:
-        """Return the outputs of a node; `is_of_model` says that no converter made it."""
+        """Return the outputs of a node; `is_of_model` is false for nodes that converters make."""
         if not any(node.output):
             return []
         inputs = _inputs_of(node, scope)
@@ -203,7 +203,7 @@ class Importer:
             return [sizes]
         try:
             return self._emitted(node, inputs, version, scope)
-        except TVMError:  # it may have read an element of what has none
+        except TVMError:  # it may have read an element of an empty tensor
             if not any(each is not None and each.is_empty for each in inputs):
                 raise
             outputs = empty_outputs(node, inputs, version, self._inference)
@@ -219,7 +219,7 @@ class Importer:
     def _computed_sizes(
         self, node: onnx.NodeProto, inputs: Sequence[Value | None], version: int
     ) -> Value | None:
-        """Return the output of a node if it is arithmetic of sizes that only a run says."""
+        """Return the output of a node that only computes with open extents; else None."""
         if not any(each is not None and each.sizes is not None for each in inputs):
             return None
         with extents.collected() as conditions:
@@ -237,7 +237,8 @@ class Importer:
     ) -> list[Value]:
         """Return the outputs of a node that becomes operators of the graph.
 
-        Its converter adds them, else a custom operator is called, else its body is converted.
+        In order of preference: its converter adds them, a custom operator is called, or its body in
+        the standard is converted.
         """
         domain = _domain(node)
         converter = converter_of(domain, node.op_type)
@@ -277,11 +278,11 @@ class Importer:
 
     @contextmanager
     def _reasons(self, node: onnx.NodeProto) -> Iterator[None]:
-        """Give exceptions of a converter the reason that users are told.
+        """Turn exceptions of a converter into reasons for users.
 
-        Those that have one pass. Others mean a bug of the converter, or else a node whose
-        attributes contradict its inputs; in a model with open extents, rather that the converter
-        has to know these.
+        Exceptions with a reason pass. Others mean a bug of the converter, or a node whose
+        attributes contradict its inputs. In a model with open extents, they mean that the
+        converter needs to know these extents.
         """
         try:
             yield
@@ -305,7 +306,7 @@ class Importer:
         """Return the outputs of a custom operator."""
         given = [each for each in inputs if each is not None]
         if len(given) < len(inputs):
-            raise Unsupported("it leaves out an input, but a custom operator needs all of them")
+            raise Unsupported("it leaves out an input, but a custom operator needs all inputs")
         tensors = [self.tensor_of(each) for each in given]
         if not all(are_known(each.shape) for each in tensors):
             raise Unsupported("a custom operator needs to know the extents of its inputs")
@@ -364,9 +365,9 @@ class Importer:
         attributes: dict[str, Any],
         part: str = "",
     ) -> list[Value]:
-        """Return the outputs of an operator, which is added to the graph if a run computes it.
+        """Return the outputs of an operator: constants, or tensors of a new node of the graph.
 
-        `part` ends its name.
+        `part` is the end of the node's name.
         """
         compute = partial(function, **attributes)
         if inputs and all(each.is_constant for each in inputs):
@@ -382,7 +383,7 @@ class Importer:
         return [of_tensor(each, asked) for each in made]
 
     def tensor_of(self, value: Value) -> GraphTensor:
-        """Return the tensor of a value, for a constant a tensor of the graph with its elements."""
+        """Return the graph's tensor of a value; a constant is added to the graph."""
         if value.tensor is not None:
             return value.tensor
         if value.sizes is not None:
@@ -391,7 +392,7 @@ class Importer:
         key = id(array)
         if key not in self._constants:
             tensor = self.graph.constant(self.unique_name("constant"), array)
-            self._constants[key] = (tensor, array)  # the array lives as long as its id counts
+            self._constants[key] = (tensor, array)  # keeps the array, and so its id, alive
         return self._constants[key][0]  # type: ignore[no-any-return]
 
     @staticmethod
@@ -399,17 +400,21 @@ class Importer:
         """Return the elements of a constant that an operator reads."""
         array = value.array
         if array is None:
-            raise Unsupported("an operator reads a value that is not a tensor")
+            raise Unsupported("it reads a sequence or an absent value where a tensor is needed")
         if array.size == 0:
-            raise Unsupported("an operator reads an empty tensor")
+            raise Unsupported("it reads a tensor without elements")
         if value.dtype not in DTYPES:
-            raise Unsupported(f"an operator reads a constant of type {value.dtype}")
+            raise Unsupported(
+                f"it reads a constant of type {value.dtype}, which kernels do not support"
+            )
         return array
 
     def _tensor_of_sizes(self, value: Value) -> GraphTensor:
-        """Return a tensor that a kernel fills with what only a run says of shapes."""
+        """Return a tensor that a kernel fills with extents that are known only at a run."""
         if any(isinstance(each, Fraction) for each in value.sizes.reshape(-1)):  # type: ignore[union-attr]
-            raise Unsupported("an operator reads a fraction of an extent that is open")
+            raise Unsupported(
+                "it reads a fraction of an open extent, which may not be a whole number"
+            )
         name = self.unique_name("/".join(self._path) + ".sizes")
         given = {"sizes": value.sizes.reshape(-1).tolist(), "shape": value.shape}  # type: ignore[union-attr]
         function = partial(listed, dtype=value.dtype, **given)
@@ -417,16 +422,16 @@ class Importer:
         return made
 
     def unique_name(self, stem: str) -> str:
-        """Return a name that neither a tensor nor an input or output of the model has."""
+        """Return a name that no tensor of the graph, and no input or output of the model, has."""
         name, number = stem, 1
-        while name in self._names or f"{name}.0" in self._names:  # `.0`: of several outputs
+        while name in self._names or f"{name}.0" in self._names:  # `.0`: a first output
             number += 1
             name = f"{stem}_{number}"
         self._names.add(name)
         return name
 
     def _made(self, value: Value) -> Value:
-        """Return the value for an output: one that is known from shapes becomes a tensor."""
+        """Return the value of an output; extents that are known only at a run become a tensor."""
         if value.sizes is None:
             return value
         return of_tensor(self.tensor_of(value), frozenset())
@@ -434,12 +439,15 @@ class Importer:
     def _output(self, scope: Scope, name: str) -> Value:
         value = scope[name]
         if value is None:
-            refuse_model(f"nothing computes the output {name!r}", "correct the model")
+            refuse_model(
+                f"no node computes the output {name!r}",
+                "correct the name of the output in the model",
+            )
         return value
 
 
 class _LostError(Exception):
-    """A converter asks for a value that was not converted, for a reason refused before."""
+    """A converter needs the output of a node that has been refused already."""
 
 
 def _none_lost(values: list[Value]) -> list[Value]:
@@ -452,7 +460,7 @@ def _inputs_of(node: onnx.NodeProto, scope: Scope) -> list[Value | None]:
     inputs = [scope[name] for name in node.input]
     for name, value in zip(node.input, inputs, strict=True):
         if name and value is None:
-            raise Unsupported(f"nothing computes its input {name!r}")
+            raise Unsupported(f"no node computes its input {name!r}")
     return inputs
 
 

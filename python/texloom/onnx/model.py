@@ -29,14 +29,14 @@ from .specializer import Specializer
 class Model:
     """An ONNX model, compiled for the shapes of its inputs.
 
-    A model whose shapes are known is compiled at once. One that leaves extents open is compiled
-    when it runs, for each shape that it gets, and so is one whose shapes depend on the values of
-    inputs, for all values that it gets. A package of a model that leaves extents open serves all
-    sizes: a new size costs a plan of the memory. So does a model that runs if `shapes` name its
-    open extents; its kernels are slower than those for one size. If a node needs to know an extent,
-    there is no such package (:attr:`why_fixed` says why). ``print`` shows what has been compiled.
-    Threads may share a model: runs on one device come one after another, and two threads that ask
-    for new shapes at once may both compile.
+    A model whose shapes are known is compiled at once. A model with open extents is compiled when
+    it runs, for each new shape of its inputs. A model whose shapes depend on the values of inputs
+    is compiled for each new value of these inputs. If `shapes` name the open extents, the model is
+    compiled once for all sizes, as for a package: a new size only plans the memory again, but
+    kernels are slower than those for one size. If a node needs to know an extent, this is
+    impossible (:attr:`why_fixed` says why). ``print`` shows what has been compiled. Threads may
+    share a model: runs on one device come one after another, and two threads that ask for new
+    shapes at once may both compile.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ class Model:
     storage : "auto", "buffer" or "texture"
         Where tensors are stored: by cost, in buffers, or in textures wherever a kernel can.
     shapes : mapping of str to sequence of int, optional
-        Of inputs. The extents that the model states must agree with the shapes. Texts instead of
-        numbers, such as ``(1, 3, "h", "w")``, leave extents open.
+        The shapes of inputs, which must agree with the extents in the model. Strings instead of
+        numbers, as in ``(1, 3, "h", "w")``, leave extents open.
     values : mapping of str to array, optional
         The values of inputs that thereby become constants, such as the shape for a Reshape.
     progress : callable, optional
@@ -57,7 +57,7 @@ class Model:
     costs : texloom.costs.Costs, optional
         The costs of kernels, for ``storage="auto"``; without them all tensors are in buffers.
     measure : Device or str, optional
-        The device on which the kernels are measured that `costs`, then required, do not know.
+        The device on which kernels without costs in `costs` are measured; `costs` is then required.
     operators : sequence of texloom.custom.Operator
         As for :func:`texloom.compile`.
 
@@ -68,8 +68,7 @@ class Model:
     signature : Signature
         The declarations of the inputs in the model.
     shapes : dict of str to tuple of int
-        The shapes that were given for inputs of which the model leaves extents open, and those that
-        follow from them.
+        The given shapes of inputs with open extents, and the shapes that follow from them.
 
     Raises
     ------
@@ -101,7 +100,7 @@ class Model:
         self._values = {n: every.checked(n, array) for n, array in (values or {}).items()}
         self.signature = every.without(self._values)
         for each in self.signature.inputs:
-            dtype_of(each)  # refuses types that no tensor of a graph can have
+            dtype_of(each)  # refuses types that tensors of graphs cannot have
         self.inputs = [each.name for each in self.signature.inputs]
         self.outputs = [each.name for each in model.graph.output]
         open_shapes = self.signature.opened(shapes or {})
@@ -116,7 +115,7 @@ class Model:
     def why_fixed(self) -> Unsupported | None:
         """Why no package serves all sizes, though the model leaves extents open.
 
-        It is known once a package is asked for, or `shapes` that name extents.
+        It is known after a package was requested, or if `shapes` name extents.
         """
         return self._specializer.why_fixed
 
@@ -142,8 +141,8 @@ class Model:
         inputs : mapping of str to array
             An array for each input, by name.
         device : Device or str, optional
-            By default the first one of the target's kind, as ``texloom.opencl(0)``. The first run
-            on a device compiles the kernels there.
+            By default the first device of the target's kind, as ``texloom.opencl(0)``. The first
+            run on a device compiles the kernels there.
 
         Returns
         -------
@@ -162,7 +161,7 @@ class Model:
                 refuse(
                     "WrongShape",
                     f"the model is compiled for {name!r} of the shape {tuple(shape)}, but the "
-                    f"array has {shapes[name]}",
+                    f"array has the shape {shapes[name]}",
                     "pass an array of that shape, or compile without shapes=",
                 )
         return self._specializer.for_inputs(self.signature.stated(shapes), arrays).run(
@@ -183,8 +182,8 @@ class Model:
     def fixed(self, inputs: Mapping[str, NDArray[Any]]) -> Model:
         """Return the model compiled for the shapes of these arrays, to be saved.
 
-        Inputs whose values decide about shapes become constants, of these values: the model that is
-        returned does not have them.
+        Inputs on whose values shapes depend become constants with the values in `inputs`; the
+        returned model does not have these inputs.
         """
         arrays = self.signature.checked_all(inputs)
         values = {name: arrays[name] for name in self._specializer.value_inputs}
@@ -205,7 +204,7 @@ class Model:
     ) -> Model:
         """Return the same model compiled for another target, without importing it again.
 
-        The parameters are those of the model; the other options stay.
+        The parameters are those of :class:`Model`; the other options stay the same.
         """
         made = copy(self)
         made._options = replace(self._options, target=target, costs=costs, measure=measure)
@@ -216,20 +215,21 @@ class Model:
     def save(self, path: str | PathLike[str], others: Sequence[Model] = ()) -> None:
         """Write a package with the model's names of inputs and outputs; see `texloom.graph.load`.
 
-        It also has the model's metadata. An earlier file of that name is replaced, once the new one
-        is complete.
+        The package also has the model's metadata. An existing file is replaced once the new one is
+        complete.
 
         Parameters
         ----------
         path : str or path
         others : sequence of Model
-            The same model compiled for other targets. A device runs the first of all that it can.
+            The same model compiled for other targets. A device runs the first variant that it can
+            run.
 
         Raises
         ------
         Unsupported
-            If the model leaves extents open that kernels have to know, if they depend on the values
-            of inputs, or if an input or output has no elements.
+            If kernels need to know extents that the model leaves open, if shapes depend on the
+            values of inputs, or if an input or output has no elements.
         TVMError
             TL5018 if the file cannot be written.
         """
@@ -250,7 +250,7 @@ class Model:
 
 
 def _extents(value: onnx.ValueInfoProto) -> tuple[int | str, ...]:
-    """Return the extents; a word if even their number is open."""
+    """Return the extents, with a word for each open one; one word if the rank is open."""
     shape = shape_of(value)
     return ("?",) if shape is None else shape
 

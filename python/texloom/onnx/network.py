@@ -1,4 +1,4 @@
-"""A model as a graph with outputs: for fixed shapes, or for open ones. It knows no target."""
+"""A model as a graph with outputs, for fixed or open shapes, independent of a target."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ class Network:
     Parameters
     ----------
     imported : Importer
-        After its run.
+        An importer that has run.
     names : sequence of str
         Names of the outputs.
     copies : bool
-        Whether the graph has every output under its own name. Otherwise outputs that are inputs,
-        constants or other outputs are not in the graph: a run adds them, but no package has them.
+        Whether the graph has every output under its own name. Otherwise outputs that are also
+        inputs, constants or other outputs are not in the graph: a run adds them, but a package
+        lacks them.
 
     Attributes
     ----------
@@ -65,7 +66,7 @@ class Network:
                 self._mark(f"{name}.{number}", each, copies=False)
 
     def _mark(self, name: str, value: Value, copies: bool) -> None:
-        """Make a value an output of the graph, unless it is none and may not be copied."""
+        """Make a value an output of the graph; if it needs a copy, only if `copies`."""
         tensor = value.tensor
         if tensor is None or tensor.name in self.inputs or tensor in self.name_of:
             self.names_all_outputs &= copies
@@ -76,13 +77,15 @@ class Network:
         self.name_of[tensor] = name
 
     def _copy(self, name: str, value: Value) -> GraphTensor:
-        """Add a node that gives a value a tensor of its own."""
+        """Add a node that copies a value to a new tensor."""
         if 0 in value.shape:
-            refuse_model(f"the output {name!r} has no elements", "remove it from the model")
+            refuse_model(
+                f"the output {name!r} has no elements", "remove this output from the model"
+            )
         if name in self.inputs:
             refuse_model(
-                f"the input {name!r} is an output, too",
-                "give the output a name of its own, by a node Identity",
+                f"{name!r} is both an input and an output, which a package cannot have",
+                "give the output another name, with an Identity node",
             )
         tensor = self._imported.tensor_of(value)
         unique = self._imported.unique_name(f"{name}.copy")
@@ -91,7 +94,7 @@ class Network:
 
 
 class Imports:
-    """The networks of a model, each imported once, for whatever target it is compiled.
+    """The networks of a model; each is imported once for all targets.
 
     Parameters
     ----------

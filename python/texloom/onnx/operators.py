@@ -25,12 +25,12 @@ class Operator:
         Empty for ONNX's own.
     name : str
     versions : tuple of int
-        The operator sets that changed it, beginning with the one in force in set 7; empty for
+        The operator sets that changed it, beginning with the latest change up to set 7; empty for
         operators that are not ONNX's.
     by : "converter", "definition", "attributes" or ""
-        How it is supported; empty if it is not. By its definition: ONNX gives a body whose
-        operators are all supported. By its attributes: ONNX gives a body that depends on them and
-        on the types of inputs. Whether the operator is supported depends on the same.
+        How it is supported; empty if it is not. "definition": ONNX defines it by a body whose
+        operators are all supported. "attributes": its body, and so whether it is supported, depends
+        on the attributes and on the types of inputs.
     """
 
     domain: str
@@ -54,7 +54,7 @@ class Operator:
 
 
 def operators() -> list[Operator]:
-    """Return all operators that ONNX has not withdrawn, and all that have converters."""
+    """Return all operators that ONNX has not deprecated, and all that have converters."""
     converted = set(supported())
     schemas: dict[tuple[str, str], list[Any]] = {}
     for schema in onnx.defs.get_all_schemas_with_history():
@@ -62,7 +62,7 @@ def operators() -> list[Operator]:
     newest = {key: max(every, key=lambda s: s.since_version) for key, every in schemas.items()}
     alive = {key for key, schema in newest.items() if not schema.deprecated}
     how: dict[tuple[str, str], Any] = dict.fromkeys(converted, "converter")
-    while True:  # bodies use operators that have bodies
+    while True:  # repeat: bodies may use operators that have bodies
         more = [key for key in alive - set(how) if _is_expressible(newest[key], how)]
         if not more:
             break
@@ -83,7 +83,7 @@ def _versions(schemas: list[Any]) -> tuple[int, ...]:
 
 
 def _is_expressible(schema: Any, known: Collection[tuple[str, str]]) -> bool:
-    """Whether the standard's body of an operator uses only known ones."""
+    """Whether the body of an operator in the standard uses only known operators."""
     body = schema.function_body.node if schema.has_function else ()
     return bool(body) and all((node.domain, node.op_type) in known for node in body)
 

@@ -21,7 +21,7 @@ def schema_of(node: onnx.NodeProto, version: int) -> onnx.defs.OpSchema | None:
 
 
 def check_inputs(node: onnx.NodeProto, inputs: Sequence[Value | None], version: int) -> None:
-    """Refuse a node that has too many or too few inputs, or tensors of other types.
+    """Refuse a node that has too many or too few inputs, or inputs of wrong element types.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def check_inputs(node: onnx.NodeProto, inputs: Sequence[Value | None], version: 
     if not schema.min_input <= given <= schema.max_input:
         raise Unsupported(f"it has {given} inputs, but the operator takes {_range(schema)}")
     allowed = {each.type_param_str: each.allowed_type_strs for each in schema.type_constraints}
-    types: dict[str, str] = {}  # of type parameters
+    types: dict[str, str] = {}  # dtypes, by type parameter
     for number, (value, formal) in enumerate(zip(inputs, _formals(schema, given), strict=False)):
         if value is None or not value.is_tensor:
             continue
@@ -44,8 +44,8 @@ def check_inputs(node: onnx.NodeProto, inputs: Sequence[Value | None], version: 
         if own is None:
             continue
         possible = allowed.get(formal.type_str, [formal.type_str])
-        if own not in possible and f"optional({own})" not in possible:  # a value that is there
-            why = f"its input {number} is {value.dtype}, the operator takes {_list(possible)}"
+        if own not in possible and f"optional({own})" not in possible:  # or optional
+            why = f"its input {number} is {value.dtype}, but the operator takes {_list(possible)}"
             raise Unsupported(why)
         is_alike = formal.type_str in allowed and formal.is_homogeneous
         first = types.setdefault(formal.type_str, value.dtype) if is_alike else value.dtype
@@ -63,13 +63,13 @@ def _range(schema: onnx.defs.OpSchema) -> str:
 def _formals(
     schema: onnx.defs.OpSchema, count: int
 ) -> Iterator[onnx.defs.OpSchema.FormalParameter]:
-    """Return the standard's declaration of each input; the last one may stand for several."""
+    """Return the standard's declaration of each input; the last declaration may be variadic."""
     for number in range(count):
         yield schema.inputs[min(number, len(schema.inputs) - 1)]
 
 
 def _type_of(value: Value) -> str | None:
-    """Return the type of a tensor as the standard writes it; None for a type that it lacks."""
+    """Return the type of a tensor as the standard writes it; None if the standard lacks it."""
     try:
         return f"tensor({onnx.TensorProto.DataType.Name(element_type(value.dtype)).lower()})"
     except ValueError:

@@ -21,7 +21,7 @@ class Signature:
     Attributes
     ----------
     inputs : list of ValueInfoProto
-        Those that have no initializer, in the model's order.
+        The inputs without an initializer, in the model's order.
     """
 
     def __init__(self, model: onnx.ModelProto) -> None:
@@ -40,7 +40,7 @@ class Signature:
     def described(self, name: str, shapes: Mapping[str, Sequence[Any]] | None = None) -> str:
         """Return a name with its type, such as ``"x: float32[N, 3]"``.
 
-        `shapes` are those that take the place of the model's own.
+        `shapes` replace the shapes in the model.
         """
         value = self._by_name[name]
         shape = tuple((shapes or {}).get(name, ())) or shape_of(value)
@@ -50,7 +50,7 @@ class Signature:
     def ports(
         self, shapes: Mapping[str, Sequence[int]]
     ) -> list[tuple[str, tuple[int | str, ...] | None, str]]:
-        """Return name, shape and dtype of each input, with these shapes where extents are open."""
+        """Return name, shape and dtype of each input; `shapes` replace the shapes in the model."""
         return [
             (
                 each.name,
@@ -61,7 +61,7 @@ class Signature:
         ]
 
     def opened(self, shapes: Mapping[str, Sequence[int | str]]) -> dict[str, tuple[Any, ...]]:
-        """Return those of the given shapes that leave extents open, with symbols for texts."""
+        """Return the given shapes that leave extents open, with strings parsed to symbols."""
         made = {}
         for name, shape in shapes.items():
             if isinstance(shape, (list, tuple)) and any(isinstance(e, str) for e in shape):
@@ -78,8 +78,8 @@ class Signature:
     def completed(self, shapes: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
         """Check the shapes that a caller gives, and add those that follow from them.
 
-        Another input's shape follows if its open extents have names that inputs have whose shapes
-        are given.
+        The shape of another input follows if the given shapes determine all names of its open
+        extents.
         """
         for name, shape in shapes.items():
             self._check_name(name)
@@ -87,7 +87,7 @@ class Signature:
             if not given or not all(isinstance(e, Integral) and e >= 0 for e in shape):
                 refuse(
                     "WrongShape",
-                    f"the shape of {name!r} is {shape!r}",
+                    f"the shape of {name!r} is {shape!r}, not a list of extents",
                     "give a list of integers, 0 or more",
                 )
             self._check_shape(name, shape, "the given")
@@ -118,14 +118,14 @@ class Signature:
         }
 
     def checked_all(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
-        """Return an array for each input; values of other inputs than tensors stay unchanged."""
+        """Return a checked array for each input; other inputs than tensors stay unchanged."""
         self.check_names(arrays)
         for each in self.inputs:
             if each.name not in arrays:
                 refuse(
                     "UnknownName",
                     f"the input {each.name!r} is missing",
-                    f"give it: {self.described(each.name)}",
+                    f"give an array for it: {self.described(each.name)}",
                 )
         made = {name: self.checked(name, arrays[name]) for name in self._by_name}
         self._check_agreement(
@@ -140,7 +140,7 @@ class Signature:
             return value
         array: NDArray[Any] = np.asarray(value)
         dtype = dtype_of(self._by_name[name])
-        is_bits = dtype == "bfloat16" and array.dtype.name == "uint16"  # which NumPy lacks
+        is_bits = dtype == "bfloat16" and array.dtype.name == "uint16"  # NumPy lacks bfloat16
         if array.dtype.name != dtype and not is_bits:
             refuse(
                 "WrongElementType",
@@ -171,13 +171,13 @@ class Signature:
             shown = ", ".join(map(str, said))
             refuse(
                 "WrongShape",
-                f"the model's input {name!r} has the shape ({shown}), {whose} shape is "
+                f"the model's input {name!r} has the shape ({shown}), but {whose} shape is "
                 f"({', '.join(map(str, shape))})",
                 "give a shape that agrees with the model's numbers",
             )
 
     def _check_agreement(self, shapes: Mapping[str, Sequence[int]]) -> None:
-        """Refuse shapes that give two numbers for extents of one name."""
+        """Refuse shapes in which extents of one name have different numbers."""
         first: dict[str, tuple[int, str]] = {}
         for name, shape in shapes.items():
             for symbol, extent in zip(shape_of(self._by_name[name]) or (), shape, strict=False):

@@ -1,7 +1,7 @@
-"""Nodes that compute with extents which only a run says: shapes of tensors, and parts of them.
+"""Nodes that compute with extents that are known only at a run.
 
-Their elements are expressions, so that what reads them, such as a Reshape, has expressions as
-extents.
+The elements of their outputs are expressions, so that readers, such as a Reshape, get expressions
+as extents.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Fraction:
 
 
 def _quotient(above: Any, below: Any) -> Any:
-    """Return a quotient: an extent if it is certainly whole."""
+    """Return a quotient: an extent if it is certainly whole, else a :class:`Fraction`."""
     whole = quotient([above], [below])
     if whole is not None:
         return whole
@@ -53,7 +53,7 @@ def _cut(above: Any, below: Any) -> Any:
 
 
 def _rest(above: Any, below: Any) -> Any:
-    """Return the remainder of such a quotient, which has the sign of the dividend."""
+    """Return the remainder of :func:`_cut`, which has the sign of the dividend."""
     return above - _cut(above, below) * below
 
 
@@ -82,7 +82,7 @@ def _rounded_up(number: Any) -> Any:
 
 
 def _decided(first: Any, second: Any) -> int | None:
-    """Return -1, 0 or 1 for a number below, equal to or above another one; None if unknown."""
+    """Return -1, 0 or 1 if `first` is less than, equal to or above `second`; None if unknown."""
     difference = plain(first - second)
     if isinstance(difference, int):
         return (difference > 0) - (difference < 0)
@@ -126,7 +126,7 @@ _FRACTIONAL: Mapping[str, Callable[..., Any]] = {  # functions that accept fract
     "Ceil": _rounded_up,
 }
 _MOVEMENT = ("Cast", "Concat", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Unsqueeze")
-_MOST_PARTS = 4096  # of a constant that is a fraction
+_MOST_PARTS = 4096  # the largest denominator of a constant
 _REDUCTIONS: Mapping[str, Callable[[Sequence[Any]], Any]] = {
     "ReduceProd": product,
     "ReduceSum": lambda values: reduce(lambda a, b: a + b, values),
@@ -138,7 +138,7 @@ _REDUCTIONS: Mapping[str, Callable[[Sequence[Any]], Any]] = {
 def computed_sizes(
     op: str, inputs: Sequence[Value | None], attributes: Mapping[str, Any], version: int
 ) -> Value | None:
-    """Return the output of a node that has sizes among its inputs; None if it is none of these.
+    """Return the output of a node with open extents as elements of inputs; None if not supported.
 
     Parameters
     ----------
@@ -261,14 +261,14 @@ def _axes(arrays: Sequence[Sizes | None], attributes: Mapping[str, Any]) -> tupl
 
 
 def _ints(array: Sizes | None) -> Any:
-    """Return elements that have to be numbers; an array of no axes gives a number."""
+    """Return elements, which must be numbers, as a nested list; for a scalar, the number."""
     if array is None or any(number_of(each) is None for each in array.reshape(-1)):
         raise ValueError
     return array.astype(np.int64).tolist()
 
 
 def _objects(value: Value) -> Sizes | None:
-    """Return the elements, if they are sizes or numbers that are known, fractions of few parts."""
+    """Return the elements, if they are extents, or constants with small denominators; else None."""
     if value.sizes is not None:
         return value.sizes
     array = value.array

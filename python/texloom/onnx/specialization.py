@@ -1,4 +1,4 @@
-"""A model compiled as a graph: for fixed shapes, or for open ones that each run says."""
+"""A model compiled as a graph: for fixed shapes, or for open shapes, which each run determines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Specialization:
     Attributes
     ----------
     graph : CompiledGraph or None
-        None if it would compute nothing.
+        None if there is nothing to compute.
     names_all_outputs : bool
         Whether the graph has every output under its own name. Otherwise :meth:`run` adds the
         missing ones.
@@ -75,13 +75,18 @@ class Specialization:
         metadata: Mapping[str, str],
         others: Sequence[Specialization] = (),
     ) -> None:
-        """Write a package for these inputs, which has the graphs of `others`, too."""
+        """Write a package for these inputs, with the graphs of `others` as further variants."""
         empty = [name for name in inputs if name not in self._network.inputs]
         if empty:
-            refuse_model(f"the input {empty[0]!r} has no elements", "remove it from the model")
+            refuse_model(
+                f"the input {empty[0]!r} has no elements", "remove this input from the model"
+            )
         for name, value in self._network.outputs.items():
             if not value.is_tensor:
-                refuse_model(f"the output {name!r} is not a tensor", "packages hold only tensors")
+                refuse_model(
+                    f"the output {name!r} is not a tensor, but a package holds only tensors",
+                    "change the output in the model, or run the model without a package",
+                )
         assert self.graph is not None  # a model has an output
         graphs = [each.graph for each in others if each.graph is not None]
         self.graph.save(path, metadata, graphs)

@@ -1,4 +1,4 @@
-"""The specializations of a model: what is compiled for its inputs, each once."""
+"""The specializations of a model, each compiled once."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ class Specializer:
     values : mapping of str to array
         Values of inputs that are constants in all specializations.
     shapes : mapping of str to sequence of int
-        Of inputs of which the model leaves extents open, as far as they are known.
+        The known shapes of inputs with open extents.
     open_shapes : mapping of str to sequence
-        Those with expressions for open extents, which take the place of the model's own shapes.
+        Shapes with expressions for open extents, which replace the shapes in the model.
     open_inputs : sequence of ValueInfoProto
         The inputs whose extents are not all known.
     imports : Imports, optional
-        Those of a specializer for another target.
+        The imports of a specializer for another target.
 
     Attributes
     ----------
     value_inputs : frozenset of str
-        Inputs on whose values kernels depend, as far as imports have found them.
+        The inputs on whose values kernels depend, as far as imports have found such inputs.
     why_fixed : Unsupported or None
-        Why nothing can be compiled for all sizes, once that was tried.
+        Why the model cannot be compiled for all sizes, after this was tried.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Specializer:
         self.why_fixed: Unsupported | None = None
 
     def with_options(self, options: CompileOptions) -> Specializer:
-        """Return a specializer with other options, which imports nothing again."""
+        """Return a specializer with other options, which shares the imports."""
         return Specializer(
             self._model,
             options,
@@ -91,20 +91,20 @@ class Specializer:
                 self.value_inputs |= needs.inputs
 
     def compiled(self) -> list[Specialization]:
-        """Return all that has been compiled, first the one that packages hold."""
+        """Return all specializations that have been compiled; that of packages comes first."""
         made = [self._for_packages, self.for_all_sizes, *self._by_inputs.values()]
         return [each for each in dict.fromkeys(made) if each is not None]
 
     def for_inputs(self, shapes: Shapes, arrays: Values) -> Specialization:
         """Return the specialization that runs these arrays.
 
-        The values of those inputs on which kernels depend are constants of it. An import says
-        whether it needs values of more inputs, and is then repeated with them.
+        Inputs on whose values kernels depend become constants. If an import needs the values of
+        more inputs, it is repeated with these values.
 
         Parameters
         ----------
         shapes : mapping of str to sequence of int
-            Of the inputs of which the model leaves extents open.
+            The shapes of the inputs with open extents.
         arrays : mapping of str to array
             Of all inputs.
         """
@@ -115,19 +115,19 @@ class Specializer:
         except NeedsValues as needs:
             if not needs.inputs - self.value_inputs:
                 refuse_model(
-                    f"a shape depends on what nodes compute from the inputs {needs}",
-                    "compute it outside of the model",
+                    f"a shape depends on values that nodes compute from the inputs {needs}",
+                    "compute the shape outside of the model, and give it as an input",
                 )
             self.value_inputs |= needs.inputs
         return self.for_inputs(shapes, arrays)
 
     def for_packages(self) -> Specialization:
-        """Return the graph for packages, which has all outputs under their own names.
+        """Return the specialization for packages, which has all outputs under their own names.
 
         Raises
         ------
         Unsupported
-            If kernels depend on extents that are open, or on values of inputs.
+            If kernels depend on open extents, or on values of inputs.
         """
         if self._for_packages is None:
             made = self._fit_for_packages()
@@ -155,7 +155,7 @@ class Specializer:
         return self._fixed(self._shapes, {})
 
     def _with_copies(self) -> Specialization:
-        """Compile once more, with a copy of each output that has another name in the graph."""
+        """Compile again, with a copy of each output that has another name in the graph."""
         if self._open_shapes or self._open_inputs:
             return self._open(copies=True)
         return self._compiled(self._shapes, {}, copies=True)
@@ -181,7 +181,10 @@ class Specializer:
             if any(shape_of(each) is None for each in self._open_inputs):
                 refuse_open(self._open_inputs)
             if self._options.measure is not None:
-                refuse_model("measuring needs to know all extents", "give shapes=")
+                refuse_model(
+                    "kernels cannot be measured while extents are open",
+                    "give the shapes of the inputs: shapes= or --shape NAME=AxBxC",
+                )
             return self._open()
         except NeedsValues as needs:
             self.why_fixed = Unsupported(f"kernels depend on the values of the inputs {needs}")
@@ -192,7 +195,7 @@ class Specializer:
         return None
 
     def _refuse_open(self, why: Unsupported) -> NoReturn:
-        """Say which nodes no extents help, else which have to be given, and to which nodes."""
+        """Refuse: list unsupported nodes if there are any, else the extents that must be given."""
         if any(each.reason == NOT_SUPPORTED for each in why.refusals):
             refuse_nodes(sorted(why.refusals, key=lambda each: each.reason != NOT_SUPPORTED))
         try:
@@ -200,7 +203,7 @@ class Specializer:
         except Unsupported as error:
             error.refusals = why.refusals
             first = why.diagnostics[0].message if why.diagnostics else str(why)
-            raise with_note(error, f"they have to be known: {first}") from None
+            raise with_note(error, f"these extents have to be known: {first}") from None
 
     def _compiled(
         self, shapes: Shapes, values: Values, *, is_open: bool = False, copies: bool = False

@@ -1,7 +1,7 @@
 """Inputs that stand for the outputs of nodes that cannot be converted.
 
-With stand-ins, the nodes after such a node are converted, too, so that their errors are found in
-the same run.
+With stand-ins, the nodes after a refused node are converted, too, so that all errors are reported
+at once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .nodes.types import dtype_of, static_shape
 
 
 class StandIns:
-    """The types that ONNX infers for the values of a model, computed at the first question."""
+    """The types that ONNX infers for the values of a model, inferred on first use."""
 
     def __init__(
         self,

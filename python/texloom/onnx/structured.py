@@ -1,7 +1,7 @@
 """Models whose inputs are sequences or optional values.
 
-For given numbers of tensors, such a model becomes a model of tensors only: added nodes in front
-make the sequences and the optional values.
+For given lengths of the sequences, such a model becomes a model of tensors only: added nodes make
+the sequences and the optional values from the tensors.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class StructuredModel:
     ----------
     model : ModelProto
     **options
-        As for :class:`texloom.onnx.Model`. It is compiled when it runs, for the numbers and shapes
-        of the tensors that it gets.
+        As for :class:`texloom.onnx.Model`. The model is compiled when it runs, for the numbers and
+        shapes of its tensors.
     """
 
     def __init__(self, model: onnx.ModelProto, **options: Any) -> None:
@@ -67,7 +67,7 @@ def _length(value: Any) -> int | None:
 
 
 def _flattened(model: onnx.ModelProto, lengths: Mapping[str, int | None]) -> onnx.ModelProto:
-    """Return the model with tensors as inputs, for numbers of tensors of its inputs."""
+    """Return the model with only tensors as inputs, given the lengths of its sequences."""
     made = onnx.ModelProto()
     made.CopyFrom(model)
     graph = made.graph
@@ -87,7 +87,7 @@ def _flattened(model: onnx.ModelProto, lengths: Mapping[str, int | None]) -> onn
 
 
 def _sequence_type(kind: onnx.TypeProto) -> onnx.TypeProto.Sequence | None:
-    """Return the type of a sequence or of an optional one; None for an optional tensor."""
+    """Return the type of a sequence or an optional sequence; None for an optional tensor."""
     inner = kind.optional_type.elem_type if kind.HasField("optional_type") else kind
     return inner.sequence_type if inner.HasField("sequence_type") else None
 

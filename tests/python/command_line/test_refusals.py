@@ -22,7 +22,7 @@ WRONG = {
     ),
     "a shape that contradicts": (
         ["compile", "model.onnx", "--shape", "x=1x4x2x2"],
-        "error[TL5003]: the model's input 'x' has the shape (N, 3, H, W), the given shape is "
+        "error[TL5003]: the model's input 'x' has the shape (N, 3, H, W), but the given shape is "
         "(1, 4, 2, 2)",
     ),
     "another rank": (["compile", "model.onnx", "--shape", "x=3"], "error[TL5003]"),

@@ -46,12 +46,12 @@ def activation(node: Node) -> Value:
         for name, (attribute, default) in parameters.items()
     }
     if given.get("approximate") not in (None, "none", "tanh"):
-        node.refuse(f"its approximation {given['approximate']!r} is unknown")
+        node.refuse(f"its approximate is {given['approximate']!r}, neither none nor tanh")
     return node.emit(node.op.lower(), function, [node.input(0)], **given)
 
 
 def _as_attribute(default: Any) -> Any:
-    """Return a default as if read from an attribute: numbers are rounded to float32."""
+    """Return a default value as an attribute would hold it: numbers are rounded to float32."""
     return float(np.float32(default)) if isinstance(default, float) else default
 
 
@@ -62,7 +62,7 @@ def prelu(node: Node) -> Value:
     if slope.rank > x.rank:
         node.refuse(f"its slope of {slope.rank} axes does not broadcast to {x.rank} axes")
     if node.version < 7 and slope.rank == 1 and slope.shape != (1,):
-        slope = placed_at(node, slope, x.rank, min(1, x.rank - 1))  # one for each channel
+        slope = placed_at(node, slope, x.rank, min(1, x.rank - 1))  # one slope for each channel
     return node.emit("prelu", ops.prelu, [x, slope])
 
 

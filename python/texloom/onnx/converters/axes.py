@@ -11,7 +11,7 @@ from ..nodes import Node
 def normal_axis(node: Node, axis: int, rank: int) -> int:
     """Return a nonnegative axis, given one that may count from the last axis."""
     if not -rank <= axis < rank:
-        node.refuse(f"it has no axis {axis} of {rank}")
+        node.refuse(f"its axis {axis} is not one of {rank} axes")
     return axis % rank
 
 
@@ -19,7 +19,7 @@ def normal_axes(node: Node, axes: Iterable[int], rank: int) -> list[int]:
     """Return nonnegative axes; refuse an axis that is named twice."""
     made = [normal_axis(node, int(axis), rank) for axis in axes]
     if len(set(made)) != len(made):
-        node.refuse(f"an axis is named twice in {made}")
+        node.refuse(f"an axis occurs twice in {made}")
     return made
 
 
@@ -29,7 +29,10 @@ _MOST_ELEMENTS = 1 << 28
 def check_extent(node: Node, shape: Sequence[int]) -> None:
     """Refuse a shape for a constant that has a negative extent or would take gigabytes."""
     if min(shape, default=1) < 0 or prod(shape) > _MOST_ELEMENTS:
-        node.refuse(f"its output would be a constant of the shape {tuple(shape)}")
+        node.refuse(
+            f"its output would be a constant of the shape {tuple(shape)}: an extent is negative, "
+            f"or it has more than {_MOST_ELEMENTS:,} elements"
+        )
 
 
 __all__ = ["check_extent", "normal_axes", "normal_axis"]

@@ -27,7 +27,7 @@ def cast_like(node: Node) -> Value:
 def _cast(node: Node, dtype: str) -> Value:
     x = _unpacked(node, node.input(0))
     if dtype not in DTYPES:
-        node.refuse(f"it converts to {dtype}")
+        node.refuse(f"it converts to {dtype}, which is not supported")
     if x.dtype == dtype:
         return x
     return node.emit("cast", elementwise.cast, [x], dtype=dtype)
@@ -39,7 +39,7 @@ def quantize(node: Node) -> Value:
     x, scale = node.input(0), node.input(1)
     dtype = node.input(2).dtype if node.has(2) else _given_type(node, "output_dtype", "uint8")
     if dtype not in _QUANTIZED:
-        node.refuse(f"it makes elements of type {dtype}")
+        node.refuse(f"it makes elements of type {dtype}, not of {', '.join(_QUANTIZED)}")
     return node.emit(
         "quantizelinear",
         quantization.quantize,
@@ -55,7 +55,7 @@ def dequantize(node: Node) -> Value:
     """Dequantize integers to numbers."""
     x, scale = _unpacked(node, node.input(0)), node.input(1)
     if x.dtype not in (*_QUANTIZED, "int32") and x.dtype == node.input(0).dtype:
-        node.refuse(f"it reads elements of type {x.dtype}")
+        node.refuse(f"it reads elements of type {x.dtype}, which is not supported")
     return node.emit(
         "dequantizelinear",
         quantization.dequantize,
@@ -71,7 +71,7 @@ def _given_type(node: Node, attribute: str, default: str) -> str:
 
 
 def _unpacked(node: Node, value: Value) -> Value:
-    """Return a constant with elements of a type that kernels have, which holds its numbers.
+    """Return a constant converted to a dtype that kernels support and that holds all its values.
 
     Files store weights as small integers, small floats and bfloat16.
     """
@@ -90,7 +90,7 @@ def _zero_point(node: Node) -> list[Value]:
         return []
     value = _unpacked(node, node.input(2))
     if value.dtype not in (*_QUANTIZED, "int32") and value.dtype == node.input(2).dtype:
-        node.refuse(f"its zero points are of type {value.dtype}")
+        node.refuse(f"its zero points are of type {value.dtype}, which is not supported")
     return [] if value.array is not None and not np.any(value.array) else [value]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..nodes import Node, Value, constant
 from .registry import converts
 
-_MOST_STEPS = 1000  # of a loop: each becomes nodes of its own
+_MOST_STEPS = 1000  # each step of a loop becomes separate nodes
 
 
 @converts("If")
@@ -43,7 +43,9 @@ def unroll_loop(node: Node) -> Sequence[Value]:
     step = 0
     while goes_on and (most is None or step < most):
         if step == _MOST_STEPS:
-            node.refuse(f"the loop takes more than {_MOST_STEPS} steps")
+            node.refuse(
+                f"the loop takes more than {_MOST_STEPS} steps: each step would be unrolled"
+            )
         given = [constant(np.array(step, "int64")), constant(np.array(True)), *carried]
         condition, *made = node.subgraph(body, given)
         if condition.array is None:
@@ -74,7 +76,9 @@ def unroll_scan(node: Node) -> Sequence[Value]:
     axes = [axis % value.rank for axis, value in zip(axes, scanned, strict=True)]
     steps = scanned[0].shape[axes[0]]
     if steps > _MOST_STEPS:
-        node.refuse(f"the scan takes more than {_MOST_STEPS} steps")
+        node.refuse(
+            f"the scan takes {steps} steps, more than {_MOST_STEPS}: each step would be unrolled"
+        )
     made: list[list[Value]] = [[] for _ in range(outputs)]
     for step in range(steps):
         elements = [

@@ -13,7 +13,7 @@ from ..nodes import Node, Value
 from .registry import converts
 from .windows import SAME, shared_out, window_attributes
 
-_EXACT_IN_FLOAT32 = 1 << 24  # all integers up to this one
+_EXACT_IN_FLOAT32 = 1 << 24  # float32 represents all integers up to this one
 
 
 def _attributes(node: Node, data: Value, weight: Value) -> dict[str, Any]:
@@ -86,9 +86,9 @@ def conv_transpose(node: Node) -> Value:
 def _block_of(
     node: Node, weight: Value, strides: Sequence[int], dilations: Sequence[int]
 ) -> int | None:
-    """Return the side of the square of outputs of each element, if squares do not overlap.
+    """Return the side of the square of outputs that each input element contributes to.
 
-    None otherwise, for weights or a bias that are not constants, and for several groups.
+    None if squares overlap, if the weights or the bias are not constants, or for several groups.
     """
     kernel = list(weight.shape[2:])
     is_apart = kernel == list(strides) and {*dilations} == {1} and len({*kernel}) == 1
@@ -100,7 +100,7 @@ def _block_of(
 def _spread(node: Node, block: int) -> Value:
     """Compute the pixels of each square as channels, then move them to their places.
 
-    Each element of the result is then one sum of a matrix product.
+    So the convolution becomes a matrix product.
     """
     data, weight = node.input(0), node.known(1)
     inputs, outputs = weight.shape[:2]
@@ -118,7 +118,7 @@ def deform_conv(node: Node) -> Value:
     """Convert a deformable convolution, whose taps are moved by offsets."""
     data, weight = node.input(0), node.input(1)
     if data.rank != 4:
-        node.refuse("only two spatial axes are supported")
+        node.refuse(f"its input has {data.rank - 2} spatial axes, but only two are supported")
     attributes = _attributes(node, data, weight)
     attributes["offset_groups"] = node.attributes.get("offset_group", 1)
     inputs = _given(node, 0, 1, 2, 3)
@@ -144,7 +144,7 @@ def conv_integer(node: Node) -> Value:
 
 
 def _sums_of(data: Value, weight: Value, data_zero: Value, weight_zero: Value) -> str:
-    """Return float32 if it holds all sums of these weights exactly, else int32."""
+    """Return float32 if float32 represents all possible sums exactly, else int32."""
     if any(each.array is None for each in (weight, data_zero, weight_zero)):
         return "int32"
     limits = np.iinfo(data.dtype)

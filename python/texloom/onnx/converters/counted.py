@@ -13,7 +13,7 @@ from ..nodes import Node, Value, empty
 from .axes import normal_axis
 from .registry import converts
 
-_NO_THRESHOLD = 0.0  # of the overlap, by default: boxes that overlap at all are dropped
+_NO_THRESHOLD = 0.0  # by default, boxes that overlap at all are dropped
 
 
 @converts("NonZero")
@@ -52,7 +52,9 @@ def compress(node: Node) -> Value:
 
 def _compressed_by_known(node: Node, x: Value, kept: np.ndarray, axis: int) -> Value:
     if kept.size and kept[-1] >= x.shape[axis]:
-        node.refuse(f"its condition selects elements beyond the extent {x.shape[axis]}")
+        node.refuse(
+            f"its condition selects the index {kept[-1]} of an axis of {x.shape[axis]} elements"
+        )
     shape = (*x.shape[:axis], kept.size, *x.shape[axis + 1 :])
     if 0 in shape:
         return empty(shape, x.dtype)
@@ -61,7 +63,7 @@ def _compressed_by_known(node: Node, x: Value, kept: np.ndarray, axis: int) -> V
 
 @converts("Unique")
 def unique(node: Node) -> Sequence[Value]:
-    """Find the distinct elements, or parts along an axis, and their positions."""
+    """Find the distinct elements, or the distinct slices along an axis, and their positions."""
     x = node.input(0)
     axis = node.attributes.get("axis")
     axis = None if axis is None else normal_axis(node, int(axis), x.rank)
@@ -99,9 +101,9 @@ def non_max_suppression(node: Node) -> Value:
 
 
 def _of_one_element(node: Node, value: Value) -> Value:
-    """Return a number as a list of one."""
+    """Return a scalar as a tensor of shape [1]."""
     if prod(value.shape) != 1:
-        node.refuse(f"a threshold has the shape {value.shape}")
+        node.refuse(f"a threshold has the shape {value.shape}, not one element")
     return value if value.rank == 1 else node.convert("Reshape", [value, node.constant([1])])
 
 

@@ -91,7 +91,7 @@ def _aligned(node: Node) -> list[Value]:
 
 
 def placed_at(node: Node, x: Value, rank: int, axis: int) -> Value:
-    """Return a tensor reshaped so that it broadcasts to `rank` axes, with its first one at `axis`.
+    """Return a tensor reshaped to broadcast to `rank` axes, with its first axis at `axis`.
 
     Up to version 6, the attribute `axis` controls broadcasting.
     """
@@ -110,7 +110,7 @@ def placed_at(node: Node, x: Value, rank: int, axis: int) -> Value:
 
 def _of_one_type(node: Node, inputs: list[Value]) -> list[Value]:
     dtypes = {each.dtype: None for each in inputs}
-    if len(dtypes) > 1:  # expressions would convert them to the wider type
+    if len(dtypes) > 1:  # without this check, expressions would widen them
         node.refuse(f"its inputs are of different types: {', '.join(dtypes)}")
     return inputs
 
@@ -160,7 +160,7 @@ def _factors(base: Value, exponent: Value) -> int | None:
     if array is None or array.size != 1 or exponent.rank > base.rank:
         return None
     value = float(array.reshape(-1)[0])
-    most = 3 if "float" in base.dtype else 8  # as exact as the device's function, and exact
+    most = 3 if "float" in base.dtype else 8  # float: as exact as pow; integers: exact
     return int(value) if value in range(1, most + 1) else None
 
 
@@ -178,7 +178,7 @@ def is_inf(node: Node) -> Value:
 
 @converts("Where")
 def where(node: Node) -> Value:
-    """Convert a choice between two tensors for each element; a known one may choose a tensor."""
+    """Convert an elementwise choice of two tensors; a constant condition may choose one of them."""
     condition = node.input(0)
     choices = _of_one_type(node, [node.input(1), node.input(2)])
     if condition.array is not None and len(np.unique(condition.array)) == 1:
@@ -189,7 +189,7 @@ def where(node: Node) -> Value:
 
 
 def _covers(x: Value, other: Value) -> bool:
-    """Whether a tensor keeps its shape if another one is broadcast with it."""
+    """Whether `x` keeps its shape if `other` is broadcast with it."""
     ends = zip(x.shape[::-1], other.shape[::-1], strict=False)
     return other.rank <= x.rank and all(theirs in (1, own) for own, theirs in ends)
 
@@ -200,10 +200,10 @@ _LIMITS = {"min": -3.4028234663852886e38, "max": 3.4028234663852886e38}
 
 @converts("Clip")
 def clip(node: Node) -> Value:
-    """Convert Clip: its limits are attributes up to version 10, later inputs."""
+    """Convert Clip, whose limits are attributes up to version 10, and inputs from version 11 on."""
     x, bounds = node.input(0), [_bound(node, 1, "min"), _bound(node, 2, "max")]
     if any(bound is not None and prod(bound.shape) != 1 for bound in bounds):
-        node.refuse("its limits have several elements")
+        node.refuse("its limits are not scalars")
     if all(bound is None or bound.is_constant for bound in bounds):
         low, high = (_limit(bound, x.dtype) for bound in bounds)
         if low is None and high is None:
@@ -222,7 +222,7 @@ def _bound(node: Node, index: int, name: str) -> Value | None:
 
 
 def _limit(bound: Value | None, dtype: str) -> float | None:
-    """Return a constant limit as a number, or None if every element satisfies it."""
+    """Return a constant limit as a number; None if every value of the dtype satisfies it."""
     if bound is None or bound.array is None:
         return None
     value = bound.array.reshape(-1)[0].item()
@@ -245,14 +245,14 @@ def identity(node: Node) -> Value:
 
 @converts("Dropout")
 def dropout(node: Node) -> list[Value]:
-    """Return the input; elements are dropped in training only, which is refused."""
+    """Return the input: elements are dropped only in training, which is refused."""
     x = node.input(0)
     if node.has(2):
         if not node.input(2).is_constant:
-            node.refuse("whether it trains is known only when the model runs")
+            node.refuse("its training_mode is known only when the model runs")
         is_training = bool(node.known(2).reshape(-1)[0])
         if is_training and (not node.has(1) or node.known(1).reshape(-1)[0] != 0):
-            node.refuse("it drops elements at random, for training")
+            node.refuse("its training_mode drops elements at random, which is not supported")
     if not node.wants(1):
         return [x]
     mask = np.ones(x.shape, "bool" if node.version >= 10 else x.dtype)

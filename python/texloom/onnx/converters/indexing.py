@@ -16,7 +16,7 @@ from .registry import converts
 
 @converts("Gather")
 def gather(node: Node) -> Value:
-    """Gather parts along an axis by index."""
+    """Gather slices along an axis by index."""
     x, indices = node.input(0), node.input(1)
     axis = normal_axis(node, int(node.attributes.get("axis", 0)), x.rank)
     shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
@@ -68,7 +68,7 @@ def _check_smaller(node: Node, x: Value, indices: Value, axis: int) -> None:
 
 @converts("GatherND")
 def gather_nd(node: Node) -> Value:
-    """Gather parts by tuples of indices."""
+    """Gather slices by tuples of indices."""
     x, indices = node.input(0), node.input(1)
     batch = int(node.attributes.get("batch_dims", 0))
     named = indices.shape[-1]
@@ -83,10 +83,10 @@ def gather_nd(node: Node) -> Value:
 
 
 def _reduction(node: Node) -> Combination | None:
-    """Return the combination of updates with elements; None if updates replace elements."""
+    """Return the operation that combines updates with elements; None if updates replace them."""
     reduction = node.attributes.get("reduction", "none")
     if reduction not in ("none", "add", "mul", "max", "min"):
-        node.refuse(f"its reduction {reduction!r} is not supported")
+        node.refuse(f"its reduction is {reduction!r}, not none, add, mul, max or min")
     return None if reduction == "none" else reduction
 
 
@@ -100,7 +100,9 @@ def scatter_elements(node: Node) -> Value:
         return x
     _check_smaller(node, x, indices, axis)
     if updates.shape != indices.shape:
-        node.refuse(f"it has updates of shape {updates.shape} for indices of {indices.shape}")
+        node.refuse(
+            f"its updates have the shape {updates.shape}, not that of its indices, {indices.shape}"
+        )
     if combination is not None:
         function = indexing.combine_elements
         given = [x, indices, updates]
@@ -125,7 +127,7 @@ def _last_update(indices: np.ndarray, axis: int, shape: Sequence[int]) -> np.nda
 
 @converts("ScatterND")
 def scatter_nd(node: Node) -> Value:
-    """Update parts by tuples of indices."""
+    """Update slices by tuples of indices."""
     x, indices, updates = node.input(0), node.input(1), node.input(2)
     named = indices.shape[-1]
     combination = _reduction(node)
@@ -137,7 +139,7 @@ def scatter_nd(node: Node) -> Value:
     if 0 in updates.shape or 0 in x.shape:
         return x
     if named == 0:
-        node.refuse("its indices name no axis")
+        node.refuse("the last axis of its indices is empty, so they select no axis")
     given = [x, indices, updates]
     if combination is not None:
         return node.emit("scatter_nd", indexing.combine_nd, given, combination=combination)
@@ -167,7 +169,7 @@ def one_hot(node: Node) -> Value:
     axis = normal_axis(node, int(node.attributes.get("axis", -1)), indices.rank + 1)
     shape = (*indices.shape[:axis], depth, *indices.shape[axis:])
     if depth < 0:
-        node.refuse(f"its depth is {depth}")
+        node.refuse(f"its depth is {depth}, which is negative")
     if 0 in shape:
         return empty(shape, values.dtype)
     return node.emit("one_hot", indexing.one_hot, [indices, values], depth=depth, axis=axis)
@@ -175,7 +177,7 @@ def one_hot(node: Node) -> Value:
 
 @converts("ReverseSequence")
 def reverse_sequence(node: Node) -> Value:
-    """Reverse the first elements of each sequence."""
+    """Reverse the first elements of each sequence, as many as its length."""
     x, lengths = node.input(0), node.input(1)
     batch, time = (
         normal_axis(node, int(node.attributes.get(name, default)), x.rank)

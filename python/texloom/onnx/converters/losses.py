@@ -17,10 +17,10 @@ def loss(node: Node) -> list[Value]:
     """Convert a loss: the negative log probabilities of the targets, weighted by class."""
     x, target = node.input(0), node.input(1)
     if x.rank < 2 or target.shape != (x.shape[0], *x.shape[2:]):
-        node.refuse(f"targets of the shape {target.shape} do not fit scores of {x.shape}")
+        node.refuse(f"targets of shape {target.shape} do not fit scores of shape {x.shape}")
     reduction = node.attributes.get("reduction", "mean")
     if reduction not in ("none", "sum", "mean"):
-        node.refuse(f"its reduction is {reduction!r}")
+        node.refuse(f"its reduction is {reduction!r}, not none, sum or mean")
     inputs = [x, target, *([node.input(2)] if node.has(2) else [])]
     return node.emit_all(
         node.op.lower(),

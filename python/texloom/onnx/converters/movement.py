@@ -38,12 +38,14 @@ def _reshaped(node: Node, x: Value, shape: Sequence[int]) -> Value:
 
 @converts("Reshape")
 def reshape(node: Node) -> Value:
-    """Reshape: 0 stands for the extent of the input, -1 for the extent that remains."""
+    """Reshape: 0 copies the extent of the input, -1 stands for the extent that remains."""
     x, asked = node.input(0), node.ints(1)
     shape = list(asked)
     if not node.attributes.get("allowzero", 0):
         if any(extent == 0 and axis >= x.rank for axis, extent in enumerate(asked)):
-            node.refuse(f"the shape {asked} copies an extent that its input does not have")
+            node.refuse(
+                f"the shape {asked} has a 0 at an axis that its input of shape {x.shape} lacks"
+            )
         shape = [x.shape[axis] if extent == 0 else extent for axis, extent in enumerate(asked)]
     if shape.count(-1) == 1:
         rest = quotient(x.shape, [extent for extent in shape if number_of(extent) != -1])
@@ -62,7 +64,7 @@ def flatten(node: Node) -> Value:
     x = node.input(0)
     axis = int(node.attributes.get("axis", 1))
     if not -x.rank <= axis <= x.rank:
-        node.refuse(f"it has no axis {axis} of {x.rank}")
+        node.refuse(f"its axis {axis} is not one of {x.rank} axes")
     axis += x.rank if axis < 0 else 0
     return _reshaped(node, x, (product(x.shape[:axis]), product(x.shape[axis:])))
 
@@ -75,7 +77,9 @@ def squeeze(node: Node) -> Value:
     if axes is None:
         axes = [axis for axis, extent in enumerate(x.shape) if number_of(extent) == 1]
         if not all(at_least(e, 2) for axis, e in enumerate(x.shape) if axis not in axes):
-            node.refuse("it removes extents of 1, and an open extent may be 1")
+            node.refuse(
+                "it removes all axes of extent 1, and an open extent may be 1: name the axes"
+            )
     axes = normal_axes(node, axes, x.rank)
     if not all(agree(x.shape[axis], 1) for axis in axes):
         node.refuse(f"the axes {axes} of the shape {x.shape} are not all of extent 1")
@@ -122,7 +126,7 @@ def depth_to_space(node: Node) -> Value:
 
 
 def _channels_last(node: Node) -> bool:
-    """Whether a mode says that channels are the faster part of their numbers."""
+    """Whether the mode is "DCR": the output channel is the fastest part of a channel's index."""
     mode = node.attributes.get("mode", "DCR")
     if mode not in ("DCR", "CRD"):
         node.refuse(f"its mode is {mode!r}, neither DCR nor CRD")
@@ -219,7 +223,7 @@ def parts_of(node: Node, x: Value, axis: int, sizes: Sequence[int]) -> list[Valu
 
 @converts("Expand")
 def expand(node: Node) -> Value:
-    """Broadcast to a shape, in which an extent may be 1 where the input's is larger."""
+    """Broadcast to a shape; an extent of 1 in the shape keeps the extent of the input."""
     x, asked = node.input(0), node.ints(1)
     try:
         shape = broadcast_shape(x.shape, asked)
@@ -240,7 +244,9 @@ def tile(node: Node) -> Value:
     """Repeat along each axis."""
     x, repeats = node.input(0), node.ints(1)
     if len(repeats) != x.rank or any(isinstance(e, int) and e < 0 for e in repeats):
-        node.refuse(f"a tensor of shape {x.shape} cannot be repeated {repeats} times")
+        node.refuse(
+            f"its repeats {repeats} are not a nonnegative number for each axis of {x.shape}"
+        )
     shape = tuple(n * times for n, times in zip(x.shape, repeats, strict=True))
     if 0 in shape:
         return empty(shape, x.dtype)
@@ -276,7 +282,7 @@ def padded(
 ) -> Value:
     """Emit a padded tensor; `fill` is a number, or one element of the tensor's dtype."""
     if mode not in ("constant", "edge", "reflect", "wrap"):
-        node.refuse(f"its mode {mode!r} is not supported")
+        node.refuse(f"its mode is {mode!r}, not constant, edge, reflect or wrap")
     shape = tuple(b + n + a for b, n, a in zip(before, x.shape, after, strict=True))
     if any(isinstance(extent, int) and extent < 0 for extent in shape):
         node.refuse(f"its pads remove more elements than the shape {x.shape} has")
@@ -287,7 +293,7 @@ def padded(
     if mode != "constant":
         kept = [n + min(b, 0) + min(a, 0) for b, n, a in zip(before, x.shape, after, strict=True)]
         if any(isinstance(extent, int) and extent <= 0 for extent in kept):
-            node.refuse("its pads continue an axis that has no element left")
+            node.refuse(f"mode {mode} pads an axis that has no element left to repeat")
     given: dict[str, Any] = {"before": tuple(before), "after": tuple(after), "mode": mode}
     if mode != "constant":
         return node.emit("pad", movement.pad, [x], **given)
@@ -323,9 +329,11 @@ def slice_(node: Node) -> Value:
     axes = normal_axes(node, node.ints_or("axes", 3, range(len(starts))), x.rank)
     steps = node.ints(4) if node.has(4) else [1] * len(starts)
     if not len(starts) == len(ends) == len(axes) == len(steps):
-        node.refuse("its starts, ends, axes and steps differ in number")
+        node.refuse(
+            f"it has {len(starts)} starts, {len(ends)} ends, {len(axes)} axes, {len(steps)} steps"
+        )
     if 0 in steps:
-        node.refuse("its step is 0")
+        node.refuse("one of its steps is 0")
     if not are_known([*x.shape, *starts, *ends]):
         return _open_slice(node, x, axes, zip(starts, ends, steps, strict=True))
     taken = [range(extent) for extent in x.shape]
@@ -346,7 +354,7 @@ def slice_(node: Node) -> Value:
 def _open_slice(
     node: Node, x: Value, axes: Sequence[int], parts: Iterable[tuple[Any, Any, int]]
 ) -> Value:
-    """Emit a slice with open extents or bounds; it has at least one element."""
+    """Emit a slice with open extents or bounds; each run requires at least one element."""
     first: list[Any] = [0] * x.rank
     every, shape = [1] * x.rank, list(x.shape)
     for axis, (start, end, step) in zip(axes, parts, strict=True):
@@ -355,7 +363,7 @@ def _open_slice(
             begin = _place(node, start, extent, extent, 0)
             last = _place(node, end, extent, extent, 0)
             count = plain(last - begin)
-        else:  # from the last element on, or before the first one
+        else:  # `start` is at most the last element; `end` may be before the first
             begin = _place(node, start, extent, plain(extent - 1), 0)
             count = plain(begin - _place(node, end, extent, extent, -1))
         first[axis], every[axis] = begin, step
@@ -392,7 +400,7 @@ def _place(node: Node, number: Any, extent: Any, most: Any, least: int) -> Exten
 
 
 def _taken(start: int, end: int, step: int, extent: int) -> range:
-    """Return the positions of a slice; a start before the first element becomes the first."""
+    """Return the positions of a slice; bounds outside of the axis are clamped."""
     if extent == 0:
         return range(0)
     start += extent if start < 0 else 0
@@ -407,7 +415,7 @@ def trilu(node: Node) -> Value:
     """Keep the upper or lower triangle of matrices."""
     x = node.input(0)
     if x.rank < 2:
-        node.refuse(f"a tensor of shape {x.shape} holds no matrices")
+        node.refuse(f"its input has the shape {x.shape}, but needs two axes or more")
     diagonal = node.ints(1)[0] if node.has(1) else 0
     rows, columns = (e if isinstance(e, int) else LARGEST for e in x.shape[-2:])
     diagonal = max(-rows - 1, min(columns + 1, diagonal))

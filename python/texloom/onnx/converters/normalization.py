@@ -38,11 +38,13 @@ def batch_normalization(node: Node) -> list[Value]:
     expected = x.shape[1:] if not node.attributes.get("spatial", 1) else x.shape[1:2] or (1,)
     for each in (scale, bias, mean, variance):
         if each.shape != expected:
-            node.refuse(f"a parameter has the shape {each.shape}, not {expected}")
+            node.refuse(
+                f"its scale, bias, mean or variance has the shape {each.shape}, not {expected}"
+            )
     epsilon = node.attributes.get("epsilon", 1e-5)
     if node.attributes.get("training_mode", 0):
         if x.rank < 2:
-            node.refuse("it trains on a tensor without channels")
+            node.refuse(f"its input of shape {x.shape} has no channels, which training_mode needs")
         return node.emit_all(
             "batch_normalization",
             normalization.batch_normalization_training,
@@ -56,7 +58,8 @@ def batch_normalization(node: Node) -> list[Value]:
         inputs = [x, scale, bias, mean, variance]
         op = normalization.batch_normalization
         return [node.emit("batch_normalization", op, inputs, epsilon=epsilon)]
-    # An operator of constants, which the graph folds: no root and quotient for each element.
+    # This operator reads only constants. The graph folds it, so that no element needs a root or a
+    # quotient.
     wide = "float64" if x.dtype == "float64" else "float32"
     factor = node.emit_part(
         "factor",
@@ -82,7 +85,7 @@ def instance_normalization(node: Node) -> Value:
 
 @converts("GroupNormalization")
 def group_normalization(node: Node) -> Value:
-    """Normalize groups of channels; before version 21, each group has its parameters."""
+    """Normalize groups of channels; before version 21, scale and bias are per group."""
     x, scale, bias = (node.input(i) for i in range(3))
     groups = node.attributes["num_groups"]
     if groups < 1 or x.shape[1] % groups:
@@ -100,7 +103,7 @@ def group_normalization(node: Node) -> Value:
 def _check_channels(node: Node, x: Value, parameters: list[Value], shape: list[int]) -> None:
     for each in parameters:
         if list(each.shape) != shape:
-            node.refuse(f"a parameter for {x.shape[1]} channels has the shape {each.shape}")
+            node.refuse(f"its scale or bias has the shape {each.shape}, not {tuple(shape)}")
 
 
 @converts("LayerNormalization")
@@ -112,7 +115,7 @@ def layer_normalization(node: Node) -> list[Value]:
     _check_broadcast(node, x, inputs[1:])
     stash = _STASHED.get(node.attributes.get("stash_type", 1))
     if stash is None:
-        node.refuse(f"its stash_type is {node.attributes['stash_type']}")
+        node.refuse(f"its stash_type {node.attributes['stash_type']} is not supported")
     return node.emit_all(
         "layer_normalization",
         normalization.layer_normalization,
@@ -164,7 +167,7 @@ def lp_normalization(node: Node) -> Value:
     (axis,) = checked_axes(node, [node.attributes.get("axis", -1)], x.rank)
     p = node.attributes.get("p", 2)
     if p not in (1, 2):
-        node.refuse(f"its p is {p}")
+        node.refuse(f"its p is {p}, neither 1 nor 2")
     return node.emit("lp_normalization", normalization.lp_normalization, [x], axis=axis, p=p)
 
 
@@ -173,7 +176,7 @@ def local_response_normalization(node: Node) -> Value:
     """Normalize by the squares of neighboring channels."""
     x = node.input(0)
     if x.rank < 2:
-        node.refuse("its input has no channels")
+        node.refuse(f"its input has the rank {x.rank}, so it has no channels")
     return node.emit(
         "lrn",
         normalization.local_response_normalization,

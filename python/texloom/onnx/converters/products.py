@@ -21,7 +21,7 @@ def matmul(node: Node) -> Value:
 
 
 def _of_nothing(node: Node, a: Value, b: Value) -> Value:
-    """Return a product that has no elements, or whose elements are sums of nothing."""
+    """Return a product that has no elements, or whose elements are empty sums."""
     if not are_known([*a.shape, *b.shape]):
         node.refuse("it multiplies a tensor without elements by one of open extents")
     shape = np.matmul(*(np.broadcast_to(0, each.shape) for each in (a, b))).shape
@@ -34,7 +34,7 @@ def gemm(node: Node) -> Value:
     inputs = [node.input(i) for i in range(3) if node.has(i)]
     factors = [node.attributes.get(name, 1.0) for name in ("alpha", "beta")]
     if "int" in inputs[0].dtype and not all(float(each).is_integer() for each in factors):
-        node.refuse("it scales integers by a fraction")
+        node.refuse("it scales integers by an alpha or beta that is not a whole number")
     return node.emit(
         "gemm",
         products.general_matmul,
@@ -80,7 +80,7 @@ def det(node: Node) -> Value:
     if data.rank < 2 or data.shape[-1] != data.shape[-2]:
         node.refuse(f"its input of the shape {data.shape} is not a square matrix")
     if data.shape[-1] > LARGEST:
-        node.refuse(f"matrices of more than {LARGEST} rows are not supported")
+        node.refuse(f"its matrices have {data.shape[-1]} rows, but at most {LARGEST} are supported")
     return node.emit("det", products.determinant, [data])
 
 

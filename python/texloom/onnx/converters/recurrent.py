@@ -31,7 +31,7 @@ def layer(node: Node) -> list[Value]:
     given = {name: node.input(i) for i, name in enumerate(_INPUTS[node.op]) if node.has(i)}
     direction = node.attributes.get("direction", "forward")
     if direction not in _DIRECTIONS:
-        node.refuse(f"its direction is {direction!r}")
+        node.refuse(f"its direction is {direction!r}, not one of {', '.join(_DIRECTIONS)}")
     _check_shapes(node, given, _DIRECTIONS[direction])
     return node.emit_all(
         node.op.lower(),
@@ -54,7 +54,7 @@ def _layer(
     options: dict[str, Any],
     **attributes: Any,
 ) -> tuple[Tensor, ...]:
-    """Build a layer from its inputs by name."""
+    """Build a layer from its inputs, given by name."""
     given: dict[str, Any] = dict(zip(names, tensors, strict=True))
     shared = ("x", "weight", "recurrence", "bias", "lengths")
     steps = recurrent.Steps(**{name: given.pop(name, None) for name in shared}, **attributes)
@@ -90,11 +90,15 @@ def _functions(node: Node, directions: int) -> list[list[Any]]:
 def _check_shapes(node: Node, given: dict[str, Value], directions: int) -> None:
     x, recurrence = node.input(0), node.input(2)
     if x.rank != 3 or recurrence.rank != 3:
-        node.refuse("its input or its weights do not have three axes")
+        node.refuse(
+            f"its input has {x.rank} axes and its recurrence weights {recurrence.rank}, not 3 each"
+        )
     batch_first = bool(node.attributes.get("layout", 0))
     batch, hidden = x.shape[0 if batch_first else 1], recurrence.shape[2]
     if node.attributes.get("hidden_size", hidden) != hidden:
-        node.refuse(f"its hidden_size is not {hidden}, the size that its weights have")
+        node.refuse(
+            f"its hidden_size is {node.attributes['hidden_size']}, but its weights have {hidden}"
+        )
     rows = _GATES[node.op] * hidden
     state = (batch, directions, hidden) if batch_first else (directions, batch, hidden)
     expected = {

@@ -24,7 +24,7 @@ _REDUCE = {
     "ReduceSum": reductions.reduce_sum,
     "ReduceSumSquare": reductions.reduce_sum_square,
 }
-_OF_NOTHING = {  # what the standard says of no elements; others give 0
+_OF_NOTHING = {  # results of empty reductions in the standard; others give 0
     "ReduceLogSum": -np.inf,
     "ReduceLogSumExp": -np.inf,
     "ReduceMax": -np.inf,
@@ -37,7 +37,7 @@ _PLACE = {"ArgMax": reductions.argmax, "ArgMin": reductions.argmin}
 
 @converts(*_REDUCE)
 def reduce(node: Node) -> Value:
-    """Reduce over axes, an attribute in older versions; without axes, over all of them."""
+    """Reduce over axes, which older versions have as an attribute; by default, over all axes."""
     data = node.input(0)
     axes = node.ints_or("axes", 1)
     if not axes and node.attributes.get("noop_with_empty_axes", 0):
@@ -50,13 +50,13 @@ def reduce(node: Node) -> Value:
 
 
 def _of_nothing(node: Node, data: Value, axes: Sequence[int], keepdims: bool) -> Value:
-    """Return what a reduction gives of a tensor without elements."""
+    """Return the result of a reduction of a tensor without elements."""
     number = _OF_NOTHING.get(node.op, 0)
     if data.dtype == "bool":
         number = node.op == "ReduceMin"
     elif "int" in data.dtype and not np.isfinite(number):
         if np.isnan(number):
-            node.refuse("the mean of no integers is not defined")
+            node.refuse("the mean of an empty tensor of integers is not defined")
         limits = np.iinfo(data.dtype)
         number = limits.max if number > 0 else limits.min
     kept = [1 if a in axes else e for a, e in enumerate(data.shape) if keepdims or a not in axes]
@@ -97,12 +97,12 @@ def cumsum(node: Node) -> Value:
 
 @converts("TopK")
 def top_k(node: Node) -> list[Value]:
-    """Find the k greatest or least elements; they are sorted even if no order is asked for."""
+    """Find the k greatest or least elements, always in sorted order."""
     data = node.input(0)
     (axis,) = checked_axes(node, [node.attributes.get("axis", -1)], data.rank)
     k = node.ints(1) if node.version >= 10 else [node.attributes["k"]]
     if len(k) != 1 or not 0 <= k[0] <= data.shape[axis]:
-        node.refuse(f"k is {k}, and the axis has {data.shape[axis]} elements")
+        node.refuse(f"its k is {k}, but the axis has {data.shape[axis]} elements")
     if k[0] == 0:
         shape = (*data.shape[:axis], 0, *data.shape[axis + 1 :])
         return [node.constant(np.zeros(shape, data.dtype)), node.constant(np.zeros(shape, "int64"))]
@@ -111,7 +111,7 @@ def top_k(node: Node) -> list[Value]:
 
 
 def checked_axes(node: Node, axes: Iterable[int], rank: int) -> tuple[int, ...]:
-    """Return nonnegative axes of an input of this rank; refuse others."""
+    """Return the axes as nonnegative numbers; refuse axes that the rank does not have."""
     try:
         return normalized(tuple(axes), rank)
     except ValueError as error:

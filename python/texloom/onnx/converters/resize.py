@@ -20,7 +20,7 @@ from .registry import converts
 def resize(node: Node) -> Value:
     """Resize axes by interpolation."""
     x = node.input(0)
-    if node.version < 11:  # as in ONNX Runtime; the standard leaves it open
+    if node.version < 11:  # as ONNX Runtime does; the standard does not define the sampling
         return _resized(node, x, _scaled(node, x, range(x.rank), node.known(1)), _older(node))
     sampling = _sampling(node)
     given = node.attributes.get("axes")
@@ -51,7 +51,7 @@ def _interpolation(node: Node) -> ops.Interpolation:
     names = {"nearest": "nearest", "linear": "linear", "bilinear": "linear", "cubic": "cubic"}
     mode = node.attributes.get("mode", "nearest")
     if mode not in names:
-        node.refuse(f"its mode {mode!r} is not supported")
+        node.refuse(f"its mode is {mode!r}, not nearest, linear or cubic")
     return names[mode]
 
 
@@ -105,12 +105,14 @@ def _sized(
 ) -> dict[int, ops.Axis]:
     """Return the axes to be resized to sizes, some of which are open."""
     if node.attributes.get("keep_aspect_ratio_policy", "stretch") != "stretch":
-        node.refuse("its keep_aspect_ratio_policy needs to know all extents")
+        node.refuse("its keep_aspect_ratio_policy is not supported while extents are open")
     made = {}
     for axis, size in zip(axes, sizes, strict=True):
         scale = quotient([size], [x.shape[axis]])
         if not isinstance(scale, int):
-            node.refuse(f"its size {size} is not a multiple of the extent {x.shape[axis]}")
+            node.refuse(
+                f"its size {size} is not certainly a multiple of the open extent {x.shape[axis]}"
+            )
         made[axis] = ops.Axis(x.shape[axis], size, float(scale))
     return made
 
@@ -185,13 +187,13 @@ def _open(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Samplin
     found = [ops.phases(each.scale, sampling) for each in changed.values()]
     if None in found:
         node.refuse(
-            "its positions depend on the extent of an open axis: "
-            f"coordinate_transformation_mode is {sampling.transformation}"
+            "an axis is open, but coordinate_transformation_mode "
+            f"{sampling.transformation} needs to know its extent"
         )
     if sampling.transformation == "pytorch_half_pixel" and not all(
         each.scale >= 1 or at_least(each.size, 2) for each in changed.values()
     ):
-        node.refuse("an open extent may become 1, which pytorch_half_pixel computes in another way")
+        node.refuse("an open extent may become 1, which pytorch_half_pixel treats differently")
     is_weighted = sampling.interpolation != "nearest"
     wide = "float64" if x.dtype == "float64" else "float32"
     tables = []
@@ -211,7 +213,7 @@ def _open(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Samplin
 
 
 def _whole_factor(axis: ops.Axis, sampling: ops.Sampling) -> int:
-    """Return how often each element is repeated for every extent; 0 if that is not constant."""
+    """Return how often each element is repeated; 0 if this depends on the element or the extent."""
     factor = int(axis.scale)
     if sampling.interpolation != "nearest" or factor != axis.scale:
         return 0
@@ -223,7 +225,7 @@ def _whole_factor(axis: ops.Axis, sampling: ops.Sampling) -> int:
 def _interpolated(
     node: Node, x: Value, changed: dict[int, ops.Table], sampling: ops.Sampling
 ) -> Value:
-    """Emit the tensor resized by tables, axis by axis; axes that shrink it most come first."""
+    """Emit the tensor resized by tables, axis by axis, first the axis that shrinks most."""
     if sampling.interpolation == "nearest":
         factors = [_factor(changed[a], n) if a in changed else 1 for a, n in enumerate(x.shape)]
         if all(factors):
@@ -239,7 +241,7 @@ def _interpolated(
 
 
 def _factor(table: ops.Table, extent: int) -> int:
-    """Return how often each element is repeated, or 0 if elements differ in that."""
+    """Return how often each element is repeated; 0 if elements are repeated differently."""
     factor, rest = divmod(len(table.positions), extent)
     repeated = np.repeat(np.arange(extent), max(factor, 1))
     is_repeated = rest == 0 and np.array_equal(table.positions[:, 0], repeated)
@@ -247,7 +249,7 @@ def _factor(table: ops.Table, extent: int) -> int:
 
 
 def _sum_dtype(dtype: str) -> str:
-    """Return the dtype of weighted sums of elements."""
+    """Return the dtype in which weighted sums of elements are computed."""
     small = ("float32", "float16", "bfloat16", "int8", "uint8", "int16", "uint16")
     return "float32" if dtype in small else "float64"
 

@@ -23,10 +23,10 @@ def grid_sample(node: Node) -> Value:
     mode = node.attributes.get("mode", "linear")
     mode = names.get(mode, mode)
     if mode not in ("nearest", "linear", "cubic"):
-        node.refuse(f"its mode {mode!r} is not supported")
+        node.refuse(f"its mode is {mode!r}, not nearest, linear or cubic")
     outside = node.attributes.get("padding_mode", "zeros")
     if outside not in ("zeros", "border", "reflection"):
-        node.refuse(f"its padding_mode {outside!r} is not supported")
+        node.refuse(f"its padding_mode is {outside!r}, not zeros, border or reflection")
     shape = (*x.shape[:2], *grid.shape[1:-1])
     if 0 in shape:
         return empty(shape, x.dtype)
@@ -58,14 +58,14 @@ def roi_align(node: Node) -> Value:
     older = "output_half_pixel" if node.version < 16 else "half_pixel"
     half_pixel = get("coordinate_transformation_mode", older) == "half_pixel"
     if get("mode", "avg") not in ("avg", "max"):
-        node.refuse(f"its mode {get('mode')!r} is not supported")
+        node.refuse(f"its mode is {get('mode')!r}, neither avg nor max")
     shape = (rois.shape[0], x.shape[1], *size)
     if 0 in shape:
         return empty(shape, x.dtype)
     scale = float(get("spatial_scale", 1.0))
     ratio = int(get("sampling_ratio", 0))
     inputs, samples = [x, rois, images], (ratio, ratio)
-    if ratio <= 0:  # the number of samples is the number of pixels of a bin
+    if ratio <= 0:  # then each bin has as many samples as pixels
         counts = _samples(node.known(1), scale, half_pixel, size)
         inputs.append(node.constant(counts, "int32"))
         samples = (max(1, int(counts[:, 0].max())), max(1, int(counts[:, 1].max())))
@@ -85,7 +85,7 @@ def _samples(rois: Any, scale: float, half_pixel: bool, size: tuple[int, int]) -
 
 @converts("MaxRoiPool")
 def max_roi_pool(node: Node) -> Value:
-    """Find the largest elements of regions."""
+    """Find the largest elements of each region's bins."""
     x, rois = node.input(0), node.input(1)
     height, width = node.attributes["pooled_shape"]
     shape = (rois.shape[0], x.shape[1], height, width)

@@ -81,7 +81,7 @@ def concat_from_sequence(node: Node) -> Value:
     """Concatenate the values along an axis, or along a new one."""
     items: Sequence[Value] = _items(node)
     if not items:
-        node.refuse("its sequence is empty")
+        node.refuse("its sequence is empty, so there is nothing to concatenate")
     is_new = bool(node.attributes.get("new_axis", 0))
     axis = normal_axis(node, int(node.attributes["axis"]), items[0].rank + is_new)
     if is_new:
@@ -92,7 +92,7 @@ def concat_from_sequence(node: Node) -> Value:
 
 @converts("SplitToSequence")
 def split_to_sequence(node: Node) -> Value:
-    """Split along an axis; without sizes, into parts of extent 1, without the axis if asked."""
+    """Split along an axis; without sizes, into parts of extent 1, whose axis `keepdims` keeps."""
     x = node.input(0)
     axis = normal_axis(node, int(node.attributes.get("axis", 0)), x.rank)
     extent = x.shape[axis]
@@ -106,7 +106,7 @@ def split_to_sequence(node: Node) -> Value:
     if node.input(1).rank == 0:
         size = sizes[0]
         if size <= 0:
-            node.refuse(f"its parts have the extent {size}")
+            node.refuse(f"its parts would have the extent {size}, which is not positive")
         sizes = [min(size, extent - begin) for begin in range(0, extent, size)]
     if min(sizes, default=0) < 0 or sum(sizes) != extent:
         node.refuse(f"an axis of extent {extent} cannot be divided into parts of {sizes}")
@@ -136,7 +136,7 @@ def sequence_map(node: Node) -> list[Value]:
 
 @converts("Optional")
 def optional(node: Node) -> Value:
-    """Return the input, or an absent value without one."""
+    """Return the input; without an input, an absent optional value."""
     return node.value(0) if node.has(0) else ABSENT
 
 
@@ -151,7 +151,7 @@ def get_element(node: Node) -> Value:
     """Return the value, which must be present."""
     value = node.value(0)
     if value.is_absent:
-        node.refuse("its input is absent")
+        node.refuse("its input is an absent optional value")
     return value
 
 

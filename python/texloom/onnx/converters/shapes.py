@@ -25,10 +25,10 @@ _CONSTANT_TYPES = {
 
 @converts("Constant")
 def constant_of_attribute(node: Node) -> Value:
-    """Return the value that an attribute gives."""
+    """Return the tensor that an attribute holds."""
     given = [name for name in node.attributes if name in ("value", *_CONSTANT_TYPES)]
     if len(given) != 1:
-        node.refuse("it gives no tensor" if not given else f"it gives {' and '.join(given)}")
+        node.refuse(f"it has {' and '.join(given) or 'no supported attribute'}, not one value")
     (name,) = given
     return node.constant(node.attributes[name], _CONSTANT_TYPES.get(name))
 
@@ -66,7 +66,7 @@ def eye_like(node: Node) -> Value:
         node.refuse(f"the shape {x.shape} is not that of a matrix")
     dtype = dtype_name(node.attributes["dtype"]) if "dtype" in node.attributes else x.dtype
     if dtype not in DTYPES:
-        node.refuse(f"it makes elements of type {dtype}")
+        node.refuse(f"it makes elements of type {dtype}, which is not supported")
     check_extent(node, x.shape)
     return node.constant(np.eye(*x.shape, k=node.attributes.get("k", 0)), dtype)
 
@@ -86,7 +86,7 @@ def constant_of_shape(node: Node) -> Value:
 
 @converts("Range")
 def range_(node: Node) -> Value:
-    """Make the numbers from a start on, in steps, up to a limit."""
+    """Make a range of numbers from a start to a limit, in steps."""
     if any(node.input(index).sizes is not None for index in range(3)):
         return _open_range(node)
     start, limit, step = (node.known(index).reshape(-1)[0] for index in range(3))
@@ -101,7 +101,7 @@ def _open_range(node: Node) -> Value:
     """Make a range whose start or limit is open."""
     start, limit, step = (node.ints(index)[0] for index in range(3))
     if step != 1:
-        node.refuse("its input 1 depends on open extents, and its delta is not 1")
+        node.refuse(f"its start or limit is open, but its delta is {step}, not 1")
     given = {"start": start, "number": plain(limit - start), "dtype": node.input(0).dtype}
     return node.emit("range", counted, [], **given)
 

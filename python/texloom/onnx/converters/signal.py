@@ -14,7 +14,7 @@ from .axes import check_extent
 from .reductions import checked_axes
 from .registry import converts
 
-_WINDOWS = {  # the weights of cosines of no turn, one turn, two turns
+_WINDOWS = {  # the coefficients of cosines of 0, 1 and 2 periods
     "BlackmanWindow": (0.42, -0.5, 0.08),
     "HammingWindow": (25 / 46, -21 / 46),
     "HannWindow": (0.5, -0.5),
@@ -34,7 +34,7 @@ def dft(node: Node) -> Value:
         )
     length = node.ints(1)[0] if node.has(1) else x.shape[axis]
     if length < 1:
-        node.refuse(f"its length is {length}")
+        node.refuse(f"its dft_length is {length}, which is not positive")
     onesided, inverse = (bool(node.attributes.get(name, 0)) for name in ("onesided", "inverse"))
     if onesided and x.shape[-1] == 2:
         node.refuse("the transform of complex numbers cannot be one-sided")
@@ -57,7 +57,8 @@ def stft(node: Node) -> Value:
         frame = window[0].shape[0] if window else x.shape[1]
     if step < 1 or not 1 <= frame <= x.shape[1] or (window and window[0].shape != (frame,)):
         node.refuse(
-            f"frames of {frame} elements, {step} apart, do not fit the signal or the window"
+            f"frames of {frame} elements, {step} apart, do not fit the signal of "
+            f"{x.shape[1]} elements or the window"
         )
     onesided = bool(node.attributes.get("onesided", 1))
     if onesided and x.shape[2] == 2:
@@ -95,7 +96,7 @@ def mel_weights(node: Node) -> Value:
     edges = np.floor((length + 1) * hertz / rate).astype("int64")
     begin, center, end = edges[:-2], edges[1:-1], edges[2:]
     row = np.arange(rows)[:, None]
-    with np.errstate(all="ignore"):  # a side without rows is not taken
+    with np.errstate(all="ignore"):  # a side of zero width is not used
         rising, falling = (row - begin) / (center - begin), (end - row) / (end - center)
     made = np.where((begin <= row) & (row <= center), rising, 0)
     made = np.where((center <= row) & (row < end), falling, made)
@@ -106,7 +107,7 @@ def mel_weights(node: Node) -> Value:
 def _made_dtype(node: Node) -> str:
     dtype = dtype_name(node.attributes.get("output_datatype", onnx.TensorProto.FLOAT))
     if dtype not in DTYPES:
-        node.refuse(f"it makes elements of type {dtype}")
+        node.refuse(f"it makes elements of type {dtype}, which is not supported")
     return dtype
 
 

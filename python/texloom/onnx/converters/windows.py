@@ -14,8 +14,8 @@ SAME = ("SAME_UPPER", "SAME_LOWER")
 def window_attributes(node: Node, spatial: Sequence[int], kernel: Sequence[int]) -> dict[str, Any]:
     """Return strides, dilations and pads, one or two for each spatial axis.
 
-    With an `auto_pad` of SAME there are as many windows as strides fit into the extents; an odd
-    pad is at the end for SAME_UPPER, at the begin for SAME_LOWER.
+    With an `auto_pad` of SAME, the number of windows is the extent divided by the stride, rounded
+    up. An odd element of padding is at the end for SAME_UPPER, at the begin for SAME_LOWER.
     """
     rank = len(spatial)
     strides = list(node.attributes.get("strides", [1] * rank))
@@ -23,12 +23,15 @@ def window_attributes(node: Node, spatial: Sequence[int], kernel: Sequence[int])
     pads = list(node.attributes.get("pads", [0] * (2 * rank)))
     mode = node.attributes.get("auto_pad", "NOTSET")
     if len(kernel) != rank or len(strides) != rank or len(dilations) != rank:
-        node.refuse(f"its windows do not have the {rank} spatial axes of its input")
+        node.refuse(
+            f"its kernel_shape, strides or dilations do not have {rank} numbers, one for each "
+            "spatial axis of its input"
+        )
     if mode in SAME:
         if any(s > 1 and not are_known([e]) for e, s in zip(spatial, strides, strict=True)):
-            node.refuse(f"auto_pad {mode} needs to know the extents that its strides divide")
+            node.refuse(f"auto_pad {mode} with strides needs to know the extents")
         totals = [
-            (k - 1) * dilation  # whatever the extent is
+            (k - 1) * dilation  # independent of the extent
             if stride == 1
             else max((-(-extent // stride) - 1) * stride + (k - 1) * dilation + 1 - extent, 0)
             for extent, k, stride, dilation in zip(spatial, kernel, strides, dilations, strict=True)
@@ -37,12 +40,12 @@ def window_attributes(node: Node, spatial: Sequence[int], kernel: Sequence[int])
     elif mode == "VALID":
         pads = [0] * (2 * rank)
     if len(pads) != 2 * rank:
-        node.refuse(f"it has {len(pads)} pads for {rank} spatial axes")
+        node.refuse(f"it has {len(pads)} pads, not two for each of {rank} spatial axes")
     return {"strides": strides, "dilations": dilations, "pads": pads}
 
 
 def shared_out(totals: Sequence[int], more_at_begin: bool) -> list[int]:
-    """Share out the total pads of each axis; return pads before all axes, then after all axes."""
+    """Halve the total pads of each axis; return the pads before all axes, then after all axes."""
     less = [total // 2 for total in totals]
     more = [total - half for total, half in zip(totals, less, strict=True)]
     return [*more, *less] if more_at_begin else [*less, *more]

@@ -1,7 +1,7 @@
 """The shape inference of the `onnx` package, in a process of its own.
 
-It is native code that ends its process for some nodes that contradict themselves, such as a slice
-of an empty axis with a negative step. Here it takes a child process along.
+The inference is native code. For some invalid nodes, such as a slice of an empty axis with a
+negative step, it ends its process: here, only a child process.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import onnx
 _WORKER = Path(__file__).with_name("worker.py")
 _LENGTH = struct.Struct("<q")
 _NONE = -1
-"""The length that the worker answers in place of a model that has no inference."""
+"""The length in an answer that has no model, because the inference failed."""
 
 
 class ShapeInference:
-    """Infers types of values; a context whose process starts with the first question.
+    """Infers types of values in a child process, which starts with the first request.
 
-    Threads may not share it.
+    A context manager; threads may not share it.
     """
 
     def __init__(self) -> None:
@@ -56,11 +56,11 @@ class ShapeInference:
         Returns
         -------
         ModelProto or None
-            None if the inference fails, if it ends its process, or if none can be started.
+            None if the inference fails, if it ends its process, or if no process can be started.
         """
         try:
             answer = self._asked(bytes([strict]) + model.SerializeToString())
-        except (OSError, ValueError, struct.error):  # no process, a dead one, or a large model
+        except (OSError, ValueError, struct.error):  # no or a dead process, a large model
             self._end()
             return None
         return None if answer is None else onnx.ModelProto.FromString(answer)
@@ -87,7 +87,7 @@ class ShapeInference:
         if process is None:
             return
         process.kill()
-        with suppress(OSError):  # for a question that the process did not read
+        with suppress(OSError):  # the process may not have read all of the request
             process.communicate()
 
 

@@ -1,7 +1,8 @@
 """The process of :class:`texloom.onnx.inference.ShapeInference`; it imports nothing of Texloom.
 
-It reads questions and writes answers, each after its length: a byte that says whether errors count,
-and a model; a model with types, or the length -1.
+It reads requests and writes answers, each preceded by its length. A request is a byte, whether the
+inference is strict, and a model. An answer is the model with types; if there is none, the length is
+-1.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ def _answer(question: bytes) -> bytes | None:
         made = onnx.shape_inference.infer_shapes(
             model, strict_mode=bool(question[0]), data_prop=True
         )
-    except Exception:  # of a model that contradicts itself
+    except Exception:  # the model is invalid
         return None
     return made.SerializeToString()
 
 
 def _serve() -> None:
     source, sink = os.fdopen(0, "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what the package prints is no answer
+    os.dup2(2, 1)  # so that output of the package is not mistaken for an answer
     while len(header := source.read(_LENGTH.size)) == _LENGTH.size:
         (length,) = _LENGTH.unpack(header)
         answer = _answer(source.read(length))

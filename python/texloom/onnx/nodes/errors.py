@@ -1,4 +1,4 @@
-"""Errors of the importer, which collects all nodes that it refuses before it raises."""
+"""Errors of the importer, which collects all refused nodes before it raises."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Refusal:
     Attributes
     ----------
     op : str
-        The operator, with its domain if that is not ONNX's own: ``"Conv"``, ``"my.domain::Conv"``.
+        The operator, with its domain unless it is ONNX's own: ``"Conv"``, ``"my.domain::Conv"``.
     node : str
         The node's name, or that of its first output.
     reason : str
@@ -68,7 +68,7 @@ def refuse_nodes(refusals: Sequence[Refusal]) -> NoReturn:
     groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for each in refusals:
         groups[each.op, each.reason].append(each.node)
-    way_out = "change these nodes of the model"
+    way_out = "change the nodes in the model"
     if any(each.reason == NOT_SUPPORTED for each in refusals):
         way_out = "`texloom ops` lists the operators that are supported"
         if any("::" in each.op for each in refusals):

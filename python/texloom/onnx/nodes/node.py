@@ -24,11 +24,11 @@ class Emitter(Protocol):
         attributes: dict[str, Any],
         part: str = "",
     ) -> list[Value]:
-        """Add an operator; return its outputs. `part` follows the name of the node in its name."""
+        """Add an operator; return its outputs. It is named after the node, followed by `part`."""
         ...
 
     def convert(self, op: str, inputs: Sequence[Value], attributes: dict[str, Any]) -> list[Value]:
-        """Convert an operator of the newest operator set, as if the model had it."""
+        """Convert an operator of the newest operator set, as if it were a node of the model."""
         ...
 
 
@@ -48,15 +48,15 @@ class Node:
     version : int
         The version of the operator set that the model states.
     inputs : list of Value or None
-        None for an optional input that is left out; reading past the end gives None, too, by
-        :meth:`input`.
+        None for an optional input that is left out. Trailing inputs may be missing: see
+        :meth:`has`.
     outputs : list of str
         Names; empty for an unused output.
     attributes : dict
         By name: numbers, strings, lists, arrays, and graphs as ONNX gives them.
     subgraph : callable
-        ``subgraph(graph, inputs)`` converts the nodes of a graph among the attributes, which sees
-        the names around the node; returns its outputs.
+        ``subgraph(graph, inputs)`` converts the nodes of a graph among the attributes, in which the
+        names around the node are visible; it returns the outputs of the graph.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Node:
         return value
 
     def value(self, index: int) -> Value:
-        """Return an input that must be there: a tensor, a sequence or an optional value."""
+        """Return an input that must be given: a tensor, a sequence or an optional value."""
         value = self.inputs[index] if index < len(self.inputs) else None
         if value is None:
             self.refuse(f"its input {index} is missing")
@@ -103,17 +103,17 @@ class Node:
         Raises
         ------
         NeedsValues
-            If they depend on inputs of the model: these must be given with their values.
+            If the elements depend on inputs of the model, whose values must then be given.
         """
         value = self.input(index)
         if value.sizes is not None:
-            self.refuse(f"its input {index} depends on open extents")
+            self.refuse(f"its input {index} depends on open extents, but has to be a constant")
         if value.array is None:
             self.needs(value)
         return value.array
 
     def needs(self, value: Value) -> NoReturn:
-        """Say that the elements of a value have to be known.
+        """Raise because the elements of a value have to be known.
 
         Raises
         ------
@@ -125,7 +125,7 @@ class Node:
     def ints(self, index: int) -> list[int]:
         """Return the elements of a known input as a list of ints; a scalar gives one.
 
-        What only a run says of shapes is among them as expressions.
+        Elements that are extents known only at a run are expressions.
         """
         sizes = self.input(index).sizes
         if sizes is not None:
@@ -133,7 +133,7 @@ class Node:
         return [int(each) for each in self.known(index).reshape(-1)]
 
     def ints_or(self, attribute: str, index: int, default: Any = None) -> Any:
-        """Return a list of ints of an input, or in older versions of an attribute."""
+        """Return the list of ints of an input or, in older versions, of an attribute."""
         if self.has(index):
             return self.ints(index)
         return self.attributes.get(attribute, default)
@@ -143,7 +143,7 @@ class Node:
         return index < len(self.outputs) and bool(self.outputs[index])
 
     def refuse(self, why: str) -> NoReturn:
-        """Say that the node cannot be converted, and why."""
+        """Refuse to convert the node; `why` is the reason."""
         raise Unsupported(why)
 
     def emit(
@@ -155,8 +155,8 @@ class Node:
     ) -> Value:
         """Add an operator of one output to the graph: ``function(*tensors, **attributes)``.
 
-        Inputs whose values are known become constants of the graph. The function is of
-        :mod:`texloom.ops`; `op` names it for readers.
+        Inputs whose values are known become constants of the graph. The function is one of
+        :mod:`texloom.ops`; `op` is its name in texts.
         """
         (output,) = self._emitter.emit(op, function, inputs, attributes)
         return output
@@ -169,7 +169,7 @@ class Node:
         inputs: Sequence[Value],
         **attributes: Any,
     ) -> Value:
-        """Add an operator that computes a part of what the node does, as :meth:`emit`."""
+        """Add an operator that computes a part of the node's result, as :meth:`emit`."""
         (output,) = self._emitter.emit(op, function, inputs, attributes, f".{part}")
         return output
 
@@ -184,7 +184,7 @@ class Node:
         return self._emitter.emit(op, function, inputs, attributes)
 
     def convert(self, op: str, inputs: Sequence[Value], **attributes: Any) -> Value:
-        """Convert an ONNX operator of one output, of the newest operator set."""
+        """Convert an operator of the newest ONNX operator set with one output."""
         (output,) = self._emitter.convert(op, inputs, attributes)
         return output
 

@@ -33,11 +33,11 @@ _ELEMENT_TYPES = {
 _MOST_ELEMENTS = 1 << 40
 
 DTYPES = tuple(_ELEMENT_TYPES)
-"""Element types that graphs have."""
+"""Element types that graphs support."""
 
 
 def dtype_name(element_type: int) -> str:
-    """Return the name of an ONNX element type: NumPy's, or that of ONNX for what NumPy lacks."""
+    """Return the name of an ONNX element type: NumPy's name or, if NumPy lacks it, ONNX's."""
     for name, each in _ELEMENT_TYPES.items():
         if each == element_type:
             return name
@@ -45,7 +45,7 @@ def dtype_name(element_type: int) -> str:
 
 
 def element_type(dtype: str) -> int:
-    """Return the ONNX element type of a name that :func:`dtype_name` returns."""
+    """Return the ONNX element type of a name that :func:`dtype_name` returned."""
     known = _ELEMENT_TYPES.get(dtype)
     return int(onnx.TensorProto.DataType.Value(dtype.upper()) if known is None else known)
 
@@ -68,19 +68,23 @@ def dtype_of(value: onnx.ValueInfoProto) -> str:
     kind = value.type.WhichOneof("value")
     if kind != "tensor_type":
         what = (kind or "value without a type").removesuffix("_type").replace("_", " ")
-        refuse_model(f"{value.name!r} is not a tensor but a {what}", "only tensors are supported")
+        refuse_model(
+            f"{value.name!r} is not a tensor but a {what}",
+            "change the model: inputs and outputs of other types are not supported",
+        )
     element = value.type.tensor_type.elem_type
     is_known = element in onnx.TensorProto.DataType.values()
     name = dtype_name(element) if is_known else f"number {element}"
     if name not in DTYPES:
         refuse_model(
-            f"{value.name!r} has elements of the type {name}", f"the types are {', '.join(DTYPES)}"
+            f"{value.name!r} has elements of the type {name}",
+            f"use one of {', '.join(DTYPES)}",
         )
     return name
 
 
 def shape_of(value: onnx.ValueInfoProto) -> tuple[int | str, ...] | None:
-    """Return the extents, names or "?" for those that are open; None if the rank is open.
+    """Return the extents, with a name or "?" for each open one; None if the rank is open.
 
     Some exporters write -1 for an open extent.
     """
@@ -95,12 +99,15 @@ def shape_of(value: onnx.ValueInfoProto) -> tuple[int | str, ...] | None:
 
 
 def static_shape(value: onnx.ValueInfoProto) -> tuple[int, ...]:
-    """Return a shape that has to be fixed."""
+    """Return a shape; refuse open extents."""
     shape = shape_of(value)
     if shape is None or not all(isinstance(each, int) for each in shape):
         refuse_open([value])
     if any(each < 0 for each in shape):  # type: ignore[operator]
-        refuse_model(f"{value.name!r} has the shape {shape}", "extents are 0 or more")
+        refuse_model(
+            f"{value.name!r} has a negative extent: its shape is {shape}",
+            "correct the shape in the model",
+        )
     return shape  # type: ignore[return-value]
 
 
@@ -116,24 +123,24 @@ def open_shape(value: onnx.ValueInfoProto) -> tuple[Extent, ...]:
 
 
 def _symbol_name(tensor: str, axis: int, extent: str) -> str:
-    """Return a name for an extent of a model; an extent without a name is named after its axis."""
+    """Return a symbol name for an open extent; one without a name is named after its axis."""
     name = f"{tensor}_{axis}" if extent == "?" else extent
     name = re.sub(r"\W", "_", name, flags=re.ASCII).strip("_")
     return name if re.match("[A-Za-z]", name) and name not in ("min", "max") else f"extent_{name}"
 
 
 def check_size(name: str, shape: Sequence[int]) -> None:
-    """Refuse a shape that no memory holds; extents of 0 do not make it small."""
+    """Refuse a shape that is too large for any memory, not counting extents of 0."""
     count = prod(extent for extent in shape if isinstance(extent, int) and extent)
     if count > _MOST_ELEMENTS:
         refuse_model(
-            f"{name!r} has the shape {tuple(shape)}",
-            f"at most {_MOST_ELEMENTS:,} elements are supported",
+            f"{name!r} has the shape {tuple(shape)}, more than {_MOST_ELEMENTS:,} elements",
+            "use smaller extents",
         )
 
 
 def refuse_open(values: Sequence[onnx.ValueInfoProto]) -> NoReturn:
-    """Say which extents of inputs have to be given, and how."""
+    """Refuse open extents: list those that have to be given, and how to give them."""
     letters = iter(ascii_uppercase)
     told, python, options = [], [], []
     for each in values:

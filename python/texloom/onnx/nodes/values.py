@@ -20,31 +20,32 @@ class Value:
     """The value of an ONNX name: a constant, a tensor of the graph, or a sequence of these.
 
     Sequences and optional values exist only while a model is imported. An optional value that is
-    there is the value itself.
+    present is represented by the value itself.
 
     Attributes
     ----------
     shape : tuple of int or Expr
-        Expressions where only a run says the extents.
+        Extents that are known only at a run are expressions.
     dtype : str
         NumPy's name; ONNX's for a constant of a type that NumPy lacks, such as ``"int4"``.
     array : array or None
-        The elements, if they are known when the model is imported.
+        The elements of a constant; None if they are known only at a run.
     tensor : GraphTensor or None
-        The tensor, if they are not.
+        The tensor of the graph, if the value is not a constant.
     asked : frozenset of str
         The model's inputs that the elements depend on.
     items : tuple of Value or None
-        The values of a sequence, whose shape says nothing and whose dtype is that of its tensors.
+        The values of a sequence. The shape of a sequence has no meaning, and its dtype is that of
+        its tensors.
     is_absent : bool
-        Whether it is an optional value that is not there.
+        Whether it is an absent optional value.
     count : Value or None
-        An int64 scalar that says how long the tensor is along an axis, where data decides it: the
-        shape says how long it can become, and the elements after the count have no meaning.
+        An int64 scalar: the length of the tensor along an axis, if the length depends on data. The
+        shape then has the largest possible length, and elements after the count have no meaning.
     counted_axis : int
-        That axis.
+        The axis whose length is `count`.
     sizes : array or None
-        The elements, numbers and expressions, if they are what only a run says of shapes.
+        The elements, numbers and expressions, if they are extents that are known only at a run.
     """
 
     shape: tuple[Extent, ...]
@@ -79,7 +80,7 @@ class Value:
         return self.items is None and not self.is_absent
 
     def counted_by(self, count: Value | None, axis: int = 0) -> Value:
-        """Return the value with `count` as its length along an axis; None: as its shape says."""
+        """Return the value with `count` as its length along an axis; None removes the count."""
         if count is not None and count.array is not None and self.array is not None:
             return constant(self.array[(slice(None),) * axis + (slice(int(count.array)),)])
         return replace(self, count=count, counted_axis=axis)
@@ -91,7 +92,7 @@ class Value:
         return [] if self.is_absent else [self]
 
     def computed(self, array_of: Callable[[Value], Any]) -> Any:
-        """Return the array of a tensor, a list of those of a sequence, or None if it is absent."""
+        """Return the array of a tensor, a list of the arrays of a sequence, or None if absent."""
         if self.items is not None:
             return [item.computed(array_of) for item in self.items]
         return None if self.is_absent else array_of(self)
@@ -104,7 +105,7 @@ def sequence(items: Sequence[Value], dtype: str) -> Value:
 
 
 ABSENT = Value((), "", is_absent=True)
-"""An optional value that is not there."""
+"""An absent optional value."""
 
 
 def constant(array: Any) -> Value:
@@ -116,12 +117,12 @@ def constant(array: Any) -> Value:
 def empty(shape: Sequence[int], dtype: str) -> Value:
     """Return a constant without elements."""
     assert prod(shape) == 0, shape
-    held = "uint16" if dtype == "bfloat16" else dtype  # NumPy has no such type
+    held = "uint16" if dtype == "bfloat16" else dtype  # NumPy lacks bfloat16
     return Value(tuple(shape), dtype, array=np.zeros(shape, held))
 
 
 def of_sizes(sizes: NDArray[Any], dtype: str = "int64") -> Value:
-    """Return the value of elements that only a run says."""
+    """Return a value whose elements are extents that are known only at a run."""
     return Value(tuple(sizes.shape), dtype, sizes=sizes)
 
 
