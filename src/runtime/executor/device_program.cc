@@ -54,7 +54,7 @@ std::vector<hal::BindingRef> slots(std::size_t first, std::size_t count) {
   return refs;
 }
 
-// Those of the textures in a table, by slot.
+// The origins of the textures in a table, by slot.
 std::vector<hal::Offset2D> origins_by_slot(std::span<const hal::Binding> table) {
   std::vector<hal::Offset2D> origins;
   origins.reserve(table.size());
@@ -172,8 +172,8 @@ Result<std::shared_ptr<DeviceProgram::Instance>> DeviceProgram::make_instance(
   return made;
 }
 
-// Temporaries may share memory, so theirs is real. Arguments and constants are slots: they are
-// distinct, as run() refuses arguments that share memory.
+// Temporaries may share memory, so the check binds their actual memory. Arguments and constants are
+// slots, whose memory is distinct: run() refuses arguments that share memory.
 Status DeviceProgram::check_barriers(const Instance& instance) {
   TL_ASSIGN_OR_RETURN(const LeasedWorkspace workspace,
                       acquire_workspace(instance, device_->queue()));
@@ -194,7 +194,7 @@ Status DeviceProgram::check_barriers(const Instance& instance) {
   return commands->finish();
 }
 
-// Without arguments and temporaries.
+// The bindings of a run, except arguments and temporaries.
 PlanBindings DeviceProgram::bindings_for(const RunValues& values) const {
   return {.kernels = kernels_.kernels,
           .scalars = values.scalars,

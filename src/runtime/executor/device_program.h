@@ -31,12 +31,12 @@ struct RecordedRun;
 
 struct ProgramOptions {
   std::optional<CommitPolicy> policy = {};  // commit_policy_for() the device if absent
-  // Required by plans with constants. Read at the first run, and then let go.
+  // Required by plans with constants. Read at the first run, then released.
   std::shared_ptr<ConstantSource> constants = {};
   // Required by plans with calls. Thread safe.
   std::shared_ptr<CallRecorder> calls = {};
-  // Whether a plan is refused if it names its barriers and one is missing: it is recorded once more
-  // for each combination of symbol values, with the memory of its temporaries.
+  // Whether to refuse a plan that names its barriers if one is missing. The check records the plan
+  // once more for each combination of symbol values, with the memory of its temporaries.
   bool checks_barriers = false;
 };
 
@@ -61,9 +61,9 @@ using TensorBinding = hal::Binding;
 // Runs a plan on one device. Temporaries are in memory that the device's workspace pool lends while
 // a run is recorded: all programs of a device share that memory, and consecutive runs of one queue
 // allocate no more. The second of equal runs is recorded over slots, into command buffers that
-// later ones submit again, each with its own memory; runs are equal if symbols, scalars and the
-// origins of textures are. On devices that need barriers they are found ahead of time, unless
-// the plan names them. Thread safe. May be released before its runs are complete.
+// later equal runs submit again, each with its own memory; runs are equal if symbols, scalars and
+// the origins of textures are. On devices that need barriers, the barriers are found ahead of time
+// unless the plan names them. Thread safe. May be released before its runs are complete.
 class DeviceProgram {
  public:
   ~DeviceProgram();

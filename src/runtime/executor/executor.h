@@ -65,8 +65,8 @@ class Executor {
   Result<std::uint32_t> find_output(std::string_view name) const;
   Result<std::uint32_t> find_scalar(std::string_view name) const;
 
-  // The input's shape from now on, where it depends on the call; otherwise InvalidArgument unless
-  // it is the only one. Must come before the input's elements.
+  // Sets the shape of an input whose shape depends on the call. For any other input,
+  // InvalidArgument unless the shape is the fixed one. Must come before the input's elements.
   Status set_shape(std::uint32_t input, std::span<const std::int64_t> shape);
   // Copies the elements of a row-major array into memory of the executor: a command of its queue,
   // which does not wait. InvalidArgument for a wrong number of bytes or an unknown shape.
@@ -90,7 +90,7 @@ class Executor {
   Status submit(std::vector<hal::TimelinePoint> waits = {},
                 std::vector<hal::TimelinePoint> signals = {});
 
-  // The following tell of the latest run that was submitted, whatever was set, bound or refused
+  // The following functions describe the latest submitted run, whatever was set, bound or refused
   // since.
 
   // The shape of the output, and the bytes of a row-major array of it. InvalidArgument before the
@@ -146,7 +146,7 @@ class Executor {
   std::vector<hal::Binding> bindings_;  // of the run at hand, by argument
   std::vector<Output> outputs_;         // of the latest run; empty before the first
   bool shapes_changed_ = true;          // since symbols_ were found
-  bool memory_changed_ = true;          // or its sizes, since the latest run
+  bool memory_changed_ = true;          // memory or its sizes, since the latest run
 };
 
 }  // namespace texloom::runtime

@@ -43,7 +43,7 @@ std::string names_of(std::span<const KernelFormat> formats) {
   return names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "));
 }
 
-// The code of a kernel that the device's driver cannot prepare, in words; nullopt if there is none.
+// The first thing that the device lacks to run the variant's kernels, in words; nullopt if nothing.
 std::optional<std::string> unprepared_kernels(const PackageVariant& variant,
                                               const hal::DeviceInfo& device) {
   for (const ModuleSpec& module : variant.plan.modules) {

@@ -26,8 +26,8 @@ namespace texloom::runtime {
 // Unimplemented if there is none: one message that says for each variant what the device lacks.
 Result<std::size_t> choose_variant(const Package& package, const hal::DeviceInfo& device);
 
-// Says of each variant that choose_variant() gives to no device which earlier one comes before it:
-// one whose needs and formats are met wherever those of this one are.
+// Describes each variant that choose_variant() never chooses: every device that can run it can also
+// run an earlier variant, which the text names.
 std::vector<std::string> shadowed_variants(const Package& package);
 
 // The bytes of a constant of a variant, as its place holds them; see ConstantSource::bytes().
@@ -43,7 +43,7 @@ struct GraphOptions {
   bool checks_barriers = false;  // see ProgramOptions
 };
 
-// Executors are made of these.
+// The parts from which executors are made.
 struct LoadedGraph {
   std::shared_ptr<DeviceProgram> program;
   GraphInterface interface;

@@ -74,7 +74,7 @@ class PlanSubmitter {
   std::vector<FirstLaunch> first_launches_;       // before `commands_`
   std::shared_ptr<hal::CommandBuffer> commands_;  // null after a submission or a first launch
   std::optional<std::uint32_t> first_;            // the kernel whose first launch ends `commands_`
-  CommitCounter counter_{policy_};                // of the launches in these
+  CommitCounter counter_{policy_};                // of the launches in the current submission
   bool needs_barrier_ = false;                    // before the next launch
   bool stopped_ = false;
 };

@@ -19,9 +19,9 @@ class ProgramConstants {
  public:
   explicit ProgramConstants(std::shared_ptr<ConstantSource> source) : source_(std::move(source)) {}
 
-  // Allocates the plan's constants and writes them, and then lets the source go; does nothing if
-  // that is done. Waits for earlier work of the device's queue. After an error, which names the
-  // constant, the next call tries again.
+  // Allocates the plan's constants and writes them, then releases the source. Does nothing after a
+  // successful upload. Waits for earlier work of the device's queue. After an error, which names
+  // the constant, the next call tries again.
   Status upload(hal::Device& device, const LaunchPlan& plan);
 
   // By constant; empty before the upload.

@@ -19,7 +19,7 @@ struct RecordedRun {
   std::weak_ptr<hal::Queue> queue = {};
   // One for each submission; none if it is not recorded.
   std::vector<std::shared_ptr<const hal::CommandBuffer>> submissions = {};
-  bool is_short = true;  // enough to be recorded: a longer one waits for its own submissions
+  bool is_short = true;  // short enough to be recorded: a longer run waits for its own submissions
 };
 
 // The runs of a plan with equal sizes. Used by one thread at a time.

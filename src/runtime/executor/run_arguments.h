@@ -1,4 +1,4 @@
-// Checks what a run is given, and cuts memory to the sizes of tensors.
+// Checks the arguments and scalars of a run, and cuts memory to the sizes of tensors.
 #pragma once
 
 #include <span>

@@ -18,10 +18,10 @@ class SubmissionChain {
   SubmissionChain(hal::Queue& queue, std::vector<hal::TimelinePoint> waits,
                   std::vector<hal::TimelinePoint> signals);
 
-  // Submits commands that others of the run follow; `signals` are their own.
+  // Submits commands of the run that are not its last, with `signals` of their own.
   Status submit(std::vector<hal::SubmittedCommands> commands,
                 std::vector<hal::TimelinePoint> signals = {});
-  // Submits the last ones, possibly none.
+  // Submits the last commands of the run, possibly none.
   Status finish(std::vector<hal::SubmittedCommands> commands);
   // Ends a run that cannot be finished: if something has been submitted, the signals fail, since
   // they would never come; otherwise they are left alone.

@@ -20,8 +20,8 @@ struct TensorAccess {
 // Appends the accesses of a step; those of a loop are those of its body.
 void add_accesses(const LaunchPlan& plan, const Step& step, std::vector<TensorAccess>& accesses);
 
-// Whether two accesses, one of which writes, may share memory: they name one tensor, or temporaries
-// whose places meet, if the plan has a workspace. Arguments are taken to be distinct.
+// Whether two accesses, one of which writes, may share memory: they name one tensor, or, if the
+// plan has a workspace, temporaries whose places overlap. Arguments are taken to be distinct.
 bool are_ordered(const LaunchPlan& plan, const TensorAccess& a, const TensorAccess& b);
 
 }  // namespace texloom::runtime

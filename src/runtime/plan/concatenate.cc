@@ -84,7 +84,7 @@ class Concatenation {
     return {};
   }
 
-  // Which parts name each temporary of the whole, or one that is part of it.
+  // Finds the parts that name each temporary of the whole, or a temporary that is part of it.
   void find_lifetimes() {
     lifetimes_.assign(shared_, {parts_.size(), parts_.size()});
     for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -213,7 +213,7 @@ class Concatenation {
     }
   };
 
-  // The values of the part's scalars in the whole, which gets those that it lacks.
+  // The values of the part's scalars in the whole. Adds the scalars that the whole lacks.
   std::vector<Operand> scalars_of(const PlanPart& part) {
     std::vector<Operand> operands;
     for (const ScalarSpec& scalar : part.plan->scalars) {

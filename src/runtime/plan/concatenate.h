@@ -27,12 +27,11 @@ struct PlanTensors {
 };
 
 // The plan of the parts, in order, over these tensors. A temporary of the whole is allocated before
-// the first part of the plan that names it, or a temporary that is part of it, and freed after the
-// last. The parts' own temporaries, constants, conditions,
-// scalars and calls follow those of the whole, part by part. Equal kernels become one. The result
-// has no workspace and does not name all barriers; it is valid if the parts are and the temporaries
-// that are parts lie in their wholes. `plan_of_step`, if not null, becomes the number of the plan
-// that each step of the outermost list comes from.
+// the first plan that names it or a temporary that is part of it, and freed after the last one. The
+// parts' own temporaries, constants, conditions, scalars and calls follow those of the whole, part
+// by part. Equal kernels become one. The result has no workspace and does not name all barriers; it
+// is valid if the parts are and the temporaries that are parts lie in their wholes. `plan_of_step`,
+// if not null, becomes the number of the plan that each step of the outermost list comes from.
 //
 // A symbol of a part gets its value from an extent that consists of this symbol only: with the
 // argument [n, 2 * m] of a part for [h / 2, 8] of the whole, n is h / 2. If several extents do, the
@@ -41,7 +40,7 @@ struct PlanTensors {
 //
 // InvalidArgument, naming the part and the tensor: a missing argument or a tensor that does not
 // exist; storage that is smaller or of another kind than the part's; a temporary that no part
-// names; a symbol that the whole does not say.
+// names; a symbol whose value the whole does not give.
 Result<LaunchPlan> concatenate(PlanTensors tensors, std::span<const PlanPart> parts,
                                std::vector<std::size_t>* plan_of_step = nullptr);
 

@@ -7,8 +7,8 @@
 namespace texloom::runtime {
 namespace {
 
-// The limit for the steps of a run, with the operations of sizes, since a plan from a file may have
-// loops around many steps that launch nothing. Other plans launch something in most steps.
+// The limit for the steps of a run and the operations of its sizes, because a plan from a file may
+// have loops around many steps that launch nothing. In other plans most steps launch a kernel.
 constexpr std::int64_t kMaxVisits = 16 * kMaxLaunches;
 
 bool uses(const Size& size, std::uint32_t slot) {

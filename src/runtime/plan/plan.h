@@ -34,8 +34,8 @@ struct BufferStorage {
 struct TextureStorage {
   hal::Extent2D extent = {};
   hal::TexelFormat format = hal::TexelFormat::Rgba32Float;
-  // The image must have exactly this extent, because kernels rely on what reads outside of it
-  // return.
+  // The image must have exactly this extent, because kernels rely on the values of reads outside of
+  // it.
   bool exact_extent = false;
 };
 using TensorStorage = std::variant<BufferStorage, TextureStorage>;
@@ -161,7 +161,7 @@ struct Attribute {
   bool operator==(const Attribute&) const = default;
 };
 
-// Who gives the commands of a step to the device.
+// How the commands of a step reach the device.
 enum class Encoding : std::uint8_t {
   Kernels,  // the command buffer: dispatches and transfers
   Native,   // a custom operator, through the driver's native handle
@@ -169,7 +169,7 @@ enum class Encoding : std::uint8_t {
 };
 std::string_view to_string(Encoding encoding);  // "kernels", "native", "host"
 
-// A custom operator that the program's user provides, with what it is given.
+// A call of a custom operator that the program's user provides, and the call's attributes.
 struct OperatorCall {
   std::string op;                          // its registered name, such as "mine::softshrink"
   std::uint32_t version = 0;               // that it was compiled against
@@ -219,7 +219,7 @@ struct WorkspacePlan {
 // A condition on symbols that the kernels of a plan assume; each call checks it.
 struct SizeCondition {
   enum class Kind : std::uint8_t { Equal, AtLeast };
-  std::string subject;  // what is so, for messages: "the node 'add'"
+  std::string subject;  // what the condition is about, for messages: "the node 'add'"
   Kind kind = Kind::Equal;
   Size left = 0, right = 0;
 
@@ -237,9 +237,10 @@ struct LaunchPlan {
   std::vector<ScalarSpec> scalars = {};
   std::vector<TensorSpec> arguments;
   std::vector<TensorSpec> temporaries;
-  // Ordered by temporary. No step allocates or frees a part: it is there as long as its whole.
+  // Ordered by temporary. No step allocates or frees a part: a part lives as long as its whole.
   std::vector<PartOfTemporary> parts = {};
-  // Only read. Their values are not part of the plan: who loads it provides their memory.
+  // Only read. Their values are not part of the plan: the code that loads the plan provides their
+  // memory.
   std::vector<TensorSpec> constants = {};
   std::vector<ModuleSpec> modules;
   std::vector<KernelSpec> kernels;
@@ -247,7 +248,7 @@ struct LaunchPlan {
   std::vector<Step> steps;
   // Whether the steps name every barrier that they need; otherwise the command buffer finds them.
   bool names_barriers = false;
-  // If it is absent, who runs the plan places temporaries when sizes are known.
+  // If absent, the code that runs the plan places temporaries when sizes are known.
   std::optional<WorkspacePlan> workspace = {};
 };
 
@@ -258,7 +259,8 @@ inline const TensorSpec& tensor_of(const LaunchPlan& plan, TensorRef ref) {
 
 // The whole of which the temporary is a part; null if it is not a part.
 const PartOfTemporary* part_at(const LaunchPlan& plan, std::uint32_t temporary);
-// The temporary that is allocated for it: the whole of a part, else itself.
+// The temporary whose allocation has its memory: the whole of a part, otherwise the temporary
+// itself.
 std::uint32_t memory_of(const LaunchPlan& plan, std::uint32_t temporary);
 
 inline constexpr int kMaxLoopDepth = 32;

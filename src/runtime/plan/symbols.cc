@@ -18,7 +18,7 @@ bool has_symbols(const TensorSpec& tensor) {
 
 class Binder {
  public:
-  // A null shape is that of an array that is not given.
+  // A null shape stands for an array that is not given.
   Binder(const LaunchPlan& plan, std::vector<const Shape*> shapes, const GivenSymbols& given)
       : plan_(plan), shapes_(std::move(shapes)), values_(plan.symbols.size(), 0) {
     for (std::size_t i = 0; i < values_.size(); ++i) {

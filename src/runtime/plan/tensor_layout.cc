@@ -44,7 +44,7 @@ class PlaceRuns {
       places_[i - 2] = places_[i - 1] * digits_[i - 1].extent;
   }
 
-  // Calls see(elements, first place, count): a run of the array is at neighboring places.
+  // Calls see(elements, first place, count) for each run of array elements at neighboring places.
   template <class See>
   void for_each_run(const See& see) {
     visit(0, 0, 0, see);

@@ -27,7 +27,8 @@ struct LayoutDigit {
 };
 
 // Plain data. Every index has exactly one place; places without an element are padding. A layout
-// without a shape, but with digits, fits arrays of several shapes: with_shape() gives it one.
+// without a shape, but with digits, fits arrays of several shapes: with_shape() gives the layout a
+// shape.
 struct TensorLayout {
   std::vector<std::int64_t> shape;  // of the row-major array; every extent at least 1
   std::vector<LayoutDigit> rows, cols, lanes;

@@ -24,9 +24,9 @@ Status write_tensor(hal::Device& device, const TensorSpec& tensor, const hal::Bi
 Status read_tensor(hal::Device& device, const TensorSpec& tensor, const hal::Binding& binding,
                    std::span<std::byte> array);
 
-// Like the two above in the order of a queue of the device, with staging memory of the device's
-// workspace pool, so that later transfers allocate nothing. submit_write() copies the array and
-// does not wait; read_after() waits for all earlier work on the queue.
+// Like write_tensor() and read_tensor(), but in the order of a queue of the device, with staging
+// memory of the device's workspace pool, so that later transfers allocate nothing. submit_write()
+// copies the array and does not wait; read_after() waits for all earlier work on the queue.
 Status submit_write(hal::Device& device, const std::shared_ptr<hal::Queue>& queue,
                     const TensorSpec& tensor, const hal::Binding& binding,
                     std::span<const std::byte> array);

@@ -22,7 +22,8 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;  // of temporaries
 
-// A number that the planner cannot represent is far beyond any device, so that any refusal will do.
+// Saturates: a number that the planner cannot represent exceeds every device, so any plan for it is
+// refused.
 std::int64_t whole(std::uint64_t value) {
   return static_cast<std::int64_t>(
       std::min<std::uint64_t>(value, std::numeric_limits<std::int64_t>::max()));

@@ -2,11 +2,11 @@
 // object, and where each lies in it.
 //
 // Buffers lie in one arena, each in a range of its own while it is live, or in one object each, for
-// as long as it is live, if this takes no more bytes: an object needs no part of a buffer to be
-// made for it at each launch. Textures lie in images, which are as large as they must be for all
-// their tensors. Live textures share an image, side by side, only if all kernels that use a tensor
-// know its origin, and no kernel reads one of them and writes the other; a tensor whose origin some
-// kernel takes to be (0, 0) lies there.
+// as long as it is live, if this takes no more bytes: a launch then needs no sub-buffer. Textures
+// lie in images, which are as large as they must be for all their tensors. Live textures share an
+// image, side by side, only if all kernels that use a tensor know its origin, and no kernel reads
+// one of them and writes the other; a tensor whose origin some kernel takes to be (0, 0) lies at
+// (0, 0).
 //
 // Lifetimes are those between the steps that allocate and free. A temporary that is allocated
 // outside of a loop lives as long as the whole loop; one that is allocated inside lives inside.
@@ -22,7 +22,7 @@
 
 namespace texloom::runtime {
 
-// The steps that improve a first plan.
+// The numbers of steps that improve a first plan.
 struct WorkspaceEffort {
   std::int64_t buffer_steps = 0;
   std::int64_t texture_steps = 0;  // of each format; they cost less
@@ -38,16 +38,16 @@ inline constexpr WorkspaceEffort kThoroughWorkspace{500'000, 2'000'000};
 // max_allocation_bytes, and images of max_image_width by max_image_height. A temporary that exceeds
 // a limit by itself gets an object that the pool will refuse.
 //
-// A first plan takes a number of steps in proportion to the square of the temporaries at most, and
-// improving it those of the effort. Deterministic. No plan takes more texels than one in which each
-// temporary reuses an idle image by the rule of hal/internal/memory/reuse.h.
+// The first plan takes steps at most in proportion to the square of the number of temporaries; its
+// improvement takes the steps of the effort. Deterministic. No plan takes more texels than one in
+// which each temporary reuses an idle image by the rule of hal/internal/memory/reuse.h.
 //
 // LimitExceeded if the temporaries are more or larger than the planner can add up.
 Result<WorkspacePlan> plan_workspace(const LaunchPlan& plan, const hal::DeviceLimits& limits,
                                      const WorkspaceEffort& effort);
 
-// A bound of the bytes of any such plan: for buffers, and for the textures of each format, the most
-// that is live at once. `plan` must be valid and without symbols.
+// A lower bound for the bytes of any such plan: the most that is live at once, for buffers and for
+// the textures of each format.
 std::uint64_t least_workspace_bytes(const LaunchPlan& plan);
 
 }  // namespace texloom::runtime
