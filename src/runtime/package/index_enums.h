@@ -1,5 +1,6 @@
-// The enumerators of the index have the numbers of those in C++, which therefore keep their order.
-// Only for the sources of this folder: the index is not part of the runtime's interface.
+// Each enumerator of the index has the number of its counterpart in C++, so the order in C++ must
+// not change. Only for the sources of this folder: the index is not part of the runtime's
+// interface.
 #pragma once
 
 #include <package_generated.h>

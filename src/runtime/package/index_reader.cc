@@ -16,9 +16,9 @@
 namespace texloom::runtime {
 namespace {
 
-// Tables inside each other: the index, a graph, a variant, its plan, and steps.
+// The nesting of tables: the index, a graph, a variant, its plan, and steps.
 constexpr flatbuffers::uoffset_t kMaxDepth = kMaxLoopDepth + 8;
-// Fewer bytes than a table and the offset to it cannot have.
+// The fewest bytes of a table and the offset to it.
 constexpr std::size_t kLeastTableBytes = 8;
 
 // Whether a text can be shown as the version of a program.

@@ -29,9 +29,9 @@ Result<std::vector<SectionPlace>> read_sections(std::span<const std::byte> index
 // found.
 std::string writer_of(std::span<const std::byte> index);
 
-// Everything else of an index that read_sections() has accepted: copies it, and code from the
-// sections. Numbers of enumerations and sections are checked here; indices among the parts by
-// check_packages(), which the caller has to ask.
+// Copies the rest of an index that read_sections() has accepted, and code from the sections. Checks
+// the numbers of enumerators and sections. The caller must check indices among the parts by
+// check_packages().
 Result<ReadPackages> read_packages(std::span<const std::byte> index, SectionTable& sections,
                                    const PackageOptions& options);
 

@@ -21,7 +21,7 @@ using IndexVector = flatbuffers::Vector<T>;
 template <class T>
 using IndexTables = flatbuffers::Vector<flatbuffers::Offset<T>>;
 
-// Whether the elements are where their type may be. The verifier of FlatBuffers checks this for
+// Whether the elements are aligned for their type. The verifier of FlatBuffers checks this for
 // fields and for the lengths of vectors, but not for elements of 8 bytes.
 template <class T>
 bool is_aligned(const IndexVector<T>& vector) {
@@ -48,7 +48,7 @@ class IndexValues {
   std::vector<std::string> texts(const IndexTables<index::Text>* texts);
   std::vector<Attribute> attributes(const IndexTables<index::Attribute>* attributes);
 
-  // Begins the reading of sizes that are among these expressions.
+  // Sizes that are read from now on are among these expressions.
   void use(const IndexTables<index::Expression>* expressions) { expressions_ = expressions; }
   Size size(const index::Size& size);
   std::vector<Size> sizes(const IndexVector<const index::Size*>* sizes);

@@ -74,7 +74,7 @@ class IndexWriter {
   auto sizes(const List& list) {
     return converted<index::Size>(list, [this](const Size& each) { return size(each); });
   }
-  // Those added since the last call.
+  // The expressions added since the last call.
   Tables<index::Expression> take_expressions() {
     return builder_.CreateVector(std::exchange(expressions_, {}));
   }
@@ -331,7 +331,7 @@ class IndexWriter {
       return index::CreateTensor(builder_, its_name, same<index::ElementType>(each.element),
                                  sizes(each.shape), same<index::TensorRole>(each.role));
     });
-    const auto expressions = take_expressions();  // those of variants are in their plans
+    const auto expressions = take_expressions();  // expressions of variants are in their plans
     const auto nodes =
         tables<index::Node>(package.nodes, [this](const PackageNode& each) { return node(each); });
     const auto inputs = builder_.CreateVector(package.inputs),

@@ -12,7 +12,7 @@
 
 namespace texloom::runtime {
 
-// The sections of a file that is written; refers to the bytes.
+// Collects the sections of a file to write; refers to their bytes.
 class SectionList {
  public:
   struct Section {
@@ -23,7 +23,7 @@ class SectionList {
 
   // Returns the number of the section.
   std::uint32_t add(std::span<const std::byte> bytes);
-  // The same, but equal bytes that were added by this function before are not added again.
+  // Like add(), but equal bytes that this function added before are not added again.
   std::uint32_t add_shared(std::span<const std::byte> bytes);
 
   const std::vector<Section>& sections() const { return sections_; }
@@ -36,8 +36,8 @@ class SectionList {
   std::uint64_t end_ = sizeof(PackageHeader);
 };
 
-// Adds the bulk data of the packages to `sections`, and returns the FlatBuffer of the rest. The
-// packages pass check_packages().
+// Adds the bulk data of the packages to `sections`, and returns the FlatBuffer of everything else.
+// The packages have passed check_packages().
 std::vector<std::byte> write_index(std::span<const Package> packages, SectionList& sections);
 
 }  // namespace texloom::runtime

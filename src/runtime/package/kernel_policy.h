@@ -9,8 +9,9 @@
 
 namespace texloom::runtime {
 
-// Kernels are code: they are as trusted as the file. Code that is not taken is left out. A variant
-// with a kernel that has no other code cannot run, and a package of such variants alone is refused.
+// Kernels are code, so taking them means trusting the file. Code that is not taken is left out. A
+// variant with a kernel that has no other code cannot run, and a package of such variants alone is
+// refused.
 struct KernelPolicy {
   // Code that a compiler has to translate (OpenCL C, Metal's language, the text form).
   bool takes_source = true;

@@ -10,11 +10,11 @@
 namespace texloom::runtime {
 namespace {
 
-// No product of extents that passes is larger, so sums and products of a few of them fit in 64
-// bits.
+// The limit for products of extents, so that sums and products of a few of them fit in 64 bits.
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 48;
 
-// The extent of an axis that each call decides, and of the digit that reaches to its end.
+// Stands for an extent that is known only at the call: that of an axis, and that of the digit that
+// reaches to the end of the axis.
 constexpr std::int64_t kToTheEnd = 0;
 
 // The product of extents; nullopt if one is below 1, or the product is too large.
@@ -34,7 +34,7 @@ std::optional<std::int64_t> count_of(const std::vector<LayoutDigit>& digits) {
   return product_of(extents);
 }
 
-// The same without digits that reach to the end of their axes.
+// Like count_of(), without digits that reach to the end of their axes.
 std::optional<std::int64_t> known_count_of(std::vector<LayoutDigit> digits) {
   std::erase_if(digits, [](const LayoutDigit& digit) { return digit.extent == kToTheEnd; });
   return count_of(digits);

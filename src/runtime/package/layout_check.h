@@ -11,8 +11,8 @@ namespace texloom::runtime {
 // what is wrong.
 Status check_layout(const TensorSpec& tensor);
 
-// The same for a tensor whose shape has symbols: its storage is a texture, and its layout gives
-// each element of an array of any such shape a place of its own.
+// Like check_layout(), for a tensor whose shape has symbols: its storage is a texture, and its
+// layout gives each element of an array of any such shape a place of its own.
 Status check_open_layout(const TensorSpec& tensor);
 
 }  // namespace texloom::runtime

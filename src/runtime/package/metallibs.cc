@@ -10,7 +10,7 @@ namespace {
 
 using hal::KernelCode;
 
-// The packages of a file, with the bytes of their constants, which are the file's.
+// The packages of a file with the bytes of their constants, which the file owns.
 Result<std::vector<Package>> whole_packages(const PackageFile& file) {
   std::vector<Package> packages(file.packages().begin(), file.packages().end());
   for (std::size_t p = 0; p < packages.size(); ++p) {

@@ -28,7 +28,7 @@ using MetalCompiler =
 
 // Writes the packages of a file to `output`, which may be the same file, with a metallib beside
 // each source in Metal's language, in place of an earlier one. `compile` is called once, with all
-// different sources. Returns their number; none is right for packages without any kernel.
+// different sources. Returns the number of sources, which is 0 for packages without kernels.
 //
 // NotFound: there are kernels, but none in Metal's language. InvalidArgument: another number of
 // metallibs than of sources. Else the errors of PackageFile::constant(), of `compile` and of

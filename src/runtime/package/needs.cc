@@ -15,7 +15,7 @@ using hal::DeviceInfo;
 struct Row {
   KnownNeed need;
   std::uint64_t (*present)(const DeviceInfo& device);
-  // In messages, with {needed} and {present}; "" for the size of images, which is one message.
+  // The message, with {needed} and {present}; "" for the size of images, which has one message.
   std::string_view words;
 };
 

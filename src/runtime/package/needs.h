@@ -37,7 +37,7 @@ class VariantNeeds {
 
   // Raises the need of this name to at least `least`; zero changes nothing.
   void require(std::string_view name, std::uint64_t least = 1);
-  // 0 if there is no demand.
+  // The need of this name; 0 if there is none.
   std::uint64_t of(std::string_view name) const;
   const std::map<std::string, std::uint64_t, std::less<>>& all() const { return least_; }
 

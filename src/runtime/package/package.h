@@ -82,7 +82,7 @@ struct Package {
   std::vector<PackageNode> nodes;
   std::vector<std::uint32_t> inputs, outputs;  // tensors, in the order of callers
   std::vector<PackageNumber> numbers = {};     // by position
-  std::optional<double> operations = {};       // arithmetic ones of a run, if they are known
+  std::optional<double> operations = {};       // number of arithmetic operations of a run, if known
   std::vector<PackageVariant> variants;        // the first that a device can run is chosen
   std::vector<Attribute> metadata = {};        // what the author adds: license, source, labels
 };

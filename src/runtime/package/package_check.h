@@ -14,7 +14,8 @@ namespace texloom::runtime {
 // in two of them; callers can pass every argument of a plan. Takes time in proportion to the size
 // of the packages, whatever they contain.
 //
-// The writer and the reader both ask. Whether constants have their bytes is for them to check.
+// The writer and the reader both call this, and check by themselves that each constant has the
+// right number of bytes.
 //
 // InvalidArgument names the package, the variant and the part.
 Status check_packages(std::span<const Package> packages);

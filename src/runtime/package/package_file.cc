@@ -58,7 +58,7 @@ class Content {
 
   Status copy(std::span<const std::byte> content) {
     if (content.empty()) return {};
-    // Sections are as aligned as in a mapped file, up to the alignment of sections.
+    // Aligns the copy so that sections have the same alignment as in a mapped file.
     const std::size_t size = (content.size() + kSectionAlignment - 1) & ~(kSectionAlignment - 1);
     auto* copy = static_cast<std::byte*>(std::aligned_alloc(kSectionAlignment, size));
     if (copy == nullptr)
@@ -96,8 +96,8 @@ Status damaged(std::string_view problem) {
   return invalid_argument("is damaged: {}; {}", problem, kExportAgain);
 }
 
-// The parts of the file are as they were written, but wrong. If only the options refuse it, another
-// copy would be no better.
+// The error for a file that is intact, but has wrong contents. If only the options refuse the file,
+// the error does not advise another copy, which would be refused too.
 Status refused(const Status& problem) {
   const bool is_wrong = problem.code() == StatusCode::InvalidArgument;
   return Status(problem.code(), fmt::format("is refused: {}{}{}", problem.message(),

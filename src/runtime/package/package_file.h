@@ -42,7 +42,7 @@ class PackageFile {
 
   // At least one, with different names. The bytes of constants are absent: see constant().
   std::span<const Package> packages() const;
-  // The first, which in most files is the only one.
+  // The first package, which in most files is the only one.
   const Package& package() const { return packages().front(); }
 
   // The version of Texloom that wrote the file, such as "0.1.0"; "" if the file does not say.

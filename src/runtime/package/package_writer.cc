@@ -66,7 +66,7 @@ Status write(std::span<const Package> packages, Sink sink) {
   return sink(index);
 }
 
-// A file that is written: an unfinished one of another name, or one in place.
+// A file to write: under a temporary name until it is complete, or in place.
 class OutputFile {
  public:
   explicit OutputFile(int descriptor) : descriptor_(descriptor) {}
@@ -99,7 +99,7 @@ Status not_written(const fs::path& file) {
                     std::generic_category().message(errno));
 }
 
-// Makes a new file beside the target, and says how it is named.
+// Creates a new file beside the target, and sets `part` to its name.
 int make_beside(const fs::path& target, std::string& part) {
   static std::atomic<unsigned> count = 0;
   for (int attempt = 0; attempt < 100; ++attempt) {
@@ -131,7 +131,7 @@ Status write_packages(std::span<const Package> packages, const fs::path& file) {
     OutputFile output(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
     return write_to(packages, output, file);
   }
-  fs::path target = fs::weakly_canonical(file, error);  // not a link to it
+  fs::path target = fs::weakly_canonical(file, error);  // the file behind a link
   if (error || file.empty()) target = file;
   std::string part;
   const int made = make_beside(target, part);

@@ -12,16 +12,16 @@
 namespace texloom::runtime {
 
 // Writes one package, or several with different names, to a file; the same packages always give the
-// same bytes. An earlier file of that name is replaced by the whole content at once, so that who
-// has it open keeps what it was; the folder therefore needs room for both. A link is followed; a
-// pipe or a device is written in place.
+// same bytes. An earlier file of that name is replaced by the whole content at once, so that a
+// process that has it open keeps the old content; the folder therefore needs room for both. A link
+// is followed; a pipe or a device is written in place.
 //
 // InvalidArgument: packages that check_packages() refuses, or constants that are not as large as
 // their places. Unavailable, with the system's words: the file cannot be written.
 Status write_package(const Package& package, const std::filesystem::path& file);
 Status write_packages(std::span<const Package> packages, const std::filesystem::path& file);
 
-// The content of such a file.
+// The content of the file that write_package() would write.
 Result<std::vector<std::byte>> package_bytes(std::span<const Package> packages);
 
 }  // namespace texloom::runtime

@@ -10,8 +10,8 @@
 
 namespace texloom::runtime {
 
-// Copies a plan without its symbols, with the code from the sections. `values` says whether that
-// worked; if not, the plan is of no use.
+// Copies a plan without its symbols, with the code from the sections. If `values` then has an
+// error, the plan must not be used.
 LaunchPlan read_plan(const index::Plan& plan, IndexValues& values, SectionTable& sections,
                      const PackageOptions& options);
 

@@ -35,7 +35,7 @@ Result<std::span<const std::byte>> SectionTable::bytes(std::size_t section,
   const SectionPlace& place = places_[section];
   const auto bytes = content_.subspan(static_cast<std::size_t>(place.offset),
                                       static_cast<std::size_t>(place.bytes));
-  // Several threads may compute it at the same time, with the same result.
+  // Several threads may compute the checksum at the same time, with the same result.
   State state = states_[section].load(std::memory_order_relaxed);
   if (state == State::Unknown) {
     state = checksum_of(bytes) == place.checksum ? State::Good : State::Damaged;

@@ -21,7 +21,7 @@ struct SectionPlace {
 // Refers to the file's content. Thread safe after create().
 class SectionTable {
  public:
-  // InvalidArgument unless the sections are in order, aligned, apart, and between the header and
+  // InvalidArgument unless the sections are in order, aligned, disjoint, and between the header and
   // the index.
   static Result<SectionTable> create(std::span<const std::byte> content,
                                      std::vector<SectionPlace> places, std::uint64_t index_offset);
@@ -32,8 +32,8 @@ class SectionTable {
   // InvalidArgument if there is no such section, or its bytes do not have its checksum, which is
   // computed at the first use. `what` names the content: "the code of module 3".
   Result<std::span<const std::byte>> bytes(std::size_t section, std::string_view what) const;
-  // The same for what is copied into memory, which is only once: otherwise a small file could fill
-  // the memory. Not thread safe.
+  // Like bytes(), for content that is copied into memory. Each section can be taken only once:
+  // otherwise a small file could fill the memory. Not thread safe.
   Result<std::span<const std::byte>> take(std::size_t section, std::string_view what);
 
  private:
