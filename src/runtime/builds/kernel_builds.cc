@@ -54,7 +54,7 @@ class Builds {
       try {
         threads_.emplace_back([this] { work(); });
       } catch (const std::system_error& error) {
-        if (i > 0) return {};  // the others do it
+        if (i > 0) return {};  // the threads that were created do all the builds
         return make_error(StatusCode::Unavailable, "no thread to build kernels: {}", error.what());
       }
       ++working_;

@@ -58,12 +58,12 @@ static_assert(static_cast<int>(StatusCode::DeviceError) == TEXLOOM_DEVICE_ERROR)
 static_assert(static_cast<int>(StatusCode::Unimplemented) == TEXLOOM_UNIMPLEMENTED);
 static_assert(static_cast<int>(StatusCode::Internal) == TEXLOOM_INTERNAL);
 
-// They are made beforehand and never freed: no memory may be left when they are returned.
+// Errors made in advance and never freed, because no memory may be left when they are returned.
 texloom_error out_of_memory{
     Status(StatusCode::OutOfMemory, "the host has no memory left for this")};
 texloom_error unexpected{Status(StatusCode::Internal, "the runtime threw an exception")};
 
-// The error of a function of Texloom, which may throw: no exception may reach a caller in C.
+// Calls a function that may throw, and returns its error: no exception may reach a caller in C.
 template <class Body>
 texloom_error* guarded(const Body& body) noexcept {
   const auto error_of_body = [&]() -> texloom_error* {
@@ -105,7 +105,7 @@ Status give(const Result<T>& found, Place* place) {
   return found.status();
 }
 
-// A number as a scalar of an integer type.
+// Converts a number to a scalar of an integer type.
 template <class T>
 Result<hal::Constant> integer(const std::string& name, std::int64_t value) {
   if (std::in_range<T>(value)) return hal::Constant(static_cast<T>(value));
@@ -155,7 +155,7 @@ constexpr size_t kMostAxes = 32;
 
 }  // namespace
 
-// A function's null pointers are refused, except those of empty arrays.
+// Refuses a function's null arguments. Pointers to empty arrays may be null.
 #define TEXLOOM_REQUIRE(condition) \
   if (!(condition)) return null_argument(__func__)
 

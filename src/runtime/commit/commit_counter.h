@@ -16,8 +16,8 @@ class CommitCounter {
  public:
   explicit CommitCounter(const CommitPolicy& policy) : policy_(policy) {}
 
-  // Counts launches that share arguments of `bytes` bytes, or a call of a custom operator. Call
-  // after full() has been heeded.
+  // Counts launches that share arguments of `bytes` bytes, or a call of a custom operator. Call it
+  // only after acting on the result of full().
   void add(std::int64_t launches, std::uint64_t bytes, bool is_call = false);
   // The limit that the current submission has reached, so that the next launch or call belongs to
   // another one; nullopt if there is room.
@@ -25,8 +25,8 @@ class CommitCounter {
   // Begins the next submission.
   void commit();
 
-  std::int64_t launches() const { return launches_; }         // of the current submission
-  std::uint64_t bytes() const { return bytes_; }              // that they name
+  std::int64_t launches() const { return launches_; }  // of the current submission
+  std::uint64_t bytes() const { return bytes_; }       // of the memory that its launches name
   std::uint64_t submissions() const { return submissions_; }  // that have ended
 
  private:
@@ -34,7 +34,7 @@ class CommitCounter {
   std::uint64_t submissions_ = 0;
   std::int64_t launches_ = 0;
   std::uint64_t bytes_ = 0;
-  bool was_call_ = false;  // the last one that was counted
+  bool was_call_ = false;  // whether the latest item counted was a call
 };
 
 }  // namespace texloom::runtime

@@ -1,13 +1,13 @@
-// The list of invocations of a plan, in order: for each, who encodes it, and the transition from
-// the one before. It describes a plan before anything runs; texloom inspect shows it.
+// The list of invocations of a plan, in order: for each, its encoder and the transition from the
+// previous invocation. The list describes a plan before anything runs; texloom inspect shows it.
 //
 //     0  conv1             kernels  start
 //     1  mine::softshrink  kernels  barrier      uses "y", which conv1 writes
 //     2  mine::pool        native   new encoder  encodes itself
 //     3  mine::sort        host     wait         runs on the host
 //
-// Nothing waits unless the next invocation is on the host or the policy says so. An invocation of
-// another device's queue is ordered by an event.
+// The host waits only before an invocation that runs on the host, or if the policy says so. An
+// invocation of another device's queue is ordered by an event.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ enum class Transition : std::uint8_t {
   Start,        // nothing comes before: it is the first one
   SameEncoder,  // nothing: it does not depend on running work
   Barrier,      // it waits on the device for running work
-  NewEncoder,   // another one encodes; the command buffer goes on
+  NewEncoder,   // the encoder changes; the command buffer continues
   Commit,       // submits the recorded commands, and recording continues
   Event,        // another device's queue waits for this one's
   Wait,         // the host waits for the device

@@ -20,8 +20,8 @@ struct CommitPolicy {
   std::uint64_t bytes = 0;              // of the memory that the launches' arguments name
   std::uint32_t first_launches = 0;     // of a run's first submission, instead of `launches`
   std::uint64_t submissions_ahead = 4;  // of one run; a run with more waits for its first ones
-  std::uint64_t backlog = 256;          // submissions that a run leaves on the queue
-  Waits waits = Waits::Never;           // else submissions end only there
+  std::uint64_t backlog = 256;          // the most submissions that a run leaves on the queue
+  Waits waits = Waits::Never;           // except with Never, submissions end only at these waits
 
   // Everything that is recorded together is submitted together.
   static CommitPolicy off() { return {.launches = 0, .submissions_ahead = 0}; }

@@ -18,7 +18,7 @@ namespace {
 // A word whose first operand is an argument.
 struct Word {
   std::string_view name;
-  ArgumentStorage storage;  // that it needs; Any: either
+  ArgumentStorage storage;  // that the word needs; Any: either
   hal::Access access;       // Read or Write; ReadWrite: either
   std::string_view use;     // how it is written, for messages; {0}: the argument
 };
@@ -37,7 +37,7 @@ constexpr Word kCheckedWords[] = {
     {"tl_four", ArgumentStorage::Any, kEither, "tl_four({0}, a, b, c, d)"},
 };
 
-// The body with spaces for comments and for what is in quotes; lines stay.
+// The body with spaces for comments and for what is in quotes; line breaks stay.
 std::string without_comments(std::string_view body) {
   std::string text(body);
   const auto blank = [&](std::size_t begin, std::size_t end) {
@@ -74,9 +74,9 @@ std::string_view take_name(std::string_view text, std::size_t& at) {
   return text.substr(begin, at - begin);
 }
 
-// How the argument can be used in place of `word`: tl_get for a buffer in place of tl_load.
+// The word that fits the argument instead of `word`: tl_get for a buffer instead of tl_load.
 std::string advice_for(const Word& word, const OperatorArgument& argument) {
-  // A size of a texture.
+  // The word asks for a size of a texture.
   if (word.access == kEither) return fmt::format("use tl_extent({}, axis)", argument.name);
   for (const Word& each : kCheckedWords) {
     const bool fits = each.access == hal::Access::Read ? hal::reads(argument.access)

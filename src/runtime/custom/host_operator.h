@@ -27,8 +27,8 @@ struct HostArguments {
   std::span<const std::byte> payload;
 };
 
-// A function over arrays. A submission calls it when everything before it is complete, and what
-// follows starts when it has returned: it costs a round trip to the host.
+// A function over arrays. A submission calls it when all earlier commands are complete, and starts
+// later commands when it has returned, so each call costs a round trip to the host.
 class HostOperator : public CustomOperator {
  public:
   // Called on a thread of the queue, or on one that waits for the queue; by several threads if

@@ -36,7 +36,7 @@ bool is_texture(const TensorSpec& tensor) {
   return std::holds_alternative<TextureStorage>(tensor.storage);
 }
 
-// "f", "i" or "ui": what the texels of a format are read as.
+// "f", "i" or "ui": the suffix for the type as which kernels read texels of the format.
 std::string_view suffix_of(hal::TexelFormat format) {
   const ElementType channel = hal::channel_type(format);
   if (hal::is_normalized(format) || channel == ElementType::Float16 ||
@@ -114,7 +114,7 @@ void add_buffer_words(const KernelSpelling& language, const OperatorArgument& ar
     fmt::format_to(out, fmt::runtime(is_half ? language.put_half : language.put), argument.name);
 }
 
-// The words of the arguments.
+// Defines the words of source kernels for each argument.
 std::string words_of(const KernelSpelling& language, const KernelText& kernel) {
   std::string text;
   const auto out = std::back_inserter(text);

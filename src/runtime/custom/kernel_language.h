@@ -1,4 +1,4 @@
-// How a kernel language spells what the bodies of source kernels use (source_kernel.h).
+// Writes the bodies of source kernels (source_kernel.h) as kernels in each kernel language.
 #pragma once
 
 #include <array>

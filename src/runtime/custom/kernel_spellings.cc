@@ -42,8 +42,8 @@ __constant sampler_t tl_sampler =
   };
 }
 
-// Texels outside of a texture are zero, as the sampler of OpenCL C has them. OpenCL's barrier is
-// known, since bodies need one beside shared arrays.
+// Texels outside of a texture are zero, as in the OpenCL C kernels. OpenCL's barrier() is defined,
+// because bodies with shared arrays need it.
 KernelSpelling msl() {
   return {
       .format = KernelFormat::Msl,

@@ -26,9 +26,9 @@ struct KernelSpelling {
   std::string_view read_texture, write_texture;
   // A parameter, or a member of a structure: {1} is the type.
   std::string_view constant;
-  // The structure with all constants, if they are not parameters: {0} are its members. Then its
-  // parameter, {0} being the number of buffers before it, and a line for each constant that the
-  // kernel begins with.
+  // The structure with all constants, if they are not parameters: {0} are its members.
+  // `constants_parameter` is its parameter: {0} is the number of buffers before it.
+  // `bound_constant` is a line at the beginning of the kernel for each constant.
   std::string_view constants, constants_parameter, bound_constant;
   std::string_view last_parameters;  // the ids, if they are parameters
   std::string_view load, store;      // macros of textures; {1}: suffix of the type

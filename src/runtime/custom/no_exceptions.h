@@ -1,4 +1,4 @@
-// Turns what code of the user throws into an error.
+// Turns exceptions of the user's code into errors.
 #pragma once
 
 #include <exception>
@@ -8,8 +8,8 @@
 
 namespace texloom::runtime {
 
-// Calls a function that returns a Status or a Result; returns Internal if it throws: a
-// function that keeps its contract does not.
+// Calls a function that returns a Status or a Result; returns Internal if the function throws,
+// which its contract forbids.
 template <class Function>
 auto without_exceptions(Function&& function) -> decltype(function()) {
 #ifdef __cpp_exceptions

@@ -23,7 +23,7 @@ bool is_domain(std::string_view name) {
   return is_identifier(name.substr(0, dot)) && is_domain(name.substr(dot + 1));
 }
 
-// Whether the axes of the digits that are longer than 1 are a part of `axes`, in order.
+// Whether the axes of all digits longer than 1 occur in `axes`, in the order of the digits.
 bool occur_in(const std::vector<std::uint32_t>& axes, const std::vector<LayoutDigit>& digits) {
   auto at = axes.begin();
   for (const LayoutDigit& digit : digits) {

@@ -1,9 +1,10 @@
-// Custom operators: parts of a program that its user writes, beside compiled kernels.
+// Custom operators: parts of a program that its user writes, in addition to compiled kernels.
 //
 // An operator describes itself (OperatorInfo). Loading a program prepares each of its calls once
 // (CustomOperator::prepare), and recording the program encodes them (PreparedCall::encode) into the
-// command buffer that also has the compiled kernels. So nothing waits between them. An operator
-// that the package gives a payload is a delegate: it stands for a part of the graph.
+// command buffer that also has the compiled kernels. So no wait separates the operators from the
+// kernels. An operator that the package gives a payload is a delegate: it stands for a part of the
+// graph.
 //
 // There are three ways to encode:
 //   portable  appends HAL commands, once for each recording; every submission repeats them
@@ -11,8 +12,7 @@
 //             handles, lent until it returns
 //   host      HostOperator (host_operator.h): a function over arrays, called in the queue's order
 //
-// Operators must not throw; what one throws nevertheless becomes the call's error, of
-// StatusCode::Internal.
+// Operators must not throw; an exception becomes the error of the call, with StatusCode::Internal.
 #pragma once
 
 #include <cstddef>
@@ -173,7 +173,7 @@ class PreparedCall {
 
   // Appends the call to a recording. Commands that depend on each other need barriers between them:
   // the command buffer may leave them to the caller that records. Objects to which the commands
-  // refer must outlive this object. Must not wait for the device: our own waits fail.
+  // refer must outlive this object. Must not wait for the device: waits through the HAL fail.
   virtual Status encode(const EncodeContext& context) const = 0;
 };
 
@@ -185,8 +185,8 @@ class CustomOperator {
   // The same in each call.
   virtual const OperatorInfo& info() const = 0;
 
-  // The types of the arguments that it writes without reading, in order. `inputs` are those of the
-  // arguments that it reads. Called when a graph is built.
+  // The types of the arguments that the operator writes without reading, in order. `inputs` are the
+  // types of the arguments that it reads. Called when a graph is built.
   virtual Result<std::vector<TensorType>> shapes(std::span<const TensorType> inputs,
                                                  const Attributes& attributes) const = 0;
 

@@ -1,4 +1,4 @@
-// Shapes of outputs that are those of inputs.
+// Gives outputs the shapes of inputs.
 #pragma once
 
 #include <map>
@@ -11,11 +11,12 @@
 
 namespace texloom::runtime {
 
-// By argument that is written and not read: the argument whose type it has. Other outputs have the
+// Maps an argument that is only written to the argument whose type it has. Other outputs have the
 // shape of the first argument that is read.
 using LikeInputs = std::map<std::string, std::string>;
 
-// InvalidArgument for names of other arguments.
+// InvalidArgument unless each key is an argument that is only written, and each value one that is
+// read.
 Status check_like(const OperatorInfo& info, const LikeInputs& like);
 
 // The result of CustomOperator::shapes. `like` has passed the check.

@@ -25,7 +25,7 @@ std::string kernel_name(std::string_view op) {
   return name;
 }
 
-// A name in expressions: of a tensor's size.
+// A name for a size of a tensor in an expression.
 struct SizeName {
   std::size_t argument;
   std::string_view what;  // "width", "height", "places"; "d" of an axis
@@ -73,7 +73,8 @@ std::string named(std::size_t axis, const SourceKernel& kernel) {
   return fmt::format("threads[{}] = \"{}\"", axis, kernel.threads[axis]);
 }
 
-// Whether the declaration gives the tensors these sizes (buffers have no texels), and any threads.
+// InvalidArgument if an argument lacks a size that the expression names (buffers have no texels),
+// or if the expression is a constant below 1.
 Status check_declared(const hal::Size& size, const OperatorInfo& info) {
   for (const SizeName& each : names_in(size, size_names(info.arguments.size()))) {
     const OperatorArgument& argument = info.arguments[each.argument];
@@ -88,7 +89,7 @@ Status check_declared(const hal::Size& size, const OperatorInfo& info) {
   return {};
 }
 
-// Whether the tensors of a call have the axes.
+// InvalidArgument if a tensor of the call lacks an axis that the expression names.
 Status check_axes(const hal::Size& size, const OperatorInfo& info,
                   const std::vector<TensorSpec>& tensors) {
   for (const SizeName& each : names_in(size, size_names(info.arguments.size()))) {
@@ -103,7 +104,7 @@ Status check_axes(const hal::Size& size, const OperatorInfo& info,
   return {};
 }
 
-// The values of these names; zero for those that a tensor does not have, which are refused.
+// The values of size_names(). Sizes that a tensor does not have are zero; other checks refuse them.
 std::vector<std::int64_t> values_of(const std::vector<TensorSpec>& tensors) {
   std::vector<std::int64_t> values;
   for (const TensorSpec& tensor : tensors) {
@@ -262,7 +263,7 @@ class SourceOperator final : public CustomOperator {
     return count;
   }
 
-  // Sets the limits of the axes along which the last group has threads too many.
+  // Sets the limits of the axes along which the last group has too many threads.
   Result<std::array<std::uint32_t, 3>> groups_of(const std::vector<TensorSpec>& tensors,
                                                  std::array<std::int64_t, 3>& limits) const {
     std::array<std::uint32_t, 3> groups = {};
