@@ -14,11 +14,11 @@
 namespace texloom::python {
 namespace {
 
-// Whether a frame runs code of this package, Python's code that imports a part of it, or a function
-// of NumPy that the user calls.
+// Whether a frame does not run the user's code: it runs code of this package, of Python's import
+// system while it imports this package, or of NumPy.
 bool is_ours(PyFrameObject* frame) {
-  // Each directive of a schedule asks this of several frames, so it copies no text. An attribute is
-  // read because PyFrame_GetGlobals was added in Python 3.11.
+  // Each directive of a schedule calls this function for several frames, so it copies no text. It
+  // reads an attribute because PyFrame_GetGlobals was added in Python 3.11.
   static PyObject* const globals_name = PyUnicode_InternFromString("f_globals");
   static PyObject* const module_name = PyUnicode_InternFromString("__name__");
   const auto globals = py::reinterpret_steal<py::object>(
@@ -86,7 +86,7 @@ std::string kind_text(const py::handle& value) {
   if (value.is_none()) return "None";
   if (py::isinstance<py::array>(value)) return "a NumPy array";
   const auto name = py::str(py::type::of(value).attr("__name__")).cast<std::string>();
-  // "u" is spoken as a consonant in uint8, and "N" as a vowel in NDArray.
+  // "uint8" is pronounced with an initial consonant, and "NDArray" with an initial vowel.
   const bool vowel = std::string_view("AEIOaeio").find(name.front()) != std::string_view::npos ||
                      name.starts_with("ND");
   return fmt::format("{} {}", vowel ? "an" : "a", name);

@@ -48,7 +48,7 @@ struct PyStage {
 SourceLocation user_location();
 
 // Converts a number, an expression, an axis, a full slice or a tensor without axes to an
-// expression. Throws a Python TypeError for anything else; is_expr() returns whether it would.
+// expression. Throws a Python TypeError for other values; is_expr() tells whether a value converts.
 ir::Expr to_expr(const py::handle& value);
 bool is_expr(const py::handle& value);
 ir::Exprs to_exprs(const py::handle& values);

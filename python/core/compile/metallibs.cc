@@ -1,5 +1,5 @@
-// Adds metallibs to the Metal kernels of a package. The front end, which runs Apple's compiler,
-// gives them.
+// Adds metallibs to the Metal kernels of a package. A Python function makes the metallibs with
+// Apple's compiler.
 
 #include "runtime/package/metallibs.h"
 

@@ -1,4 +1,4 @@
-// Shows the contents of packages to Python, as values that JSON has.
+// Shows the contents of packages to Python, as values that JSON can represent.
 
 #include <pybind11/stl.h>
 
@@ -80,7 +80,7 @@ std::string reference(const runtime::LaunchPlan& plan, runtime::TensorRef ref) {
   return runtime::tensor_of(plan, ref).name;
 }
 
-// The operand as a reader of the list of steps wants to see it.
+// Converts an operand to text, for the list of steps.
 struct OperandText {
   const runtime::LaunchPlan& plan;
 
@@ -252,7 +252,7 @@ py::dict variant(const Package& package, const PackageVariant& variant) {
   return result;
 }
 
-// The numbers that callers pass beside tensors: symbols, and after them scalars of the plans.
+// The numbers that callers pass besides tensors: symbols, then scalars of the plans.
 py::list numbers(const Package& package) {
   return shown(package.numbers, [&](const runtime::PackageNumber& number) {
     const std::size_t symbols = package.symbols.size();
@@ -309,8 +309,8 @@ py::list view_packages(const py::bytes& path) {
                [&](const Package& package) { return package_view(package, opened->writer()); });
 }
 
-// Finds the package and the variant, counted from 0, whose invocations are listed. `device` gives
-// the policy; None stands for a device without a policy of its own.
+// Lists the invocations of a variant of a package, both counted from 0. `device` determines the
+// commit policy; None stands for a device with the default policy.
 py::list list_invocations(const py::bytes& path, std::size_t package, std::size_t variant,
                           const py::object& device, bool wait_each) {
   const auto opened = open_package(path);

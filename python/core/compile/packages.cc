@@ -27,7 +27,7 @@ namespace {
   fail(user_location(), Code::FileError, "choose another file, or make room for it", "{}", problem);
 }
 
-// The variant that a device gets: this one, or without a name that on which graphs would run.
+// The variant for `device`, or for the default device of the package if none is given.
 size_t variant_for(const runtime::Package& package, const std::optional<PyDevice>& device) {
   if (!device) return default_device_of(package).variant;
   const auto chosen = runtime::choose_variant(package, open_device(*device)->info());

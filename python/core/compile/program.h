@@ -14,7 +14,7 @@ using PyProgram = compile::SourceProgram;
 // errors at the user's line.
 compile::CompileOptions compile_options(bool checked = false);
 
-// Lets Ctrl-C end a compilation that runs without the GIL. Call it without holding the GIL.
+// Throws if Ctrl-C was pressed, to end a compilation. Must be called without holding the GIL.
 void hear_interrupt();
 
 // Shows the warnings at the user's line.

@@ -111,8 +111,8 @@ py::dict allocation(const Buffer& buffer) {
   return d;
 }
 
-// Appends the rows of a statement. A statement that declares or binds something for the rest of its
-// block is followed by that rest, as in the text form.
+// Appends the rows of a statement. The row of a statement that declares or binds a name is followed
+// by the rows of its body at the same level, as in the text form.
 void append(py::list& rows, const Stmt& s) {
   visit(
       s, [&](const For& n) { rows.append(loop(n)); },

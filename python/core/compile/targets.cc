@@ -25,7 +25,7 @@ py::dict target_kinds() {
   return kinds;
 }
 
-// The presets of a kind, such as "opencl"; of none if nothing is built for it.
+// The devices with presets for a kind such as "opencl"; empty if there is no such kind.
 std::vector<std::string> target_devices(std::string_view kind) {
   std::vector<std::string> devices;
   for (const Preset& preset : presets()) {
@@ -43,8 +43,8 @@ py::dict target_attributes(const Target& target) {
   return values;
 }
 
-// Whether a tensor in a texture of this scope or layout fits an image of the target, folded if need
-// be.
+// Whether a tensor in a texture of this scope or layout, if necessary folded, fits an image of the
+// target.
 bool fits_image(const Shape& shape, const std::string& storage, const Target& target) {
   const bool is_layout = storage.ends_with(']');
   const schedule::Storage parsed = schedule::parse_storage(

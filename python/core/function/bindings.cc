@@ -18,7 +18,7 @@ using namespace ir;  // the whole file speaks of IR types
 
 namespace {
 
-// Arrays of a device, all given, are passed on at once.
+// Enqueues a run directly if all arguments are given and no array is a NumPy array.
 py::object call(PyFunction& f, const py::args& args, const py::kwargs& named) {
   if (!named.empty()) {
     f.signature.refuse_keyword(py::str(named.begin()->first).cast<std::string>(), user_location());

@@ -13,9 +13,9 @@
 
 namespace texloom::python {
 
-// The arrays of a compiled module's calls. Shapes are those that callers see, in the order of the
-// arrays; kernels may see other axes after transform_layout. The shapes of arrays without symbolic
-// extents must be right. Does not refer to the module.
+// The shapes of the arrays in a compiled module's calls. Shapes are those that callers see, in the
+// order of the arrays; kernels may see other axes after transform_layout. Callers must have checked
+// the shapes of arrays without symbolic extents. Keeps no reference to the module.
 class CallShapes {
  public:
   explicit CallShapes(const compile::CompiledModule& module);
@@ -24,8 +24,8 @@ class CallShapes {
   Result<std::vector<std::int64_t>> symbols(std::span<const ir::Shape> shapes,
                                             const runtime::GivenSymbols& given) const;
 
-  // The shapes of all arrays of a call that gives only some: the others are nullopt here. Fails
-  // like runtime::complete_shapes().
+  // The shapes of all arrays of a call; arrays that the call leaves out are nullopt in `shapes`.
+  // Fails like runtime::complete_shapes().
   Result<std::vector<ir::Shape>> complete(std::span<const std::optional<ir::Shape>> shapes,
                                           const runtime::GivenSymbols& given) const;
 
@@ -39,7 +39,7 @@ class CallShapes {
   void put_static(std::vector<T>& shapes, ir::Shape StaticShape::* kind) const;
 
   std::vector<std::optional<StaticShape>> static_shapes_;  // nullopt for symbolic arrays
-  // Has only the symbols and the arguments that callers pass; empty if there are no symbols.
+  // A plan with only the symbols and the arguments of callers; empty if there are no symbols.
   runtime::LaunchPlan plan_;
 };
 

@@ -106,7 +106,7 @@ std::vector<py::handle> CallSignature::placed(const py::args& given,
   for (const Parameter& parameter : parameters_) {
     const bool missing = without_outputs && is_output(parameter);
     all.push_back(missing ? py::handle() : py::handle(given[next++]));
-    // The call gives outputs, but not this number.
+    // An array in the position of a number: the call passes some outputs, but not all.
     if (without_outputs && !parameter.is_array && is_array(all.back()))
       check_count(given.size(), where);
   }
@@ -144,7 +144,7 @@ const PyArray& CallSignature::checked_array(size_t number, const py::handle& val
          "the argument '{}' must be in a row-major buffer, but the array is in {}",
          param(number).name, place_text(array.layout));
   }
-  // The check of shapes refuses an array of another rank.
+  // The later check of shapes (CallShapes::symbols) refuses an array of another rank.
   if (param(number).is_symbolic() && array.layout.shape.size() != param(number).rank())
     return array;
   if (same_places(array.layout, layout(number, array.layout.shape))) return array;

@@ -18,8 +18,8 @@ struct Parameter {
   size_t number;  // among the arrays, or among the numbers (CompiledModule::symbol_arguments)
 };
 
-// Checks the arguments of calls; arrays are numbered without the numbers between them. Refers to
-// the module.
+// Checks the arguments of calls. Arrays are counted without the numbers between them. The module
+// must outlive this object.
 class CallSignature {
  public:
   explicit CallSignature(const compile::CompiledModule& module);
@@ -33,21 +33,21 @@ class CallSignature {
   // Fails with WrongArgumentCount.
   void check_count(size_t given, const SourceLocation& where) const;
   // The arguments by position; null for outputs that the call leaves out. Fails with
-  // WrongArgumentCount for a call that leaves out anything else, or only some outputs.
+  // WrongArgumentCount for a call that leaves out other arguments, or only some outputs.
   std::vector<py::handle> placed(const py::args& given, const SourceLocation& where) const;
   // Fails with WrongArgumentCount for an argument that is passed by this name.
   [[noreturn]] void refuse_keyword(const std::string& name, const SourceLocation& where) const;
 
-  // The array, a Texloom array. Fails with NotAnArray for any other value, with WrongElementType,
-  // WrongShape or WrongScope for an array that does not fit. The runtime checks the memory, and
-  // symbolic extents once their symbols have values.
+  // The value as a Texloom array. Fails with NotAnArray for any other value, and with
+  // WrongElementType, WrongShape or WrongScope for an array that does not match the parameter. The
+  // runtime checks the memory, and symbolic extents when their symbols have values.
   const PyArray& checked_array(size_t number, const py::handle& value,
                                const SourceLocation& where) const;
-  // The shape of a NumPy array. Fails in the same way.
+  // The shape of a NumPy array. Fails with WrongElementType or WrongShape like checked_array().
   ir::Shape checked_shape(size_t number, const py::array& array, const SourceLocation& where) const;
 
   const ir::BufferNode& param(size_t number) const { return *module_.program.params[number]; }
-  // The layout of the array that a caller passes; `shape` is its shape.
+  // The layout that an array of this shape must have when a caller passes it.
   ir::Layout layout(size_t number, const ir::Shape& shape) const;
   // "f(X, Y)"; or "f(X, Y), or as f(X), which returns Y".
   std::string calls() const;

@@ -17,7 +17,7 @@ using namespace ir;  // the whole file speaks of IR types
 
 namespace {
 
-using Shapes = std::vector<std::optional<Shape>>;  // of the arrays; nullopt for outputs left out
+using Shapes = std::vector<std::optional<Shape>>;  // of the arrays; nullopt if it is left out
 
 class CompletedCall {
  public:

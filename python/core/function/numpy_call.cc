@@ -40,7 +40,7 @@ void check_dtypes(std::span<const CallArgument> arguments) {
   }
 }
 
-// Whether elements of the array may share memory: not for views made by slices or axes.
+// Whether elements of the array may share memory. Never true of slices and transposed views.
 bool has_overlap(const py::array& array) {
   std::vector<std::pair<py::ssize_t, py::ssize_t>> axes;  // strides and extents
   for (py::ssize_t i = 0; i < array.ndim(); ++i) {

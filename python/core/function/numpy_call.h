@@ -6,9 +6,9 @@
 
 namespace texloom::python {
 
-// Runs the function once; returns the outputs that the call leaves out: None, an array, or a tuple
-// of arrays. They are NumPy arrays, and the call waits for them, unless an array of a device is
-// given. Elements that the function does not compute are undefined.
+// Runs the function once, and returns the outputs that the call leaves out: None, an array, or a
+// tuple of arrays. Unless the call passes an array of a device, the call waits for the outputs and
+// returns NumPy arrays. Elements that the function does not compute are undefined.
 //
 // NumPy arrays are copied to the device, so that they may share memory with one another and with
 // the outputs: the outputs are written after all inputs have been read. A NumPy array that is given

@@ -23,8 +23,7 @@ using namespace ir;  // the whole file speaks of IR types
 
 namespace {
 
-// Fails if a tensor is not where the kernels expect it in its image.
-// `layout` is that of the array.
+// Fails if an array with this layout is not where the kernels expect it in its image.
 void check_place(const hal::Binding& binding, const BufferNode& param, const Layout& layout,
                  const SourceLocation& where) {
   const auto* texture = std::get_if<hal::TextureBinding>(&binding);
@@ -46,14 +45,14 @@ void check_place(const hal::Binding& binding, const BufferNode& param, const Lay
 
 using SharedProgram = std::shared_ptr<runtime::DeviceProgram>;
 
-// The driver `host` runs kernels with the interpreter.
+// The launch plan for a device. For the driver `host`, it includes code for the interpreter.
 runtime::LaunchPlan plan_for(const compile::CompiledModule& module, const PyDevice& device) {
   runtime::LaunchPlan plan = compile::make_launch_plan(module);
   if (device.driver == "host") compile::add_interpreted_code(module, plan);
   return plan;
 }
 
-// The wait for a device's compiler, which cannot be stopped.
+// Waits for a device's compiler, which Ctrl-C cannot stop.
 class BuildWait {
  public:
   explicit BuildWait(const compile::CompiledModule& module) : module_(module) {}
@@ -86,7 +85,7 @@ class BuildWait {
   std::optional<py::error_already_set> interrupt_;
 };
 
-// Returns the program for the device; builds the kernels if the function first runs there.
+// Returns the program for the device. Builds the kernels at the function's first run on the device.
 Result<SharedProgram> find_program(PyFunction& f, const PyDevice& device,
                                    const std::shared_ptr<hal::Device>& opened, BuildWait& wait) {
   const ReleasedLock released;
@@ -171,7 +170,7 @@ bool has_symbolic_texture(const Program& program) {
          std::any_of(program.temporaries.begin(), program.temporaries.end(), is_one);
 }
 
-// There are arrays among the arguments.
+// Runs the function, with at least one array among the arguments, on the device of the arrays.
 void run(PyFunction& f, CallArguments arguments, int times, const SourceLocation& where) {
   const PyDevice& on = *arguments.device;
   const std::shared_ptr<hal::Device>& device = open_device(on);

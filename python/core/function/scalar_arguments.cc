@@ -72,7 +72,7 @@ hal::Constant constant_of(const py::handle& value, const Named& argument, Type p
                             : hal::Constant(static_cast<uint32_t>(bits));
 }
 
-// The index of `symbol` in `symbols`, or their number if it is not there.
+// The index of `symbol` in `symbols`, or symbols.size() if `symbols` lacks it.
 size_t place_in(const Exprs& symbols, const Expr& symbol) {
   const auto found = std::find_if(symbols.begin(), symbols.end(),
                                   [&](const Expr& s) { return s.same_as(symbol); });

@@ -18,9 +18,9 @@ struct GivenNumbers {
   std::vector<hal::Constant> scalars;
 };
 
-// Returns the numbers among the arguments of a call, which are at these positions, and appends the
-// other arguments to `tensors`. The count of arguments must be right. Fails with WrongElementType
-// for a value that the argument's type cannot represent.
+// Returns the numbers among the arguments of a call, and appends the other arguments to `tensors`.
+// There must be an argument for each parameter. Fails with WrongElementType for a value that the
+// argument's type cannot represent.
 GivenNumbers given_numbers(const compile::CompiledModule& module,
                            std::span<const Parameter> parameters, std::span<const py::handle> args,
                            std::vector<py::handle>& tensors, const SourceLocation& where);

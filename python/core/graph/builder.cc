@@ -27,7 +27,7 @@ namespace {
 
 using graph::TensorId;
 
-// (name, dtype, shape) of what a node computes
+// (name, dtype, shape) of an output of a node
 using OutputTuple = std::tuple<std::string, py::object, py::sequence>;
 
 TensorId add_input(graph::Graph& g, const std::string& name, const py::object& dtype,
@@ -44,7 +44,7 @@ TensorId add_constant(graph::Graph& g, const std::string& name, const py::object
       std::make_shared<const std::vector<std::byte>>(data, data + contiguous.nbytes()));
 }
 
-// Adds a node with its outputs, and returns the outputs. Adds nothing if one of them is refused.
+// Adds a node with its outputs, and returns the outputs. Adds nothing if an output is refused.
 std::vector<TensorId> add(graph::Graph& g, graph::Node node,
                           const std::vector<OutputTuple>& outputs) {
   std::vector<graph::Tensor> made;
@@ -57,7 +57,7 @@ std::vector<TensorId> add(graph::Graph& g, graph::Node node,
   return g.nodes.back().outputs;
 }
 
-// Its alternatives depend on the target: see set_alternatives().
+// Adds a node without alternatives, since they depend on the target: see set_alternatives().
 std::vector<TensorId> add_node(graph::Graph& g, const std::string& name, const std::string& op,
                                std::vector<TensorId> inputs,
                                const std::vector<OutputTuple>& outputs) {
@@ -80,8 +80,8 @@ std::vector<std::size_t> coordinates_of(const graph::Computation& computation,
   return numbers;
 }
 
-// `marked` are inputs that are coordinates although the computation does not show it
-// (texloom/ops/coordinates.py).
+// Adds an operator. `marked`: inputs that are coordinates although the computation does not show
+// this (texloom/ops/coordinates.py).
 std::vector<TensorId> add_operator(graph::Graph& g, const std::string& name, const std::string& op,
                                    const PyComputation& computation,
                                    const std::vector<std::size_t>& marked,
@@ -107,7 +107,8 @@ std::vector<TensorId> add_concatenation(graph::Graph& g, const std::string& name
   return add(g, std::move(node), outputs);
 }
 
-// `scopes`: those of inputs, then of outputs, for each alternative, by its name.
+// Adds a call of a custom operator. `scopes`: for each alternative, its name and the scopes of
+// inputs, then of outputs.
 std::vector<TensorId> add_call(
     graph::Graph& g, const std::string& name, const std::string& op, std::vector<TensorId> inputs,
     const std::vector<OutputTuple>& outputs,
@@ -133,7 +134,7 @@ std::vector<TensorId> add_call(
   return add(g, std::move(node), outputs);
 }
 
-// Callers know an output by a name of its own.
+// Makes a tensor an output, and renames it to the name that callers use for the output.
 void mark_output(graph::Graph& g, TensorId tensor, const std::string& name) {
   g.tensors.at(tensor).name = name;
   g.mark_output(tensor);

@@ -1,4 +1,4 @@
-// Binds what builds graphs: texloom.graph.Graph adds its tensors and nodes by it.
+// Binds the functions by which texloom.graph.Graph adds tensors and nodes.
 #pragma once
 
 #include <pybind11/pybind11.h>

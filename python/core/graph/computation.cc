@@ -30,8 +30,7 @@ PyComputation make_computation(const std::vector<PyTensor>& inputs,
   return {std::make_shared<const graph::Computation>(std::move(made))};
 }
 
-// The bytes of each output for the elements of the inputs; None if they are not computed
-// (graph/evaluate.h).
+// The bytes of each output for these inputs; None if graph::evaluated() does not compute them.
 std::optional<std::vector<py::bytes>> evaluated(const PyComputation& own,
                                                 const std::vector<py::array>& arrays,
                                                 std::int64_t max_steps) {

@@ -24,12 +24,12 @@ graph::StoragePreference preference(const std::string& storage) {
   return graph::StoragePreference::Any;
 }
 
-// Call sites that compilations share.
+// Compiled call sites that several compilations share.
 struct PyCompiledSites {
   std::shared_ptr<graph::CompiledSites> sites = std::make_shared<graph::CompiledSites>();
 };
 
-// Python's options of a compilation, beside the operators.
+// The options of a compilation from Python, without the operators.
 struct PyGraphOptions {
   std::string storage;
   graph::CostModel model;

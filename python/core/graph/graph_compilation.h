@@ -1,4 +1,4 @@
-// Binds the compilation of graphs, and what was decided in it.
+// Binds the compilation of graphs, and the summary of its decisions.
 #pragma once
 
 #include <pybind11/pybind11.h>

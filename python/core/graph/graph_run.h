@@ -25,21 +25,24 @@ struct GraphInput {
 // A graph on one device. Not thread safe.
 class GraphRun {
  public:
-  // The errors of load_graph(), and of prepare_calls() for operators.
+  // Fails like load_graph(), and like prepare_calls() for operators.
   static Result<std::unique_ptr<GraphRun>> create(const std::shared_ptr<hal::Device>& device,
                                                   const graph::CompiledGraph& graph,
                                                   const runtime::OperatorRegistry& operators);
-  // Runs a file's package with that name. Runs may wait around calls of custom operators.
+  // Loads the package `name` of a file. `waits_around_calls`: whether runs wait before and after
+  // calls of custom operators.
   static Result<std::unique_ptr<GraphRun>> create(const std::shared_ptr<hal::Device>& device,
                                                   std::shared_ptr<const runtime::PackageFile> file,
                                                   const std::string& name,
                                                   const runtime::OperatorRegistry& operators,
                                                   bool waits_around_calls);
 
-  // InvalidArgument on a thread that may not wait for devices, such as one in a host function.
+  // Fails with InvalidArgument on a thread that may not wait for devices, such as one that runs a
+  // host function.
   static Status check_may_run();
 
-  // Row-major arrays of the graph's inputs and outputs, in its order. Waits for the result.
+  // Runs the graph and waits for the result. Arrays are row-major, in the order of the graph's
+  // inputs and outputs.
   Status run(std::span<const GraphInput> inputs, std::span<const std::span<std::byte>> outputs);
   // Runs `times` times with the inputs of the last run, and waits. Returns the seconds that this
   // takes. InvalidArgument before the first run.

@@ -44,7 +44,7 @@ void with_run(PyRunnableGraph& graph, const PyDevice& device, const Use& use) {
   const std::shared_ptr<hal::Device>& opened = open_device(device);
   const Status status = [&]() -> Status {
     const ReleasedLock released;
-    // A host function that ran the graph it is part of would wait for itself.
+    // A host function that ran the graph to which it belongs would wait for itself.
     TL_RETURN_IF_ERROR(GraphRun::check_may_run());
     const std::lock_guard lock(graph.mutex);
     std::unique_ptr<GraphRun>& run = graph.runs[opened.get()];
@@ -76,7 +76,7 @@ double time(PyRunnableGraph& graph, const PyDevice& device, int times) {
   return seconds;
 }
 
-// `name` is that of a package of the file, or empty for the first one.
+// Loads the package `name` of the file, or the first package if the name is empty.
 std::shared_ptr<PyStoredGraph> load(const py::bytes& path, const std::string& name,
                                     const py::list& operators, bool waits_around_calls) {
   auto graph = std::make_shared<PyStoredGraph>();

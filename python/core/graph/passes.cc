@@ -44,8 +44,8 @@ std::vector<graph::GraphPassReport> run_passes(graph::Graph& g,
 void bind_graph_passes(py::module_& m, py::class_<graph::Graph>& graphs) {
   py::class_<graph::GraphPassReport>(m, "_GraphPassReport");
   graphs.def("run_passes", &run_passes, py::arg("names"), py::arg("kernels") = py::none());
-  // Those that run unless others are asked for; `textures` says that tensors are in textures
-  // wherever a kernel can.
+  // The passes that run by default. `textures`: whether tensors are in textures wherever kernels
+  // allow it.
   m.def("default_graph_passes", [](bool halves, bool textures) {
     std::vector<std::string> names;
     for (const graph::GraphPass& pass : graph::graph_passes()) {

@@ -7,7 +7,7 @@
 
 namespace texloom::python {
 
-// Adds what rewrites operators to the class of graphs, and the table of passes to the module.
+// Adds functions that run passes to the class of graphs, and the list of passes to the module.
 void bind_graph_passes(pybind11::module_& m, pybind11::class_<graph::Graph>& graphs);
 
 }  // namespace texloom::python

@@ -1,4 +1,4 @@
-// Graphs that Python runs: compiled ones, and those of files.
+// Graphs that Python runs: compiled graphs, and graphs loaded from files.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -17,7 +17,7 @@
 
 namespace texloom::python {
 
-// A graph with its runs, one for each device, made when it first runs there.
+// A graph with a GraphRun for each device, made at the graph's first run on the device.
 struct PyRunnableGraph {
   virtual ~PyRunnableGraph() = default;
   virtual Result<std::unique_ptr<GraphRun>> load(
@@ -51,7 +51,7 @@ struct PyStoredGraph final : PyRunnableGraph {
   bool waits_around_calls = false;
 };
 
-// Arrays of Python's as inputs of a graph: row-major, and copied if they are not.
+// NumPy arrays as inputs of a graph, in row-major order. Arrays in another order are copied.
 struct GraphArrays {
   explicit GraphArrays(const std::vector<pybind11::array>& given);
 

@@ -21,7 +21,7 @@ py::object extent_of(const runtime::Size& size);
 py::tuple extents_of(const std::vector<runtime::Size>& shape);
 
 // The shapes of the outputs of a package's variant, for shapes of its inputs. Fails with WrongShape
-// if these do not fit.
+// if the shapes of the inputs do not match the package.
 std::vector<runtime::Shape> output_shapes(const runtime::Package& package, std::size_t variant,
                                           const std::vector<runtime::Shape>& inputs);
 

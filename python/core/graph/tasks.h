@@ -7,7 +7,7 @@
 
 namespace texloom::python {
 
-// Adds what schedules operators to the class of graphs.
+// Adds functions that schedule operators to the class of graphs.
 void bind_tasks(pybind11::module_& m, pybind11::class_<graph::Graph>& graphs);
 
 }  // namespace texloom::python

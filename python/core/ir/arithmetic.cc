@@ -31,7 +31,7 @@ void bind_arithmetic(py::module_& m) {
            [](PyAnalyzer& a, const py::object& variable, int64_t first, int64_t extent) {
              const Expr node = to_expr(variable);
              if (as<Var>(node) == nullptr) {
-               fail(user_location(), Code::BadArgument, "bind one made by te.var",
+               fail(user_location(), Code::BadArgument, "bind a variable that te.var made",
                     "cannot bind {}: it is not a variable", to_string(node));
              }
              if (extent < 1) {

@@ -33,7 +33,7 @@ PyBuffer declare_buffer(const py::object& shape, const py::object& dtype, const 
          "{} has offset_factor {}; it must be positive",
          name.empty() ? "a buffer" : fmt::format("the buffer '{}'", name), offset_factor);
   }
-  buffer.offset_factor = std::max<int64_t>(offset_factor, 1);  // te's 0 allows any offset
+  buffer.offset_factor = std::max<int64_t>(offset_factor, 1);  // in te, 0 allows any offset
   buffer.names_scope = !scope.empty() || !layout.empty();
   return buffer;
 }

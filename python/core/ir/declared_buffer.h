@@ -5,8 +5,8 @@
 
 namespace texloom::python {
 
-// Describes the memory layout of an argument, for `binds=`. Statements access it by its logical
-// indices, wherever a schedule places it.
+// Describes the memory layout of an argument, for `binds=`. Statements access the buffer by logical
+// indices, wherever a schedule places the argument.
 struct PyBuffer {
   explicit PyBuffer(lower::BufferDeclaration d)
       : declaration(std::move(d)), node(made_by(declaration)) {}
@@ -17,7 +17,7 @@ struct PyBuffer {
   ir::Exprs strides;
   ir::Expr offset;
   int64_t offset_factor = 1;
-  bool names_scope = false;  // otherwise the scope is that of plain arguments
+  bool names_scope = false;  // if false, the scope is that of arguments without declarations
 
   bool is_view() const { return !strides.empty() || offset; }
 

@@ -217,8 +217,8 @@ std::string slice_text(const PyTensorSlice& s) {
   return fmt::format("{}[{}]", s.tensor->name, text);
 }
 
-// As operands, a tensor without axes and a slice with all its indices are elements; others are
-// refused, naming the number of their axes. te/tensor.py gives tensors their arithmetic.
+// As operands, a tensor without axes and a slice with all its indices are elements. Other tensors
+// and slices are refused, with the number of their axes. te/tensor.py adds arithmetic of tensors.
 void bind_tensor_operands(py::module_& m) {
   py::class_<PyTensor> tensor(m, "Tensor", R"(A tensor: one output of an operation.
 
@@ -244,7 +244,7 @@ they are the same output of one operation, and can be keys of dicts.
           "The type of an element.");
 }
 
-// The first index of an axis, or one past the last.
+// An end of an axis' range: the first index, or one past the last index.
 Expr end_of_range(const py::handle& given, const std::string& axis, const SourceLocation& where) {
   Expr end = to_expr(given);
   if (end->type.is_integer()) return end;
@@ -276,7 +276,7 @@ IterVar thread_axis_of(const std::string& tag, const SourceLocation& where) {
   return make_thread_axis(*parsed, where);
 }
 
-// The domain is only for the script to read: bind uses the domain of the axis that is bound.
+// The domain of a thread axis only informs the script: bind uses the domain of the bound axis.
 PyIterVar thread_axis(const std::string& tag, const py::object& begin, const py::object& end) {
   const IterVar axis = thread_axis_of(tag, user_location());
   if (begin.is_none()) return {axis};

@@ -40,7 +40,7 @@ Exprs to_indices(const BufferNode& buffer, const py::object& given) {
   return indices;
 }
 
-// Widens the last index to the indices of consecutive elements.
+// Turns the last index into a vector of the indices of `lanes` consecutive elements.
 void widen(Exprs& indices, int lanes, const BufferNode& buffer) {
   if (lanes == 1) return;
   if (indices.empty() || !indices.back()->type.is_scalar()) {

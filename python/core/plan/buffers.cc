@@ -24,7 +24,7 @@ plan::Effort effort_of(std::optional<int64_t> steps, std::optional<double> time_
   plan::Effort effort;
   if (steps.has_value()) effort.steps = *steps;
   if (time_limit.has_value()) {
-    // A time beyond the range of nanoseconds is not a limit.
+    // A time that may exceed the range of nanoseconds counts as no limit.
     constexpr double kLongest = 1e9;
     if (*time_limit < kLongest) {
       effort.time_limit = std::chrono::duration_cast<std::chrono::nanoseconds>(

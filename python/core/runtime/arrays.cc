@@ -79,8 +79,8 @@ hal::TextureRegion region_of(const PyArray& array) {
            static_cast<uint32_t>(array.layout.row_count())}};
 }
 
-// A texture is folded by the target's limits only, like an argument of a function built for that
-// target. A layout that the user gives is used unchanged.
+// A texture is folded according to the target's limits, not the device's, like an argument of a
+// function built for this target. A layout that the user gives is used unchanged.
 Layout array_layout(const Shape& shape, const schedule::Storage& storage, const Target& target,
                     const hal::DeviceInfo& info) {
   const bool stated = storage.layout.has_value();
@@ -145,7 +145,7 @@ void check_shape(const Shape& shape, const schedule::Storage& storage, Type type
   }
 }
 
-// Write and read the array's buffer or rectangle, with each element at its position.
+// upload() and download() copy the array's whole buffer or rectangle, including padding.
 void upload(const PyArray& array, std::span<const std::byte> places) {
   hal::Device& device = *open_device(array.device);
   const hal::HostSpan span(device.options().profile.get(), "array to device");
@@ -171,7 +171,7 @@ void download(const PyArray& array, std::span<std::byte> places) {
 
 using Pair = std::pair<uint32_t, uint32_t>;
 
-// A new array, independent of the device.
+// The description of a new array, independent of the device.
 struct ArrayDesc {
   Type type;
   schedule::Storage storage;
@@ -198,7 +198,7 @@ ArrayDesc checked_desc(const Shape& shape, const py::object& dtype, const std::s
   return {type, std::move(storage), target};
 }
 
-// Allocates the memory of an array.
+// Allocates the memory of an array, and sets padding to zero if the layout requires it.
 PyArray placed_array(PyArray array, const Placement& placement) {
   array.binding = allocate(*open_device(array.device), array, placement);
   if (array.layout.padding == Padding::Zero) upload(array, std::vector<std::byte>(array.bytes()));

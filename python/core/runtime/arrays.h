@@ -35,11 +35,12 @@ bool numpy_has_bfloat16();
 
 // Copies a NumPy array of the array's shape and dtype, in any order of bytes.
 void copy_from_numpy(const PyArray& array, const py::array& source);
-// A NumPy copy, after waiting for all work on the device. For bfloat16, NumPy must have it.
+// A NumPy copy, after waiting for all work on the device. An array of bfloat16 requires
+// numpy_has_bfloat16().
 py::array copy_to_numpy(const PyArray& array);
 
 // A new array in this layout, with undefined values. A texture begins at the corner of an image of
-// its own. Its scope is named as that of an array with a layout of its own: "texture".
+// its own, and its scope has the name "texture", like any array with a given layout.
 PyArray make_array(const PyDevice& device, ir::Type type, const ir::Layout& layout);
 
 std::string shape_text(const std::vector<int64_t>& shape);  // as Python's tuples: "(8, 4)", "(8,)"

@@ -56,7 +56,7 @@ void throw_if_misused(const Status& status) {
        message);
 }
 
-// A Python object that threads without the GIL may release.
+// A shared Python object whose last reference may be dropped by a thread without the GIL.
 std::shared_ptr<py::object> shared(py::object object) {
   return {new py::object(std::move(object)), [](py::object* held) {
             const PythonCall python;
@@ -66,7 +66,7 @@ std::shared_ptr<py::object> shared(py::object object) {
           }};
 }
 
-// str(value), whatever it raises and whatever characters it has.
+// str(value) as UTF-8. Works for values whose str() raises, and for text that UTF-8 cannot encode.
 std::string text_of(const py::handle& value) {
   try {
     return py::str(value).attr("encode")("utf-8", "backslashreplace").cast<std::string>();
@@ -84,10 +84,11 @@ std::string place_of(py::object trace) {
                      trace.attr("tb_lineno").cast<int>());
 }
 
-// The type, the first line of the text, and the place. A diagnostic of ours keeps its advice.
+// An error with the exception's type, the first line of its text, and its place. Exceptions of
+// Texloom keep their help.
 Status status_of(const py::error_already_set& error) {
   if (error.matches(PyExc_KeyboardInterrupt)) {
-    PyErr_SetInterrupt();  // for the code that waits: this is a call of the queue
+    PyErr_SetInterrupt();  // for the waiting main thread: a queue's thread runs this call
     return Status(StatusCode::Cancelled, "was interrupted");
   }
   const std::string type = text_of(error.type().attr("__name__"));
@@ -148,7 +149,7 @@ hal::ElementType element_of(const std::string& name) {
 // A Python function as a host operator. Queues call it on their threads.
 class PythonOperator final : public runtime::HostOperator {
  public:
-  // `shapes` may be None: then outputs are like inputs.
+  // `shapes` may be None: then `like` determines the types of outputs from those of inputs.
   PythonOperator(OperatorInfo info, py::object function, py::object shapes,
                  runtime::LikeInputs like)
       : info_(std::move(info)),
@@ -228,13 +229,13 @@ class PythonOperator final : public runtime::HostOperator {
   runtime::LikeInputs like_;
 };
 
-constexpr std::size_t kMaxPrepared = 64;  // calls that an operator keeps for later ones
+constexpr std::size_t kMaxPrepared = 64;  // the most prepared calls that an operator keeps
 
-// An operator, with what its latest calls have prepared: kernels, above all.
+// An operator, with prepared calls (mainly compiled kernels), which later calls use again.
 struct PyOperator {
   explicit PyOperator(SharedOperator made) : op(std::move(made)) {}
 
-  // The calls of a plan with one call, which `key` describes.
+  // The prepared calls of a plan with one call; `key` identifies the plan and the device.
   Result<std::shared_ptr<runtime::PreparedCalls>> prepared(
       const std::string& key, const runtime::LaunchPlan& plan,
       const std::shared_ptr<hal::Device>& device, bool check_writes) {
@@ -389,7 +390,7 @@ std::vector<const PyArray*> arrays_of(const OperatorInfo& info, const py::tuple&
   return arrays;
 }
 
-// The key of prepared calls: equal texts mean equal calls.
+// The key of prepared calls: calls with equal keys can use the same prepared kernels.
 std::string key_of(const std::vector<const PyArray*>& arrays,
                    const std::vector<runtime::Attribute>& attributes, bool check_writes) {
   std::string key = fmt::format("{} {}", to_string(arrays.front()->device), check_writes);

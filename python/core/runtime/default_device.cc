@@ -8,7 +8,7 @@ namespace texloom::python {
 
 namespace {
 
-// Of the devices that a variant is for.
+// The driver of the devices for which a variant was compiled.
 std::string driver_of(const runtime::PackageVariant& variant) {
   // The first word of a target is its kind.
   const std::string& target = variant.target;

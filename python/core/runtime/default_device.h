@@ -13,9 +13,9 @@ struct DefaultDevice {
   std::size_t variant = 0;
 };
 
-// The first device that can run one of the variants, which are tried in their order, and the
-// variant that it gets. Without any, the first device of the driver that the first variant is for;
-// as for a package of one variant, whose devices are not opened.
+// Tries the variants in order, and returns the first device that can run one, with the variant for
+// this device. If no device can, or if the package has only one variant, returns the first device
+// of the first variant's driver; in the latter case without looking for devices.
 DefaultDevice default_device_of(const runtime::Package& package);
 
 }  // namespace texloom::python

@@ -30,7 +30,7 @@ py::list devices_of(const std::string& driver) {
   return list;
 }
 
-// A driver without devices is left out.
+// The devices of all drivers that find some, except the driver `null`.
 py::list all_devices() {
   py::list list;
   for (const std::string& driver : driver_names()) {

@@ -36,7 +36,8 @@ struct OpenDevices {
     TL_CHECK(added.ok());
   }
 
-  // One for the drivers that compile. Must be called with the mutex locked, as a factory is.
+  // The cache that all drivers share; null if the user turned it off. Called by the drivers'
+  // factories, so the mutex is locked.
   std::shared_ptr<hal::BinaryCache> cache_of_drivers() {
     if (cache == nullptr) {
       const std::string folder = hal::binary_cache_folder_of_user();
@@ -201,7 +202,7 @@ bool shows_notices() { return open_devices().shows_notices; }
 void show_notices(bool enabled) { open_devices().shows_notices = enabled; }
 
 void warn_of_unusable_cache() {
-  // No user named the default folder.
+  // Warns only of a folder that the user has named, not of the default folder.
   if (std::getenv("TEXLOOM_CACHE_DIR") == nullptr) return;
   const Status failure = [] {
     OpenDevices& state = open_devices();
@@ -268,7 +269,7 @@ std::vector<std::shared_ptr<hal::Device>> all_open_devices() {
   return open;
 }
 
-// The wait at the end of the process, which people may take for a hang.
+// Waits for a device at the end of the process, with a notice, since the process may seem to hang.
 void wait_at_exit(hal::Device& device) {
   using namespace std::chrono_literals;
   WaitNotice notice(shows_notices());

@@ -45,12 +45,12 @@ void wait_for_open_devices();
 bool shows_notices();
 void show_notices(bool enabled);
 
-// Lets waits for the program's device tell which of its kernels the device compiles, if that
-// happens when they first run.
+// From now on, notices of waits for the program's device name the kernel of this program that the
+// device is compiling, if the device compiles kernels at their first run.
 void explain_waits_for(const std::shared_ptr<runtime::DeviceProgram>& program);
 
-// Throws the exception of a signal during work on a device. Says on stderr what becomes of the work
-// if it is Ctrl-C.
+// Throws the exception of a signal during work on a device. For Ctrl-C, prints first on stderr that
+// the work on the device continues.
 [[noreturn]] void throw_interrupt(py::error_already_set error);
 
 // Warns, once, if compiled kernels cannot be stored in the folder TEXLOOM_CACHE_DIR.
@@ -65,7 +65,7 @@ bool profile_devices(std::shared_ptr<hal::Profile> profile);
 // meanwhile. Ctrl-C ends the wait and the process, without destroying them.
 void close_devices();
 
-// A status's message without the advice at its end, and that advice; "" if it has none.
+// Splits a status's message into the message and the help at its end, which is "" if there is none.
 std::pair<std::string, std::string> parted_help(const std::string& message);
 
 // Fails with the diagnostic for the status, at the user's line, unless it is ok.

@@ -62,9 +62,7 @@ const hal::Capture& capture_of(const std::string& driver) {
   const hal::Capture* capture = hal::capture_of(driver);
   if (capture == nullptr)
     throw_if_error(make_error(StatusCode::Unavailable,
-                              "there is no {} driver in this build that "
-                              "makes captures",
-                              driver));
+                              "this build has no {} driver that can make captures", driver));
   return *capture;
 }
 

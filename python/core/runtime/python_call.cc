@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // A call increments the count before it reads `interpreter_closed`; closing sets the flag before it
-// reads the count. So closing waits for a call, or the call sees the flag.
+// reads the count. So either closing waits for a call, or the call sees the flag.
 std::atomic<int> calls = 0;
 std::atomic<bool> interpreter_closed = false;
 
@@ -18,7 +18,7 @@ std::atomic<bool> interpreter_closed = false;
 
 PythonCall::PythonCall() {
   ++calls;
-  // A thread that has the GIL cannot be ended by requesting it.
+  // Python does not end a thread that requests the GIL while it already holds it.
   if (!interpreter_closed || (Py_IsInitialized() != 0 && PyGILState_Check() != 0)) lock_.emplace();
 }
 

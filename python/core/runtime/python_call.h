@@ -1,4 +1,4 @@
-// Lets threads that are not Python's, such as those of queues, use Python objects.
+// Lets threads that Python did not create, such as those of queues, use Python objects.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@ namespace texloom::python {
 
 // Holds the GIL during its lifetime if Python still runs; the calling thread may hold it already.
 //
-// Python ends a thread that requests the GIL while it shuts down, by an unwinding that destructors
-// do not let pass, which would abort the process. So close_python_calls() waits for all that exist,
-// and later ones get no GIL.
+// During shutdown, Python ends a thread that requests the GIL by unwinding its stack. The unwinding
+// would reach destructors, which are noexcept, and abort the process. So close_python_calls() waits
+// for all existing PythonCalls, and later ones do not get the GIL.
 class PythonCall {
  public:
   PythonCall();

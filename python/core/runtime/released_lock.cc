@@ -16,11 +16,11 @@ using namespace std::chrono_literals;
 struct Threads {
   pid_t process = getpid();
   int without_lock = 0;
-  std::thread::id last;  // the only one that continues when the others have stopped
+  std::thread::id last;  // the thread that closed the locks: only it may still release the GIL
 };
 Threads& threads() {
   static Threads all;
-  // A forked process has none of the other threads, so it would wait for their counts forever.
+  // A forked process has none of the other threads, so their part of the count would never fall.
   if (all.process != getpid()) all = Threads();
   return all;
 }

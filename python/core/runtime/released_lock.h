@@ -7,10 +7,10 @@ namespace texloom::python {
 
 // Lets other Python threads run during its lifetime. The calling thread must hold the GIL.
 //
-// If a daemon thread requests the GIL while Python is shutting down, Python ends the thread by an
-// unwinding that destructors do not let pass, which would abort the process. Therefore
-// close_released_locks() waits for all threads that have released the GIL, and threads that request
-// it later block forever.
+// If a daemon thread requests the GIL while Python is shutting down, Python ends the thread by
+// unwinding its stack. The unwinding would reach destructors, which are noexcept, and abort the
+// process. So close_released_locks() waits for all threads that have released the GIL, and threads
+// that release it later block forever.
 class ReleasedLock {
  public:
   ReleasedLock();

@@ -10,8 +10,8 @@
 
 namespace texloom::python {
 
-// InvalidArgument for anything but a list or a tuple of pairs. The message is a predicate, such as
-// "has an int in place of a shape"; the caller adds its subject.
+// Reads a list or a tuple of pairs; InvalidArgument for any other value. The message is a
+// predicate, such as "has an int in place of a shape"; the caller adds the subject.
 Result<std::vector<runtime::TensorType>> types_of(const py::object& given);
 
 py::list rows_of(std::span<const runtime::TensorType> types);

@@ -34,8 +34,8 @@ std::string bar_of(const runtime::KernelProgress& at) {
 
 }  // namespace
 
-// Python's stderr may be replaced, closed or None. A notice that cannot be written must not end the
-// wait that it is about.
+// Python's stderr may be replaced, closed or None. A notice that cannot be written does not end the
+// wait.
 void WaitNotice::write(std::string_view text) const {
   if (!enabled_) return;
   try {

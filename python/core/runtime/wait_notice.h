@@ -1,4 +1,4 @@
-// Says on stderr what a long wait is for, and what Ctrl-C does.
+// Prints on stderr the reason for a long wait, and the effect of Ctrl-C.
 //
 // All functions must be called with the GIL held.
 #pragma once
@@ -16,10 +16,10 @@ namespace texloom::python {
 // The work of a device on a kernel while the process waits.
 enum class KernelWork : uint8_t {
   Compile,
-  CompileAndRun,  // compiles it as part of its first run
+  CompileAndRun,  // the device compiles the kernel as part of its first run
 };
 
-// One wait. Its first two seconds are silent. After that, a terminal shows a bar,
+// The notice of one wait. Nothing is printed in the first two seconds. Then a terminal shows a bar,
 // which is removed at the end; any other stderr gets one line.
 class WaitNotice {
  public:

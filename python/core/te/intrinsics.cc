@@ -20,7 +20,7 @@ struct PyIntrinsic {
   schedule::TensorIntrinsic node;
 };
 
-// Maps declared buffers to views of the tensors that they stand for.
+// Maps each declared buffer of an intrinsic to a view of the tensor that it represents.
 class Views {
  public:
   std::vector<schedule::TensorView> of(const std::vector<PyBuffer>& buffers) {
@@ -36,7 +36,7 @@ class Views {
     return views;
   }
 
-  // Returns the statement, over views.
+  // Returns the statement with views in place of declared buffers.
   Stmt statement(const py::object& given) const {
     if (given.is_none()) return {};
     const auto place = [&](const Buffer& b, const Exprs& indices) -> schedule::ElementPlace {
@@ -82,10 +82,10 @@ schedule::TensorIntrinsic for_constants(const schedule::TensorIntrinsic& intrins
   return any ? schedule::with_constants(*intrinsic, constants, where) : intrinsic;
 }
 
-// Applies the intrinsic's computation to parts of tensors, each beginning at its given indices, and
-// to values for its scalars. `data_axes` are its data axes, except for leading axes of extent 1; it
-// also reduces over `reduce_axes`. Returns the intrinsic by which to tensorize, an expression for
-// each output, and the axes of the intrinsic's own reduction.
+// Applies the intrinsic's computation to parts of tensors, which begin at the indices `first`, and
+// to the values `scalars`. `data_axes` replace the computation's data axes, except for leading axes
+// of extent 1. The result is also reduced over `reduce_axes`. Returns the intrinsic for tensorize,
+// an expression for each output, and the axes of the intrinsic's own reduction.
 py::tuple applied(const PyIntrinsic& intrinsic, const std::vector<PyTensor>& tensors,
                   const std::vector<py::list>& first, const std::vector<PyExpr>& scalars,
                   const std::vector<PyIterVar>& data_axes,
@@ -124,7 +124,7 @@ py::tuple applied(const PyIntrinsic& intrinsic, const std::vector<PyTensor>& ten
       }
       return schedule::read(tensors[input].node, std::move(indices), where);
     });
-    return substitute(moved, numbers);  // the numbers may read other tensors
+    return substitute(moved, numbers);  // last, since reads in `numbers` must not be moved
   };
   std::vector<PyExpr> results;
   Exprs parts;
@@ -140,7 +140,7 @@ py::tuple applied(const PyIntrinsic& intrinsic, const std::vector<PyTensor>& ten
   return py::make_tuple(PyIntrinsic{called}, results, wrap(own));
 }
 
-// The buffer that the statements access as this view.
+// The declared buffer by which the intrinsic's statements access this view.
 PyBuffer declared_view(const schedule::TensorView& view) {
   const BufferNode& node = *view.buffer;
   PyBuffer buffer({.name = node.name,

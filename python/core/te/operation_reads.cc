@@ -1,4 +1,4 @@
-// Binds what schedules ask about computations (schedule/operation/operation_reads.h).
+// Binds the analysis of a computation's reads (schedule/operation/operation_reads.h).
 
 #include "schedule/operation/operation_reads.h"
 

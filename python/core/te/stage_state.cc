@@ -1,5 +1,5 @@
-// Binds what scripts can read of a schedule: relations of axes, attributes of loops, where stages
-// are computed, and the ranges that bound inference gives.
+// Binds the state of schedules for scripts: relations of axes, attributes of loops, the places
+// where stages are computed, and the ranges that bound inference gives.
 
 #include <pybind11/stl.h>
 
@@ -79,7 +79,7 @@ py::list loop_attributes(const schedule::Stage& stage) {
   return rows;
 }
 
-// The value of each loop variable, which counts from 0, by the variable of the loop's axis.
+// The value of each loop variable, which counts from 0, as an expression of its axis' variable.
 Substitution by_axis_variables(const schedule::Bounds& bounds) {
   Substitution values;
   for (const schedule::StageBounds& stage : bounds.stages) {

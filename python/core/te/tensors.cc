@@ -58,7 +58,7 @@ bool is_equal(const PyTensor& a, const py::object& b) {
 }
 
 void bind_tensor(py::module_& m) {
-  // The classes and their operators are in expressions.cc.
+  // expressions.cc defines the classes and their operators; here are their other methods.
   py::reinterpret_borrow<py::class_<PyTensor>>(m.attr("Tensor"))
       .def(
           "__getitem__",
@@ -138,7 +138,7 @@ PyTensor output_of(const PyOperation& o, int index) {
   return PyTensor{schedule::output_of(o.node, static_cast<size_t>(index))};
 }
 
-// The attributes of an operation that was read from text are that text.
+// The attributes of an operation; as a string if the operation was read from text.
 py::object attributes_of(const PyOperation& o) {
   if (!o.node->attributes) return py::none();
   const auto* own = dynamic_cast<const Attributes*>(o.node->attributes.get());
@@ -316,7 +316,7 @@ Exprs checked_shape(const py::handle& shape, const std::string& name, const Sour
   return extents;
 }
 
-// Without this, Python would iterate by __getitem__ and never stop.
+// Forbids iteration: Python would otherwise iterate with __getitem__, and never stop.
 void forbid_iteration(py::module_& m) {
   m.attr("Tensor").attr("__iter__") = py::none();
   m.attr("TensorSlice").attr("__iter__") = py::none();
