@@ -1,10 +1,10 @@
-"""Checks every source of src/, apps/ and python/core with GCC, without generating code.
+"""Check every source of src/, apps/ and python/core with GCC, without generating code.
 
 Developers build with Clang and precompiled headers; users build with GCC, without them. This check
 finds sources that do not include what they use, or that GCC warns about. Objective-C++ is left out:
 GCC has no blocks.
 
-    .venv/bin/python tests/read_by_gcc.py src/ir   # parts of paths; by default all sources
+    .venv/bin/python tests/read_by_gcc.py src/ir   # only paths that contain src/ir
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Models of several nodes with the same inputs, which run faster than a model for each."""
+"""One model of several nodes with the same inputs: faster than a model for each node."""
 
 import onnx
 from onnx import helper
@@ -7,7 +7,7 @@ from texloom.onnx import Model
 
 
 def run_each(nodes, arrays, version=23):
-    """Return the output of each node, (operator, attributes), over the same inputs."""
+    """Return the output of each node; `nodes` are (operator, attributes), with the same inputs."""
     names = [f"x{i}" for i in range(len(arrays))]
     outputs = [f"y{i}" for i in range(len(nodes))]
     types = [helper.np_dtype_to_tensor_dtype(a.dtype) for a in arrays]

@@ -1,4 +1,4 @@
-"""Models of one node, for tests of converters."""
+"""Models of one node, for tests of the converters of ONNX operators."""
 
 import numpy as np
 import onnx
@@ -8,9 +8,9 @@ from texloom.onnx.model import Model
 
 
 def run_node(op, inputs, version, outputs=1, known=(), domain="", **attributes):
-    """Return the outputs of a node.
+    """Return the outputs of a model of one node.
 
-    `inputs` are arrays, None for one that is left out. Those whose numbers are in `known` are
+    `inputs` are arrays, or None for an omitted input. The inputs at the positions in `known` are
     initializers; the others are given when the model runs.
     """
     names = ["" if x is None else f"x{i}" for i, x in enumerate(inputs)]

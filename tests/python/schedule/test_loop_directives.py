@@ -79,7 +79,7 @@ def test_split_that_does_not_divide_is_guarded(run, how):
 
 
 def test_split_keeps_its_extent_when_a_part_is_bound(run):
-    """A kernel's block has the extent the user wrote, whatever the axis's extent."""
+    """The block has the split's factor as its extent, even if the axis is shorter."""
     x, y, s = elementwise((5,))
     outer, inner = s[y].split(s[y].op.axis[0], factor=16)
     s[y].bind(outer, block())
@@ -122,7 +122,7 @@ def test_tile_by_keywords(run):
 
 
 def test_fuse(run):
-    """Row-major: the second axis varies faster. Any number of axes fuse, in either order."""
+    """Fusion is row-major: the second axis varies faster. Any number of axes fuse, in any order."""
     x, y, s = elementwise((2, 3, 4))
     i, j, k = s[y].op.axis
     fused = s[y].fuse(i, j, k)
@@ -159,7 +159,7 @@ def test_fused_and_split_again(run):
 
 
 def test_reorder_moves_the_named_axes_only():
-    """The named axes exchange their places; the others stay."""
+    """The named axes are permuted among their own positions; the others stay."""
     x, y, s = elementwise((2, 3, 4, 5))
     i, j, k, n = s[y].op.axis
     s[y].reorder(n, i)
@@ -185,7 +185,7 @@ def test_bind_gives_grid_and_block(run):
 
 
 def test_thread_axis_objects_of_one_tag_are_one_index(run):
-    """Two stages of one kernel may each have their own object."""
+    """Two stages of one kernel may bind different thread axis objects of one tag."""
     x = te.placeholder((4, 8), name="X")
     p = te.compute((4, 8), lambda i, j: x[i, j] * 2, name="P")
     y = te.compute((4, 8), lambda i, j: p[i, 7 - j] + 1, name="Y")
@@ -200,7 +200,7 @@ def test_thread_axis_objects_of_one_tag_are_one_index(run):
 
 
 def test_one_thread_axis_object_in_two_kernels(run):
-    """One tag may have different extents in different kernels, even through one object."""
+    """One thread axis object may have different extents in different kernels."""
     x = te.placeholder((6,), name="X")
     p = te.compute((6,), lambda i: x[i] * 2, name="P")
     y = te.compute((3,), lambda i: p[i] + p[5 - i], name="Y")
@@ -307,7 +307,7 @@ def test_vectorize_of_what_is_not_consecutive(run):
 
 
 def test_vectorize_of_an_outer_loop(run):
-    """This is legal, but gives no vector memory accesses."""
+    """Vectorizing an outer loop is legal, but gives no vector memory accesses."""
     x, y, s = elementwise((4, 3))
     i, j = s[y].op.axis
     s[y].bind(s[y].fuse(), block())
@@ -316,7 +316,7 @@ def test_vectorize_of_an_outer_loop(run):
 
 
 def test_guarded_read_of_a_lane_stays_inside(run):
-    """A lane outside the tensor must not be read: at the edge of memory that would fault."""
+    """A lane outside the tensor must not be read: it may be outside of mapped memory."""
     x = te.placeholder((4,), name="X")
     y = te.compute(
         (3, 8),
@@ -351,7 +351,7 @@ def test_unroll_with_a_guard(run):
 
 
 def test_each_large_kernel_has_its_own_culprit():
-    """The kernels of a scan write one buffer, and each has an unrolled loop."""
+    """The two kernels of a scan write one buffer; each warning names its own kernel's loop."""
     n = 3000
     x = te.placeholder((3, n), name="X")
     state = te.placeholder((3, n), name="S")
@@ -373,7 +373,7 @@ def test_each_large_kernel_has_its_own_culprit():
 
 
 def test_unroll_of_a_very_long_loop_stays_a_loop():
-    """Ten million copies would be useless."""
+    """Unrolling ten million iterations would be useless."""
     x, y, s = elementwise((2, 10_000_000))
     i, j = s[y].op.axis
     s[y].bind(i, block())
@@ -384,7 +384,7 @@ def test_unroll_of_a_very_long_loop_stays_a_loop():
 
 
 def test_vectorize_of_a_guarded_division(run):
-    """A lane that does not divide must not divide by zero because of the others."""
+    """A guarded lane must not divide by zero, although other lanes do divide."""
     n = te.placeholder((4,), "int32", name="N")
     y = te.compute(
         (4, 4),
@@ -400,7 +400,7 @@ def test_vectorize_of_a_guarded_division(run):
 
 
 def test_what_is_refused_changes_nothing():
-    """This also holds for a directive that creates several loops."""
+    """A refused directive changes nothing, even one that creates several loops."""
     _, y, s = elementwise((8, 4, 2))
     i, j, k = s[y].op.axis
     before = str(s)

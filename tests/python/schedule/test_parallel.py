@@ -1,4 +1,4 @@
-"""Parallel loops: the grid of a processor, and serial or refused on a GPU."""
+"""Parallel loops become the grid on a CPU; on a GPU they are serial or refused."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ GPU = "opencl -device=adreno"
 
 @pytest.fixture(params=["opencl", "host"])
 def processor(request):
-    """A device that is a processor: one of OpenCL, or the interpreter."""
+    """Return a CPU device: OpenCL's, or the interpreter on the host."""
     if request.param == "host":
         return tvm.device("host")
     found = [i for i, info in enumerate(tvm.devices("opencl")) if info["type"] == "cpu"]
@@ -26,7 +26,7 @@ def processor(request):
 
 
 def computed(s, args, device, *values):
-    """Build for a processor, run, and return the last argument and the grid of each kernel."""
+    """Build for a CPU, run, and return the last argument and each kernel's grid and block."""
     function = tvm.build(s, args, PROCESSOR)
     out = tvm.nd.empty([int(n) for n in args[-1].shape], args[-1].dtype, device)
     function(*(tvm.nd.array(v, device) for v in values), out)
@@ -47,7 +47,7 @@ def doubled():
     [(1, "(6, 1, 1)"), (2, "(5, 6, 1)"), (3, "(4, 5, 6)")],
 )
 def test_the_outermost_parallel_loops_are_the_grid(processor, parallel, grid):
-    """A block is one thread, which computes what the inner loops leave."""
+    """Outer parallel loops make the grid; each block is one thread that runs the inner loops."""
     x, y, s = doubled()
     for axis in s[y].op.axis[:parallel]:
         s[y].parallel(axis)
@@ -57,7 +57,7 @@ def test_the_outermost_parallel_loops_are_the_grid(processor, parallel, grid):
 
 
 def test_a_parallel_loop_inside_a_serial_one(processor):
-    """Only the outermost loop is the grid: what is parallel inside a serial loop is serial."""
+    """Only outermost loops make the grid: a parallel loop inside a serial one runs serially."""
     x, y, s = doubled()
     i, _, k = s[y].op.axis
     s[y].parallel(i)
@@ -68,7 +68,7 @@ def test_a_parallel_loop_inside_a_serial_one(processor):
 
 
 def test_a_schedule_of_tvm_for_processors(processor):
-    """Tiles of a product, parallel outside and vectorized inside; a cache is computed per tile."""
+    """A tiled product with parallel outer loops, vectorized inner ones, and a cache per tile."""
     a, b = te.placeholder((16, 12), name="A"), te.placeholder((12, 8), name="B")
     r = te.reduce_axis((0, 12), name="r")
     c = te.compute((16, 8), lambda i, j: te.sum(a[i, r] * b[r, j], axis=r), name="C")
@@ -103,7 +103,7 @@ def test_the_number_of_blocks_may_be_symbolic(processor):
 
 
 def test_a_gpu_needs_threads():
-    """The loop is refused where it was made parallel; with threads elsewhere it stays serial."""
+    """Without threads, the error is at the line of parallel(); with threads, the loop is serial."""
     x, y, s = doubled()
     i, j, _ = s[y].op.axis
     s[y].parallel(i)  # this line
@@ -119,7 +119,7 @@ def test_a_gpu_needs_threads():
 
 @pytest.mark.parametrize("scope", [None, "local", "shared"])
 def test_a_stage_inside_a_parallel_loop(processor, scope):
-    """Each block has a row of its own of what is computed inside the loop."""
+    """Each block has its own row of the stage inside the loop."""
     x = te.placeholder((6, 5), name="X")
     row = te.compute(x.shape, lambda i, j: x[i, j] + 1, name="Row")
     y = te.compute(x.shape, lambda i, j: row[i, j] * row[i, 4 - j], name="Y")

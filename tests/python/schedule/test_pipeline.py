@@ -57,7 +57,7 @@ def check(run, s, tensors, columns, steps):
 @pytest.mark.parametrize("stages", [2, 3])
 @pytest.mark.parametrize("steps", [8, 12, 24, 31])
 def test_shared_tiles(run, stages, steps):
-    """The reduction has one tile, two and more, and a partial one."""
+    """Values stay the same for one tile, for two and more, and with a partial tile."""
     s, tensors, total, (ko, _) = scaled_sums(24, steps, 8)
     for tensor in tensors[:2]:
         s[share(s, tensor, total, ko)].pipeline(stages)
@@ -77,7 +77,7 @@ def test_fragments(run, stages, unrolled, steps):
 
 @pytest.mark.parametrize("tile", [2, 3, 4])
 def test_fragments_of_shared_tiles(run, tile):
-    """An even number of fragments continues across tiles; an odd one restarts in each."""
+    """With an even number of fragments, their pipeline runs on across tiles; else it restarts."""
     s, tensors, total, (ko, ki) = scaled_sums(16, 3 * tile, tile, unrolled=True)
     tiles = share(s, tensors[0], total, ko)
     s[tiles].pipeline()

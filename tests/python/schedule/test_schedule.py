@@ -28,7 +28,7 @@ def names(axes):
 
 
 def test_axes_and_relations():
-    """They include all_iter_vars, leaf_iter_vars, and relations as Split, Fuse and Singleton."""
+    """Stages have all_iter_vars, leaf_iter_vars, and relations of type Split, Fuse, Singleton."""
     _, _, y, s = chain()
     i, j = s[y].op.axis
     jo, ji = s[y].split(j, factor=4)
@@ -48,7 +48,7 @@ def test_axes_and_relations():
 
 
 def test_iter_var_attrs():
-    """iter_type, bind_thread and pragma_keys, by axis."""
+    """iter_var_attrs gives iter_type, bind_thread and pragma_keys for each axis."""
     _, _, y, s = chain()
     i, j = s[y].op.axis
     tx = te.thread_axis("threadIdx.x")
@@ -124,7 +124,7 @@ def test_normalize_is_a_copy_that_can_be_built(run):
 
 @pytest.mark.parametrize("infer", [te.schedule.InferBound, te.Schedule.bounds])
 def test_bounds_of_every_axis(infer):
-    """Y's row is in tiles of 4; P inside computes the 5 elements that a tile reads."""
+    """Y has tiles of 4 columns; P, attached inside, computes the 5 elements that a tile reads."""
     x, p, y, s = chain()
     i, j = s[y].op.axis
     jo, ji = s[y].split(j, factor=4)
@@ -158,7 +158,7 @@ def test_broadcasts_are_inlined_by_their_tag():
     ],
 )
 def test_auto_inline(function, inlined):
-    """A reads at its own indices, B at some of them, C at others; D reduces, E is the output."""
+    """A reads at its own indices, B at a subset, C at others; D reduces, E is the output."""
     x, w = te.placeholder((6, 6), name="X"), te.placeholder((6,), name="W")
     a = te.compute((6, 6), lambda i, j: x[i, j] + 1, name="A")
     b = te.compute((6, 6), lambda i, j: a[i, j] * w[j], name="B")

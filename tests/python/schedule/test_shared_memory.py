@@ -43,7 +43,7 @@ def test_threads_fill_it_together(run):
 
 
 def test_one_thread_fills_it_when_nothing_is_said(run):
-    """If a stage is not divided among threads, only one of them may compute it."""
+    """If a shared stage is not bound to threads, one thread computes it."""
     x, y, s = reversed_rows(cooperate=False)
     (kernel,) = tvm.build(s, [x, y]).kernels
     assert re.search(r"threadIdx_x == 0", kernel.source)
@@ -81,7 +81,7 @@ def test_refilled_in_a_loop(run):
 
 
 def test_two_stages_of_shared_memory(run):
-    """A stage in shared memory reads another one; each is divided differently."""
+    """A shared stage reads another one; each is split among threads in its own way."""
     x = te.placeholder((6, 16), name="X")
     p = te.compute((6, 16), lambda i, j: x[i, j] + x[i, 15 - j], name="P")
     y = te.compute((6, 8), lambda i, j: p[i, j * 2] - p[i, 7 - j], name="Y")
@@ -100,7 +100,7 @@ def test_two_stages_of_shared_memory(run):
 
 
 def test_sum_in_shared_memory(run):
-    """The accumulator is shared: one thread's steps need no barrier between them."""
+    """The accumulator is in shared memory; one thread computes it, so steps need no barrier."""
     x = te.placeholder((6, 16), name="X")
     k = te.reduce_axis((0, 16), name="k")
     total = te.compute((6,), lambda i: te.sum(x[i, k], axis=k), name="total")
@@ -135,7 +135,7 @@ def test_more_threads_than_the_output_has(run):
 
 
 def test_threads_that_only_the_shared_stage_has(run):
-    """Threads along y help to fill; the output has no such axis, so one of them stores."""
+    """Threads along y help to fill; the output has no y, so one thread in y stores."""
     x = te.placeholder((6, 16), name="X")
     y = te.compute((6, 16), lambda i, j: x[5 - i, 15 - j], name="Y")
     s = te.create_schedule(y.op)
@@ -151,7 +151,7 @@ def test_threads_that_only_the_shared_stage_has(run):
 
 
 def test_tiles_of_which_one_is_cut_off(run):
-    """Interior blocks get no copy of loops beside a barrier, for which PoCL makes wrong code."""
+    """Loops beside a barrier are not specialized for full tiles: PoCL would make wrong code."""
     x = te.placeholder((64,), name="X")
     w = te.placeholder((3,), name="W")
     k = te.reduce_axis((0, 3), "k")

@@ -12,7 +12,7 @@ from texloom import te
 
 @pytest.mark.parametrize("factor_axis", [0, 1, -1, -2])
 def test_rfactor_names_and_place_of_the_new_axis(run, factor_axis):
-    """B.rf has the new axis at factor_axis; B.repl has axes ax0.. and the axis k.inner.v."""
+    """B.rf has its new axis at factor_axis; B.repl has the axes ax0, ... and k.inner.v."""
     x, b, s = row_sums()
     ko, ki = s[b].split(s[b].op.reduce_axis[0], factor=4)
     bf = s.rfactor(b, ki, factor_axis)
@@ -30,7 +30,7 @@ def test_rfactor_names_and_place_of_the_new_axis(run, factor_axis):
 
 
 def test_order_of_the_steps_of_partial_results():
-    """Axes that were not split come first, then the rest of the split axis."""
+    """In the partial stage, unsplit axes come first, then the remaining part of the split axis."""
     x = te.placeholder((4, 8, 6), name="X")
     k1, k2 = te.reduce_axis((0, 8), "k1"), te.reduce_axis((0, 6), "k2")
     b = te.compute((4,), lambda i: te.sum(x[i, k1, k2], axis=[k1, k2]), name="B")
@@ -73,7 +73,7 @@ def test_rfactor_where_no_other_loop_is_left(run):
 
 @pytest.mark.parametrize("factor", [None, 7, 30])
 def test_rfactor_of_several_values_returns_a_list(run, factor):
-    """Each value has partial results; 7 does not divide 30, and a whole axis gives one per step."""
+    """rfactor returns one tensor per value; the factor need not divide the axis of 30."""
     x = te.placeholder((12, 30), name="X")
     k = te.reduce_axis((0, 30), name="k")
     index, value = te.compute(
@@ -96,7 +96,7 @@ def test_rfactor_of_several_values_returns_a_list(run, factor):
 
 @pytest.mark.parametrize("count", [1, 2, 7, 16, 30])
 def test_reduction_over_threads(run, count):
-    """The usual form: rfactor's partial results, combined by the threads; 30 is not a multiple."""
+    """Threads combine rfactor's partial results; their number need not divide the axis of 30."""
     x, b, s = row_sums()
     _, ki = s[b].split(s[b].op.reduce_axis[0], factor=count)
     bf = s.rfactor(b, ki)
@@ -195,7 +195,7 @@ def row_sums_plus_one():
 
 
 def test_store_predicate_of_the_reader(run):
-    """Threads share the reduction and all have the reader's value: the schedule of topi."""
+    """All threads get the reader's value; the predicate picks which one stores it, as in topi."""
     x, b, y, s = row_sums_plus_one()
     s[b].bind(s[b].op.reduce_axis[0], tx := thread())
     s[y].bind(s[y].op.axis[0], block())
@@ -206,7 +206,7 @@ def test_store_predicate_of_the_reader(run):
 
 @pytest.mark.parametrize("factor", [4, 5])
 def test_store_predicate_that_repeats_the_guard_of_a_loop(run, factor):
-    """The schedule of every reduction in topi that keeps axes."""
+    """As in topi's reductions that keep axes, the predicate repeats the guard of a split."""
     x, b, s = row_sums()
     _, ki = s[b].split(s[b].op.reduce_axis[0], factor=8)
     bf = s.rfactor(b, ki)
@@ -252,7 +252,7 @@ def test_store_predicates_of_a_reduction_inside_its_reader(run, of_reduction, of
 
 @pytest.mark.parametrize("rows", [12, 11])
 def test_store_predicate_with_the_guard_of_a_reader(run, rows):
-    """The reduction computes what the cache needs in the last block, of which the output is less.
+    """In the last block, the cache, and so the reduction, has more rows than the output.
 
     A predicate that leaves out an element of the output is refused.
     """
@@ -277,7 +277,7 @@ def test_store_predicate_with_the_guard_of_a_reader(run, rows):
 
 @pytest.mark.parametrize("same_row", [True, False])
 def test_reduction_inside_a_loop_over_its_own_threads(run, same_row):
-    """The threads need one result, or each thread needs its own; all of them compute each."""
+    """The reader's threads need one result, or each its own; all threads reduce each result."""
     x, b, _ = row_sums()
     row = (lambda i, j: i) if same_row else (lambda i, j: j)
     y = te.compute((12, 12), lambda i, j: b[row(i, j)] + j, name="Y")
@@ -296,7 +296,7 @@ def test_reduction_inside_a_loop_over_its_own_threads(run, same_row):
 def test_store_predicate_with_a_guard_of_its_own_threads(run, storing):
     """The guard of the reader's blocks names the threads of the reduction, too.
 
-    In the last block it leaves out thread 3, which therefore may not be the one that stores.
+    In the last block the guard leaves out thread 3, so the predicate must not choose thread 3.
     """
     x, b, _ = row_sums()
     y = te.compute((10,), lambda i: b[i] + 1, name="Y")
@@ -324,7 +324,7 @@ def test_store_predicate_with_a_guard_of_its_own_threads(run, storing):
     ],
 )
 def test_store_predicates_of_a_reader_that_are_refused(condition, message):
-    """No thread satisfies one condition; the other uses threads that its own loop is bound to."""
+    """Refused predicates: no thread satisfies one; the other names threads that the stage binds."""
     x, b, y, s = row_sums_plus_one()
     s[b].bind(s[b].op.reduce_axis[0], tx := thread())
     s[y].bind(s[y].op.axis[0], ty := thread("y"))

@@ -27,7 +27,7 @@ def test_fuse_of_a_data_axis_with_a_reduction_axis(run, swapped):
 
 
 def test_split_and_fuse_by_turns():
-    """The axis stays the same, instead of an expression that doubles each time."""
+    """Axis expressions stay simple, instead of doubling with each split and fuse."""
     x = te.placeholder((64,), name="X")
     y = te.compute((64,), lambda i: x[i] + 1, name="Y")
     s = te.create_schedule(y.op)
@@ -61,7 +61,7 @@ def scaled(shape=(12, 30)):
 
 
 def test_cache_write_after_split_and_reorder_stores_in_the_order_of_the_loops(run):
-    """Relayout: the loops become the cache's axes, and the old stage has its own axes again."""
+    """The loops become the cache's axes, in their order; the old stage has its original axes."""
     x, c, s = scaled()
     i, j = s[c].op.axis
     jo, ji = s[c].split(j, factor=8)
@@ -151,7 +151,7 @@ def test_cache_read_of_an_argument_that_is_a_texture_is_no_copy(run):
     ("factor", "offset", "row"), [(32, 1, 33), (8, 0, 32), (8, 4, 36), (16, 24, 40)]
 )
 def test_storage_align_of_shared_memory(run, factor, offset, row):
-    """Rows of 30 elements are k * factor + offset apart."""
+    """Rows of 30 elements start k * factor + offset elements apart."""
     x, c, s = scaled()
     cache = s.cache_read(x, "shared", [c])
     i, j = s[c].op.axis
@@ -212,7 +212,7 @@ def test_double_buffer_of_a_chain(run):
 
 @pytest.mark.parametrize(("steps", "loops"), [(0, 2), (5, 1), (29, 1), (30, 0)])
 def test_auto_unroll_max_step(run, steps, loops):
-    """The limit counts stores: 5 of the inner loop, 30 of both; it also applies at extent 1."""
+    """The limit counts stores: 5 in the inner loop, 30 in both; extent 1 is unrolled, too."""
     x, c, s = scaled()
     i, j = s[c].op.axis
     s[c].split(j, factor=5)
@@ -280,7 +280,7 @@ def test_the_last_attachment_holds(run):
 
 
 def test_factor_above_the_extent_shrinks(run):
-    """A factor reduces the inner part to the extent, nparts the outer one; threads keep theirs."""
+    """A factor or nparts above the extent shrinks to it; thread extents stay as written."""
     for how, extents in (({"factor": 50}, (1, 30)), ({"nparts": 50}, (30, 1))):
         x, c, s = scaled()
         i, j = s[c].op.axis
@@ -331,7 +331,7 @@ def test_loops_of_extent_1_disappear():
 
 
 def test_attachments_move_with_split_and_fuse(run):
-    """It moves to the inner part of a split, or from a fuse's innermost operand to its result."""
+    """An attachment moves to a split's inner part, or from a fuse's last operand to its result."""
     x = te.placeholder((12, 30), name="X")
     p = te.compute((12, 30), lambda i, j: x[i, j] * 2, name="P")
     c = te.compute((12, 30), lambda i, j: p[i, j] + 1, name="C")

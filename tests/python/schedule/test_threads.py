@@ -98,7 +98,7 @@ def test_virtual_threads_never_merge(run):
 
 
 def two_stages(same):
-    """Return P in shared memory inside Y, both bound to virtual threads of one object or of two."""
+    """Return P, shared, inside Y; both are bound to vthreads, of one axis object or of two."""
     x = te.placeholder((4, 12), name="X")
     p = te.compute((4, 12), lambda i, j: x[i, j] * 2, name="P")
     y = te.compute((4, 12), lambda i, j: p[i, 11 - j] + 1, name="Y")

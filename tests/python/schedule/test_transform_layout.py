@@ -61,7 +61,7 @@ def test_without_a_separator_the_rule_of_the_scope_holds():
 
 
 def test_loops_of_a_compute(run):
-    """The returned loops run over the new axes: fusions and splits that do not divide."""
+    """The returned loops run over the new axes, even where factors do not divide extents."""
     shape = (6, 10)
     x, y, s = doubled(shape)
     cache = s.cache_write(y, "global")
@@ -101,7 +101,7 @@ def test_reduction_keeps_its_loops(run):
 
 
 def test_repeated_and_with_names_of_the_rest(run):
-    """``*i, last`` works, and so does transforming the axes of the first transformation."""
+    """``lambda *i, last`` works; a second transform_layout transforms the axes of the first."""
     shape = (2, 3, 8)
     x, y, s = doubled(shape)
     cache = s.cache_read(x, "texture", [y])

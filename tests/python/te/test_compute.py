@@ -20,7 +20,7 @@ def names(axes):
 
 
 def test_axis_names():
-    """They are the lambda's parameters; `*i` gives i0, i1, ..."""
+    """Axes have the names of the lambda's parameters; `*i` gives i0, i1, ..."""
     assert names(te.compute((2, 3), lambda row, col: row, name="Y").op.axis) == ["row", "col"]
     assert names(te.compute((2, 3), lambda *i: i[0], name="Y").op.axis) == ["i0", "i1"]
     assert names(te.compute((2, 3, 4), lambda n, *i: n, name="Y").op.axis) == ["n", "i0", "i1"]
@@ -39,7 +39,7 @@ def test_axis_names():
     ],
 )
 def test_parameters_that_are_refused(function, problem):
-    """They are assertion errors, as in TVM, and carry a diagnostic like every error."""
+    """Refused parameters raise assertion errors, as in TVM, which carry a diagnostic."""
     with pytest.raises(AssertionError, match=f"TL1007.*{problem}"):
         te.compute((2, 3), function)
     with pytest.raises(tvm.TVMError):
@@ -47,7 +47,7 @@ def test_parameters_that_are_refused(function, problem):
 
 
 def test_parameters_with_defaults_keep_them():
-    """They capture values of a loop; each function has its own."""
+    """A parameter's default captures a loop's current value, for each function separately."""
     x = te.placeholder((4,), name="X")
     for scale in (2, 3):
         y = te.compute((4,), lambda i, scale=scale: x[i] * scale, name="Y")
@@ -57,7 +57,7 @@ def test_parameters_with_defaults_keep_them():
 
 
 def test_functions_of_numpy_of_expressions():
-    """Constants are numbers; what te has no function for runs as NumPy defines it."""
+    """NumPy's functions apply to expressions; constant expressions give numbers."""
     x = te.placeholder((4,), name="X")
     assert np.clip(te.const(5, "int32"), 0, 3) == 3
     y = te.compute((4,), lambda i: np.dot(x[i], x[i]), name="Y")
@@ -98,7 +98,7 @@ def test_indices_are_variables():
 
 
 def test_tag_scope():
-    """It works in `with` and as a decorator; nesting is refused."""
+    """tag_scope works in `with` and as a decorator; nesting is refused."""
     with te.tag_scope("conv"):
         y = te.compute((4,), lambda i: i, name="Y")
         with (
@@ -301,7 +301,7 @@ def test_argmax_in_the_text_form():
 
 
 def test_values_of_one_step_are_combined_together(run):
-    """The second result uses the first partial result from before the step."""
+    """Both values of a step are computed from the partial results before the step."""
     swap = te.comm_reducer(
         lambda a, b: (a[1] + b[0], a[0] + b[1]), lambda t0, t1: (tir.const(0, t0), tir.const(0, t1))
     )
@@ -318,7 +318,7 @@ def test_values_of_one_step_are_combined_together(run):
 
 
 def test_own_reducer(run):
-    """For one value, the function also combines plain values."""
+    """A reducer of one value also combines two plain values."""
     product = te.comm_reducer(lambda x, y: x * y, lambda t: tir.const(1, t), name="product")
     x, k = te.placeholder((5, 9), name="X"), te.reduce_axis((0, 9), name="k")
     y = te.compute((5,), lambda i: product(x[i, k], axis=k), name="Y")
@@ -390,7 +390,7 @@ def test_init_of_a_number(run):
 
 @pytest.mark.parametrize("attached", [False, True])
 def test_init_of_an_element(run, attached):
-    """It is applied once, at the start, in any order of the loops."""
+    """`init` is applied once per element, at the start, in any order of the loops."""
     x, k = te.placeholder((5, 9), name="X"), te.reduce_axis((0, 9), name="k")
     b = te.placeholder((5,), name="B")
     twice = te.compute((5,), lambda i: b[i] * 2, name="twice")

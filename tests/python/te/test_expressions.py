@@ -55,7 +55,7 @@ def test_float_extents_of_a_compute_are_cut():
 
 
 def test_equality_is_lazy():
-    """As a bool, `==` is the identity of two objects; as a value, a comparison."""
+    """As a bool, `==` compares the objects' identity; as a value, it is a comparison."""
     n, m = te.var("n"), te.var("m")
     assert n == n and not (n == m) and n != m and not (n != n)
     assert isinstance(n == m, tir.EQ) and isinstance(n != m, tir.NE)
@@ -122,7 +122,7 @@ def test_operators_on_bits():
 
 
 def test_types_of_literals():
-    """Python literals are int32 and float32; the wider type is used."""
+    """Python literals are int32 and float32; an operation uses the wider type."""
     assert (te.var("a", "int8") + 1).dtype == "int32"
     assert (te.var("a", "float16") * 2.0).dtype == "float32"
     assert (te.var("a", "float16") * tir.const(2, "float16")).dtype == "float16"
@@ -330,7 +330,7 @@ def test_tensor_without_axes_is_an_expression(run):
 def test_arithmetic_of_tensors(run):
     """With a tensor, the result has the tag broadcast; with a number, elemwise."""
     v = np.arange(6, dtype="float32").reshape(2, 3)
-    w = np.array([1, 2, 4], "float32")  # OpenCL's quotients are exact where they have no rounding
+    w = np.array([1, 2, 4], "float32")  # quotients by powers of two need no rounding
     x, z = te.placeholder((2, 3), name="X"), te.placeholder((3,), name="Z")
     both, number, reflected, quotient = x + z, x * 2.0, 1 - x, x / z
     assert [t.op.tag for t in (both, number, reflected)] == ["broadcast", "elemwise", "elemwise"]
@@ -385,7 +385,7 @@ def test_axis_as_a_number():
 
 
 def test_lists_of_the_api():
-    """They can be indexed from both ends, sliced, unpacked and iterated."""
+    """Lists of the API can be indexed from both ends, sliced, unpacked and iterated."""
     x = te.placeholder((2, 3, 4), name="X")
     y = te.compute(x.shape, lambda *i: x(*i), name="Y")
     assert y.op.axis[-1].dom.extent.value == 4 and x.shape[-1].value == 4

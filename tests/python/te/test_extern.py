@@ -24,7 +24,7 @@ def builder(axis="blockIdx.x", extent=8):
 
 
 def threads_of_rows():
-    """Return the same with a block for each row, and a thread for each of its 16 elements."""
+    """Return a builder with a block for each row, and a thread for each of its 16 elements."""
     ib, row = builder()
     element = te.thread_axis("threadIdx.x")
     ib.scope_attr(element, "thread_extent", 16)

@@ -9,7 +9,7 @@ from texloom import te
 
 
 def scaled(count=4, dtype="float32", with_offset=True):
-    """Declare y[i] = x[i] * v + w, or without the w."""
+    """Declare y[i] = x[i] * v + w, or y[i] = x[i] * v."""
     x = te.placeholder((count,), dtype, name="x")
     v, w = te.var("v", dtype), te.var("w", dtype)
     scalars = [v, w] if with_offset else [v]
@@ -81,7 +81,7 @@ def test_values_that_a_call_gives(run, values):
 
 
 def test_elements_between_parts(run):
-    """Arguments come in any order; an element is an input as long as inputs are missing."""
+    """Scalars and parts come in any order; an element is an input while inputs are missing."""
     a = te.placeholder((5, 8), "int32", name="A")
     f = scaled(4, "int32")
     c = te.compute((5, 4), lambda i: f(i * i, a[i, 0:4], i + 3), name="C")
@@ -115,7 +115,7 @@ def test_constants_that_fold(run, values):
     """A multiplication by one or an addition of zero leaves no scalar."""
     a = te.placeholder((4, 4), "int32", name="A")
     f = scaled(4, "int32")
-    if values[0] == 0:  # nothing remains of the input
+    if values[0] == 0:  # the input folds away
         with pytest.raises(ValueError, match="does not read each of its inputs"):
             te.compute((4, 4), lambda i: f(a[i, 0:4], *values), name="C")
         return
@@ -161,7 +161,7 @@ def dot(depth=4):
 
 
 def test_scalar_that_changes_from_step_to_step(run):
-    """Only the update may use it; the reset is before the steps."""
+    """Only the update may use a scalar of the step; the reset runs before the steps."""
     a, b = te.placeholder((6, 12), name="A"), te.placeholder((12,), name="B")
     scale = te.placeholder((3,), name="scale")
     k = te.reduce_axis((0, 3), name="k")
@@ -182,7 +182,7 @@ def test_scalar_that_changes_from_step_to_step(run):
 
 
 def test_loops_say_what_the_scalars_are(run):
-    """For a compute written as loops, and its cache, the scalar is replaced by its value."""
+    """Where loops compute the same, also in a cache, each scalar is replaced by its value."""
     a, r = te.placeholder((6, 16), name="A"), te.placeholder((6,), name="R")
     c = te.compute((6, 16), lambda i, j: a[i, j] * (r[i] + 1) + 2.0, name="C")
     s = te.create_schedule(c.op)
@@ -192,7 +192,7 @@ def test_loops_say_what_the_scalars_are(run):
     block_of_rows(s, c)
     s[cache].compute_at(s[c], jo)
     s[cache].tensorize(s[cache].op.axis[1], scaled())
-    text = lowered_text(s, [a, r, c])  # computed before the loop; a constant is not computed at all
+    text = lowered_text(s, [a, r, c])  # a constant needs no `let`
     assert text.count("let v: float32 = R[blockIdx.x] + 1.0") == 1  # before the intrinsic's loop
     x, rows = integers(6, 16), integers(6)
     assert "let w" not in text

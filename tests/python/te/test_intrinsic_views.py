@@ -1,4 +1,4 @@
-"""Buffers of tensor intrinsics: where the tensor parts that they represent are in memory."""
+"""Buffers of tensor intrinsics: strides, offsets and scopes of the tensor parts they view."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_strides_and_offsets_have_values(run):
 
 
 def test_views_that_lie_in_local_memory(run):
-    """The buffer's scope must match the tensors: the caches do, the arrays do not."""
+    """A declared scope must match the tensor's: local caches match, global arrays do not."""
     a = te.placeholder((6, 64), name="A")
     b = te.placeholder((6, 64), name="B")
     c = te.compute((6, 64), lambda i, j: a[i, j] + b[i, j], name="C")
@@ -54,7 +54,7 @@ def test_views_that_lie_in_local_memory(run):
 
 
 def test_parts_of_arrays_of_symbolic_extents(dev):
-    """Only the call gives the number of rows, but their starts are known."""
+    """The number of rows is known only at the call, but the parts' offsets are known before."""
     n = te.var("n")
     a, b = te.placeholder((n, 64), name="A"), te.placeholder((n, 64), name="B")
     c = te.compute((n, 64), lambda i, j: a[i, j] + b[i, j], name="C")

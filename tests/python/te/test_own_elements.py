@@ -107,7 +107,7 @@ def test_elements_of_the_next_thread_are_not_own():
 
 
 def random_indices(rng, t, k):
-    """Return two indices of at most 31: sums that differ in a number, or choices between such."""
+    """Return two indices of at most 31: sums that differ in a constant, or selects of such sums."""
     terms = [t * int(rng.integers(0, 5)), (t // 2) * int(rng.integers(0, 5)), (t % 2) * 3, k, k % 2]
     chosen = rng.choice(len(terms), 2, replace=False)
     one = terms[chosen[0]] + terms[chosen[1]] + int(rng.integers(0, 6))
@@ -118,7 +118,7 @@ def random_indices(rng, t, k):
 
 
 def test_accepted_branches_have_no_races():
-    """Branches of random accesses are refused, or give what threads one after another would give.
+    """Branches of random accesses are refused, or give the result of threads run one by one.
 
     The host's interpreter refuses a program in which a thread reads what another thread writes
     without a barrier between them.

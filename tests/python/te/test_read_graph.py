@@ -55,7 +55,7 @@ def test_body_of_a_scan():
 
 
 def test_loops_of_a_schedule():
-    """They match `lower` after its first passes, even if nothing is bound to threads."""
+    """The reported loops match `lower` after its first passes, even without bound threads."""
     a, _, _, d = diamond()
     s = te.create_schedule(d.op)
     s = s.normalize()

@@ -24,7 +24,7 @@ def highest(start):
 
 
 def by_row():
-    """The reducers use an axis of the tensor in the combination and in the identity."""
+    """Return reducers that use a tensor axis in the combination and in the identity."""
     x, k = te.placeholder((ROWS, STEPS), "int32", name="X"), te.reduce_axis((0, STEPS), name="k")
     sums = te.compute((ROWS,), lambda i: capped(i * 7)(x[i, k], axis=k), name="sums")
     m = te.reduce_axis((0, STEPS), name="m")
@@ -56,7 +56,7 @@ def cached(s, t):
 
 
 def cached_in_loops(s, t):
-    """The cache has an axis for each loop; its reducer uses those instead of the tensor's axes."""
+    """The cache has an axis for each loop, and its reducer uses these instead of the tensor's."""
     s[t].split(s[t].op.axis[0], factor=4)
     s[s.cache_write(t, "local")].compute_at(s[t], s[t].leaf_iter_vars[0])
 
@@ -91,7 +91,7 @@ def test_threads_share_a_reduction(run):
 
 
 def test_threads_outside_the_tensor_start_from_nothing(run):
-    """They would divide by zero."""
+    """Threads outside the tensor start from no identity, which would divide by zero there."""
     x, k = te.placeholder((ROWS, STEPS), "int32", name="X"), te.reduce_axis((0, STEPS), name="k")
     y = te.compute((ROWS,), lambda i: highest(30 // (ROWS - i))(x[i, k], axis=k), name="Y")
     s = te.create_schedule(y.op)
@@ -104,7 +104,7 @@ def test_threads_outside_the_tensor_start_from_nothing(run):
 
 
 def test_an_intrinsic_does_not_match():
-    """Its reducer uses axes of its own compute."""
+    """An intrinsic whose reducer uses axes of its own compute does not match."""
     x, k = te.placeholder((ROWS, STEPS), "int32", name="X"), te.reduce_axis((0, STEPS), name="k")
     y = te.compute((ROWS,), lambda i: capped(i)(x[i, k], axis=k), name="Y")
 
@@ -135,7 +135,7 @@ def test_a_new_layout(run):
 
 
 def test_one_reducer_for_the_axes_of_two_stages():
-    """Only the values of their parameters differ; the declaration is the same."""
+    """Two stages use one reducer declaration with different parameter values."""
     x, k = te.placeholder((ROWS, STEPS), "int32", name="X"), te.reduce_axis((0, STEPS), name="k")
     m = te.reduce_axis((0, STEPS), name="m")
     y = te.compute((ROWS,), lambda i: capped(i)(x[i, k], axis=k), name="Y")

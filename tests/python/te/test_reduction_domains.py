@@ -11,7 +11,7 @@ TAGS = ("blockIdx.x", "threadIdx.x")
 
 
 def triangle(domain=lambda i: (0, i + 1), n=16):
-    """Sum the part of each row that `domain` gives."""
+    """Return a compute that sums the part of each row in `domain`."""
     x = te.placeholder((n, n), name="X")
 
     def element(i):

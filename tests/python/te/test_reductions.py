@@ -26,7 +26,7 @@ def test_over_two_axes(run, how):
 
 
 def test_range_of_the_axis(run):
-    """The axis runs from begin to end - 1."""
+    """A reduction axis (begin, end) runs from begin to end - 1."""
     x = te.placeholder((6, 7), name="X")
     k = te.reduce_axis((2, 5), name="k")
     y = te.compute((6,), lambda i: te.sum(x[i, k] * k, axis=k), name="Y")
@@ -38,7 +38,7 @@ def test_range_of_the_axis(run):
 
 @pytest.mark.parametrize("how", HOW)
 def test_where_guards_the_update(run, how):
-    """Excluded points leave the identity; for `max`, the lowest finite value."""
+    """A row of excluded points gives the identity; for `max`, the lowest finite value."""
     over, reference = HOW[how]
     x = te.placeholder((6, 7), name="X")
     k = te.reduce_axis((0, 7), name="k")
@@ -96,7 +96,7 @@ def between_threads(s, c, i, j, k):
 
 
 def split_unevenly(s, c, i, j, k):
-    """Guards of the reduction do not apply to the initialization."""
+    """The guard of an unevenly split reduction does not apply to the initialization."""
     s[c].bind(i, block())
     ko, ki = s[c].split(k, factor=2)
     jo, ji = s[c].split(j, factor=3)
@@ -139,7 +139,7 @@ def test_after_cache_write_the_reduction_belongs_to_the_cache():
 
 
 def test_max_of_an_axis_or_of_values():
-    """te.max has both forms; a single axis as the second argument is a reduction axis."""
+    """te.max takes two values, or a value and an axis: an axis makes it a reduction."""
     x = te.placeholder((4,), name="X")
     k = te.reduce_axis((0, 4), name="k")
     forms = [

@@ -56,11 +56,11 @@ def test_trace_names_the_axis_of_the_steps():
     assert "compute_at(s[scan], s[scan].op.scan_axis)" in r.s.trace()
 
 
-# -- One kernel: each thread continues from what it wrote itself
+# -- One kernel: each thread reads only elements that it wrote itself
 
 
 def test_running_sums(run):
-    """The loop over the steps is in the kernel, and no thread waits for another."""
+    """One kernel has the loop over the steps, without barriers: no thread waits for another."""
     r = RunningSums().bound()
     text = str(tvm.lower(r.s, [r.x, r.scan]))
     assert re.search(r"for \S+ < 5 \{", text) and "barrier" not in text
@@ -215,7 +215,7 @@ def test_two_states(run):
 
 
 def test_update_that_reads_another_update(run):
-    """The update reads the current row, which is computed before."""
+    """An update may read the current row of another update, which is computed first."""
     x = te.placeholder((5, 6), name="X")
     a, b = te.placeholder((5, 6), name="a"), te.placeholder((5, 6), name="b")
     init_a = te.compute((1, 6), lambda t, i: x[0, i], name="init_a")
@@ -255,7 +255,7 @@ def test_text_is_read_back():
 
 
 def test_fewer_rows_than_the_init_has(dev):
-    """If the call makes the result shorter than the init, the init computes the existing rows."""
+    """If the call asks for fewer rows than the init has, only these rows are computed."""
     m = te.var("m")
     x, state = te.placeholder((m, 8), name="X"), te.placeholder((m, 8), name="state")
     init = te.compute((3, 8), lambda t, i: te.const(7.0), name="init")
@@ -280,7 +280,7 @@ def refused(code, help_text=""):
 
 
 def test_blocks_among_threads_of_one_are_refused():
-    """Nothing orders two blocks within a kernel, and a state without threads is not a kernel."""
+    """One kernel cannot order blocks, and a state that no thread computes is not in a kernel."""
     x = te.placeholder((4, 8), name="X")
     states = [te.placeholder((4, 8), name=name) for name in "PQ"]
     inits = [te.compute((1, 8), lambda t, i: x[0, i], name=f"init{n}") for n in range(2)]
@@ -332,7 +332,7 @@ def test_rows_that_are_not_there_yet(row):
 
 
 def test_guarded_rows_before_the_first(run):
-    """The second row has only one row before it."""
+    """The guard keeps row 1 from reading row -1."""
     x = te.placeholder((6, 8), name="X")
     state = te.placeholder((6, 8), name="state")
     init = te.compute((1, 8), lambda t, i: x[0, i], name="init")
@@ -353,7 +353,7 @@ def test_guarded_rows_before_the_first(run):
 
 
 def test_stage_that_is_read_at_another_row_is_refused():
-    """It would be computed from a row that the state does not have."""
+    """A stage read at another row would be computed from a row that the state lacks."""
     state = te.placeholder((6, 8), name="state")
     init = te.compute((1, 8), lambda t, i: 0.0, name="init")
     half = te.compute((6, 8), lambda t, i: state[t - 1, i] / 2, name="half")

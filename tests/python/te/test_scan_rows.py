@@ -1,4 +1,4 @@
-"""Rows of its states that a scan step may read: any row that provably precedes its own."""
+"""A scan step may read any row of a state that provably precedes the step's own row."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def triangle(state, t, i, rows):
 
 
 def window(state, t, i, rows):
-    """Return the last two rows, of which only one may exist."""
+    """Return the sum of the last two rows, or of row 0 alone for row 1."""
     k = te.reduce_axis((te.max(t - 2, 0), t), "k")
     return te.sum(state[k, i], axis=k)
 
@@ -70,7 +70,7 @@ FORMS = {
 
 
 class Rows:
-    """Each row is what `form` computes from the rows before it, plus an input."""
+    """A scan whose rows are `form` of the rows before, plus an input."""
 
     def __init__(self, form, rows=7):
         self.x = te.placeholder((rows, COLUMNS), "int32", name="X")
@@ -116,7 +116,7 @@ def test_rows_before_the_step(run, form):
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_symbolic_numbers_of_rows(dev, form):
-    """The proofs need no constants."""
+    """The proofs hold for symbolic numbers of rows."""
     r = Rows(form, te.var("n"))
     f = tvm.build(r.s, r.args)
     for rows in (2, 7):

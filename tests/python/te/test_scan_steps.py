@@ -29,7 +29,7 @@ def test_product_in_shared_memory_between_the_stages_of_a_step(run):
 
 
 def test_caches_of_the_state_and_of_the_update(run):
-    """The previous row is copied into shared memory, and its sum is in a register."""
+    """The previous row is cached in shared memory; the update's sum is in a register."""
     c = Cell()
     row = c.s.cache_read(c.state, "shared", [c.product])
     c.s[row].bind(c.s[row].op.axis[1], thread())

@@ -1,4 +1,4 @@
-"""Externs whose extents only the call gives, scalars in their statements, and declared buffers."""
+"""Externs with symbolic extents, scalars in their statements, and declared buffers."""
 
 import random
 
@@ -85,7 +85,7 @@ def test_one_module_for_all_sizes(dev):
 
 
 def test_between_computes(dev):
-    """Stages around it are scheduled as usual; the call gives the extents of temporaries."""
+    """Stages around the extern are scheduled as usual; the call gives temporaries' extents."""
     n = te.var("n")
     x = te.placeholder((n,), name="X")
     p = te.compute((n,), lambda i: x[i] + 1, name="P")
@@ -129,7 +129,7 @@ def test_scalars_in_the_statement(dev):
 
 
 def test_expressions_of_symbols_and_several_outputs(dev):
-    """Two rows of a matrix at a time, and their sums; a flat index counts by the extents."""
+    """The extern adds pairs of rows, and sums each result; flat indices use symbolic extents."""
     n, m = te.var("n"), te.var("m")
     x = te.placeholder((2 * n, m), name="X")
 
@@ -216,7 +216,7 @@ def test_barriers_between_threads_of_symbolic_rows(dev):
 
 
 def test_declared_buffers_of_symbolic_shapes(dev):
-    """An extern and arguments use them; variables of strides and offsets get compact values."""
+    """An extern and arguments use declared buffers; their stride variables get compact values."""
     n, m = te.var("n"), te.var("m")
     x = te.placeholder((n, m), name="X")
 
@@ -314,7 +314,7 @@ def test_threads_whose_number_the_call_tells():
 
 
 def test_vectors_whose_length_the_call_tells(dev):
-    """The loop stays serial."""
+    """A vectorized loop of symbolic extent stays serial."""
 
     def spread(ib, n, out):
         ib.scope_attr(axis("blockIdx.x"), "thread_extent", 1)

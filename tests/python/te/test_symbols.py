@@ -1,4 +1,4 @@
-"""Extents that only the call gives: one module for arrays of all sizes."""
+"""Symbolic extents, which each call gives: one module serves arrays of all sizes."""
 
 import random
 
@@ -96,7 +96,7 @@ def test_reductions_over_a_symbolic_axis(dev, how):
 
 
 def test_an_extent_is_a_number_of_the_expression(dev):
-    """Means of rows divide by the number of columns, which is not an extent of the quotient."""
+    """Row means divide by the number of columns, a symbol that is no extent of the result."""
     x, total, _ = row_sums()
     n, m = x.shape
     y = te.compute((n,), lambda i: total[i] / m.astype("float32"), name="Mean")
@@ -363,7 +363,7 @@ def random_program(rng):
 
 
 def test_random_schedules(dev):
-    """A refusal must be about the size of the computed region; most schedules are accepted."""
+    """Most random schedules are accepted; the others only for the size of a computed region."""
     built = 0
     for seed in range(60):
         s, args, expected = random_program(random.Random(seed))

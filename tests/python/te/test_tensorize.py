@@ -9,7 +9,7 @@ from texloom import te
 
 
 def gemv(m, n, order=("reset", "update")):
-    """c[i] = sum over k of b[i, k] * a[k], as in TVM's tutorial, without its foreign function."""
+    """Declare c[i] = sum over k of b[i, k] * a[k], as TVM's tutorial, but with statements."""
     a = te.placeholder((n,), name="a")
     b = te.placeholder((m, n), name="b")
     k = te.reduce_axis((0, n), name="k")
@@ -57,7 +57,7 @@ def matmul(rows=8, cols=16, depth=12):
 
 
 def test_gemv_over_the_inner_loops_of_a_matmul(run):
-    """The whole reduction is inside: only the body is used."""
+    """The intrinsic covers the whole reduction, so only its body is used."""
     a, b, c = matmul()
     s = te.create_schedule(c.op)
     i, j = s[c].op.axis
@@ -90,7 +90,7 @@ def test_split_reduction_is_reset_and_updated(run, order):
 
 
 def test_vector_addition(run):
-    """Vector loads and stores move with their first element, here a multiple of 16."""
+    """The intrinsic's vector loads and stores start at the part's offset, a multiple of 16."""
     a = te.placeholder((6, 64), name="A")
     b = te.placeholder((6, 64), name="B")
     c = te.compute((6, 64), lambda i, j: a[i, j] + b[i, j], name="C")
@@ -106,7 +106,7 @@ def test_vector_addition(run):
 
 
 def dot4(dtype="float32"):
-    """Declare one sum of four products, such as the lanes of two texels."""
+    """Declare the sum of four products, as of the lanes of two texels."""
     a = te.placeholder((4,), dtype, name="a")
     b = te.placeholder((4,), dtype, name="b")
     k = te.reduce_axis((0, 4), name="k")
@@ -131,7 +131,7 @@ def dot4(dtype="float32"):
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_lanes_of_textures(run, dtype):
-    """Four lanes of each of two textures are loaded as texels, each once per step."""
+    """Each step loads one texel of each texture, for all four lanes."""
     a = te.placeholder((8, 12), dtype, name="A")
     b = te.placeholder((16, 12), dtype, name="B")
     k = te.reduce_axis((0, 12), name="k")
@@ -213,7 +213,7 @@ def test_several_outputs(run):
 
 
 def test_fused_loops_and_windows(run):
-    """Both taps of a window are one input; an axis may have several loops."""
+    """Both taps of a window are one input; one intrinsic axis may span several loops."""
     x = te.placeholder((5,), name="x")
     y = te.compute((4,), lambda i: x[i] * 2.0 + x[i + 1], name="y")
 
@@ -269,7 +269,7 @@ def test_misuse_is_a_value_error():
 
 
 def test_intrinsic_is_called_in_a_compute(run):
-    """The axes that the intrinsic computes at once follow the compute's own axes."""
+    """The intrinsic's axes come after the compute's own axes."""
     a = te.placeholder((6, 32), name="A")
     b = te.placeholder((32,), name="B")
     add = vector_add()
@@ -305,7 +305,7 @@ def test_what_an_intrinsic_computes_or_reads_is_not_inlined_by_form(run):
 
 
 def test_called_intrinsic_reduces_over_more_axes(run):
-    """One of the reduction's axes is the schedule's, the other the intrinsic's."""
+    """The schedule loops over one reduction axis, the intrinsic over the other."""
     a = te.placeholder((8, 3, 4), name="A")
     b = te.placeholder((3, 5, 4), name="B")
     k = te.reduce_axis((0, 3), name="k")
@@ -360,7 +360,7 @@ def test_calls_that_do_not_fit():
 
 @pytest.mark.parametrize("order", [("reset", "update"), (None, "update")])
 def test_steps_in_a_loop_fused_of_both_kinds(run, order):
-    """The first step is where the reduction begins, not where the loop begins."""
+    """In a fused loop, the reset runs at each reduction's first step, not at the loop's."""
     a, b, c = matmul()
     s = te.create_schedule(c.op)
     i, j = s[c].op.axis
@@ -376,7 +376,7 @@ def test_steps_in_a_loop_fused_of_both_kinds(run, order):
 
 
 def test_cache_that_takes_over_the_computation():
-    """Once cached, a tensorized stage only copies: the intrinsic can no longer match."""
+    """After cache_write, a tensorized stage only copies, so the intrinsic no longer matches."""
     a, b, c = matmul()
     s = te.create_schedule(c.op)
     bind(s, c, s[c].op.axis[0])

@@ -94,7 +94,7 @@ def test_tensor_without_axes(run):
 
 
 def test_stage_without_axes_is_a_kernel_of_one_thread(run):
-    """It has no axis that could be bound; its reader is a kernel of its own."""
+    """A stage without axes has nothing to bind, so it is a separate kernel of one thread."""
     x, v = te.placeholder((), name="X"), te.placeholder((5,), name="V")
     k = te.reduce_axis((0, 5), name="k")
     total = te.compute((), lambda: te.sum(v[k], axis=k), name="total")
@@ -105,7 +105,7 @@ def test_stage_without_axes_is_a_kernel_of_one_thread(run):
 
 
 def test_stage_inside_one_without_axes(run):
-    """The one thread computes what is attached to the stage."""
+    """A stage attached to one without axes runs on the same single thread."""
     x = te.placeholder((4, 8), name="X")
     k, j = te.reduce_axis((0, 4), name="k"), te.reduce_axis((0, 8), name="j")
     rows = te.compute((4,), lambda i: te.sum(x[i, j], axis=j), name="rows")
@@ -147,7 +147,7 @@ def test_any_name_is_a_name(run, name):
 
 
 def test_schedule_finds_stages():
-    """They are found by tensor, by operation, and by the user's tensor even after caching."""
+    """Stages are found by tensor, by operation, and by the original tensor after caching."""
     x = te.placeholder((4,), name="X")
     y = te.compute((4,), lambda i: x[i] + 1, name="Y")
     s = te.create_schedule([y.op])
@@ -157,7 +157,7 @@ def test_schedule_finds_stages():
     assert s[y] == s[y.op] == s[s[y].op]
     assert s[y].op != s[y].origin_op
     s.cache_write(y, "local")
-    assert s.outputs == [y.op]  # what the schedule was created from
+    assert s.outputs == [y.op]  # the operations that create_schedule got
     assert [st.op.name for st in s.stages] == ["X", "X.local", "Y.local", "Y"]
     assert s[cache] in s.stages
     assert s[y].is_output and not s[cache].is_output

@@ -8,7 +8,7 @@ from texloom import te, tir
 
 
 def get_const_tuple(shape):
-    """Convert a shape to numbers; unknown extents stay."""
+    """Convert constant extents to numbers; symbolic extents stay."""
     unknown = (tir.Var, tir.Any)
     return tuple(n if isinstance(n, unknown) else int(n) for n in shape)
 
@@ -88,7 +88,7 @@ def test_reduction_of_everything(run):
 
 
 def test_dense_with_an_epilogue(run):
-    """Threads share the reduction inside its reader, which one thread stores."""
+    """Threads share the reduction attached to the epilogue; one thread stores the result."""
     A, W = te.placeholder((2, 130), name="A"), te.placeholder((20, 130), name="W")
     bias = te.placeholder((20,), name="bias")
     k = te.reduce_axis((0, 130), name="k")
@@ -159,7 +159,7 @@ def test_pooling(run):
 
 
 def test_direct_convolution_with_everything_in_it(run):
-    """Shared caches filled by all threads, virtual threads, an outermost loop for its pragmas."""
+    """Shared caches filled by all threads, virtual threads, and a pragma on an outermost loop."""
     data, kernel = te.placeholder((1, 8, 8, 8), name="data"), te.placeholder((16, 8, 3, 3))
     padded = pad(data, [0, 0, 1, 1], [0, 0, 1, 1], 0.0, "padded")
     rc, ry, rx = (te.reduce_axis((0, n), name) for n, name in ((8, "rc"), (3, "ry"), (3, "rx")))
@@ -204,7 +204,7 @@ def test_direct_convolution_with_everything_in_it(run):
 
 @pytest.mark.parametrize(("n", "m", "p"), [(8, 20, 5), (37, 53, 37), (40, 50, 37)])
 def test_tiles_of_a_product_that_do_not_divide_it(run, n, m, p):
-    """Threads outside skip the sum and the store, but still help to fill the shared tile."""
+    """Threads outside the product skip sum and store, but still help to fill the shared tile."""
     A, B = te.placeholder((n, m), name="A"), te.placeholder((m, p), name="B")
     k = te.reduce_axis((0, m), "k")
     C = te.compute((n, p), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
@@ -236,7 +236,7 @@ def const_matrix(matrix, name):
 
 
 def winograd(data, kernel):
-    """F(2, 3) on an image of 8 x 8: the matrices, then all stages in order."""
+    """Return Winograd's F(2, 3) on an 8 x 8 image: the matrices, then all stages in order."""
     (_, CI, H, W), (CO, *_), m, alpha = data.shape, kernel.shape, 2, 4
     G = const_matrix(np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]]), "G")
     BT = const_matrix(np.array([[1, 0, 0, 0], [0, 1, -1, 1], [-1, 1, 1, 0], [0, 0, 0, -1]]), "B")
@@ -276,7 +276,7 @@ def winograd(data, kernel):
 
 
 def test_winograd(run):
-    """Four root stages, whose constant matrices are unrolled away."""
+    """Four root stages; their constant matrices are unrolled and inlined."""
     data, kernel = te.placeholder((1, 4, 8, 8), name="data"), te.placeholder((4, 4, 3, 3))
     inlined, (weights, tile, pack, products, inverse, out) = winograd(data, kernel)
     s = te.create_schedule(out.op)

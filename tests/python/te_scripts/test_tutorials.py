@@ -28,7 +28,7 @@ def test_vector_add_with_a_size_of_the_call(dev):
 
 
 def test_schedules_are_printed_before_anything_is_bound():
-    """A schedule under construction has no threads yet: only build must reject that."""
+    """Schedules without threads can be printed; only build rejects them."""
     m, n = te.var("m"), te.var("n")
     A = te.placeholder((m, n), name="A")
     B = te.compute((m, n), lambda i, j: A[i, j] * 2, name="B")
@@ -48,7 +48,7 @@ def test_schedules_are_printed_before_anything_is_bound():
 
 
 def test_loops_for_a_processor_can_be_looked_at():
-    """The tutorial's steps of a product on a CPU; the last one uses every directive."""
+    """Each step of the tutorial's CPU product can be lowered; the last one uses every directive."""
     M = K = N = 64
     bn = 32
     A, B = te.placeholder((M, K), name="A"), te.placeholder((K, N), name="B")
@@ -118,7 +118,7 @@ def test_two_states_of_a_scan(run):
 
 
 def test_index_of_the_greatest_by_parts(run):
-    """A tuple reducer, with the axis itself as a value, factored and shared by threads."""
+    """A tuple reducer over index and value is split by rfactor and shared by threads."""
 
     def combine(lhs, rhs):
         first = lhs[1] >= rhs[1]
@@ -146,7 +146,7 @@ def test_index_of_the_greatest_by_parts(run):
 
 
 def test_statement_with_shared_memory_and_a_barrier(run):
-    """The script's barrier is kept; threads reverse a row."""
+    """Threads reverse a row through shared memory; the script's own barrier is kept."""
 
     def generate(ins, outs):
         ib = tir.ir_builder.create()
@@ -168,7 +168,7 @@ def test_statement_with_shared_memory_and_a_barrier(run):
 
 
 def test_blur_at_each_place(run):
-    """One blur, computed with its intermediate stage in four places."""
+    """A blur gives the same values with its intermediate stage in any of four places."""
     H, W = 16, 24
     X = te.placeholder((H + 2, W + 2), name="I")
     along = te.compute((H + 2, W), lambda y, x: (X[y, x] + X[y, x + 1] + X[y, x + 2]) / 3.0)

@@ -1,4 +1,4 @@
-"""Contents of textures: exact elements of every type, and lanes of texels that are read once."""
+"""Contents of textures: exact elements of every type, and one read for all lanes of a texel."""
 
 import re
 
@@ -21,7 +21,7 @@ FUNCTIONS = {
 
 
 def every_kind_of(dtype, count):
-    """Return values of all bytes; for floats no NaN, which hardware may change to another NaN."""
+    """Return values of all bit patterns, except NaN, which hardware may change to another NaN."""
     rng = np.random.default_rng(12)
     values = rng.integers(0, 256, size=count * np.dtype(dtype).itemsize, dtype="uint8").view(dtype)
     if dtype.startswith("float"):
@@ -34,7 +34,7 @@ def every_kind_of(dtype, count):
 @pytest.mark.parametrize("where", ["cache", "input", "output"])
 @pytest.mark.parametrize("dtype", FUNCTIONS)
 def test_copies_are_exact(dev, dtype, where):
-    """Each row has five texels and a remainder, accessed by the functions of its type."""
+    """Copies through rows of five texels and a remainder are exact for every type."""
     shape = (9, 22)
     x = te.placeholder(shape, dtype, name="X")
     y = te.compute(shape, lambda i, j: x[i, j], name="Y")
@@ -70,7 +70,7 @@ def test_half_data_with_float_sums(run, scope):
 
 
 def test_a_texel_is_read_once():
-    """Its lanes are multiplied by those of another texel: sixteen products from two reads."""
+    """Sixteen products of the lanes of two texels need two reads."""
     a = te.placeholder((8, 4), name="A")
     b = te.placeholder((8, 4), name="B")
     k = te.reduce_axis((0, 8), name="k")

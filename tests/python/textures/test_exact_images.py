@@ -1,4 +1,4 @@
-"""Zero padding by the border of images that contain exactly the tensor's texels."""
+"""Zero padding from the image's border, for images of exactly the tensor's texels."""
 
 import re
 
@@ -80,8 +80,8 @@ def reference(x, y, stride=1):
     )
 
 
-# The layout of the image's rows and columns, the batch size, and how many comparisons remain: those
-# of an axis beyond whose end there are texels of another image of the batch.
+# Layout, batch size, and the number of remaining comparisons: an axis needs them if the texels
+# past its end are those of another image of the batch.
 LAYOUTS = [
     ("rows=(n, h), cols=(w)", 1, 0),
     ("rows=(n, h), cols=(w)", 2, 2),
@@ -118,7 +118,7 @@ def test_border_of_every_kind_of_texel(dev, dtype, accumulate):
 
 
 def test_larger_image_is_refused_where_its_border_would_be_read(dev):
-    """The image has texels around the tensor, which only a kernel under the contract would read."""
+    """A larger image is refused: a kernel without guards would read texels around the tensor."""
     layout = "texture[(n, h, w, c) -> rows=(n, h), cols=(w), lanes=c]"
     x, y, s = window_sums((1, 7, 9, 4))
     large = {"mem_scope": "texture", "layout": layout, "image": (12, 10)}
@@ -151,7 +151,7 @@ def test_contract_is_part_of_texts_and_module_files(dev, tmp_path):
 
 
 def test_checked_build_keeps_its_tests(dev):
-    """The contract does not change what a checked function reports or computes."""
+    """A checked function keeps its bounds tests, also under the contract of exact images."""
     x, y, s = window_sums((1, 7, 9, 4))
     declared = tvm.decl_buffer(x.shape, scope="texture", exact_image=True)
     f = tvm.build(s, [x, y], binds={x: declared}, checked=True)

@@ -1,4 +1,4 @@
-"""layout=: tensors stored with other layouts than their scope's default give the same values."""
+"""Tensors stored with `layout=` instead of their scope's default give the same values."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def plus_one(shape, bound=True):
     return x, y, s
 
 
-# Digits in various places: channels as lanes, folds, lanes of an outer axis, padding texels.
+# Channels as lanes, folds, lanes of an outer axis, and padding texels.
 TEXTURES = [
     ((2, 6, 5, 7), "texture[(n, c, h, w) -> rows=(n, c/4, h), cols=(w), lanes=c%4]"),
     ((2, 6, 5, 7), "texture[(n, c, h, w) -> rows=(n, c/4, h), cols=(w), lanes=c%4, padding=zero]"),
@@ -67,7 +67,7 @@ BUFFERS = [
 
 @pytest.mark.parametrize(("shape", "layout"), BUFFERS)
 def test_buffers(dev, run, shape, layout):
-    """The layout applies to caches in global and in shared memory, and to arguments."""
+    """A layout applies to caches in global and shared memory, and to arguments."""
     values = values_of(shape)
     for scope in ("global", "shared"):
         x, y, s = plus_one(shape)
@@ -86,7 +86,7 @@ def test_buffers(dev, run, shape, layout):
 
 
 def test_vectors_across_a_transposed_buffer(run):
-    """Consecutive elements of Y are five apart in its cache."""
+    """Consecutive elements of Y have a stride of five in its cache."""
     x, y, s = plus_one((5, 8), bound=False)
     cache = s.cache_write(y, "global", layout="buffer[(i, j) -> cols=(j, i)]")
     s[y].bind(s[y].op.axis[0], block())
@@ -97,7 +97,7 @@ def test_vectors_across_a_transposed_buffer(run):
 
 
 def test_stage_in_its_own_layout(run):
-    """set_scope and cache_write take layouts; kernels name them by the positions of the axes."""
+    """set_scope and cache_write accept layouts; kernels print axes by position: d0, d1, ..."""
     x = te.placeholder((6, 10), name="X")
     p = te.compute((6, 10), lambda i, j: x[i, j] * 2, name="P")
     y = te.compute((6, 10), lambda i, j: p[i, j] + 1, name="Y")
@@ -117,7 +117,7 @@ def test_stage_in_its_own_layout(run):
 
 
 def test_the_same_places_are_one_layout(dev):
-    """A scope's default layout, written out, is the default, however its digits are split."""
+    """A layout equal to the scope's default is the default, however its axes are split."""
     x, y, s = plus_one((3, 8))
     f = tvm.build(s, [x, y], binds={x: tvm.decl_buffer((3, 8), scope="texture")})
     values = values_of((3, 8))
@@ -134,7 +134,7 @@ def test_the_same_places_are_one_layout(dev):
 
 
 def test_lanes_that_are_no_digit_of_one_axis_can_be_read(dev):
-    """A texel holds two by two elements; this is allowed for read-only arguments."""
+    """Texels may hold 2 x 2 elements in read-only arguments."""
     x, y, s = plus_one((4, 6))
     layout = "texture[(i, j) -> rows=i/2, cols=j/2, lanes=(i%2, j%2)]"
     f = tvm.build(s, [x, y], binds={x: tvm.decl_buffer((4, 6), layout=layout)})

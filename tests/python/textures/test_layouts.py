@@ -1,4 +1,4 @@
-"""Positions of tensors in textures: rules, folds, origins in larger images, padding lanes."""
+"""Default texture layouts, folds, origins in larger images, and padding lanes."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def random(shape, dtype="float32"):
     return np.random.default_rng(6).integers(-100, 100, size=shape).astype(dtype)
 
 
-# The design's table: shape -> rows x columns of texels, by scope.
+# As documented: shape -> rows x columns of texels, by scope.
 LAYOUTS = [
     ((2, 3, 5, 7, 4), {"texture": (30, 7), "texture:weight": (2, 105), "texture:nhwc": (6, 35)}),
     ((56, 56, 7), {"texture": (3136, 2), "texture:weight": (56, 112), "texture:nhwc": (3136, 2)}),
@@ -85,11 +85,11 @@ def test_over_the_limit_folds_and_runs(run):
         ((7, 23), "texture:nhwc"),
         ((2, 19, 3, 2), "texture:nhwc"),
         ((100,), "texture"),
-        ((250, 4), "texture"),  # 250 of at most 256 texels
+        ((250, 4), "texture"),  # 250 of the 16 * 16 texels that the limit allows
     ],
 )
 def test_small_limits_fold(run, shape, scope):
-    """With the target's limit -texture_spatial_limit=16: as cache, as input and as output."""
+    """With -texture_spatial_limit=16, textures fold as cache, as input and as output."""
     target = "opencl -texture_spatial_limit=16"
     x, y, s = copy(shape)
     cache = s.cache_read(x, scope, [y])
@@ -121,7 +121,7 @@ def test_fold_of_an_array_follows_the_target():
 
 @pytest.mark.parametrize("last", [1, 2, 3, 5, 6, 7, 9])
 def test_padding_lanes(run, last):
-    """Lanes past the last extent are written as zero and never affect a result."""
+    """Lanes past the last axis's end are written as zero and never affect a result."""
     shape = (3, last)
     x = te.placeholder(shape, name="X")
     p = te.compute(shape, lambda i, j: x[i, j] + 5, name="P")
@@ -136,7 +136,7 @@ def test_padding_lanes(run, last):
 
 
 def test_masked_lanes_do_not_read_past_the_input(run):
-    """The last texel covers indices 8 to 11 of an axis of 9: 9, 10 and 11 are not in the buffer."""
+    """The last texel covers indices 8 to 11 of an axis of 9: nothing past index 8 is read."""
     x, y, s = copy((9,))
     cache = s.cache_read(x, "texture", [y])
     s[cache].bind(s[cache].fuse(), block())
@@ -152,7 +152,7 @@ def test_masked_lanes_do_not_read_past_the_input(run):
 @pytest.mark.parametrize("scope", ["texture", "texture:weight", "texture:nhwc"])
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "int8"])
 def test_origins(dev, scope, dtype):
-    """Input and output each begin somewhere in a larger image; one kernel serves all origins."""
+    """Input and output have origins in larger images; one kernel serves all origins."""
     shape = (2, 3, 5)
     x, y, s = copy(shape, dtype)
     binds = {t: tvm.decl_buffer(shape, dtype, scope=scope, origin=True) for t in (x, y)}

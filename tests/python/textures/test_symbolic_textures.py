@@ -1,4 +1,4 @@
-"""Textures whose rows and columns each call decides: one module for arrays of all sizes."""
+"""Textures whose size each call gives: one module serves arrays of all sizes."""
 
 import random
 
@@ -21,7 +21,7 @@ def known(shape, n, m):
 
 
 def shapes():
-    """Shapes of two symbols, whose last axes are lanes, whole texels, and partly filled ones."""
+    """Return shapes of two symbols whose last axes fill one texel, many, or some partially."""
     n, m = te.var("n"), te.var("m")
     return [(n, m, 4), (n, 8), (n, m, 3), (n, m), (2, n, m, 6)]
 
@@ -113,7 +113,7 @@ def test_parameters_of_any_size(dev, scope, which):
         out = tvm.nd.empty(values.shape, "float32", dev, layout=layout)
         f(tvm.nd.array(values, dev, layout=layout), out)
         assert (out.numpy() == values * 2).all(), (n, m)
-        assert (f(values) == values * 2).all(), (n, m)  # the function makes the arrays
+        assert (f(values) == values * 2).all(), (n, m)  # the call allocates its arrays
 
 
 def test_an_origin_and_an_image_of_exactly_the_texels(dev):
@@ -162,7 +162,7 @@ def test_arrays_in_another_layout_are_refused(dev):
     f = doubled(shapes()[3], "texture")
     with pytest.raises(tvm.TVMError, match=r"TL5004.*must be in .*cols=\(d1/4\).*in a buffer"):
         f(tvm.nd.array(numbers(3, 5), dev), tvm.nd.empty((3, 5), "float32", dev, "texture"))
-    # In `texture`, the last extent 4 alone is lanes: another layout than that of other extents.
+    # Scope `texture` has lanes only for a last extent of 4, so other extents need another layout.
     with pytest.raises(tvm.TVMError, match=r"TL5004.*rows=\(d0\), cols=\(d1/4\)"):
         f(tvm.nd.array(numbers(3, 4), dev, "texture"), numbers(3, 4))
     with pytest.raises(tvm.TVMError, match="TL5003.*has 2 axes, but the array has 3"):
@@ -180,7 +180,7 @@ def test_sizes_beyond_the_limits_of_the_device(dev):
     message = rf"TL4002.*'X' of shape \({most}, 2, 4\) needs an image of 2 x {most} texels"
     with pytest.raises(tvm.TVMError, match=message):
         doubled((n, m, 4), "texture")(numbers(most, 2, 4))
-    out = tvm.nd.empty((9, 2, 4), "float32", dev)  # it still runs for others
+    out = tvm.nd.empty((9, 2, 4), "float32", dev)  # calls with other sizes still run
     f(tvm.nd.array(numbers(9, 2, 4), dev), out)
     assert (out.numpy() == numbers(9, 2, 4) * 2 + numbers(9, 2, 4)[::-1]).all()
 
@@ -223,7 +223,7 @@ def test_rows_that_may_end_inside_a_texel_are_not_fused():
 
 
 def test_modules_in_files(dev, tmp_path):
-    """A package carries the open layouts; who loads it gives them sizes."""
+    """A package stores symbolic layouts; the arrays of a call give their sizes."""
     n, m = te.var("n"), te.var("m")
     s, x, y = filtered((n, m, 6), "texture")
     s[y].set_scope("texture:nhwc")

@@ -52,7 +52,7 @@ def test_wide_integers(run, dtype):
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
 def test_signed_division_and_shifts(run, dtype):
-    """Division rounds down, even for narrow types; shifts of negative numbers keep the sign."""
+    """Signed division rounds down, also for narrow types; right shifts keep the sign."""
     a = integers(dtype)
     b = np.where(integers(dtype)[::-1] == 0, 3, integers(dtype)[::-1]).astype(dtype)
     b[a == np.iinfo(dtype).min] = 7  # min // -1 is not representable

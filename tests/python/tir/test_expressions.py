@@ -1,4 +1,4 @@
-"""Expressions: the types that operators give, constants that fold, and values on a device."""
+"""Expressions: result types of operators, constant folding, and values on a device."""
 
 import math
 from functools import partial
@@ -25,7 +25,7 @@ def value_of(dtype, name="a"):
         ("uint32", "int32", "uint32"),  # of one width: unsigned
         ("int64", "uint8", "int64"),
         ("int64", "float16", "float16"),  # a float wins over any integer
-        ("bool", "int8", "int8"),  # a number wins over a truth value
+        ("bool", "int8", "int8"),  # a number type wins over bool
         ("float32", "bool", "float32"),
     ],
 )
@@ -49,7 +49,7 @@ def test_common_type(a, b, result):
         ("uint8", True, "uint8"),
         ("float32", np.float32(2), "float32"),
         ("int32", np.int64(2), "int32"),
-        ("int32", np.arange(3)[1], "int32"),  # NumPy's integers are numbers like any
+        ("int32", np.arange(3)[1], "int32"),  # NumPy's integers are treated as Python's
     ],
 )
 def test_type_with_a_literal(dtype, literal, result):
@@ -66,7 +66,7 @@ def test_comparisons_are_bool():
 
 
 def test_integer_constants_fold():
-    """Scripts compute extents with it and read `.value`."""
+    """Arithmetic of constants folds: scripts compute extents so, and read `.value`."""
     h, k, p, s = (te.const(n) for n in (56, 3, 1, 2))
     out = (h - k + 2 * p) // s + 1
     assert out.value == 28
@@ -90,7 +90,7 @@ def test_constants_of_a_type():
 
 
 def test_no_truth_value():
-    """`if`, `and` and chained comparisons would silently drop a condition."""
+    """An expression as a bool is refused: `if` and `and` would silently drop a condition."""
     i = value_of("int32")
     for wrong in (
         lambda: bool(i < 3),
@@ -103,7 +103,7 @@ def test_no_truth_value():
 
 
 def test_expressions_are_keys():
-    """An expression can be hashed and looked up: `==` of two of them compares identity then."""
+    """Expressions can be keys of dicts: as a bool, `==` compares their identity."""
     i, j = value_of("int32", "i"), value_of("int32", "j")
     assert {i: 1, j: 2}[i] == 1
     assert i == i and not (i != i)
@@ -149,7 +149,7 @@ def test_integer_division_rounds_as_said(run, divisor):
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
 @pytest.mark.parametrize("lanes", [1, 4])
 def test_remainders_by_minus_one(run, dtype, lanes):
-    """They are 0, also of the least number."""
+    """Remainders by -1 are 0, also of the type's least number."""
     least = np.iinfo(dtype).min
     x = te.placeholder((4,), dtype, name="X")
     d = te.placeholder((4,), dtype, name="D")
@@ -180,7 +180,7 @@ def test_bits_and_shifts(run):
 
 
 def test_choices_and_truth_values(run):
-    """Conditions combine; a comparison used as a number counts as 0 or 1."""
+    """Conditions can be combined; a comparison used as a number is 0 or 1."""
     x = np.arange(-6, 7, dtype="float32")
     got = elementwise(
         run,
@@ -280,7 +280,7 @@ def test_ldexp(run):
 
 
 def test_functions_want_floats():
-    """The exceptions are rounding functions and abs, which accept integers."""
+    """Functions refuse integers; only rounding functions and abs accept them."""
     for name in ("exp", "sqrt", "tanh", "erf"):
         with pytest.raises(RuntimeError, match="TL1003"):
             getattr(te, name)(value_of("int32"))

@@ -1,4 +1,4 @@
-"""Functions that a script defines in C: values of computes, statements, and buffer pointers."""
+"""Functions that a script defines in C, called in computes, in statements, and with pointers."""
 
 import warnings
 
@@ -43,7 +43,7 @@ def call(name, *args):
 
 
 def intrin_gemv(m, n, steps):
-    """As in TVM's tutorial; `steps` is the number of statements: body, reset and update."""
+    """Return the intrinsic of TVM's tutorial, with its body alone or with reset and update."""
     a = te.placeholder((n,), name="a")
     b = te.placeholder((m, n), name="b")
     k = te.reduce_axis((0, n), name="k")
@@ -77,7 +77,7 @@ def intrin_gemv(m, n, steps):
 
 
 def matmul(steps):
-    """C = A * B transposed, by gemv_update over 16 columns; with three statements, in 8 steps."""
+    """Schedule C = A @ B.T with the intrinsic over 16 columns and all of k, or 8 of k each time."""
     a = te.placeholder((6, 32), name="A")
     b = te.placeholder((48, 32), name="B")
     k = te.reduce_axis((0, 32), name="k")
@@ -97,7 +97,7 @@ def matmul(steps):
 
 @pytest.mark.parametrize("steps", [1, 3])
 def test_gemv_of_the_tensorize_tutorial(run, steps):
-    """Each thread has its own part of C, so there is no barrier between the calls."""
+    """Each thread writes its own part of C, so no barrier separates the calls."""
     s, args = matmul(steps)
     a, b = integers(6, 32), integers(48, 32)
     assert (run(s, args, a, b) == a @ b.T).all()
@@ -108,7 +108,7 @@ def test_gemv_of_the_tensorize_tutorial(run, steps):
 
 
 def test_texts_hold_the_c_text(tmp_path, dev):
-    """The texts of a schedule and a program, and a stored function, contain it."""
+    """Texts of schedules and programs, and stored functions, contain the C source."""
     s, args = matmul(3)
     text = str(tvm.program(s, args))
     assert str(tvm.parse(text)) == text
@@ -171,7 +171,7 @@ def test_two_texts_at_one_axis_of_an_inlined_stage(run):
 
 
 def test_two_impure_calls_are_two(run):
-    """For a pure function, their difference is known without calling it."""
+    """Impure calls are not merged; of pure ones, the difference would fold to zero."""
     text = "int odd(int i) { return i % 2; }"
     for function, calls in ((tir.call_extern, 2), (tir.call_pure_extern, 0)):
 
@@ -187,7 +187,7 @@ def test_two_impure_calls_are_two(run):
 
 
 def test_call_is_not_made_where_a_condition_leaves_it_out(run):
-    """It never returns outside the tensor, so a split's guard and a select must skip the call."""
+    """The function loops forever outside the tensor, so guards and selects must skip the call."""
     text = "int steps(int i) { while (i > 9) i = 10 + i % 2; return 64 - i; }"
     s, x, y = elementwise(
         lambda v, i: tir.if_then_else(v > 0, tir.call_pure_extern("int32", "steps", i), 7),
@@ -251,7 +251,7 @@ def reversed_rows(ins, outs):
 
 
 def test_pointers_to_shared_and_local_memory(run):
-    """A barrier precedes reads of what the function wrote for the block."""
+    """A barrier precedes reads of shared memory that the function wrote."""
     x = te.placeholder((3, 16), name="X")
     y = te.extern((3, 16), [x], reversed_rows, name="Y")
     s = te.create_schedule(y.op)

@@ -1,4 +1,4 @@
-"""float16 on devices that compute in half, compared with the same in float32."""
+"""Kernels in half arithmetic compared with the same kernels in float32 arithmetic."""
 
 import re
 
@@ -18,7 +18,7 @@ def half(number):
 
 
 def elementwise(function, scope=None):
-    """Apply the function to all halves and 65,536 others, bound, in vectors of four."""
+    """Schedule the function, on 65,536 pairs of halves, on threads and in vectors of four."""
     shape = (128, 128, 4)
     a, b = (te.placeholder(shape, "float16", name=name) for name in "ab")
     y = te.compute(shape, lambda *i: function(a(*i), b(*i)).astype("float16"), name="y")
@@ -37,7 +37,7 @@ def source_of(function, target, scope=None):
     return kernel.source
 
 
-# Each operation rounds once; no reordering or contraction may change the result of the last.
+# Each operation rounds once; reordering or contracting the last one would change its result.
 EXACT = {
     "sum": lambda a, b: a + b,
     "difference": lambda a, b: a - b,
@@ -67,7 +67,7 @@ def test_sources_compile_without_a_warning(name, scope):
 
 
 def test_values_are_half_where_arithmetic_is():
-    """The extension is enabled, operands are half, and nothing is converted to float32."""
+    """In half arithmetic, the source enables the extension and converts nothing to float32."""
     source = source_of(EXACT["chain"], HALF)
     assert "#pragma OPENCL EXTENSION cl_khr_fp16 : enable" in source
     assert "#pragma OPENCL FP_CONTRACT OFF" in source
@@ -115,8 +115,8 @@ def test_device_without_half_arithmetic_refuses_it(dev):
 @pytest.mark.parametrize("scope", [None, "texture"])
 @pytest.mark.parametrize("name", [*EXACT, *FUNCTIONS])
 def test_half_and_float32_give_the_same_bits(dev, name, scope):
-    """A float32 result, which has more than twice the digits of float16 plus two, rounds again to
-    the nearest half (Figueroa, 1995); functions are computed in float32 in both versions."""
+    """Rounding to float32 and then to half gives the nearest half, as float32 has twice the digits
+    of half plus two (Figueroa, 1995); both versions compute FUNCTIONS in float32."""
     if not tvm.target.Target.from_device(dev).attrs["float16_arithmetic"]:
         pytest.skip("the device has no half arithmetic")
     function = {**EXACT, **FUNCTIONS}[name]

@@ -1,4 +1,4 @@
-"""Functions of numbers that are called with expressions: each names what to write instead."""
+"""Math functions for numbers refuse expressions: each error names the replacement."""
 
 import math
 import operator
@@ -63,7 +63,7 @@ def test_what_is_named_exists():
 
 @pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin", "cbrt", "expm1"])
 def test_what_is_named_computes_what_numpy_does(name, run):
-    """NaN is kept or dropped, and results near 0 have all their digits."""
+    """The named replacement treats NaN as NumPy does, and is precise near 0."""
     function = getattr(np, name)
     x = np.float32([1, np.nan, -np.inf, 2e-7, -8])
     y = np.float32([2, 1, np.nan, np.inf, -9])

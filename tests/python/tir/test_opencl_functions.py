@@ -1,4 +1,4 @@
-"""OpenCL C functions by name, which are expressions of others."""
+"""OpenCL C functions by name, which become expressions of existing functions."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ FLOAT_REFERENCES = {
 
 
 def computed(dev, values, dtype, names):
-    """Apply each function to as many rows of values as it has operands, all in one kernel."""
+    """Apply each function, in one kernel, to its first operands: one row of values for each."""
     rows, n = values.shape
     x = te.placeholder((rows, n), dtype, name="X")
 
@@ -60,7 +60,7 @@ def test_functions_of_floats(dev):
 
 
 def test_fma_rounds_once(dev):
-    """The sum leaves only the last bits of the product."""
+    """a * b + c cancels all but the product's last bits, which only one rounding keeps."""
     a, square = np.float32(1 + 2**-12), np.float32(1 + 2**-11)
     values = np.float32([[a, a, 3], [a, -a, 5], [-square, square, 7]])
     found = computed(dev, values, "float32", ["fma", "mad"])

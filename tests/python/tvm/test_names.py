@@ -42,7 +42,7 @@ def test_tempdir():
 
 
 def test_equal_of_tensors():
-    """Single elements can be compared; with axes it is ambiguous which ones are meant."""
+    """equal() compares tensors without axes; with axes, the elements meant are ambiguous."""
     a, b = te.placeholder((), name="A"), te.placeholder((), name="B")
     assert str(a.equal(b)) == "A[] == B[]"
     with pytest.raises(ValueError, match="TL1002"):
@@ -137,7 +137,7 @@ def test_a_builder_ends_with_get():
 
 
 def test_extents_are_of_int32():
-    """Constants of other integer types are converted; variables are refused."""
+    """Constant extents of other integer types are converted; variables are refused."""
     a = te.placeholder((tvm.tir.IntImm("int64", 9),), name="A")
     assert a.shape[0].value == 9 and a.shape[0].dtype == "int32"
     n = te.var("n", "int64")

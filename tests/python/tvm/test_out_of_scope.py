@@ -25,7 +25,7 @@ def test_name_is_refused(name):
 
 
 def test_from_import_is_refused():
-    """Where the attribute is missing, Python looks for a module."""
+    """`from` imports are refused too, where Python looks for a module of the name."""
     with pytest.raises(ImportError, match="TL2042.*contrib.graph_executor") as caught:
         from texloom.contrib import graph_executor  # noqa: F401
     assert isinstance(caught.value, tvm.TVMError)

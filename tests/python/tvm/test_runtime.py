@@ -82,7 +82,7 @@ def test_devices(dev):
 
 
 def test_devices_without_a_driver():
-    """They do not exist, and using them says so."""
+    """Devices without a driver do not exist; using them is an error that says so."""
     for absent in (tvm.cuda(), tvm.device("cuda"), tvm.vulkan(0)):
         assert not absent.exist
         with pytest.raises(tvm.TVMError, match="no driver for"):
@@ -109,7 +109,7 @@ def test_targets():
 
 
 def test_threads_that_schedules_count_on():
-    """They are TVM's where the text says nothing; the limit that build enforces is higher."""
+    """Without an option, max_num_threads is TVM's default; build enforces a higher limit."""
     opencl, cuda = tvm.target.Target("opencl"), tvm.target.Target("cuda")
     assert (opencl.max_num_threads, cuda.max_num_threads) == (256, 1024)
     assert opencl.attrs["max_num_threads"] == 1024
@@ -132,7 +132,7 @@ def test_arrays_under_a_target_without_kernels(kind):
 
 
 def test_remarks_of_targets():
-    """They are kept and can be queried, but change no kernel."""
+    """Options that only describe a target can be queried, but change no kernel."""
     target = tvm.target.Target("opencl -model=sd855 -device=adreno -thread_warp_size=64")
     assert (target.model, target.thread_warp_size) == ("sd855", 64)
     assert target.device_name == "adreno" and tvm.target.Target(str(target)) == target
@@ -190,7 +190,7 @@ def test_devices_without_a_preset():
 
 @pytest.mark.parametrize("text", ["llvm", "llvm -mcpu=skylake", "cuda -arch=sm_90", "c"])
 def test_targets_without_kernels(text):
-    """They can be created and queried; building for one is refused with an alternative."""
+    """Targets without kernels can be created and queried; build refuses them."""
     target = tvm.target.Target(text)
     assert str(target) == text and target.kind.name == text.split()[0]
     assert ("gpu" in target.keys) is (target.kind.name == "cuda")
@@ -310,7 +310,7 @@ def test_ranges():
 
 
 def test_pass_context():
-    """Keys are kept; keys that would change the program are refused."""
+    """PassContext keeps its config; keys that would change the program are refused."""
     config = {"tir.UnrollLoop": {"auto_max_step": 16}}
     with tvm.transform.PassContext(opt_level=3, config=config):
         assert tvm.transform.PassContext.current().config == config
@@ -330,7 +330,7 @@ def test_passes_are_not_left_out_in_silence():
 
 
 def test_bounds_are_checked_in_a_context(dev):
-    """Scripts know `checked` by this key."""
+    """The config key of TVM for bounds checks has the effect of `checked`."""
     x, n = te.placeholder((8,), name="X"), te.placeholder((8,), "int32", name="N")
     y = te.compute((8,), lambda i: x[n[i]], name="Y")
     s = te.create_schedule(y.op)

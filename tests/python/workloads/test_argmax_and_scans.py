@@ -24,7 +24,7 @@ argmax = te.comm_reducer(combine, identity, name="argmax")
 
 
 def test_argmax_of_channels(run):
-    """For each pixel, argmax over channels in texels gives the class of a segmentation."""
+    """Segmentation: each pixel's class is the argmax over channels that lie in texels."""
     shape = (2, 5, 6, 7, 4)
     x = te.placeholder(shape, name="X")
     k = te.reduce_axis((0, 20), name="k")
@@ -56,7 +56,7 @@ def test_argmax_over_the_threads_of_a_block(run):
 
 @pytest.mark.parametrize("n", [1, 2, 37, 64])
 def test_prefix_sum_in_doubling_steps(run, n):
-    """In each step, each sum is added to the one that ends before it; each row has a block."""
+    """Step k adds to each sum the sum 2**k elements before; each row has a block."""
     x = te.placeholder((5, n), "int32", name="X")
     sums, reach = x, 1
     steps = []
@@ -110,7 +110,7 @@ def test_recurrent_cell(run):
     k = te.reduce_axis((0, units), name="k")
     j = te.reduce_axis((0, width), name="j")
     shape = (steps, batch, units)
-    # For all steps at once, since it depends on no state.
+    # Depends on no state, so one kernel computes all steps.
     inputs = te.compute(shape, lambda t, b, i: te.sum(u[i, j] * x[t, b, j], axis=j), name="inputs")
     init = te.compute((1, batch, units), lambda t, b, i: te.tanh(inputs[0, b, i]), name="init")
     own = te.compute(

@@ -37,7 +37,7 @@ def test_1x1_of_nchwc_and_rsckk(run, copy):
 
 @pytest.mark.parametrize("virtual", [1, 2])
 def test_1x1_of_wchnc_and_crskk(run, virtual):
-    """Rows of the activations' texture are pixels of a row, divided among virtual threads."""
+    """Convolve in the layouts WCHNc and CRSKk, also with pixels divided among virtual threads."""
     tiling = Tiling(pixels=2, columns=7, channels=4, virtual=virtual)
     conv = Convolution("WCHNc", "CRSKk")
     check(run, conv, (56, 32, 56, 1, 4), (128, 1, 1, 32, 4), tiling)
@@ -100,7 +100,7 @@ def test_kinds_of_convolution(run, kind, shared):
 
 
 def test_arguments_that_are_textures_already(run):
-    """A script's caches of them are not copies: one kernel, and the same sums."""
+    """Caches of texture arguments add no copy: one kernel, and the same sums."""
     conv, data, weight = KINDS["padded"]
     rng = np.random.default_rng(3)
     x, w = (rng.standard_normal(shape).astype("float32") for shape in (data, weight))
@@ -116,7 +116,7 @@ def test_arguments_that_are_textures_already(run):
 
 
 def transposed(data, weight, stride):
-    """Add a window to the output for each input pixel, by dilating and zero-padding the input."""
+    """Return a transposed convolution: a convolution over the dilated and zero-padded input."""
     n, groups, h, w, lanes = (int(v) for v in data.shape)
     window = int(weight.shape[2])
     frame = window - 1
@@ -133,7 +133,7 @@ def transposed(data, weight, stride):
 
 
 def test_transposed_convolution(run):
-    """The stride is 2; the reference is the sum of windows that defines it."""
+    """With stride 2, the result is the sum of one window per input pixel, as defined."""
     rng = np.random.default_rng(4)
     x = accuracy.small_integers(rng, (1, 2, 5, 6, 4), "float32")
     w = accuracy.small_integers(rng, (3, 8, 3, 3, 4), "float32")

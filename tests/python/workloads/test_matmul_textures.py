@@ -1,4 +1,4 @@
-"""Matrix products in textures: (32, 64, 4) by (32, 64, 4), with lanes used in three ways."""
+"""Matrix products in textures, (32, 64, 4) by (32, 64, 4): lanes have three different roles."""
 
 import numpy as np
 import pytest

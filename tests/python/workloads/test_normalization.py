@@ -9,7 +9,7 @@ from texloom.examples.rounding import gamma
 from texloom.examples.texel_schedules import block, thread
 
 THREADS = 16
-# Errors that OpenCL allows, in roundings: an ulp is at most two of them.
+# Errors that OpenCL allows, in roundings of half an ulp.
 EXP, DIVISION, RSQRT = 2 * 3, 5, 2 * 2
 
 
@@ -59,7 +59,7 @@ def test_softmax(run, shape):
     of_power = np.abs(distance) * U + EXP * U
     of_sum = (power * of_power).sum(axis=1, keepdims=True) / power.sum(axis=1, keepdims=True)
     relative = of_power + of_sum + gamma(shape[1] + DIVISION, U)
-    assert np.all(np.abs(got - exact) <= 1.01 * relative * exact)  # products of errors: below 1 %
+    assert np.all(np.abs(got - exact) <= 1.01 * relative * exact)  # 1 % for products of errors
 
 
 @pytest.mark.parametrize("textures", [False, True])

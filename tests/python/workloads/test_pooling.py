@@ -13,7 +13,7 @@ PIXELS = [(n + 2 * PADDING - WINDOW) // STRIDE + 1 for n in SHAPE[2:4]]
 
 
 def pool(x, padding, reduction):
-    """`reduction` of the window's values, with `padding` outside the picture."""
+    """Reduce the values of each window, with the value `padding` outside the image."""
     height, width = (int(n) for n in x.shape[2:4])
 
     def padded(n, c, y, x_, lane):
@@ -59,13 +59,13 @@ def windows(v, fill):
 def test_max_pooling(run, dtype):
     x = te.placeholder(SHAPE, dtype, name="X")
     y = pool(x, te.min_value(dtype), te.max)
-    v = (-np.random.default_rng(12).integers(1, 100, SHAPE)).astype(dtype)  # a zero would show
+    v = (-np.random.default_rng(12).integers(1, 100, SHAPE)).astype(dtype)  # padding 0 would show
     expected = windows(v, -128).max(axis=(-2, -1))
     np.testing.assert_array_equal(run(schedule(x, y, y), [x, y], v), expected)
 
 
 def test_average_pooling(run):
-    """Only pixels inside the picture count: their number is computed from the indices."""
+    """The divisor is the number of pixels inside the image, computed from the indices."""
     x = te.placeholder(SHAPE, name="X")
     total = pool(x, te.const(0, "float32"), te.sum)
 
@@ -87,7 +87,7 @@ def test_average_pooling(run):
 
 
 def test_global_average(run):
-    """The threads of a block sum half data in float."""
+    """The threads of a block sum float16 data in float32."""
     x = te.placeholder((2, 3, 7, 7, 4), "float16", name="X")
     r, c = te.reduce_axis((0, 7), name="r"), te.reduce_axis((0, 7), name="c")
     total = te.compute(

@@ -1,4 +1,4 @@
-"""Products with 4-bit weights, eight per number, which are unpacked where they are used."""
+"""Products with 4-bit weights, packed eight per integer and unpacked where they are used."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ M, N, K, GROUP = 24, 64, 96, 32  # GROUP: steps of k that share one scale
 
 
 def tensors(dtype):
-    """Return the tensors: a texel has four columns of N, a packed number eight rows of K."""
+    """Return the tensors: a texel has four columns of N, a packed integer eight rows of K."""
     a = te.placeholder((M, K), dtype, name="A")
     packed = te.placeholder((K // 8, N // 4, 4), "uint32", name="packed")
     scale = te.placeholder((K // GROUP, N // 4, 4), dtype, name="scale")

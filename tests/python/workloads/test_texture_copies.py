@@ -26,7 +26,7 @@ def test_elementwise(run, shape):
 
 
 def every_value(dtype, shape):
-    """Return all values of narrow types, many of wide ones, and no NaN, whose bits may change."""
+    """Return all values of narrow types or many of wide ones, but no NaN: its bits may change."""
     bits = np.random.default_rng(6).integers(0, 256, (np.prod(shape), np.dtype(dtype).itemsize))
     v = bits.astype("uint8").view(dtype).reshape(shape)
     if np.dtype(dtype).kind == "f":  # denormal float32 may be flushed to zero
@@ -54,7 +54,7 @@ def test_copies_are_exact(run, dtype, scope):
 @pytest.mark.parametrize("cast", [None, "float32"])
 @pytest.mark.parametrize("channels", [3, 63, 64])
 def test_unpacking_into_a_buffer(run, channels, cast):
-    """NCHW4c in a texture, NCHW in the buffer: neighboring threads read neighboring texels."""
+    """An NCHW4c texture is unpacked to an NCHW buffer; adjacent threads read adjacent texels."""
     n, h, w = 2, 9, 10
     shape = (n, -(-channels // 4), h, w, 4)
     x = te.placeholder(shape, "float16", name="X")
@@ -95,7 +95,7 @@ def test_packing_into_a_texture(run, channels):
 
 @pytest.mark.parametrize("vectorize", [False, True])
 def test_three_uses_of_one_texel(run, vectorize):
-    """The source reads the image once, whether its lanes are used together or separately."""
+    """The source reads each texel once, whether its lanes are used together or separately."""
     shape = (8, 16, 4)
     x = te.placeholder(shape, name="X")
     if vectorize:
