@@ -1,4 +1,4 @@
-// What is in a file of the binary cache (src/runtime/hal/internal/executables/binary_cache.cc).
+// Reads a file of the binary cache (src/runtime/hal/internal/executables/binary_cache.cc).
 #pragma once
 
 #include <charconv>

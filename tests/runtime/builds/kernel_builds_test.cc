@@ -1,4 +1,4 @@
-// Tests building several executables at once, with executables that compile nothing.
+// Tests building several executables at once, with fake executables.
 #include "runtime/builds/kernel_builds.h"
 
 #include <atomic>
@@ -36,7 +36,7 @@ std::vector<std::shared_ptr<hal::Executable>> scripted(
 
 constexpr auto kAlways = [](const KernelProgress&) { return true; };
 
-// Each waits until the other has begun.
+// Each build waits until the other one has begun, so neither ends if they run in sequence.
 TEST(KernelBuilds, RunSideBySide) {
   if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one thread";
   std::atomic<int> begun = 0;
@@ -59,7 +59,7 @@ TEST(KernelBuilds, ReturnTheErrorOfTheFirstThatFails) {
   TL_EXPECT_OK(build_side_by_side({}, kAlways));
 }
 
-// A hundred builds, of which the first ones last until the caller has ended the rest.
+// A hundred builds; those that have begun last until `may_end_` is set.
 class KernelBuildsEnd : public ::testing::Test {
  protected:
   KernelBuildsEnd() {
@@ -75,8 +75,8 @@ class KernelBuildsEnd : public ::testing::Test {
   std::atomic<bool> may_end_ = false;
 };
 
-// Waits for the builds that have begun, and begins no others. They end once the caller is asked
-// again, as its first answer holds by then.
+// After a refusal, running builds are awaited, and no others begin. They end at the caller's second
+// call, when its first answer is certainly in effect.
 TEST_F(KernelBuildsEnd, WhenTheCallerSaysSo) {
   bool is_asked_again = false;
   const auto stops = [&](const KernelProgress& now) {
@@ -89,7 +89,7 @@ TEST_F(KernelBuildsEnd, WhenTheCallerSaysSo) {
   EXPECT_LE(begun_, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-// The builds end a second after the caller has thrown: before it, others would follow them.
+// The builds end a second after the caller threw. If they ended before, further builds would begin.
 TEST_F(KernelBuildsEnd, WhenTheCallerThrows) {
   std::jthread release;
   const auto throws = [&](const KernelProgress&) -> bool {

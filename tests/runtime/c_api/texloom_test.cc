@@ -1,4 +1,4 @@
-// Tests the C API. That its header is C11 is tested by tests/python/runtime/test_embedding.py.
+// Tests the C API. tests/python/runtime/test_embedding.py tests that its header is valid C11.
 #include "runtime/c_api/texloom.h"
 
 #include <sys/resource.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr char kNoMemory[] = "the host has no memory left for this";
 
-// The text of an error, which is freed; "" without one.
+// Returns the text of an error and frees the error; "" for no error.
 std::string text_of(texloom_error* error) {
   std::string text = texloom_error_message(error);
   if (error != nullptr) text = std::to_string(texloom_error_code(error)) + ": " + text;
@@ -135,7 +135,7 @@ TEST_F(CApiTest, ErrorsHaveCodesAndTexts) {
   EXPECT_EQ(text_of(texloom_find_output(executor_, "x", &number)),
             "2: no output \"x\"; there are: out");
   EXPECT_EQ(number, 5U);
-  // No array is that long: nothing of it is read.
+  // No array has so many elements; the call must refuse the number without reading the array.
   EXPECT_EQ(text_of(texloom_set_shape(executor_, 0, extents, SIZE_MAX / 8)),
             "1: a shape of 2305843009213693951 axes; at most 32 are allowed");
 }
@@ -174,18 +174,18 @@ TEST_F(CApiTest, SetsScalars) {
   expect_sum(0.5);
 }
 
-// The error repeats a long name, for which there is no memory. In a process of its own, as the
-// limit cannot be raised again.
+// The error would repeat a long name, for which there is no memory. The test runs in a separate
+// process, since a lowered limit cannot be raised again.
 using CApiDeathTest = CApiTest;
 TEST_F(CApiDeathTest, NoMemoryIsAnError) {
   if (kAddressSanitizer) GTEST_SKIP() << "AddressSanitizer ends a process that has no memory";
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a device has threads
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // for a process with threads
   EXPECT_EXIT(
       {
         const std::string name(std::size_t{1} << 26, 'x');
         rlimit limit = {};
         getrlimit(RLIMIT_AS, &limit);
-        limit.rlim_cur = std::uint64_t{1} << 20;  // less than the process has already
+        limit.rlim_cur = std::uint64_t{1} << 20;  // less than is in use
         setrlimit(RLIMIT_AS, &limit);
         uint32_t input = 5;
         for (int i = 0; i < 2; ++i) {

@@ -1,4 +1,4 @@
-// Tests the decisions between neighbors of a plan's invocations, edge by edge.
+// Tests the transition that is chosen between each two consecutive invocations of a plan.
 #include "runtime/commit/invocations.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,8 @@ constexpr std::uint64_t kBytes = 64;
 
 TensorRef tensor(std::uint32_t number) { return {TensorRef::Kind::Temporary, number}; }
 
-// A chain: operator k reads tensor k and writes tensor k + 1. Operators with an encoding are calls.
+// Returns a chain: operator k reads tensor k and writes tensor k + 1. Operators with an encoding
+// are calls, the others kernels.
 LaunchPlan chain(const std::vector<std::optional<Encoding>>& operators) {
   LaunchPlan plan;
   plan.modules.resize(1);
@@ -59,8 +60,8 @@ constexpr std::optional<Encoding> kPortable = Encoding::Kernels;
 constexpr std::optional<Encoding> kNative = Encoding::Native;
 constexpr std::optional<Encoding> kHost = Encoding::Host;
 
-// A network that a library encodes, two custom kernels, and an operator on the host: nothing waits
-// before the host needs data.
+// A network that a library encodes, two custom kernels, and a host operator: only the host operator
+// waits.
 TEST(Invocations, ALibraryTwoCustomKernelsAndTheHost) {
   const std::vector<std::optional<Encoding>> operators = {kNative, kPortable, kPortable, kHost};
   const auto list = list_invocations(chain(operators), CommitPolicy::off());
@@ -72,7 +73,7 @@ TEST(Invocations, ALibraryTwoCustomKernelsAndTheHost) {
               ElementsAre("start", "wait", "wait", "wait"));
 }
 
-// Kernels next to one another go to the device together, apart from the calls of operators.
+// Consecutive kernels are submitted together; each call of an operator is separate.
 TEST(Invocations, WaitsAroundCalls) {
   const std::vector<std::optional<Encoding>> operators = {kKernel, kKernel,   kPortable,
                                                           kKernel, kPortable, kPortable};
@@ -100,7 +101,7 @@ TEST(Invocations, AnotherDevice) {
   EXPECT_EQ(list[2].reason, "runs on another device, that of the program");
 }
 
-// Two kernels that only read the same tensor run side by side.
+// Two kernels that share only a tensor they read need no barrier.
 TEST(Invocations, WhatDependsOnNothingNeedsNothing) {
   LaunchPlan plan = chain({kKernel, kKernel, kKernel});
   std::get<LaunchStep>(plan.steps[1]).operands[0] = temporary(0);
@@ -108,7 +109,7 @@ TEST(Invocations, WhatDependsOnNothingNeedsNothing) {
   EXPECT_THAT(transitions(list), ElementsAre("start", "same encoder", "barrier"));
 }
 
-// A write after a read, and temporaries that take turns in one object.
+// A write after a read, and two temporaries at one offset of an object, need a barrier.
 TEST(Invocations, MemoryThatIsUsedAgain) {
   LaunchPlan plan = chain({kKernel, kKernel});
   std::get<LaunchStep>(plan.steps[1]).operands = {temporary(2), temporary(0)};

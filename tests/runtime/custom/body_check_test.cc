@@ -1,4 +1,4 @@
-// Tests what is found in the body of a source kernel before a compiler sees it.
+// Tests the checks of a source kernel's body that run before its compilation.
 #include "runtime/custom/body_check.h"
 
 #include "tests/runtime/custom/custom_fixture.h"
@@ -49,7 +49,7 @@ TEST(BodyChecks, VectorLiteralsOfOpenClC) {
   EXPECT_FALSE(has_vector_literal("// (float4)(1)\n(float)(1) + (v)(2) + float4(1)"));
 }
 
-// Comments and names that only begin like a word are not uses; a macro may be defined as anything.
+// Comments, strings, longer names and macro definitions are not uses of a word.
 TEST(BodyChecks, WhatIsNoUse) {
   TL_EXPECT_OK(checked("// tl_load(b, 0, 0)\n/* tl_load(b,\n 0, 0) */ int tl_loads(b), tl_load;"));
   TL_EXPECT_OK(checked("printf(\"tl_load(b)\\\"tl_load(b)\"); 't';"));

@@ -22,8 +22,8 @@ namespace texloom::runtime {
 using hal::Access;
 using hal::fails_with;
 
-inline constexpr std::size_t kElements = 24;   // of every tensor here
-inline constexpr hal::Extent2D kTexels{3, 2};  // the same as a texture
+inline constexpr std::size_t kElements = 24;   // of every tensor in these tests
+inline constexpr hal::Extent2D kTexels{3, 2};  // of a texture with kElements
 
 using Prepare = std::function<Result<std::unique_ptr<PreparedCall>>(PrepareContext&)>;
 using Encode = std::function<Status(const EncodeContext&)>;
@@ -41,7 +41,7 @@ inline Result<std::unique_ptr<PreparedCall>> call_of(Encode encode) {
   return std::unique_ptr<PreparedCall>(std::make_unique<FunctionCall>(std::move(encode)));
 }
 
-// An operator of the test's functions.
+// An operator whose prepare() is a function of the test.
 class FunctionOperator final : public CustomOperator {
  public:
   FunctionOperator(OperatorInfo info, Prepare prepare)
@@ -92,7 +92,7 @@ inline std::span<float> floats(const HostTensor& tensor) {
   return {reinterpret_cast<float*>(tensor.data.data()), tensor.data.size() / sizeof(float)};
 }
 
-// "test::NAME" which reads x and writes y.
+// Describes "test::NAME", which reads x and writes y.
 inline OperatorInfo x_to_y(const std::string& name) {
   return {.name = "test::" + name,
           .arguments = {{.name = "x"}, {.name = "y", .access = Access::Write}}};
@@ -125,7 +125,7 @@ class CustomOperators : public hal::DeviceTest, public testing::WithParamInterfa
     device_ = *driver_->open(0);
   }
 
-  // Adds an operator, and a call of it with these arguments of the plan.
+  // Registers the operator, and adds a call with the plan's arguments of these numbers.
   void call(const std::shared_ptr<const CustomOperator>& op, std::vector<std::uint32_t> arguments,
             std::vector<Attribute> attributes = {}, std::vector<std::byte> payload = {}) {
     const OperatorInfo& info = op->info();
@@ -146,7 +146,7 @@ class CustomOperators : public hal::DeviceTest, public testing::WithParamInterfa
     return {};
   }
 
-  // Records the plan over the slots of a table, in the order of its arguments.
+  // Records the plan; argument i is slot i of the table.
   Result<std::shared_ptr<hal::CommandBuffer>> recorded() {
     std::vector<hal::BindingRef> slots;
     for (std::uint32_t i = 0; i < plan_.arguments.size(); ++i)
@@ -158,7 +158,7 @@ class CustomOperators : public hal::DeviceTest, public testing::WithParamInterfa
     return commands;
   }
 
-  // Memory for each argument, with these values.
+  // Allocates each argument, with these values.
   std::vector<hal::Binding> table_of(const std::vector<std::vector<float>>& values) {
     std::vector<hal::Binding> table;
     for (std::size_t i = 0; i < plan_.arguments.size(); ++i) {

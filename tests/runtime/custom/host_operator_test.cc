@@ -21,7 +21,7 @@ std::shared_ptr<const CustomOperator> add(const std::string& name, float what) {
   });
 }
 
-// Textures and buffers in turn: each sees what the one before it wrote.
+// Each operator sees what the operator before it wrote, in textures and in buffers.
 TEST_P(HostOperators, FollowOneAnotherInTheQueue) {
   plan_.arguments = {texture_of_elements("X"), buffer_of_elements("T"), texture_of_elements("Y")};
   call(add("one", 1), {0, 1});
@@ -30,7 +30,7 @@ TEST_P(HostOperators, FollowOneAnotherInTheQueue) {
   EXPECT_EQ(result(2), numbers(3));
 }
 
-// The element of index (h, w, c) is not where a row-major array has it.
+// The operator sees a transposed tensor in row-major order, unless it asks for the stored order.
 TEST_P(HostOperators, SeeElementsInRowMajorOrder) {
   TensorSpec transposed = buffer_of_elements("X");
   transposed.shape = {4, 6};
@@ -51,7 +51,7 @@ TEST_P(HostOperators, SeeElementsInRowMajorOrder) {
   plan_.steps.clear();
   call(std::make_shared<HostFunction>(info, see, true), {0, 1});
   TL_EXPECT_OK(run_plan({numbers(0), numbers(7)}));
-  EXPECT_EQ(seen[1], 6.0F);  // the next place has the next element along axis 0
+  EXPECT_EQ(seen[1], 6.0F);  // stored order: the next element along axis 0
 }
 
 TEST_P(HostOperators, InOutArguments) {
@@ -108,7 +108,7 @@ TEST_P(HostOperators, FailThrowAndWait) {
   TL_EXPECT_OK(device_->queue()->wait_idle());
 }
 
-// An operator that hands its calls on to a host operator, which it holds.
+// An operator that forwards its calls to a host operator that it owns.
 TEST_P(HostOperators, MayBeHeldByAnother) {
   plan_.arguments = {buffer_of_elements("X"), buffer_of_elements("Y")};
   OperatorInfo info = x_to_y("outer");
@@ -125,7 +125,7 @@ TEST_P(HostOperators, MayBeHeldByAnother) {
   EXPECT_EQ(result(1), numbers(3));
 }
 
-// The table's memory is checked when the plan is submitted.
+// Submission checks that the table has each slot, with memory of the device.
 TEST_P(HostOperators, SlotsThatTheTableLacks) {
   plan_.arguments = {buffer_of_elements("X"), buffer_of_elements("Y")};
   call(add("one", 1), {0, 1});

@@ -1,4 +1,4 @@
-// Tests how the languages of kernels spell a source kernel.
+// Tests the text that a source kernel becomes in each kernel language.
 #include "runtime/custom/kernel_language.h"
 
 #include "tests/runtime/custom/custom_fixture.h"
@@ -21,7 +21,7 @@ class KernelLanguage : public ::testing::Test {
     EXPECT_TRUE(made.ok()) << made.status().to_string();
     return made.ok() ? *made : std::vector<hal::KernelCode>();
   }
-  // The text in a language; empty if it has none.
+  // Returns the kernel's text in a language; empty if there is none.
   std::string code(KernelFormat format, std::string_view body) {
     for (const hal::KernelCode& each : codes(body))
       if (each.format == format) return each.code;
@@ -44,7 +44,7 @@ TEST_F(KernelLanguage, OpenClC) {
                               "int u_tl_y, float l) {\n  if (tl_global_id(0) >= 5) return;\n"));
 }
 
-// Slots count buffers and textures apart; constants are a structure after the last buffer.
+// Buffers and textures are numbered separately; the constants are a struct after the last buffer.
 TEST_F(KernelLanguage, Msl) {
   const std::string text = code(KernelFormat::Msl, "tl_store(u, 0, 0, tl_load(t, 0, 0) * l);");
   EXPECT_THAT(text, HasSubstr("struct tl_constants {\n  int t_tl_x;\n  int t_tl_y;\n  int u_tl_x;\n"

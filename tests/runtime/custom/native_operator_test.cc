@@ -1,4 +1,4 @@
-// Tests operators that use the driver's own handles, and finds those that block on them.
+// Tests operators that use the driver's own handles, and finds those that make blocking calls.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -17,14 +17,14 @@ namespace {
 
 using hal::opencl::Api;
 
-// The layer between the OpenCL loader and the drivers (tests/opencl_layer) finds the blocking calls
-// of native commands, whoever makes them: those on a thread on which our own waits are refused.
+// The layer between the OpenCL loader and the drivers (tests/opencl_layer) counts blocking calls of
+// native commands: those on a thread on which Texloom refuses its own waits.
 class BlockingCalls : public ::testing::Environment {
  public:
-  // Before any test has opened the loader, which opens its layers then.
+  // Runs before any test opens the loader, which opens its layers at that time.
   void SetUp() override { setenv("OPENCL_LAYERS", TEXLOOM_BLOCKING_CALLS_LAYER, 1); }
 
-  // Counts from zero. False if the loader has no layers.
+  // Starts to count from zero. Returns false if the loader supports no layers.
   static bool start() {
     const auto count =
         function<decltype(&texloom_count_blocking_calls)>("texloom_count_blocking_calls");
@@ -59,7 +59,7 @@ class NativeOperators : public CustomOperators {
     plan_.arguments = {buffer_of_elements("X"), buffer_of_elements("Y")};
   }
 
-  // Copies x to y with a command of OpenCL on the lent queue, then calls `then` with the queue.
+  // Copies x to y with an OpenCL command on the queue it gets, then calls `then` with that queue.
   std::shared_ptr<const CustomOperator> copy(
       const std::string& name, const std::function<cl_int(cl_command_queue, cl_mem)>& then) {
     OperatorInfo info = x_to_y(name);
@@ -83,7 +83,7 @@ class NativeOperators : public CustomOperators {
   int encoded_ = 0;
 };
 
-// Recorded once, called at each submission with that submission's memory.
+// A native operator is recorded once, and called at each submission with the memory of its table.
 TEST_F(NativeOperators, AreCalledAtEverySubmission) {
   call(copy("copy", [](cl_command_queue, cl_mem) { return CL_SUCCESS; }), {0, 1});
   TL_ASSERT_OK(prepare({.check_writes = true}));
@@ -98,7 +98,7 @@ TEST_F(NativeOperators, AreCalledAtEverySubmission) {
   EXPECT_EQ(BlockingCalls::count(), 0);
 }
 
-// The chain native, host, native keeps the queue's order.
+// Native and host operators keep the queue's order.
 TEST_F(NativeOperators, AroundAHostOperator) {
   plan_.arguments.push_back(buffer_of_elements("Z"));
   const auto through = copy("copy", [](cl_command_queue, cl_mem) { return CL_SUCCESS; });
@@ -133,7 +133,7 @@ TEST_F(NativeOperators, ThatBlockAreFound) {
   EXPECT_EQ(BlockingCalls::count(), 2);
 }
 
-// An error of the native commands is the submission's, and the queue can be used again.
+// An error of native commands fails the submission, and the queue can be used again.
 TEST_F(NativeOperators, ThatFail) {
   call(copy("fail", [](cl_command_queue, cl_mem) { return CL_INVALID_VALUE; }), {0, 1});
   EXPECT_THAT(run_plan({numbers(1), numbers(0)}),

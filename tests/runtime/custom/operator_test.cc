@@ -63,7 +63,7 @@ TEST(AttributesOfACall, AreCompletedAndChecked) {
               says("no attribute \"k\"; help: it has n, l, mode"));
 }
 
-// Axis 2 of (2, 3, 8) is divided into columns and lanes.
+// Axis 2 of (2, 3, 8) is split into columns and lanes.
 TEST(LayoutPatterns, CompareTheAxesOfDigits) {
   const TensorLayout layout{.shape = {2, 3, 8},
                             .rows = {{0, 1, 2}, {1, 1, 3}},
@@ -72,7 +72,7 @@ TEST(LayoutPatterns, CompareTheAxesOfDigits) {
   EXPECT_TRUE(fits({.rows = {0, 1}, .cols = {2}, .lanes = {2}}, layout));
   EXPECT_FALSE(fits({.rows = {1, 0}, .cols = {2}, .lanes = {2}}, layout));
   EXPECT_FALSE(fits({.rows = {0}, .cols = {1, 2}, .lanes = {2}}, layout));
-  // An axis of extent 1 has no digit that counts.
+  // An axis of extent 1 fits anywhere in a pattern.
   EXPECT_TRUE(fits({.cols = {0, 1}}, row_major({1, 5})));
 }
 

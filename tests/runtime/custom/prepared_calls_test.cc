@@ -1,4 +1,4 @@
-// Tests calls of portable and native operators, what prepare sees, and what is refused.
+// Tests calls of portable and native operators, the arguments of prepare, and refused calls.
 #include "runtime/custom/prepared_calls.h"
 
 #include <stdexcept>
@@ -21,7 +21,7 @@ class PreparedCallsTest : public CustomOperators {
 };
 INSTANTIATE_TEST_SUITE_P(Drivers, PreparedCallsTest, kDrivers, driver_name);
 
-// Commands on the workspace follow one another; each recording has one of its own.
+// Commands on the workspace run in order; each recording has a separate workspace.
 TEST_P(PreparedCallsTest, AWorkspaceForEachRecording) {
   const auto seen = make_buffer(hal::Bytes(8, std::byte{0}));
   std::vector<std::shared_ptr<hal::Buffer>> workspaces;
@@ -75,7 +75,7 @@ TEST_P(PreparedCallsTest, WhatPrepareSees) {
   call(op, {0, 1}, {{"l", 0.5}}, payload);
   call(host, {0, 1});
   call(op, {0, 1}, {}, payload);
-  plan_.steps.push_back(plan_.steps[0]);  // the same call again: prepared once
+  plan_.steps.push_back(plan_.steps[0]);  // a repeated call is prepared once
   TL_EXPECT_OK(prepare());
   EXPECT_EQ(seen,
             (std::vector<std::string>{"0: after none, before test::host on host, l = 0.5",

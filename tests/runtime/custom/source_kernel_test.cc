@@ -1,4 +1,4 @@
-// Tests operators that are the body of a kernel, on an OpenCL device.
+// Tests operators that are given as the body of a kernel, on an OpenCL device.
 #include "runtime/custom/source_kernel.h"
 
 #include <bit>
@@ -28,7 +28,7 @@ SourceKernel softshrink() {
           .threads = {"x.width", "x.height", "1"}};
 }
 
-// From -6 to 5.5; all differences here are exact.
+// From -6 to 5.5, so that all differences in these tests are exact.
 std::vector<float> inputs() { return numbers(-6, 0.5F); }
 std::vector<float> shrunk(float l) {
   std::vector<float> values = inputs();
@@ -61,7 +61,7 @@ TEST_F(SourceKernels, OverTextures) {
   EXPECT_EQ(result(1), shrunk(2.0F));
 }
 
-// Both tensors are in one larger image each, not at its corner, and what is around Y stays.
+// Each tensor is inside a larger image, at an origin; the texels around Y keep their values.
 TEST_F(SourceKernels, AtOrigins) {
   call(make(softshrink()), {0, 1});
   TL_ASSERT_OK(prepare({.check_writes = true}));
@@ -110,7 +110,7 @@ TEST_F(SourceKernels, OverBuffersWithInOutArguments) {
   EXPECT_EQ(result(1), numbers(2 * (3 * 1.5F + kElements)));
 }
 
-// A source kernel, a host operator and a source kernel: a host call in the middle of a graph.
+// A host operator between two source kernels sees the first one's result.
 TEST_F(SourceKernels, AroundAHostOperator) {
   plan_.arguments.push_back(texture_of_elements("Z"));
   const auto shrink = make(softshrink());
@@ -130,7 +130,7 @@ TEST_F(SourceKernels, AroundAHostOperator) {
   EXPECT_EQ(result(2), expected);
 }
 
-// Calls are hazards like launches: a command buffer that checks barriers misses the one between.
+// Two dependent calls need a barrier, like launches: a checked command buffer refuses its absence.
 TEST_F(SourceKernels, BetweenBarriersOfThePlan) {
   plan_.arguments.push_back(texture_of_elements("Z"));
   const auto shrink = make(softshrink());
@@ -163,7 +163,7 @@ TEST_F(SourceKernels, ShapesForGraphs) {
               fails_with(StatusCode::InvalidArgument, "reads 2 tensors, got 1"));
 }
 
-// The compiler's message has the line of the body.
+// The compiler's message names the line within the body.
 TEST_F(SourceKernels, BodiesThatDoNotCompile) {
   SourceKernel kernel = softshrink();
   kernel.body = "int fine = 1;\nint wrong = unknown_word;";
@@ -187,7 +187,7 @@ TEST_F(SourceKernels, OnADeviceWithoutTheLanguage) {
                                     "a host operator"));
 }
 
-// No tensor is empty, so a kernel without threads would do nothing by mistake.
+// No tensor is empty, so a kernel without threads must be a mistake.
 TEST_F(SourceKernels, WithoutThreads) {
   const auto prepared = [&](const char* threads) {
     SourceKernel kernel = softshrink();
@@ -211,8 +211,7 @@ TEST_F(SourceKernels, WithoutThreads) {
   EXPECT_THAT(prepared("x.height * 3000000000"), says("is 6000000000, beyond 32 bits"));
 }
 
-// Names that the definitions of the words would use, and that hide built-in functions.
-// The body would write past the smaller one.
+// The body would write past the end of the smaller output.
 TEST_F(SourceKernels, OutputsOfOtherShapes) {
   TensorSpec smaller = buffer_tensor("Y", 4 * sizeof(float));
   smaller.shape = {4};
@@ -230,6 +229,7 @@ TEST_F(SourceKernels, OutputsOfOtherShapes) {
                                     "argument \"y\" has the shape (4), but the operator computes"));
 }
 
+// Arguments may have names that the generated helpers use, or that hide built-in functions.
 TEST_F(SourceKernels, WithAnyNames) {
   call(make({.info = {.name = "test::names",
                       .arguments = {{.name = "v", .storage = ArgumentStorage::Texture},

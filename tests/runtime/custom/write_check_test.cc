@@ -1,4 +1,4 @@
-// Tests that writes outside of an operator's declaration are found.
+// Tests that the write check finds writes that an operator does not declare.
 #include <cstring>
 
 #include "runtime/drivers/host/native.h"
@@ -7,7 +7,7 @@
 namespace texloom::runtime {
 namespace {
 
-// The host driver lets a native operator write anywhere.
+// On the host driver, a native operator can write anywhere.
 class WriteChecks : public CustomOperators {
  protected:
   void SetUp() override {
@@ -15,7 +15,7 @@ class WriteChecks : public CustomOperators {
     plan_.arguments = {buffer_of_elements("X"), buffer_of_elements("Y"), texture_of_elements("Z")};
   }
 
-  // Runs an operator that sets the byte at this distance from argument i.
+  // Runs an operator that changes the byte at offset `byte` of argument i.
   Status run_writer(std::size_t i, std::ptrdiff_t byte, bool checks = true) {
     registry_ = {};
     plan_.calls.clear();
@@ -48,7 +48,7 @@ TEST_F(WriteChecks, OfTensorsThatAreOnlyRead) {
   TL_EXPECT_OK(run_writer(0, 5, false));
 }
 
-// X and Y are parts of one object, with a gap between them.
+// X and Y are parts of one buffer, with a gap between them.
 TEST_F(WriteChecks, OfTheRestOfAnObject) {
   const auto arena = make_buffer(hal::Bytes(4 * kBytes, std::byte{0}));
   table_ = table_of({numbers(0), numbers(0), numbers(0)});
@@ -65,7 +65,7 @@ TEST_F(WriteChecks, OfTheRestOfAnObject) {
               fails_with(StatusCode::InvalidArgument, "writes \"x\" (X)"));
 }
 
-// Slot 2 has a texture that the operator does not name.
+// The operator writes the texture in slot 2, which is not one of its arguments.
 TEST_F(WriteChecks, OfOtherTensorsOfTheTable) {
   table_ = table_of({numbers(0), numbers(0), numbers(0)});
   const auto texture = std::get<hal::TextureBinding>(table_[2]).texture;
@@ -84,7 +84,7 @@ TEST_F(WriteChecks, OfOtherTensorsOfTheTable) {
               fails_with(StatusCode::InvalidArgument, "writes byte 16 of the object in slot 2"));
 }
 
-// As tables are for temporaries that no command uses. Others are still checked.
+// Table entries of unused temporaries are null and not checked; the other entries are checked.
 TEST_F(WriteChecks, SkipTheNullEntriesOfATable) {
   table_ = table_of({numbers(0), numbers(0), numbers(0)});
   table_[2] = hal::TextureBinding{};
@@ -107,7 +107,7 @@ TEST_F(WriteChecks, OfHostOperators) {
                          "operator \"test::host\": writes \"x\", which it declares as read"));
 }
 
-// A texture of a larger image: only its rectangle may change.
+// A tensor inside a larger texture: only the tensor's rectangle may change.
 TEST_F(WriteChecks, OfTheRestOfATexture) {
   plan_.arguments[1] = texture_of_elements("Y");
   table_ = table_of({numbers(0), numbers(0), numbers(0)});

@@ -1,4 +1,4 @@
-// Tests the driver that runs functions of the program as kernels on the CPU.
+// Tests the driver that runs the program's functions as kernels on the CPU.
 #include "runtime/drivers/host/driver.h"
 
 #include <array>
@@ -41,7 +41,7 @@ Status count_groups(const WorkGroup& group) {
   const auto counts = group.buffer<std::uint32_t>(0);
   const std::size_t number =
       group.id[0] + group.groups[0] * (group.id[1] + std::size_t{group.groups[1]} * group.id[2]);
-  // Scratch memory belongs to the group while it runs.
+  // No other group may change the scratch memory while this group runs.
   std::fill(group.scratch.begin(), group.scratch.end(), static_cast<std::byte>(number));
   for (const std::byte each : group.scratch)
     if (each != static_cast<std::byte>(number)) return Status(StatusCode::Internal, "not alone");
@@ -81,7 +81,7 @@ Status fail_at_seven(const WorkGroup& group) {
   return {};
 }
 
-// Stores how many bytes of the second argument the function sees.
+// Stores the size in bytes of the second argument, as the function sees it.
 Status size_of_second(const WorkGroup& group) {
   group.buffer<std::uint32_t>(0)[0] =
       static_cast<std::uint32_t>(group.buffer<const std::byte>(1).size());
@@ -146,7 +146,7 @@ TEST_P(HostDriverTest, RunsAFunctionForEachGroup) {
   const auto x = make_buffer(bytes_of(input));
   const auto y = make_buffer(bytes_of(std::vector<float>(80, -1.0F)));
   const auto commands = device_->create_command_buffer();
-  // Both start at their 16th element.
+  // Both bindings start at element 16.
   const std::array<Binding, 2> bindings = {BufferBinding{x, 64}, BufferBinding{y, 64}};
   const std::array constants = {Constant(0.5F)};
   TL_ASSERT_OK(commands->dispatch(executable, 0, {4, 1, 1}, bindings, constants));
@@ -181,7 +181,7 @@ TEST_P(HostDriverTest, LocalMemoryIsAligned) {
   TL_ASSERT_OK(run(commands));
 }
 
-// Each group of each dispatch runs once, on whichever thread.
+// Each group of each dispatch runs once, on any thread.
 TEST_P(HostDriverTest, DispatchesThatRunTogetherAreWhole) {
   const auto executable = make_functions(
       {.name = "count_groups", .params = {BufferParam{"counts", Access::ReadWrite, 4}}});
@@ -200,7 +200,7 @@ TEST_P(HostDriverTest, DispatchesThatRunTogetherAreWhole) {
   }
 }
 
-// The size is that of the bound subspan, not of its buffer; otherwise overruns would go unnoticed.
+// Functions get the size of the bound range, not of its buffer: overruns would go unnoticed.
 TEST_P(HostDriverTest, FunctionsSeeTheBytesOfTheSubspanThatIsBound) {
   const auto executable = make_functions(
       {.name = "size_of_second", .params = {BufferParam{"size", Access::Write}, BufferParam{"x"}}});
@@ -354,7 +354,7 @@ TEST_P(HostDriverTest, HostCallsRunInOrder) {
   }
 }
 
-// The buffer's bytes around a view are outside the view: a kernel reads zeros there.
+// A kernel reads zeros outside a view, although the buffer has other bytes around the view.
 TEST_P(HostDriverTest, ViewsHaveBordersOfTheirOwn) {
   const TextureParam read{
       "s", TexelFormat::Rgba32Float, Access::Read, {2, 1}, TextureOrigin::Constants};
@@ -373,7 +373,7 @@ TEST_P(HostDriverTest, ViewsHaveBordersOfTheirOwn) {
   EXPECT_EQ(values_of<float>(target), (std::vector<float>{0, 0, 0, 0, 5, 5, 5, 5}));
 }
 
-// The queue, texture and executable keep alive what they need.
+// A queue, a texture and an executable keep alive the device memory that they need.
 TEST_P(HostDriverTest, ObjectsOutliveTheirDevice) {
   const auto executable =
       make_functions({.name = "count_groups", .params = {BufferParam{"n", Access::ReadWrite, 4}}});

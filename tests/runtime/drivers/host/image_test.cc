@@ -48,7 +48,7 @@ TEST_P(ImageTest, ChannelsKeepTheirPlaces) {
   EXPECT_EQ(texel - memory_.data(), 4 * bytes_per_texel(GetParam()) + 8);
 }
 
-// Values out of range become the limits of the format; NaN becomes zero in integers.
+// Values out of range are clamped to the format's limits; NaN becomes zero in integers.
 TEST_P(ImageTest, WhatDoesNotFitIsTheNearest) {
   const float big = 1e30F;
   image_.write<float>(0, 0, {big, -big, NAN, 1.5F});
@@ -99,7 +99,7 @@ TEST(Image, IntegersOf32BitsAreExact) {
             (std::array<std::uint32_t, 4>{0xfffffffe, 0x80000001, 16777217, 0}));
 }
 
-// Values are quotients by the largest number, rounded to nearest, ties to even.
+// Stored integers are values times the format's largest integer, rounded to nearest even.
 TEST(Image, NormalizedNumbers) {
   std::vector<std::byte> memory(8);
   const Image bytes(memory.data(), {1, 1}, TexelFormat::Rgba8Unorm, 4);

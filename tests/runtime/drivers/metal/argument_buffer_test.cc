@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 class ArgumentBuffers : public DeviceTest {
  protected:
-  // The device without residency sets: what is not named there cannot be reached.
+  // Opens the device without residency sets, where kernels reach only memory that encoders name.
   void SetUp() override { open({}, 1); }
   Result<std::shared_ptr<Executable>> build(const std::string& source,
                                             std::vector<KernelParam> params) {
@@ -53,7 +53,7 @@ TEST_F(ArgumentBuffers, HaveAddressesWithOffsets) {
                                BufferBinding{.buffer = to, .offset = to_offset}},
         std::array{Constant(k)});
   };
-  // The other buffer is first written, then read, too.
+  // `other` is written by the first dispatch and read by the second.
   TL_ASSERT_OK(add(buffer, 32, other, 64, 100));
   TL_ASSERT_OK(commands->barrier());
   TL_ASSERT_OK(add(other, 64, buffer, 0, 1000));
@@ -85,7 +85,7 @@ TEST_F(ArgumentBuffers, AreComparedWithTheTable) {
       HasSubstr("channels of another type"));
 }
 
-// A list whose nodes have addresses is data.
+// A buffer that a kernel declares as data, although it has addresses, is no argument buffer.
 TEST_F(ArgumentBuffers, AreNotWhatKernelsWrite) {
   const auto made = build(
       "#include <metal_stdlib>\nusing namespace metal;\n"

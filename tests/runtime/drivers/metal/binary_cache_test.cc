@@ -1,5 +1,5 @@
-// What the binary cache spares on the software Metal, whose compiler's runs can be counted. The
-// conformance suite tests what entries are used.
+// Tests which runs of the compiler the binary cache saves. The software Metal counts these runs.
+// The conformance suite tests which entries are used.
 #include "runtime/hal/binary_cache.h"
 
 #include <array>
@@ -26,7 +26,7 @@ class StoredArchives : public DeviceTest {
  protected:
   void TearDown() override { softmetal::set_cache_folder(""); }
 
-  // As in a new process, for which Metal has cached nothing.
+  // Opens the device as in a new process, in which Metal's own cache is empty.
   void start(std::size_t ordinal = 0) {
     softmetal::set_cache_folder(folder_.path() + "/metal" + std::to_string(++starts_));
     cache_ =
@@ -38,7 +38,7 @@ class StoredArchives : public DeviceTest {
   }
   std::uint64_t runs() const { return softmetal::processes_run() - before_; }
 
-  // Their files.
+  // The files of the archives.
   std::filesystem::directory_iterator entries() const {
     return std::filesystem::directory_iterator(folder_.path() + "/archives");
   }
@@ -59,8 +59,8 @@ TEST_F(StoredArchives, SpareTheSecondHalfOfACompilation) {
   EXPECT_EQ(cache_->counts().hits, 1U);
 }
 
-// Else a pipeline is compiled twice: once for the archive, and once for itself. The software Metal
-// has a cache, so that its runs do not tell.
+// A pipeline comes from its archive: otherwise it is compiled twice, for the archive and for
+// itself. The software Metal caches compilations, so the number of runs would not show this.
 TEST_F(StoredArchives, AreWherePipelinesAreTakenOutOf) {
   start();
   const MessageCounts counts;
@@ -69,7 +69,7 @@ TEST_F(StoredArchives, AreWherePipelinesAreTakenOutOf) {
   EXPECT_EQ(counts.of("setBinaryArchives:"), 1);
 }
 
-// A kernel with an argument buffer has a second pipeline, for indirect commands.
+// A kernel with an argument buffer has two pipelines, one of them for indirect commands.
 TEST_F(StoredArchives, HavePipelinesForIndirectCommands) {
   for (const std::uint64_t expected : {kBothHalves, kFirstHalf}) {
     start();
@@ -98,7 +98,7 @@ TEST_F(StoredArchives, AreThoseOfOneDevice) {
   EXPECT_EQ(cache_->counts().stored, 1U);
 }
 
-// An archive of a system that found other functions in the source.
+// Simulates an archive without the kernel by storing another executable's archive under its key.
 TEST_F(StoredArchives, AreReplacedIfTheyLackAKernel) {
   start();
   ExecutableDesc nothing = add_desc(kSource);
@@ -118,7 +118,7 @@ TEST_F(StoredArchives, AreReplacedIfTheyLackAKernel) {
   EXPECT_EQ(runs(), kFirstHalf);
 }
 
-// One executable of several kernels, which all queues of a device share.
+// The kernels for transfers are one executable, which all queues of a device share.
 TEST_F(StoredArchives, HaveTheKernelsForTransfers) {
   for (const std::uint64_t expected : {kBothHalves, kFirstHalf}) {
     start();

@@ -1,4 +1,4 @@
-// How many calls of the Metal API it takes to encode 1,000 dispatches.
+// Tests the number of Metal API calls that encode 1,000 dispatches.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -23,7 +23,7 @@ kernel void subtract(device const int* in [[buffer(0)]], device int* out [[buffe
 )";
 constexpr int kDispatches = 1000;
 
-// Changes of a sequence of values, its first one among them.
+// Counts the changes in a sequence of values; the first value is a change.
 class Changes {
  public:
   void next(int value) {
@@ -52,7 +52,7 @@ TEST_F(CallCounts, OfAThousandDispatches) {
     TL_ASSERT_OK(write_buffer(*device, each, 0, std::as_bytes(std::span(zeros))));
   }
 
-  // Kernels change after 10 dispatches, buffers after 5, and the constant after 100.
+  // The kernel changes every 10 dispatches, the buffers every 5, and the constant every 100.
   const auto commands = device->create_command_buffer({.reusable = true});
   Changes kernels, orders, constants;
   for (int i = 0; i < kDispatches; ++i) {
@@ -83,7 +83,7 @@ TEST_F(CallCounts, OfAThousandDispatches) {
   EXPECT_EQ(counts.beginning_with("new"), 0) << "nothing is allocated in the second submission";
 }
 
-// Resources of argument buffers are named once in an encoder.
+// Each resource of argument buffers is named once per encoder.
 TEST_F(CallCounts, OfArgumentBuffers) {
   open();
   auto executable = device->create_executable(

@@ -1,4 +1,4 @@
-// Captures have what a device runs, and are refused in words.
+// Tests that captures contain the work of a device, and that refusals say why.
 #include "runtime/drivers/metal/api/capture.h"
 
 #include <gmock/gmock.h>
@@ -72,7 +72,7 @@ TEST_F(Captures, AreRefusedInWords) {
   const auto refused = [](std::size_t ordinal, const std::string& at, StatusCode code) {
     const Status status = start_capture(ordinal, at);
     EXPECT_EQ(status.code(), code);
-    const bool is_known_before = code != StatusCode::DeviceError;  // which is Metal's own
+    const bool is_known_before = code != StatusCode::DeviceError;  // only Metal finds this error
     EXPECT_EQ(check_capture(ordinal, at).message(), is_known_before ? status.message() : "");
     return status.message();
   };

@@ -1,4 +1,4 @@
-// Times of a device's clock become times of the profile's clock.
+// Tests the conversion from times of a device's clock to times of the profile's clock.
 #include "runtime/drivers/metal/commands/device_clock.h"
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ std::int64_t time_of(const DeviceClock& clock, std::uint64_t device) {
   return nanoseconds(clock.time_of(device).value().time_since_epoch()).count();
 }
 
-// Ticks of 40 ns. The profile's clock was read 7 ns late the second time, which moves all times but
-// does not stretch them.
+// Ticks of 40 ns. The second reading of the profile's clock is 7 ns late: this shifts all times,
+// but does not scale them.
 TEST(DeviceClock, IsALineThroughTwoMoments) {
   const DeviceClock clock(moment(5'000, 1'000, 100), moment(9'007, 5'000, 200));
   EXPECT_EQ(time_of(clock, 200), 9'007);

@@ -8,9 +8,9 @@
 
 namespace texloom::hal::metal {
 
-// Holds up the device's own queue on the device, so that what is submitted to it meanwhile is
-// encoded, by a thread of the queue, and waits there. A semaphore that the host signals would hold
-// it up before it is encoded.
+// Blocks the device's own queue on the device: submissions are still encoded, by a thread of the
+// queue, and then wait on the device. A semaphore that the host signals would block them before
+// they are encoded.
 class DeviceGate {
  public:
   explicit DeviceGate(std::shared_ptr<Device> device) : device_(std::move(device)) {}
@@ -23,7 +23,7 @@ class DeviceGate {
 
  private:
   std::shared_ptr<Device> device_;
-  ExternalSemaphore event_;  // MTLSharedEvent; without an object while it is open
+  ExternalSemaphore event_;  // MTLSharedEvent; null while the gate is open
 };
 
 }  // namespace texloom::hal::metal

@@ -16,7 +16,7 @@
 
 namespace texloom::hal::metal {
 
-// A source with the kernel "add", which other kernels may follow: out = in + k, for integers.
+// A source with the kernel "add": out = in + k, for integers. Tests may append kernels.
 inline constexpr const char* kAddSource = R"(
 #include <metal_stdlib>
 using namespace metal;
@@ -27,7 +27,7 @@ kernel void add(device const int* in [[buffer(0)]], device int* out [[buffer(1)]
 }
 )";
 
-// The same with an argument buffer.
+// The kernel "add" with an argument buffer.
 inline constexpr const char* kArgumentBufferSource = R"(
 #include <metal_stdlib>
 using namespace metal;
@@ -45,13 +45,13 @@ inline std::vector<KernelParam> add_params() {
           ConstantParam{.name = "k", .type = ElementType::Int32}};
 }
 
-// The kernel "add" of a source.
+// Describes the kernel "add" of a source.
 inline ExecutableDesc add_desc(const std::string& source = kAddSource) {
   return {.codes = {{.format = KernelFormat::Msl, .code = source}},
           .entry_points = {{.name = "add", .params = add_params()}}};
 }
 
-// A test on a Metal device, the first one unless it says otherwise.
+// A test on a Metal device, by default the first one.
 class DeviceTest : public ::testing::Test {
  protected:
   void open(const DriverOptions& options = {}, std::size_t ordinal = 0,
@@ -68,7 +68,7 @@ class DeviceTest : public ::testing::Test {
     return *made;
   }
 
-  // Makes the executable, whose first entry point is "add", and runs it.
+  // Creates the executable, whose first entry point is "add", and checks a run's result.
   void expect_that_it_adds(const ExecutableDesc& desc) {
     const auto made = device->create_executable(desc);
     TL_ASSERT_OK(made.status());

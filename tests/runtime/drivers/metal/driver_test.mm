@@ -1,4 +1,4 @@
-// What the driver asks of Metal, and what it checks in a kernel.
+// Tests the driver's calls of Metal, and its checks of kernels.
 #import <Metal/Metal.h>
 
 #include <gmock/gmock.h>

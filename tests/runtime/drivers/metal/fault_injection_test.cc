@@ -1,6 +1,6 @@
-// Makes every call of Metal fail once that may fail, while a workload runs that uses most of the
-// driver. The error must be returned with Metal's text, or with the name of the call where Metal
-// gives none; nothing may be misused; and the same device must complete the next work.
+// Makes every Metal call that can fail fail once, while a workload uses most of the driver. The
+// error must be returned with Metal's text, or with the name of the call where Metal gives no text.
+// The driver must not misuse Metal afterwards, and the same device must complete the next work.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ kernel void twice_by_address(constant Table& table [[buffer(0)]],
 }
 )";
 
-// Which device, and whether what it runs is profiled.
+// The device, and whether its work is profiled.
 struct Tested {
   std::size_t ordinal;
   bool has_profile;
@@ -58,7 +58,7 @@ class Workload {
     TL_RETURN_IF_ERROR(map());
     return order_queues();
   }
-  // After a fault. What could not even be opened has no next work.
+  // Runs more work after a fault, if the device could be opened.
   Status run_next() {
     if (device_ == nullptr) return {};
     TL_ASSIGN_OR_RETURN(const auto buffer, device_->create_buffer({.bytes = 64}));
@@ -97,7 +97,7 @@ class Workload {
     TL_ASSIGN_OR_RETURN(const auto in, device_->create_buffer({.bytes = bytes}));
     TL_ASSIGN_OR_RETURN(const auto out, device_->create_buffer({.bytes = bytes}));
     const ExecutableDesc desc = describe("twice");
-    // The second one is out of the archive that the first one stored.
+    // The second executable comes from the archive that the first one stored.
     TL_RETURN_IF_ERROR(device_->create_executable(desc).status());
     TL_ASSIGN_OR_RETURN(const auto executable, device_->create_executable(desc));
     const auto commands = device_->create_command_buffer();
@@ -139,7 +139,7 @@ class Workload {
     return {};
   }
 
-  // Copies and fills, by blits and by kernels.
+  // Copies and fills, with blits and with kernels.
   Status move_texels() {
     constexpr Extent2D kExtent{5, 3};
     TL_ASSIGN_OR_RETURN(
@@ -156,7 +156,7 @@ class Workload {
     TL_RETURN_IF_ERROR(commands->barrier());
     TL_RETURN_IF_ERROR(commands->fill(buffer, 1, 21, pattern));
     TL_RETURN_IF_ERROR(commands->barrier());
-    // Rows that blits refuse.
+    // A row pitch that blits refuse, so a kernel copies.
     TL_RETURN_IF_ERROR(commands->copy_buffer_to_texture(
         buffer, texture, {.extent = kExtent, .buffer_offset = 1, .row_pitch = 23}));
     TL_RETURN_IF_ERROR(commands->barrier());
@@ -187,7 +187,7 @@ class Workload {
     return {};
   }
 
-  // One queue signals what another one waits for.
+  // One queue waits for a semaphore that another queue signals.
   Status order_queues() {
     TL_ASSIGN_OR_RETURN(const auto second, device_->create_queue());
     TL_ASSIGN_OR_RETURN(const auto semaphore, device_->create_semaphore());
@@ -202,7 +202,8 @@ class Workload {
   std::shared_ptr<Device> device_;
 };
 
-// What is short of memory is tried again, and there need be no heap, archive, sample or set.
+// Calls whose failure is no error: allocations are retried, and heaps, archives, samples and
+// residency sets are optional.
 constexpr std::array<std::string_view, 10> kMayFail = {"newBufferWithLength",
                                                        "newIndirectCommandBuffer",
                                                        "newTextureWithDescriptor",
@@ -225,7 +226,7 @@ class FaultInjection : public ::testing::TestWithParam<Tested> {
   }
   void TearDown() override { softmetal::set_misuse_hook(before_); }
 
-  // Metal's text, or the name of the call without its arguments.
+  // Expects Metal's text, or the name of the call without its arguments, in the error.
   void expect_words(const std::string& call, const Status& status) {
     const std::string name = call.substr(0, call.find(':'));
     if (status.ok()) {

@@ -1,4 +1,4 @@
-// Which memory the driver takes from heaps.
+// Tests which memory the driver allocates from heaps.
 #import <Metal/Metal.h>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Dispatches of reusable command buffers that become indirect command buffers: kernels that take
-// argument buffers. The software Metal finds missing barriers and what is not resident.
+// Tests runs of dispatches, of kernels with argument buffers, that reusable command buffers turn
+// into indirect command buffers. The software Metal finds missing barriers and non-resident memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,8 @@ constexpr const char* kNewCommands =
 
 using Values = std::array<int, 8>;
 
-// On either device: one has no residency sets, and wants pipelines to be used before.
+// Runs on both devices. Device 1 has no residency sets, and requires that an encoder uses a
+// pipeline before indirect commands do.
 class IndirectRuns : public DeviceTest, public ::testing::WithParamInterface<int> {
  protected:
   void SetUp() override { open_with({}); }
@@ -87,7 +88,7 @@ TEST_P(IndirectRuns, AreExecutedByOneCall) {
   EXPECT_EQ(counts.of(kExecute), 1);
   EXPECT_EQ(counts.of("useResource:usage:"), 3);  // the two buffers, and the argument buffers
   EXPECT_EQ(counts.beginning_with("memoryBarrier"), 0);
-  // The pipeline and its arguments, where it must be used before.
+  // Device 1 needs one direct dispatch first: its pipeline and arguments.
   EXPECT_EQ(counts.beginning_with("set"), 3 * GetParam());
   EXPECT_EQ(counts.of(kDispatch), GetParam());
   EXPECT_EQ(counts.beginning_with("new"), 0) << "nothing is allocated in the second submission";
@@ -108,7 +109,7 @@ TEST_P(IndirectRuns, KeepTheirCommandsWhenTablesChange) {
   expect_numbers(b, 105);
 }
 
-// Each batch has argument buffers of its own until it is complete.
+// Each batch in flight has separate argument buffers.
 TEST_P(IndirectRuns, MayBeInFlightWithOtherTables) {
   const auto commands = back_and_forth(5);
   constexpr int kBatches = 7;
@@ -121,7 +122,8 @@ TEST_P(IndirectRuns, MayBeInFlightWithOtherTables) {
     TL_ASSERT_OK(device->queue()->submit(
         {.commands = {{commands, {BufferBinding{from[i]}, BufferBinding{to[i]}}}}}));
   }
-  // Each of them, and what closes the gate, ends with one encoder; a thread of the queue encodes.
+  // Each batch, and the gate's own submission, updates a fence at its end. A thread of the queue
+  // encodes them.
   while (counts.of("updateFence:") < kBatches + 1) std::this_thread::yield();
   gate.open();
   TL_ASSERT_OK(device->queue()->wait_idle());
@@ -133,7 +135,7 @@ TEST_P(IndirectRuns, MayBeInFlightWithOtherTables) {
   }
 }
 
-// Each thread has runs of its own, or those that another one has given back.
+// Each thread uses separate indirect command buffers, or those that another thread has returned.
 TEST_P(IndirectRuns, MayBeSubmittedByThreads) {
   const auto commands = back_and_forth(4);
   constexpr int kThreads = 3, kTimes = 20;
@@ -180,7 +182,7 @@ TEST_P(IndirectRuns, EndAtOtherCommands) {
   EXPECT_EQ(values, (Values{2, 3, 3, 5, 6, 7, 8, 9}));
 }
 
-// Kernels after a run do not rely on what was set before it.
+// Direct dispatches after an indirect run set their pipeline and arguments again.
 TEST_P(IndirectRuns, LeaveNoArgumentsSet) {
   const auto other = device->create_executable(add_desc());
   TL_ASSERT_OK(other.status());
@@ -201,7 +203,7 @@ TEST_P(IndirectRuns, LeaveNoArgumentsSet) {
   expect_numbers(c, 1);
 }
 
-// Barriers inside of a run also order what is before and after it.
+// Barriers inside a run also order it with the commands before and after.
 TEST_P(IndirectRuns, HaveBarriersForOthers) {
   const auto other = device->create_executable(add_desc());
   TL_ASSERT_OK(other.status());
@@ -213,7 +215,7 @@ TEST_P(IndirectRuns, HaveBarriersForOthers) {
                                     std::array{Constant(1)}));
   };
   direct(a, b);
-  for (int i = 0; i < 4; ++i)  // the barrier is before the second one
+  for (int i = 0; i < 4; ++i)  // a barrier precedes i == 1
     TL_ASSERT_OK(
         record(*commands, BufferBinding{i == 0 ? a : b}, BufferBinding{i == 0 ? c : d}, i));
   direct(c, e);
@@ -243,7 +245,8 @@ TEST_P(IndirectRuns, AreOfReusableCommandBuffersWithoutProfile) {
   EXPECT_EQ(count_executions(true), 0);
 }
 
-// Without an indirect command buffer, or a pipeline for one, commands are encoded.
+// If the indirect command buffer or its pipeline cannot be created, dispatches are encoded
+// directly.
 TEST_P(IndirectRuns, NeedNotExist) {
   for (const std::string failing : {"newIndirectCommandBuffer", "newComputePipelineState"}) {
     bool is_seen = false;
@@ -251,7 +254,7 @@ TEST_P(IndirectRuns, NeedNotExist) {
       ASSERT_LT(call, 100U) << failing << " is never called";
       const auto a = numbers(1), b = numbers(0);
       softmetal::fail_call(call);
-      // The first pipeline of a kernel is for encoding, the second one for indirect commands.
+      // A kernel's first pipeline is for direct dispatches, its second one for indirect commands.
       auto made = device->create_executable(add_desc(kArgumentBufferSource));
       if (made.ok() && (*made)->prepare().ok()) {
         add_ = *made;
@@ -271,8 +274,8 @@ TEST_P(IndirectRuns, NeedNotExist) {
   }
 }
 
-// A pipeline for indirect commands may have fewer threads than the one that was checked first: that
-// of device 1 has at most 512.
+// A pipeline for indirect commands may allow fewer threads than the pipeline for direct dispatches:
+// on device 1 it allows 512.
 TEST_P(IndirectRuns, HaveAsManyThreadsAsTheKernel) {
   for (const std::uint32_t threads : {512U, 513U}) {
     ExecutableDesc desc = add_desc(kArgumentBufferSource);
@@ -292,7 +295,7 @@ TEST_P(IndirectRuns, HaveAsManyThreadsAsTheKernel) {
   }
 }
 
-// A texture is a member of the argument buffer, too.
+// Argument buffers may also contain textures.
 TEST_P(IndirectRuns, ReadTextures) {
   const auto executable = device->create_executable(
       {.codes = {{.format = KernelFormat::Msl, .code = R"(
@@ -327,7 +330,7 @@ kernel void read(constant Table& table [[buffer(0)]], uint i [[thread_position_i
   for (const auto& each : results) expect_numbers(each, 1);
 }
 
-// A command buffer of Metal that fails runs nothing; the commands are intact.
+// A failed Metal command buffer runs nothing, and the indirect commands can be run again.
 TEST_P(IndirectRuns, SurviveACommandBufferThatFails) {
   const auto commands = back_and_forth(5);
   const auto a = numbers(0), b = numbers(0), c = numbers(0), d = numbers(0);
@@ -339,7 +342,7 @@ TEST_P(IndirectRuns, SurviveACommandBufferThatFails) {
   for (std::uint64_t call = 1; !is_seen; ++call) {
     ASSERT_LT(call, 100U) << "commit is never called";
     softmetal::fail_call(call);
-    // The next ones may be executed before the error is known.
+    // The next submissions may run before the error is known.
     for (int i = 0; i < 3; ++i)
       TL_ASSERT_OK(device->queue()->submit({.commands = {{commands, i == 1 ? second : first}}}));
     const Status status = device->queue()->wait_idle();
@@ -372,7 +375,7 @@ TEST_P(IndirectRuns, WaitForASemaphoreThatFails) {
   expect_numbers(b, 9);
 }
 
-// Nothing but the queue keeps them, and then nobody keeps the device.
+// Only the queue keeps the command buffers alive, and at the end nothing keeps the device alive.
 TEST_P(IndirectRuns, MayEndWhileTheyAreInFlight) {
   const auto a = numbers(0), b = numbers(0);
   for (int i = 0; i < 8; ++i) {
@@ -391,7 +394,7 @@ TEST_P(IndirectRuns, MayEndWhileTheyAreInFlight) {
   commands.reset();
 }
 
-// Metal executes at most 16384 commands at once on GPUs that are not Apple's.
+// On GPUs other than Apple's, Metal executes at most 16384 indirect commands at once.
 TEST_P(IndirectRuns, AreDividedIfTheyAreLong) {
   open({.staging_bytes = 1 << 12, .heap_bytes = 1 << 14}, GetParam());
   const auto made = device->create_executable(add_desc(kArgumentBufferSource));
@@ -407,7 +410,7 @@ TEST_P(IndirectRuns, AreDividedIfTheyAreLong) {
   expect_numbers(b, kCount);
 }
 
-// The error is that of the kernel, each time, and the others are not affected.
+// A kernel that does not build fails each submission with its error; other kernels still run.
 TEST_P(IndirectRuns, DoNotHideThatAKernelFails) {
   const auto wrong = device->create_executable(
       {.codes = {{.format = KernelFormat::Msl, .code = "kernel void add() { wrong }"}},
