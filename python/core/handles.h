@@ -43,8 +43,7 @@ struct PyStage {
   schedule::Stage& get() const { return schedule->stage(id); }
 };
 
-// The current line of the user's program: that of the innermost Python frame outside the texloom
-// package.
+// The user's current line: the line of the innermost Python frame outside the package texloom.
 SourceLocation user_location();
 
 // Converts a number, an expression, an axis, a full slice or a tensor without axes to an

@@ -155,7 +155,7 @@ CompiledModule generate(lower::Lowering kernels, Interruption interruption) {
                     [&](const lower::Pass&, const lower::Lowering&) { interruption(); });
   try {
     return emit_kernels(std::move(kernels), interruption);
-  } catch (const std::logic_error& error) {  // an InternalError, or one of the standard library
+  } catch (const std::logic_error& error) {  // an InternalError, or from the standard library
     throw with_dump(error,
                     fmt::format("--pass=legalize --emit={} --target='{}'", to_string(target.kind),
                                 to_string(target)),

@@ -15,8 +15,8 @@ namespace texloom::compile {
 // for it, and its time grows faster than the source.
 inline constexpr std::size_t kLargeSource = std::size_t{64} << 10;
 
-// A warning for each large kernel: at the largest unrolled loop in it, or else at the kernel.
-// `unrollings` are those of the program that the module was compiled from.
+// A warning for each large kernel: at its largest unrolled loop, or at the kernel if it has none.
+// `unrollings`: of the program from which the module was compiled.
 std::vector<Diagnostic> large_kernel_warnings(const CompiledModule& module,
                                               std::span<const lower::Unrolling> unrollings);
 

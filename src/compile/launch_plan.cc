@@ -230,8 +230,8 @@ class PlanMaker {
   const PlanSymbols& symbols_;
   runtime::LaunchPlan plan_;
   std::vector<Buffer> temporaries_;
-  std::unordered_map<const codegen::CompiledCode*, uint32_t> modules_;  // numbers of those added
-  std::unordered_map<const BufferNode*, uint32_t> unused_;  // numbers of those not allocated yet
+  std::unordered_map<const codegen::CompiledCode*, uint32_t> modules_;  // numbers of modules
+  std::unordered_map<const BufferNode*, uint32_t> unused_;  // numbers of temporaries not used yet
   Exprs loops_;  // variables of the enclosing loops, outermost first
 };
 

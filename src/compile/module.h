@@ -33,7 +33,7 @@ struct CompiledModule {
   ir::Program program;                  // at stage Legalized: its body is the launch plan
   std::vector<CompiledKernel> kernels;  // in the order of program.kernels
   PlanSymbols symbols;                  // of `program`
-  // Optional features of devices that the kernels use. A target may have others, too.
+  // Optional features of devices that the kernels use. The target may have further features.
   runtime::VariantNeeds features;
 
   // The arguments of a call. Empty in a module that generate() makes, since a program of kernels

@@ -1,4 +1,4 @@
-// Counts the arithmetic that a schedule's computations ask for, before lowering.
+// Counts the arithmetic operations of a schedule's computations, before lowering.
 #pragma once
 
 #include <optional>
@@ -20,10 +20,10 @@ using OperationCount = std::vector<OperationTerm>;
 // Each addition, subtraction, multiplication, division, remainder, minimum, maximum, operation on
 // bits and call of an element function counts as one operation, an fma as two; the combination of
 // partial results counts at each point of a reduction. Comparisons, selections, conversions and the
-// arithmetic of indices and conditions do not count. An expression of a body counts once wherever
-// it is used, but equal expressions that were made separately count each time. Each stage counts
-// with its whole shape, once, wherever it is computed. nullopt if a stage is an extern or calls a
-// foreign function.
+// arithmetic of indices and conditions do not count. A node that occurs several times in a body
+// counts once, but equal expressions that are different nodes count each time. Each stage counts
+// once, with its whole shape, even if compute_at or inlining would compute it several times.
+// nullopt if a stage is an extern or calls a foreign function.
 std::optional<OperationCount> count_operations(const schedule::Schedule& schedule);
 
 // The number of operations for these values of the symbols; nullopt if a symbol has no value.

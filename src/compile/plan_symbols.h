@@ -8,8 +8,8 @@
 
 namespace texloom::compile {
 
-// The symbols that sizes depend on are the symbols of the launch plan; the others are its scalars.
-// Both are in the order of the program.
+// The symbols that sizes depend on are the symbols of the launch plan; the other symbols are the
+// plan's scalars. Symbols and scalars are in the order of the program.
 struct PlanSymbols {
   ir::Exprs sizes, scalars;
 };

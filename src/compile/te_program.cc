@@ -31,7 +31,7 @@ std::optional<DeclaredArgument> take_binding(std::vector<Binding>& bindings, con
   return buffer;
 }
 
-// Checks that strides and offsets hold for every array; their variables must not be used anywhere
+// Checks that strides and offsets hold for every array, and that their variables are used nowhere
 // else.
 void check_compact(const std::vector<DeclaredArgument>& buffers, Exprs symbols,
                    const SourceLocation& where) {

@@ -12,8 +12,8 @@
 
 namespace texloom::compile {
 
-// The storage of an argument as decl_buffer declares it. Strides and offset may state only what
-// holds for every array of the shape.
+// The storage of an argument as decl_buffer declares it. Strides and offset must hold for every
+// array of the shape.
 struct DeclaredArgument {
   lower::BufferDeclaration declaration;
   std::string name;  // of the buffer, in messages

@@ -40,8 +40,8 @@ struct GraphOptions {
   // all sites are compiled.
   std::shared_ptr<CompiledSites> compiled = nullptr;
   std::uint64_t buffer_alignment = kBufferAlignment;
-  // Whether the planner of textures may fold tensors. Measurements need graphs without folds, since
-  // costs are those of unfolded tensors.
+  // Whether the planner of textures may fold tensors. False for measurements, because the costs of
+  // call sites are costs with unfolded tensors.
   bool may_fold = true;
   // Whether to add the form of kernels that the driver `host` interprets.
   bool interpreted = false;
@@ -78,7 +78,7 @@ struct GraphSummary {
   std::vector<std::string> in_buffers;  // tensors for which an image is not worth its memory
   std::optional<double> small_gain;     // of textures that are not used (graph/scopes/decide.h)
   std::vector<Run> runs;
-  double cost = 0;                 // nanoseconds, of the second choice if there are folds
+  double cost = 0;                 // nanoseconds; with folds, of the second choice
   double lower_bound = 0;          // a lower bound of every choice with these folds
   bool costs_are_default = false;  // the default model gave all costs, and no source gave any
   std::size_t call_sites = 0;      // invocations of compiled kernels, conversions among them
@@ -88,7 +88,7 @@ struct GraphSummary {
   // If the graph has symbols, tensors whose sizes depend on symbols do not count in these bytes.
   std::uint64_t workspace_bytes = 0;  // of temporaries, where they share memory
   std::uint64_t least_bytes = 0;      // a lower bound of every plan of these temporaries
-  std::uint64_t temporary_bytes = 0;  // the sum over all of them
+  std::uint64_t temporary_bytes = 0;  // the sum over all temporaries
   std::uint64_t constant_bytes = 0;   // packed
 };
 // A line for each decision.

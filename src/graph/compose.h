@@ -1,4 +1,4 @@
-// The computations of fused operators, and those over tensors that are stored in narrower types.
+// Composes the computations of fused operators, and adapts computations to narrower stored types.
 #pragma once
 
 #include <vector>

@@ -60,8 +60,8 @@ std::optional<ir::Shape> numbers_of(const Shape& shape);
 // One way to compute a node.
 struct Alternative {
   std::string name;  // unique in its node: "texture"
-  // At stage te. Its arguments are the node's inputs, then its outputs; their scopes and layouts
-  // are those that the schedule or their declarations give. Null for a call of a custom operator.
+  // At stage te. Its arguments are the node's inputs, then the node's outputs. The schedule or the
+  // arguments' declarations give scopes and layouts. Null for a call of a custom operator.
   std::shared_ptr<const lower::Lowering> program = nullptr;
   // For a call: the scopes of its inputs, then of its outputs.
   std::vector<ir::StorageScope> scopes = {};
@@ -83,7 +83,7 @@ struct Node {
   std::optional<runtime::OperatorCall> call = {};  // set for a custom operator
   std::optional<std::size_t> concat_axis = {};     // set for a concatenation
   std::optional<Pattern> pattern = {};             // set for an operator
-  // For an operator with one input: its output has the input's elements in the same order.
+  // For an operator with one input: whether its output has the input's elements in the same order.
   bool is_view = false;
   // For an operator: the axis along which its output joins its inputs.
   std::optional<std::size_t> joins_along = {};
@@ -91,10 +91,10 @@ struct Node {
   std::vector<std::size_t> coordinates = {};
   // For an operator, fused or not: its computation. Null if only `op` and the attributes describe
   // it. Its inputs and outputs have the types of the arithmetic: if a pass stores a tensor in a
-  // narrower type, kernels widen the elements that they read and round those that they write.
+  // narrower type, kernels widen elements when they read and round elements when they write.
   SharedComputation computation = nullptr;
-  // For a fused operator: its members, each after those whose outputs it reads. A tensor that a
-  // member computes is read by members only, unless it is an output of the node.
+  // For a fused operator: its members; each comes after the members whose outputs it reads. Only
+  // members read a tensor that a member computes, unless the tensor is an output of the node.
   std::vector<Node> members = {};
   SourceLocation location = {};
 };
@@ -105,7 +105,7 @@ struct Graph {
   std::vector<std::string> symbols = {};                // without equal names
   std::vector<runtime::SizeCondition> conditions = {};  // checked at each run
   std::vector<Tensor> tensors;
-  std::vector<Node> nodes;                // each after those whose outputs it reads
+  std::vector<Node> nodes;                // each after the nodes whose outputs it reads
   std::vector<TensorId> inputs, outputs;  // in the order of callers
 
   // Each returns the new tensor's number.

@@ -1,4 +1,5 @@
-// How the elements of a node's outputs depend on those of its inputs, as its computation shows it.
+// How the elements of a node's outputs depend on the elements of its inputs, found by analyzing the
+// node's computation.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +12,12 @@
 
 namespace texloom::graph {
 
-// Ordered from patterns that are easy to compute inside another kernel to those that are not.
+// Ordered from patterns that are easy to compute inside another kernel to patterns that are not.
+// The comments complete the sentence "an element of the output depends ...".
 enum class Pattern : std::uint8_t {
   Elementwise,  // on the elements at the same indices
   Broadcast,    // on elements at a subsequence of the same indices, or at 0 along extents of 1
-  Injective,    // each is one element of an input, or a fixed value: pad, transpose, slice
+  Injective,    // on one element of an input, or is a fixed value: pad, transpose, slice
   Reduction,    // on several elements: sums, pooling, softmax
   Contraction,  // on sums of products of elements of two inputs: convolutions, products of matrices
   Opaque,       // unknown

@@ -12,7 +12,7 @@
 namespace texloom::graph {
 namespace {
 
-// "Conv_Relu" for a fused operator "Conv+Relu"; "node" for what cannot be the name of a kernel.
+// "Conv_Relu" for a fused operator "Conv+Relu"; "node" if the result cannot be a kernel's name.
 std::string kernel_name(std::string_view op) {
   std::string name(op);
   std::ranges::replace(name, '+', '_');

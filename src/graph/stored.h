@@ -12,8 +12,8 @@
 
 namespace texloom::graph {
 
-// Where a temporary in a buffer may begin, in bytes, unless options say otherwise. Devices ask for
-// at most this (hal::DeviceLimits::buffer_offset_alignment).
+// The default alignment, in bytes, of temporaries in a buffer. Devices require at most this
+// alignment (hal::DeviceLimits::buffer_offset_alignment).
 inline constexpr std::uint64_t kBufferAlignment = 512;
 
 struct Stored {
@@ -23,7 +23,7 @@ struct Stored {
   // row-major, and the layout of a texture is open (ir/layout/layout.h).
   bool is_open = false;
 
-  // Whether the scope alone gives the layout.
+  // Whether the layout is the one that the scope alone determines.
   bool is_by_rule() const;
   bool is_texture() const { return layout.object == ir::MemoryObject::Image2d; }
   // Whether a kernel that expects this storage can use a tensor in the other storage.

@@ -48,8 +48,8 @@ std::string to_string(const Task& task);
 // The inverse. Throws a UserError with SyntaxError or BadText.
 Task parse_task(std::string_view text, std::string_view file);
 
-// A digest of the text, as 32 hexadecimal digits: the same in all processes, and in all versions of
-// Texloom that print the task equally. Locations in the user's program are not part of it.
+// A digest of the task's text, as 32 hexadecimal digits. It is equal in all processes, and in all
+// versions of Texloom that print equal texts. Locations in the user's program do not matter.
 std::string identity(const Task& task);
 
 }  // namespace texloom::graph

@@ -109,7 +109,8 @@ SharedProgram program_on(PyFunction& f, const PyDevice& device,
   return *program;
 }
 
-// The arguments of one call. Arrays are in order, and `shapes` are those that the caller sees.
+// The arguments of one call. `bindings` and `shapes` are in the order of the arrays; shapes are
+// those that the caller sees.
 struct CallArguments {
   std::optional<PyDevice> device;  // of the arrays; nullopt if there are none
   std::vector<hal::Binding> bindings;
@@ -117,7 +118,7 @@ struct CallArguments {
   GivenNumbers numbers;
 };
 
-// Checks the arguments of a call that gives all of them.
+// Checks the arguments of a call that leaves none out.
 CallArguments checked_arguments(const PyFunction& f, const py::args& args,
                                 const SourceLocation& where) {
   f.signature.check_count(args.size(), where);

@@ -9,8 +9,8 @@
 namespace texloom::python {
 
 // Submits several runs, with no other work in between, and does not wait. The first call on a
-// device compiles the kernels there. Fails with BadValue unless `times` is positive, and for
-// arguments that do not fit, as Function.__call__ documents.
+// device compiles the kernels for it. Fails with BadValue unless `times` is positive, and for wrong
+// arguments, as Function.__call__ documents.
 void enqueue(PyFunction& f, int times, const py::args& args);
 
 // The operations of a run with these arguments; nullopt if they are not known.

@@ -1,4 +1,4 @@
-// Binds tasks and the alternatives that schedulers in Python make of them.
+// Binds tasks, and the calls of schedulers in Python, which make alternatives for tasks.
 #pragma once
 
 #include <pybind11/pybind11.h>

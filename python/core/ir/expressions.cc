@@ -380,7 +380,7 @@ void bind_functions_of_te(py::module_& m) {
 
 namespace {
 
-// The name of a dtype: dtypes of NumPy, and types such as np.float32, have the same names here. A
+// The name of a dtype, which may be given as a name, a NumPy dtype, or a type such as np.float32. A
 // name without a width means 32 bits, as in TVM.
 std::string dtype_name(const py::handle& dtype) {
   if (py::isinstance<py::str>(dtype)) {

@@ -1,4 +1,4 @@
-// Binds reductions over axes, by te's reducers and by user-defined ones.
+// Binds reductions over axes, with te's reducers and with user-defined reducers.
 
 #include <pybind11/stl.h>
 

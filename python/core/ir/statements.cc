@@ -1,4 +1,4 @@
-// Binds buffers and statements, as tir.ir_builder makes them, and externs made of them.
+// Binds buffers and statements for tir.ir_builder, and externs whose bodies are statements.
 
 #include <pybind11/stl.h>
 
@@ -103,7 +103,7 @@ LoopKind loop_kind(const std::string& kind) {
   return LoopKind::Serial;
 }
 
-// The line of a call that applies to the rest of its block.
+// The line of a call whose effect extends to the end of the enclosing block.
 struct PyLocation {
   SourceLocation value;
 };

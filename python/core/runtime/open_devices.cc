@@ -48,7 +48,7 @@ struct OpenDevices {
   }
 
   std::mutex mutex;
-  std::shared_ptr<hal::BinaryCache> cache;  // null without such drivers, and if the user wants none
+  std::shared_ptr<hal::BinaryCache> cache;  // null before its first use, or if the user wants none
   std::atomic<pid_t> process = 0;           // the process that created the first driver
   hal::DriverRegistry drivers;
   std::map<PyDevice, std::shared_ptr<hal::Device>> devices;
@@ -220,7 +220,7 @@ void warn_of_unusable_cache() {
 
 namespace {
 
-// The first program whose kernels the device compiles; null if there is none.
+// The first program whose kernels the device is compiling; null if there is none.
 std::shared_ptr<runtime::DeviceProgram> compiling_on(const hal::Device& device) {
   OpenDevices& state = open_devices();
   const std::lock_guard lock(state.mutex);

@@ -1,4 +1,4 @@
-// Binds profiles of what devices run.
+// Binds profiles of the work of devices.
 
 #include <pybind11/stl.h>
 

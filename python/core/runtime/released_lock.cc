@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The GIL must be held to access any of it.
+// The threads that have released the GIL. The GIL must be held to access this object.
 struct Threads {
   pid_t process = getpid();
   int without_lock = 0;

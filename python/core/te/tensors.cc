@@ -1,4 +1,4 @@
-// Binds tensors, slices of them and operations.
+// Binds tensors, slices of tensors, and operations.
 
 #include <pybind11/stl.h>
 

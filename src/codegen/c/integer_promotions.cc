@@ -24,7 +24,7 @@ bool holds(Type type, Interval interval) {
   return interval.bounded() && interval.within(values.min, values.max);
 }
 
-// Casts; a cast that undoes a cast between integers of the same width is removed instead.
+// A cast of `e`; the operand of `e` if `e` is the inverse cast and both types are equally wide.
 Expr cast_to(Type type, const Expr& e) {
   const auto* inner = as<ir::Cast>(e);
   if (inner != nullptr && inner->type.bits == type.bits && inner->value->type == type) {

@@ -1,4 +1,4 @@
-// Makes sums, products and small integers mean the same in C-like languages as in the IR.
+// Gives integer arithmetic in C-like languages the results of the IR.
 #pragma once
 
 #include "ir/arith/ranges.h"

@@ -32,7 +32,7 @@ class KernelPrinter : protected StmtPrinter {
   virtual std::string preamble() = 0;
   // The kernel's function up to its opening brace.
   virtual std::string signature(const std::string& name) = 0;
-  // Prints lines before those of the thread axes.
+  // Prints lines before the declarations of the thread axes.
   virtual void begin_body() {}
   // The thread's index on this axis, as a value of the axis' type.
   virtual std::string axis_value(const ir::ThreadAxis& axis) = 0;

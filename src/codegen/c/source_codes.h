@@ -1,5 +1,5 @@
-// Makes the codes of C-like languages: one source for each kernel, so that devices compile kernels
-// side by side and a change of one leaves the others in their caches.
+// Makes the codes of C-like languages: one source for each kernel. So devices can compile kernels
+// in parallel, and after a change of one kernel the others are still in the devices' caches.
 #pragma once
 
 #include <string>

@@ -10,8 +10,8 @@
 
 namespace texloom::codegen {
 
-// Prints control flow and variables, one statement per line, indented; a backend overrides what its
-// language spells differently.
+// Prints control flow and variables, one statement per line, indented. A backend overrides the
+// constructs that its language spells differently.
 class StmtPrinter {
  public:
   virtual ~StmtPrinter() = default;
@@ -19,7 +19,7 @@ class StmtPrinter {
   StmtPrinter& operator=(const StmtPrinter&) = delete;
 
  protected:
-  // Both must outlive this object.
+  // Both arguments must outlive this object.
   StmtPrinter(ExprPrinter& exprs, const KernelForm& form) : exprs_(exprs), form_(form) {}
 
   void stmt(const ir::Stmt& s);

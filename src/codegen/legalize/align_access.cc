@@ -10,8 +10,8 @@ using ir::Expr;
 
 namespace {
 
-// Whether a vector of that many elements is aligned if the index of its first element is a multiple
-// of them. A vector of three lanes occupies the space of four.
+// Whether a vector of `lanes` elements is aligned if the index of its first element is a multiple
+// of `lanes`. False for three lanes: such a vector occupies the space of four elements.
 bool may_align(const ir::BufferNode& buffer, int lanes, const Dialect& dialect) {
   return lanes != 1 && lanes != 3 && buffer.type.bytes() * lanes <= dialect.alignment_of(buffer);
 }

@@ -132,7 +132,7 @@ FunctionDefinition expm1() {
       select(x > kMost, kInfinity, select(x < kLeast, -1.0, select(is_itself, x, near))));
 }
 
-// Scaled by a power of two, so that squares neither overflow nor vanish.
+// Scales the operands by a power of two, so that squares neither overflow nor vanish.
 FunctionDefinition hypot() {
   constexpr double kUp = 1.2676506e+30F, kDown = 7.888609e-31F;
   FunctionBuilder f;
@@ -179,8 +179,8 @@ FunctionDefinition log1p() {
       select(is_between, select(abs(y) < double{0.0001F}, near_0, far_from_0), outside));
 }
 
-// A step of Halley's iteration, which triples the number of correct digits, from an estimate by
-// logarithms. Scaled by a power of two, so that cubes neither overflow nor vanish.
+// Improves an estimate by logarithms with one step of Halley's iteration, which triples the number
+// of correct digits. Scales by a power of two, so that cubes neither overflow nor vanish.
 FunctionDefinition cbrt() {
   constexpr double kSmall = 1e-30F, kLarge = 1e30F;
   FunctionBuilder f;

@@ -1,4 +1,4 @@
-// Defines element functions by others, for languages that lack them.
+// Defines element functions in terms of other functions, for languages that lack them.
 #pragma once
 
 #include <optional>

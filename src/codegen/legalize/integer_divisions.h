@@ -1,4 +1,4 @@
-// Makes divisions of integers and operations on bools mean the same in machines as in the IR.
+// Rewrites divisions of integers and operations on bools to operations that machines have.
 #pragma once
 
 #include "ir/arith/ranges.h"

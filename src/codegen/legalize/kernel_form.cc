@@ -47,7 +47,7 @@ class FormFinder {
   }
 
  private:
-  using Widths = std::set<int>;  // of accesses to one array; 1 for unaligned ones
+  using Widths = std::set<int>;  // lanes of the accesses to one array; 1 if an access is unaligned
 
   static ArrayForm array_form(const Widths& widths) {
     const int widest = *widths.rbegin();

@@ -19,8 +19,8 @@ struct ArrayForm {
 enum class UnrollHint : uint8_t { None, Unroll, Leave };
 
 struct KernelForm {
-  std::unordered_map<const ir::BufferNode*, ArrayForm> arrays;  // those that are accessed
-  std::unordered_map<const ir::StmtNode*, UnrollHint> loops;    // all
+  std::unordered_map<const ir::BufferNode*, ArrayForm> arrays;  // accessed arrays
+  std::unordered_map<const ir::StmtNode*, UnrollHint> loops;    // all loops
   // Parameters that threads of a block may read after other threads wrote them. Barriers fence
   // these parameters. They are not `restrict`: it would be true of each single thread, but PoCL 3.1
   // would move reads before the barrier.

@@ -195,9 +195,9 @@ class StorageWidener {
     const Expr value = expr(n.value);
     if (!is_narrow(n.type)) return make_cast(n.type, value);
     if (!n.type.is_half()) return bfloat(n, value);
-    // Rounds only once: float64 is not rounded to float32 first. Integers that float32 cannot
-    // represent exceed the largest float16; OpenCL C does not define their conversion, unlike that
-    // of large floats.
+    // Rounds only once: float64 is not rounded to float32 first. Integers are converted to float32
+    // first: OpenCL C does not define the conversion of large integers to half, but that of large
+    // floats. The integers that float32 cannot represent exceed the largest float16.
     const Type from = value->type.element();
     const Expr number =
         from.is_float() ? value : make_cast(ir::kFloat32.with_lanes(n.type.lanes), value);

@@ -16,7 +16,7 @@ using enum ir::Intrinsic;
 // The functions of precise:: have the error bounds of Metal's table, whatever the options of
 // Metal's compiler; the functions of fast:: have looser bounds. Functions in neither namespace are
 // exact. Names that begin with "tl_" are functions of missing_functions.h. Functions that the
-// dialect lacks have none.
+// dialect lacks have no name.
 constexpr auto kNames = std::to_array<FunctionName>({
     {Exp, "precise::exp"},
     {Exp2, "precise::exp2"},

@@ -1,5 +1,5 @@
-// Defines the element functions that Metal's language lacks, and that need the bits of a float or
-// loops: legalize/function_definitions.h has the others.
+// Defines the element functions that Metal's language lacks and that need loops or the bits of a
+// float. legalize/function_definitions.h defines the other missing functions.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace texloom::codegen::msl {
 
-// Adds to the prelude the function `name`, tl_tgamma or tl_nextafter, for float32 or a vector of
-// it, and returns its name for that type.
+// Adds the function `name`, tl_tgamma or tl_nextafter, for float32 or a vector of float32 to the
+// prelude. Returns the function's name for this type.
 std::string missing_function(Prelude& prelude, std::string_view name, ir::Type type);
 
 }  // namespace texloom::codegen::msl

@@ -106,7 +106,7 @@ class MslExprPrinter : public ExprPrinter {
     const std::string name = defined_name(function);
     const auto definition = definition_of(function);
     TL_CHECK(definition.has_value() && type.element() == ir::kFloat32, name);
-    MslExprPrinter own({}, form(), dialect(), language_);  // its names are of the function alone
+    MslExprPrinter own({}, form(), dialect(), language_);  // with names of its own
     prelude.use(name, function_text(own, name, *definition));
     prelude.add(own.prelude);
     if (type.is_scalar()) return name;
@@ -269,7 +269,7 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
                      exprs.text(n.x), exprs.text(n.y)));
   }
 
-  // The threads of a block that is not larger than a SIMD-group wait for no others.
+  // In a block that is not larger than a SIMD-group, threads wait only for their SIMD-group.
   std::string barrier() override {
     return fmt::format("{}_barrier(mem_flags::mem_threadgroup{});",
                        ir::is_one_simd_group(kernel(), target_) ? "simdgroup" : "threadgroup",

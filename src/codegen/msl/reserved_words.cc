@@ -21,7 +21,7 @@ constexpr auto kPrefixes = std::to_array<std::string_view>({
 constexpr std::string_view kVectorTypes =
     " bfloat bool char double float half int long short uchar uint ulong ushort ";
 
-// Keywords of C++14 that C's list lacks, and what Metal's language adds.
+// Keywords of C++14 that C lacks, and words that Metal's language adds.
 constexpr std::string_view kWords =
     " and_eq bitand bitor char16_t char32_t const_cast dynamic_cast not_eq or_eq reinterpret_cast "
     "static_assert static_cast thread_local wchar_t xor_eq "

@@ -21,8 +21,8 @@ bool has_decision(const Node& node) {
   return found;
 }
 
-// Whether there is a branch between the start of `s` and the next barrier; `after`: whether there
-// is one between the end of `s` and the next barrier.
+// Whether a branch lies between the start of `s` and the next barrier. `after`: whether a branch
+// lies between the end of `s` and the next barrier.
 bool decides(const Stmt& s, bool after) {
   if (s->kind == StmtKind::Barrier) return false;
   if (const auto* n = as<Seq>(s)) {

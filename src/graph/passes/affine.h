@@ -18,12 +18,13 @@ struct Affine {
 using Producers = std::map<TensorId, std::size_t>;
 Producers producers_of(const Graph& graph);
 
-// The affine function that an operator with one output computes of its input of this number, for
-// each index along an axis of the output. The other inputs must be constants, or computed from
-// constants only. Everything is evaluated in float64, without rounding to the types of tensors.
+// The affine function by which an operator with one output computes the output from the input of
+// this number, for each index along an axis of the output. The other inputs must be constants, or
+// computed from constants only. All numbers are evaluated in float64, without rounding to the types
+// of tensors.
 //
-// nullopt if it computes anything else, if it reads other elements of the input than those at its
-// own indices, if the numbers depend on another axis, or if tensors are neither float32 nor
+// nullopt if the operator computes any other function, if it reads the input at other indices than
+// the output's, if the numbers depend on another axis, or if tensors are neither float32 nor
 // float64.
 std::optional<std::vector<Affine>> affine_along(const Graph& graph, const Producers& producers,
                                                 const Node& node, std::size_t input,

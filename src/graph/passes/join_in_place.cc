@@ -110,7 +110,7 @@ class Joining {
 
   Graph& graph_;
   std::vector<std::optional<NodeId>> producer_;  // by tensor; nullopt for inputs and constants
-  std::vector<bool> is_placed_;  // by tensor: whether a view or a concatenation says where it lies
+  std::vector<bool> is_placed_;  // by tensor: whether a view or a concatenation places it in memory
 };
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 namespace texloom::graph {
 
-// Removes tensors that no node uses and that are not inputs or outputs of the graph; the others get
-// new numbers, in the same order.
+// Removes tensors that no node uses and that are not inputs or outputs of the graph. The remaining
+// tensors get new numbers, in the same order.
 void remove_unused_tensors(Graph& graph);
 
 // Numbers the tensors by their positions in `order`. Removes the tensors that `order` leaves out,

@@ -1,5 +1,5 @@
-// Operators that compute sums of products with constant weights: convolutions, transposed ones,
-// products of matrices.
+// Operators that compute sums of products with constant weights: convolutions, transposed
+// convolutions, products of matrices.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@
 namespace texloom::graph {
 namespace {
 
-// Sums of the same costs in another order differ by less than this share.
+// Rounding: sums of equal costs in different orders differ by less than this share.
 constexpr double kRounding = 1e-12;
 // The number of cheapest partial choices with which all others are compared.
 constexpr std::size_t kComparedWith = 8;

@@ -76,7 +76,7 @@ Folds choose_folds(const Graph& graph, const Offers& offers, const Invocations& 
     double sum = 0;
     for (const auto& [tensor, cost] : added) sum += cost;
     if (sum <= kFoldBudget * chosen_cost) return folds;
-    // Give up the most expensive fold, and plan the others again.
+    // Drop the most expensive fold, and plan again with the other folds.
     foldable.erase(std::max_element(added.begin(), added.end(), [](const auto& a, const auto& b) {
                      return a.second < b.second;
                    })->first);

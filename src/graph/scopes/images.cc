@@ -50,7 +50,7 @@ void add_tensors(const TextureUse& textures, Planned& planned) {
     planned.candidates.push_back({list[i].second});
 }
 
-// nullopt if there are too many textures to plan.
+// Plans the images of a choice; nullopt if there are too many textures to plan.
 std::optional<Planned> planned(const Graph& graph, const Offers& offers, Choice choice) {
   const Invocations invocations = invocations_of(graph, offers, choice);
   const TextureUse textures(graph, offers, invocations);

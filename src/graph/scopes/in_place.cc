@@ -12,8 +12,8 @@ bool is_among(TensorId tensor, const std::vector<TensorId>& list) {
   return std::find(list.begin(), list.end(), tensor) != list.end();
 }
 
-// Whether all tensors are temporaries of the graph, each part belongs to this concatenation alone,
-// and the whole is not a part of another one.
+// Whether all tensors of the concatenation are temporaries of the graph, each part belongs only to
+// this concatenation, and the whole is not a part of another concatenation.
 bool are_edges_of_one(const Graph& graph, const Node& node) {
   for (const TensorId tensor : tensors_of(node)) {
     if (graph.tensors[tensor].role != TensorRole::Intermediate) return false;
@@ -46,7 +46,7 @@ bool needs_corner(const Graph& graph, const Node& node) {
   });
 }
 
-// Whether a node reads one of the parts and writes another.
+// Whether a node reads one part of the concatenation and writes another part.
 bool reads_and_writes(const Graph& graph, const Node& node) {
   const auto is_part = [&](TensorId tensor) { return is_among(tensor, node.inputs); };
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& other) {

@@ -25,7 +25,7 @@ struct Invocations {
   };
   std::vector<Part> parts;
 
-  // The tensor that owns the memory of a tensor: the whole for a part, else the tensor itself.
+  // The tensor whose memory a tensor uses: for a part, the whole; else the tensor itself.
   StoredTensor owner_of(const StoredTensor& tensor) const;
 };
 

@@ -1,4 +1,4 @@
-// All that can be chosen in a graph: the storages of each tensor, and what each node offers.
+// All options of a graph: the possible storages of each tensor, and the offers of each node.
 #pragma once
 
 #include <map>
@@ -24,8 +24,8 @@ struct Offer {
   std::optional<std::size_t> alternative = {};
   std::vector<std::size_t> storages;  // of its inputs, then of its outputs
   SiteCost cost = {};                 // zero if the node is in place
-  // For a concatenation in place, which runs nothing: the places of its inputs in its output. For a
-  // view in place: the place of its output in its input.
+  // For a concatenation in place, which needs no kernel: the places of its inputs in its output.
+  // For a view in place: the place of its output in its input.
   std::optional<std::vector<PartPlace>> in_place = {};
 };
 
@@ -33,7 +33,7 @@ struct Offer {
 std::string name_of(const Node& node, const Offer& offer);
 
 struct Offers {
-  std::vector<std::vector<Stored>> storages;  // by tensor; no two are the same memory
+  std::vector<std::vector<Stored>> storages;  // by tensor; all with different layouts
   std::vector<std::vector<Offer>> nodes;      // by node
   // By tensor, by source storage, and by destination storage. Empty for constants.
   std::vector<std::vector<std::vector<SiteCost>>> conversions;

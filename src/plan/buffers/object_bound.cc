@@ -54,7 +54,7 @@ std::vector<std::int64_t> least_object_sizes(std::span<const BufferItem> items) 
 
 std::vector<std::int64_t> live_bytes_at_begin(std::span<const BufferItem> items) {
   std::vector<std::int64_t> result(items.size(), 0);
-  std::vector<std::size_t> begun;  // at the same operator
+  std::vector<std::size_t> begun;  // items that begin at the current operator
   std::int64_t live = 0;
   sweep(
       items,

@@ -22,7 +22,7 @@ enum class ObjectProof : std::uint8_t {
 
 struct ObjectPlan {
   std::vector<std::size_t> objects;  // the object of each item, an index into `sizes`
-  std::vector<std::int64_t> sizes;   // bytes of each object: those of its largest item
+  std::vector<std::int64_t> sizes;   // bytes of each object: the size of its largest item
   std::int64_t bytes = 0;            // of all objects
   std::int64_t lower_bound = 0;      // bytes
   ObjectProof proof = ObjectProof::LargestLive;

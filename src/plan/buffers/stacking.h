@@ -9,9 +9,8 @@
 
 namespace texloom::plan {
 
-// Two items overlap if they have a section in common. A section is a moment at which no further
-// item could be live without another ending first, so there is one for each maximal set of items
-// that are live together.
+// Two items overlap if they have a section in common. A section is a moment of time; there is one
+// section for each maximal set of items that are live together.
 struct StackedItem {
   std::int64_t size = 0;
   std::int64_t padded = 0;  // size, rounded up to Stacking::grain

@@ -98,7 +98,7 @@ class StackingState {
   std::vector<char> told_to_wait_;
   std::vector<std::vector<std::uint32_t>> place_in_section_;
 
-  // By section: its items, first the `open_` ones that are not placed.
+  // By section: its items. The first `open_` items are those that are not placed.
   std::vector<std::vector<std::int32_t>> sections_;
   std::vector<std::uint32_t> open_;
   std::vector<std::int64_t> open_bytes_;

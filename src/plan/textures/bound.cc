@@ -69,7 +69,7 @@ std::vector<std::vector<int>> live_sets(const TextureInstance& instance) {
   std::vector<std::vector<int>> sets;
   std::vector<int> live;
   bool grew = false;
-  // A live set is maximal if one of its items dies before a further item is born.
+  // A live set is maximal if one of its items ends before the next item begins.
   const auto bury = [&](std::int64_t time) {
     const auto is_dead = [&](int i) { return life(i).last < time; };
     if (!std::any_of(live.begin(), live.end(), is_dead)) return;

@@ -1,4 +1,4 @@
-// Orders of operators: which ones the dependences allow, and which need little memory.
+// Finds orders of operators that dependences allow and that need little memory.
 #pragma once
 
 #include <cstdint>

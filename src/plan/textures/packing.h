@@ -55,7 +55,7 @@ class Packer {
   std::int64_t steps() const { return steps_; }  // of all calls
 
  private:
-  // A place for an item, and what it costs.
+  // A place for an item, and the cost of the place.
   struct Choice {
     PackedItem place;
     std::int64_t growth = 0;  // texels

@@ -18,8 +18,8 @@ struct TextureImage {
   bool operator==(const TextureImage&) const = default;
 };
 
-// The texels [x, x + width) by [y, y + height) of an image. `width` and `height` are those of the
-// folded tensor.
+// The texels [x, x + width) by [y, y + height) of an image. `width` and `height` are the extents of
+// the folded tensor.
 struct TexturePlacement {
   std::int64_t id = 0;
   std::int64_t image = 0;  // index into the plan's images

@@ -54,7 +54,7 @@ inline constexpr std::int64_t kMaxTexels = std::int64_t{1} << 48;  // of the lar
 inline constexpr std::int64_t kMaxExtent = std::int64_t{1} << 40;  // limits, extents and times
 inline constexpr std::int64_t kMaxItems = 20'000;
 
-// InvalidArgument, with what is wrong and a line `help:` with what to do, unless
+// InvalidArgument, with a message that names the problem and a line `help:`, unless
 //  * ids are unique, extents positive, lifetimes 0 <= first <= last;
 //  * each tensor has a fold that the limits allow (an exact one that must stay so: unfolded);
 //  * each pair has two different tensors of the problem that are live together;

@@ -1,4 +1,4 @@
-// Random numbers that are the same on every machine.
+// Pseudorandom numbers: the same sequence on every machine.
 #pragma once
 
 #include <cstddef>

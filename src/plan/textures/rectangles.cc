@@ -178,7 +178,7 @@ class Placing {
     if (rules_.similar_extents &&
         !(similar(there.width, image.width) && similar(there.height, image.height)))
       return false;
-    // A new image is as good as an image that grows by the same area.
+    // If the growth is at least the item's area, a new image is as good.
     return !there.exact && image.texels() - there.texels() < texels(wanted);
   }
 

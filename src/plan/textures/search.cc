@@ -16,7 +16,7 @@ constexpr std::size_t kWideItems = 12;  // the number of largest items that sugg
 constexpr std::size_t kWidths = 48;     // widths that are tried
 constexpr std::int64_t kEnough = 500;   // packings that the steps must allow to change recipes
 constexpr std::int64_t kSlices = 60;    // the parts into which the steps are divided
-constexpr std::size_t kStarts = 6;      // of the best first packings, improved in turn
+constexpr std::size_t kStarts = 6;      // the best first packings, which are improved in turn
 
 std::vector<int> by_size(const TextureInstance& instance) {
   std::vector<int> order(instance.size());

@@ -14,8 +14,8 @@ struct SearchLimits {
   std::function<bool()> is_over_early;  // called now and then; empty: is never called
 };
 
-// The best packing found. There is always one, even with no steps. Deterministic, unless it runs
-// out of time.
+// The best packing found. At least one packing is made, even with no steps. Deterministic, unless
+// `is_over_early` ends the search.
 Packing search(const TextureInstance& instance, const SearchLimits& limits);
 
 }  // namespace texloom::plan

@@ -54,7 +54,7 @@ View choose_view(const TextureProblem& problem, const TextureItem& item, const V
   return !item.exact_cost || more <= *item.exact_cost ? whole : best;
 }
 
-// The unit in bytes: every view's offset is a multiple of it.
+// The unit in bytes. The offset of every view is a multiple of the unit.
 Result<std::int64_t> unit_of(const TextureProblem& problem, const ViewRules& rules) {
   std::int64_t unit = 1;
   for (const TextureItem& item : problem.items) {

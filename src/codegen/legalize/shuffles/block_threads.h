@@ -45,7 +45,7 @@ class BlockThreads {
   int64_t simd_width_;
   std::array<int64_t, 3> strides_;  // by dimension: between the numbers of neighboring threads
   std::vector<Position> positions_;
-  std::array<ir::Expr, 3> axes_;  // null for those that the kernel lacks
+  std::array<ir::Expr, 3> axes_;  // null for an axis that the kernel lacks
   ir::arith::Ranges ranges_;
   ir::UniformValues uniform_;
 };

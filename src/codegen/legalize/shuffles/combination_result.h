@@ -1,4 +1,4 @@
-// Finds how the threads of a block read what a combination tree computes.
+// Finds how the threads of a block read the result of a combination tree.
 #pragma once
 
 #include <cstddef>

@@ -26,7 +26,7 @@ class TreeShuffler {
     if (const auto* seq = as<Seq>(s)) return from(*seq, 0);
     Stmt result = map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
-    // From here on, loads read what was stored, not the result of an earlier tree.
+    // After a store, loads read the stored value, not the result of an earlier tree.
     if (const auto* store = as<Store>(s)) results_.erase(store->buffer.get());
     return result;
   }
