@@ -64,7 +64,7 @@ TEST_F(IterationCount, ConditionsOfDifferentVariablesAreCountedApart) {
   EXPECT_EQ(tried, 5 + 8);
 }
 
-// Conditions may use variables that hoist_divisions has bound.
+// Conditions may use variables that hoist_divisions has bound to values.
 TEST_F(IterationCount, OfBoundValues) {
   const Expr quotient = ir::make_var("quotient");
   const Iterations inner = in_both.with(quotient, floordiv(j, make_int(3)));

@@ -54,7 +54,8 @@ TEST_F(EqualIndicesTest, IndicesThatNeverMeet) {
   EXPECT_FALSE(never({tx}, {tx}));
 }
 
-// Parts with large factors are multiples of their common divisor, which the others do not reach.
+// The terms with large factors sum to a multiple of their common divisor. The other terms are too
+// small to make up for the difference between two multiples.
 TEST_F(EqualIndicesTest, IndicesBetweenMultiples) {
   const Expr tx = loop("tx", 64), ty = loop("ty", 8);
   const auto never = [&](const Expr& a, const Expr& b) {

@@ -82,7 +82,7 @@ TEST_F(Rfactor, OfFusedAxes) {
   EXPECT_EQ(wrong(), "");
 }
 
-// Each partial result is then a single element, or the identity.
+// If all reduction axes are factored, each partial result is one element, or the identity.
 TEST_F(Rfactor, OfAllThereIs) {
   const Tensor partial = factor(te.fuse(c, {rj, rk}));
   EXPECT_EQ(shape(partial), "40 3 ");

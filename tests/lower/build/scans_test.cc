@@ -116,7 +116,7 @@ TEST(Scans, LaunchesOfSteps) {
   EXPECT_THAT(to_string(lower(lowering).program), ::testing::HasSubstr("for S.idx < 3 {\n"));
 }
 
-// The unscheduled program runs the init first; then each step computes its row of all its stages.
+// The unscheduled program runs the init first; then each step computes one row of each stage.
 TEST(Scans, AsTheyStand) {
   const Products p;
   const Lowering lowering = lowering_of(Te({p.scan}), {p.a, p.w});

@@ -162,7 +162,7 @@ TEST_F(StageTextures, StatedLayouts) {
   Lowering lowering = lowering_of(te, {a, b});
   EXPECT_EQ(to_string(texture(lowering)->layout),
             "texture[(d0, d1, d2) -> rows=(d1), cols=(d0), lanes=(d2)]");
-  // It is not folded silently.
+  // A layout that the user wrote is not folded silently.
   lowering.target.gpu().max_image_size = 10;
   EXPECT_EQ(faults([&] { texture(lowering); }),
             "TL4002 te.py:40: the layout of 'A' has 12 x 5 texels, the target allows 10 x 10");

@@ -50,7 +50,7 @@ TEST_F(ElementOwner, IsTheLastOfOverlappingRegions) {
   EXPECT_EQ(of(b.var * -4, {b}), "!(b + 1 < 3 && i - b * 4 < b * -4 + 2)");
 }
 
-// Threads that compute nothing that a reader asks for do not store either.
+// A thread stores an element only if a reader that runs asks for elements of its region.
 TEST_F(ElementOwner, IsTheLastThatARunningReaderAsksFor) {
   const LoopAround b = loop("b", 3);
   region.clamps = {b.var * 4 < ir::make_var("n")};

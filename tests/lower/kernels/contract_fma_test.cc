@@ -22,7 +22,7 @@ TEST(ContractFma, FourForms) {
   EXPECT_EQ(contracted(c + a * b), "y[0] = fma(a, b, c)\n");
   EXPECT_EQ(contracted(a * b - c), "y[0] = fma(a, b, c * -1.0)\n");
   EXPECT_EQ(contracted(c - a * b), "y[0] = fma(a * -1.0, b, c)\n");
-  // Of two products one stays; in a chain all but the first are contracted.
+  // In a sum of two products, one product stays; in a chain, all but the first are contracted.
   EXPECT_EQ(contracted(a * b + b * c), "y[0] = fma(b, c, a * b)\n");
   EXPECT_EQ(contracted(a * b + b * c + c * a), "y[0] = fma(c, a, fma(b, c, a * b))\n");
   // Nothing to contract.

@@ -98,7 +98,7 @@ TEST_F(ShareTexels, BindsInsideTheLetThatDefinesACoordinate) {
       "c[1] = t.texel.lane[1]\n");
 }
 
-// Reads in two nested blocks are bound before the first of these; a read under an If may move.
+// Reads in two nested blocks are bound before the first of the blocks; a read under an If may move.
 TEST_F(ShareTexels, BindsAroundTheBlocksThatReadIt) {
   const Expr i = ir::make_var("i"), j = ir::make_var("j");
   const Stmt deep =

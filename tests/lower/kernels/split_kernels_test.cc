@@ -68,7 +68,7 @@ TEST_F(SplitKernels, Temporaries) {
   EXPECT_EQ(plan(make_allocate(b, copy(b, a))), "allocate b\nlaunch main_kernel0\nfree b\n");
 }
 
-// The same for temporaries of the program; several are freed in order.
+// Temporaries of the program are freed after their last launch, too; several are freed in order.
 TEST_F(SplitKernels, TemporariesOfTheProgram) {
   Lowering lowering;
   lowering.program.name = "main";

@@ -56,8 +56,8 @@ class FlattenStorage : public ::testing::Test {
   Buffer t = make_texture("t", kFloat32, texture_layout({8, 6, 4}, TextureRule::Activation));
 };
 
-// Offsets beyond 2^31 - 1 need 64 bits; 2^31 elements fit in 32. So does an access to a larger
-// buffer if it is known to stay below.
+// Offsets beyond 2^31 - 1 need 64 bits. 32 bits suffice for a buffer of 2^31 elements, and for an
+// access to a larger buffer if its offset is known to stay below 2^31.
 TEST_F(FlattenStorage, WideOffsets) {
   const auto buffer = [](int64_t rows, int64_t columns) {
     return ir::make_buffer("b", kFloat32, {rows, columns}, ir::MemoryScope::Global);

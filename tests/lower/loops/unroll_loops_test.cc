@@ -95,7 +95,7 @@ TEST_F(UnrollLoops, LoopsOverLanes) {
   EXPECT_EQ(reading(2, i, n), "for i < 2 {\n  y[n] = t[i, n, n]\n}\n");
 }
 
-// One such read among several is enough.
+// A loop is unrolled if one of its reads indexes lanes, whatever the other reads index.
 TEST_F(UnrollLoops, LoopsOverLanesAmongOthers) {
   const Expr lane = make_load(t, {n, n, i}), row = make_load(t, {i, n, n});
   EXPECT_EQ(unrolled(loop(1, LoopKind::Serial, put(y, n, lane + row + at(a, i)))),

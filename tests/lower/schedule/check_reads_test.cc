@@ -67,8 +67,8 @@ TEST_F(CheckReads, Outside) {
   EXPECT_EQ(reading_at(-1, -1), outside(-8, -1));
 }
 
-// If a variable occurs twice in an index, its interval may be too wide; the read is an error if the
-// whole interval is outside, or a point is found.
+// If a variable occurs twice in an index, the interval of the index may be too wide. The read is an
+// error if the whole interval is outside, or if a point outside is found.
 TEST_F(CheckReads, Inexact) {
   const auto product = [&](int64_t offset) {
     return reading([&](const Expr& i) {
@@ -147,7 +147,7 @@ TEST_F(CheckReads, ConditionsThatDoNotGuard) {
   EXPECT_EQ(guarded([&](const Expr& i) { return make_not(middle(i)); }, 2), "");
   EXPECT_EQ(guarded([&](const Expr& i) { return make_not(middle(i)); }, 5),
             outside_at(11, "i = 6"));
-  // Always true, by whatever form.
+  // Conditions that are always true do not guard, whatever their form.
   EXPECT_EQ(guarded([&](const Expr& i) { return i * 2 < make_int(16); }, 3), outside(3, 10));
   EXPECT_EQ(guarded([&](const Expr& i) { return i * i < make_int(60); }, 3), outside(3, 10));
   EXPECT_EQ(guarded([&](const Expr& i) { return i * i < make_int(50); }, 3), outside(3, 10));
@@ -190,7 +190,7 @@ TEST_F(CheckReads, Conjunctions) {
             "the indices 0 to 7");
 }
 
-// Where an index that overflows ends is unknown, so only the overflow is reported.
+// The range of an index that overflows is unknown, so only the overflow is reported.
 TEST_F(CheckReads, AnIndexThatOverflowsIsNotComparedWithItsAxis) {
   EXPECT_EQ(reading([&](const Expr& i) { return at(a, {i * int64_t{306783379}}); }),
             "TL4007 te.py:4: 'B' computes values between 0 and 2147483653 from its axes, which "
@@ -310,8 +310,8 @@ TEST_F(CheckReads, GuardsOfLengthenedStages) {
       "indices 0 to 12");
 }
 
-// A condition of the stage that is not understood must not be what keeps the last tile inside, and
-// one of the reader tells which elements are needed.
+// If the stage's condition is too complex to bound the reads of the last tile, a guard bounds them.
+// The reader's condition determines which elements are needed.
 TEST_F(CheckReads, ConditionsAroundLengthenedStages) {
   const Tensor x = placeholder("X", {14});
   const auto guards_of = [&](const auto& condition, int64_t needed) {

@@ -29,7 +29,7 @@ TEST(OutsidePoint, InsideEverywhere) {
   EXPECT_EQ(found(i * i, 225, 15, 0), "225 at i = 15");
 }
 
-// Both ends of each axis are tried, whatever the order of the axes and however many values one has.
+// Both ends of each axis are tried, whatever the order of the axes and the number of their values.
 TEST(OutsidePoint, EndsOfLongAxes) {
   const Expr index = i * i - j * j;
   EXPECT_EQ(found(index, 90'000, 300, 10), "90000 at i = 300, j = 0");

@@ -43,7 +43,7 @@ TEST(PrepareSchedule, AttachedArgumentsAreNoOutputs) {
   EXPECT_FALSE(prepared(te, {{b, {}}}).stage(b).is_output);
 }
 
-// The check waits for this pass, because a later directive may still return them to the root.
+// This pass, not the directive, checks outputs: a later directive may return them to the root.
 TEST(PrepareSchedule, OutputsAreAtTheRoot) {
   const Tensor a = placeholder("A", {8}), b = plus_one(a, "B"), c = plus_one(b, "C");
   Te te({b, c});

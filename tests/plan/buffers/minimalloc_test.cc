@@ -38,7 +38,7 @@ void expect_fits(char name) {
   EXPECT_LE(plan.bytes, kCapacity) << name;
 }
 
-// The quickest of them, which nevertheless no order of first fit solves.
+// The instances that are solved fastest. First fit solves none of them, in any order.
 TEST(QuickMiniMallocTest, FitsTheCapacity) {
   for (const char name : {'B', 'F', 'G', 'K'}) expect_fits(name);
 }
@@ -53,7 +53,7 @@ TEST(QuickMiniMallocTest, IsDeterministic) {
   EXPECT_TRUE(plan.deterministic);
 }
 
-// All of them, which takes several seconds.
+// All instances, which takes several seconds.
 TEST(MiniMallocTest, FitsTheCapacity) {
   for (char name = 'A'; name <= 'K'; ++name) expect_fits(name);
 }

@@ -23,7 +23,7 @@ bool apart(const std::vector<BufferItem>& items, const std::vector<Separation>& 
          });
 }
 
-// The fewest bytes of items [next, …) when items before them have `objects`, by all partitions.
+// The fewest bytes of any partition that extends `objects`, a partition of the items before `next`.
 std::int64_t fewest_object_bytes(const std::vector<BufferItem>& items,
                                  const std::vector<Separation>& separations,
                                  std::vector<std::vector<std::size_t>>& objects,
@@ -106,7 +106,7 @@ TEST(ObjectsTest, EqualsTheEnumerationOfAllPartitions) {
   EXPECT_GT(proved_by_search, 10);
 }
 
-// The greedy plan is what is left without steps, and the bound holds for it.
+// Without steps, the result is the greedy plan, and the bound holds for it.
 TEST(ObjectsTest, NoEffort) {
   const ObjectPlan plan = *assign_objects(random_items(7), {}, {.steps = 0});
   EXPECT_EQ(plan.steps, 0);

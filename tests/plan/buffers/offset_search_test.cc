@@ -11,8 +11,8 @@
 namespace texloom::plan {
 namespace {
 
-// The search alone, without the plans of first fit: it finds the fewest bytes of any plan, and
-// refutes what is one unit below.
+// The search alone, without the plans of first fit, finds the fewest bytes of any plan, and proves
+// that one unit less is too few.
 TEST(OffsetSearchTest, FindsTheFewestBytesAndRefutesLess) {
   for (std::uint32_t seed = 0; seed < 400; ++seed) {
     const std::vector<BufferItem> items = random_items(seed);

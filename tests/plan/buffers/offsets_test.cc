@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Nothing to plan takes nothing.
+// A plan without items takes no bytes.
 TEST(OffsetsTest, NoItems) {
   const OffsetPlan plan = *minimize_offsets({});
   EXPECT_TRUE(plan.offsets.empty());
@@ -30,7 +30,7 @@ TEST(OffsetsTest, LifetimesAreInclusive) {
   EXPECT_EQ(minimize_offsets(std::vector<BufferItem>{{{0, 0}, 4}, {{1, 2}, 4}})->bytes, 4);
 }
 
-// Operators are numbers of 64 bits; time behind the last one does not exist.
+// Lifetimes may end at the largest 64-bit operator number, which has no successor.
 TEST(OffsetsTest, TheLastOperator) {
   constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
   const std::vector<BufferItem> items = {{{0, kLast}, 4}, {{kLast, kLast}, 2}, {{1, 1}, 2}};
@@ -44,8 +44,8 @@ TEST(OffsetsTest, ZeroBytes) {
   EXPECT_THAT(plan.offsets, ElementsAre(0, 0));
 }
 
-// Of an item of 5 bytes and one of 8 that must begin at a multiple of 8, either order leaves
-// exactly one gap of 3 bytes or none: the item of 5 bytes belongs on top.
+// Two items, of 5 and of 8 bytes, begin at multiples of 8. With the item of 5 bytes below, a gap of
+// 3 bytes is lost; with the item of 5 bytes on top, there is no gap.
 TEST(OffsetsTest, Alignment) {
   const std::vector<BufferItem> items = {{{0, 0}, 5, 8}, {{0, 0}, 8, 8}};
   const OffsetPlan plan = *minimize_offsets(items);

@@ -46,8 +46,8 @@ inline bool is_valid(const std::vector<BufferItem>& items,
   return true;
 }
 
-// The fewest bytes of any plan: some order of the items yields it if each item is put directly on
-// those before it that it overlaps.
+// The fewest bytes of any plan, by trying all orders. In each order, an item is put directly above
+// the earlier items that are live together with it; some order yields the best plan.
 inline std::int64_t fewest_bytes(const std::vector<BufferItem>& items) {
   std::vector<std::size_t> order(items.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -19,7 +19,7 @@ PartitionProblem relaxed(const TextureProblem& problem) {
   return partition_problem(instances[0], live_sets(instances[0]));
 }
 
-// Only the sets after whose last birth something dies are complete.
+// A live set counts only if an item dies before the next item is born; others are subsets.
 TEST(Bound, FindsLiveSets) {
   TextureProblem problem;
   problem.items = {item(0, 0, 5, 1, 1, 1), item(1, 1, 2, 1, 1, 1), item(2, 2, 2, 1, 1, 1),
@@ -50,7 +50,7 @@ TEST(Bound, ExceedsTheLiveTexels) {
 // Without steps, the live texels remain.
 TEST(Bound, NeedsSteps) { EXPECT_EQ(lower_bound(relaxed(bottleneck()), {20, 0}).texels, 11); }
 
-// A known plan of 12 texels suffices for the search: nothing costs less.
+// The search stops as soon as the bound equals the known plan of 12 texels.
 TEST(Bound, StopsAtAKnownPlan) {
   EXPECT_EQ(lower_bound(relaxed(bottleneck()), {12, kManySteps}).texels, 12);
 }

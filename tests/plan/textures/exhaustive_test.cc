@@ -43,7 +43,7 @@ bool fit(const std::vector<TextureItem>& items, std::int64_t width, std::int64_t
   return false;
 }
 
-// The texels of the smallest image of some items, none of which are apart.
+// The texels of the smallest image of these items, which must not include a separated pair.
 std::int64_t smallest_image(const std::vector<TextureItem>& items) {
   for (std::int64_t texels = 1;; ++texels) {
     for (std::int64_t width = 1; width <= texels; ++width) {

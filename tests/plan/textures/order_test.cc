@@ -40,7 +40,7 @@ TEST(Order, GivesLifetimes) {
   EXPECT_EQ(changed.items[3].lifetime, (Lifetime{2, 5}));
 }
 
-// The best order comes first, and the given one is among them. Each is allowed.
+// The best order comes first. The given order is among the results, and every result is allowed.
 TEST(Order, SeparatesBranches) {
   const TextureProblem problem = branches();
   const std::vector<OperatorOrder> orders = likely_orders(problem, 10'000);

@@ -56,7 +56,7 @@ TEST(PlanTextures, SeparatesFormats) {
   EXPECT_EQ(result.bounds.size(), 2u);
 }
 
-// Three items in a chain need images of 4, 4 and 4 texels one by one, and two if they share.
+// Three items in a chain need three images of 4 texels without sharing, and two with sharing.
 TEST(PlanTextures, KnowsOtherRules) {
   TextureOptions options;
   options.mode = TextureMode::OnePerTensor;
@@ -66,8 +66,8 @@ TEST(PlanTextures, KnowsOtherRules) {
   EXPECT_EQ(plan(chain(3, 2, 2, 1), options).lower_bound, 8);
 }
 
-// An exact item of 1 by 2 texels, and one of 2 by 1 that could fill the same image if it were
-// folded: it needs an image of its own unless giving that up is cheaper.
+// An exact item of 1 by 2 texels, and an exact item of 2 by 1 that would fit the same image if it
+// were folded. The latter needs its own image unless giving up its exactness is cheaper.
 TEST(PlanTextures, WeighsExactImages) {
   TextureProblem problem;
   problem.items = {item(0, 0, 0, 1, 1, 2), item(1, 1, 1, 1, 2, 1)};

@@ -129,7 +129,7 @@ TEST(TextureProblem, RefusesOperators) {
   EXPECT_THAT(problem, is_refused("operator 1 comes after operator 1"));
 }
 
-// What an operator reads and writes stays apart, although no pair says so.
+// The items that an operator reads stay apart from those that it writes, without explicit pairs.
 TEST(TextureProblem, TakesPairsFromOperators) {
   TextureProblem problem = with_operators();
   problem.read_write.clear();

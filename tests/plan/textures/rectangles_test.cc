@@ -73,13 +73,13 @@ TEST(Rectangles, ShareAnImageOneAfterTheOther) {
   EXPECT_EQ(plan.images.size(), 1u);
 }
 
-// Side by side, two live items take what is live.
+// Two live items that lie side by side take only their own texels.
 TEST(Rectangles, ShareAnImageSideBySide) {
   const std::vector<Rectangle> items = {{.lifetime = {0, 1}, .width = 10, .height = 10},
                                         {.lifetime = {1, 2}, .width = 4, .height = 10},
                                         {.lifetime = {2, 3}, .width = 10, .height = 10}};
   EXPECT_EQ(place(items).texels, 140);
-  // An item that must be at (0, 0) may have a neighbor, but not another one such.
+  // An item that must be at (0, 0) may have a neighbor, unless that must be at (0, 0), too.
   auto one = items;
   one[0].at_origin = true;
   EXPECT_EQ(place(one).texels, 140);
@@ -98,7 +98,7 @@ TEST(Rectangles, ABetterOrderIsFound) {
   EXPECT_EQ(plan.texels, 24 + 30);
 }
 
-// The first two lie side by side where the third one lies later, if they may.
+// Unless they are separated, the first two items lie side by side in the later place of the third.
 TEST(Rectangles, SeparatedItemsShareNoImage) {
   const std::vector<Rectangle> items = {{.lifetime = {0, 1}, .width = 4, .height = 4},
                                         {.lifetime = {1, 1}, .width = 4, .height = 4},
@@ -153,8 +153,7 @@ TEST(Rectangles, ListsThatAreRefused) {
   EXPECT_EQ(place({}).images.size(), 0u);
 }
 
-// Random lists: every plan obeys the rules, whatever the effort, and effort is not exceeded by more
-// than the two orders that cost what is live.
+// Random lists: every plan obeys the rules, with and without steps, and takes at most those steps.
 TEST(Rectangles, RandomListsAreWellPlaced) {
   std::int64_t without = 0, with = 0;
   for (std::uint32_t seed = 0; seed < 400; ++seed) {

@@ -1,4 +1,4 @@
-// Tests the rules that are known elsewhere.
+// Tests simple planning rules that other systems use.
 #include "plan/textures/simple_rules.h"
 
 #include <gtest/gtest.h>

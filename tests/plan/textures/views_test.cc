@@ -53,7 +53,7 @@ TEST(Views, FoldToFillRows) {
             (ViewPlacement{5, 0, 0, 4, 4, 4, 1}));
 }
 
-// What one kernel reads and writes lies in two arenas, unless the device can do better.
+// A kernel's inputs and outputs lie in two arenas, unless the device allows both in one arena.
 TEST(Views, SeparateWhatIsReadAndWritten) {
   TextureProblem problem = chain(3, 1, 1, 1);
   EXPECT_EQ(planned_views(problem, {1, 1, false}).arenas.size(), 2u);
