@@ -27,7 +27,7 @@ def test_compare_says_that_the_other_one_does_not_run_the_model(folder, capsys, 
 
 @pytest.mark.parametrize("share", [1 / 1000, 2**-17])
 def test_compare_finds_a_wrong_node(folder, capsys, monkeypatch, share):
-    """Both are above the bound of an addition; the product before it is right."""
+    """Both errors exceed the bound of an addition; the product before the addition is right."""
     from texloom.onnx.converters import converter_of
     from texloom.onnx.converters.registry import _CONVERTERS
     from texloom.ops import elementwise

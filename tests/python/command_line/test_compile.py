@@ -24,7 +24,7 @@ def test_from_a_model_to_a_result(folder, capsys):
 
 
 def test_packages_get_metallibs(folder, capsys, monkeypatch):
-    """Where Apple's tools are; said before the work where they are not."""
+    """Apple's tools make the metallibs; without the tools, the command fails at once."""
     arguments = ("compile", "model.onnx", *SHAPE, "--target", "metal", "--metallib")
     monkeypatch.setenv("PATH", str(folder))
     assert "there is no xcrun on this machine" in fails(capsys, *arguments)
@@ -37,8 +37,8 @@ def test_packages_get_metallibs(folder, capsys, monkeypatch):
 
 @pytest.mark.parametrize("target", [(), ("--target", "opencl -device=adreno")])
 def test_metallibs_are_for_metal(target, folder, capsys):
-    """Said before the model is read."""
-    (folder / "model.onnx").write_bytes(b"no model")  # nobody gets as far
+    """The command fails before it reads the model."""
+    (folder / "model.onnx").write_bytes(b"no model")  # not read
     told = fails(capsys, "compile", "model.onnx", *target, "--metallib")
     assert "[TL7001]" in told and "but the target is opencl" in told and "--target metal" in told
     assert not (folder / "model.tlp").exists()
@@ -53,7 +53,7 @@ def test_a_warning_is_told_once_as_errors_are(folder, capsys):
 
 
 def test_no_package_is_left_without_its_metallibs(folder, capsys, monkeypatch):
-    """Where the compiler fails, an earlier package stays."""
+    """If Apple's compiler fails, an earlier package stays unchanged."""
     arguments = ("compile", "model.onnx", *SHAPE, "--target", "metal", "--metallib")
     monkeypatch.setenv("PATH", str(folder))
     (folder / "xcrun").write_text("#!/bin/sh\necho 'no such sdk' >&2\nexit 1\n")
@@ -67,7 +67,7 @@ def test_no_package_is_left_without_its_metallibs(folder, capsys, monkeypatch):
 
 
 def test_a_package_has_the_names_of_the_model(folder):
-    """Also outputs that are constants, or other outputs computed once more."""
+    """Constant outputs and inputs that no node reads keep their names, too."""
     nodes = [
         helper.make_node("Add", ["x", "w"], ["y"]),
         helper.make_node("Sub", ["w", "w"], ["zero"]),
@@ -90,7 +90,7 @@ def test_a_package_has_the_names_of_the_model(folder):
 
 
 def test_a_package_has_the_metadata_of_the_model(folder, capsys):
-    """Such as the characters that a network reads; entries without a name are left out."""
+    """The package keeps the model's metadata entries, except entries without a name."""
     model = scaled()
     helper.set_model_props(model, {"character": "a\nb", "author": "somebody", "": "nothing"})
     onnx.save(model, "named.onnx")
@@ -133,7 +133,7 @@ def test_print_shows_what_is_compiled():
 
 
 def test_progress_is_told(folder, capsys, monkeypatch):
-    """Not within the first seconds; on a terminal in one line, which is removed."""
+    """Progress appears after a few seconds; on a terminal it is one line, removed at the end."""
     from texloom.command_line import reports
 
     steps = []
@@ -170,7 +170,7 @@ def test_values_of_inputs_become_constants(folder, capsys):
 
 
 def test_all_that_is_unsupported_is_listed_at_once(folder, capsys):
-    """Also nodes after others that are not supported, and nodes that are wrong otherwise."""
+    """The list has nodes after unsupported nodes, too, and nodes with errors of other kinds."""
     nodes = [
         helper.make_node("Foo", ["x"], ["a"], name="first", domain="my"),
         helper.make_node("Foo", ["a"], ["b"], name="second", domain="my"),
@@ -191,7 +191,7 @@ def test_all_that_is_unsupported_is_listed_at_once(folder, capsys):
 
 
 def test_nodes_after_an_unsupported_one_are_converted(folder):
-    """ONNX infers the shape of what the first one gives, so that the second is checked."""
+    """ONNX infers the shape of the unsupported node's output, so the next node is checked, too."""
     nodes = [
         helper.make_node("Bernoulli", ["x"], ["a"], name="random"),
         helper.make_node("Add", ["a", "z"], ["y"], name="mismatch"),

@@ -1,4 +1,4 @@
-"""Wrong calls of commands, and wrong files: each is refused in words."""
+"""Wrong calls of commands, and wrong files: each is refused with a message."""
 
 import os
 

@@ -24,7 +24,7 @@ def test_a_model_runs_without_a_package(folder, capsys):
 
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 def test_pictures(folder, capsys, layout):
-    """Channels as the shape says, from 0 to 1, then mean and std, in the order of the tensor."""
+    """Pixels become 0 to 1, then --mean and --std apply by channel; the shape gives the layout."""
     from PIL import Image
 
     picture = pixels(5, 7)
@@ -64,7 +64,7 @@ def test_outputs_that_are_sequences(folder, capsys):
 
 
 def test_npz_files(folder, capsys):
-    """By name among several arrays; without NAME= all of them."""
+    """Of several arrays, the input's name selects one; without NAME=, each array is an input."""
     x = np.load("x.npy")
     np.savez("one.npz", anything=x)
     np.savez("two.npz", x=x, y=x + 1)
@@ -81,7 +81,7 @@ def test_a_name_may_contain_an_equals_sign(folder, capsys):
 
 
 def test_interrupted_commands_leave_nothing(folder, capsys, monkeypatch):
-    """Ctrl-C while outputs are written: the earlier file stays, and no other one is there."""
+    """Ctrl-C while outputs are written keeps the earlier file and leaves no other file."""
     texloom.compile("model.onnx", shapes={"x": (1, 3, 2, 4)}).save("m.tlp")
     succeeds(capsys, "run", "m.tlp", "--input", "x=x.npy", "--output-dir", "out")
     before = (folder / "out/out_y_0.npy").read_bytes()
@@ -106,7 +106,7 @@ def test_outputs_of_one_file_name_are_refused(folder, capsys):
 
 
 def test_outputs_that_cannot_be_written(folder, capsys, monkeypatch):
-    """The file is named, not the one that is beside it until it is whole."""
+    """The message names the output file, not the temporary file beside it."""
     nodes = [helper.make_node("Add", ["x", "x"], [name]) for name in ("a", "b" * 300)]
     outputs = [value(name, None) for name in ("a", "b" * 300)]
     onnx.save(model_of(nodes, [value("x", (1, 3, 2, 4))], outputs), "long.onnx")
@@ -123,7 +123,7 @@ def test_outputs_that_cannot_be_written(folder, capsys, monkeypatch):
 
 
 def test_without_onnx_packages_still_run(folder):
-    """A fresh process without onnx compiles nothing, but says so, and runs packages."""
+    """A fresh process without onnx refuses to compile with a message, and runs packages."""
     texloom.compile("model.onnx", shapes={"x": (1, 3, 2, 4)}).save("m.tlp")
     script = (
         "import sys; sys.modules['onnx'] = None\n"

@@ -82,7 +82,7 @@ def test_the_access_is_left_out(dev):
 
 
 def test_guarded_access_is_tested_where_it_is_evaluated(dev):
-    """A guard that excludes outside indices prevents the error; one that does not, does not."""
+    """A guard prevents the error only if it excludes the indices outside."""
     x = te.placeholder((10,), "float32", name="X")
     z = te.placeholder((16,), "int32", name="Z")
 
@@ -132,7 +132,7 @@ def test_index_into_an_index(dev):
 
 @pytest.mark.parametrize("of", ["first", "second", "third"])
 def test_each_index_of_values_that_are_updated_together(dev, of):
-    """The first value must be kept until the others are computed, around whose reads are checks."""
+    """The first value must be kept until the others, whose reads are checked, are computed."""
     n, m = 4, 8
     x = te.placeholder((16,), "float32", name="X")
     at = {name: te.placeholder((n, m), "int32", name=name) for name in ("first", "second", "third")}
@@ -187,7 +187,7 @@ def test_checked_is_an_attribute_of_the_target():
 
 @pytest.mark.parametrize("seed", range(10))
 def test_random_programs(dev, monkeypatch, seed):
-    """None of them leaves its tensors: nothing is reported, and all values are unchanged."""
+    """Random programs stay inside their tensors: no report, and values as without checks."""
     monkeypatch.setattr(check, "build", functools.partial(tvm.build, checked=True))
     assert not check.check(text_of(seed), [dev]).failed
 

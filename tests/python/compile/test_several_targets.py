@@ -35,7 +35,7 @@ pytestmark = [
 
 @pytest.mark.parametrize("targets", [("opencl", "metal"), ("metal", "opencl")])
 def test_each_device_runs_the_variant_for_it(tmp_path, capsys, targets):
-    """Without a device, the graph runs on one for the first variant."""
+    """If the call names no device, the graph runs on a device of the first variant."""
     (tmp_path / "chain.tl").write_text(CHAIN)
     file = tmp_path / "chain.tlp"
     given = [f"--target={target}" for target in targets]
@@ -53,7 +53,7 @@ def test_each_device_runs_the_variant_for_it(tmp_path, capsys, targets):
 
 @pytest.mark.parametrize("targets", [("opencl", "metal"), ("metal", "opencl")])
 def test_a_function_is_the_variant_for_its_device(tmp_path, targets):
-    """Without a device, the one for the first device that can run a variant is loaded."""
+    """If the call names no device, the variant for the first device that can run one is loaded."""
     (tmp_path / "chain.tl").write_text(CHAIN)
     file = tmp_path / "chain.tlp"
     given = [f"--target={target}" for target in targets]
@@ -70,7 +70,7 @@ def test_a_function_is_the_variant_for_its_device(tmp_path, targets):
 
 
 def test_a_variant_that_no_device_gets_is_told(tmp_path):
-    """The second is for the same devices, which all get the first."""
+    """Both variants are for the same devices, and all of these get the first variant."""
     (tmp_path / "chain.tl").write_text(CHAIN)
     given = ["--target=opencl", "--target=opencl -contract=0"]
     command = [PROGRAM, tmp_path / "chain.tl", *given, "-o", tmp_path / "chain.tlp"]

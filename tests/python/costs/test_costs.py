@@ -101,7 +101,7 @@ def test_other_files_are_refused_in_words(tmp_path, spoil):
 
 
 def test_a_file_without_costs(tmp_path):
-    """Measuring that fails at once may leave one."""
+    """A measurement that fails at once may leave an empty file."""
     file = tmp_path / "costs.sqlite"
     file.touch()
     assert CostDatabase(file).devices() == []
@@ -148,12 +148,12 @@ def test_the_model_finds_what_the_costs_were_made_of():
     assert model.groups["contraction", "texture"] == pytest.approx((2000, 0.005, 0.001))
     assert model.error < 1e-9 and model.rows == 60
     assert type(model).read(model.text()) == model
-    # A kind that nobody measured has the coefficients of its storage.
+    # An operator kind without measurements gets the coefficients of its storage.
     assert model.ns("reduction", "texture", 2, 1e3, 0) == pytest.approx(4005)
 
 
 def test_a_model_has_no_negative_coefficients():
-    # The larger, the faster: the best line falls.
+    # Larger kernels are faster in these rows, so the best fit has a negative slope.
     rows = [cost(f"{i}", 9000 - 1000 * i, size=1e3 * (i + 1), operations=0.0) for i in range(8)]
     start, per_byte, per_operation = fitted(rows).groups["contraction", "buffer"]
     assert start > 0 and per_byte >= 0 and per_operation >= 0
@@ -163,12 +163,12 @@ def test_costs_of_launches_add_up_to_the_time_of_the_network():
     # Two runs of three launches, with gaps of 5 between them.
     begins = np.array([[0.0, 15, 40], [65, 80, 105]])
     ends = np.array([[10.0, 35, 60], [75, 100, 125]])
-    # On a processor, gaps count.
+    # The total is close to the sum with gaps, as on a processor: gaps count.
     stamped, times = _launch_times(begins, ends, 62.5, 0.0)
     np.testing.assert_allclose(times[1], [15, 25, 25] * np.array(62.5 / 62.5), rtol=0.2)
     assert np.median(times, axis=0).sum() == pytest.approx(62.5)
     assert stamped == pytest.approx(62.5)
-    # Elsewhere, each launch is shorter without time stamps by as much.
+    # The total is less than the sum without gaps: each launch is shortened by the same time.
     stamped, times = _launch_times(begins, ends, 35.0, 0.0)
     assert stamped == 50
     np.testing.assert_allclose(times, [[5, 15, 15]] * 2)
@@ -286,7 +286,7 @@ def test_memory_is_no_limit_where_each_run_says_the_sizes():
 
 @pytest.fixture
 def measured(tmp_path):
-    """Return costs by which a byte takes half a nanosecond, and textures gain little."""
+    """Return costs of about half a nanosecond per byte; textures are slightly faster."""
     database = CostDatabase(tmp_path / "costs.sqlite")
     rows = [
         cost(f"{storage} {i}", ns * i, "contraction", storage, 100.0 * i, 0.0)
@@ -311,7 +311,7 @@ def test_a_file_of_costs_is_read_once(measured, monkeypatch):
 
 
 def test_textures_that_gain_little_are_given_up(measured):
-    """Costs of equal kernels differ by as much."""
+    """The gain is no larger than differences between measurements of equal kernels."""
     compiled = graph_of(64).compile("opencl", passes=(), costs=measured)
     summary = compiled.summary
     assert {scope for _, scope, _ in summary["stores"].values()} == {"global"}
@@ -321,7 +321,7 @@ def test_textures_that_gain_little_are_given_up(measured):
         < summary["cost"]
         == pytest.approx(summary["lower_bound"] / (1 - summary["small_gain"]))
     )
-    # What else there was to choose is told, too.
+    # The summary lists the rejected choices, too.
     scopes = ScopeChoice(json.loads(json.dumps(summary["scopes"])))
     (edge,) = (e for e in scopes.edges() if e.name == "a")
     assert "texture" in [name.split(" ")[0] for name, added in edge.others if added < 1e9]

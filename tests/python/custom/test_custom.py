@@ -125,7 +125,7 @@ def test_an_exception_is_the_error_of_the_run(device):
     assert __file__ in message
 
 
-# Its text may not be printable, and only our own exceptions have diagnostics with advice.
+# An exception's text may not be printable, and its `diagnostics` may not be Texloom's.
 def test_exceptions_of_any_kind(device):
     class WithoutText(Exception):
         def __str__(self):
@@ -411,7 +411,7 @@ def test_a_function_must_take_what_is_declared():
     assert "def f(x, y, n)" in str(raised.value)
 
 
-# By place, x would silently be y.
+# If arguments were passed by position, x would silently become y.
 def test_parameters_have_the_names_of_the_arguments(device):
     declared = custom.host_operator("test::f", {"x": "read", "y": "write"})
     for function in (lambda y, x: None, lambda a, b: None):
@@ -507,7 +507,7 @@ def test_a_file_that_is_absent(tmp_path):
 
 @pytest.mark.parametrize("call", ["__call__", "checked"])
 def test_a_source_operator_writes_only_arrays_of_its_shapes(call):
-    """Its body would write past a smaller one."""
+    """The operator's body would write past the end of a smaller array."""
     op = custom.source_operator(
         "test::copied",
         {"x": "read buffer", "y": "write buffer"},

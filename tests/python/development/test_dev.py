@@ -38,7 +38,7 @@ def test_help_sets_nothing_up(tmp_path, words):
 
 
 def test_commands_of_the_package_are_in_the_venv(tmp_path):
-    """The setup of a checkout writes those that an installed package has."""
+    """The setup of a checkout writes the commands that an installed package has."""
     (tmp_path / "venv" / "bin").mkdir(parents=True)
     python = os.path.relpath(sys.executable, ROOT)
     setup = f"python={python} venv={tmp_path / 'venv'}; . scripts/setup.sh; install_commands"
@@ -121,7 +121,7 @@ def test_only_parts_that_there_are(tmp_path, words):
     ],
 )
 def test_what_a_change_concerns(file, cxx, lit, python, tidy):
-    """Changes affect the tests of their folder and of those above; `cxx` is a minimum."""
+    """A change affects tests of its folder and of folders that use it; `cxx` is a minimum."""
     plan = changes.plan_for([file])
     assert plan.cxx >= cxx
     assert bool(plan.cxx) == bool(cxx)

@@ -105,7 +105,7 @@ def test_circle_of_headers(tmp_path):
 
 
 def test_circle_of_rooms(tmp_path):
-    """Two folders, and a folder and a file in the library's own folder."""
+    """A circle of two folders, and a circle of a folder and a file in the library's folder."""
     tree(
         tmp_path,
         {
@@ -214,7 +214,7 @@ def test_folders_of_tests_have_an_order():
 
 
 def test_full_folder(tmp_path):
-    """One more than may be; those of folders below do not count."""
+    """One file more than the limit is reported; files in subfolders do not count."""
     tree(tmp_path, {f"src/ir/text/file{n}.cc": "" for n in range(layering.MAX_FILES)})
     tree(tmp_path, {"src/ir/text/below/more.cc": ""})
     assert layering.check(tmp_path) == []

@@ -242,11 +242,11 @@ def test_junk_in_every_argument(call):
 def test_no_object_is_empty():
     """Python can create an object without the value that its methods read."""
     for kind in [value for value in vars(_core).values() if isinstance(value, type)]:
-        if kind is not _core._Graph:  # which is made of its name
-            # A target is made of a text, and a text that names none has a diagnostic.
+        if kind is not _core._Graph:  # a graph can be made from a text, its name
+            # A target can be made from a text; a text that names no target gives a diagnostic.
             with pytest.raises(tvm.TVMError if kind is _core.TargetValue else TypeError):
                 kind.__new__(kind, "junk")
-        if kind not in (tvm.arith.Analyzer, _core._CompiledSites):  # which begin empty
+        if kind not in (tvm.arith.Analyzer, _core._CompiledSites):  # both begin empty
             with pytest.raises(TypeError):
                 kind.__new__(kind)
     assert repr(tvm.Device.__new__(tvm.Device, 1)) == "opencl(1)"

@@ -42,7 +42,7 @@ def test_product(dev, tiles, storage):
 
 
 def test_registers_hold_what_a_thread_computes():
-    """They hold 16 x 8 sums and twice 16 and 8 elements, although threads alternate on the axes."""
+    """A thread keeps 16 x 8 sums, and two buffers of 16 and 8 elements, in registers."""
     a, b, c = matmul(128, 128, 16)
     tiles = replace(WARPS, swizzle=1)
     (kernel,) = tvm.build(schedule_matmul(a, b, c, tiles), [a, b, c]).kernels
@@ -59,7 +59,7 @@ def test_every_variant_has_tiles_that_fit_the_sizes():
 
 
 def test_benchmark_measures_and_checks(capsys):
-    """It reports what it skips without the reference; products that no tiles divide have no row."""
+    """The benchmark lists skipped references, and products whose size no variant's tiles divide."""
     arguments = ["--quick", "--only", "products", "--reference", "nowhere"]
     arguments += ["--size", "128x128x8", "--size", "100x100x10"]
     assert kernels.main(arguments) == 0
@@ -71,7 +71,7 @@ def test_benchmark_measures_and_checks(capsys):
 
 
 def test_benchmark_notices_a_wrong_product(tmp_path, capsys):
-    """The kernels write nothing."""
+    """The reference's kernels write nothing, so the benchmark reports them as wrong."""
     images = "read_only image2d_t A, read_only image2d_t B"
     buffers = "global float4* A, global float4* B"
     rest = "global float4* C, int M, int N, int K) {}\n"

@@ -236,7 +236,7 @@ def test_a_drawn_program_has_values():
 
 
 def test_only_some_programs_may_be_refused_for_reading_outside():
-    """Bound inference may need more than the program does: the case says where."""
+    """Bound inference may compute more than needed; only cases marked so may be refused for it."""
     refused = Outcome("refused", "TL3020 'B' reads axis 0 of 'X' at index 8")
     assert job.as_drawn(refused).failed
     assert not job.as_drawn(refused, may_read_outside=True).failed

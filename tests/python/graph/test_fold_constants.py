@@ -51,7 +51,7 @@ def test_reductions_are_folded():
 
 
 def test_what_stays():
-    """An output needs an operator; one without inputs fills memory faster than a file is read."""
+    """Outputs need an operator; an operator without inputs is faster than reading a constant."""
     g = Graph()
     x = g.input("x", (8,))
     c = g.constant("c", np.ones(8, "float32"))
@@ -64,7 +64,7 @@ def test_what_stays():
 
 
 def test_undefined_elements_stay():
-    """A quotient by zero of integers is nothing that could be stored."""
+    """An integer division by zero has no value that could be stored."""
     g = Graph()
     x = g.input("x", (2,), "int32")
     a, b = (g.constant(n, np.int32(v)) for n, v in (("a", [4, 5]), ("b", [2, 0])))

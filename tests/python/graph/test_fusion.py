@@ -162,7 +162,7 @@ def test_pattern(pattern):
 
 
 def test_patterns_at_their_limits():
-    """An own and another element; a square read both ways; fixed values; no read at all."""
+    """Reads of two elements, of a transposed square, of fixed elements, and of none."""
     x = te.placeholder((4, 4), name="x")
     neighbors = te.compute((4, 4), lambda i, j: x[i, j] + x[i, (j + 1) % 4])
     symmetric = te.compute((4, 4), lambda i, j: x[i, j] + x[j, i])
@@ -190,7 +190,7 @@ def test_computations_are_equal_by_structure():
 
 
 def test_compute_functions_are_called_once():
-    """Not again when operators are fused, stored as float16, scheduled or compiled again."""
+    """They are not called again to fuse, to store as float16, to schedule or to recompile."""
     calls = []
 
     def counted(x):
@@ -264,7 +264,7 @@ def test_tiles_of_a_convolution_with_a_value_that_is_read_twice(dev, rows, pads,
 
 
 def test_residual_block(dev, tmp_path):
-    """A kernel for each convolution, also of a loaded package."""
+    """Each convolution has one kernel, also in a loaded package."""
     net = Network()
     x = net.input("x", (2, 4, 6, 6))
     w1, w2 = net.constant("w1", (4, 4, 3, 3)), net.constant("w2", (4, 4, 3, 3))
@@ -359,7 +359,7 @@ def test_long_chain_of_values_that_are_read_twice(dev):
 
 
 def test_half_precision_rounds_as_between_nodes(dev):
-    """A value that is not written any more has the element type that it had."""
+    """A value that fusion keeps in registers is still rounded to its element type."""
     target = plain_target(dev)
     g = Graph("half")
     x = g.input("x", (64,), "float16")

@@ -101,14 +101,14 @@ def test_network_on_a_picture(capsys):
 @pytest.mark.parametrize(("shape", "axis"), [((1, 2, 3, 5, 4), 1), ((2, 2, 3, 5, 4), 1)])
 @pytest.mark.parametrize("scopes", [TEXTURES, BUFFERS])
 def test_concatenation(dev, scopes, shape, axis):
-    """In place if the parts are rectangles of the result; channels of two pictures are not."""
+    """It is in place if its parts are rectangles; channels of a batch of two pictures are not."""
     g = Graph()
     x = g.input("x", shape)
     a = g.node("a", doubled, [x], elementwise, scopes)
     b = g.node("b", plus_one, [x], elementwise, scopes)
     g.output(g.node("y", plus_one, [g.concat("c", [a, b], axis)], elementwise, scopes))
     graph = g.compile()
-    in_place = shape[0] == 1 and scopes is TEXTURES  # 480 bytes is not where a buffer may begin
+    in_place = shape[0] == 1 and scopes is TEXTURES  # no buffer may begin at byte 480
     assert graph.summary["nodes"]["c"] == ("in place" if in_place else "copy")
     values = counted(shape)
     got = graph.run({"x": values}, dev)["y"]
@@ -162,7 +162,7 @@ def test_folds_save_memory(dev):
 
 
 def widened(x):
-    """The tensor with its planes beside one another, plane p in the columns from 8 p."""
+    """The tensor with its planes side by side; plane p begins at column p * width."""
     _, planes, height, width, lanes = (int(n) for n in x.shape)
     return te.compute(
         (1, 1, height, planes * width, lanes),
@@ -255,7 +255,7 @@ def test_custom_operator_between_kernels(dev, scope):
 
 
 def test_scopes_of_an_operator_are_those_that_it_declares(dev):
-    """Without scopes=; an argument that may be stored in any way is a buffer."""
+    """The declaration replaces scopes=; an argument without a declared storage is a buffer."""
 
     @host_operator("test::plus", {"x": "read texture", "w": "read", "y": "write buffer"})
     def plus(x, w, y):
@@ -352,7 +352,7 @@ def test_tensors_of_rank_0(dev, tmp_path):
 
 
 def test_threads_share_a_graph_with_a_python_operator(dev):
-    """The operator and each return of a run need the GIL, which no thread may hold as it waits."""
+    """The operator and the end of each run need the GIL, so no waiting thread may hold it."""
     g = Graph()
     x = g.input("x", (6, 5, 4))
     a = g.custom("a", softshrink, [x], attributes={"edge": 0.0})
@@ -366,7 +366,7 @@ def test_threads_share_a_graph_with_a_python_operator(dev):
 
 
 def test_operator_that_runs_its_own_graph(dev):
-    """It would wait for itself."""
+    """The operator would wait for its own run to end, so the inner run is refused."""
     graphs = []
 
     @host_operator("test::again", {"x": "read", "y": "write"})
@@ -401,7 +401,7 @@ def test_wrong_inputs(inputs, code, message):
 
 
 def test_outputs_of_one_computation_are_not_folded(dev):
-    """They are stored alike, so that none of them is folded by itself."""
+    """Outputs of one computation share a layout, so none of them is folded alone."""
     g = Graph()
     x = g.input("x", (2, 3, 5, 4))
     given = {
@@ -457,7 +457,7 @@ def test_tensors_that_no_memory_holds():
 
 
 def test_outputs_have_names_of_their_own(tmp_path):
-    """Those who run the graph or its package know the output by the name, nodes by the tensor."""
+    """Callers of the graph or its package use the output's name; nodes use the tensor's."""
     g = Graph("named")
     x = g.input("x", (4,))
     (a,) = g.op("a", "one", plus_one, [x])
@@ -473,7 +473,7 @@ def test_outputs_have_names_of_their_own(tmp_path):
 
 
 def test_a_node_that_is_refused_leaves_nothing():
-    """Neither one of its tensors, nor what would have to hold of sizes."""
+    """A refused node leaves neither tensors nor conditions on sizes in the graph."""
 
     def halves(x):
         shape = (x.shape[0] // 2,)

@@ -77,7 +77,7 @@ def test_without_the_pass_parts_are_copied(dev):
 
 
 def test_no_attribute_makes_a_concatenation(dev):
-    """A reader's word does not turn a kernel into a copy."""
+    """An operator that only claims to join in an attribute is not treated as a concatenation."""
     g = Graph("words")
     x = g.input("x", (128,))
     (a,) = g.op("a", "tripled", tripled, [x])

@@ -91,7 +91,7 @@ def test_single_operators_round(dev):
 
 
 def test_moves_and_views_keep_every_bit(dev):
-    """Infinities and the least numbers of float16 too."""
+    """This includes infinities and the smallest numbers of float16."""
     x = matrix()
     x[0, :6] = [65519, 1e6, -1e6, 2.0**-24, 2.0**-26, -0.0]
     g = graph_of(tripled, transposed, flat, third)
@@ -110,7 +110,7 @@ def test_positions_are_exact(dev):
 
 
 def dtypes_of_inputs(function, *shapes, op="sampled"):
-    """Return how the inputs of an operator are stored, which other operators compute."""
+    """Return the dtypes in which an operator's inputs, computed by other operators, are stored."""
     g = Graph("inputs")
     read = []
     for i, shape in enumerate(shapes):
@@ -134,7 +134,7 @@ def weighted(x, factors):
 
 
 def test_coordinates_are_known_by_what_is_computed():
-    """The name of an operator is for readers."""
+    """Only the computation tells which inputs are coordinates, not the operator's name."""
     for op in ("sampled", "grid_sample"):
         assert dtypes_of_inputs(sampled, (6, 8), (6,), op=op) == ["float16", "float32"]
         assert dtypes_of_inputs(weighted, (6, 8), (6,), op=op) == ["float16", "float16"]

@@ -92,7 +92,7 @@ def test_half_precision_rounds_less():
 
 
 def test_branches_are_joined_each_with_its_own():
-    """Two branches whose operators come in turns, as in cells of NASNet."""
+    """The operators of two branches are interleaved, as in cells of NASNet."""
     g = Graph("branches")
     x = g.input("x", (1, 16, 8, 8))
     ends = []
@@ -135,7 +135,7 @@ def test_blocks_fit_the_target(target):
 
 @pytest.mark.parametrize("how", [{"readers": 2}, {"is_output": True}])
 def test_what_others_read_is_computed_once(how):
-    """A depthwise convolution with other readers has a kernel of its own."""
+    """A depthwise convolution has its own kernel if it is an output or has a second reader."""
     g = separable((12, 12), 32, 16, **how)
     apart, values = results(g, TARGET)
     _, expected = results(g, "opencl")

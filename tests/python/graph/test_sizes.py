@@ -32,7 +32,7 @@ def _convolved(x, w, stride=1, pad=0):
 
 
 def _network():
-    """Return a graph with convolutions of each kind, and what computes the same."""
+    """Return a graph with convolutions of each kind, and a NumPy function for its results."""
     w1, w2, w3 = _random(16, 8, 3, 3), _random(24, 16, 1, 1), _random(24, 24, 3, 3)
     g = Graph("net")
     x = g.input("x", ("n", 8, "h", "w"))

@@ -1,4 +1,4 @@
-"""Tasks: what operators are scheduled by, under an identity that lasts."""
+"""Tasks: the facts by which an operator is scheduled, with a stable identity."""
 
 import os
 import subprocess
@@ -70,7 +70,7 @@ def test_identity_depends_on_storages():
 
 
 def test_identity_is_equal_in_other_processes():
-    """Whatever the order of Python's sets is."""
+    """The identity does not depend on the order of Python's sets."""
     code = "from test_tasks import identities; print(*identities())"
     root = Path(__file__).parent
     for seed in ("1", "2"):
@@ -87,7 +87,7 @@ def test_identity_is_equal_in_other_processes():
 
 
 def test_task_of_a_text_is_scheduled_equally():
-    """The text has all that schedules know, so that a tuner can run without the network."""
+    """The text has all facts that a schedule needs, so a tuner can run without the network."""
     for task in tasks(textures=True):
         read = _Task.parse(str(task))
         assert str(read) == str(task) and read.identity == task.identity
@@ -101,7 +101,7 @@ def test_task_of_a_text_is_scheduled_equally():
 
 
 def test_only_schedules_that_are_refused_are_left_out(monkeypatch):
-    """A schedule over textures that raises another exception is wrong, and is reported."""
+    """A schedule over textures that raises an exception other than a refusal is reported."""
     default = scheduler.schedule_default
 
     def failing_with(fail):

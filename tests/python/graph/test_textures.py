@@ -98,7 +98,7 @@ def test_weights():
 
 
 def test_open_sizes_start_below_the_limit():
-    """They are not folded."""
+    """Tensors with open sizes are not folded, so even their known extents must fit an image."""
     shape = (9000, extents.symbol("n"), 4)
     assert activation_storage(shape, "float32", OPENCL) == "global"
     large = TargetValue("opencl -texture_spatial_limit=16384")
@@ -119,7 +119,7 @@ def test_what_exceeds_an_image_is_folded(dev, shape):
 
 @pytest.mark.parametrize("shape", [(2, 6, 8), (2, 8, 6, 5)])
 def test_lanes_of_sums_are_those_of_the_output(shape):
-    """The loop over the lanes of a texel is unrolled, whatever axis they are along."""
+    """The loop over the lanes of a texel is unrolled, whatever axis the lanes are along."""
     axis = 1 if len(shape) == 4 else 2
     x = te.placeholder((*shape, 16), name="x")
     k = te.reduce_axis((0, 16), name="k")

@@ -1,4 +1,4 @@
-"""Views: other shapes of tensors, which take no kernel where they can share memory."""
+"""Views give a tensor another shape, without a kernel where both can share memory."""
 
 from functools import partial
 
@@ -16,7 +16,7 @@ def scaled(x, by=2.0):
 
 
 def row_sum(x):
-    """Sum the last axis; no operator takes it in, nor does it take in others."""
+    """Sum the last axis; this operator is fused with no other one."""
     k = te.reduce_axis((0, x.shape[-1]), name="k")
     return te.compute(x.shape[:-1], lambda *i: te.sum(x(*i, k), axis=k), name="row_sum")
 
@@ -26,7 +26,7 @@ def counted(*shape):
 
 
 class Chain:
-    """A graph that is built one operator after another; `values` follows in NumPy."""
+    """A graph that is built one operator after another, and the values of its inputs."""
 
     def __init__(self):
         self.graph = Graph("chain")
@@ -45,13 +45,13 @@ class Chain:
 
 
 def test_view_between_kernels_takes_none(dev, tmp_path):
-    """Views of views, too. The memory is used for as long as any of them is read."""
+    """Views of views take no kernel either. Memory stays in use while any view of it is read."""
     c = Chain()
     sums = c.add("sums", row_sum, c.input("x", 4, 6, 5))
     flat = c.view("flat", sums, 24)
     wide = c.view("wide", flat, 3, 8)
     other = c.add("other", row_sum, wide)
-    for i in range(3):  # temporaries that may take memory that nobody needs any more
+    for i in range(3):  # temporaries that may reuse memory that is no longer read
         other = c.add(f"other{i}", row_sum, c.view(f"column{i}", other, 3, 1))
     total = c.add("total", row_sum, flat)
     c.graph.output(other)
@@ -83,7 +83,7 @@ def test_two_views_of_one_tensor(dev):
 
 @pytest.mark.parametrize("passes", [None, ()])
 def test_views_of_callers_memory_are_kernels(dev, passes):
-    """An input, an output and a constant are memory of their own."""
+    """An input, an output and a constant each have their own memory."""
     c = Chain()
     x = c.input("x", 4, 6)
     three = c.graph.constant("three", counted(2, 12))

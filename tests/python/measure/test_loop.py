@@ -20,7 +20,7 @@ def clock(monkeypatch):
 
 
 def arms_of(clock, durations):
-    """Return arms that take so long, and the list of their names in the order of runs."""
+    """Return arms with these durations, and the list of their names in the order of runs."""
     order = []
 
     def arm(name, seconds):
@@ -34,7 +34,7 @@ def arms_of(clock, durations):
 
 
 def test_arms_take_turns(clock):
-    """Each runs once unmeasured, then until a sample is long enough, which is two runs of `a`."""
+    """Each arm runs once unmeasured, then in samples that are long enough: two runs of `a`."""
     arms, order = arms_of(clock, {"a": 0.01, "b": 0.04})
     assert loop.medians(arms, rounds=2, sample_seconds=0.02) == pytest.approx([0.01, 0.04])
     assert "".join(order) == "a" + "a" + "aa" + "bb" + "aab" + "baa"

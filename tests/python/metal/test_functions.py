@@ -51,7 +51,7 @@ UNARY = [name for name in BOUNDS if tvm._core.intrinsics()[name] == 1]
 
 
 def definitions(name):
-    """Return the definition of a function, with those that it needs."""
+    """Return the definition of a function, with the definitions of functions that it calls."""
     count = tvm._core.intrinsics()[name]
     x = te.placeholder((4,), name="X")
     y = te.compute((4,), lambda i: tvm._core.call(name, *[x[i]] * count), name="Y")

@@ -29,15 +29,15 @@ def convolution(storage):
     return conv2d.schedule_conv2d_nchw4c(output, storage), [data, weight, output]
 
 
-# With the texture reads, subscripts (also of arrays in registers) and fma of the loop; the table is
-# in docs/metal.md.
+# Each kernel with its loop's numbers of texture reads, subscripts (also of arrays in registers) and
+# fma; the table is in docs/metal.md.
 KERNELS = {
     "product of matrices, buffers": (product_in_buffers, (0, 1100, 256)),
     "product of matrices, textures": (product_in_textures, (4, 36, 8)),
     "3x3 convolution, buffers": (lambda: convolution("buffer"), (0, 217, 48)),
     "3x3 convolution, textures": (lambda: convolution("texture"), (18, 217, 48)),
 }
-# What counts, in OpenCL C and in Metal's language.
+# The patterns to count, in OpenCL C and in Metal's language.
 WORDS = {
     "texture reads": (r"\bread_imagef\(", r"\.(?:read|sample)\("),
     "subscripts": (r"\bvload\d\(|\b\w+\[", r"packed_float\d|\b\w+\["),
@@ -52,7 +52,7 @@ def loop_of_products(source):
 
 
 def counts(source, language):
-    """Return how often a kernel's loop has what counts."""
+    """Return how often each pattern of WORDS occurs in a kernel's loop."""
     loop = loop_of_products(source)
     return tuple(len(re.findall(words[language], loop)) for words in WORDS.values())
 

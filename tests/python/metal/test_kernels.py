@@ -88,7 +88,7 @@ def test_symbols_share_a_struct():
 
 
 def test_textures_of_open_sizes_are_read_with_a_border():
-    """Only a call says how many texels they have."""
+    """Only a call gives the number of texels, so each read must handle the border."""
     n, m = te.var("n"), te.var("m")
     x = te.placeholder((n, m), name="X")
     y = te.compute((n, m), lambda i, j: x[i, j] + 1, name="Y")

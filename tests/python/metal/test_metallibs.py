@@ -1,4 +1,4 @@
-"""Metallibs in packages. For Apple's compiler stands that of the software Metal."""
+"""Metallibs in packages. The compiler of the software Metal stands in for Apple's."""
 
 import os
 import subprocess
@@ -17,13 +17,13 @@ BUILD = Path(__file__).parents[3] / "build"
 if not (BUILD / "softmetal-compile").exists():
     pytest.skip("this build has no software Metal", allow_module_level=True)
 
-# Takes what xcrun takes: -sdk macosx metal OPTION... FILE.metal -o FILE.metallib
+# Takes the arguments of xcrun: -sdk macosx metal OPTION... FILE.metal -o FILE.metallib
 XCRUN = f"""#!{sys.executable}
 import os, sys
 given = sys.argv[4:]
 with open({{calls!r}}, "a") as calls:
     calls.write(" ".join(sys.argv[1:-3]) + "\\n")
-options = [each for each in given if each != "-fno-fast-math"]  # what softmetal does by itself
+options = [each for each in given if each != "-fno-fast-math"]  # softmetal's default
 os.execv({str(BUILD / "softmetal-compile")!r}, ["softmetal-compile", *options])
 """
 FAILING = "#!/bin/sh\necho 'no such sdk' >&2\nexit 1\n"
@@ -32,7 +32,7 @@ KIND = b"softmetal library 2"  # each metallib begins so
 
 @pytest.fixture
 def xcrun(tmp_path, monkeypatch):
-    """Install a program as xcrun; it returns the calls that there were."""
+    """Return a function that installs a program as xcrun and returns a reader of its calls."""
     calls = tmp_path / "calls"
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")

@@ -52,7 +52,7 @@ def test_devices_say_what_they_are(metal):
 
 
 def test_more_arguments_than_slots(metal):
-    """They are in an argument buffer, beside the constants' buffer."""
+    """The arguments are in an argument buffer; constants have their own buffer."""
     n = te.var("n")
     xs = [te.placeholder((n, 4), name=f"x{i}") for i in range(140)]
     y = te.compute((n, 4), lambda i, j: sum(x[i, j] * (k + 1) for k, x in enumerate(xs)), name="y")
@@ -223,7 +223,7 @@ def test_a_graph_runs_again(metal):
 
 
 def test_what_does_not_compile_is_told(metal):
-    """A foreign function that the compiler refuses: its message, with the line of the source."""
+    """If the compiler refuses a foreign function, the error has its message with the line."""
     x = te.placeholder((4,), name="X")
     y = te.compute((4,), lambda i: tvm.tir.call_pure_extern("float32", "odd", x[i]), name="Y")
     s = te.create_schedule(y.op)
@@ -241,7 +241,7 @@ def test_what_does_not_compile_is_told(metal):
 )
 @pytest.mark.parametrize("storage", ["buffer", "texture"])
 def test_text_models_run(name, shape, storage):
-    """Networks give what they give on OpenCL."""
+    """Networks give the results that they give on OpenCL."""
     given = {"storage": storage, "shapes": {"x": shape}}
     device = DEVICES[0]
     target = tvm.target.Target.from_device(device)

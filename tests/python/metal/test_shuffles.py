@@ -1,4 +1,4 @@
-"""Reductions that threads of Metal's SIMD-groups share, which are shuffles: not one bit changes."""
+"""Reductions across threads of a Metal SIMD-group become shuffles, which change no bit."""
 
 import re
 
@@ -78,7 +78,7 @@ def test_sums_of_any_number_of_threads(metal, count):
     s[b].bind(inner, thread())
     source = source_of_equal_results(s, [x, b], metal, values((ROWS, count * 2), "float32"))
     width = WIDTHS[DEVICES.index(metal[0])]
-    in_memory, left = 0, count  # halvings until the rest is in one SIMD-group
+    in_memory, left = 0, count  # halvings in memory until one SIMD-group is left
     while left > width:
         left, in_memory = (left + 1) // 2, in_memory + 1
     shuffles = (left - 1).bit_length()
@@ -167,7 +167,7 @@ def test_argmax(metal, count):
 
 @pytest.mark.parametrize(("rows", "count"), [(3, 8), (2, 4), (6, 16), (3, 5), (6, 2)])
 def test_several_results_of_a_block(metal, rows, count):
-    """The threads of a row are neighbors in a SIMD-group, or of two if 5 of them share a row."""
+    """The threads of a row are neighbors; rows of 5 threads may cross into a second SIMD-group."""
     x, b, s, inner = reduction(count)
     outer, row = s[b].split(s[b].op.axis[0], factor=rows)
     s[b].bind(outer, block())
@@ -182,7 +182,7 @@ def test_several_results_of_a_block(metal, rows, count):
 
 @pytest.mark.parametrize("count", [2, 4, 16])
 def test_threads_that_are_apart(metal, count):
-    """Rows along threadIdx.x: the threads of a result are ROWS apart."""
+    """With rows along threadIdx.x, the threads that share a result are ROWS lanes apart."""
     x, b, s, inner = reduction(count)
     s[b].bind(s[b].op.axis[0], thread())
     s[b].bind(inner, thread("y"))
@@ -193,7 +193,7 @@ def test_threads_that_are_apart(metal, count):
 
 @pytest.mark.parametrize("how", ["unroll", "vthread"])
 def test_rows_of_one_thread(metal, how):
-    """Copies of a loop reduce one after the other, virtual threads between common barriers."""
+    """Copies of an unrolled loop use shuffles; virtual threads share barriers instead."""
     for count in (8, 48):
         x, b, s, inner = reduction(count)
         outer, row = s[b].split(s[b].op.axis[0], factor=3)
@@ -209,7 +209,7 @@ def test_rows_of_one_thread(metal, how):
 
 @pytest.mark.parametrize("order", ["yx", "xy"])
 def test_two_axes_share_a_reduction(metal, order):
-    """Parts are in the order of threads, or of the other axis, where distances differ."""
+    """Two reduction axes may be bound to threads in either order; one order gives shuffles."""
     x = te.placeholder((ROWS, 4, 6), name="X")
     k, m = te.reduce_axis((0, 4), name="k"), te.reduce_axis((0, 6), name="m")
     b = te.compute((ROWS,), lambda i: te.sum(x[i, k, m], axis=[k, m]), name="B")
@@ -223,7 +223,7 @@ def test_two_axes_share_a_reduction(metal, order):
 
 
 def test_every_thread_takes_the_result(metal):
-    """Rows minus their mean, and the reduction is in a loop over the rows of a block."""
+    """Each thread subtracts its row's mean, which is reduced in a loop over a block's rows."""
     for count in (8, 64):
         x = te.placeholder((ROWS, count), name="X")
         k = te.reduce_axis((0, count), name="k")

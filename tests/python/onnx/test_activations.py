@@ -71,9 +71,9 @@ SOME = [case for case in CASES if case[0] in ("Elu", "Gelu", "HardSwish", "Mish"
     ("dtype", "cases"), [("float32", CASES), ("float16", SOME), ("float64", SOME)]
 )
 def test_activation(dtype, cases):
-    """At most 16 units in the last place for each of two functions, and a few operations."""
+    """The error is at most 16 ulp for each of two functions, plus a few operations."""
     x, info = X.astype(dtype), np.finfo(dtype)
-    # An error of the argument, of magnitude |x|, is one of |x| units in exp, and x * x in erfc.
+    # A rounding of the argument x causes an error of |x| units in exp, and of x * x in erfc.
     units = 1 if dtype == "float16" else 40 + 2 * np.minimum(np.abs(X), 13) ** 2
     results = run_each([(op, attributes) for op, attributes, _ in cases], [x], version=22)
     for (op, attributes, function), got in zip(cases, results, strict=True):

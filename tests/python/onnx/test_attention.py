@@ -19,7 +19,7 @@ UNIT = {"float16": 2.0**-11, "float32": 2.0**-24, "float64": 2.0**-53}
 
 
 def exact(query, key, value, mask=0.0, scale=1.0):
-    """The result in float64, and a bound of the error of a kernel that rounds to `unit`."""
+    """Return the result in float64, and a bound of the error of a kernel in the query's dtype."""
     q, k, v = (each.astype("float64") for each in (query, key, value))
     scores = q @ k * scale + mask
     with np.errstate(invalid="ignore"):
@@ -27,7 +27,7 @@ def exact(query, key, value, mask=0.0, scale=1.0):
         weights /= weights.sum(-1, keepdims=True)
     unit = max(UNIT[query.dtype.name], UNIT["float64"])
     wide = min(unit, UNIT["float32"])
-    # A score has the errors of its sum, of the scale and the mask; those of the greatest one add.
+    # A score has errors from its sum, the scale and the mask; the greatest score's errors add.
     terms = np.abs(q) @ np.abs(k) * abs(scale) + np.abs(np.where(np.isinf(mask), 0, mask))
     of_scores = 2 * (query.shape[-1] + 3) * wide * terms.max(-1, keepdims=True)
     # Exponentials have 3 units in the last place, rescaling once for each 64 keys; then two sums.
@@ -110,7 +110,7 @@ def test_pattern_is_one_kernel(scaled, mask):
 
 
 def test_what_is_no_attention():
-    """A scale for each key is not a number; then each product is a kernel of its own."""
+    """Attention needs one scale for all keys; otherwise each product has its own kernel."""
     model = models("scaled = Mul(scores, many)", mask=False)
     many = np.linspace(0, 1, 70, dtype="float32")
     model.graph.initializer.append(onnx.numpy_helper.from_array(many, "many"))
@@ -173,10 +173,10 @@ def attention_in_nodes(given, mask_shape, wide):
 @pytest.mark.parametrize("wide", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(), (7,), (5, 7)])
 def test_scores_in_another_dtype(wide, shape):
-    """What is computed in float64 stays so: a mask has numbers that float32 does not hold."""
+    """Scores in float64 stay in float64: the mask has numbers that float32 cannot hold."""
     given = {"q": floats(5, 4), "k": floats(4, 7), "v": floats(7, 6)}
     mask = floats(*shape, dtype=wide) + (2.0**24 if wide == "float64" else 0)
     graph = attention_in_nodes(given, shape, wide)
     got = graph.compile().run(given | {"m": mask})["y"]
-    expected, bound = exact(*given.values(), mask % 2.0**24)  # softmax ignores what all share
+    expected, bound = exact(*given.values(), mask % 2.0**24)  # softmax ignores a common addend
     assert (np.abs(got - expected) <= bound).all()

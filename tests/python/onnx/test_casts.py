@@ -74,7 +74,7 @@ def test_casts_to_other_types_are_refused(to):
 
 @pytest.mark.parametrize("element", [TensorProto.FLOAT8E5M2, TensorProto.INT4])
 def test_inputs_of_other_types_are_refused(element):
-    """They must not be taken for the integers that ONNX keeps them in."""
+    """The elements must not be taken for the integers in which ONNX stores them."""
     graph = helper.make_graph(
         [helper.make_node("Identity", ["x"], ["y"])],
         "other",
@@ -176,7 +176,7 @@ def test_types_of_results():
 
 
 def test_constants_of_four_bits():
-    """Weights of 4 bits are constants; scales are not, so that nothing is folded."""
+    """Weights of 4 bits are constants; the scale is an input, so nothing is folded."""
     for element in (TensorProto.INT4, TensorProto.UINT4):
         low = -8 if element == TensorProto.INT4 else 0
         numbers = np.arange(low, low + 16)

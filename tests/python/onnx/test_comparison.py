@@ -1,4 +1,4 @@
-"""The comparison of a node with another implementation: its bound, and what has none."""
+"""The comparison of a node with another implementation: its bound, and exact cases."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_integers_are_equal_or_wrong():
 
 
 def test_a_rounded_integer_may_be_that_of_float64():
-    """A quotient beside a half is rounded either way: the other side of the tie is right, too."""
+    """A quotient close to a half may be rounded to either side of the tie."""
     assert compare([3], [2], exact=np.array([3])).is_within
 
 
@@ -45,7 +45,7 @@ def test_numbers_that_are_not_finite(ours, peer, is_within):
 
 
 def test_overflow_in_both_is_right():
-    """In half precision 70000 is infinite; only the exact value is not."""
+    """70000 overflows half precision, so infinity is right although the exact value is finite."""
     ours = np.array([np.inf], "float16")
     assert compare(ours, ours, np.array([70000.0])).is_within
 
@@ -56,7 +56,7 @@ def test_another_shape_or_dtype_is_wrong():
 
 
 def test_the_bound_is_that_of_the_sum_at_this_element():
-    """Of the numbers that cancel, 2 (10 + 16) half units; the large element does not help."""
+    """The bound is 2 (10 + 16) half units of the element's own terms, not of the large element."""
     exact, magnitudes = np.array([0.0, 1e6]), np.array([4.0, 1e6])
     bound = 2 * (10 + 16) * HALF_UNIT * 4
     for share, is_within in ((0.9, True), (1.1, False)):

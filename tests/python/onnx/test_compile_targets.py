@@ -80,7 +80,7 @@ def test_kernels_are_for_the_device_that_runs_or_measures(monkeypatch, folder):
 
 @needs_metal
 def test_kernels_run_on_a_device_of_their_kind(folder, capsys):
-    """Without a device, a package and a model run where their target says, not on OpenCL."""
+    """If no device is given, packages and models run on a device of their target, not on OpenCL."""
     model = ["double.onnx", "--target", "metal -device=m1"]
     assert main(["compile", *model, "-o", "double.tlp"]) == 0
     for each in (["double.tlp"], model):
@@ -102,7 +102,7 @@ def test_kernels_run_on_a_device_of_their_kind(folder, capsys):
 
 @needs_metal
 def test_a_package_for_several_targets(folder, capsys, dev):
-    """A device runs the variant for it. Both have the same constants, which the file has once."""
+    """Each device runs its variant. Both variants share constants, which the file stores once."""
     weights = np.arange(8192, dtype="float32").reshape(2, 4096)
     x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [2, 4096]) for n in "xy")
     add = helper.make_node("Add", ["x", "w"], ["y"])
@@ -129,7 +129,7 @@ def test_a_package_for_several_targets(folder, capsys, dev):
 
 @needs_metal
 def test_the_default_device_can_run_a_variant(folder, dev):
-    """A first variant that no device can run, as one in half arithmetic, is left out."""
+    """A first variant that no device can run, for example for half arithmetic, is skipped."""
     x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT16, [2, 4]) for n in "xy")
     graph = helper.make_graph([helper.make_node("Add", ["x", "x"], ["y"])], "double", [x], [y])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), "half.onnx")
@@ -144,7 +144,7 @@ def test_the_default_device_can_run_a_variant(folder, dev):
 
 @pytest.mark.filterwarnings("default")
 def test_several_targets_share_an_import(folder, monkeypatch, capsys):
-    """Importing takes no target, so that each variant of a package is made of one graph."""
+    """Importing needs no target, so all variants of a package are made from one graph."""
     imports = []
     run = Importer.run
     monkeypatch.setattr(Importer, "run", lambda own: (imports.append(own), run(own))[1])

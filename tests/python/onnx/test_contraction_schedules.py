@@ -1,4 +1,4 @@
-"""Schedules of convolutions and products: how many kernels, how large, and that they are right."""
+"""Schedules of convolutions and products: number and size of kernels, and right results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def built(compute, *shapes, target=PROCESSOR):
     ],
 )
 def test_kernels_are_few_and_small(shape, window, pads, target):
-    """The bias is added where the sums are; only a border needs a kernel of its own.
+    """The kernel that computes the sums adds the bias; only a border needs its own kernel.
 
     A kernel has a few hundred statements: a tile has up to 8 rows of 16 columns.
     """
@@ -57,7 +57,7 @@ def test_columns_are_vectors():
 
 
 def test_taps_of_a_transposed_convolution():
-    """With a stride of the window's size an output has one tap: no loop over others."""
+    """If the stride is the window's size, each output has one tap, so no loop over taps."""
     function = built(
         lambda x, w: transposed_convolution(x, w, extents=[32, 32], strides=[2, 2]),
         (1, 6, 16, 16),
@@ -103,7 +103,7 @@ def test_grids_of_many_blocks(shape):
 
 
 def test_sum_of_two_convolutions():
-    """One kernel adds its own sums to the result of the other; each input has a border."""
+    """The second convolution's kernel adds the first's result; each has a border kernel."""
     weight = (5, 3, 3, 3)
     function = built(
         lambda x, w, b, v, c: add(

@@ -1,4 +1,4 @@
-"""Files of other versions, incomplete ones, and what is said of models that cannot be converted."""
+"""Files of other versions, incomplete files, and errors of models that cannot be converted."""
 
 import numpy as np
 import onnx
@@ -21,7 +21,7 @@ def test_a_newer_format_of_known_operators_is_a_warning():
 
 @pytest.mark.parametrize("size", [56, 20])
 def test_external_data_that_was_cut_off(tmp_path, size):
-    """In the last constant, or so that one has nothing left."""
+    """The file ends within the last constant, or before it."""
     value = helper.make_tensor_value_info("x", TensorProto.FLOAT, [8])
     ones = np.ones(8, "float32")
     nodes = [helper.make_node("Mul", ["x", "w"], ["t"]), helper.make_node("Add", ["t", "b"], ["y"])]
@@ -40,7 +40,7 @@ def test_external_data_that_was_cut_off(tmp_path, size):
 
 
 def test_what_no_sizes_cure_is_said_first(tmp_path):
-    """An operator that is not supported, in a model with open sizes."""
+    """An unsupported operator is reported before open sizes, which the user could fix."""
     node = helper.make_node("Binarizer", ["x"], ["y"], domain="ai.onnx.ml", threshold=0.5)
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 4]) for name in "xy"]
     graph = helper.make_graph([node], "g", values[:1], values[1:])

@@ -1,4 +1,4 @@
-"""What is known when a model is imported has the values that a run would compute."""
+"""Values that are folded when a model is imported equal the values that a run computes."""
 
 import numpy as np
 import onnx
@@ -79,9 +79,9 @@ def _failure(name):
     return ""
 
 
-_SOFTPLUS = np.array([100], "float32")  # which a logarithm of 1 + e^x makes infinite
-_QUOTIENT = [np.array([2**53 + 1]), np.array([1])]  # which float64 rounds
-_SOFTMAX = np.arange(24, dtype="float32").reshape(2, 3, 4)  # of old, over all axes but one
+_SOFTPLUS = np.array([100], "float32")  # log(1 + exp(x)) would overflow to infinity
+_QUOTIENT = [np.array([2**53 + 1]), np.array([1])]  # float64 would round the dividend
+_SOFTMAX = np.arange(24, dtype="float32").reshape(2, 3, 4)  # old opsets: over all axes but one
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_constants_have_no_second_meaning(op, inputs, opset):
 
 
 def test_a_shape_may_follow_from_constants():
-    """An exporter's arithmetic on a shape, down to the elements that are not zero."""
+    """An exporter's arithmetic on a shape is folded, and so is NonZero of a constant."""
     nodes = [
         helper.make_node("Shape", ["x"], ["shape"]),
         helper.make_node("Cast", ["shape"], ["wide"], to=TensorProto.FLOAT),
@@ -120,7 +120,7 @@ def test_a_shape_may_follow_from_constants():
 
 
 def test_what_takes_too_long_is_left_to_run():
-    """A product of 16 million steps, in whose place the graph has a kernel."""
+    """A product of 16 million steps is not folded: the graph computes it in a kernel."""
     a = np.ones((256, 256), "float32")
     known = Model(_known(model_of("MatMul", [a, a], opset=13), [a, a]))
     assert known.summary, "a graph is compiled"
@@ -139,7 +139,7 @@ def test_sums_of_nothing():
 
 
 def test_inference_that_ends_its_process_takes_no_other_along():
-    """ONNX 1.18 dies of a slice of an empty axis with a negative step."""
+    """ONNX 1.18 crashes on a slice of an empty axis with a negative step."""
     with ShapeInference() as inference:
         nothing = np.zeros((0, 2), "float32")
         slice_ = [nothing, *(np.array([each]) for each in (-1, -(2**62), 0, -1))]

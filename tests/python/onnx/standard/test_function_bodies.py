@@ -8,7 +8,7 @@ from texloom.onnx.model import Model
 
 
 def _attention(draw):
-    """Keys and values of as many or fewer heads than queries, with masks and caches."""
+    """Keys and values have at most as many heads as queries; masks and caches are optional."""
     batch, heads, group = (int(draw.integers(1, 4)) for _ in range(3))
     rows, keys, past = (int(draw.integers(1, 6)) for _ in range(3))
     depth, width = (int(each) for each in draw.choice([4, 6, 8], 2))
@@ -31,7 +31,7 @@ def _attention(draw):
         mask = tensor(*first, rows, whole)
         if draw.integers(0, 2):
             mask = mask > 0
-            mask[..., 0] = True  # what a row without keys gives is contested
+            mask[..., 0] = True  # implementations disagree on a row without keys
     attributes = {}
     if is_flat:
         attributes |= {"q_num_heads": heads * group, "kv_num_heads": heads}
