@@ -2,9 +2,9 @@
 
     .venv/bin/python tests/metal_report.py [--device metal:0] [--count 1000] [--out FILE.md]
 
-Runs the conformance suite on all Metal devices, random programs on the given one, and MobileNetV2
-with custom operators, which are in its command buffers or waited for. Elsewhere than on Apple's
-systems that is the software Metal. Exits with 1 if anything was wrong; the page says what.
+Runs the conformance suite on all Metal devices. Runs random programs on the given device, and
+MobileNetV2 with custom operators: in its command buffers, and with a wait for each operator. On
+systems other than Apple's, the device is the software Metal. Exits with 1 if anything was wrong.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class Section:
 
     title: str
     command: list[str]
-    keeps: str  # what lines have that the page quotes; if the command fails, the last ones, too
+    keeps: str  # pattern of the lines to quote; if the command fails, the last lines follow
     lines: list[str] = field(default_factory=list)
     seconds: float = 0
     status: int | str = 0
 
     def run(self) -> None:
-        """Run the command, which writes to stderr what it does."""
+        """Run the command and keep the lines to quote; print the title to stderr."""
         print(f"{self.title} …", file=sys.stderr, flush=True)
         begin = time.monotonic()
         with tempfile.TemporaryFile("w+", errors="replace") as log:
@@ -74,20 +74,20 @@ class Section:
 
 
 def system() -> str:
-    """Return a list of what is known of the machine."""
+    """Return a list of facts about the machine."""
     facts = {"system": platform.platform()}
     for name, command in _SYSTEM.items():
         try:
             done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
         except (OSError, subprocess.CalledProcessError):
-            continue  # not of this system
+            continue  # this system lacks the command
         facts[name] = done.stdout.partition("\n")[0]
     facts["Texloom"] = texloom.__version__
     return "\n".join(f"* {name}: {fact}" for name, fact in facts.items())
 
 
 def sections(device: str, count: int) -> list[Section]:
-    """Return what the report tries."""
+    """Return the sections of the report, not yet run."""
     sizes = ("224", "64") if _ON_APPLE else ("32",)
     return [
         Section(
@@ -137,7 +137,7 @@ def main() -> int:
     page.append("\n".join(f"* {name}: {fact}" for name, fact in info.items()))
     tried = sections(options.device, options.count)
     for section in tried:
-        options.out.write_text("\n\n".join(page) + "\n")  # Ctrl-C keeps what is known
+        options.out.write_text("\n\n".join(page) + "\n")  # Ctrl-C keeps the finished sections
         section.run()
         page.append(section.text().rstrip())
     options.out.write_text("\n\n".join(page) + "\n")

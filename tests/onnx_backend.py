@@ -35,7 +35,7 @@ def cases_of(kinds: list[str]) -> list[object]:
     import numpy as np
     from onnx.backend.test.loader import load_model_tests
 
-    # The light models are the real ones that the package has. Cases are computed: numbers overflow.
+    # ONNX lists the light models as "real". Loading computes expected values, which may overflow.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         named = [(k, load_model_tests(kind="real" if k == "light" else k)) for k in kinds]
@@ -164,7 +164,7 @@ def run_case(case, storage: str, device: str) -> tuple[str, str]:
                         ),
                         ("wrong", why),
                     )
-    except TVMError as error:  # of open shapes, which are known when a model runs
+    except TVMError as error:  # a model with open shapes is compiled, or refused, when it runs
         return "refused", str(error).splitlines()[0][:300]
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]

@@ -1,4 +1,4 @@
-// What the layer that counts blocking calls of OpenCL has for the tests of its process.
+// The interface, for tests in the same process, of the layer that counts blocking OpenCL calls.
 #pragma once
 
 extern "C" {
