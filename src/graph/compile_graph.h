@@ -71,7 +71,8 @@ struct GraphSummary {
     std::string tensor;
     std::int64_t fold = 1;
   };
-  std::vector<GraphPassReport> passes;  // set by the caller of compile_graph(): that ran before
+  std::vector<GraphPassReport>
+      passes;  // passes that ran before; compile_graph()'s caller sets this
   std::vector<ChosenNode> nodes;
   std::vector<Conversion> conversions;
   std::vector<Fold> folds;

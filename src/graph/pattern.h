@@ -15,8 +15,8 @@ namespace texloom::graph {
 // Ordered from patterns that are easy to compute inside another kernel to patterns that are not.
 // The comments complete the sentence "an element of the output depends ...".
 enum class Pattern : std::uint8_t {
-  Elementwise,  // on the elements at the same indices
-  Broadcast,    // on elements at a subsequence of the same indices, or at 0 along extents of 1
+  Elementwise,  // on the elements of the inputs at its own indices
+  Broadcast,    // on elements at a subsequence of its indices, or at 0 along extents of 1
   Injective,    // on one element of an input, or is a fixed value: pad, transpose, slice
   Reduction,    // on several elements: sums, pooling, softmax
   Contraction,  // on sums of products of elements of two inputs: convolutions, products of matrices

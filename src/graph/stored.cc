@@ -84,7 +84,7 @@ Stored stored_argument(const lower::Lowering& program, std::size_t argument,
   Shape shape;
   for (const Expr& extent : given.tensor->shape) {
     const int64_t* number = int_value(extent);
-    shape.push_back(number != nullptr ? Size(*number) : Size::symbol(0));  // any symbol
+    shape.push_back(number != nullptr ? Size(*number) : Size::symbol(0));  // not a number
   }
   return stored_as(storage, shape, given.tensor->type, program.target, given.tensor->name, where);
 }

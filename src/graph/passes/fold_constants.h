@@ -6,8 +6,8 @@
 
 namespace texloom::graph {
 
-// Purpose: computes operators all of whose inputs are constants at compile time instead of at each
-//   run. The operators are interpreted as they are written (graph/evaluate.h).
+// Purpose: computes at compile time, instead of at each run, operators all of whose inputs are
+//   constants. The operators are interpreted as they are written (graph/evaluate.h).
 // Requires: stage graph, verified.
 // Ensures: an output of an operator all of whose inputs are constants is a constant, unless it is
 //   an output of the graph, or takes more than kMostFoldingSteps steps. Operators without inputs

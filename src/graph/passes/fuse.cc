@@ -74,7 +74,7 @@ class Fusion {
  private:
   // Merges a group that computes an input of this group, if the rules allow one. Tries the group
   // that is computed last first: it is on the longest path. So a residual addition joins the
-  // convolution before it, not an operator at the other end of the residual connection.
+  // convolution before it, not the operator where the residual connection starts.
   bool take_in_one(Group& group) {
     std::vector<TensorId> inputs = inputs_of(group);
     std::erase_if(inputs, [&](TensorId id) { return !producer_[id]; });

@@ -9,7 +9,7 @@
 namespace texloom::graph {
 namespace {
 
-// Makes the cost of options infinite that `is_allowed` refuses, unless no option would be left.
+// Sets the cost of options that `is_allowed` refuses to infinity, unless no option would be left.
 void forbid(std::vector<ChoiceOption>& options,
             const std::function<bool(std::size_t)>& is_allowed) {
   const auto allows = [&](std::size_t i) { return options[i].cost < kInfinite && is_allowed(i); };

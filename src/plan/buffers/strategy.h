@@ -14,7 +14,7 @@ namespace texloom::plan {
 // lowest one in this section. The comments list the measures:
 //   floor       the least lower bound of an item in the section
 //   candidates  the number of items that can be the lowest one
-//   slack       the bytes of the section that stay free
+//   slack       the bytes above the floor that the section's items leave free
 enum class SectionRule : std::uint8_t {
   Any,          // no section: all items are considered, and ItemRule chooses
   LowFewTight,  // floor, candidates, slack

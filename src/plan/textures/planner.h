@@ -30,7 +30,8 @@ struct TextureOptions {
   std::optional<double> time_limit_s;
   // Called now and then; planning ends soon after it returns true, with the best plan so far.
   std::function<bool()> canceled;
-  // Whether operators may run in another order that dependences allow. The problem must list them.
+  // Whether operators, which the problem must list, may run in another order without breaking their
+  // dependences.
   bool reorder = false;
 };
 
