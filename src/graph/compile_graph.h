@@ -71,8 +71,7 @@ struct GraphSummary {
     std::string tensor;
     std::int64_t fold = 1;
   };
-  std::vector<GraphPassReport>
-      passes;  // passes that ran before; compile_graph()'s caller sets this
+  std::vector<GraphPassReport> passes;  // that ran before; set by the caller of compile_graph()
   std::vector<ChosenNode> nodes;
   std::vector<Conversion> conversions;
   std::vector<Fold> folds;

@@ -268,7 +268,7 @@ class LaneSplitter {
   std::unordered_map<Expr, Expr, RefHash, RefSame> whole_;
   // Keyed by vector and index, which whole_, numbers_ and the statement keep alive.
   std::map<std::pair<const ir::ExprNode*, const ir::ExprNode*>, Expr> lanes_;
-  std::unordered_map<Expr, Exprs, RefHash, RefSame> split_;  // from vectors to lanes: variables
+  std::unordered_map<Expr, Exprs, RefHash, RefSame> split_;  // vector variable to lane variables
   Exprs numbers_;
   ir::Failures failures_;
 };
