@@ -38,8 +38,8 @@ Result<std::vector<TensorType>> shapes_like(const OperatorInfo& info, const Like
         named == like.end() ? names.begin() : std::find(names.begin(), names.end(), named->second);
     if (source == names.end())
       return invalid_argument(
-          "operator \"{}\": the shape of \"{}\" is unknown, because nothing is read", info.name,
-          each.name);
+          "operator \"{}\": the shape of \"{}\" is unknown, because the operator reads no tensor",
+          info.name, each.name);
     result.push_back(inputs[static_cast<std::size_t>(source - names.begin())]);
   }
   return result;

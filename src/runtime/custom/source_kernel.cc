@@ -325,7 +325,9 @@ Status check(const SourceKernel& kernel) {
   if (kernel.body.empty()) return invalid_argument("the body is empty");
   TL_RETURN_IF_ERROR(check_body(kernel.body, kernel.info.arguments));
   for (const std::uint32_t size : kernel.workgroup)
-    if (size == 0) return invalid_argument("workgroup: a work group has at least 1 thread");
+    if (size == 0)
+      return invalid_argument(
+          "workgroup: a work group must have at least 1 thread along each axis");
   return {};
 }
 

@@ -104,10 +104,13 @@ Result<std::shared_ptr<DeviceProgram>> DeviceProgram::create(
   if (device == nullptr) return invalid_argument("the device is null");
   TL_RETURN_IF_ERROR(validate(plan).with_context("launch plan"));
   if (!plan.constants.empty() && options.constants == nullptr)
-    return invalid_argument("the plan has {} constants, but nothing provides their values",
-                            plan.constants.size());
+    return invalid_argument(
+        "the plan has {} constants, but nothing provides their values; help: set "
+        "ProgramOptions::constants",
+        plan.constants.size());
   if (!plan.calls.empty() && options.calls == nullptr)
-    return make_error(StatusCode::Unimplemented, "operator \"{}\" is not provided",
+    return make_error(StatusCode::Unimplemented,
+                      "operator \"{}\" is not provided; help: set ProgramOptions::calls",
                       plan.calls.front().op);
   std::shared_ptr<DeviceProgram> program(
       new DeviceProgram(std::move(device), std::move(plan), options));

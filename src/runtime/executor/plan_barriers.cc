@@ -66,7 +66,8 @@ class BarrierInserter {
 
 Status add_barriers(LaunchPlan& plan) {
   if (!plan.symbols.empty() || !plan.workspace)
-    return invalid_argument("barriers are found in plans without symbols and with a workspace");
+    return invalid_argument(
+        "barriers can be found only in a plan that has a workspace and no symbols");
   std::vector<Step> steps = std::move(plan.steps);
   BarrierInserter(plan).walk(steps);
   plan.steps = std::move(steps);

@@ -35,7 +35,7 @@ class IndexReader {
   Result<ReadPackages> read(const index::Index& index) {
     ReadPackages result;
     result.writer = values_.text(index.writer());
-    if (!is_version(result.writer)) values_.refuse("the version that wrote it is not plain text");
+    if (!is_version(result.writer)) values_.refuse("its writer's version is not plain text");
     result.packages = values_.tables<Package>(index.graphs(), [&](const index::Graph& each) {
       return graph(each, result.constants.emplace_back());
     });

@@ -259,7 +259,8 @@ class VariantChecker {
       return invalid_argument("it is {} {}, but there are {}", to_string(kind), index, list.size());
     const TensorSpec& place = list[index];
     if ((kind == TensorRef::Kind::Argument) != is_passable)
-      return invalid_argument("the plan has it as {} \"{}\"", to_string(kind), place.name);
+      return invalid_argument("its role and the plan disagree: the plan has it as {} \"{}\"",
+                              to_string(kind), place.name);
     if (place.element != tensor.element)
       return invalid_argument("it has elements of {}, but its place has {}",
                               hal::to_string(tensor.element), hal::to_string(place.element));
@@ -269,7 +270,7 @@ class VariantChecker {
                               describe(place.storage));
     if (!is_passable) return {};
     if (is_passed[index])
-      return invalid_argument("it and another tensor are argument \"{}\"", place.name);
+      return invalid_argument("it and another tensor are the same argument \"{}\"", place.name);
     is_passed[index] = true;
     return {};
   }

@@ -123,7 +123,8 @@ class Concatenation {
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (!found[i]) found[i] = symbol_named(part.plan->symbols[i]);
       if (!found[i])
-        return invalid_argument("no extent is the symbol \"{}\"", part.plan->symbols[i]);
+        return invalid_argument("no extent of an argument consists of the symbol \"{}\" alone",
+                                part.plan->symbols[i]);
       symbols.push_back(*found[i]);
     }
     return symbols;

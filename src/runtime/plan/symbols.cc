@@ -47,7 +47,8 @@ class Binder {
       }
     }
     for (std::size_t i = 0; i < values_.size(); ++i) {
-      if (!known_[i]) return invalid_argument("no argument says what \"{}\" is", plan_.symbols[i]);
+      if (!known_[i])
+        return invalid_argument("no argument's shape determines \"{}\"", plan_.symbols[i]);
     }
     TL_RETURN_IF_ERROR(check_values());
     for (std::size_t i = 0; i < shapes_.size(); ++i) {
@@ -111,7 +112,8 @@ class Binder {
         return invalid_argument("{} is {}, expected {}{}", place(i, axis), (*shapes_[i])[axis], is,
                                 expected);
       }
-      if (expected < 1) return invalid_argument("{} is {}", place(i, axis), expected);
+      if (expected < 1)
+        return invalid_argument("{} is {}, expected at least 1", place(i, axis), expected);
     }
     return {};
   }

@@ -100,7 +100,9 @@ class Validator {
     const auto extent = loop.extent.constant();
     if (extent && *extent < 0) return invalid_argument("a loop of extent {}", *extent);
     if (!is_known(loop.extent))
-      return invalid_argument("loop variable {}: an extent that the plan does not know", loop.slot);
+      return invalid_argument(
+          "loop variable {}: its extent uses a symbol or a loop variable that is not defined",
+          loop.slot);
     if (extents_.size() == kMaxLoopDepth)
       return invalid_argument("loops nest deeper than {}", kMaxLoopDepth);
     if (!extents_.emplace(loop.slot, loop.extent).second)
@@ -122,8 +124,10 @@ class Validator {
       const auto number = groups.constant();
       if (!is_known(groups) ||
           (number && (*number < 0 || *number > std::numeric_limits<std::uint32_t>::max())))
-        return invalid_argument("kernel \"{}\": the grid of a launch is out of range or not known",
-                                entry.name);
+        return invalid_argument(
+            "kernel \"{}\": the grid of a launch does not fit in 32 bits, or uses an undefined "
+            "symbol or loop variable",
+            entry.name);
     }
     for (std::size_t i = 0; i < entry.params.size(); ++i) {
       const Status status = check_operand(entry.params[i], launch.operands[i]);

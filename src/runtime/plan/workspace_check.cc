@@ -111,7 +111,7 @@ class Checker {
 
 Status check_workspace(const LaunchPlan& plan) {
   if (!plan.symbols.empty())
-    return invalid_argument("a plan whose sizes depend on the call has a workspace");
+    return invalid_argument("the plan has a workspace, but its sizes depend on the call");
   if (plan.workspace->places.size() != plan.temporaries.size())
     return invalid_argument("the workspace has places for {} temporaries, but there are {}",
                             plan.workspace->places.size(), plan.temporaries.size());

@@ -172,7 +172,7 @@ def call_with_a_numpy_array_of_another_shape() -> None:
     f(np.ones((4, 8), "float32"))  # wrong
 
 
-@case("TL5003", says='no argument says what "n" is')
+@case("TL5003", says='no argument\'s shape determines "n"')
 def output_of_unknown_shape_that_is_left_out() -> None:
     n = te.var("n")
     y = te.compute((n,), lambda i: i * 2, name="Y")

@@ -104,7 +104,7 @@ TEST(PackageCheck, Stores) {
   EXPECT_THAT(stored(2, {TensorRef{Kind::Temporary, 0}, 0, "global", ""}),
               HasSubstr("its storage scope is \"global\", but it is a texture"));
   EXPECT_THAT(stored(3, {TensorRef{Kind::Argument, 0}, 0, "global", ""}),
-              HasSubstr("it and another tensor are argument \"X\""));
+              HasSubstr("it and another tensor are the same argument \"X\""));
   EXPECT_THAT(stored(3, {}), HasSubstr("no step writes it"));
   EXPECT_THAT(stored(0, {}), HasSubstr("no input or output is the argument \"X\""));
   EXPECT_THAT(problem_after([](Package& p) { p.tensors[0].element = hal::ElementType::Int32; }),

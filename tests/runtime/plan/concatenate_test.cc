@@ -140,7 +140,8 @@ TEST(ConcatenatePlansAlone, SymbolsOfPartsAreSizesOfTheWhole) {
   tensors.symbols = {"h"};
   EXPECT_THAT(
       concatenate(tensors, parts).status(),
-      hal::fails_with(StatusCode::InvalidArgument, "part 0: no extent is the symbol \"n\""));
+      hal::fails_with(StatusCode::InvalidArgument,
+                      "part 0: no extent of an argument consists of the symbol \"n\" alone"));
 }
 
 TEST(ConcatenatePlansAlone, ConstantsAndCallsAreNumberedAnew) {

@@ -66,7 +66,7 @@ TEST(BindSymbols, TakesWhatIsGiven) {
   EXPECT_EQ(bound(plan, {{2, 5}}, {9, {}}), "9 5");
   EXPECT_EQ(bound(plan, {{3, 5}}, {9, {}}),
             "axis 0 of argument 0 \"A\" is 3, expected floordiv(n, 4) = 2");
-  EXPECT_EQ(bound(plan, {{2, 5}}), "no argument says what \"n\" is");
+  EXPECT_EQ(bound(plan, {{2, 5}}), "no argument's shape determines \"n\"");
   EXPECT_EQ(bound(plan, {{2, 5}}, {int64_t{1} << 31, {}}),
             "\"n\" is 2147483648, which is beyond 2^30");
 }
@@ -78,7 +78,7 @@ TEST(BindSymbols, NamesTheAxisThatDisagrees) {
   EXPECT_EQ(bound(plan, {{3, 4}, {8, 1}}), "axis 0 of argument 1 \"B\" is 8, expected n * 2 = 6");
   EXPECT_EQ(bound(plan, {{3, 4}, {6}}), "argument 1 \"B\" has 2 axes, but the array has 1");
   EXPECT_EQ(bound(plan, {{3, 4}}), "the program takes 2 arguments, got 1");
-  EXPECT_EQ(bound(plan, {{0, 4}, {0, 1}}), "axis 0 of argument 0 \"A\" is 0");
+  EXPECT_EQ(bound(plan, {{0, 4}, {0, 1}}), "axis 0 of argument 0 \"A\" is 0, expected at least 1");
   EXPECT_EQ(bound(plan_of({{of(Size::Op::Mul, n(), 8), m()}}), {{12, 1}}),
             "axis 0 of argument 0 \"A\" is 12, expected n * 8");
 }
@@ -89,9 +89,10 @@ TEST(CompleteShapes, FollowFromTheShapesThatAreGiven) {
   const auto shapes = complete_shapes(plan, given, {{}, 2});
   ASSERT_TRUE(shapes.ok());
   EXPECT_EQ(*shapes, (std::vector<Shape>{{5, 4}, {7, 3}}));
-  EXPECT_EQ(complete_shapes(plan, given, {}).status().message(), "no argument says what \"m\" is");
+  EXPECT_EQ(complete_shapes(plan, given, {}).status().message(),
+            "no argument's shape determines \"m\"");
   EXPECT_EQ(complete_shapes(plan, given, {{}, -5}).status().message(),
-            "axis 0 of argument 1 \"B\" is 0");
+            "axis 0 of argument 1 \"B\" is 0, expected at least 1");
   EXPECT_EQ(complete_shapes(plan, std::vector<std::optional<Shape>>{Shape{5, 3}, {}}, {{}, 2})
                 .status()
                 .message(),

@@ -129,9 +129,9 @@ TEST(LaunchPlan, LoopsInLoops) {
   };
   TL_ASSERT_OK(halves(2));
   EXPECT_THAT(halves(3), too_long());
-  EXPECT_THAT(status_of({loop(1, next, {})}), refused("loop variable 1: an extent that the plan"));
+  EXPECT_THAT(status_of({loop(1, next, {})}), refused("loop variable 1: its extent uses"));
   EXPECT_THAT(status_of({launch(1, {next, 1, 1}, {Immediate{0}, Immediate{0}})}),
-              refused("the grid of a launch is out of range or not known"));
+              refused("the grid of a launch does not fit in 32 bits"));
   const Size none = Size::of(Size::Op::FloorDiv, 8, Size::loop_variable(0));
   EXPECT_THAT(status_of({loop(0, 2, {loop(1, none, {})})}), refused("floordiv(8, 0) has no value"));
   LaunchPlan plan = plan_with({});

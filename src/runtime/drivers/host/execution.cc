@@ -204,7 +204,8 @@ class Runner {
         .arguments = arguments_of(call, table_)};
     const std::uint64_t count = count_groups(groups);
     if (count == 0)
-      return make_error(StatusCode::LimitExceeded, "{}: {} x {} x {} work groups", next.described(),
+      return make_error(StatusCode::LimitExceeded,
+                        "{}: {} x {} x {} work groups are more than 2^48", next.described(),
                         groups[0], groups[1], groups[2]);
     if (!next.kernel->is_divisible()) return next.run({0, count}, scratch_);
     if (!dispatches_.empty() && count > kMaxGroups - dispatches_.back().end)

@@ -72,12 +72,14 @@ TEST_F(ArgumentBuffers, AreComparedWithTheTable) {
   const TextureParam image{.name = "image", .format = TexelFormat::Rgba32Float};
   const char* const two = "device const int* in [[id(0)]]; device int* out [[id(1)]];";
   EXPECT_EQ(refused(two, {in, out}), "");
-  EXPECT_THAT(refused(two, {in}), HasSubstr("argument buffer has 2 members, but the table has 1"));
+  EXPECT_THAT(refused(two, {in}),
+              HasSubstr("argument buffer has 2 members, but the entry point declares 1"));
   EXPECT_THAT(refused(two, {in, out, in}), HasSubstr("no buffer 2 in the argument buffer"));
   EXPECT_THAT(refused(two, {in, image}), HasSubstr("no texture 1 in the argument buffer"));
   EXPECT_THAT(refused("array<texture2d<float>, 2> images [[id(0)]];", {image, image}),
               HasSubstr("no texture 0 in the argument buffer"));
-  EXPECT_THAT(refused(two, {out, in}), HasSubstr("\"out\": the table says a buffer for write"));
+  EXPECT_THAT(refused(two, {out, in}),
+              HasSubstr("\"out\": the entry point declares a buffer for write"));
   EXPECT_THAT(refused("device const int* in [[id(1)]]; device int* out [[id(0)]];", {in, out}),
               HasSubstr("no buffer 0 in the argument buffer"));
   EXPECT_THAT(

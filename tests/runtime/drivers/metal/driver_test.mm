@@ -67,9 +67,9 @@ TEST_F(Driver, RelaxesArithmeticWhereAllIsAllowedAlone) {
 TEST_F(Driver, RefusesConstantsOfAnotherSize) {
   const auto made = executable(ElementType::Int64, MathMode::Strict);
   const Status status = made.ok() ? (*made)->prepare() : made.status();
-  EXPECT_THAT(
-      status.message(),
-      ::testing::HasSubstr("the table's constants take 8 bytes, but the kernel's buffer 1 has 4"));
+  EXPECT_THAT(status.message(),
+              ::testing::HasSubstr(
+                  "the entry point's constants take 8 bytes, but the kernel's buffer 1 has 4"));
 }
 
 TEST_F(Driver, RefusesConstantsThatAreTooManyWithTheirGaps) {

@@ -84,14 +84,15 @@ Status KernelArguments::check_known(const KernelSlots& slots) const {
     else if (each.type == MTLBindingTypeThreadgroupMemory)
       known = slots.locals;
     if (each.index >= known)
-      return invalid_argument("the kernel takes {} {} \"{}\", which the table does not have",
-                              word_for(each.type), static_cast<unsigned long>(each.index),
-                              to_string(each.name));
+      return invalid_argument(
+          "the kernel takes {} {} \"{}\", which the entry point does not declare",
+          word_for(each.type), static_cast<unsigned long>(each.index), to_string(each.name));
   }
   if (argument_buffer_ == nil || argument_buffer_.members.count == slots.resources()) return {};
-  return invalid_argument(
-      "the kernel's argument buffer has {} members, but the table has {} buffers and textures",
-      static_cast<unsigned long>(argument_buffer_.members.count), slots.resources());
+  return invalid_argument("the kernel's argument buffer has {} members, but the entry point "
+                          "declares {} buffers and textures",
+                          static_cast<unsigned long>(argument_buffer_.members.count),
+                          slots.resources());
 }
 
 id<MTLBinding> KernelArguments::binding(MTLBindingType type, NSUInteger index) const {

@@ -12,7 +12,7 @@ namespace {
 Status check_access(Access access, MTLBindingAccess has, std::string_view what) {
   const bool can_write = has != MTLBindingAccessReadOnly;
   if (!writes(access) || can_write) return {};
-  return invalid_argument("the table says {} for {}, but the kernel only reads it", what,
+  return invalid_argument("the entry point declares {} for {}, but the kernel only reads it", what,
                           to_string(access));
 }
 
@@ -36,14 +36,15 @@ bool is_class_of(TexelFormat format, MTLDataType type) {
 Status check_texture(const TextureParam& param, const KernelArgument& texture) {
   if (texture.texture_type != MTLTextureType2D || texture.is_depth)
     return invalid_argument(
-        "the table says a 2-D texture, but the kernel has a texture of another type");
+        "the entry point declares a 2-D texture, but the kernel has a texture of another type");
   if (!is_class_of(param.format, texture.channels))
-    return invalid_argument(
-        "the table says a texture {}, but the kernel's texture has channels of another type",
-        to_string(param.format));
+    return invalid_argument("the entry point declares a texture {}, but the kernel's texture has "
+                            "channels of another type",
+                            to_string(param.format));
   if (reads(param.access) && texture.access == MTLBindingAccessWriteOnly)
-    return invalid_argument("the table says a texture for {}, but the kernel only writes it",
-                            to_string(param.access));
+    return invalid_argument(
+        "the entry point declares a texture for {}, but the kernel only writes it",
+        to_string(param.access));
   return check_access(param.access, texture.access, "a texture");
 }
 
@@ -56,8 +57,8 @@ Status check_argument(const KernelArguments& arguments, const KernelParam& param
                                                    : MTLBindingTypeThreadgroupMemory;
   const std::optional<KernelArgument> found = arguments.find(type, before);
   if (!found)
-    return invalid_argument("the table says {}, but the kernel has no {}", describe(param),
-                            KernelArguments::describe(type, before));
+    return invalid_argument("the entry point declares {}, but the kernel has no {}",
+                            describe(param), KernelArguments::describe(type, before));
   if (buffer != nullptr) return check_access(buffer->access, found->access, "a buffer");
   if (texture != nullptr) return check_texture(*texture, *found);
   return {};
@@ -84,11 +85,12 @@ Status check_constants(const KernelArguments& arguments, const KernelSlots& slot
   const std::uint32_t slot = slots.constants_slot();
   const std::optional<std::uint64_t> bytes = arguments.struct_bytes(slot);
   if (!bytes)
-    return invalid_argument("the table has constants, but the kernel has no buffer {} for them",
-                            slot);
+    return invalid_argument(
+        "the entry point declares constants, but the kernel has no buffer {} for them", slot);
   if (*bytes == slots.constant_bytes) return {};
-  return invalid_argument("the table's constants take {} bytes, but the kernel's buffer {} has {}",
-                          slots.constant_bytes, slot, *bytes);
+  return invalid_argument(
+      "the entry point's constants take {} bytes, but the kernel's buffer {} has {}",
+      slots.constant_bytes, slot, *bytes);
 }
 
 Status check_argument_buffer(const Context& context, const KernelSlots& slots) {

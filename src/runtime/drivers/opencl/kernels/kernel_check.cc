@@ -75,15 +75,16 @@ Status check_argument(const ArgumentInfo& info, const KernelParam& param) {
                           info.address == CL_KERNEL_ARG_ADDRESS_CONSTANT;
   // Some implementations report images as pointers to global memory.
   const bool is_buffer = is_pointer && !is_image(info);
-  const Status mismatch =
-      invalid_argument("the table says {}, but the kernel has {}", describe(param), info.type);
+  const Status mismatch = invalid_argument("the entry point declares {}, but the kernel has {}",
+                                           describe(param), info.type);
   if (const auto* buffer = std::get_if<BufferParam>(&param)) {
     if (!is_buffer) return mismatch;
     const bool is_read_only = info.address == CL_KERNEL_ARG_ADDRESS_CONSTANT ||
                               (info.qualifier & CL_KERNEL_ARG_TYPE_CONST) != 0;
     if (!writes(buffer->access) || !is_read_only) return {};
-    return invalid_argument("the table says a buffer for {}, but the kernel only reads it",
-                            to_string(buffer->access));
+    return invalid_argument(
+        "the entry point declares a buffer for {}, but the kernel only reads it",
+        to_string(buffer->access));
   }
   if (const auto* texture = std::get_if<TextureParam>(&param)) {
     if (!is_image_2d(info)) return mismatch;
@@ -91,8 +92,9 @@ Status check_argument(const ArgumentInfo& info, const KernelParam& param) {
                                                       ? CL_KERNEL_ARG_ACCESS_READ_ONLY
                                                       : CL_KERNEL_ARG_ACCESS_WRITE_ONLY;
     if (info.access == wanted) return {};
-    return invalid_argument("the table says a texture for {}, but the kernel has another access",
-                            to_string(texture->access));
+    return invalid_argument(
+        "the entry point declares a texture for {}, but the kernel has another access",
+        to_string(texture->access));
   }
   if (std::holds_alternative<LocalParam>(param))
     return info.address == CL_KERNEL_ARG_ADDRESS_LOCAL ? Status() : mismatch;
@@ -108,7 +110,7 @@ Status check_arguments(const Context& context, cl_kernel kernel, const EntryPoin
       context.api().clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof count, &count, nullptr),
       "clGetKernelInfo"));
   if (count != entry.params.size())
-    return invalid_argument("the table has {} parameters, but the kernel has {}",
+    return invalid_argument("the entry point declares {} parameters, but the kernel has {}",
                             entry.params.size(), count);
   for (cl_uint i = 0; i < count; ++i) {
     const std::optional<ArgumentInfo> info = read_argument(context.api(), kernel, i);
@@ -147,8 +149,9 @@ Status check_workgroup(const Context& context, cl_kernel kernel, const EntryPoin
         size[0], size[1], size[2], context.info()->name, largest);
   if (is_required && (required[0] != size[0] || required[1] != size[1] || required[2] != size[2]))
     return invalid_argument(
-        "the table says a workgroup of {} x {} x {}, but the kernel requires {} x {} x {}", size[0],
-        size[1], size[2], required[0], required[1], required[2]);
+        "the entry point declares a workgroup of {} x {} x {}, but the kernel requires {} x {} x "
+        "{}",
+        size[0], size[1], size[2], required[0], required[1], required[2]);
   const std::uint64_t local_limit = context.info()->limits.local_memory_bytes;
   const std::uint64_t wanted = declared_bytes + local_bytes(entry.params);
   if (wanted > local_limit)

@@ -41,7 +41,8 @@ Result<AddressedMemory> AddressedMemory::allocate(std::shared_ptr<const Context>
   memory.address_ = static_cast<std::byte*>(
       context->api().clSVMAlloc(context->get(), CL_MEM_READ_WRITE, bytes, 0));
   if (memory.address_ == nullptr)
-    return make_error(StatusCode::OutOfMemory, "a buffer of {} bytes: clSVMAlloc", bytes);
+    return make_error(StatusCode::OutOfMemory, "clSVMAlloc: no memory for a buffer of {} bytes",
+                      bytes);
   memory.context_ = std::move(context);
   return memory;
 }

@@ -24,7 +24,8 @@ Status check_buffer_argument(const DeviceInfo& device, const BufferParam& param,
                                         bound->offset, param.min_bytes));
   // Drivers cannot express a binding of zero bytes.
   if (bound->offset == bound->buffer->bytes())
-    return invalid_argument("offset {} is the end of the buffer", bound->offset);
+    return invalid_argument("offset {} is the end of the buffer, so nothing is bound",
+                            bound->offset);
   const std::uint64_t offset = root(*bound).offset;
   if (offset % device.limits.buffer_offset_alignment != 0)
     return invalid_argument("offset {} is not a multiple of the device's {} bytes", offset,
@@ -140,7 +141,8 @@ Status check_aliases(const DeviceInfo& device, const EntryPoint& entry,
         return make_error(
             StatusCode::Unimplemented,
             "kernel \"{}\": arguments \"{}\" ({}) and \"{}\" ({}) are parts of one "
-            "buffer, and a view is among them: device {} is not known to support this",
+            "buffer, and a view is among them: device {} is not known to support this; help: bind "
+            "them to different buffers",
             entry.name, name_of(*other.param), to_string(access_of(*other.param)),
             name_of(*use.param), to_string(access_of(*use.param)), device.name);
       if (!textures && !are_conflicting_buffers(other, use)) continue;
@@ -189,7 +191,9 @@ Status check_buffer_range(const DeviceInfo& device, std::string_view what, const
                           BufferUsage usage, std::uint64_t offset, std::uint64_t bytes) {
   TL_RETURN_IF_ERROR(check_object(device, what, buffer));
   if (!allows(buffer->desc().usage, usage))
-    return invalid_argument("{} was made without the usage that this needs", what);
+    return invalid_argument(
+        "{} was made without the usage that the command needs; help: create it with that usage",
+        what);
   if (!range_fits(offset, bytes, buffer->bytes()))
     return invalid_argument("{} has {} bytes, wanted {} at offset {}", what, buffer->bytes(), bytes,
                             offset);
@@ -200,7 +204,9 @@ Status check_texture_region(const DeviceInfo& device, std::string_view what, con
                             TextureUsage usage, Offset2D origin, Extent2D extent) {
   TL_RETURN_IF_ERROR(check_object(device, what, texture));
   if (!allows(texture->desc().usage, usage))
-    return invalid_argument("{} was made without the usage that this needs", what);
+    return invalid_argument(
+        "{} was made without the usage that the command needs; help: create it with that usage",
+        what);
   if (!region_fits(origin, extent, texture->extent()))
     return invalid_argument("{} has {}, wanted {} at {}", what, to_string(texture->extent()),
                             to_string(extent), to_string(origin));
@@ -222,7 +228,7 @@ Result<BufferTextureRegion> check_buffer_rows(const DeviceInfo& device, std::str
     const std::uint64_t gaps = region.extent.height - 1;
     const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - row_bytes;
     if (gaps != 0 && resolved.row_pitch > room / gaps)
-      return invalid_argument("{} has a row pitch of {} bytes, which is too large", what,
+      return invalid_argument("{} has a row pitch of {} bytes, so its rows exceed 2^64 bytes", what,
                               resolved.row_pitch);
     bytes = gaps * resolved.row_pitch + row_bytes;
   }
@@ -278,7 +284,8 @@ Status look_up(const BindingSlot& slot, std::span<const Binding> table, SegmentB
   }
   const auto& buffer = std::get<BufferBinding>(table[slot.index]);
   if (slot.offset > std::numeric_limits<std::uint64_t>::max() - buffer.offset)
-    return invalid_argument("slot {} has an offset that is too large", slot.index);
+    return invalid_argument("slot {}: its offset plus that of the table's buffer exceeds 64 bits",
+                            slot.index);
   entry = BoundBuffer{buffer.buffer.get(), buffer.offset + slot.offset};
   return {};
 }
@@ -341,7 +348,8 @@ Status check_native_table(const DeviceInfo& device, const NativeSegment& segment
 Status check_indirect_groups(const DeviceInfo& device, const SegmentBinding& groups) {
   const auto* place = std::get_if<BoundBuffer>(&groups);
   if (place == nullptr)
-    return invalid_argument("dispatch_indirect: the numbers of groups are in a buffer");
+    return invalid_argument(
+        "dispatch_indirect: the numbers of groups must be in a buffer, got a texture");
   constexpr std::uint64_t kBytes = 3 * sizeof(std::uint32_t);
   TL_RETURN_IF_ERROR(check_buffer_range(device, "dispatch_indirect: the buffer of groups",
                                         place->buffer, BufferUsage::Indirect, place->offset,

@@ -115,7 +115,8 @@ Status check_grid(const EntryPoint& entry) {
   if (!entry.grid) return {};
   for (const Size& groups : *entry.grid) {
     if (!groups.loop_slots().empty())
-      return invalid_argument("its grid depends on a loop variable");
+      return invalid_argument(
+          "its grid depends on a loop variable, but may depend only on the workload");
   }
   return {};
 }
@@ -136,7 +137,7 @@ Status check_image(const DeviceInfo& device, const TextureDesc& desc) {
     return invalid_argument("{} of {} layers: must have 1", to_string(desc.kind), desc.layers);
   const Extent2D extent = desc.extent;
   if (extent.width == 0 || extent.height == 0)
-    return invalid_argument("a texture of {}", to_string(extent));
+    return invalid_argument("a texture of {}: each extent must be at least 1", to_string(extent));
   const DeviceLimits& limits = device.limits;
   if (extent.width > limits.max_image_width || extent.height > limits.max_image_height)
     return invalid_argument("a texture of {} is over the limit of device {}, {}", to_string(extent),
@@ -148,7 +149,7 @@ Status check_image(const DeviceInfo& device, const TextureDesc& desc) {
 }  // namespace
 
 Status check_creation(const DeviceInfo& device, const BufferDesc& desc) {
-  if (desc.bytes == 0) return invalid_argument("a buffer of zero bytes");
+  if (desc.bytes == 0) return invalid_argument("a buffer of zero bytes: at least 1 is required");
   TL_RETURN_IF_ERROR(check_memory_kind(device, desc.memory));
   return check_allocation(device, "a buffer", desc.bytes);
 }
@@ -168,7 +169,7 @@ Status check_creation(const DeviceInfo& device, const ImportDesc& desc) {
                       device.name);
   const std::uint64_t bytes = desc.memory.size();
   if (desc.memory.data() == nullptr || bytes == 0)
-    return invalid_argument("an import of zero bytes");
+    return invalid_argument("an import of a null pointer or of zero bytes");
   const DeviceLimits& limits = device.limits;
   const auto address = reinterpret_cast<std::uintptr_t>(desc.memory.data());
   if (address % limits.import_address_alignment != 0)
@@ -197,7 +198,9 @@ Result<TextureBacking> check_view(const DeviceInfo& device, const std::shared_pt
     return invalid_argument("view: the buffer belongs to another device ({}, not {})",
                             buffer->device_info().name, device.name);
   if (!allows(buffer->desc().usage, BufferUsage::View))
-    return invalid_argument("view: the buffer was made without the usage for views");
+    return invalid_argument(
+        "view: the buffer was made without the usage for views; help: create it with "
+        "BufferUsage::View");
   const auto [extent, format] = std::pair(desc.texture.extent, desc.texture.format);
   const std::uint64_t texel = bytes_per_texel(format);
   const std::uint64_t smallest = smallest_view_pitch(device, format, extent.width);
@@ -205,8 +208,8 @@ Result<TextureBacking> check_view(const DeviceInfo& device, const std::shared_pt
   const std::uint64_t pitch_step = device.limits.view_pitch_alignment * texel;
   if (pitch < smallest || pitch % pitch_step != 0)
     return invalid_argument(
-        "view: a row pitch of {} bytes: {} texels of {} on device {} take {} or another multiple "
-        "of {} beyond it",
+        "view: a row pitch of {} bytes: a row of {} texels of {} on device {} needs {} bytes, or a "
+        "larger multiple of {}",
         pitch, extent.width, to_string(format), device.name, smallest, pitch_step);
   if (pitch > buffer->bytes())
     return invalid_argument("view: the row pitch is {} bytes, but the buffer has {}", pitch,
@@ -225,8 +228,8 @@ Result<TextureBacking> check_view(const DeviceInfo& device, const std::shared_pt
   if (backing.offset % base_step != 0 ||
       backing.offset % device.limits.buffer_offset_alignment != 0)
     return invalid_argument(
-        "view: it begins {} bytes into the memory: device {} requires a multiple of {} and of {} "
-        "bytes",
+        "view: the first texel is at byte {} of the memory, but device {} requires a multiple of "
+        "{} and of {}",
         backing.offset, device.name, base_step, device.limits.buffer_offset_alignment);
   return backing;
 }
@@ -236,10 +239,11 @@ Status check_creation(const DeviceInfo& device, const ExecutableDesc& desc) {
   for (const KernelCode& code : desc.codes) {
     const KernelFormatTraits& traits = traits_of(code.format);
     if (code.code.empty() && traits.is_code)
-      return invalid_argument("an executable given as {}, which is empty", traits.name);
+      return invalid_argument("an executable whose {} code is empty", traits.name);
     if (!code.code.starts_with(traits.prefix))
-      return invalid_argument("an executable given as {}, but its code does not begin like that",
-                              traits.name);
+      return invalid_argument(
+          "an executable given as {}, but its code does not begin as that format does",
+          traits.name);
   }
   if (desc.entry_points.empty()) return invalid_argument("an executable without entry points");
   std::unordered_set<std::string_view> names;

@@ -7,7 +7,8 @@ namespace texloom::hal {
 
 Status DriverRegistry::add(std::string name, Factory factory) {
   if (name.empty() || name.find(':') != std::string::npos)
-    return invalid_argument("\"{}\" is not a driver name", name);
+    return invalid_argument("\"{}\" is not a driver name: it must not be empty or contain a colon",
+                            name);
   if (factory == nullptr) return invalid_argument("the driver \"{}\" has no factory", name);
   const std::lock_guard lock(mutex_);
   for (const Entry& entry : entries_) {

@@ -23,7 +23,8 @@ Result<std::array<std::uint32_t, 3>> groups_of(const Grid& grid,
       TL_ASSIGN_OR_RETURN(count, grid[axis].at(workload, variables));
     }
     if (count > std::numeric_limits<std::uint32_t>::max())
-      return invalid_argument("{} work groups along axis {}", count, axis);
+      return invalid_argument("{} work groups along axis {}: the number must fit in 32 bits", count,
+                              axis);
     groups[axis] = static_cast<std::uint32_t>(std::max<std::int64_t>(count, 0));
   }
   return groups;

@@ -95,7 +95,9 @@ Result<Size> Size::from_steps(std::vector<Step> steps) {
     ++results;
     if (step.op != Op::Constant &&
         (step.value < 0 || step.value > std::numeric_limits<std::uint32_t>::max()))
-      return invalid_argument("a size uses the symbol or the loop variable {}", step.value);
+      return invalid_argument(
+          "a size uses the symbol or loop variable {}, whose number must fit in 32 bits",
+          step.value);
   }
   if (results != 1) return invalid_argument("a size is {} expressions, not one", results);
   Size size;

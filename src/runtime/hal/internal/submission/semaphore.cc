@@ -208,7 +208,8 @@ bool Semaphore::cancel(std::uint64_t number) {
 
 Result<ExternalSemaphore> Semaphore::export_as(ExternalSemaphoreKind kind) const {
   if (backend_ != nullptr) return backend_->export_as(kind);
-  return make_error(StatusCode::Unimplemented, "the semaphore is the host's: it is not {}",
+  return make_error(StatusCode::Unimplemented,
+                    "the semaphore has no native object, so it cannot be exported as {}",
                     to_string(kind));
 }
 

@@ -68,29 +68,35 @@ TEST_F(ExecutableTest, TableThatDoesNotMatchTheKernelIsRefused) {
     return fails_with(StatusCode::InvalidArgument, std::string(part));
   };
   TL_ASSERT_OK(status_of_copy([](EntryPoint&) {}));
-  EXPECT_THAT(status_of_copy([](EntryPoint& e) { e.params.pop_back(); }),
-              refused("kernel \"copy\": the table has 2 parameters, but the kernel has 3"));
-  EXPECT_THAT(status_of_copy([](EntryPoint& e) { e.params[0] = BufferParam{.name = "in"}; }),
-              refused("argument 0 \"in\": the table says a buffer, but the kernel has image2d_t"));
+  EXPECT_THAT(
+      status_of_copy([](EntryPoint& e) { e.params.pop_back(); }),
+      refused("kernel \"copy\": the entry point declares 2 parameters, but the kernel has 3"));
+  EXPECT_THAT(
+      status_of_copy([](EntryPoint& e) { e.params[0] = BufferParam{.name = "in"}; }),
+      refused(
+          "argument 0 \"in\": the entry point declares a buffer, but the kernel has image2d_t"));
   EXPECT_THAT(status_of_copy([](EntryPoint& e) {
                 e.params[0] = TextureParam{.name = "in", .access = Access::Write};
               }),
-              refused("argument 0 \"in\": the table says a texture for write"));
-  EXPECT_THAT(
-      status_of_copy([](EntryPoint& e) { e.params[1] = TextureParam{.name = "out"}; }),
-      refused(
-          "argument 1 \"out\": the table says a texture rgba32float, but the kernel has float*"));
+              refused("argument 0 \"in\": the entry point declares a texture for write"));
+  EXPECT_THAT(status_of_copy([](EntryPoint& e) { e.params[1] = TextureParam{.name = "out"}; }),
+              refused("argument 1 \"out\": the entry point declares a texture rgba32float, but the "
+                      "kernel has float*"));
   EXPECT_THAT(status_of_copy([](EntryPoint& e) { e.params[1] = ConstantParam{.name = "out"}; }),
-              refused("argument 1 \"out\": the table says a constant int32"));
-  EXPECT_THAT(status_of_copy([](EntryPoint& e) { e.params[2] = BufferParam{.name = "n"}; }),
-              refused("argument 2 \"n\": the table says a buffer, but the kernel has int"));
+              refused("argument 1 \"out\": the entry point declares a constant int32"));
+  EXPECT_THAT(
+      status_of_copy([](EntryPoint& e) { e.params[2] = BufferParam{.name = "n"}; }),
+      refused("argument 2 \"n\": the entry point declares a buffer, but the kernel has int"));
   EXPECT_THAT(
       status_of_copy([](EntryPoint& e) { e.params[1] = LocalParam{"out", 64}; }),
-      refused("argument 1 \"out\": the table says local memory, but the kernel has float*"));
-  EXPECT_THAT(status_of_copy([](EntryPoint& e) {
-                e.params[2] = ConstantParam{.name = "n", .type = ElementType::Int64};
-              }),
-              refused("argument 2 \"n\": the table says a constant int64, but the kernel has int"));
+      refused(
+          "argument 1 \"out\": the entry point declares local memory, but the kernel has float*"));
+  EXPECT_THAT(
+      status_of_copy([](EntryPoint& e) {
+        e.params[2] = ConstantParam{.name = "n", .type = ElementType::Int64};
+      }),
+      refused(
+          "argument 2 \"n\": the entry point declares a constant int64, but the kernel has int"));
 }
 
 TEST_F(ExecutableTest, LocalMemoryIsCountedWithWhatTheKernelDeclares) {
@@ -110,7 +116,7 @@ TEST_F(ExecutableTest, LocalMemoryIsCountedWithWhatTheKernelDeclares) {
               fails_with(StatusCode::InvalidArgument, "bytes of local memory"));
   EXPECT_THAT(with("__global int* x", 64),
               fails_with(StatusCode::InvalidArgument,
-                         "the table says local memory, but the kernel has int*"));
+                         "the entry point declares local memory, but the kernel has int*"));
 }
 
 TEST_F(ExecutableTest, OtherKindsOfImagesAreNoTextures) {
@@ -120,7 +126,8 @@ TEST_F(ExecutableTest, OtherKindsOfImagesAreNoTextures) {
                   {.name = "k", .params = {TextureParam{.name = "t"}}}),
         fails_with(
             StatusCode::InvalidArgument,
-            fmt::format("the table says a texture rgba32float, but the kernel has {}", type)));
+            fmt::format("the entry point declares a texture rgba32float, but the kernel has {}",
+                        type)));
 }
 
 // A kernel's scalar parameter accepts only constants of its own type.
@@ -144,9 +151,10 @@ TEST_F(ExecutableTest, ConstantsAreOfTheKernelsType) {
     wrong.params[i] = entry.params[(i + 1) % types.size()];
     EXPECT_THAT(
         status_of(source, wrong),
-        fails_with(StatusCode::InvalidArgument,
-                   fmt::format("argument {} \"c\": the table says {}, but the kernel has {}", i,
-                               describe(wrong.params[i]), types[i].first)));
+        fails_with(
+            StatusCode::InvalidArgument,
+            fmt::format("argument {} \"c\": the entry point declares {}, but the kernel has {}", i,
+                        describe(wrong.params[i]), types[i].first)));
   }
 }
 
@@ -155,8 +163,9 @@ TEST_F(ExecutableTest, WhatIsNoScalarOf32Or64BitsIsNoConstant) {
     EXPECT_THAT(
         status_of(fmt::format("__kernel void k({} c) {{ }}", type),
                   {.name = "k", .params = {ConstantParam{.name = "c"}}}),
-        fails_with(StatusCode::InvalidArgument,
-                   fmt::format("the table says a constant int32, but the kernel has {}", type)));
+        fails_with(
+            StatusCode::InvalidArgument,
+            fmt::format("the entry point declares a constant int32, but the kernel has {}", type)));
   }
   // A type name that the source defines may be any type.
   TL_ASSERT_OK(status_of("typedef int count; __kernel void k(count c) { }",
@@ -205,7 +214,7 @@ TEST_F(ExecutableTest, TheFirstCodeThatTheDriverUnderstandsIsTaken) {
                          "the kernels are given as: MSL, IR; the driver opencl takes: OpenCL C, "
                          "an OpenCL binary"));
   EXPECT_THAT(status({good, {.format = KernelFormat::Msl}}),
-              fails_with(StatusCode::InvalidArgument, "given as MSL, which is empty"));
+              fails_with(StatusCode::InvalidArgument, "an executable whose MSL code is empty"));
 }
 
 TEST_F(ExecutableTest, BytesThatAreNoBinaryDoNotBuild) {

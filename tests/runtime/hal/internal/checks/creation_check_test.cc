@@ -102,12 +102,12 @@ TEST(CreationCheck, ViewsOverBuffers) {
   EXPECT_TRUE(view({.texture = floats, .offset = 640}).ok());
   EXPECT_THAT(view({.texture = floats, .offset = 672}).status(), refused("384 bytes at offset"));
   EXPECT_TRUE(view({.texture = bytes, .offset = 8}).ok());
-  EXPECT_THAT(view({.texture = bytes, .offset = 4}).status(), refused("begins 4 bytes"));
-  EXPECT_THAT(view({.texture = floats, .offset = 8}).status(), refused("begins 8 bytes"));
+  EXPECT_THAT(view({.texture = bytes, .offset = 4}).status(), refused("is at byte 4"));
+  EXPECT_THAT(view({.texture = floats, .offset = 8}).status(), refused("is at byte 8"));
   // For a subspan, the position in the whole buffer counts.
   const auto part = *buffer->subspan(8, 512);
   EXPECT_THAT(device->allocator()->create_view(part, {.texture = floats}).status(),
-              refused("begins 8 bytes"));
+              refused("is at byte 8"));
   const auto seen = *device->allocator()->create_view(part, {.texture = bytes, .offset = 8});
   EXPECT_EQ(seen->backing()->buffer, buffer);
   EXPECT_EQ(seen->backing()->offset, 16U);
