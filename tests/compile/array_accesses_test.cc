@@ -1,4 +1,4 @@
-// Tests what a call does to each of its arrays.
+// Tests whether a call reads or writes each of its arrays.
 #include "compile/array_accesses.h"
 
 #include <gtest/gtest.h>

@@ -100,7 +100,7 @@ TEST(DeviceTarget, KindFollowsFromClassAndFormats) {
   EXPECT_EQ(kind_of(Cpu, {KernelFormat::Msl}), ir::TargetKind::OpenCL);
 }
 
-// A preset is of a class of devices that the backend of its kind serves.
+// For each preset, the backend of the preset's kind serves the preset's class of devices.
 TEST(DeviceTarget, PresetsAreOfClassesThatTheirBackendServes) {
   for (const ir::Preset& preset : ir::presets())
     EXPECT_TRUE(codegen::backend_of(preset.kind).serves(preset.device_class)) << preset.device;

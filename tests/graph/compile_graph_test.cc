@@ -1,4 +1,4 @@
-// Tests what is decided for small graphs, and the plans that result.
+// Tests the choices of storages for small graphs, and the resulting plans.
 #include "graph/compile_graph.h"
 
 #include <gtest/gtest.h>

@@ -39,7 +39,7 @@ SharedComputation doubling(ir::Type type, int64_t extent) {
   return std::make_shared<const Computation>(Computation{{in}, {out}});
 }
 
-// x -> a -> b -> y, each of them twice the one before, of operators of these names.
+// A chain of operators with these names; each doubles its input.
 Graph chain(const std::vector<std::string>& ops) {
   Graph graph = testing::empty_graph();
   graph.target = ir::parse_target("opencl", {});

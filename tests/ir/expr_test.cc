@@ -343,7 +343,7 @@ TEST(MakeTextureLoad, IsOneTexel) {
   EXPECT_THROW(make_texture_load_as(kFloat32, l.t, l.i, l.j), InternalError);
 }
 
-// A node without its own location has that of its first operand with a known one.
+// A node without its own location takes the first known location of its operands.
 TEST(Locations, AreThoseOfTheOperands) {
   const Expr none = make_var("i"), here = make_var("i", kInt32, kHere);
   const Expr there = make_var("i", kInt32, kThere);

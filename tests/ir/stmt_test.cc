@@ -161,7 +161,7 @@ TEST_F(StmtTest, BarrierAndLaunch) {
   EXPECT_EQ(launch->location.line, 1);
 }
 
-// A statement without its own location has that of its body.
+// A statement without its own location takes the location of its body.
 TEST_F(StmtTest, Locations) {
   EXPECT_EQ(make_for(l.i, l.n, LoopKind::Serial, store)->location.line, 2);
   EXPECT_EQ(make_thread_for(l.i, l.n, {}, store)->location.line, 2);

@@ -1,4 +1,4 @@
-// Tests what printers of C-like languages share: control flow, variables and indentation.
+// Tests the code that printers of C-like languages share: control flow, variables, indentation.
 #include "codegen/c/stmt_printer.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using ir::Stmt;
 constexpr ReservedWords kNoWords = {};
 constexpr Dialect kPlain = {};
 
-// A minimal language: only what printers share, and plain array elements.
+// A minimal language: only the shared code of printers, and plain array elements.
 class PlainExprs : public ExprPrinter {
  public:
   explicit PlainExprs(const KernelForm& form) : ExprPrinter(kNoWords, form, kPlain) {}

@@ -20,7 +20,7 @@ using testing::interpreted;
 using testing::kernel_corpus;
 using Shared = Steps<toy_dialect>;
 
-// What a backend writes into its table. Integers wrap, so that nothing is promoted.
+// The steps of legalization that a backend lists. Integers wrap, so no step promotes them.
 constexpr std::array kSteps = {
     Shared::unique_definitions, Shared::split_lanes,    Shared::bind_texels,
     Shared::widen_storage,      Shared::align_accesses, Shared::make_divisions_explicit,
@@ -97,7 +97,7 @@ kernel k grid=(2, 1, 1) block=(1, 1, 1)
   B[ramp(i * 64, 1, 64)] = A[ramp(i * 64, 1, 64)] + x64(1.0)
 )";
 
-// The interpreter runs 64 lanes, too: the values are those of single elements.
+// The interpreter runs vectors of 64 lanes, too, with the results of single elements.
 TEST(Toy, HasVectorsOf64Lanes) {
   EXPECT_TRUE(contains(legal(kWide), "B[ramp(i * 64, 1, 64)] = A[ramp(i * 64, 1, 64)] + x64(1.0)"));
   const auto wide = interpreted(legalized(parsed(kWide)));

@@ -1,4 +1,4 @@
-// Registers the driver `metal`, over every device of the system; on Linux those of softmetal.
+// Registers the driver `metal` for every device of the system; on Linux, softmetal has the devices.
 #include "runtime/drivers/metal/driver.h"
 
 #import <Foundation/Foundation.h>

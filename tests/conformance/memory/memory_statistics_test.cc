@@ -1,4 +1,4 @@
-// Tests what allocators count of the memory they allocate.
+// Tests the statistics that allocators keep about their memory.
 #include "tests/conformance/fixture.h"
 
 namespace texloom::hal::conformance {

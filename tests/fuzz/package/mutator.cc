@@ -17,7 +17,7 @@ namespace {
 using runtime::PackageHeader;
 using runtime::SectionPlace;
 
-// As in the index: package.fbs.
+// The struct has the layout of a section in the index (package.fbs).
 static_assert(sizeof(SectionPlace) == 3 * sizeof(std::uint64_t));
 
 std::optional<PackageHeader> header_of(const Bytes& file) {
@@ -33,7 +33,7 @@ std::span<std::byte> index_of(Bytes& file) {
   return std::span(file).subspan(static_cast<std::size_t>(header->index_offset));
 }
 
-// Where the index lists its sections; empty if it is not an index, or has none.
+// The index's list of sections; empty if the bytes are no index, or if it has no sections.
 std::span<std::byte> section_list(std::span<std::byte> index) {
   if (reinterpret_cast<std::uintptr_t>(index.data()) % 8 != 0) return {};
   const auto places = runtime::read_sections(index);

@@ -19,7 +19,7 @@ class PackageMutator {
   PackageMutator(std::uint64_t seed, std::vector<Bytes> files)
       : random_(seed), files_(std::move(files)) {}
 
-  // One of the files with one to four changes, most often one; in half of the cases repaired.
+  // Returns one of the files with one to four changes, most often one. Repairs half of the results.
   Bytes changed();
   // Changes a file once: flips bits, cuts or extends it, overwrites an integer, or exchanges or
   // copies parts.

@@ -1,4 +1,4 @@
-// Opens package files, and runs what loads.
+// Opens package files, and runs those that load.
 #pragma once
 
 #include <cstddef>

@@ -75,7 +75,10 @@ class Caches:
         stage.tile = replace(stage.tile, intrinsic="", reduction=())
 
     def cache_write(self, stage: Stage, shape: Shape) -> Stage:
-        """Add a stage that computes what the old one stores, with axes of these extents."""
+        """Add a stage that computes the values for the old stage to store; return it.
+
+        The new stage has axes of these extents.
+        """
         var, line = self.script.name(stage.var + "l"), len(self.script.lines)
         self.script.add(f'{var} = s.cache_write({stage.var}, "{{scope}}")')
         self.feature("cache_write")

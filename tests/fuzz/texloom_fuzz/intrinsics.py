@@ -258,7 +258,7 @@ class IntrinsicWriter:
         return stage
 
     def tile_of(self) -> Tile:
-        """Return what the schedule needs to know."""
+        """Return the facts about the tile that the schedule needs."""
         data = tuple(self.tile[axis] for axis in self.kind.data)
         if self.called and self.is_dot:
             data = ()

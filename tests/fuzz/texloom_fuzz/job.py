@@ -32,7 +32,7 @@ EXPECTED = frozenset(
 
 @dataclass(frozen=True)
 class Job:
-    """A program to run: the one of a seed, or a text."""
+    """A program to run, given by its seed or its text."""
 
     seed: int
     devices: tuple[str, ...]  # as "opencl:0"

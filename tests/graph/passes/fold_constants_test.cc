@@ -1,4 +1,4 @@
-// Tests the values of what is folded.
+// Tests the values of folded constants.
 #include "graph/passes/fold_constants.h"
 
 #include <gtest/gtest.h>

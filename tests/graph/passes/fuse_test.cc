@@ -93,7 +93,7 @@ TEST(Fuse, KeepsAllOperatorsOfRandomGraphs) {
   EXPECT_GT(fused, kGraphs / 4U);  // enough operators are fused to test fusion
 }
 
-// What has been fused stays as it is.
+// A second run of the pass adds no members to fused operators, and removes none.
 TEST(Fuse, ASecondTimeChangesNoMembers) {
   for (unsigned seed = 0; seed < kGraphs; ++seed) {
     Graph graph = random_graph(seed);
@@ -111,7 +111,7 @@ TEST(Fuse, ASecondTimeChangesNoMembers) {
   }
 }
 
-// A join that is refused changes nothing; others keep all members, and what the graph computes.
+// A refused join changes nothing. A successful join keeps all members and the tensors they read.
 TEST(Join, KeepsAllOperatorsOfRandomGraphs) {
   std::size_t joined = 0;
   for (unsigned seed = 0; seed < kGraphs; ++seed) {
@@ -136,7 +136,7 @@ TEST(Join, KeepsAllOperatorsOfRandomGraphs) {
   EXPECT_GT(joined, kGraphs / 4U);
 }
 
-// All passes, one after another, keep what the outputs of the graph depend on.
+// All passes, one after another, keep the inputs and the outputs of the graph.
 TEST(GraphPasses, KeepInputsAndOutputs) {
   for (unsigned seed = 0; seed < kGraphs; ++seed) {
     Graph graph = random_graph(seed);

@@ -1,4 +1,4 @@
-// Tests what limits the choice of storages, and which textures are given up.
+// Tests the limits on the choice of storages, and which textures are given up.
 #include "graph/scopes/decide.h"
 
 #include <gtest/gtest.h>

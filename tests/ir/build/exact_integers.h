@@ -1,4 +1,4 @@
-// What integer operations compute, by their definitions in mathematics, in 128 bits.
+// Reference results of integer operations, by their mathematical definitions, in 128 bits.
 #pragma once
 
 #include <cstdint>

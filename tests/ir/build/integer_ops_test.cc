@@ -32,7 +32,7 @@ void expect_results(Type type, BinaryOp op, int64_t a, int64_t b) {
   ASSERT_EQ(result(Overflow::Refuse), fits ? std::optional(held) : std::nullopt) << what;
 }
 
-// Also the least number divided by -1, and uint64 from 2^63.
+// The values include the least number, divided by -1, and uint64 numbers from 2^63.
 TEST(IntegerOps, WrapOrRefuseWhatTheTypeCannotHold) {
   for (const Type type : {Type::i(8), Type::i(16), kInt32, kInt64, Type::u(8), Type::u(16),
                           Type::u(32), Type::u(64), kBool}) {

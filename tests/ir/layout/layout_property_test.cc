@@ -41,7 +41,7 @@ std::string fault_of(const Layout& layout) {
   return (padding > 0) == layout.has_padding() ? "" : "has_padding is wrong";
 }
 
-// The same for a layout at (x, y) of an image: every element of the tensor has its own place there.
+// Returns what is wrong with a layout at (x, y) of an image, or "": each element has its own place.
 std::string fault_at(const Layout& layout, Memory& memory, int64_t x, int64_t y) {
   std::vector<bool> taken(static_cast<size_t>(memory.size()));
   Index index(layout.shape.size(), 0);

@@ -475,7 +475,7 @@ TEST(Parse, LocationsOnDemand) {
       "    barrier @\"a.py\":0\n"
       "  }\n";
   const Program p = parse_program(text, "p.tl");
-  // A node without a location takes that of its contents.
+  // A node without a location takes the location of its contents.
   std::string expected = text;
   expected.replace(expected.find("@?"), 2, "@\"b.py\":8");
   EXPECT_EQ(to_string(p, {.locations = true}), expected);

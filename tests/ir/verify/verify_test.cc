@@ -295,7 +295,7 @@ TEST_F(VerifyTest, ViolationsHaveTheUsersLine) {
   EXPECT_EQ(line_of(of_variable), 3);
   const Stmt of_store = make_store(a, {i, make_int(0)}, make_float(0), inner);
   EXPECT_EQ(line_of(of_store), 2);
-  // A node without a location gets that of the enclosing statement.
+  // A node without a location gets the location of the enclosing statement.
   const Stmt bare = make_store(a, {i, make_int(0)}, make_float(0));
   EXPECT_EQ(line_of(make_for(j, make_int(4), LoopKind::Serial, bare, outer)), 1);
   EXPECT_EQ(line_of(make_for(j, make_int(4), LoopKind::Serial, of_store, outer)), 2);

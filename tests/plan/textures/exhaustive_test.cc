@@ -129,7 +129,7 @@ TextureProblem random_problem(Random& random) {
 }
 
 // The bound never exceeds the best plan, and the planner finds the best plan of nearly all of
-// these problems; they are so small that one million steps are many.
+// these problems, for which one million steps are ample.
 TEST(Exhaustive, BoundsAndPlansAgreeWithTheBestPlan) {
   Random random(7);
   int best = 0;

@@ -57,7 +57,7 @@ TEST(Fold, KnowsWhetherSomeFoldFits) {
   EXPECT_FALSE(fits(item(0, 0, 0, 2, 3, 5), 99, 1));
 }
 
-// The result is that of trying each fold.
+// folds() lists each fold that fits the limits and is lower than the fold before it.
 TEST(Fold, MissesNone) {
   for (std::int64_t slices = 1; slices < 40; ++slices) {
     for (std::int64_t limit = 1; limit < 12; ++limit) {

@@ -57,8 +57,8 @@ TEST(Order, SeparatesBranches) {
   }
 }
 
-// Item 0 is live at operators 0, 1 and 2 in each order, since these use it. Item 3 is live when
-// operator 5 runs, not always when operator 4 runs.
+// Item 0 is live at operators 0, 1 and 2 in each order, since these operators use item 0. Item 3 is
+// live when operator 5 runs, but not always when operator 4 runs.
 TEST(Order, FindsWhatIsAlwaysLive) {
   const TextureProblem problem = branches();
   const auto instances = make_instances(problem, std::vector<bool>(5, false), true).value();

@@ -116,7 +116,7 @@ TEST(Search, FindsTheBottleneck) {
   EXPECT_EQ(search(instance_of(bottleneck()), {12, 1'000'000, {}}).texels, 12);
 }
 
-// One packing is tried although there are no steps.
+// Even without steps, the search tries one packing.
 TEST(Search, AlwaysFindsAPlan) {
   EXPECT_GE(search(instance_of(bottleneck()), {0, 0, {}}).texels, 12);
 }

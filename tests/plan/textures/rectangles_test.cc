@@ -30,7 +30,7 @@ bool overlap(const Rectangle& a, const RectanglePlace& at, const Rectangle& b,
          there.y < at.y + a.height;
 }
 
-// What is wrong with a plan, or "".
+// Returns what is wrong with a plan, or "".
 std::string fault(const std::vector<Rectangle>& items, const std::vector<Separation>& separations,
                   const RectangleLimits& limits, const RectanglePlan& plan) {
   if (plan.places.size() != items.size()) return "not a place for each item";
