@@ -95,7 +95,7 @@ class Plan:
     tidy: set[str] = field(default_factory=set)  # sources
 
     def add(self, file: str, tests: dict[str, set[str]]) -> None:
-        """Add what a change to one file affects."""
+        """Add the targets and tests that a change to one file affects."""
         top, _, rest = file.partition("/")
         folder = rest.partition("/")[0]
         if BUILD_FILES.search(file):

@@ -69,7 +69,7 @@ class Batch:
     stage: str
     target: str
     programs: tuple[Program, ...]
-    kind: str = "opencl"  # of the target, which may be that of the programs
+    kind: str = "opencl"  # the kind of target, given here or by the programs
 
 
 def batches(programs: list[Program], *, opt_only: bool) -> list[Batch]:
@@ -91,7 +91,7 @@ def batches(programs: list[Program], *, opt_only: bool) -> list[Batch]:
 
 
 def kind_of(program: Program, way: Way) -> str:
-    """Return the first word of the target: that of the way, of the program, or the default."""
+    """Return the first word of the way's target, or else the program's, or else the default."""
     own = TARGET.search(program.text)
     return (way.target or (own[1] if own else "opencl")).split()[0]
 

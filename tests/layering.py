@@ -99,7 +99,7 @@ ONLY_IN = {
     "gtest/": "(tests)",
 }
 
-# The rooms of the Python package, in layers: a room uses those of the layers above its own.
+# The rooms of the Python package, in layers: a room may use the rooms in earlier rows.
 PYTHON_LAYERS = (
     ("errors", "dtypes", "text_file"),
     ("checks",),

@@ -1,4 +1,4 @@
-"""Runs ONNX's backend tests and prints what passes, what is refused, and what is wrong.
+"""Runs ONNX's backend tests and prints which cases pass, are refused, or are wrong.
 
     python tests/onnx_backend.py [--kind node,simple] [--storage buffer] [--only REGEX] [--show]
 

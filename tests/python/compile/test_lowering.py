@@ -78,7 +78,7 @@ def test_attached_argument_is_copied_out(dev, scope):
 
 
 def test_attached_reduction_is_copied_out(dev):
-    """It is copied when it is complete."""
+    """The reduction is copied to its array when it is complete."""
     x = te.placeholder((10, 12), name="X")
     k = te.reduce_axis((0, 12), name="k")
     r = te.compute((10,), lambda i: te.max(x[i, k], axis=k), name="R")
@@ -184,7 +184,7 @@ def test_group_of_one_function_is_one_in_its_file(tmp_path):
 
 
 def test_lowered_programs_are_built_for_other_targets():
-    """They are built from their original schedule, under the limits of the new target."""
+    """The build starts from the original schedule, under the limits of the new target."""
     program = named("main", 2)
     module = tvm.build({"opencl -device=adreno": program})
     assert module["main"].target == "opencl -device=adreno"

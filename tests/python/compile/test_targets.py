@@ -100,7 +100,7 @@ def test_target_of_a_build_positional_and_by_name():
 
 
 def test_target_of_a_device(dev):
-    """It has the device's limits, its text parses, and programs built for it run there."""
+    """The target has the device's limits and a text that parses; its programs run on the device."""
     target = Target.from_device(dev)
     assert Target(str(target)) == target
     assert target.attrs["texture_spatial_limit"] == min(

@@ -248,7 +248,7 @@ def test_the_document_names_every_word():
 
 
 def test_every_store_names_the_line_of_its_compute():
-    """This holds through inlined stages, caches, reductions, guards, vectors and unrolled loops."""
+    """A store keeps its line through inlining, caches, reductions, guards, vectors, unrolling."""
     here = inspect.currentframe().f_lineno
     x = te.placeholder((10, 24), name="X")
     k = te.reduce_axis((0, 24), name="k")

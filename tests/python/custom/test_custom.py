@@ -256,7 +256,7 @@ def test_a_process_may_end_while_functions_run(tmp_path):
     assert done.stdout == "called\n" * 3
 
 
-# Functions of atexit run in reverse order, so this one runs when the devices are closed already.
+# Functions of atexit run in reverse order, so the script's function runs after devices are closed.
 @pytest.mark.parametrize("ending", ["pass", "x.numpy()"])
 def test_an_operator_that_runs_when_python_ends(tmp_path, ending):
     script = tmp_path / "late.py"

@@ -1,4 +1,4 @@
-"""The entry point of a checkout, for commands that change nothing, and its parts."""
+"""The script ./dev and its parts, tested with commands that change nothing."""
 
 import os
 import shutil

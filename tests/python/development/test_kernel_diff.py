@@ -180,7 +180,7 @@ def test_ways_without_the_package():
 
 
 def test_what_the_package_makes():
-    """It returns the program, the launch plan and the source."""
+    """The package's output has the program, the launch plan and the source."""
     text = kernel_dump.compiled_by_package(Program("p", SCHEDULE), Way())
     sections = [line[5:] for line in text.splitlines() if line.startswith("==== ")]
     assert sections == ["program", "launch plan", "layouts", "kernel main_kernel0"]

@@ -79,7 +79,7 @@ def long_cells(text):
 
 
 def anchors(text):
-    """Return what a link to a Markdown text may have after its ``#``."""
+    """Return the anchors, after ``#``, that a link to a Markdown text may have."""
     headings = re.findall(r"^#+ (.+)$", FENCED.sub("", text), re.MULTILINE)
     words = (re.sub(r"[^\w\- ]", "", re.sub(r"<[^>]*>", "", each).lower()) for each in headings)
     return {each.replace(" ", "-") for each in words} | set(re.findall(r'<a id="([^"]+)">', text))

@@ -99,7 +99,7 @@ def test_depthwise(dev, channels, stride):
 
 
 def test_a_block_keeps_its_own_tile_in_shared_memory():
-    """It holds one element for each slice, pixel and channel of the tile, and no more."""
+    """Shared memory holds exactly one element for each slice, pixel and channel of the tile."""
     data, weight = te.placeholder((1, 14, 14, 16), name="data"), te.placeholder((1, 1, 16, 16))
     convolution = conv2d_nhwc(data, weight, padding=0)
     tiles = replace(ROW, threads=(1, 1, 4), slices=4)

@@ -243,7 +243,7 @@ def test_only_some_programs_may_be_refused_for_reading_outside():
 
 
 def test_command_line(tmp_path, capsys):
-    """It reports how many programs ran, and exits with 0 if none failed."""
+    """The command reports how many programs ran, and exits with 0 if none failed."""
     options = ["--count", "3", "--jobs", "1", "--no-device", "--corpus", str(tmp_path)]
     assert main(options) == 0
     assert "3 programs from seed 0" in capsys.readouterr().out

@@ -98,7 +98,7 @@ def exponential(x):
 
 
 def softmax(x):
-    """Compute what the four operators do, as one."""
+    """Compute a softmax in one operator, with the results of the four operators."""
     e = exponential(minus(x, row_maximum(x)))
     return divided(e, row_sum(e))
 
@@ -190,7 +190,7 @@ def test_computations_are_equal_by_structure():
 
 
 def test_compute_functions_are_called_once():
-    """They are not called again to fuse, to store as float16, to schedule or to recompile."""
+    """Fusion, storing as float16, scheduling and compiling again do not call the functions."""
     calls = []
 
     def counted(x):
@@ -296,7 +296,7 @@ def test_squeeze_and_excitation(dev):
 
 
 def test_softmax(dev):
-    """As one operator it has one kernel, row by row; as five operators it has four."""
+    """A softmax in one operator has one kernel; a softmax in five operators has four."""
     net = Network()
     x = net.input("x", (6, 70))
     peak = net.add("peak", row_maximum, x)

@@ -101,7 +101,7 @@ def test_network_on_a_picture(capsys):
 @pytest.mark.parametrize(("shape", "axis"), [((1, 2, 3, 5, 4), 1), ((2, 2, 3, 5, 4), 1)])
 @pytest.mark.parametrize("scopes", [TEXTURES, BUFFERS])
 def test_concatenation(dev, scopes, shape, axis):
-    """It is in place if its parts are rectangles; channels of a batch of two pictures are not."""
+    """Parts are in place if they are rectangles; channels of a batch of two pictures are not."""
     g = Graph()
     x = g.input("x", shape)
     a = g.node("a", doubled, [x], elementwise, scopes)

@@ -91,7 +91,7 @@ def test_single_operators_round(dev):
 
 
 def test_moves_and_views_keep_every_bit(dev):
-    """This includes infinities and the smallest numbers of float16."""
+    """Moves keep every bit, even of infinities and of the smallest numbers of float16."""
     x = matrix()
     x[0, :6] = [65519, 1e6, -1e6, 2.0**-24, 2.0**-26, -0.0]
     g = graph_of(tripled, transposed, flat, third)
@@ -103,7 +103,7 @@ def test_moves_and_views_keep_every_bit(dev):
 
 
 def test_positions_are_exact(dev):
-    """2049 is not a float16."""
+    """Positions stay float32, since float16 cannot represent 2049."""
     x = np.arange(2040, 2088, dtype="float32").reshape(6, 8)
     got = run(graph_of(tripled, third, positions), dev, x, passes=("store_halves",))
     assert (got == np.floor(x * np.float32(3) * THIRD)).all()

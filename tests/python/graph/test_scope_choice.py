@@ -1,4 +1,4 @@
-"""The choice of storages is as cheap as what integer programming finds."""
+"""The choice of storages is as cheap as the choice that integer programming finds."""
 
 import random
 

@@ -65,7 +65,7 @@ def definitions(name):
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    """Compile all of the functions, each applied to arrays, beside those of C in double."""
+    """Compile all of the functions, applied to arrays, and C's functions in double precision."""
     folder = tmp_path_factory.mktemp("metal")
     text = LIBRARY
     for name in BOUNDS:
@@ -111,7 +111,7 @@ def errors(result, exact):
         rounded = exact.astype(np.float32)
         same = (result == rounded) | (np.isnan(result) & np.isnan(rounded))
         unit = np.maximum(np.spacing(np.abs(rounded)), np.float32(2.0**-149)).astype(np.float64)
-        # Beyond the largest number, the unit is that of the largest.
+        # Beyond the largest float32, use the unit of the largest.
         unit = np.where(np.isfinite(rounded), unit, 2.0**104)
         finite = np.where(
             np.isfinite(result), result.astype(np.float64), np.sign(result) * 2.0**128

@@ -1,4 +1,4 @@
-"""Kernels in Metal's language: what builds for OpenCL builds for Metal. None runs here."""
+"""Kernels in Metal's language: programs that build for OpenCL build for Metal. None runs here."""
 
 import re
 

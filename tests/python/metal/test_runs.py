@@ -1,4 +1,4 @@
-"""Programs on Metal devices: here those of the software Metal in tests/softmetal."""
+"""Programs on Metal devices; on systems other than Apple's, on the software Metal."""
 
 # ruff: noqa: N806  the names of tensors
 
@@ -36,7 +36,7 @@ def results(function, device, inputs, outputs, scopes=()):
 
 
 def expect_the_interpreters_bits(s, args, metal, inputs, outputs, scopes=(), **options):
-    """Build for the device, and compare what it computes with the interpreter."""
+    """Build for the device, and compare its results with the interpreter's."""
     function = tvm.build(s, args, tvm.target.Target.from_device(metal), **options)
     wanted = results(function, tvm.device("host"), inputs, outputs, scopes)
     for got, want in zip(results(function, metal, inputs, outputs, scopes), wanted, strict=True):

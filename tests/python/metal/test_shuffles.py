@@ -48,7 +48,7 @@ def bits(function, device, x, outputs):
 
 
 def source_of_equal_results(s, args, metal, x):
-    """Compare the device's bits with those of the interpreter, and those of plain Metal."""
+    """Check that device, interpreter and plain Metal compute equal bits; return the source."""
     device, target = metal
     function = tvm.build(s, args, target)
     plain = tvm.build(s, args, "metal")

@@ -1,4 +1,4 @@
-"""Kernels in Metal's language compile as such, and compute what the interpreter says."""
+"""Kernels in Metal's language compile, and compute the results of the interpreter."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Targets of models: that of the device which runs or measures, unless one is given."""
+"""Targets of models: by default, the target of the device that runs or measures."""
 
 import json
 from argparse import ArgumentParser
