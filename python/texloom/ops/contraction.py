@@ -1,4 +1,4 @@
-"""Sums of products, and what schedules need to know of their axes."""
+"""Sums of products, and the facts about their axes that schedules need."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TAG = "contraction"
 
 
 def whole_columns(extent: Extent) -> Extent:
-    """Return how many columns to compute for an axis, so that they are vectors.
+    """Return the number of columns to compute for an axis, rounded up to whole vectors.
 
     Vectors of four lanes or more are worth a few unused columns.
     """
@@ -27,18 +27,18 @@ def whole_columns(extent: Extent) -> Extent:
 class Contraction:
     """The axes of a sum of products that decide how it is computed.
 
-    The last axis is that of the columns: along it, the elements of one factor are neighbors in
-    memory.
+    The last axis is that of the columns. Along it, the elements of the "column factor" are
+    contiguous.
 
     Attributes
     ----------
     rows : int or None
-        An axis along which that factor does not change.
+        An axis along which the column factor does not change.
     rows_per_group : int
-        How many neighbors along `rows` read the same elements of that factor.
+        How many consecutive rows read the same elements of the column factor.
     is_convolution : bool
-        Whether the factors are ``[N, C, *spatial]``, which the sums compute, and weights
-        ``[O, C / groups, *kernel]``, and are reduced along the axes of the weights but the first.
+        Whether the sums are a convolution of ``[N, C, *spatial]`` with weights ``[O, C / groups,
+        *kernel]``, reduced over all axes of the weights but the first.
     """
 
     rows: int | None

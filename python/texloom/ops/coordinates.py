@@ -1,4 +1,4 @@
-"""Operators that read some of their inputs as coordinates, which must not be rounded.
+"""Operators that use some inputs as coordinates, which must not be rounded to float16.
 
 In float16, a position in an image of 1000 pixels is off by half a pixel.
 """
@@ -16,7 +16,7 @@ _NUMBERS = "_numbers_of_coordinates"  # the attribute of a marked function
 
 
 def reads_coordinates(*parameters: str) -> Callable[[_Function], _Function]:
-    """Mark a function for parameters whose use as coordinates its computation does not show."""
+    """Mark parameters of a function as coordinates, if its computation does not show this."""
 
     def marked(function: _Function) -> _Function:
         names = list(inspect.signature(function).parameters)
@@ -27,7 +27,7 @@ def reads_coordinates(*parameters: str) -> Callable[[_Function], _Function]:
 
 
 def marked_coordinates(compute: Callable[..., Any]) -> tuple[int, ...]:
-    """Return the numbers of the parameters for which a function is marked."""
+    """Return the numbers of the parameters that are marked as coordinates."""
     function = compute.func if isinstance(compute, partial) else compute
     numbers: tuple[int, ...] = getattr(function, _NUMBERS, ())
     return numbers

@@ -1,7 +1,7 @@
-"""Windows that slide over the spatial axes of a tensor: where they lie, and how many there are.
+"""Windows that slide over the spatial axes of a tensor: their positions and their number.
 
-Convolutions and pooling share them. A tensor is ``[N, C, *spatial]``, with any number of spatial
-axes.
+Convolutions and pooling share this module. A tensor is ``[N, C, *spatial]``, with any number of
+spatial axes.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ class Windows:
     dilations : tuple of int
         Elements from one element of a window to the next.
     begins, ends : tuple of int
-        Elements of padding before and after the tensor; negative ones cut elements away.
+        Elements of padding before and after the tensor; negative numbers cut elements off.
     ceil : bool
-        Whether a last window may reach beyond the padding, if it begins before its end.
+        Whether a last window may reach beyond the padding at the end, if the window begins before
+        that end.
     """
 
     kernel: tuple[int, ...]
@@ -59,7 +60,7 @@ class Windows:
         Raises
         ------
         ValueError
-            For numbers of entries that do not match, and for entries that are not positive.
+            For sequences whose lengths do not match, and for entries that are not positive.
         """
         rank = len(kernel)
         strides = tuple(strides) or (1,) * rank
@@ -108,12 +109,12 @@ class Windows:
 
     @property
     def are_elements(self) -> bool:
-        """Whether the windows are all elements of a tensor, one by one."""
+        """Whether each window is one element, and the windows are all elements of the tensor."""
         plain = {1} == {*self.kernel, *self.strides}
         return plain and not any((*self.begins, *self.ends))
 
     def reach(self, axis: int) -> int:
-        """Return the extent of a window along an axis, with the gaps of its dilation."""
+        """Return the extent of a window along an axis, including the gaps of its dilation."""
         return (self.kernel[axis] - 1) * self.dilations[axis] + 1
 
     def axes(self) -> list[IterVar]:
@@ -130,7 +131,7 @@ class Windows:
         ]
 
     def phases(self) -> int:
-        """Return how many remainders by the last axis's stride the elements of a window have."""
+        """Return how many different remainders by the last stride the columns of a window have."""
         stride, dilation = self.strides[-1], self.dilations[-1]
         return 1 + max(k * dilation % stride for k in range(self.kernel[-1]))
 
@@ -139,8 +140,8 @@ class Windows:
     ) -> Tensor:
         """Return the result of :meth:`pad` with the columns of each phase together.
 
-        Columns whose remainders by the stride are equal are neighbors, so that an element of
-        neighboring windows is, too. The result is ``[N, C, ..., phases, columns]``, and has the
+        Columns with equal remainders by the stride are contiguous, and so are the corresponding
+        elements of consecutive windows. The result is ``[N, C, ..., phases, columns]``, with the
         indices that :meth:`positions_by_phase` returns.
         """
         stride = self.strides[-1]
@@ -196,7 +197,7 @@ def padded(
     x : Tensor
         ``[N, C, *spatial]``.
     begins : sequence of int
-        Elements before each spatial axis; negative ones cut elements away.
+        Elements before each spatial axis; negative numbers cut elements off.
     extents : sequence of int
         The spatial extents of the result.
     value : int or float

@@ -1,8 +1,9 @@
-"""Attention in one kernel: no matrix of scores is in memory.
+"""Attention in one kernel, without a matrix of scores in memory.
 
-A block computes some rows of the result. It takes the keys block by block: the scores of a block,
-their exponentials above the greatest score so far, and their share of the sums. Where a block has a
-greater score, the sums so far are scaled down ("online softmax", Milakov and Gimelshein, 2018).
+A block computes some rows of the result. It goes through the keys block by block: it computes the
+scores of the block, their exponentials relative to the greatest score so far, and their terms of
+the sums. If a block has a greater score, the previous sums are scaled down ("online softmax",
+Milakov and Gimelshein, 2018).
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def attention(
     key : Tensor
         ``[..., D, N]``: the keys are columns.
     value : Tensor
-        ``[..., N, E]``. The leading axes of all are broadcast.
+        ``[..., N, E]``. The leading axes of `query`, `key` and `value` are broadcast.
     mask : Tensor, optional
         Broadcast to ``[..., M, N]``. Minus infinity hides a key; a row without keys is NaN.
     scale : float
@@ -62,7 +63,10 @@ def attention(
     rows, depth = (int(extent) for extent in query.shape[-2:])
     keys, width = (int(extent) for extent in value.shape[-2:])
     if (depth, keys) != tuple(int(extent) for extent in key.shape[-2:]):
-        raise ValueError(f"{query}, {key} and {value} do not fit as queries, keys and values")
+        raise ValueError(
+            f"{query}, {key} and {value} are not queries [..., M, D], keys [..., D, N] and "
+            "values [..., N, E]"
+        )
     batch = broadcast_shape(query.shape[:-2], key.shape[:-2], value.shape[:-2])
     sizes = _Sizes(batch, rows, depth, keys, width, scale)
     inputs = [query, key, value, *([mask] if mask is not None else [])]
@@ -86,7 +90,7 @@ class _Sizes:
 
 
 class _Kernel:
-    """The statements of a block, which has one thread: so processors run it best."""
+    """The statements of a block of one thread, which suits processors."""
 
     def __init__(self, inputs: Sequence[Any], outputs: Sequence[Any], sizes: _Sizes) -> None:
         self._sizes = sizes
@@ -111,7 +115,7 @@ class _Kernel:
         self._top = self._own("top", rows)
         self._total = self._own("total", rows, LANES)
         self._scale = self._own("factor", rows)
-        least = te.min_value(self._wide)  # finite, so that no difference from it is NaN
+        least = te.min_value(self._wide)  # finite, so that differences from it are not NaN
         for r in range(rows):
             self._top[r] = least
             self._for_lanes(LANES, lambda i, r=r: self._set(self._total, r, i, 0))
@@ -127,7 +131,7 @@ class _Kernel:
         array[r, i] = te.const(value, self._wide)
 
     def _for_lanes(self, extent: int, statement: Any) -> None:
-        """Emit a statement for each index, in vectors of neighbors."""
+        """Emit a statement for each index, in vectors of consecutive indices."""
         ib = self._ib
         lanes = next(n for n in (LANES, 4, 2, 1) if extent % n == 0)
         if lanes == 1:
@@ -164,7 +168,7 @@ class _Kernel:
         )
 
     def _pieces(self, extent: int, size: int, statement: Any) -> None:
-        """Emit ``statement(begin, length)`` for pieces of a size, for whole vectors, for the rest.
+        """Emit ``statement(begin, length)`` for pieces of a size, then vectors, then the rest.
 
         The sums of a piece are in registers.
         """
@@ -262,7 +266,7 @@ class _Kernel:
                 self._for_lanes(columns, lambda i, r=r: _store(self._sums, (r, at + i), sums[r, i]))
 
     def _write(self) -> None:
-        """Divide the sums by those of the exponentials; rows after the last one are the last."""
+        """Divide by the sums of the exponentials; rows beyond the last repeat the last row."""
         for r, row in enumerate(self._row):
             total = self._total[r, 0]
             for i in range(1, LANES):

@@ -1,4 +1,4 @@
-"""Convolutions whose taps are moved by offsets that are data."""
+"""Convolutions whose taps are moved by offsets, which are an input."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def deformable_convolution(
     groups: int = 1,
     offset_groups: int = 1,
 ) -> Tensor:
-    """Convolve pixels that lie between those of the data, with bilinear interpolation.
+    """Convolve pixels at fractional positions, sampled with bilinear interpolation.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def deformable_convolution(
     strides, pads, dilations, groups
         As of :func:`convolution`. Pixels outside the data are zero.
     offset_groups : int
-        Channels of a group have the same offsets.
+        The number of groups of channels; the channels of a group share their offsets.
 
     Returns
     -------
@@ -72,7 +72,8 @@ def deformable_convolution(
         row = (rows - windows.begins[0]).astype(dtype) + offset(n, tap * 2, y, x).astype(dtype)
         column = (columns - windows.begins[1]).astype(dtype)
         column = column + offset(n, tap * 2 + 1, y, x).astype(dtype)
-        # Beyond these limits all four pixels are outside; they keep the indices in int32.
+        # Beyond these limits, all four pixels are outside. The limits keep the indices in the range
+        # of int32.
         row = te.max(te.min(row, te.const(height, dtype)), te.const(-1, dtype))
         column = te.max(te.min(column, te.const(width, dtype)), te.const(-1, dtype))
         top, left = te.floor(row), te.floor(column)

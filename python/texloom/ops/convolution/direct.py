@@ -40,7 +40,7 @@ def convolution(
     pads : sequence of int, optional
         Zeros before each spatial axis, then those after each; none by default.
     groups : int
-        Output channels of a group read only the input channels of that group.
+        The number of groups; output channels of a group read only input channels of the same group.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def convolution(
     windows = Windows.of(kernel, strides, pads, dilations)
     counts = windows.counts(data.shape[2:])
     is_strided = windows.strides[-1] > 1
-    # Sums over elements, not windows, are those of a matrix product: all elements are its columns.
+    # If each window is one element, the sums are a matrix product, whose columns are all elements.
     if windows.are_elements:
         computed, own = (product(counts),), _in_a_row(data, dtype)
     else:
@@ -101,13 +101,13 @@ def check_groups(channels: int, outputs: int, inner: int, groups: int) -> None:
     """
     if groups < 1 or channels != inner * groups or outputs % groups:
         raise ValueError(
-            f"{channels} input and {outputs} output channels do not form {groups} groups with "
-            f"{inner} input channels each"
+            f"{channels} input and {outputs} output channels do not divide into {groups} groups "
+            f"with {inner} input channels each"
         )
 
 
 def grouped(o: Any, outputs: int, groups: int, inner: int, c: Any) -> Any:
-    """Return input channel `c` of the `inner` ones in the group of output channel `o`."""
+    """Return the input channel with number `c` in the group of output channel `o`."""
     if groups == 1:
         return c
     per_group = outputs // groups
@@ -118,7 +118,7 @@ def grouped(o: Any, outputs: int, groups: int, inner: int, c: Any) -> Any:
 def finished(sums: Tensor, bias: Tensor | None, dtype: str, extents: Sequence[int]) -> Tensor:
     """Return sums plus a bias ``[O]``, rounded to a dtype, as ``[N, O, *extents]``.
 
-    The sums may have a single axis instead of these extents, or columns beyond the last.
+    The sums may have a single fused axis instead of `extents`, or more columns than the result.
     """
     computed = list(shape_of(sums)[2:])
     is_flat = len(computed) < len(extents)

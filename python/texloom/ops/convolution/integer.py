@@ -32,8 +32,8 @@ def convolution_integer(
     weight_zero : Tensor, optional
         One element, or ``[O]``.
     sums : str
-        The type of sums: "int32", or "float32" where no sum of magnitudes exceeds 2 ** 24, so that
-        all sums are exact. Processors multiply floats faster.
+        The type of sums: "int32", or "float32" if no sum of magnitudes exceeds 2 ** 24: then all
+        sums are exact, and processors multiply floats faster.
     **windows
         Strides, pads, dilations and groups as of :func:`convolution`.
 

@@ -21,9 +21,10 @@ class _Taps:
     """The taps that reach an output, along one axis.
 
     Element i reaches the output ``i*stride + k*dilation - begin`` by tap k. So an output is reached
-    by the taps for which ``output + begin - k*dilation`` is a multiple of the stride: a first one,
-    and from there each `step`-th. Which ones depends only on its phase, the remainder of
-    ``output + shift`` by the stride. The quotient says where the elements lie.
+    by the taps for which ``output + begin - k*dilation`` is a multiple of the stride: a first tap,
+    and then every `step`-th tap. The first tap depends only on the phase of the output, which is
+    the remainder of ``output + shift`` by the stride. The quotient determines the position of the
+    elements.
     """
 
     kernel: int
@@ -52,14 +53,14 @@ class _Taps:
         return -(-self.kernel // self.step)
 
     def first(self, phase: Any) -> Any:
-        """Return the first tap that reaches a phase; a kernel may be too small to have it."""
+        """Return the first tap that reaches a phase; it may lie outside of a small kernel."""
         if self.step == 1:
             return 0
         inverse = pow(self.dilation // self.divisor, -1, self.step)
         return te.indexmod(te.indexdiv(phase, self.divisor) * inverse, self.step)
 
     def before(self) -> int:
-        """Return how many elements before the first one are read, as zeros."""
+        """Return how many elements before the first element are read (as zeros)."""
         reached = range(0, self.stride, self.divisor)
         return max(0, -min(self._offset(int(r), self.most - 1) for r in reached))
 
@@ -68,8 +69,8 @@ class _Taps:
         return quotient + (self._offset(phase, turn) + self.before())
 
     def _offset(self, phase: Any, turn: Any) -> Any:
-        """Return the element less the quotient."""
-        last = self.kernel * self.dilation  # makes the dividend positive
+        """Return the index of the element minus the quotient."""
+        last = self.kernel * self.dilation  # added to keep the dividend positive
         back = last * self.stride + phase - self.first(phase) * self.dilation
         whole = te.indexdiv(back, self.stride) - last + (self.begin - self.shift) // self.stride
         return whole - turn * (self.dilation // self.divisor)
@@ -78,7 +79,7 @@ class _Taps:
 def _taps(
     kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int], begins: Sequence[int]
 ) -> list[_Taps]:
-    """Return the taps along each spatial axis; sequences that are empty have their defaults."""
+    """Return the taps along each spatial axis; empty sequences stand for their defaults."""
     ones, zeros = [1] * len(kernel), [0] * len(kernel)
     axes = zip(kernel, strides or ones, dilations or ones, begins or zeros, strict=True)
     return [_Taps(*axis) for axis in axes]
@@ -97,8 +98,8 @@ def transposed_convolution(
 ) -> Tensor:
     """Add up windows: each element contributes the weights, scaled by that element.
 
-    Each output is a sum over the taps that reach it only: a stride of s does not cost more products
-    than the definition has.
+    Each output is a sum over only the taps that reach it, so that strides cost no additional
+    products.
 
     Parameters
     ----------
@@ -111,8 +112,8 @@ def transposed_convolution(
     extents : sequence of int
         The spatial extents of the result.
     begins : sequence of int, optional
-        How many elements are cut off before each spatial axis; none by default. What the extents
-        leave is cut off after it.
+        How many elements are cut off at the begin of each spatial axis; none by default. At the
+        end, the elements beyond `extents` are cut off.
     strides, dilations : sequence of int, optional
         From one window to the next, and from one tap of a window to the next; 1 by default.
     groups : int
@@ -131,7 +132,7 @@ def transposed_convolution(
     dtype = sum_dtype(data.dtype)
     channels, per_group, *kernel = shape_of(weight)
     if plain(data.shape[1]) != channels or channels % groups:
-        raise ValueError(f"the channels of {data} and {weight} do not form {groups} groups")
+        raise ValueError(f"the channels of {data} and {weight} do not divide into {groups} groups")
     inner = channels // groups
     taps = _taps(kernel, strides, dilations, begins)
     before = [tap.before() for tap in taps]
@@ -158,7 +159,7 @@ def transposed_convolution(
             value = te.if_then_else(te.all(*reached), value, te.const(0, dtype))
         return te.sum(value, axis=[c, *turns])
 
-    # Outputs of one phase are a convolution of their own.
+    # The outputs of each phase are a separate convolution.
     shape = (data.shape[0], per_group * groups, *(tap.stride for tap in taps), *counts)
     marks = Contraction(rows=1, rows_per_group=per_group).marks()
     sums = te.compute(shape, product, name="sums", **marks)

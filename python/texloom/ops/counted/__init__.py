@@ -1,7 +1,7 @@
 """Operators whose number of results depends on data.
 
-Their outputs have the greatest possible length, and an additional int64 scalar counts the elements
-that are results. Those after them are 0.
+Their outputs have the greatest possible length. An additional int64 scalar counts the elements that
+are results; the elements after them are 0.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Elements for which a condition holds, and where they are."""
+"""Elements for which a condition holds, and their positions."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def nonzero(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def compress(x: Tensor, condition: Tensor, axis: int) -> tuple[Tensor, Tensor]:
-    """Return the parts along an axis for which a condition holds.
+    """Return the slices along an axis for which a condition holds.
 
     Parameters
     ----------
     x : Tensor
     condition : Tensor
-        ``[length]``, bools, for the first parts; the others are left out.
+        ``[length]``, bools, for the first slices; slices beyond `length` are left out.
     axis : int
 
     Returns
@@ -60,7 +60,7 @@ def compress(x: Tensor, condition: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     chosen : Tensor
         As `x`, but as long as `condition` along the axis.
     count : Tensor
-        How many parts are results.
+        How many slices are results.
     """
     (length,) = extents(condition)
     flags = te.compute((length,), lambda i: condition(i).astype("int32"), name="flags")

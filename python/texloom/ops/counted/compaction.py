@@ -1,4 +1,4 @@
-"""Where the elements are for which a condition holds, without those between them."""
+"""Compaction: the positions of the elements for which a condition holds."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def numbers_of_held(flags: Tensor) -> tuple[Tensor, Tensor]:
     Returns
     -------
     indices : Tensor
-        ``[length]`` of int32, 0 after the last one.
+        ``[length]`` of int32, 0 after the last index.
     counts : Tensor
-        ``[length]`` of int32: how many flags are 1 up to each one.
+        ``[length]`` of int32: how many flags are 1, up to and including each flag.
     """
     (length,) = (int(extent) for extent in flags.shape)
     counts = cumsum(flags, 0)
@@ -43,22 +43,22 @@ def numbers_of_held(flags: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def place_of(is_held: Any, place: Any, count: Any, i: Any, before: Any) -> Any:
-    """Return where element `i` is written. Elements that are held come first, then all others.
+    """Return where element `i` is written. Elements that are kept come first, then all others.
 
     Parameters
     ----------
     is_held : Expr
-        Whether the element is held; `place` is where it then is written.
+        Whether the element is kept; if it is, it is written to `place`.
     count : Expr
-        How many elements are held.
+        How many elements are kept.
     before : Expr
-        How many of those before `i` are held.
+        How many elements before `i` are kept.
     """
     return te.if_then_else(is_held, place, count + i - before)
 
 
 def total(counts: Tensor) -> Tensor:
-    """Return the last one of the counts, as an int64 scalar."""
+    """Return the last count, as an int64 scalar."""
     last = int(counts.shape[0]) - 1
     return te.compute((), lambda: counts(last).astype("int64"), name="count")
 

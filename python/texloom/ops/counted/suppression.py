@@ -1,8 +1,8 @@
-"""Boxes chosen by their scores, without those that overlap better ones.
+"""Boxes chosen by their scores, without boxes that overlap better ones.
 
-A thread chooses the boxes of one class in one image. It makes a heap of those whose score is high
-enough. Then it takes the best remaining box, and drops it if it overlaps a chosen box too much. It
-repeats this until no box is left or enough are chosen.
+A thread chooses the boxes of one class in one image. It makes a heap of the boxes whose score is
+high enough. Then it takes the best remaining box, and drops it if it overlaps a chosen box too
+much. It repeats this until no box is left or enough are chosen.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..reductions import cumsum
 from ..threads import each_thread
 from .compaction import place_of, total
 
-_GROUPS_OF_BLOCK = 4  # threads that take long
+_GROUPS_OF_BLOCK = 4  # few, because each thread takes long
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Boxes:
     Attributes
     ----------
     most : int
-        The boxes of a class in an image at most.
+        The greatest number of boxes of a class in an image.
     centered : bool
         Whether boxes are (x of the center, y of the center, width, height), or (y, x) of two
         opposite corners.
@@ -53,12 +53,12 @@ def non_max_suppression(
     boxes : Tensor
         ``[images, boxes, 4]``, floats.
     scores : Tensor
-        ``[images, classes, boxes]``. Of equal ones the box with the lower index is better.
+        ``[images, classes, boxes]``. Among equal scores, the box with the lower index is better.
     overlap : Tensor
-        One element: a box is dropped whose intersection with a chosen one, divided by their union,
-        is greater.
+        One element: a box is dropped if its intersection with a chosen box, divided by their union,
+        is greater than this.
     least : Tensor, optional
-        One element: scores must be greater.
+        One element: the scores of chosen boxes are greater than this.
     options : Boxes
 
     Returns
@@ -105,7 +105,7 @@ def non_max_suppression(
 
 
 def _chosen_of_groups(inputs: Sequence[Any], outputs: Sequence[Any], centered: bool) -> Any:
-    """Choose the boxes of each class in each image; the last output has the heaps."""
+    """Choose the boxes of each class in each image; the last output is memory for the heaps."""
     ib = tir.ir_builder.create()
     boxes, scores, overlap, *least = (ib.buffer_ptr(each) for each in inputs)
     chosen, counts, left = (ib.buffer_ptr(each) for each in outputs)
@@ -131,7 +131,7 @@ def _chosen_of_groups(inputs: Sequence[Any], outputs: Sequence[Any], centered: b
             taken = heap.pop()
             own = _corners(ib, [boxes[image, taken, k] for k in range(4)], centered)
             other = ib.allocate("int32", (1,), name="other", scope="local")
-            other[0] = 0  # the chosen box to compare with next; one more than there are: dropped
+            other[0] = 0  # the next chosen box to compare with; done + 1: dropped
             with ib.while_loop(other[0] < done[0]):
                 index = ib.let("index", chosen[group, other[0]])
                 chosen_box = _corners(ib, [boxes[image, index, k] for k in range(4)], centered)
@@ -145,12 +145,12 @@ def _chosen_of_groups(inputs: Sequence[Any], outputs: Sequence[Any], centered: b
 
 
 class _Heap:
-    """A list of boxes in a row of a tensor, each of which is better than those at 2 i + 1, 2 i + 2.
+    """A binary heap of boxes in a row of a tensor: box i is better than boxes 2 i + 1 and 2 i + 2.
 
     Attributes
     ----------
     count : BufferVar
-        How many there are, in one element.
+        The number of boxes, in one element.
     """
 
     def __init__(self, ib: Any, rows: Any, row: Any, is_better: Any) -> None:
@@ -161,7 +161,7 @@ class _Heap:
         self.count[0] = 0
 
     def append(self, box: Any) -> None:
-        """Add a box before the heap is in order."""
+        """Add a box, before :meth:`order` is called."""
         self._rows[self._row, self.count[0]] = box
         self.count[0] = self.count[0] + 1
 
@@ -182,7 +182,7 @@ class _Heap:
         return best
 
     def _sink(self, place: Any) -> None:
-        """Move a box down until it is better than those below it."""
+        """Move a box down until it is better than its children."""
         ib, row, at, child = self._ib, self._row, self._at, self._child
         moved = ib.let("moved", self._rows[row, place])
         at[0] = place

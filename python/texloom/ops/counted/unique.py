@@ -1,4 +1,4 @@
-"""Different elements, or different parts along an axis."""
+"""Distinct elements, or distinct slices along an axis."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .compaction import place_of, total
 def unique(
     x: Tensor, axis: int | None = None, in_order: bool = True
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """Return the different elements, or the different parts along an axis.
+    """Return the distinct elements, or the distinct slices along an axis.
 
     NaN is equal to itself, and greater than all numbers.
 
@@ -27,29 +27,30 @@ def unique(
     ----------
     x : Tensor
     axis : int, optional
-        Without it, all elements are taken as a list.
+        By default, the elements of the flattened tensor are compared.
     in_order : bool
-        Whether they are in ascending order (parts by their first difference), or as they come.
+        Whether the result is in ascending order (slices by their first difference), or in order of
+        first occurrence.
 
     Returns
     -------
     different : Tensor
-        As `x`, or a list.
+        As `x`, or a vector if `axis` is not given.
     first : Tensor
-        Of int64: where the first of the equal ones is.
+        Of int64: for each distinct element or slice, its first position.
     inverse : Tensor
-        Of int64: for each element or part, which of the different ones it is.
+        Of int64: for each element or slice, the index of the equal one in `different`.
     numbers : Tensor
-        Of int64: how many are equal to each of the different ones.
+        Of int64: how often each distinct element or slice occurs.
     count : Tensor
-        How many are different.
+        The number of distinct elements or slices.
     """
     parts = _Parts(x, axis)
     length = parts.length
     table = te.compute((length, parts.width), parts.element, name="parts")
     order = sorted_order([table], 1, length, length, _by_elements(parts.width))
     is_new = te.compute((length,), lambda p: _is_new(table, order, p), name="is_new")
-    group = cumsum(is_new, 0)  # one more than the number of the group in ascending order
+    group = cumsum(is_new, 0)  # the number of the group in ascending order, plus 1
     first = te.extern(
         (length,), [order, is_new, group], _first_of_each, name="first", dtype="int32"
     )
@@ -76,7 +77,7 @@ def unique(
 
 
 class _Parts:
-    """The elements of a tensor, or its parts along an axis, as rows of a table."""
+    """The elements of a tensor, or its slices ("parts") along an axis, as rows of a table."""
 
     def __init__(self, x: Tensor, axis: int | None) -> None:
         self._x = x
@@ -110,7 +111,7 @@ def _is_less(v: Any, w: Any) -> Any:
 
 
 def _by_elements(width: int) -> Any:
-    """Return the comparison of parts of `width` elements: the first difference decides."""
+    """Return the lexicographic order of parts of `width` elements."""
 
     def before(ib: Any, keys: Sequence[Any], row: Any, i: Any, j: Any) -> Any:
         del row
@@ -118,7 +119,7 @@ def _by_elements(width: int) -> Any:
         if width == 1:
             return _is_less(table[i, 0], table[j, 0])
         state = ib.allocate("int32", (2,), name="state", scope="local")
-        state[0], state[1] = 0, 0  # the element that is compared; 1: before, 2: after
+        state[0], state[1] = 0, 0  # the next element; the result, 1: before, 2: after
         with ib.while_loop(te.all(state[0] < width, state[1].equal(0))):
             v, w = ib.let("v", table[i, state[0]]), ib.let("w", table[j, state[0]])
             after = te.if_then_else(_is_less(w, v), 2, 0)
@@ -130,7 +131,7 @@ def _by_elements(width: int) -> Any:
 
 
 def _is_new(table: Tensor, order: Tensor, p: Any) -> Any:
-    """Return 1 if the part at a place of the order differs from the one before it."""
+    """Return 1 if the part at place `p` of the order differs from the part before it."""
     k = te.reduce_axis((0, table.shape[1]), name="k")
     own = table(order(0, p), k.var)
     other = table(order(0, tir.max(p - 1, 0)), k.var)
@@ -139,7 +140,7 @@ def _is_new(table: Tensor, order: Tensor, p: Any) -> Any:
 
 
 def _first_of_each(inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
-    """Store for each group, in ascending order, where its first part is; -1 after the last."""
+    """Store the position of the first part of each group, in ascending order; then -1."""
     ib = tir.ir_builder.create()
     order, is_new, group = (ib.buffer_ptr(each) for each in inputs)
     first = ib.buffer_ptr(outputs[0])
@@ -152,7 +153,7 @@ def _first_of_each(inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
 
 
 def _places_by_first(first: Tensor, group: Tensor) -> Tensor:
-    """Return for each group how many groups have their first part before its own."""
+    """Return for each group how many groups have an earlier first part."""
     length = int(first.shape[0])
 
     def mark(inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
@@ -172,7 +173,7 @@ def _places_by_first(first: Tensor, group: Tensor) -> Tensor:
 
 
 def _written(inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
-    """Store where the first of each group is, the group of each part, and how many it has."""
+    """Store the first part of each group, the group of each part, and the sizes of groups."""
     ib = tir.ir_builder.create()
     order, is_new, group, first, place = (ib.buffer_ptr(each) for each in inputs)
     where, inverse, numbers = (ib.buffer_ptr(each) for each in outputs)
@@ -189,7 +190,7 @@ def _written(inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
 
 
 def _end_of_group(ib: Any, group: Any, own: Any, p: Any, length: int) -> Any:
-    """Return the first place after `p` that is of another group, found by bisection."""
+    """Return the first place after `p` that belongs to another group, found by bisection."""
     low = ib.allocate("int32", (1,), name="low", scope="local")
     high = ib.allocate("int32", (1,), name="high", scope="local")
     low[0], high[0] = p + 1, length

@@ -1,7 +1,7 @@
 """Activation functions.
 
-Those of float16 and bfloat16 are computed in float32, and only their results are rounded. NaN stays
-NaN, except in :func:`thresholded_relu` and :func:`shrink`, where it becomes 0.
+Functions of float16 and bfloat16 are computed in float32, and only their results are rounded. NaN
+stays NaN, except in :func:`thresholded_relu` and :func:`shrink`, where it becomes 0.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ def _relu(value: Any) -> Any:
 
 
 def _softplus(value: Any) -> Any:
-    # The argument of exp is never positive, so that nothing overflows. The sum keeps NaN, which max
-    # drops.
+    # The argument of exp is never positive, so that nothing overflows. The sum keeps a NaN, which
+    # max would drop.
     return te.max(value, number(0, value)) + _core.call("log1p", te.exp(-te.abs(value)))
 
 
 def _hard_swish(value: Any) -> Any:
     ramp = value / number(6, value) + number(0.5, value)
-    # The product keeps NaN, which min and max drop.
+    # The product keeps a NaN, which min and max would drop.
     return value * te.min(te.max(ramp, number(0, value)), number(1, value))
 
 

@@ -21,7 +21,7 @@ def _divided(x: Any, y: Any) -> Any:
     if is_float(x.dtype):
         return x / y
     quotient = te.truncdiv(x, y)
-    if x.dtype.startswith("int"):  # the least number by -1 overflows, which devices leave open
+    if x.dtype.startswith("int"):  # least number / -1 overflows, which is undefined
         quotient = te.if_then_else(y == number(-1, y), number(0, x) - x, quotient)
     return _zero_by_zero(x, y, quotient)
 
@@ -67,7 +67,7 @@ def _sign(x: Any) -> Any:
     zero = number(0, x)
     if x.dtype.startswith("uint"):
         return te.if_then_else(x > zero, number(1, x), zero)
-    not_positive = te.if_then_else(x < zero, number(-1, x), x)  # x is 0 or NaN there
+    not_positive = te.if_then_else(x < zero, number(-1, x), x)  # otherwise x is 0 or NaN
     return te.if_then_else(x > zero, number(1, x), not_positive)
 
 
@@ -96,7 +96,7 @@ def _extremum(choose: Callable[[Any, Any], Any]) -> Callable[..., Any]:
         chosen, dtype = reduce(choose, elements), elements[0].dtype
         if not is_float(dtype):
             return chosen
-        # Each element is written twice, however many there are.
+        # Each operand occurs only twice in the expression, for any number of operands.
         is_nan = te.any(*(te.isnan(each) for each in elements))
         return te.if_then_else(is_nan, te.const(nan, dtype), chosen)
 

@@ -15,9 +15,10 @@ from .table import is_float
 def cast(x: Tensor, dtype: str) -> Tensor:
     """Return `x` in another type.
 
-    Numbers of floating point become integers by truncation toward zero; those outside of the type
-    become its least or greatest value, and NaN becomes 0. Integers wrap. Everything but 0 becomes
-    true; true becomes 1. Numbers become floating point by rounding to the nearest value.
+    Floating-point numbers are truncated toward zero to become integers; numbers out of range become
+    the least or greatest integer, and NaN becomes 0. Integers wrap to narrower integers. Everything
+    but 0 becomes true; true becomes 1. Numbers become floating point by rounding to the nearest
+    value.
 
     Parameters
     ----------
@@ -32,10 +33,10 @@ def converted(value: Any, dtype: str) -> Any:
     """Return an expression in another type, by the rules of :func:`cast`."""
     if not is_float(value.dtype) or is_float(dtype) or dtype == "bool":
         return value.astype(dtype)
-    if value.dtype in ("float16", "bfloat16"):  # which lack the bounds of integers
+    if value.dtype in ("float16", "bfloat16"):  # these types cannot represent the bounds
         value = value.astype("float32")
     least, greatest = te.min_value(dtype), te.max_value(dtype)
-    # Both bounds are 0 or powers of two, and exact.
+    # Both bounds are 0 or powers of two, so they are exact.
     below = te.const(float(np.iinfo(dtype).min), value.dtype)
     above = te.const(float(int(np.iinfo(dtype).max) + 1), value.dtype)
     not_above = te.if_then_else(value > below, value.astype(dtype), least)

@@ -20,11 +20,11 @@ _POW_ERROR = 16 * 2.0**-53
 def power(base: Tensor, exponent: Tensor) -> Tensor:
     """Return ``base ** exponent`` in the type of `base`.
 
-    Powers are computed in the type that NumPy has for both. Powers of integers by integers are
-    exact if their type has them, and wrap for exponents up to its number of bits; those by negative
-    exponents are truncated toward zero, and 0 for a base of 0. Powers of integers by floating point
-    are truncated toward zero, too, unless they differ from an integer by no more than the error of
-    the device's function.
+    Powers are computed in the common type of base and exponent in NumPy. Integer powers of integers
+    are exact, and wrap if they overflow. Powers with negative integer exponents are truncated
+    toward zero, and are 0 for a base of 0. Powers of integers with floating-point exponents are
+    truncated toward zero, too, unless they differ from an integer by at most the error of the
+    device's function.
 
     Parameters
     ----------
@@ -50,17 +50,17 @@ def _common(*dtypes: str) -> str:
 
 
 def _truncated(x: Any) -> Any:
-    """Return the integer next to `x` if `x` may stand for it, else truncate."""
+    """Return the nearest integer if `x` differs from it only by rounding errors, else truncate."""
     nearest = te.nearbyint(x)
     bound = te.abs(nearest) * te.const(_POW_ERROR, x.dtype)
     return te.if_then_else(te.abs(x - nearest) <= bound, nearest, te.trunc(x))
 
 
 def _integer_power(base: Tensor, exponent: Tensor) -> Tensor:
-    """Multiply as often as the exponent says.
+    """Multiply by the base as often as the exponent says.
 
-    When there are more factors than the type has bits, only the parity of their number matters: all
-    bases other than 1 and -1 have overflowed, and even bases have wrapped to 0.
+    If the exponent exceeds the number of bits of the type, only its parity matters: the power has
+    overflowed for all bases other than 0, 1 and -1, and even bases have wrapped to 0.
     """
     bits = int(base.dtype.lstrip("uint"))
     k = te.reduce_axis((0, bits + 1), name="k")
@@ -86,7 +86,9 @@ def _integer_power(base: Tensor, exponent: Tensor) -> Tensor:
 def integer_power(x: Tensor, exponent: int) -> Tensor:
     """Return ``x * x * ... * x`` with `exponent` factors, at least one."""
     if exponent < 1:
-        raise ValueError(f"the exponent is {exponent}; use power() for exponents below 1")
+        raise ValueError(
+            f"the exponent is {exponent}, but must be at least 1: use power() for others"
+        )
     return elementwise(
         lambda value: reduce(lambda p, v: p * v, [value] * exponent), x, name="integer_power"
     )

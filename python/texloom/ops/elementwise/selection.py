@@ -30,7 +30,7 @@ def clip(x: Tensor, low: float | None = None, high: float | None = None) -> Tens
     ----------
     x : Tensor
     low, high : float, optional
-        Numbers that the type of `x` has. If `low` is above `high`, the result is `high`.
+        Numbers that the type of `x` can represent. If `low` is above `high`, the result is `high`.
     """
 
     def limited(value: Any) -> Any:

@@ -14,7 +14,7 @@ _NARROW = ("float16", "bfloat16")
 
 
 def unary(name: str, function: Callable[[Any], Any], value: str) -> Callable[[Tensor], Tensor]:
-    """Return an operator of one tensor; `value` says what an element of its result is."""
+    """Return an operator of one tensor; `value` describes an element of the result."""
 
     def operator(x: Tensor) -> Tensor:
         return elementwise(function, x, name=name)
@@ -25,7 +25,7 @@ def unary(name: str, function: Callable[[Any], Any], value: str) -> Callable[[Te
 def binary(
     name: str, function: Callable[[Any, Any], Any], value: str
 ) -> Callable[[Tensor, Tensor], Tensor]:
-    """Return an operator of two tensors; `value` says what an element of its result is."""
+    """Return an operator of two tensors; `value` describes an element of the result."""
 
     def operator(a: Tensor, b: Tensor) -> Tensor:
         return elementwise(function, a, b, name=name)

@@ -1,4 +1,4 @@
-"""Elements chosen by data: one-hot vectors, and reversed sequences."""
+"""Elements selected by data: one-hot vectors, and reversed sequences."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from .positions import names
 
 
 def one_hot(indices: Tensor, values: Tensor, depth: int, axis: int) -> Tensor:
-    """Return vectors along a new axis that differ in one element.
+    """Return vectors along a new axis; all elements of a vector are equal but one.
 
     Parameters
     ----------
     indices : Tensor
-        Where that element is. Numbers of any type are truncated to integers; negative ones count
-        from the end. A vector whose index is outside of it has no such element.
+        The index of the different element. Numbers of any type are truncated to integers; negative
+        indices count from the end. A vector whose index is out of range has no different element.
     values : Tensor
-        ``[2]``: the value of all other elements, and that of this element.
+        ``[2]``: the value of the equal elements, and that of the different element.
     depth : int
         The vectors' length.
     axis : int
@@ -34,7 +34,7 @@ def one_hot(indices: Tensor, values: Tensor, depth: int, axis: int) -> Tensor:
 
 
 def reverse_sequence(x: Tensor, lengths: Tensor, batch_axis: int, time_axis: int) -> Tensor:
-    """Reverse the first elements of each sequence; those after its length stay.
+    """Reverse the first elements of each sequence; elements after its length stay in place.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How updates of an element are combined with it."""
+"""How updates of an element are combined with the element."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Combiner:
     Attributes
     ----------
     reduce : callable
-        Over reduce axes, as ``te.sum``.
+        The combination over reduction axes, such as ``te.sum``.
     both : callable
-        Of two values.
+        The combination of two values.
     nothing : callable
-        The value that changes nothing, for a dtype.
+        The identity element, for a dtype.
     """
 
     reduce: Callable[..., PrimExpr]

@@ -1,7 +1,7 @@
-"""Elements that indices name.
+"""Elements that are selected by indices.
 
-Indices are signed integers. Negative ones count from the end; those outside of the tensor, which
-are errors of the caller, read its first or last element.
+Indices are signed integers. Negative indices count from the end. Indices out of range, which are
+errors of the caller, read the first or last element.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .positions import inside
 
 
 def gather(x: Tensor, indices: Tensor, axis: int) -> Tensor:
-    """Return the parts of `x` that indices name along an axis, as ``np.take``.
+    """Return the slices of `x` at indices along an axis, as ``np.take``.
 
     The result has the shape ``x.shape[:axis] + indices.shape + x.shape[axis + 1:]``.
     """
@@ -29,7 +29,7 @@ def gather(x: Tensor, indices: Tensor, axis: int) -> Tensor:
 
 
 def gather_elements(x: Tensor, indices: Tensor, axis: int) -> Tensor:
-    """Return elements of `x` at the index of the result, except along an axis of given indices.
+    """Return elements of `x` at the index of the result, with `indices` as the index along `axis`.
 
     As ``np.take_along_axis``, but `indices` may be smaller than `x` along other axes.
     """
@@ -41,7 +41,7 @@ def gather_elements(x: Tensor, indices: Tensor, axis: int) -> Tensor:
 
 
 def gather_nd(x: Tensor, indices: Tensor, batch_axes: int = 0) -> Tensor:
-    """Return the parts of `x` that tuples of indices name.
+    """Return the slices of `x` that tuples of indices select.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Positions that data gives: they never lead outside of a tensor."""
+"""Positions that are data; they are kept inside of the tensor."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from ...extents import Extent, value_of
 
 
 def names(position: Any, i: Any, extent: Extent) -> Any:
-    """Return whether a position, counted from the end if it is negative, is that of `i`."""
+    """Return whether a position, which counts from the end if it is negative, equals `i`."""
     place = i.astype(position.dtype)
     return te.any(position == place, position == place - value_of(extent, position.dtype))
 
 
 def inside(position: Any, extent: Extent) -> Any:
-    """Return a position counted from the first element, or the nearest one that exists.
+    """Return a position as a nonnegative index, clamped to the extent.
 
-    A negative one is counted from the end.
+    A negative position counts from the end.
     """
     last = value_of(extent - 1, position.dtype)
     first = te.const(0, position.dtype)

@@ -1,9 +1,9 @@
-"""Updates of the elements at the index of the update, except along an axis of given indices.
+"""Updates of elements, each at its own index, except along an axis, where `indices` replace it.
 
-Each element of the result looks for its updates, so that no two threads write the same one: of
-several replacements the last one counts. Where there are many, they are sorted before. Indices are
-signed integers; negative ones count from the end, and updates outside of the tensor are ignored.
-Updates may be smaller than the tensor.
+Each element of the result searches for its updates, so that no two threads write the same element;
+of several replacements, the last one counts. Many updates are sorted first. Indices are signed
+integers; negative indices count from the end, and updates outside of the tensor are ignored.
+`updates` may be smaller than the tensor.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class _Lists:
         return [*others[: self._axis], k, *others[self._axis :]]
 
     def of(self, updates: Tensor, dtype: str) -> Tensor:
-        """Return the updates as lists of lists of one element."""
+        """Return the updates as ``[lists, updates, 1]``."""
         shape = (prod(self._others), self._extents[self._axis], 1)
         return te.compute(
             shape, lambda row, k, _: updates(*self._update(row, k)).astype(dtype), name="given"
         )
 
     def place(self, i: Sequence[Any]) -> tuple[Any, Any]:
-        """Return the list that may have updates of an element, and the element's number there."""
+        """Return the list that may have updates of an element, and the element's number in it."""
         axes = [a for a in range(len(i)) if a != self._axis]
         own = [
             i[a] if self._extents[a] == self._whole[a] else tir.min(i[a], self._extents[a] - 1)
@@ -58,7 +58,7 @@ class _Lists:
         return raveled(own, self._others), i[self._axis]
 
     def reach(self, i: Sequence[Any]) -> Any:
-        """Return whether an element is within the updates, which may be smaller."""
+        """Return whether an element is within the shape of the updates, which may be smaller."""
         smaller = [
             i[a] < self._extents[a]
             for a in range(len(i))
@@ -96,7 +96,7 @@ def last_update(indices: Tensor, axis: int, shape: Sequence[int]) -> Tensor:
     indices : Tensor
     axis : int
     shape : sequence of int
-        Of the tensor that is updated.
+        The shape of the tensor that is updated.
     """
     none = te.const(-1, "int32")
     if int(indices.shape[axis]) > FEW:
@@ -115,7 +115,7 @@ def last_update(indices: Tensor, axis: int, shape: Sequence[int]) -> Tensor:
 
 
 def replace_elements(x: Tensor, updates: Tensor, last: Tensor, axis: int) -> Tensor:
-    """Return `x` with elements replaced by updates; `last` is that of :func:`last_update`."""
+    """Return `x` with elements replaced by updates; `last` is the result of :func:`last_update`."""
 
     def at(*i: Any) -> Any:
         update = updates(*i[:axis], te.if_then_else(last(*i) < 0, 0, last(*i)), *i[axis + 1 :])
@@ -125,7 +125,7 @@ def replace_elements(x: Tensor, updates: Tensor, last: Tensor, axis: int) -> Ten
 
 
 def scatter_elements(x: Tensor, indices: Tensor, updates: Tensor, axis: int) -> Tensor:
-    """Return `x` with the elements that indices name replaced by updates."""
+    """Return `x` with the elements at `indices` replaced by updates."""
     last = last_update(indices, axis, [int(extent) for extent in x.shape])
     return replace_elements(x, updates, last, axis)
 
@@ -133,7 +133,7 @@ def scatter_elements(x: Tensor, indices: Tensor, updates: Tensor, axis: int) -> 
 def combine_elements(
     x: Tensor, indices: Tensor, updates: Tensor, axis: int, combination: Combination
 ) -> Tensor:
-    """Return `x` with the elements that indices name combined with all of their updates.
+    """Return `x` with the elements at `indices` combined with all of their updates.
 
     Half-precision numbers are summed and multiplied in float32.
     """

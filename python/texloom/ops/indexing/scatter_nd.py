@@ -1,10 +1,10 @@
-"""Updates of the parts of a tensor that tuples of indices name.
+"""Updates of the slices ("parts") of a tensor that tuples of indices select.
 
 The tensor is ``[*named, *rest]``, the tuples are ``[*many, number of named axes]``, and the updates
-are ``[*many, *rest]``. Each part of the result looks for its updates, so that no two threads write
-the same element: of several replacements the last one counts. Where there are many, they are sorted
-before. Indices are signed integers; negative
-ones count from the end, and updates outside of the tensor are ignored.
+are ``[*many, *rest]``. Each part of the result searches for its updates, so that no two threads
+write the same element; of several replacements, the last one counts. Many updates are sorted first.
+Indices are signed integers; negative indices count from the end, and updates outside of the tensor
+are ignored.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from .sorted_updates import FEW, SortedUpdates, target
 
 
 def _many(indices: Tensor) -> tuple[list[int], list[IterVar]]:
-    """Return the shape of the list of updates, and axes that go through it."""
+    """Return the shape of the list of updates, and reduction axes over the list."""
     shape = [int(extent) for extent in indices.shape[:-1]] or [1]
     return shape, [te.reduce_axis((0, extent), name="u") for extent in shape]
 
 
 def _names(indices: Tensor, named: Sequence[int], part: Sequence[Any], update: Any) -> Any:
-    """Return whether the tuple of an update names the part."""
+    """Return whether the tuple of an update selects the part."""
     outer = list(update)[: len(indices.shape) - 1]
     same = [names(indices(*outer, k), part[k], extent) for k, extent in enumerate(named)]
     return te.all(*same) if same else te.const(True, "bool")
@@ -54,12 +54,12 @@ def last_update_nd(indices: Tensor, shape: Sequence[int]) -> Tensor:
     ----------
     indices : Tensor
     shape : sequence of int
-        Of the tensor that is updated.
+        The shape of the tensor that is updated.
 
     Returns
     -------
     Tensor
-        Of int32 and the shape of the named axes; of one element if there are none.
+        Of int32, with the extents of the selected axes; one element if no axes are selected.
     """
     named = tuple(int(extent) for extent in shape[: int(indices.shape[-1])])
     many, update = _many(indices)
@@ -79,7 +79,7 @@ def last_update_nd(indices: Tensor, shape: Sequence[int]) -> Tensor:
 
 
 def replace_parts(x: Tensor, updates: Tensor, last: Tensor, named: int) -> Tensor:
-    """Return `x` with parts replaced by updates; `last` is that of :func:`last_update_nd`."""
+    """Return `x` with parts replaced by updates; `last` is the result of :func:`last_update_nd`."""
     many = [int(extent) for extent in updates.shape[: len(updates.shape) - len(x.shape) + named]]
 
     def at(*i: Any) -> Any:
@@ -95,13 +95,13 @@ def replace_parts(x: Tensor, updates: Tensor, last: Tensor, named: int) -> Tenso
 
 
 def scatter_nd(x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
-    """Return `x` with the parts that tuples of indices name replaced by updates."""
+    """Return `x` with the parts that tuples of indices select replaced by updates."""
     last = last_update_nd(indices, [int(extent) for extent in x.shape])
     return replace_parts(x, updates, last, int(indices.shape[-1]))
 
 
 def combine_nd(x: Tensor, indices: Tensor, updates: Tensor, combination: Combination) -> Tensor:
-    """Return `x` with the parts that tuples of indices name combined with all of their updates.
+    """Return `x` with the parts that tuples of indices select combined with all of their updates.
 
     Half-precision numbers are summed and multiplied in float32.
     """

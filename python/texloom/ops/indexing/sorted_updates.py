@@ -1,4 +1,4 @@
-"""Many updates, sorted by their targets: each element finds its updates by their position."""
+"""Updates sorted by their targets, so that each element finds its updates by bisection."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SortedUpdates:
     Parameters
     ----------
     targets : Tensor
-        ``[lists, updates]`` of int32: from 0 to `parts`, which stands for no target.
+        ``[lists, updates]`` of int32, from 0 to `parts`; `parts` stands for no target.
     parts : int
     """
 
@@ -80,7 +80,7 @@ class SortedUpdates:
 
 
 def _begins(inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
-    """Store for each target how many updates have a lesser one, found by bisection."""
+    """Store for each target how many updates have a smaller target, found by bisection."""
     ib = tir.ir_builder.create()
     keys, result = ib.buffer_ptr(inputs[0]), ib.buffer_ptr(outputs[0])
     lists, targets = (int(extent) for extent in outputs[0].shape)
@@ -104,7 +104,7 @@ def _begins(inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
 def target(position: Any, extent: int) -> tuple[Any, Any]:
     """Return a position counted from the first element as int32, and whether it exists.
 
-    A negative one is counted from the end.
+    A negative position counts from the end.
     """
     whole = te.const(extent, position.dtype)
     counted = te.if_then_else(position < 0, position + whole, position)

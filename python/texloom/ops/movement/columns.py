@@ -1,4 +1,4 @@
-"""Columns of blocks, put together to images."""
+"""Columns of blocks, combined into images."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def columns_to_image(
     image, block : sequence of int
         Shapes.
     strides, dilations, before : sequence of int
-        For each axis: between blocks, between elements of a block, and the padding before.
+        For each axis, the step between blocks, the step between elements of a block, and the
+        padding before the image.
     counts : sequence of int
         The number of blocks along each axis.
 

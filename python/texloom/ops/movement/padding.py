@@ -13,7 +13,7 @@ PadMode = Literal["constant", "edge", "reflect", "wrap"]
 
 
 def _source(position: Any, extent: Extent, mode: PadMode) -> Any:
-    """Return where an element comes from, given its position relative to the first one."""
+    """Return the position in the tensor whose element is copied to `position` of the result."""
     if number_of(extent) == 1:
         return 0
     if mode == "edge":
@@ -22,7 +22,7 @@ def _source(position: Any, extent: Extent, mode: PadMode) -> Any:
         )
     if mode == "wrap":
         return te.floormod(position, extent)
-    period = te.max(2 * (extent - 1), 1)  # of one element all are it
+    period = te.max(2 * (extent - 1), 1)  # at least 1, for one element
     turned = te.floormod(position, period)
     return te.if_then_else(turned < extent, turned, period - turned)
 
@@ -41,9 +41,9 @@ def pad(
     ----------
     x : Tensor
     value : Tensor, optional
-        One element that fills the new places in mode "constant", in place of `fill`.
+        One element that fills the new places in mode "constant", instead of `fill`.
     before, after : sequence of int
-        Elements to add along each axis. What is removed is removed first.
+        Elements to add along each axis. Elements are removed before others are added.
     mode : "constant", "edge", "reflect" or "wrap"
         As for ``np.pad``.
     fill : number

@@ -29,8 +29,8 @@ def depth_to_space(x: Tensor, block: int, channels_last: bool = True) -> Tensor:
         ``[N, C * block * block, H, W]``.
     block : int
     channels_last : bool
-        Whether the pixel of a block is the slower part of a channel's number ("DCR" in ONNX);
-        otherwise it is the faster one ("CRD").
+        Whether the pixel in the block is the slower part of a channel's index ("DCR" in ONNX);
+        otherwise it is the faster part ("CRD").
 
     Returns
     -------

@@ -16,7 +16,8 @@ VIEW = "view"
 def _matches(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:
     """Divide the axes of two shapes into the shortest runs with equal numbers of elements.
 
-    Where a run's end would depend on extents that only a run of the kernel says, it goes on.
+    A run of axes is extended if its end would depend on extents that are known only at a run of the
+    kernel.
     """
     runs, i, j = [], 0, 0
     while i < len(old) or j < len(new):
@@ -72,7 +73,7 @@ def reshape(x: Tensor, shape: Sequence[int]) -> Tensor:
     """
     old = shape_of(x)
     if not agree(product(old), product(shape)):
-        raise ValueError(f"{product(old)} elements do not fit the shape {tuple(shape)}")
+        raise ValueError(f"{product(old)} elements cannot be reshaped to {tuple(shape)}")
     return te.compute(
         tuple(shape), lambda *i: x(*index_in(old, shape, i)), name="reshaped", tag=VIEW
     )

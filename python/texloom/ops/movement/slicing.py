@@ -20,7 +20,7 @@ def strided_slice(
     starts, steps : sequence of int
         For each axis; steps may be negative.
     shape : sequence of int
-        The result's.
+        The shape of the result.
     """
 
     def at(*index: Any) -> Any:
@@ -30,7 +30,7 @@ def strided_slice(
 
 
 def triangle(x: Tensor, diagonal: int, upper: bool) -> Tensor:
-    """Keep the upper or lower triangle of matrices, the other elements become zero.
+    """Keep the upper or lower triangle of matrices; the other elements become zero.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from .moments import inverse_deviation, moments
 
 
 def _at(parameter: Tensor, i: tuple[Any, ...], wide: str) -> Any:
-    """Return the parameter for an element: of its channel, or one for each place."""
+    """Return the parameter for an element: per channel, or per channel and position."""
     if len(parameter.shape) > 1:
         return parameter(*i[1:]).astype(wide)
     return parameter(i[1] if len(i) > 1 else 0).astype(wide)
@@ -28,7 +28,7 @@ def batch_normalization(
     x : Tensor ``[N, C, ...]``
         Or ``[N]``, which counts as one channel.
     scale, bias, mean, variance : Tensor ``[C]``
-        Or ``[C, ...]``: one for each place.
+        Or ``[C, ...]``: one for each position.
     epsilon : float
     """
     wide = sum_dtype(x.dtype)
@@ -74,8 +74,8 @@ def batch_normalization_training(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return `x` normalized by its own mean and variance, and the running mean and variance.
 
-    The running ones are ``given * momentum + own * (1 - momentum)``. The parameters are those of
-    :func:`batch_normalization`.
+    The running mean and variance are ``given * momentum + own * (1 - momentum)``. The parameters
+    are those of :func:`batch_normalization`.
     """
     wide = sum_dtype(x.dtype)
     axes = [a for a in range(len(x.shape)) if a != 1]

@@ -1,4 +1,4 @@
-"""Normalizations over axes, for each example by itself."""
+"""Normalizations over axes, separately for each example."""
 
 from __future__ import annotations
 
@@ -93,14 +93,14 @@ def mean_variance_normalization(
 
 
 def lp_normalization(x: Tensor, axis: int = -1, p: int = 2) -> Tensor:
-    """Return `x` divided by its norm along an axis; 0 where that is 0.
+    """Return `x` divided by its norm along an axis; 0 where the norm is 0.
 
     Parameters
     ----------
     x : Tensor
     axis : int
     p : 1 or 2
-        The sum of magnitudes, or the root of the sum of squares.
+        1: the sum of magnitudes; 2: the root of the sum of squares.
     """
     wide = sum_dtype(x.dtype)
     own = normalized([axis], len(x.shape))
@@ -125,8 +125,8 @@ def local_response_normalization(
 ) -> Tensor:
     """Return ``x / (bias + alpha / size * squares) ** beta``.
 
-    `squares` is the sum of the squares of `size` neighboring channels, those with numbers from ``c
-    - floor((size - 1) / 2)`` on, as far as they exist.
+    `squares` is the sum of the squares of `size` consecutive channels, from ``c - floor((size - 1)
+    / 2)`` on; channels that do not exist are left out.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def local_response_normalization(
 
 
 def _power(base: Any, exponent: float) -> Any:
-    """Return a power; by roots, which are fast and exact, for the exponents of known networks."""
+    """Return a power; for common exponents by square roots, which are faster and more exact."""
     if exponent == 0.75:
         return te.sqrt(base) * te.sqrt(te.sqrt(base))
     if exponent == 0.5:

@@ -28,13 +28,14 @@ def negative_log_likelihood(
     x : Tensor ``[N, C, ...]``
         A number for each class.
     target : Tensor ``[N, ...]``
-        Numbers of classes; another number counts as the nearest class.
+        Class indices; an index out of range counts as the nearest class.
     weight : Tensor ``[C]``, optional
-        Of the classes; 1 by default.
+        The weights of the classes; 1 by default.
     reduction : "none", "sum" or "mean"
-        Whether all losses are returned, their sum, or their sum divided by that of the weights.
+        "none" returns all losses, "sum" their sum, "mean" their sum divided by the sum of the
+        weights.
     ignored : int, optional
-        The target of places without a loss and a weight.
+        A target whose loss and weight are 0.
 
     Returns
     -------
@@ -46,7 +47,8 @@ def negative_log_likelihood(
     def loss(n: Any, *place: Any) -> Any:
         value = x(n, _class(target, (n, *place), extents(x)[1]), *place).astype(wide)
         own = -value * weights(n, *place)
-        # An infinite value that is ignored would make a NaN of a weight of 0.
+        # If the value of an ignored target is infinite, its product with a weight of 0 would be
+        # NaN.
         return _unless_ignored(target, (n, *place), ignored, own)
 
     losses = te.compute(target.shape, loss, name="losses")
@@ -74,7 +76,7 @@ def _unless_ignored(target: Tensor, at: tuple[Any, ...], ignored: int | None, va
 def _weights(
     target: Tensor, weight: Tensor | None, classes: int, ignored: int | None, wide: str
 ) -> Tensor:
-    """Return the weight of each place."""
+    """Return the weight of each position."""
 
     def at(*i: Any) -> Any:
         one = te.const(1, wide)
@@ -91,7 +93,7 @@ def softmax_cross_entropy(
     reduction: Reduction = "mean",
     ignored: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return :func:`negative_log_likelihood` of the log-softmax over classes, and that itself."""
+    """Return :func:`negative_log_likelihood` of the log-softmax, and the log-softmax."""
     wide = sum_dtype(x.dtype)
     scores = te.compute(x.shape, lambda *i: x(*i).astype(wide), name="scores")
     logs = log_softmax(scores, (1,))

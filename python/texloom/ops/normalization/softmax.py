@@ -1,7 +1,7 @@
 """Softmax and its relatives over one or several axes.
 
-Exponentials are of differences from the greatest element, so that they do not overflow. Elements of
-16 bits are computed in float32.
+Exponentials are computed of differences from the greatest element, so that they do not overflow.
+Elements of 16 bits are computed in float32.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def softmax(x: Tensor, axes: Sequence[int] = (-1,)) -> Tensor:
 
 
 def log_softmax(x: Tensor, axes: Sequence[int] = (-1,)) -> Tensor:
-    """Return the logarithm of :func:`softmax`, exact also where that underflows."""
+    """Return the logarithm of :func:`softmax`, also exact where the softmax underflows."""
     own = normalized(axes, len(x.shape))
     above, total = _above(x, own)
 
@@ -51,13 +51,13 @@ def log_softmax(x: Tensor, axes: Sequence[int] = (-1,)) -> Tensor:
 
 
 def hardmax(x: Tensor, axes: Sequence[int] = (-1,)) -> Tensor:
-    """Return 1 at the greatest element over `axes`, of several the first, and 0 elsewhere."""
+    """Return 1 at the first greatest element over `axes`, and 0 elsewhere."""
     own = normalized(axes, len(x.shape))
     shape = extents(x)
     top = reduce_max(x, own)
 
     def number(i: Sequence[Any]) -> Any:
-        """Number the elements that are reduced together."""
+        """Return the index of an element among the elements that are reduced together."""
         place: Any = tir.const(0, "int32")
         for a in own:
             place = place * shape[a] + i[a]

@@ -20,8 +20,8 @@ def average_pool(x: Tensor, *, counts_pads: bool = False, **windows: Any) -> Ten
     x : Tensor
         ``[N, C, *spatial]``, floating-point numbers.
     counts_pads : bool
-        Whether zeros of the padding count as elements. Elements that a window of `ceil` covers
-        beyond the padding never count.
+        Whether zeros of the padding count as elements. Elements beyond the padding, which a last
+        window may cover with `ceil`, never count.
     **windows
         As of :meth:`texloom.ops.windows.Windows.of`.
 
@@ -55,7 +55,8 @@ def _count(
 ) -> Any:
     """Return how many elements of a window count along an axis.
 
-    It is a number if it is that of all `total` windows, else an expression of the window's `place`.
+    The result is a number if it is the same for all `total` windows, else an expression of the
+    window's index `place`.
     """
     kernel, dilation = windows.kernel[axis], windows.dilations[axis]
     begin = windows.begins[axis]
@@ -65,14 +66,14 @@ def _count(
     if low <= -begin and is_at_most(last + windows.reach(axis) - begin, high):
         return kernel
     start = place * windows.strides[axis] - begin
-    # The numbers of steps that reach `low` and `high`, as quotients of positive numbers.
+    # The numbers of steps to `low` and to `high`, as quotients of nonnegative numbers.
     skipped = te.max(0, te.indexdiv(te.max(low - start, 0) + dilation - 1, dilation))
     reached = te.indexdiv(te.max(high - start, 0) + dilation - 1, dilation)
     return te.max(te.min(reached, kernel) - skipped, 0)
 
 
 def window_sums(x: Tensor, windows: Windows, function: Any) -> Tensor:
-    """Return the sum over each window of ``function`` of its elements, which maps 0 to 0."""
+    """Return the sum of ``function(element)`` over each window; ``function(0)`` is 0."""
     own = windows.pad(x, 0)
     axes = windows.axes()
 

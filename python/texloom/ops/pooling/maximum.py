@@ -1,4 +1,4 @@
-"""Maxima of windows, and where they lie."""
+"""Maxima of windows, and their positions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def max_pool_with_indices(
     Returns
     -------
     (Tensor, Tensor)
-        The maxima, and int64 indices into all elements of `x`; of equal elements the first one's.
+        The maxima, and their int64 indices among all elements of `x`; of equal elements, the first
+        index.
     """
     slid = Windows.of(**windows)
     spatial = shape_of(x)[2:]
@@ -97,22 +98,23 @@ def max_pool_with_indices(
 def max_unpool(
     x: Tensor, indices: Tensor, *, extents: Sequence[int], shape: Sequence[int]
 ) -> Tensor:
-    """Put elements where the indices say, among zeros.
+    """Write elements to the positions in `indices`; all other elements are zero.
 
     Parameters
     ----------
     x : Tensor
     indices : Tensor
         int64, of the shape of `x`: positions among the elements of a tensor ``[N, C, *extents]``.
-        Elements at other positions are dropped; of several at one position, any one remains.
+        Elements whose position is out of range are dropped; of several at one position, any one
+        remains.
     extents : sequence of int
     shape : sequence of int
-        ``[N, C, *spatial]``: what lies within it is kept, and the rest is zero.
+        ``[N, C, *spatial]``: elements within this shape are kept, and all others are zero.
 
     Returns
     -------
     Tensor
-        Of this shape, and of the dtype of `x`.
+        Of shape `shape`, and of the dtype of `x`.
     """
     whole = [*(int(extent) for extent in x.shape[:2]), *extents]
 

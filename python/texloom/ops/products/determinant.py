@@ -18,7 +18,7 @@ LARGEST = 128
 def determinant(x: Tensor) -> Tensor:
     """Return the determinants of matrices, by Gaussian elimination with row pivots.
 
-    A thread computes a matrix, in float32 for float16.
+    Each thread computes the determinant of one matrix, in float32 for float16.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def determinant(x: Tensor) -> Tensor:
 
 
 def _bring_pivot(ib: Any, own: Any, value: Any, k: Any, rows: int) -> None:
-    """Swap row k with the one below whose element of column k is the largest."""
+    """Swap row k with the row, from k on, whose element in column k has the largest magnitude."""
     best = ib.allocate("int32", (1,), name="best", scope="local")
     best[0] = k
     with ib.for_range(0, rows, name="i") as i, ib.if_scope(i > k):
@@ -79,7 +79,7 @@ def _bring_pivot(ib: Any, own: Any, value: Any, k: Any, rows: int) -> None:
 
 
 def _eliminate(ib: Any, own: Any, k: Any, rows: int) -> None:
-    """Subtract multiples of row k from those below, unless its pivot is zero."""
+    """Subtract multiples of row k from the rows below, unless the pivot is zero."""
     factor = ib.allocate(own.dtype, (1,), name="factor", scope="local")
     with ib.for_range(0, rows, name="i") as i, ib.if_scope(te.all(i > k, own[k, k] != 0)):
         factor[0] = own[i, k] / own[k, k]

@@ -19,7 +19,7 @@ _ELLIPSIS = "..."
 
 @dataclass(frozen=True)
 class Equation:
-    """An equation, with a label for each axis; labels of an ellipsis are its axes from the last.
+    """An equation, with a label for each axis; the axes of an ellipsis are numbered from the last.
 
     Attributes
     ----------
@@ -41,12 +41,12 @@ class Equation:
         Raises
         ------
         ValueError
-            For a text that is not such an equation.
+            For a text that is not a valid equation for these ranks.
         """
         left, arrow, right = text.replace(" ", "").partition("->")
         terms = left.split(",")
         if len(terms) != len(ranks):
-            raise ValueError(f"{text!r} has {len(terms)} terms for {len(ranks)} inputs")
+            raise ValueError(f"{text!r} has {len(terms)} terms, but there are {len(ranks)} inputs")
         inputs = tuple(_labels(term, rank, text) for term, rank in zip(terms, ranks, strict=True))
         hidden = max((sum(e.isdigit() for e in labels) for labels in inputs), default=0)
         dots = [str(i) for i in reversed(range(hidden))]
@@ -58,7 +58,9 @@ class Equation:
             output = (*dots, *sorted(e for e, n in counts.items() if n == 1 and not e.isdigit()))
         known = {each for labels in inputs for each in labels}
         if len(set(output)) != len(output) or not known.issuperset(output):
-            raise ValueError(f"{text!r} has an output label twice, or one that no input has")
+            raise ValueError(
+                f"{text!r} has an output label that occurs twice, or that no input has"
+            )
         return cls(inputs, output)
 
 
@@ -75,7 +77,7 @@ def _labels(term: str, rank: int, text: str) -> tuple[str, ...]:
 def einsum(*inputs: Tensor, equation: str) -> Tensor:
     """Return a sum of products of the inputs' elements.
 
-    Inputs are multiplied one after the other; labels that nothing later needs are summed at once.
+    Inputs are multiplied one after the other; labels that no later step needs are summed at once.
 
     Parameters
     ----------
@@ -131,7 +133,7 @@ def _product(
     output: tuple[str, ...],
     extents: dict[str, Extent],
 ) -> Tensor:
-    """Return the product of tensors, summed over the labels that the output has not."""
+    """Return the product of tensors, summed over the labels that the output does not have."""
     dtype = sum_dtype(factors[0][0].dtype)
     summed = dict.fromkeys(e for _, labels in factors for e in labels if e not in output)
     axes = {

@@ -16,8 +16,8 @@ from .matrix import matmul
 def along(x: Tensor, indices: Sequence[Any], axis: int) -> Any:
     """Return the element of `x` for the indices of another tensor.
 
-    `x` has one element, or one for each position along an axis of that tensor, or that tensor's
-    rank with extents of 1 where it is broadcast.
+    `x` has one element, or one element for each position along `axis` of the other tensor, or the
+    rank of the other tensor, with an extent of 1 along broadcast axes.
     """
     extents = [int(extent) for extent in x.shape]
     if all(extent == 1 for extent in extents):
@@ -28,7 +28,7 @@ def along(x: Tensor, indices: Sequence[Any], axis: int) -> Any:
 
 
 def centered(x: Tensor, zero: Tensor | None = None, axis: int = 0, dtype: str = "int32") -> Tensor:
-    """Return ``x - zero``; `zero` has one element or one for each position of an axis."""
+    """Return ``x - zero``; `zero` has one element, or one for each position along `axis`."""
 
     def element(*i: Any) -> Any:
         value = x(*i).astype("int32")
@@ -41,23 +41,23 @@ def centered(x: Tensor, zero: Tensor | None = None, axis: int = 0, dtype: str = 
 def requantized(
     sums: Tensor, scales: tuple[Tensor, Tensor], scale: Tensor, zero: Tensor, axis: int
 ) -> Tensor:
-    """Return int32 sums of products as integers of another scale.
+    """Rescale int32 sums of products to quantized integers.
 
     Parameters
     ----------
     sums : Tensor
     scales : (Tensor, Tensor)
-        Of the factors: the first of one element, the second also of one for each position of an
-        axis. float16 and float32 are computed in float32.
+        The scales of the two factors. The first has one element; the second has one element, or one
+        for each position along `axis`. float16 and float32 are computed in float32.
     scale, zero : Tensor
-        Of the result, which has the dtype of `zero`.
+        The scale and zero point of the result, which has the dtype of `zero`.
     axis : int
         Of `sums`.
 
     Returns
     -------
     Tensor
-        ``round(sums * scales[0] * scales[1] / scale) + zero``, halves rounded to even, limited to
+        ``round(sums * scales[0] * scales[1] / scale) + zero``, rounded half to even, and clamped to
         the range of the dtype.
     """
     low, high = te.min_value(zero.dtype), te.max_value(zero.dtype)

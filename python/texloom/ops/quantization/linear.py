@@ -1,8 +1,8 @@
 """Linear quantization: an integer q stands for the number ``(q - zero_point) * scale``.
 
-Scales and zero points are of one of three kinds. For a whole tensor they have one element; along an
-axis they have rank 1 and one element for each index of that axis; in blocks they have the tensor's
-rank, and the extent of one axis is divided by the block size, rounded up.
+Scales and zero points are of one of three kinds: for a whole tensor, with one element; along an
+axis, with rank 1 and one element for each index of the axis; or in blocks, with the tensor's shape,
+except that the extent of one axis is divided by the block size and rounded up.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def quantize(
     block_size: int = 0,
     precision: str | None = None,
 ) -> Tensor:
-    """Return ``x / scale`` rounded half to even, plus the zero point, within the type's limits.
+    """Return ``x / scale`` rounded half to even, plus the zero point, clamped to the type's range.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ def quantize(
     dtype : str
         An integer type of 8 or 16 bits.
     axis : int
-        The axis that scales of several elements belong to.
+        The axis along which scales differ, if there are several.
     block_size : int
-        The elements of the axis that share a scale; 0 if not in blocks.
+        How many elements along the axis share a scale; 0 if scales are not in blocks.
     precision : str, optional
         The type in which `x` is divided; that of `scale` by default.
     """
@@ -50,7 +50,7 @@ def quantize(
     def quantized(*i: Any) -> Any:
         place = _place(x, scale, i, axis, block_size)
         quotient = x(*i).astype(wide) / scale(*place).astype(wide)
-        # Sums of integers that do not exceed the limits are exact in float32.
+        # Sums of integers within the limits are exact in float32.
         rounded = te.nearbyint(quotient).astype("float32")
         if zero_point is not None:
             rounded = rounded + zero_point(*place).astype("float32")

@@ -11,7 +11,7 @@ Function = Callable[[Any], Any]
 
 
 class _Kind(NamedTuple):
-    """A function of a value, alpha and beta; their defaults are None where it has none."""
+    """A function of a value, alpha and beta; a default of None means no such parameter."""
 
     function: Callable[[Any, Any, Any], Any]
     alpha: float | None = None
@@ -58,9 +58,10 @@ def activations(
     Parameters
     ----------
     names : sequence of str
-        In any case, such as ``"LeakyRelu"``.
+        Names such as ``"LeakyRelu"``, in upper or lower case.
     alphas, betas : sequence of float
-        Each function with such a parameter takes the next value, or has ONNX's default.
+        Each function with this parameter takes the next value or, after the last one, ONNX's
+        default.
 
     Raises
     ------

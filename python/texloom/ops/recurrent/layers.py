@@ -144,7 +144,7 @@ def lstm(
 
     def next_state(t: Any, d: Any, n: Any, j: Any) -> Any:
         now = new_cell(t, d, n, j)
-        # ONNX's text can be read either way; onnxruntime does not bound the cell here.
+        # The ONNX standard is ambiguous about clipping here; onnxruntime does not clip the cell.
         return gate(1, now, t, d, n, j) * steps.activated(2, d, now, clips=False)
 
     rows, cells = te.scan(

@@ -1,4 +1,4 @@
-"""Parts that recurrent layers share: directions, lengths, projections and outputs."""
+"""Shared parts of recurrent layers: directions, lengths, projections and outputs."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Body = Callable[..., Any]
 class Steps:
     """The steps of a layer over sequences.
 
-    The state of a step is a row ``[directions, batch, hidden]``. The row 0 is the initial state,
-    and a step computes the next row. A step of a sequence that has ended keeps the row.
+    The state of a step is a row ``[directions, batch, hidden]``. Row 0 is the initial state, and
+    each step computes the next row. After the end of a sequence, a step copies the previous row.
 
     Attributes
     ----------
@@ -30,14 +30,14 @@ class Steps:
     weight : Tensor ``[directions, gates * hidden, input]``
     recurrence : Tensor ``[directions, gates * hidden, hidden]``
     bias : Tensor ``[directions, 2 * gates * hidden]``, optional
-        For the input, then for the state.
+        The biases of the input, then those of the state.
     lengths : Tensor ``[batch]``, optional
-        Of the sequences; by default all have the extent of time.
+        The lengths of the sequences; by default, the extent of time.
     direction : "forward", "reverse" or "bidirectional"
     functions : sequence of sequence of functions
         For each direction, the activations.
     clip : float, optional
-        The bound of what is computed from inputs and states, before its activation.
+        The bound to which arguments of activations are clipped.
     batch_first : bool
         Whether the batch is the first axis of `x` and of the outputs.
     """
@@ -91,7 +91,7 @@ class Steps:
         return te.const(self.direction == "reverse")
 
     def time(self, d: Any, n: Any, step: Any) -> Any:
-        """Return the time of a step; of a step after the end any time."""
+        """Return the time of a step; after the end of a sequence, the result is any valid time."""
         if self.direction == "forward":
             return step
         last = self.length(n) - 1
@@ -162,7 +162,7 @@ class Steps:
         return self.bias(d, block * self.row[2] + j).astype(self.dtype)
 
     def activated(self, which: int, d: Any, value: Any, clips: bool = True) -> Any:
-        """Return an activation, the one with this number among those of a direction."""
+        """Return `value` after the activation number `which` of a direction."""
         if clips and self.clip is not None:
             bound = te.const(self.clip, self.dtype)
             value = te.max(te.min(value, bound), -bound)
@@ -174,7 +174,7 @@ class Steps:
         return te.placeholder(self.rows, self.dtype, name)
 
     def initial(self, given: Tensor | None, name: str) -> Tensor:
-        """Return the row 0 of a state: the given one, or zeros."""
+        """Return row 0 of a state: the given row, or zeros."""
 
         def value(_: Any, d: Any, n: Any, j: Any) -> Any:
             if given is None:
@@ -184,7 +184,7 @@ class Steps:
         return te.compute((1, *self.row), value, name=name)
 
     def updated(self, state: Tensor, body: Body, name: str) -> Tensor:
-        """Return the next rows of a state: ``body(row, d, n, j)``, or the same after the end."""
+        """Return the next rows of a state: ``body(row, d, n, j)``; after the end, copies."""
 
         def value(t: Any, d: Any, n: Any, j: Any) -> Any:
             new = body(t, d, n, j)

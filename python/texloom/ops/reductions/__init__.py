@@ -1,4 +1,4 @@
-"""Reductions, cumulative sums, and where the largest elements are."""
+"""Reductions, cumulative sums, and the positions of the largest elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Axes of reductions: which are reduced, and where their elements are."""
+"""Axes of reductions, and the indices of elements along them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def extents(x: Tensor) -> tuple[Extent, ...]:
 
 
 def normalized(axes: Sequence[int] | None, rank: int) -> tuple[int, ...]:
-    """Return axes in order, counted from the front; all of them for None.
+    """Return axes as nonnegative numbers in ascending order; all axes for None.
 
     Raises
     ------
     ValueError
-        For an axis that the rank does not have, or one that is given twice.
+        For an axis that the rank does not have, or that is given twice.
     """
     if axes is None:
         return tuple(range(rank))
@@ -55,7 +55,7 @@ def reduce_over(
     keepdims: bool = True,
     name: str = "reduce",
 ) -> Any:
-    """Return a reduction of the terms of a tensor's elements.
+    """Return a reduction of terms, which are computed from the elements of a tensor.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ def reduce_over(
     reducer : callable
         Such as ``te.sum``.
     term : callable
-        ``term(value, *indices)`` of each element of `x` and its indices; a tuple for a reducer of
-        several values.
+        ``term(value, *indices)`` for each element of `x` and its indices; it returns a tuple for a
+        reducer of several values.
     keepdims : bool
         Whether the reduced axes stay, with extent 1.
     name : str
@@ -85,7 +85,7 @@ def reduce_over(
 def merged(
     outer: Sequence[Any], inner: Sequence[Any], axes: Sequence[int], rank: int, keepdims: bool
 ) -> list[PrimExpr]:
-    """Return the indices of an element: `inner` along `axes`, those of the result elsewhere."""
+    """Return the indices of an element: `inner` along `axes`, the result's indices elsewhere."""
     if keepdims:
         outer = [each for a, each in enumerate(outer) if a not in axes]
     rest, reduced = iter(outer), iter(inner)

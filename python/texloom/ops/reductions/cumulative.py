@@ -15,7 +15,7 @@ _RUN = 32
 
 
 def cumsum(x: Tensor, axis: int, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """Return the sums of the elements up to each one, along an axis.
+    """Return the cumulative sums of the elements along an axis.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def cumsum(x: Tensor, axis: int, exclusive: bool = False, reverse: bool = False)
 
 
 def _sums(x: Tensor, axis: int, exclusive: bool) -> Tensor:
-    """Sum within runs, and add the sums of all runs before."""
+    """Sum within runs, and add the sums of all previous runs."""
     shape = extents(x)
     length = shape[axis]
     is_known = number_of(length) is not None
@@ -72,7 +72,7 @@ def _sums(x: Tensor, axis: int, exclusive: bool) -> Tensor:
 
 
 def _sums_before(x: Tensor, axis: int) -> Tensor:
-    """Sum all elements before each one, of an axis whose extent only a run says."""
+    """Sum all elements before each element, along an axis whose extent is known only at a run."""
     k = te.reduce_axis((0, extents(x)[axis]), name="k")
 
     def at(*i: Any) -> Any:

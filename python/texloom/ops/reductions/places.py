@@ -1,4 +1,4 @@
-"""Where the greatest and the least elements are."""
+"""The positions of the greatest and the least elements."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ def argmax(x: Tensor, axis: int = 0, keepdims: bool = True, last: bool = False) 
     keepdims : bool
         Whether the axis stays, with extent 1.
     last : bool
-        Among equal elements the last one is taken, not the first. NaN is greater than all numbers.
+        Whether the last of equal elements is taken, instead of the first. NaN is greater than all
+        numbers.
     """
     return _place(x, axis, keepdims, last, greatest=True)
 
 
 def argmin(x: Tensor, axis: int = 0, keepdims: bool = True, last: bool = False) -> Tensor:
-    """Return the index of the least element along an axis, as :func:`argmax`; NaN comes first."""
+    """Return the index of the least element, as :func:`argmax`; NaN is less than all numbers."""
     return _place(x, axis, keepdims, last, greatest=False)
 
 
@@ -62,7 +63,7 @@ def _better(greatest: bool, nan_first: bool) -> Callable[[Any, Any], Any]:
 
 
 def _least(dtype: str, greatest: bool) -> Any:
-    """Return a value that comes after all others, or is equal to them."""
+    """Return the initial value of the search, which no value is worse than."""
     if "float" in dtype:
         return te.const(float("-inf") if greatest else float("inf"), dtype)
     return te.min_value(dtype) if greatest else te.max_value(dtype)

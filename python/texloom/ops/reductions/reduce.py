@@ -1,9 +1,9 @@
 """Sums, means, products, extrema and norms over axes.
 
-All take a tensor, the axes (None: all of them), and whether the reduced axes stay with extent 1.
-Elements of 16 bits are accumulated in float32. Integers are accumulated in their own type, whose
-overflow wraps; what needs roots or logarithms of integers computes them in float32, and sums of
-exponentials of integers in float64.
+All functions take a tensor, the axes (None: all), and whether the reduced axes stay with extent 1.
+Elements of 16 bits are accumulated in float32. Integers are accumulated in their own type, and wrap
+if they overflow. Roots and logarithms of integers are computed in float32, and sums of exponentials
+of integers in float64.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _reduction(
     before: Function = _same,
     after: Function = _same,
 ) -> Tensor:
-    """Return ``after(reducer(before(x)))``, both in the type that accumulates, in x's type."""
+    """Return ``after(reducer(before(x)))``, accumulated in a wider type, in the type of `x`."""
     wide, dtype = sum_dtype(x.dtype), x.dtype
     own = normalized(axes, len(x.shape))
     if not own:
@@ -48,7 +48,7 @@ def _reduction(
 
 
 def _in_float(function: Function) -> Function:
-    """Return a function of floats that takes integers, too, as float32."""
+    """Return a function of floats that also accepts integers, which it converts to float32."""
     return lambda v: function(v if is_float(v.dtype) else v.astype("float32"))
 
 
@@ -58,7 +58,7 @@ def reduce_sum(x: Tensor, axes: Axes = None, keepdims: bool = True) -> Tensor:
 
 
 def reduce_mean(x: Tensor, axes: Axes = None, keepdims: bool = True) -> Tensor:
-    """Return the mean of the elements; of integers it is truncated toward zero."""
+    """Return the mean of the elements; for integers, it is truncated toward zero."""
     own = normalized(axes, len(x.shape))
     count = product(extents(x)[a] for a in own)
 
@@ -119,8 +119,8 @@ def reduce_log_sum(x: Tensor, axes: Axes = None, keepdims: bool = True) -> Tenso
 def reduce_log_sum_exp(x: Tensor, axes: Axes = None, keepdims: bool = True) -> Tensor:
     """Return the logarithm of the sum of the exponentials of the elements.
 
-    It does not overflow where the result does not: the exponentials are of differences from the
-    greatest element.
+    Intermediate values do not overflow unless the result does: the exponentials are computed of
+    differences from the greatest element.
     """
     own = normalized(axes, len(x.shape))
     if not own:

@@ -1,4 +1,4 @@
-"""Images sampled at positions that data gives."""
+"""Images sampled at positions that are data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _real(dtype: str) -> str:
 
 
 def _denormalized(x: Any, extent: int, align_corners: bool) -> Any:
-    """Return the position in an axis of a number from -1 to 1."""
+    """Return the position along an axis for a coordinate from -1 to 1."""
     if align_corners:
         return (x + 1) / 2 * (extent - 1)
     return ((x + 1) * extent - 1) / 2
@@ -43,7 +43,7 @@ def _reflected(x: Any, extent: int, align_corners: bool) -> Any:
 
 
 def _continued(x: Any, extent: int, align_corners: bool, outside: Outside) -> Any:
-    """Return the position whose element counts at a position that may be outside."""
+    """Return the position whose element is read for a position that may be outside."""
     if outside == "border":
         zero, last = te.const(0, x.dtype), te.const(extent - 1, x.dtype)
         return tir.max(tir.min(x, last), zero)
@@ -51,7 +51,7 @@ def _continued(x: Any, extent: int, align_corners: bool, outside: Outside) -> An
 
 
 def _weight(distance: Any, interpolation: Interpolation) -> Any:
-    """Return the weight of an element that is so far away."""
+    """Return the interpolation weight of an element at a distance."""
     d = te.abs(distance)
     if interpolation == "linear":
         return tir.max(1 - d, te.const(0, d.dtype))
@@ -63,7 +63,7 @@ def _weight(distance: Any, interpolation: Interpolation) -> Any:
 def _pixel(
     x: Tensor, image: Sequence[Any], places: Sequence[Any], align_corners: bool, outside: Outside
 ) -> Any:
-    """Return an element at whole-numbered places, which may be outside; no other memory is read."""
+    """Return the element at integer places; for places outside, reads stay inside of the image."""
     index, inside = [], []
     for place, extent in zip(places, [int(n) for n in x.shape[2:]], strict=True):
         there = _continued(place, extent, align_corners, outside)
@@ -84,15 +84,16 @@ def grid_sample(
 ) -> Tensor:
     """Sample images at positions, as ONNX's operator GridSample.
 
-    Elements around a position that are outside of the image are those of `outside`; the position
-    itself stays, as in PyTorch.
+    If elements around a position are outside of the image, `outside` determines their values; the
+    position itself is not changed, as in PyTorch.
 
     Parameters
     ----------
     x : Tensor
         ``[N, C, *image]``.
     grid : Tensor
-        ``[N, *size, axes of the image]``: positions from -1 to 1, the last axis of the image first.
+        ``[N, *size, axes of the image]``: coordinates from -1 to 1; that of the last axis comes
+        first.
     interpolation : "nearest", "linear" or "cubic"
     outside : "zeros", "border" or "reflection"
         The elements outside of the image.
@@ -102,7 +103,7 @@ def grid_sample(
     Returns
     -------
     Tensor
-        ``[N, C, *size]`` of the dtype of `x`, summed in float32, or in float64 if `x` has it.
+        ``[N, C, *size]`` of the dtype of `x`; sums are float32, or float64 if `x` is float64.
     """
     image = [int(extent) for extent in x.shape[2:]]
     real = _real(grid.dtype)

@@ -1,4 +1,4 @@
-"""Regions of images, pooled to one size."""
+"""Regions of images, pooled to a common size."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _real(dtype: str) -> str:
 
 
 def _neighbor(place: Any, extent: int, side: Any) -> tuple[Any, Any]:
-    """Return the element beside a position, on side 0 or 1 of it, and its weight."""
+    """Return the index and weight of the element before (0) or after (1) a position."""
     zero = te.const(0, place.dtype)
     inner = tir.max(place, zero)
     low = tir.max(te.floor(inner).astype("int32"), te.const(0))
@@ -33,7 +33,7 @@ def _neighbor(place: Any, extent: int, side: Any) -> tuple[Any, Any]:
 def _side(
     rois: Tensor, region: Any, axis: int, scale: float, half_pixel: bool, dtype: str
 ) -> tuple[Any, Any]:
-    """Return where a region begins along y (axis 0) or x, and how long it is, in pixels."""
+    """Return the begin and the length of a region along y (axis 0) or x (axis 1), in pixels."""
     offset = te.const(0.5 if half_pixel else 0.0, dtype)
     begin, end = (
         rois[region, k].astype(dtype) * te.const(scale, dtype) - offset
@@ -64,8 +64,8 @@ def roi_align(
     images : Tensor
         ``[regions]``: the image of each region, an integer.
     counts : Tensor, optional
-        ``[regions, 2]`` integers: samples of a bin down and across, at most `samples`. Without it
-        there are `samples` in each.
+        ``[regions, 2]`` integers: samples of a bin down and across, at most `samples`. By default,
+        each bin has `samples`.
     size : (int, int)
         Rows and columns of bins.
     samples : (int, int)
@@ -73,9 +73,10 @@ def roi_align(
     scale : float
         Pixels of `x` for each unit of `rois`.
     half_pixel : bool
-        Whether a pixel's center is at half of it; otherwise regions are at least a pixel large.
+        Whether pixel centers are at half-integer coordinates; otherwise regions are at least one
+        pixel large.
     largest : bool
-        Whether the largest weighted element counts, in place of the samples' mean.
+        Whether the result is the largest weighted element instead of the mean of the samples.
 
     Returns
     -------
@@ -138,8 +139,8 @@ def max_roi_pool(x: Tensor, rois: Tensor, size: tuple[int, int], scale: float = 
     x : Tensor
         ``[N, C, H, W]``.
     rois : Tensor
-        ``[regions, 5]``: the image, x and y of one corner, then of the other one, which belongs to
-        the region.
+        ``[regions, 5]``: the image, x and y of one corner, then of the opposite corner, which is
+        inside of the region.
     size : (int, int)
         Rows and columns of bins.
     scale : float
@@ -161,7 +162,7 @@ def max_roi_pool(x: Tensor, rois: Tensor, size: tuple[int, int], scale: float = 
 
 
 def _largest_of_bins(inputs: Sequence[Any], outputs: Sequence[Any], scale: float) -> Any:
-    """Store the largest element of each bin: a thread goes through the pixels of one."""
+    """Store the largest element of each bin: each thread goes through the pixels of one bin."""
     ib = tir.ir_builder.create()
     x, rois = (ib.buffer_ptr(each) for each in inputs)
     result = ib.buffer_ptr(outputs[0])
@@ -170,7 +171,7 @@ def _largest_of_bins(inputs: Sequence[Any], outputs: Sequence[Any], scale: float
     real = _real(x.dtype)
 
     def limits(region: Any, axis: int, position: Any) -> tuple[Any, Any]:
-        """Return the first pixel of a bin along an axis, and the one after the last."""
+        """Return the first pixel of a bin along an axis, and the pixel after the last."""
         begin, end = (
             te.round(rois[region, k].astype(real) * te.const(scale, real)).astype("int32")
             for k in (2 - axis, 4 - axis)

@@ -9,7 +9,7 @@ from ... import te
 from ..._core import Tensor
 from ...extents import Extent, shape_of
 
-_UNROLLED_TAPS = 2  # so many are computed where they are read
+_UNROLLED_TAPS = 2  # up to this number, sums of taps are inlined
 
 
 def repeat(x: Tensor, factors: Sequence[int]) -> Tensor:
@@ -31,7 +31,7 @@ def take_positions(x: Tensor, *positions: Tensor, axes: Sequence[int]) -> Tensor
     ----------
     x : Tensor
     positions : Tensor
-        For each of the axes: ``[size]``, integers inside of the tensor.
+        For each of the axes, ``[size]``: integer positions inside of the tensor.
     axes : sequence of int
     """
     named = dict(zip(axes, positions, strict=True))
@@ -75,7 +75,7 @@ def interpolate_open(
     steps: Sequence[int],
     is_weighted: bool,
 ) -> Tensor:
-    """Resize axes whose extents only a run says, by the taps of :class:`Phases`.
+    """Resize axes whose extents are known only at a run, by the taps of :class:`Phases`.
 
     Parameters
     ----------
@@ -85,9 +85,9 @@ def interpolate_open(
     axes, sizes : sequence of int or Expr
         The axes, and their extents in the result.
     steps : sequence of int
-        By how much the taps move after all phases.
+        How far the taps move from one period of phases to the next.
     is_weighted : bool
-        Whether elements are sums of weighted taps. Else each has one tap.
+        Whether elements are weighted sums of taps; otherwise each element has one tap.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def fill_outside(x: Tensor, *inside: Tensor, axes: Sequence[int], value: float) 
     ----------
     x : Tensor
     inside : Tensor
-        For each of the axes: ``[size]``, zero for what is outside.
+        For each of the axes, ``[size]``: zero for positions that are outside.
     axes : sequence of int
     value : float
     """

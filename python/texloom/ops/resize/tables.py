@@ -1,7 +1,7 @@
-"""Which elements of an axis a resized axis is computed from, and their weights.
+"""Tables of a resized axis: the elements that each result is computed from, and their weights.
 
 The coordinates are those of ONNX's operator Resize, computed in float32 as ONNX Runtime does: in
-double precision, positions such as 8 / 1.6 would fall on the other side of an integer.
+double precision, positions such as 8 / 1.6 would be rounded to the other side of an integer.
 """
 
 from __future__ import annotations
@@ -39,13 +39,14 @@ class Sampling:
     transformation : str
         One of :data:`TRANSFORMATIONS`.
     rounding : str
-        One of :data:`ROUNDINGS`, or "by_scale": up if the axis becomes shorter, else down.
+        One of :data:`ROUNDINGS`, or "by_scale": round up if the axis becomes shorter, else down.
     cubic_coefficient : float
         The parameter of the cubic convolution.
     antialias : bool
         Whether the filter is stretched when an axis becomes shorter.
     exclude_outside : bool
-        Whether elements outside of the tensor have no weight; otherwise they are those at its edge.
+        Whether taps outside of the tensor have no weight; otherwise they read the element at its
+        edge.
     """
 
     interpolation: Interpolation = "nearest"
@@ -66,9 +67,9 @@ class Axis(NamedTuple):
     size : int
         Of the result.
     scale : float
-        How much longer the result is; its exact length, ``scale * extent``, need not be `size`.
+        The ratio of the lengths of result and tensor; ``scale * extent`` may differ from `size`.
     begin, end : float
-        The part of the tensor that is shown, of 0 to 1, for "tf_crop_and_resize".
+        The part of the axis that is resized, as fractions from 0 to 1, for "tf_crop_and_resize".
     """
 
     extent: int
@@ -165,14 +166,14 @@ def table(axis: Axis, sampling: Sampling) -> Table:
 
 
 class Phases(NamedTuple):
-    """The taps of a resized axis of any extent, which repeat: the scale is a fraction p / q.
+    """The taps of a resized axis of any extent, whose scale is a fraction p / q: they are periodic.
 
-    Element o of the result has the taps of the phase o % p, moved by q for each p elements before.
+    Element o of the result has the taps of phase o % p, moved by q * (o // p).
 
     Attributes
     ----------
     offsets : array
-        ``[p, taps]`` of int32; what is outside of the tensor is the element at its edge.
+        ``[p, taps]`` of int32; positions outside of the tensor stand for the element at its edge.
     weights : array
         ``[p, taps]`` of float64.
     step : int
@@ -197,15 +198,15 @@ def parts_of(scale: float) -> tuple[int, int] | None:
 def phases(scale: float, sampling: Sampling) -> Phases | None:
     """Return the taps for a scale and any extent; None if they depend on the extent.
 
-    With "pytorch_half_pixel" a result of one element is another one: its extent is at least 2.
+    "pytorch_half_pixel" treats a result of one element differently: the extent must be at least 2.
     """
     parts = parts_of(scale)
     if parts is None or sampling.transformation not in _PERIODIC:
         return None
     count, step = parts
-    if sampling.exclude_outside:  # weights are others near the edges
+    if sampling.exclude_outside:  # weights differ near the edges
         return None
-    # One period far enough from the edges that no tap is outside.
+    # Take a period so far from the edges that no tap is outside.
     before = 64 // min(count, step) + 1
     axis = Axis(extent=(2 * before + 1) * step, size=(2 * before + 1) * count, scale=scale)
     middle = slice(before * count, (before + 1) * count)

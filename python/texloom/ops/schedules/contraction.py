@@ -25,9 +25,9 @@ def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: Target
     sums : Tensor
         A reduction with a :class:`texloom.ops.contraction.Contraction`.
     root : Tensor
-        The stage that the kernel writes: `sums`, or one that reads it element by element, with the
-        axes of `sums`; a single axis of columns may stand for several. Stages between both must
-        be inlined.
+        The stage that the kernel writes: `sums`, or a stage with the axes of `sums` that reads it
+        element by element; a single axis of columns of `sums` may stand for several axes of `root`.
+        Stages between both must be inlined.
     target : TargetValue
 
     Returns
@@ -43,16 +43,16 @@ def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: Target
 
 
 def _processor_tile(sums: Tensor, written: int) -> Tile:
-    """Return the tile for sums with this number of columns."""
+    """Return the tile for sums of which `written` columns are written."""
     roles = Contraction.of(sums)
     assert roles is not None
     extents = [likely(extent) for extent in sums.shape]
     rows = extents[roles.rows] if roles.rows is not None else 1
     lanes = lanes_of(extents[-1], VECTOR_BYTES // (8 if sums.dtype.endswith("64") else 4))
     own_rows = even_rows(rows, roles.rows_per_group)
-    # Elements one by one may be joined to vectors by compilers.
+    # The device's compiler may combine scalar elements into vectors.
     vectors = 16 if lanes == 1 else max(2, ROWS // own_rows)
-    # A tile that is wider than the stage that is written would be cut, and so would its vectors.
+    # A tile that is wider than the written stage would be cut, and its vectors with it.
     vectors = max(1, min(vectors, written // lanes))
     while lanes > written:
         lanes //= 2

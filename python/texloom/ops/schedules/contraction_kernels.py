@@ -15,9 +15,10 @@ def contraction_kernels(
 ) -> dict[Tensor, Tensor]:
     """Return the sums of products among stages, and for each the stage that its kernel writes.
 
-    That is the output for which the sums are computed, if all stages between the two are
-    element-wise and have no other readers. Otherwise it is the last stage that is reached from the
-    sums through single readers that are element-wise and belong to no other sums.
+    This stage is the output that is computed from the sums, if all stages in between are
+    element-wise and have no other readers. Otherwise it is the last stage of the chain of
+    element-wise single readers that starts at the sums; the chain ends before a stage that another
+    kernel writes.
     """
     readers: dict[te.Operation, list[Tensor]] = {}
     for stage in stages:
@@ -63,7 +64,7 @@ def _output_of(
 def _is_element_by_element(reader: Tensor, sums: Tensor) -> bool:
     """Whether a stage has the axes of sums.
 
-    The last one may stand for several, or have columns beyond those that are read.
+    The last axis of sums may stand for several axes, or have more columns than are read.
     """
     rank = len(sums.shape) - 1
     shape, own = shape_of(reader), shape_of(sums)
@@ -77,9 +78,9 @@ def _is_element_by_element(reader: Tensor, sums: Tensor) -> bool:
 
 
 def stored_inputs(sums: Tensor) -> list[Tensor]:
-    """Return the inputs that have kernels of their own: those with a border.
+    """Return the inputs that are computed by separate kernels: padded inputs.
 
-    The border's conditions in the sums would keep them from being computed as vectors.
+    If the padding were inlined, its conditions would prevent the vectorization of the sums.
     """
     return [each for each in sums.op.input_tensors if each.op.tag == PADDED]
 

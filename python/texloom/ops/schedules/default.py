@@ -35,7 +35,7 @@ FEWEST_THREADS = 32
 
 
 def _threads_for(elements: Extent) -> int:
-    """Return the threads per block: a divisor, so that no thread has to test its index."""
+    """Return the threads per block: a divisor if possible, which avoids tests of indices."""
     if not isinstance(elements, int):
         return THREADS
     if elements <= THREADS:
@@ -59,7 +59,7 @@ def _bind(s: Schedule, tensor: Tensor) -> IterVar:
 
 @dataclass(frozen=True)
 class _Storages:
-    """Where the outputs of a computation are stored, and on what it runs.
+    """The storages of the outputs of a computation, and the kind of device that runs it.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class _Storages:
     has_channels_last : bool
         Whether an argument has its channels last.
     device : module
-        Of :func:`.storages.device_of`.
+        The result of :func:`.storages.device_of`.
     """
 
     scopes: Mapping[te.Operation, str]
@@ -82,7 +82,7 @@ class _Storages:
         """Return two functions: one binds an output, one orders a reduction in its threads."""
         if self.is_texture(tensor):
             return bind_texels, partial(schedule_lanes, output=tensor)
-        # Where channels are the only axis, they are last anyway.
+        # If channels are the only axis with several elements, they are last in any layout.
         is_pixel = self.device is processor and prod(map(likely, tensor.shape[2:])) == 1
         is_last = self.has_channels_last and len(tensor.shape) > 2 and is_pixel
         if is_last or is_channels_last(self.scopes.get(tensor.op, "global")):
@@ -114,10 +114,10 @@ def _reduction(
     texels: Collection[te.Operation],
     target: TargetValue,
 ) -> tuple[Tensor, IterVar] | None:
-    """Schedule a reduction if a thread for each result is not the best.
+    """Schedule a reduction, if one thread for each result is not the best choice.
 
-    Returns the stage that its kernel writes, and an axis of it where other stages are computed: the
-    last stage, if that reads only this reduction, and only at its own indices.
+    Returns the stage that the kernel writes, and an axis of it where other stages are computed. The
+    stage is the last stage, if it reads only this reduction, and only at its own indices.
     """
     is_local = places[tensor.op] == "local"
     if not tensor.op.reduce_axis or (outputs[0] if is_local else tensor).op in texels:
@@ -136,24 +136,24 @@ def schedule_default(
     scopes: Sequence[str],
     target: TargetValue,
 ) -> Schedule:
-    """Return a schedule for any computation, which is right for all shapes.
+    """Return a schedule for any computation, which is correct for all shapes.
 
     An output becomes a kernel with a thread for each element. So does a reduction, unless the last
     stage reads only the element at its own indices: then the same thread computes that element, in
-    registers. Any other stage is computed where it is read, unless it is a large expression that is
-    read several times. Sums of products, and what is computed from them element by element, are
-    computed tile by tile; other reductions by lanes, columns or several threads where that pays. A
-    thread of an output in a texture computes a texel.
+    registers. Any other stage is inlined into its readers, unless it is a large expression that is
+    read several times. Sums of products, and stages computed from them element by element, are
+    computed in tiles; other reductions in lanes, columns or by several threads, where that is
+    faster. A thread of an output in a texture computes a texel.
     """
     scope_of = {each.op: scope for each, scope in zip(outputs, scopes[len(inputs) :], strict=False)}
     texels = {op for op, scope in scope_of.items() if is_texture(scope)}
-    # Channels are last in kernels with an argument that is stored that way.
+    # Kernels with an argument in such a layout have channels last.
     last = any(map(is_channels_last, scopes))
     storages = _Storages(scope_of, last, device_of(target))
     s = te.create_schedule([each.op for each in outputs])
     stages = stages_of(outputs)
     scheduled = set(schedule_scans(s, stages, target))
-    threads: dict[te.Operation, IterVar] = {}  # of each kernel, by the stage that it writes
+    threads: dict[te.Operation, IterVar] = {}  # thread axes, by the written stage
     may_join = last and not texels and storages.device is gpu
     joined = gpu.schedule_joined(s, stages, outputs[0], target) if may_join else None
     if joined is not None:

@@ -14,7 +14,7 @@ BUSY_THREADS = 1 << 14
 
 
 def gpu_tile(sums: Tensor, written: int) -> Tile:
-    """Return the tile for sums with this number of columns."""
+    """Return the tile for sums of which `written` columns are written."""
     roles = Contraction.of(sums)
     assert roles is not None
     extents = [likely(extent) for extent in sums.shape]

@@ -8,32 +8,32 @@ from ... import _core, te
 from ..._core import Tensor
 
 MOST_COPIED_NODES = 64
-"""How large an expression may be that is computed at each of several places that read it."""
+"""The most nodes of an expression that is inlined into several readers."""
 
 
 class Places:
     """Where each stage of a computation is computed.
 
-    A stage that is no output is computed where it is read ("inline"), by each thread of the last
-    stage before its own element ("local"), or by a kernel of its own ("root").
+    A stage that is not an output is inlined into its readers ("inline"), computed by each thread of
+    the last stage before its own element ("local"), or computed by a separate kernel ("root").
     """
 
     def __init__(self, stages: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         self._reads = {tensor.op: _core.operation_reads(tensor.op) for tensor in stages}
         self._last = {each.op for each in outputs}
         self._times: dict[te.Operation, int] = {}
-        self._whole = {  # statements read whole tensors
+        self._whole = {  # externs read whole tensors
             read.op
             for tensor in stages
             if isinstance(tensor.op, te.ExternOp)
             for read in tensor.op.input_tensors
         }
         self._near = self._read_at_own_indices(stages)
-        self._size: dict[te.Operation, int] = {}  # of its expression, with what is inlined
+        self._size: dict[te.Operation, int] = {}  # nodes, with inlined stages
         self.place = {tensor.op: self._place_of(tensor.op) for tensor in stages}
 
     def _read_at_own_indices(self, stages: Sequence[Tensor]) -> dict[te.Operation, bool]:
-        """Return the stages from which a thread of the last stage reads exactly its own element."""
+        """Return for each stage whether a thread of the last stage reads only its own element."""
         near = {op: len(self._last) == 1 for op in self._last}
         for tensor in reversed(stages):
             reads = self._reads[tensor.op]

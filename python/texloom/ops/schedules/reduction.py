@@ -1,9 +1,9 @@
 """Schedules of reductions whose elements are read as vectors or by neighboring threads.
 
-Where the terms of a result are neighbors in memory, threads share them, or a thread adds up as many
-partial results as vectors have lanes. Where the results are neighbors, a thread computes vectors of
-them. Terms are divided into parts where the results are too few to occupy a device. The order in
-which terms are combined differs from that of a loop.
+If the terms of a result are contiguous in memory, threads share them, or a thread adds up as many
+partial results as vectors have lanes. If the results are contiguous, a thread computes vectors of
+results. If there are too few results to occupy a device, the terms are divided into parts. The
+order in which terms are combined differs from that of a loop.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ..._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ...extents import likely
 
 LANES = 64
-"""Partial or neighboring results that a thread computes side by side: some vectors of them.
+"""Partial or consecutive results that a thread computes side by side: some vectors.
 
-Compilers make vectors of them, also of comparisons, which vector types do not express."""
+Compilers vectorize them, including comparisons, which vector types do not express."""
 _SHORT = 64
-"""Terms of a result at most for which partial results do not pay."""
+"""The most terms of a result for which partial results are not faster."""
 _BLOCK = 64
 """Threads of a block, each of which computes a result."""
 
@@ -29,7 +29,7 @@ _BLOCK = 64
 def schedule_reduction(
     s: Schedule, tensor: Tensor, root: Tensor, target: TargetValue
 ) -> tuple[Tensor, IterVar] | None:
-    """Schedule a reduction, if a thread for each result that adds up all terms is not the best.
+    """Schedule a reduction, unless it is best that one thread adds up all terms of a result.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ def schedule_reduction(
     tensor : Tensor
         A reduction, of one value or several.
     root : Tensor
-        The stage that its kernel may write: `tensor` itself, or one of the same axes that reads it
-        at its own indices alone. Stages between both are inlined.
+        The stage that the kernel may write: `tensor` itself, or a stage with the same axes that
+        reads `tensor` only at its own indices. Stages between both are inlined.
     target : TargetValue
 
     Returns
@@ -77,7 +77,7 @@ def schedule_reduction(
 
 
 def schedule_step_reduction(s: Schedule, tensor: Tensor, target: TargetValue) -> bool:
-    """Schedule a reduction in a step of a scan, as :func:`schedule_reduction` within one kernel.
+    """Schedule a reduction in a step of a scan, as :func:`schedule_reduction`, in one kernel.
 
     The first axis, which counts the steps, is left as it is.
     """
@@ -90,8 +90,8 @@ def schedule_step_reduction(s: Schedule, tensor: Tensor, target: TargetValue) ->
 
 
 def rows_of(tensor: Tensor, target: TargetValue) -> list[IterVar]:
-    """Return the reduced axes whose terms are neighbors, if a thread for a result is slow."""
-    # Where several values are compared, the branch that skips most of them is fast already.
+    """Return the reduced axes whose terms are contiguous; none if one thread per result is fast."""
+    # If several values are reduced, as in argmax, a branch skips most terms and is fast already.
     is_branch = target.is_cpu and tensor.op.num_outputs > 1
     if _extent(tensor.op.reduce_axis) <= _SHORT or is_branch:
         return []
@@ -99,7 +99,7 @@ def rows_of(tensor: Tensor, target: TargetValue) -> list[IterVar]:
 
 
 def may_be_divided(tensor: Tensor) -> bool:
-    """Whether partial results are possible: each would have the initial value."""
+    """Whether partial results are possible: each would include a given initial value."""
     body = tensor.op.body[0]
     return body._class == "Reduce" and not list(body.init)
 
@@ -107,8 +107,8 @@ def may_be_divided(tensor: Tensor) -> bool:
 def parts_of(tensor: Tensor, has_rows: bool, target: TargetValue) -> int:
     """Return the number of parts into which a first kernel divides the terms.
 
-    A processor has few cores; another device has thousands of threads, and starts a second kernel
-    in the time of some thousand terms.
+    A processor has few cores. Other devices have thousands of threads, and start a second kernel in
+    the time of some thousand terms.
     """
     terms, results = _extent(tensor.op.reduce_axis), _extent(tensor.op.axis)
     wanted, least = (8, 1 << 14) if target.is_cpu else (256, 1 << 11)
@@ -124,14 +124,14 @@ def _divided(s: Schedule, tensor: Tensor, parts: int) -> list[Tensor]:
 
 
 def _bindparts_of(stage: Stage) -> None:
-    """Give each part blocks of its own, with a thread for each result."""
+    """Give each part separate blocks, with a thread for each result."""
     part, *results = stage.op.axis
     stage.bind(part, te.thread_axis("blockIdx.y"))
     _bind(stage, results)
 
 
 def _bind(stage: Stage, results: Iterable[IterVar]) -> IterVar:
-    """Give each result a thread; there is one result without axes."""
+    """Give each result a thread; without axes, there is one result."""
     block, thread = stage.split(stage.fuse(*results), _BLOCK)
     stage.bind(block, te.thread_axis("blockIdx.x"))
     stage.bind(thread, te.thread_axis("threadIdx.x"))
@@ -139,7 +139,7 @@ def _bind(stage: Stage, results: Iterable[IterVar]) -> IterVar:
 
 
 def _keep(stage: Stage, root: Stage, thread: IterVar) -> None:
-    """Compute a stage in the registers of each thread of another."""
+    """Compute a stage in registers, in each thread of another stage."""
     stage.set_scope("local")
     stage.compute_at(root, thread)
 
@@ -157,9 +157,9 @@ def _add_lanes(
 
 
 def add_in_lanes(s: Schedule, tensor: Tensor, root: Stage, thread: IterVar) -> None:
-    """Compute a result of each thread of another stage, from partial results if it has many terms.
+    """Compute a result in each thread of another stage, from partial results if it has many terms.
 
-    The terms are neighbors in memory.
+    The terms are contiguous in memory.
     """
     terms = list(tensor.op.reduce_axis)
     if _extent(terms) <= _SHORT:
@@ -170,7 +170,7 @@ def add_in_lanes(s: Schedule, tensor: Tensor, root: Stage, thread: IterVar) -> N
 
 
 def _in_lanes(s: Schedule, tensor: Tensor, axes: Iterable[IterVar]) -> list[Tensor]:
-    """Return the partial results of a reduction, whose innermost loop is over them."""
+    """Return the partial results, over which the innermost loop runs, and the reduction."""
     _, lane = s[tensor].split(fused(s[tensor], axes), LANES if _extent(axes) >= 4 * LANES else 16)
     partial = _factored(s, tensor, lane)
     s[partial].reorder(*s[partial].op.reduce_axis, s[partial].op.axis[0])
@@ -178,13 +178,13 @@ def _in_lanes(s: Schedule, tensor: Tensor, axes: Iterable[IterVar]) -> list[Tens
 
 
 def _has_columns(tensor: Tensor) -> bool:
-    """Whether neighboring results read neighbors."""
+    """Whether consecutive results read contiguous elements."""
     results = list(tensor.op.axis)
     return tensor.op.num_outputs == 1 and bool(results and _neighbors(tensor, results[-1:]))
 
 
 def _add_columns(s: Schedule, tensor: Tensor, root: Tensor) -> IterVar:
-    """Compute some neighboring results in each thread."""
+    """Compute some consecutive results in each thread."""
     sums = s.cache_write(tensor, "local") if root is tensor else tensor
     stage = s[root]
     *rest, column = stage.op.axis
@@ -198,13 +198,13 @@ def _add_columns(s: Schedule, tensor: Tensor, root: Tensor) -> IterVar:
 
 
 def _share_among_threads(stage: Stage, target: TargetValue, first: int = 0) -> IterVar:
-    """Compute each result by some threads of a block."""
+    """Compute each result with several threads of a block."""
     thread = bind_terms(stage, target)
     return bind_rows(stage, stage.op.axis[first:], int(thread.dom.extent))
 
 
 def _finish_in_block(s: Schedule, tensor: Tensor, root: Tensor, target: TargetValue) -> IterVar:
-    """Compute each result by several threads; the first one computes the rest from it."""
+    """Compute each result with several threads; the first thread computes `root` from it."""
     thread = bind_terms(s[tensor], target)
     row = bind_rows(s[root], s[root].op.axis, int(thread.dom.extent))
     s[tensor].compute_at(s[root], row)
@@ -213,7 +213,7 @@ def _finish_in_block(s: Schedule, tensor: Tensor, root: Tensor, target: TargetVa
 
 
 def bind_terms(stage: Stage, target: TargetValue) -> IterVar:
-    """Share the terms of a result among threads; return their axis."""
+    """Divide the terms of a result among threads; return the axis of threads."""
     terms = _extent(stage.op.reduce_axis)
     threads = min(256, target.max_threads, max(32, 1 << (terms // 4).bit_length()))
     _, own = stage.split(fused(stage, stage.op.reduce_axis), threads)
@@ -223,7 +223,7 @@ def bind_terms(stage: Stage, target: TargetValue) -> IterVar:
 
 
 def bind_rows(stage: Stage, results: Sequence[IterVar], threads: int) -> IterVar:
-    """Give each result to a row of so many threads of a block; return the axis of rows."""
+    """Give each result to a row of `threads` threads of a block; return the axis of rows."""
     block, row = stage.split(stage.fuse(*results), max(1, 128 // threads))
     stage.bind(block, te.thread_axis("blockIdx.x"))
     stage.bind(row, te.thread_axis("threadIdx.y"))
@@ -231,7 +231,7 @@ def bind_rows(stage: Stage, results: Sequence[IterVar], threads: int) -> IterVar
 
 
 def fused(stage: Stage, axes: Iterable[IterVar]) -> IterVar:
-    """Return the loop over all of some axes, which are neighbors."""
+    """Fuse some adjacent axes; return the fused loop."""
     first, *others = axes
     return stage.fuse(first, *others) if others else first
 
@@ -241,19 +241,19 @@ def _extent(axes: Iterable[IterVar]) -> int:
 
 
 def _factored(s: Schedule, tensor: Tensor, axis: IterVar) -> Tensor:
-    """Return the partial results along an axis of the terms, which is their first axis."""
+    """Return the partial results along an axis of the terms, which becomes their first axis."""
     made = s.rfactor(tensor, axis)
     return made[0] if isinstance(made, (list, tuple)) else made
 
 
 def are_neighbors(tensor: Tensor) -> bool:
-    """Whether all terms of a result are neighbors in memory."""
+    """Whether all terms of a result are contiguous in memory."""
     axes = list(tensor.op.reduce_axis)
     return len(_neighbors(tensor, axes)) == len(axes)
 
 
 def _neighbors(tensor: Tensor, axes: Sequence[IterVar]) -> list[IterVar]:
-    """Return the last ones of some axes that are the last axes of a tensor that is read."""
+    """Return the trailing ones of `axes` that index trailing axes of a tensor that is read."""
     most = 0
     for load in loads_of(tensor.op.body[0]):
         count = 0

@@ -1,7 +1,7 @@
 """Sums of products by register tiles: a thread computes some rows and columns.
 
-A row's factor is one number for all columns of the tile, and the columns' factors are vectors that
-all rows of the tile share, so that each element that is loaded is used many times.
+The factor of a row is one number for all columns of the tile, and the factors of the columns are
+vectors that all rows share, so that each loaded element is used many times.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROWS = 8
 Tiles of few rows have more vectors instead.
 """
 UNROLLED = 128
-"""Statements of unrolled taps of a window at most: more take long to compile."""
+"""The most statements of unrolled taps of a window: more take long to compile."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def schedule_tiles(s: Schedule, sums: Tensor, root: Tensor, tile: Tile, written:
         The stage that the kernel writes, as for :func:`.contraction.schedule_contraction`.
     tile : Tile
     written : int
-        Columns of `root`: some of `sums` may be computed and not written.
+        Columns of `root`; `sums` may have more columns, which are computed but not written.
     """
     roles = Contraction.of(sums)
     assert roles is not None
@@ -74,7 +74,7 @@ def schedule_tiles(s: Schedule, sums: Tensor, root: Tensor, tile: Tile, written:
 def lanes_of(columns: int, most: int) -> int:
     """Return the lanes of a vector: the greatest power of two that divides the columns.
 
-    Less than four lanes are not worth a vector.
+    Vectors of fewer than four lanes are not faster.
     """
     lanes = most
     while columns % lanes:
@@ -83,7 +83,7 @@ def lanes_of(columns: int, most: int) -> int:
 
 
 def even_rows(rows: int, per_group: int) -> int:
-    """Return how many rows a tile has, so that few are beyond the last, or of another group."""
+    """Return the rows of a tile, so that few rows are beyond the last row or in another group."""
     within = rows if per_group >= rows else per_group
     if within <= ROWS:
         return within
@@ -115,7 +115,8 @@ def _bind_tiles(
         rest.append(rows)
     stage.reorder(*rest, columns, *threads, *inner)
     # Columns are not fused with other axes, so that a tile that crosses the end of an image's row
-    # is provably small. Devices have at most 65,535 blocks along y, which gets the fewer ones.
+    # is provably small. Devices have at most 65,535 blocks along y, so the axis with fewer blocks
+    # is bound to y.
     across = -(-written // (tile.vectors * tile.lanes * tile.threads[1]))
     others = likely(product(root.shape[: rank - 1])) // (tile.rows * tile.threads[0])
     x, y = te.thread_axis("blockIdx.x"), te.thread_axis("blockIdx.y")

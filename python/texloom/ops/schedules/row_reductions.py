@@ -1,7 +1,8 @@
-"""Kernels of reductions along rows that also compute elements from the results.
+"""Kernels that reduce rows and compute elements of the rows from the results.
 
-A softmax has two: the maximum of a row, and the sum of exponentials. A thread of a processor, or
-some threads of a block, compute a row: its reductions one after another, then its elements.
+A softmax has two reductions: the maximum of a row, and the sum of exponentials. A thread of a
+processor, or some threads of a block, compute a row: its reductions one after another, then its
+elements.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Rows:
         Reductions with the axes of the output; the trailing axes, which form a row, have the extent
         1.
     axes : int
-        How many axes of the output number its rows.
+        The number of leading axes of the output that index its rows.
     """
 
     output: Tensor
@@ -48,9 +49,10 @@ class Rows:
     def of(
         cls, stages: Sequence[Tensor], outputs: Sequence[Tensor], target: TargetValue
     ) -> Rows | None:
-        """Return the rows of a computation that is to be computed row by row; None for others.
+        """Return the rows of a computation that is computed row by row; None for others.
 
-        Rows that are so few and long that several kernels share each of them better are not.
+        If rows are so few and long that each should be divided among several blocks, the result is
+        None.
         """
         reductions = [each for each in stages if each.op.reduce_axis]
         root = outputs[0]
@@ -59,7 +61,7 @@ class Rows:
         if root.op.reduce_axis or not all(map(may_be_divided, reductions)):
             return None
         axes = max(_leading_axes(each) for each in reductions)
-        if product(root.shape[axes:]) == 1:  # no elements beside the results of a row
+        if product(root.shape[axes:]) == 1:  # the output has only one element per row
             return None
         if not all(_is_along(each, root, axes, stages) for each in (*reductions, root)):
             return None

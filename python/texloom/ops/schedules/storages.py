@@ -1,4 +1,4 @@
-"""Where the arguments of an operator are stored with channels last."""
+"""Storages of the arguments of an operator with channels last."""
 
 from __future__ import annotations
 
@@ -38,19 +38,20 @@ def channels_last_storages(
     constants: Collection[Tensor],
     target: TargetValue,
 ) -> tuple[str, ...] | None:
-    """Return where inputs, then outputs are stored, activations with channels last.
+    """Return the storages of inputs, then outputs, with channels last for activations.
 
     Parameters
     ----------
     outputs, inputs : sequence of Tensor
     stages : sequence of Tensor
-        The tensors that are computed for the outputs.
+        All stages of the computation.
     fixed : collection of Tensor
-        Those among them that are row-major: inputs and outputs of the graph.
+        The inputs and outputs that must be row-major, because they are inputs or outputs of the
+        graph.
     constants : collection of Tensor
         The inputs whose values are fixed.
     target : TargetValue
-        Processors need weights that are fixed.
+        Kernels for processors need constant weights.
 
     Returns
     -------
@@ -92,7 +93,7 @@ def channels_last_storages(
 
 
 def _stored(tensor: Tensor) -> Tensor:
-    """Return the tensor in memory from which another one is converted, if it is a conversion."""
+    """Return the source in memory of a tensor that only converts its input; else the tensor."""
     while isinstance(tensor.op, te.ComputeOp) and len(tensor.op.input_tensors) == 1:
         (source,) = tensor.op.input_tensors
         if list(map(int, source.shape)) != list(map(int, tensor.shape)):

@@ -21,11 +21,12 @@ THREADS = 64
 """Threads per block."""
 
 _ACTIVATIONS = "texture[(n, c, h, w) -> rows=(n, c/4, h), cols=(w), lanes=c%4]"
-# Of open sizes. No fold brings rows and columns under the limit of the device, so that both grow.
+# For open extents. Such tensors are not folded to the device's limits; so the batch is in the
+# columns, and rows and columns both grow.
 _OPEN_ACTIVATIONS = "texture[(n, c, h, w) -> rows=(c/4, h), cols=(n, w), lanes=c%4]"
 _WEIGHTS = "texture[(o, i, h, w) -> rows=(o/4), cols=(i, h, w), lanes=o%4]"
 _DTYPES = ("float32", "float16")
-_MOST_AXES = 6  # of a tensor in a texture
+_MOST_AXES = 6  # the most axes of a tensor in a texture
 
 
 def is_texture(scope: str) -> bool:
@@ -36,9 +37,9 @@ def is_texture(scope: str) -> bool:
 def activation_storage(shape: Sequence[Any], dtype: str, target: TargetValue) -> str:
     """Return where an activation may be stored as texels: a scope or a layout, or "global".
 
-    Four neighbors along the channels of ``[N, C, H, W]`` are a texel; of other shapes, along the
-    last axis. Extents that are not numbers are known only at a run. The compiler folds what is
-    larger than an image of the target.
+    A texel holds four consecutive channels of ``[N, C, H, W]``, or four consecutive elements along
+    the last axis of other shapes. Extents that are not numbers are known only at a run. The
+    compiler folds tensors that are larger than an image of the target.
     """
     if dtype not in _DTYPES or not 1 <= len(shape) <= _MOST_AXES:
         return "global"
@@ -49,7 +50,7 @@ def activation_storage(shape: Sequence[Any], dtype: str, target: TargetValue) ->
 
 
 def _open_storage(shape: Sequence[Any], target: TargetValue) -> str:
-    """Return the layout of an activation with open extents, or "global" if no run would fit.
+    """Return the layout of an activation with open extents; "global" if no size fits into an image.
 
     A tensor of one axis would have all of its texels in one row.
     """
@@ -68,13 +69,13 @@ def _open_storage(shape: Sequence[Any], target: TargetValue) -> str:
             f"cols=({last}/{LANES}), lanes={last}%{LANES}]"
         )
     most = target.max_image_size
-    return storage if max(rows, columns) <= most else "global"  # such a texture is not folded
+    return storage if max(rows, columns) <= most else "global"  # open extents are not folded
 
 
 def weight_storage(shape: Sequence[int], dtype: str, target: TargetValue) -> str:
     """Return where the weights ``[O, I, H, W]`` of a convolution may be stored as texels.
 
-    Four output channels are a texel, so that one read has the factors of a texel of outputs.
+    A texel holds four output channels, so that one read gets the factors of a texel of outputs.
     """
     if dtype not in _DTYPES or len(shape) != 4:
         return "global"
@@ -82,7 +83,7 @@ def weight_storage(shape: Sequence[int], dtype: str, target: TargetValue) -> str
 
 
 def _lane_axis(tensor: Tensor) -> int:
-    """Return the axis along which four elements of a tensor in a texture are a texel."""
+    """Return the axis along which four elements of a tensor form a texel."""
     return 1 if len(tensor.shape) == 4 else len(tensor.shape) - 1
 
 
@@ -100,10 +101,10 @@ def bind_texels(s: Schedule, tensor: Tensor) -> IterVar:
 
 
 def schedule_lanes(s: Schedule, tensor: Tensor, output: Tensor) -> None:
-    """Schedule what a thread computes for a texel of `output`, in registers.
+    """Schedule a stage that a thread computes, in registers, for a texel of `output`.
 
     The lanes are the innermost loop. Sums of convolutions may have one axis for all pixels. Along a
-    reduced axis of channels, the lanes of a texel that is read follow one another.
+    reduced axis of channels, consecutive iterations read the lanes of one texel.
     """
     reduced = list(s[tensor].op.reduce_axis)
     axes = list(s[tensor].op.axis)

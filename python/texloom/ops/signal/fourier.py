@@ -15,7 +15,7 @@ from ..reductions.axes import extents
 
 
 def turns(length: int, inverse: bool = False, dtype: str = "float32") -> NDArray[Any]:
-    """Return the products with the powers of a root of unity, as matrices.
+    """Return the powers of a root of unity as matrices, which multiply complex numbers.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def turns(length: int, inverse: bool = False, dtype: str = "float32") -> NDArray
     Returns
     -------
     array ``[length, 2, 2]``
-        For each power, how much a real and an imaginary part contribute to a real and an imaginary
-        part. Each is rounded once.
+        For each power, the factors from real and imaginary part of a number to those of the
+        product. Each factor is rounded once.
     """
     angle = 2 * np.pi * np.arange(length) / length * (1 if inverse else -1)
     cosine, sine = np.cos(angle), np.sin(angle)
@@ -46,14 +46,14 @@ def dft(x: Tensor, powers: Tensor, axis: int, onesided: bool = False, scale: flo
     Parameters
     ----------
     x : Tensor ``[..., 1]`` or ``[..., 2]``
-        Real parts, or real and imaginary ones. Along the axis it is extended by zeros, or cut off,
+        Real parts, or real and imaginary ones. Along the axis, `x` is padded with zeros or cut off
         to the length of the transform.
     powers : Tensor ``[length, 2, 2]``
         The result of :func:`turns`; of the type of `x`, or of float32 for 16 bits.
     axis : int
         Not the last one.
     onesided : bool
-        Whether only the first ``length // 2 + 1`` elements are wanted, which determine the others
+        Whether to return only the first ``length // 2 + 1`` elements, which determine the others
         for a real `x`.
     scale : float
         A factor of the result, such as ``1 / length`` for the inverse.
@@ -77,7 +77,7 @@ def dft(x: Tensor, powers: Tensor, axis: int, onesided: bool = False, scale: flo
         return te.if_then_else(at[axis] < extents(x)[axis], value, te.const(0, wide))
 
     def along_columns(*i: Any) -> Any:
-        """Transform the elements of each column: i[axis] is its number, i[-2] the power."""
+        """Transform each column: i[axis] is the number of the column, i[-2] that of the power."""
         k, b = te.reduce_axis((0, columns), name="k"), te.reduce_axis((0, parts), name="b")
         at = [*i[:axis], rows * k.var + i[axis], *i[axis + 1 : -2], b.var]
         power = powers((rows * k.var * i[-2]) % length, b.var, i[-1])

@@ -1,9 +1,10 @@
 """The order of elements, found by merging runs that are in order.
 
-First each element counts how many of its run come before it, which is its place there. Then two
-neighboring runs become one: the place of an element is that in its own run, plus the number of
-elements of the other run that come before it, found by bisection. Each of these steps is a kernel
-with a thread for each element. Where only the first elements are wanted, runs keep no more.
+First, each element counts the elements of its run that come before it, which is its place in the
+run. Then pairs of adjacent runs are merged: the place of an element is its place in its own run,
+plus the number of elements of the other run that come before it, found by bisection. Each of these
+steps is a kernel with a thread for each element. If only the first elements are wanted, runs keep
+only as many.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def sorted_order(
     keys : sequence of Tensor
         The tensors that `before` compares.
     rows, length : int
-        How many rows there are, and elements of each.
+        The number of rows, and the number of elements in each row.
     keep : int
         How many elements are wanted, at most `length`.
     before : callable
@@ -77,7 +78,7 @@ def sorted_order(
 def _ordered_runs(
     keys: Sequence[Tensor], rows: int, length: int, width: int, keep: int, before: Before
 ) -> Tensor:
-    """Return the first elements of each run of so many neighbors in order."""
+    """Return the first elements, in order, of each run of consecutive elements."""
     runs = -(-length // width)
 
     def body(inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
@@ -104,7 +105,7 @@ def _ordered_runs(
 def _count_before(
     ib: Any, keys: Any, row: Any, own: Any, other: Any, earlier: Any, before: Before, count: Any
 ) -> None:
-    """Add 1 if another element comes before the own one; of equal ones the earlier one does."""
+    """Add 1 if another element comes before this one; of equal elements, the earlier does."""
     first = ib.let("first", te.if_then_else(earlier, own, other))
     second = ib.let("second", te.if_then_else(earlier, other, own))
     wins = ib.let("wins", before(ib, keys, row, first, second))

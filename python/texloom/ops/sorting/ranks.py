@@ -1,4 +1,4 @@
-"""The order of few elements: all pairs are compared, as vectors."""
+"""The order of few elements, found by comparing all pairs, with vector operations."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..._core import Tensor
 def ranked_order(x: Tensor, keep: int, largest: bool) -> Tensor:
     """Return the indices of the first elements of each row ``[rows, length]``, as int32.
 
-    The rank of an element is the number of elements before it. Each place of the result finds the
-    element of its rank.
+    The rank of an element is the number of elements before it. Each place of the result then finds
+    the element whose rank it is.
     """
     rows, length = (int(extent) for extent in x.shape)
 
@@ -30,9 +30,9 @@ def ranked_order(x: Tensor, keep: int, largest: bool) -> Tensor:
 
 
 def _comes_before(v: Any, w: Any, earlier: Any, largest: bool) -> Any:
-    """Return 1 if `v` comes before `w`, else 0; `earlier` is 1 if it stands before it.
+    """Return 1 if `v` comes before `w`, else 0; `earlier` is 1 if the index of `v` is smaller.
 
-    Sums and products of numbers, unlike conditions, are computed as vectors.
+    The result is computed by sums and products, because conditions are not vectorized.
     """
     better = _number(v > w if largest else v < w)
     before = better + _number(v.equal(w)) * earlier

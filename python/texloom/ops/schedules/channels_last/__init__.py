@@ -1,1 +1,1 @@
-"""Parts that kernels of tensors with their channels last share."""
+"""Shared parts of kernels for tensors with channels last."""

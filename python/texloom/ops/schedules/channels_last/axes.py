@@ -16,7 +16,7 @@ def kept_sums(s: Schedule, sums: Tensor, root: Tensor) -> Tensor:
 
 
 def pixel_axes(axes: list[IterVar]) -> tuple[list[IterVar], IterVar | None, IterVar]:
-    """Return other axes, the axis of rows and the axis of columns of ``[n, o, *spatial]``."""
+    """Return the other axes, the axis of rows and the axis of columns of ``[n, o, *spatial]``."""
     n, _, *spatial = axes
     columns = spatial.pop()
     rows = spatial.pop() if spatial else None
@@ -24,7 +24,7 @@ def pixel_axes(axes: list[IterVar]) -> tuple[list[IterVar], IterVar | None, Iter
 
 
 def vectorize(stage: Stage, axis: IterVar, lanes: int) -> None:
-    """Compute an axis of so many lanes as a vector, or as it is if there is one."""
+    """Vectorize an axis of `lanes` iterations, unless there is only one."""
     if lanes > 1:
         stage.vectorize(axis)
     else:

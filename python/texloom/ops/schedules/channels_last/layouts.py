@@ -1,4 +1,4 @@
-"""Layouts of buffers in which channels are neighbors, whatever the axes of a tensor."""
+"""Layouts of buffers in which channels are contiguous."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 _AXES = "edhw"
 """Names of spatial axes, of which the last ones are used."""
-_MOST = 5  # axes of a tensor, of which arguments may have such a layout
+_MOST = 5  # the most axes of an argument with such a layout
 
 
 def _spatial(rank: int) -> list[str]:
@@ -36,7 +36,7 @@ def weight_layout(rank: int) -> str | None:
 
 
 def blocked_weight_layout(rank: int, block: int) -> str | None:
-    """Return the layout of such weights with blocks of outputs, each with its outputs last."""
+    """Return the layout of ``[O, I, *kernel]`` in blocks of outputs, which are last in a block."""
     if not 3 <= rank <= _MOST:
         return None
     spatial = ", ".join(_spatial(rank))

@@ -30,8 +30,8 @@ def schedule_channels_last(
 def weight_layout(sums: Tensor, output: Tensor, target: TargetValue) -> str | None:
     """Return the layout of the weights of a convolution whose sums have channels last.
 
-    None if it must not have them: each of several groups has to have one channel, and there has to
-    be a tile.
+    None if the convolution is not supported: several groups must have one channel each, and a tile
+    must exist.
     """
     roles = Contraction.of(sums)
     assert roles is not None
@@ -46,9 +46,9 @@ def weight_layout(sums: Tensor, output: Tensor, target: TargetValue) -> str | No
 def schedule_joined(
     s: Schedule, stages: Sequence[Tensor], root: Tensor, target: TargetValue
 ) -> IterVar | None:
-    """Schedule a depthwise and another convolution as one kernel, if this is what stages compute.
+    """Schedule a depthwise convolution and its reader as one kernel, if the stages compute these.
 
-    Stages that are neither sums nor read by sums must be inlined, except `root`, which is written.
+    All other stages than the sums, the stages that sums read, and `root` must be inlined.
     """
     found = separable_sums(stages)
     if found is None:
@@ -60,7 +60,7 @@ def schedule_joined(
 
 
 def schedule_with(s: Schedule, sums: Tensor, root: Tensor, tile: ConvolutionTile) -> IterVar:
-    """Schedule such a convolution with a given tile."""
+    """Schedule a convolution with channels last and a given tile."""
     schedule: Callable[..., IterVar]
     schedule = schedule_depthwise if is_depthwise(sums) else schedule_convolution
     return schedule(s, sums, root, tile)

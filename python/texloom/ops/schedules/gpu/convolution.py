@@ -1,8 +1,8 @@
 """Schedules of convolutions with channels last, for devices that need many threads.
 
-Neighboring threads compute neighboring output channels: they read neighboring weights and the same
-pixels. Where there are few outputs, threads of a block share the input channels of a tile, and add
-up their sums in shared memory.
+Consecutive threads compute consecutive output channels: they read consecutive weights and the same
+pixels. If there are few outputs, threads of a block divide the input channels of a tile among
+themselves, and add up their sums in shared memory.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ class ConvolutionTile:
     threads : (int, int, int)
         Threads of a block along rows, columns and output channels.
     slices : int
-        Threads that share the input channels of a tile.
+        Threads among which the input channels of a tile are divided.
     inputs : int
         Input channels that a thread reads together: 1, 2 or 4.
     keep_rows : bool
-        Whether a thread keeps its pixels for all rows of the filter, or reads them for each.
+        Whether a thread keeps its pixels for all rows of the filter, or reads them again for each
+        row.
     fetch_ahead : bool
         Whether the pixels of the next step are read during the current one.
     """
@@ -58,7 +59,7 @@ class ConvolutionTile:
 
     @property
     def shared_lanes(self) -> int | None:
-        """Lanes of the vectors that the threads of all slices share evenly; None if none are."""
+        """Lanes of vectors that divide evenly among the threads of all slices; else None."""
         own = self.pixels[0] * self.pixels[1] * self.channels
         widths = (n for n in (4, 2, 1) if n <= self.lanes)
         return next((n for n in widths if own // n % self.slices == 0), None)
@@ -104,7 +105,7 @@ class BoundTiles:
 
 
 def bind_tiles(s: Schedule, sums: Tensor, root: Tensor, tile: ConvolutionTile) -> BoundTiles:
-    """Give blocks and threads their tiles of `root`, which is computed from the sums; see above."""
+    """Give blocks and threads tiles of `root`; parameters as of :func:`schedule_convolution`."""
     is_flat = len(sums.shape) < len(root.shape)
     if tile.slices == 1:
         added = kept_sums(s, sums, root)
@@ -133,7 +134,7 @@ def _in_shared(s: Schedule, keeper: Tensor, rank: int) -> None:
 def bind_pixels(stage: Stage, tile: ConvolutionTile, is_flat: bool) -> tuple[IterVar, IterVar]:
     """Give each thread its tile of ``[N, O, *spatial]``; return the axes of blocks and threads.
 
-    If the sums have a single spatial axis, tiles are of the fused ones.
+    If the sums have a single spatial axis (`is_flat`), the spatial axes are fused first.
     """
     channels, others, split = _axes_of_tiles(stage, tile, is_flat)
     blocks, threads, own = others, [], []
@@ -159,7 +160,7 @@ def bind_pixels(stage: Stage, tile: ConvolutionTile, is_flat: bool) -> tuple[Ite
 def _bind_blocks(
     stage: Stage, tile: ConvolutionTile, is_flat: bool
 ) -> tuple[IterVar, IterVar, IterVar]:
-    """Give each block its tile, whose vectors its threads share.
+    """Give each block its tile; the threads of the block divide the vectors of the tile.
 
     Returns the axes of blocks, of threads, and of the vectors of a thread.
     """
@@ -208,7 +209,7 @@ def _order_added(stage: Stage, tile: ConvolutionTile) -> None:
 
 
 def _bind_slices(stage: Stage, tile: ConvolutionTile) -> IterVar:
-    """Give each thread the tile of its slice; return the axis of threads."""
+    """Give each thread the tile of its slice of the input channels; return the axis of threads."""
     part, *axes = stage.op.axis
     others, rows, columns = pixel_axes(axes)
     threads, own = [part], []
@@ -283,7 +284,7 @@ def accumulate(s: Schedule, sums: Tensor, pixels: Tensor, tile: ConvolutionTile)
 
 
 def weight_layout_of(rank: int) -> str:
-    """Return the layout of weights in registers, whose output channels are neighbors."""
+    """Return the layout of weights in registers, with output channels contiguous."""
     axes = [f"k{i}" for i in range(rank - 2)]
     return f"buffer[(o, i, {', '.join(axes)}) -> cols=(i, {', '.join(axes)}, o)]"
 

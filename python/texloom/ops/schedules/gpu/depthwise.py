@@ -30,9 +30,9 @@ def keep_in_thread(s: Schedule, sums: Tensor, reader: Stage, thread: IterVar, la
     sums : Tensor
         A stage in the registers of a thread.
     reader : Stage
-        The one that is computed from the sums.
+        The stage that is computed from the sums.
     thread : IterVar
-        Its axis of threads.
+        The axis of threads of `reader`.
     lanes : int
         Neighboring channels that are computed as a vector.
     """

@@ -1,4 +1,4 @@
-"""Kernels with a thread for some neighboring channels of an output."""
+"""Kernels in which a thread computes some consecutive channels of an output."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ LANES = 4
 
 
 def bind_channels(s: Schedule, tensor: Tensor) -> IterVar:
-    """Give neighboring channels of ``[N, C, *spatial]`` to neighboring threads.
+    """Give consecutive channels of ``[N, C, *spatial]`` to consecutive threads.
 
-    A thread computes a vector of channels, if vectors divide them. Returns the axis of threads.
+    A thread computes a vector of channels, if their number is divisible. Returns the axis of
+    threads.
     """
     stage = s[tensor]
     n, channel, *spatial = stage.op.axis
@@ -30,7 +31,7 @@ def bind_channels(s: Schedule, tensor: Tensor) -> IterVar:
 
 
 def order_channels(s: Schedule, tensor: Tensor) -> None:
-    """Reduce the values of a thread for its channels, which are the innermost loop."""
+    """Order a reduction in a thread so that its channels are the innermost loop."""
     stage = s[tensor]
     reduced = list(stage.op.reduce_axis)
     n, channel, *spatial = stage.op.axis

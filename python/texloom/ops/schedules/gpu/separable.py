@@ -1,8 +1,8 @@
 """Schedules of a depthwise convolution and the 1x1 convolution that reads it, as one kernel.
 
 The threads of a block compute the depthwise convolution of their pixels for all channels, keep it
-in shared memory, and then multiply it by the weights of their output channels. So it costs no
-launch, and its result no memory.
+in shared memory, and then multiply it by the weights of their output channels. So the depthwise
+convolution needs no launch of its own, and its result no global memory.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def separable_sums(stages: Sequence[Tensor]) -> tuple[Tensor, Tensor] | None:
 def is_chain(last: Tensor, first: Tensor) -> bool:
     """Whether each stage after the first reads only the one before it, besides vectors.
 
-    Each is then computed element by element, and its value in shared memory needs nothing else.
+    Then each stage is computed element by element from the stage before, which is in shared memory.
     """
     while last.op != first.op:
         inner = [each for each in last.op.input_tensors if len(each.shape) > 1]
@@ -67,7 +67,7 @@ def _are_separable(depthwise: Tensor, sums: Tensor) -> bool:
 def is_faster_joined(
     first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], target: TargetValue
 ) -> bool:
-    """Whether one kernel is estimated to be faster than two, and possible.
+    """Whether one kernel is possible, and estimated to be faster than two.
 
     `first` and `second` are convolutions, each with its sums and the tensor that its kernel writes;
     the second convolution reads the first.
@@ -100,8 +100,8 @@ def separable_tile(
 ) -> ConvolutionTile | None:
     """Return the tile of the second convolution that is estimated to be the fastest.
 
-    None if shared memory holds the pixels of none. `taps` is the number of products in each sum of
-    the first convolution.
+    None if the pixels of no tile fit into shared memory. `taps` is the number of products in each
+    sum of the first convolution.
     """
     possible = [
         tile for tile in candidates(shape, limits) if _shared_floats(tile, shape) <= limits.floats
@@ -134,14 +134,14 @@ def schedule_separable(
     ----------
     s : Schedule
     depthwise : Tensor
-        The sums of the first.
+        The sums of the first convolution.
     sums : Tensor
-        Those of the second, whose windows are elements; it reads one stage, which is computed from
-        the first element by element.
+        The sums of the second, a 1x1 convolution; it reads one stage, which is computed from the
+        first element by element.
     root : Tensor
         As for :func:`.convolution.schedule_convolution`.
     tile : ConvolutionTile
-        That of the second.
+        The tile of the second convolution.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Tiles of convolutions for a shape, chosen by their estimated time on a large device.
 
-The estimate counts the limits of these kernels: multiplications and loads of a multiprocessor, the
-waiting time of a thread in each step, and the bytes that blocks read from the shared cache.
-Its constants are fitted to 1,229 kernels of the layers of ResNet-50 and MobileNetV2, measured on an
+The estimate is the maximum of three limits: multiplications and loads of a multiprocessor, the
+latency of each step of a thread, and the bytes that blocks read from the common cache. Its
+constants are fitted to 1,229 kernels of the layers of ResNet-50 and MobileNetV2, measured on an
 NVIDIA H200: half of the estimates are within 13 % of the measured times.
 """
 
@@ -19,26 +19,26 @@ from ...contraction import Contraction, is_depthwise
 from .convolution import ConvolutionTile
 
 MOST_SUMS = 64
-"""Sums of a thread at most."""
+"""The most sums of a thread."""
 _PROCESSORS = 132
-# That a processor holds at a time.
+# What a multiprocessor holds at a time.
 _MOST_BLOCKS = 32
 _MOST_WARPS = 64
 _REGISTERS = 65536
 _SHARED_BYTES = 200000
 _CYCLES_PER_NS = 1.75
 _START_NS = 4400.0
-_SLICE_NS = 240.0  # to add up slices
-_BYTES_PER_NS = 11500.0  # that all multiprocessors read from their common cache
-_STEP_CYCLES = 890.0  # of a step, apart from its multiplications
-_MULTIPLICATION_CYCLES = 1.8 / 4  # of a warp
-_WAIT_CYCLES = 1.6  # of a thread, for a multiplication
-_PIXEL_CYCLES = 2.3  # of a warp, for a load of pixels whose address all its threads share
-_WEIGHT_CYCLES = 6.6  # for a load of weights
-_DEPTHWISE_CYCLES = 6.0  # for a load of a depthwise convolution
-_PIXEL_SHARE = 2.7  # pixels are read more often than once per block, since windows overlap
-_KEPT_ROWS = 1.3  # by which kernels are slower that keep the pixels of all rows of a filter
-_CUT = 2.4  # by which multiplications are slower in tiles that reach beyond the output
+_SLICE_NS = 240.0  # time to add up slices
+_BYTES_PER_NS = 11500.0  # that all multiprocessors together read from the common cache
+_STEP_CYCLES = 890.0  # latency of a step without multiplications
+_MULTIPLICATION_CYCLES = 1.8 / 4  # throughput: of a multiplication, for a warp
+_WAIT_CYCLES = 1.6  # latency: of a multiplication, for a thread
+_PIXEL_CYCLES = 2.3  # of a load of pixels with one address for all threads of a warp
+_WEIGHT_CYCLES = 6.6  # of a load of weights
+_DEPTHWISE_CYCLES = 6.0  # of a load in a depthwise convolution
+_PIXEL_SHARE = 2.7  # windows overlap: how often a block reads each pixel
+_KEPT_ROWS = 1.3  # the slowdown of kernels that keep the pixels of all rows of a filter
+_CUT = 2.4  # the slowdown of multiplications in tiles that reach beyond the output
 
 
 @dataclass(frozen=True)
@@ -128,14 +128,14 @@ _LIMITS = BlockLimits()
 
 
 def lanes_of(channels: int) -> int:
-    """Return how many neighboring channels are read or written together."""
+    """Return how many consecutive channels are read or written together."""
     return next(n for n in (4, 2, 1) if channels % n == 0)
 
 
 def is_possible(
     tile: ConvolutionTile, shape: ConvolutionShape, limits: BlockLimits = _LIMITS
 ) -> bool:
-    """Whether a tile fits into a shape and a block."""
+    """Whether a tile is allowed by a shape and by the limits of a block."""
     rows, columns, channels = tile.threads
     fits = (
         tile.pixels[0] * rows <= shape.rows
@@ -166,10 +166,10 @@ def tile_for(shape: ConvolutionShape, limits: BlockLimits = _LIMITS) -> Convolut
 
 
 def candidates(shape: ConvolutionShape, limits: BlockLimits = _LIMITS) -> Iterator[ConvolutionTile]:
-    """Yield the tiles among which one is chosen.
+    """Yield the tiles from which :func:`tile_for` chooses.
 
-    There is none where the outputs have few channels, so that blocks have few threads, and the
-    channels of the inputs cannot be divided among more threads: 3 inputs and 8 outputs.
+    There are none for 3 inputs and 8 outputs, for example: few output channels make blocks of few
+    threads, and the input channels cannot be divided among more threads.
     """
     lanes = lanes_of(shape.outputs)
     down = [n for n in (1, 2, 4, 7) if n <= shape.rows]
@@ -220,7 +220,7 @@ def _blocks(tile: ConvolutionTile, shape: ConvolutionShape) -> int:
 
 
 def _rounds(blocks: int, threads: int, shared: int, registers: float = 0.0) -> int:
-    """Return how often the processors are filled with as many blocks as they hold at a time.
+    """Return in how many rounds the multiprocessors run all blocks, as many at a time as they hold.
 
     Blocks have `threads` threads and `shared` bytes of shared memory; threads have `registers`
     registers.
@@ -272,7 +272,7 @@ def estimate(tile: ConvolutionTile, shape: ConvolutionShape, shared: int = 1) ->
             steps *= height
             pixel_loads, multiplications = pixel_loads / height, multiplications / height
             weight_loads /= height
-    apart = 32 / min(32, tile.threads[2])  # groups of threads of a warp that read other pixels
+    apart = 32 / min(32, tile.threads[2])  # the number of different pixels that a warp reads
     loads = _PIXEL_CYCLES * pixel_loads * max(1.0, apart * read / 32)
     loads += _WEIGHT_CYCLES * weight_loads
     if shape.is_depthwise:

@@ -1,9 +1,9 @@
 """Schedules of convolutions with channels last for processors.
 
-A thread computes some pixels of some neighboring channels, in registers. It copies the pixels that
-it reads, with the border of the padding, so that no product is under a condition; where there is no
-border, it reads them where they are. Weights are read one after another: their layout has those of
-a tile together.
+A thread computes some pixels of some consecutive channels, in registers. If there is padding, it
+first copies the pixels that it reads, with the padding, so that no product needs a condition;
+otherwise it reads the pixels in place. Weights are read consecutively: their layout keeps the
+weights of a tile together.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ def schedule_convolution(
 
 
 def _pixels_of(sums: Tensor, root: Tensor) -> tuple[Tensor | None, list[Tensor]]:
-    """Return the stage of pixels to copy, if there is one, and those between it and the sums.
+    """Return the stage of pixels to copy, if there is one, and the stages between it and the sums.
 
-    Pixels are copied if they have a border or are converted, but not if all are in a row.
+    Pixels are copied if they are padded or converted, but not if the spatial axes are fused.
     """
     rank = len(root.shape)
     stage = sums.op.input_tensors[0]
@@ -96,8 +96,8 @@ def _bind(stage: Stage, tile: PixelTile, is_flat: bool) -> IterVar:
     vector, lane = stage.split(channel, tile.lanes)
     blocks = [*([] if rows is None else [rows]), columns]
     stage.reorder(*others, channels, *blocks, pixel, vector, lane)
-    # Images have an axis of their own, so that the region that a tile of all pixels reads is
-    # provably small.
+    # Images have a separate axis, so that the region that a tile of all pixels reads is provably
+    # small.
     thread = stage.fuse(*blocks)
     stage.bind(thread, te.thread_axis("blockIdx.x"))
     stage.bind(channels, te.thread_axis("blockIdx.y"))
@@ -133,7 +133,7 @@ def _order_depthwise(stage: Stage, tile: PixelTile) -> None:
 
 
 def _copy(stage: Stage, pixels: Tensor, reader: Stage, place: IterVar, lanes: int) -> None:
-    """Copy what a thread reads, channels last."""
+    """Copy the pixels that a thread reads, with channels last."""
     stage.set_scope("local", layout=channels_last("n", len(pixels.shape)))
     stage.compute_at(reader, place)
     n, channel, *spatial = stage.op.axis

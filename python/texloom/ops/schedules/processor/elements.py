@@ -1,7 +1,7 @@
 """Kernels with channels last in which a thread computes neighboring channels of a pixel.
 
-They form the innermost loop, which compilers vectorize. This includes comparisons and elements
-under a condition, which vector types cannot express.
+The channels form the innermost loop, which compilers vectorize, including comparisons and
+conditional elements, which vector types cannot express.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def bind_channels(s: Schedule, tensor: Tensor) -> IterVar:
 
 
 def _own_channels(channels: int) -> int:
-    """Return how many channels a thread has: a divisor, unless that makes short loops."""
+    """Return the number of channels of a thread: a divisor, unless loops would be too short."""
     if channels <= CHANNELS:
         return channels
     own = max(n for n in range(1, CHANNELS + 1) if channels % n == 0)
@@ -36,7 +36,7 @@ def _own_channels(channels: int) -> int:
 
 
 def order_channels(s: Schedule, tensor: Tensor) -> None:
-    """Reduce the values of a thread for its channels, which are the innermost loop."""
+    """Order a reduction in a thread so that its channels are the innermost loop."""
     stage = s[tensor]
     n, channel, *spatial = stage.op.axis
     stage.reorder(*stage.op.reduce_axis, n, *spatial, channel)

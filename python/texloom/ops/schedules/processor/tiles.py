@@ -12,23 +12,24 @@ from ...contraction import Contraction
 LANES = 8
 """Lanes of a vector of 32 bytes: processors with wider registers still compute best with these."""
 SUMS = 16
-"""Vectors of sums that a thread keeps at most: half of 32 registers."""
+"""The most vectors of sums of a thread: half of 32 registers."""
 COPIED = 1 << 12
-"""Pixels' elements at most that a thread copies at a time: they stay in the fastest cache."""
+"""The most elements of pixels that a thread copies at a time: they stay in the fastest cache."""
 
 
 @dataclass(frozen=True)
 class PixelTile:
     """The part of a convolution that a thread computes.
 
-    A step reads a number of each pixel and some vectors of weights, and multiplies each with each.
+    A step reads one element of each pixel and some vectors of weights, and multiplies each element
+    with each vector.
 
     Attributes
     ----------
     pixels : int
-        Neighboring outputs in a row, or in all rows if the windows are single elements.
+        Consecutive outputs in a row, or in all rows if the windows are single elements.
     vectors, lanes : int
-        Of neighboring output channels.
+        The number and size of vectors of consecutive output channels.
     """
 
     pixels: int
@@ -44,7 +45,7 @@ class PixelTile:
     def of(cls, sums: Tensor, root: Tensor) -> PixelTile | None:
         """Return the tile for sums from which `root` is computed.
 
-        None if no vectors divide the channels, or those of a group, or if a group has one output
+        None if the channels (of a group) do not divide into vectors, or if a group has one output
         and several inputs.
         """
         roles = Contraction.of(sums)
@@ -60,7 +61,7 @@ class PixelTile:
 
 @lru_cache(maxsize=1024)
 def tile_for(columns: int, channels: int, is_depthwise: bool = False) -> PixelTile | None:
-    """Return the tile for this many pixels in a row and channels of a group, or of all."""
+    """Return the tile for rows of `columns` pixels and for `channels` channels (of a group)."""
     lanes = next((n for n in (8, 4, 2) if channels % n == 0), None)
     if lanes is None:
         return None
@@ -85,9 +86,9 @@ def _cycles(tile: PixelTile, columns: int, channels: int) -> float:
 
 
 def copied_channels(inputs: int, pixels: int) -> int:
-    """Return how many of the input channels are copied at a time, for so many pixels of a tile.
+    """Return how many input channels are copied at a time, for a tile that reads `pixels` pixels.
 
-    It is a divisor, so that no step has to test its index.
+    The result is a divisor, so that steps need not test their index.
     """
     fitting = [n for n in range(1, inputs + 1) if inputs % n == 0 and n * pixels <= COPIED]
     whole = [n for n in fitting if n % LANES == 0]
