@@ -114,7 +114,7 @@ TEST(Task, PlaceholderThatIsNoInputIsRefusedAtItsName) {
   }
 }
 
-// Four in a row: the first reads an input of the graph, the last writes its output.
+// A chain of four operators: the first reads the graph's input, the last writes the graph's output.
 TEST(ScheduleOperators, CallsTheSchedulerOnceForEachTask) {
   Graph graph = chain({"Double", "Double", "Twice", "Double"});
   std::vector<std::string> first;

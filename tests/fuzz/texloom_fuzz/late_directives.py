@@ -11,7 +11,7 @@ from .stage import Stage
 
 
 class LateDirectives:
-    """Writes these directives, after all attachments."""
+    """Writes pipelining, double buffers and store predicates, after all attachments."""
 
     def __init__(
         self,

@@ -99,7 +99,7 @@ def test_table_cells_are_short(path):
 
 
 def test_long_cells_are_found():
-    """An escaped bar, or one inside a code block, does not separate cells."""
+    """An escaped bar, or a bar inside a code block, does not separate cells."""
     half = "x" * (LONGEST_CELL // 2)
     row = rf"| short | {half} \| {half} | {half} | {half} |"
     assert long_cells(f"{row}\n```text\n{row}\n```\n") == [rf"{half} \| {half}"]

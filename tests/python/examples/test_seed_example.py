@@ -63,7 +63,7 @@ def test_kernels(example):
 
 
 def test_contraction_by_the_device_compiler_is_forbidden(example):
-    """Only the compiler places `fma`."""
+    """Only Texloom places `fma`; the device's compiler must not contract."""
     s, X, Y = example
     for kernel in tvm.build(s, [X, Y], target="opencl").kernels:
         assert kernel.source.startswith("#pragma OPENCL FP_CONTRACT OFF")

@@ -208,7 +208,7 @@ def test_compute_functions_are_called_once():
 
 
 def test_equal_operators_are_scheduled_once(monkeypatch):
-    """Four in a row: the first reads an input of the graph, the last writes its output."""
+    """A chain of four: the first reads the graph's input, the last writes the graph's output."""
     made = []
 
     def counted(*arguments):
