@@ -23,8 +23,8 @@ class HostCallState {
         op_(std::move(op)),
         caller_("operator \"" + op_->info().name + "\"") {}
 
-  // Copies the tensors that the operator reads to the host, calls it, and copies back those that it
-  // writes.
+  // Copies to the host the tensors that the operator reads, calls the operator, and copies back the
+  // tensors that it writes.
   Status run(std::span<const hal::Binding> memory) const {
     // The queue that makes this call need not keep the device open.
     const auto device = device_.lock();

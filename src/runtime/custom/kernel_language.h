@@ -21,7 +21,7 @@ struct KernelText {
   std::span<const OperatorArgument> arguments;
   std::span<const TensorSpec> tensors;          // by argument
   std::span<const hal::ConstantParam> numbers;  // the attributes
-  // Threads beyond these do nothing; zeros: all threads run the body.
+  // Threads beyond these limits do nothing; with zeros, all threads run the body.
   std::array<std::int64_t, 3> limits = {};
 };
 

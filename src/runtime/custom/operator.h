@@ -100,7 +100,7 @@ class Attributes {
   // another type. A float may be given as an integer.
   static Result<Attributes> complete(const OperatorInfo& info, std::span<const Attribute> given);
 
-  // NotFound if the operator declares no such attribute of that type.
+  // NotFound if the operator declares no attribute of this name and type.
   Result<std::int64_t> integer(std::string_view name) const;
   Result<double> number(std::string_view name) const;
   Result<std::string> text(std::string_view name) const;
@@ -182,7 +182,7 @@ class CustomOperator {
  public:
   virtual ~CustomOperator() = default;
 
-  // The same in each call.
+  // Returns the same object in each call.
   virtual const OperatorInfo& info() const = 0;
 
   // The types of the arguments that the operator writes without reading, in order. `inputs` are the

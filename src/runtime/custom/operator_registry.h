@@ -14,7 +14,7 @@
 
 namespace texloom::runtime {
 
-// A value, passed to whatever loads programs. Copies share the operators.
+// A value that functions for loading programs take. Copies share the operators.
 class OperatorRegistry {
  public:
   // InvalidArgument: null, an invalid OperatorInfo, or a second operator of that name and version.

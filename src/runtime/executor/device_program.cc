@@ -234,8 +234,8 @@ Status DeviceProgram::run_directly(const Instance& instance, const Memory& memor
   return status;
 }
 
-// Records nothing if first runs of kernels are to be followed, or the run is so long that it waits
-// for its own submissions.
+// Records nothing if the first runs of kernels must be followed (FirstRuns), or if the run is so
+// long that it waits for its own submissions.
 Status DeviceProgram::record_over_slots(const Instance& instance,
                                         std::span<const hal::Binding> table,
                                         const RunValues& values, RecordedRun& run) {

@@ -197,7 +197,7 @@ bool Executor::is_input(std::uint32_t argument) const {
                      [&](const GraphPort& port) { return port.argument == argument; });
 }
 
-// The shapes of inputs determine the symbols, and these the shapes of outputs.
+// The shapes of inputs determine the symbols, and the symbols determine the shapes of outputs.
 Status Executor::resolve_sizes() {
   const LaunchPlan& plan = program_->plan();
   if (!shapes_changed_ || plan.symbols.empty()) return {};

@@ -142,8 +142,8 @@ class Executor {
   std::vector<Argument> arguments_;  // of the plan
   std::vector<hal::Constant> scalars_;
   std::vector<bool> scalar_is_set_;
-  std::vector<std::int64_t> symbols_;   // of the run at hand
-  std::vector<hal::Binding> bindings_;  // of the run at hand, by argument
+  std::vector<std::int64_t> symbols_;   // of the current run
+  std::vector<hal::Binding> bindings_;  // of the current run, by argument
   std::vector<Output> outputs_;         // of the latest run; empty before the first
   bool shapes_changed_ = true;          // since symbols_ were found
   bool memory_changed_ = true;          // memory or its sizes, since the latest run

@@ -36,7 +36,7 @@ using PackageConstants =
 
 struct GraphOptions {
   std::optional<CommitPolicy> policy = {};  // see ProgramOptions
-  // Makes what records the calls of custom operators; required by graphs that have them.
+  // Makes the recorder for the calls of custom operators; required by graphs that have them.
   std::function<Result<std::shared_ptr<CallRecorder>>(const std::shared_ptr<hal::Device>&,
                                                       const LaunchPlan&)>
       prepare_calls = {};

@@ -40,11 +40,11 @@ class BarrierInserter {
   }
 
  private:
-  // Nothing in the loop depends on what runs before it.
+  // Nothing in the loop depends on steps that run before the loop.
   bool walk_loop(LoopStep& loop) {
     std::vector<TensorAccess> before = std::exchange(running_, {});
     bool inserted = walk(loop.body);
-    // Each walk begins with what runs at the end of the one before it, like an iteration.
+    // Each walk begins with the accesses at the end of the previous walk, as an iteration does.
     while (walk(loop.body)) inserted = true;
     running_.insert(running_.end(), before.begin(), before.end());
     return inserted;

@@ -25,9 +25,9 @@ struct RecordedRun {
 // The runs of a plan with equal sizes. Used by one thread at a time.
 class RecordedRuns {
  public:
-  // The run with these scalars and these origins of texture arguments. Null at the first such run,
-  // which is then remembered. A few runs are known: others push out the oldest. Runs of different
-  // queues are different runs, unless the queue is null.
+  // The run with these scalars and these origins of texture arguments. Null for the first run with
+  // these values, which is then remembered. Only a few runs are remembered: a new one replaces the
+  // least recently used. Runs of different queues are different runs, unless the queue is null.
   RecordedRun* find(std::span<const hal::Constant> scalars, std::span<const hal::Binding> arguments,
                     const std::shared_ptr<hal::Queue>& queue);
 

@@ -39,7 +39,8 @@ class Buffer : public std::enable_shared_from_this<Buffer>, public Resident {
 
   const BufferDesc& desc() const { return desc_; }
   std::uint64_t bytes() const { return desc_.bytes; }
-  // The device it belongs to. Two objects belong to the same device if this is the same object.
+  // The device of the buffer. Two objects belong to the same device if their device_info() is the
+  // same object.
   const DeviceInfo& device_info() const { return *device_info_; }
 
   // The bytes [offset, offset + bytes) as a separate buffer, which shares the memory and keeps it
@@ -58,9 +59,9 @@ class Buffer : public std::enable_shared_from_this<Buffer>, public Resident {
   std::uint64_t id() const { return root().id_; }
 
   // Makes [offset, offset + bytes) visible to the host until the mapping is released.
-  //   Read       has what the device wrote; the host must not write
+  //   Read       contains the device's writes; the host must not write
   //   Write      is initially undefined; the host must write all of it
-  //   ReadWrite  has what the device wrote; the host may write any of it
+  //   ReadWrite  contains the device's writes; the host may write any of it
   // Does not wait for the device. The caller must first wait for work that writes the range and,
   // before mapping it for writing, for work that reads it. Unless MemoryKindInfo::persistent is
   // set, work that uses the buffer may be submitted only after the mapping is released.

@@ -17,8 +17,8 @@
 namespace texloom::hal {
 
 // Made by Driver::open. Thread safe. Objects of different Device objects cannot be combined, even
-// if both were opened from the same ordinal. Objects keep alive what they need of the device, so
-// handles may be released in any order.
+// if both were opened from the same ordinal. Objects keep alive the parts of the device that they
+// need, so handles may be released in any order.
 class Device {
  public:
   virtual ~Device();

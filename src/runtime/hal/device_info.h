@@ -37,8 +37,8 @@ struct DeviceLimits {
   std::uint64_t max_argument_bytes = 0;           // all arguments of one kernel
   std::uint64_t max_constant_bytes = kNoLimit64;  // all scalars of one kernel
   std::uint64_t buffer_offset_alignment = 1;      // bytes; of a bound buffer's offset
-  // Bytes; 1 or 4. Fills, copies and updates whose offsets and lengths are multiples of this run at
-  // full speed; others need kernels.
+  // Bytes; 1 or 4. Fills, copies and updates whose offsets and lengths are multiples of this value
+  // run at full speed; other transfers need kernels.
   std::uint64_t transfer_alignment = 1;
   std::uint64_t global_memory_bytes = 0;
   std::uint32_t compute_units = 0;
@@ -77,8 +77,8 @@ struct DeviceFeatures {
 struct MemoryKindInfo {
   bool available = false;
   bool mappable = false;  // Buffer::map
-  // May stay mapped while the device uses it. Otherwise the mapping must be released before such
-  // work is submitted.
+  // May stay mapped while the device uses it. Otherwise the mapping must be released before work
+  // that uses the buffer is submitted.
   bool persistent = false;
   // The host and the device see each other's writes without Mapping::flush and invalidate.
   bool coherent = false;

@@ -12,7 +12,7 @@ namespace texloom::hal {
 
 // The memory that one submission gives a host call; valid during the call.
 struct HostCallMemory {
-  std::span<const Binding> named;  // what the recording names, with the table's entries for slots
+  std::span<const Binding> named;  // by the recording; the table's entries replace slots
   std::span<const Binding> table;  // of the submission
 };
 

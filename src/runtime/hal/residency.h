@@ -22,7 +22,7 @@ class Resident {
   // Keeps the object in the device's memory until evict() has been called as many times.
   // OutOfMemory, or for an executable the errors of Executable::prepare. Thread safe.
   Status make_resident();
-  // Undoes one make_resident(); does nothing if there is none. Thread safe.
+  // Undoes one make_resident(); does nothing without one. Thread safe.
   void evict();
 
  protected:

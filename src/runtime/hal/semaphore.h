@@ -136,8 +136,8 @@ class Semaphore {
   std::shared_ptr<const DeviceInfo> device_info_;  // may be null
   std::unique_ptr<SemaphoreBackend> backend_;      // may be null
 
-  mutable std::mutex
-      mutex_;  // guards all members below; not held while callbacks or the backend run
+  // Guards all members below. Not held while callbacks or the backend run.
+  mutable std::mutex mutex_;
   std::uint64_t value_;
   std::uint64_t scheduled_ = 0;
   Status error_;

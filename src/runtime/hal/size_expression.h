@@ -73,7 +73,7 @@ class Size {
   // differences and products in which that symbol occurs once.
   std::optional<std::uint32_t> solvable_symbol(const std::vector<bool>& known) const;
 
-  // The expression as text, such as "n + 2"; `names` are those of the symbols.
+  // The expression as text, such as "n + 2"; `names` are the names of the symbols.
   std::string text(std::span<const std::string> names) const;
 
   bool operator==(const Size&) const = default;

@@ -50,7 +50,7 @@ struct TensorStore {
 
 // Bytes of a constant, as its place holds them (plan/tensor_layout.h), padding included.
 struct ConstantBytes {
-  std::span<const std::byte> bytes;  // of the writer's caller; empty in what a reader returns
+  std::span<const std::byte> bytes;  // of the writer's caller; a reader leaves it empty
 };
 
 // A form of the graph for one target.

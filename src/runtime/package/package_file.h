@@ -30,9 +30,9 @@ class PackageFile {
   PackageFile(const PackageFile&) = delete;
   PackageFile& operator=(const PackageFile&) = delete;
 
-  // Unavailable, with the system's words: the file cannot be read. InvalidArgument: it is not a
+  // Unavailable, with the system's message: the file cannot be read. InvalidArgument: it is not a
   // package, is damaged, was written for another version of the format, or is refused by
-  // check_packages(). Unavailable, too: a kernel has no code that the options take. Messages say
+  // check_packages(). Also Unavailable: a kernel has no code that the options take. Messages say
   // what to do.
   static Result<std::shared_ptr<const PackageFile>> open(const std::filesystem::path& file,
                                                          const PackageOptions& options = {});

@@ -17,7 +17,7 @@ namespace texloom::runtime {
 // is followed; a pipe or a device is written in place.
 //
 // InvalidArgument: packages that check_packages() refuses, or constants that are not as large as
-// their places. Unavailable, with the system's words: the file cannot be written.
+// their places. Unavailable, with the system's message: the file cannot be written.
 Status write_package(const Package& package, const std::filesystem::path& file);
 Status write_packages(std::span<const Package> packages, const std::filesystem::path& file);
 

@@ -17,7 +17,7 @@ struct TensorAccess {
   bool whole_object = false;
 };
 
-// Appends the accesses of a step; those of a loop are those of its body.
+// Appends the accesses of a step; a loop has the accesses of its body.
 void add_accesses(const LaunchPlan& plan, const Step& step, std::vector<TensorAccess>& accesses);
 
 // Whether two accesses, one of which writes, may share memory: they name one tensor, or, if the

@@ -11,7 +11,7 @@
 
 namespace texloom::runtime {
 
-// One plan of several. `arguments` says which tensor of the whole each of its arguments is.
+// One plan of several. `arguments[i]` is the tensor of the whole that the plan gets as argument i.
 struct PlanPart {
   const LaunchPlan* plan = nullptr;
   std::vector<TensorRef> arguments;

@@ -11,7 +11,7 @@ namespace texloom::runtime {
 // the height that the device supports. LimitExceeded names the tensor, its shape and both sizes.
 Status check_image(const TensorSpec& tensor, const hal::DeviceLimits& limits);
 
-// The same for all arguments and temporaries of a plan without symbols.
+// Like check_image(), for all arguments and temporaries of a plan without symbols.
 Status check_images(const LaunchPlan& plan, const hal::DeviceLimits& limits);
 
 }  // namespace texloom::runtime

@@ -50,10 +50,11 @@ struct TensorSpec {
   // If the shape has symbols, a buffer of zero bytes or a texture of zero texels; the shape then
   // gives the size at the call.
   TensorStorage storage;
-  // Where the elements of the caller's array are. Its shape may differ from the one above, whose
-  // axes are those of the kernels. If the shape has symbols, the layout has none: that of a buffer
-  // is empty, and its array row-major; that of a texture, also of a temporary, has digits that
-  // reach to the ends of their axes, and gives the rows and columns at the call.
+  // Where the elements of the caller's array are. The layout's shape may differ from `shape` above,
+  // whose axes are those of the kernels. If the shape has symbols, the layout has no shape. A
+  // buffer's layout is then empty, and its array row-major. A texture's layout, also of a
+  // temporary, then has digits that reach to the ends of their axes, and gives the rows and columns
+  // at the call.
   TensorLayout layout = {};
 };
 
@@ -202,7 +203,7 @@ struct Placement {
   bool operator==(const Placement&) const = default;
 };
 
-// Whether two tensors share memory. If they are in the same object, they are of its kind.
+// Whether two tensors share memory. Tensors in the same object must be of its kind.
 bool places_meet(const TensorStorage& a, const Placement& at_a, const TensorStorage& b,
                  const Placement& at_b);
 

@@ -52,7 +52,7 @@ using NextCommandBuffer = FunctionRef<Result<hal::CommandBuffer*>(
 // * InvalidArgument: a grid that cannot be launched.
 Status record(const LaunchPlan& plan, const PlanBindings& bindings, NextCommandBuffer next);
 
-// Records everything into a command buffer of the caller, who submits it.
+// Records everything into a command buffer that the caller submits.
 Status record(const LaunchPlan& plan, const PlanBindings& bindings, hal::CommandBuffer& commands);
 
 }  // namespace texloom::runtime

@@ -286,7 +286,7 @@ Status check_tensors(const LaunchPlan& plan) {
   return {};
 }
 
-// Whether the part lies in the whole, and kernels that use it need no image of its own.
+// Whether the part lies in the whole, and no kernel needs the part to have an image of its own.
 bool lies_within(const TensorStorage& tensor, const PartOfTemporary& part,
                  const TensorStorage& whole) {
   if (tensor.index() != whole.index()) return false;

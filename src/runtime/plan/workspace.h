@@ -25,12 +25,12 @@ namespace texloom::runtime {
 // The numbers of steps that improve a first plan.
 struct WorkspaceEffort {
   std::int64_t buffer_steps = 0;
-  std::int64_t texture_steps = 0;  // of each format; they cost less
+  std::int64_t texture_steps = 0;  // for each format; a texture step costs less
 };
 // For a call with new values of symbols: for a few temporaries some microseconds, for fifty less
 // than a millisecond.
 inline constexpr WorkspaceEffort kQuickWorkspace{5'000, 20'000};
-// For what is planned once and kept: for a network of a hundred temporaries less than a second.
+// For a plan that is made once and kept: for a network of a hundred temporaries less than a second.
 inline constexpr WorkspaceEffort kThoroughWorkspace{500'000, 2'000'000};
 
 // `plan` must be valid and without symbols. Offsets of buffers are multiples of

@@ -19,7 +19,7 @@ std::uint64_t take(std::uint64_t& end, std::uint64_t bytes) {
   return begin;
 }
 
-// Adds the places of each dispatch, one after the other; returns the bytes of all.
+// Adds the places of each dispatch, one after the other; returns their total size in bytes.
 std::uint64_t lay_out(const DispatchRun& run, std::vector<ArgumentPlaces>& places) {
   std::uint64_t bytes = 0;
   for (auto each = run.begin; each != run.end; ++each) {

@@ -19,7 +19,7 @@ struct Reference {
   std::uint64_t address = 0;  // of a buffer, with the offset; the resource ID of a texture
 };
 
-// Resources (id<MTLResource>), and what is done to them.
+// Resources (id<MTLResource>), and the access to each.
 using ResourceUses = std::unordered_map<void*, Access>;
 // Adds a use; false if it was added before.
 bool add_use(ResourceUses& uses, void* resource, Access access);

@@ -41,7 +41,7 @@ class Samples {
 
   // Null if there is none, also after give_up().
   Handle<MetalSamples> take();
-  // Keeps some of them, and frees the others.
+  // Keeps some of the buffers for later batches, and frees the others.
   void give_back(std::vector<Handle<MetalSamples>>& buffers);
   // Takes no more samples: the device says that it samples, but does not.
   void give_up() { has_given_up_ = true; }

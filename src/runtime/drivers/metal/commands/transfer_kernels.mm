@@ -34,7 +34,7 @@ struct Ends {
   }
 };
 
-// Sixteen bytes, by words that are aligned.
+// Loads 16 bytes by aligned words.
 uint4 load(device const uint4* words) { return words[0]; }
 uint4 load(device const uint* words) { return uint4(words[0], words[1], words[2], words[3]); }
 uint word(device const ushort* halves) { return uint(halves[0]) | uint(halves[1]) << 16; }

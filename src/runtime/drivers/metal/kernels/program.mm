@@ -65,9 +65,9 @@ Status check_pipeline(const Context& context, const BuildOptions& options,
 }
 
 // Replaces the pipeline by one that indirect command buffers can use, if Metal makes one for the
-// function; only trying tells. A pipeline with fewer threads than the entry point needs is not
-// used. Gets a copy of `archive`, since an archive that refuses this pipeline may still take the
-// others.
+// function, which only an attempt can show. A pipeline with fewer threads than the entry point
+// needs is not used. Gets a copy of `archive`, since an archive that refuses this pipeline may
+// still take the others.
 void make_recordable(const Context& context, MTLComputePipelineDescriptor* descriptor,
                      const BuildOptions& options, const EntryPoint& entry, ArchiveOfKernels archive,
                      Kernel& kernel) {

@@ -51,8 +51,8 @@ class ResidencySet {
   ~ResidencySet();
 
   void add_to(MetalQueue* queue) const;
-  // Keeps an id<MTLAllocation>, which outlives what is returned, from the next update() on. Keeps
-  // nothing if it is too much.
+  // Keeps an id<MTLAllocation> from the next update() on, until the returned member ends; the
+  // allocation must outlive the member. Keeps nothing if the allocation is too large.
   SetMember keep(void* allocation);
   // Call this before a command buffer is committed. Commits all additions and removals in one call.
   void update();
@@ -65,7 +65,7 @@ class ResidencySet {
   Handle<MetalResidencySet> set_;  // null if the system has none
   std::uint64_t limit_;
   std::mutex mutex_;
-  std::uint64_t bytes_ = 0;          // guarded by mutex_, as the rest
+  std::uint64_t bytes_ = 0;          // guarded by mutex_, like the members below
   bool has_additions_ = false;       // since the last update
   std::uint64_t removed_bytes_ = 0;  // since the last commit
 };

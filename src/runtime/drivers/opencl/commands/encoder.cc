@@ -336,7 +336,7 @@ Status Encoder::encode(const CopyTextureToBufferSegment& segment, cl_event* done
                        });
 }
 
-// Copies between rows of the same size; there are at least two.
+// Copies between rows of the same size; there are at least two rows.
 Status Encoder::copy_rows(cl_mem source, cl_mem target, const CopiedRows& from,
                           const CopiedRows& to, const Events& events) {
   const Api& api = context_.api();

@@ -95,8 +95,8 @@ class Encoder {
   TransferKernels& kernels_;
   Scratch& scratch_;
   std::optional<RecordedDispatches> recorded_;  // of the command buffer that is being encoded
-  // The arguments of a dispatch whose kernel object belongs to the executable; the next such
-  // dispatch forgets them.
+  // The arguments of the latest dispatch whose kernel object belongs to the executable; the next
+  // dispatch of that kind forgets them.
   KernelArguments shared_arguments_;
   cl_event first_event_ = nullptr;  // of a segment of several calls, with a profile
 };

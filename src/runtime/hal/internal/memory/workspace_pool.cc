@@ -60,7 +60,7 @@ bool same_queue(const std::weak_ptr<const Queue>& a, const std::shared_ptr<Queue
 template <class Object>
 struct Idle {
   std::shared_ptr<Object> object;
-  std::weak_ptr<const Queue> queue;       // in whose order it is free; none if merely dropped
+  std::weak_ptr<const Queue> queue;       // in whose order the object is free, if known
   std::optional<TimelinePoint> complete;  // of its last use
   Clock::time_point since;
 
@@ -74,7 +74,7 @@ struct Idle {
       return true;
     }
     if (!complete) return false;
-    // A failed semaphore says nothing about the work that was to signal it.
+    // A failed semaphore does not show whether the work that was to signal it is complete.
     const Result<std::uint64_t> reached = complete->semaphore->value();
     return reached.ok() && *reached >= complete->value;
   }

@@ -85,7 +85,7 @@ class Arena {
   std::size_t size_ = 0, used_ = 0;
   std::shared_ptr<ArenaBlocks> shared_;
   std::vector<ArenaBlocks::Block> blocks_;  // returned to ArenaBlocks
-  std::vector<ArenaBlocks::Block> own_;     // of other sizes, freed
+  std::vector<ArenaBlocks::Block> own_;     // of other sizes; freed, not recycled
 };
 
 }  // namespace texloom::hal

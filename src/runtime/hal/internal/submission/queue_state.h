@@ -73,7 +73,7 @@ class Queue::State {
     return !completer_ && !started_.empty() && (stopping_ || started_.front().waits_are_over());
   }
   bool nothing_is_started() const { return !completer_ && started_.empty(); }
-  // These release the lock while they call the driver and semaphores.
+  // The next functions release the lock while they call the driver and semaphores.
   void start_front(Lock& lock);
   Status start_on_device(internal::Pending& next);
   void complete(std::size_t most, Lock& lock);
