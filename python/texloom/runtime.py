@@ -19,11 +19,11 @@ from .tir.op import const
 
 
 def show_notices(enabled: bool) -> None:
-    """Choose whether notices are printed to stderr; they are until this is called.
+    """Choose whether notices are printed to stderr. By default, they are.
 
-    After two seconds a notice says which kernel of how many a device compiles: a bar on a terminal,
-    one line elsewhere. Others say what Ctrl-C does while a device works, why the process does not
-    end yet, and that ``benchmark`` measures a device. Warnings are not affected.
+    After two seconds, a notice shows how many kernels a device has compiled: a bar on a terminal,
+    one line elsewhere. Other notices explain what Ctrl-C does while a device works, why the process
+    does not end yet, and that ``benchmark`` measures a device. Warnings are not affected.
     """
     _core.show_notices(bool(enabled))
 
@@ -38,15 +38,19 @@ def convert(value: Any) -> Any:
 
 
 class DataType(str):
-    """The name of a scalar or vector type, such as ``"float32x4"``, with its parts."""
+    """The name of a scalar or vector type, such as ``"float32x4"``, with its bits and lanes."""
 
     _NAME = re.compile(r"(?:bool|(?:u?int|float|bfloat)(\d+))(?:x(\d+))?")
 
     def __new__(cls, name: str) -> DataType:
-        """Refuse any other name: TL1005, a ValueError."""
+        """Refuse a string that is not the name of a type: TL1005, a ValueError."""
         parts = cls._NAME.fullmatch(name)
         if parts is None:
-            refuse("UnknownType", f"{name!r} is not a dtype", "use 'float32', 'uint8x4' or 'bool'")
+            refuse(
+                "UnknownType",
+                f"{name!r} is not a dtype",
+                "use a name such as 'float32', 'uint8x4' or 'bool'",
+            )
         made = super().__new__(cls, name)
         made.bits, made.lanes = int(parts[1] or 1), int(parts[2] or 1)
         return made

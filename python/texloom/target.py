@@ -40,15 +40,15 @@ class Target:
     """A target such as ``"opencl"``, ``"opencl -device=adreno"`` or ``"metal -contract=0"``.
 
     The name of a device on this machine, such as ``"opencl:0"``, stands for
-    ``Target.from_device(texloom.device("opencl:0"))``; options after it, as in
-    ``"metal:0 -max_buffers=1"``, count more than those of the device. Options may be written as
-    ``--device=mali``, ``-device mali``, a dict, or a JSON string. As a context manager, a target is
-    the default of ``lower`` and ``build`` in its body.
+    ``Target.from_device(texloom.device("opencl:0"))``; options after it, as in ``"metal:0
+    -max_buffers=1"``, override those of the device. Options may be written as ``--device=mali``,
+    ``-device mali``, a dict, or a JSON string. As a context manager, a target is the default of
+    ``lower`` and ``build`` in its body.
 
     Warns
     -----
     TexloomWarning
-        TL4003 for a device without a preset: the limits of every device are assumed.
+        TL4003 for a device without a preset: limits that every device has are assumed.
 
     Raises
     ------
@@ -90,7 +90,7 @@ class Target:
             host = own or self._options.get("host")
         if host is None and isinstance(target, Target):
             host = target.host
-        # Nothing is compiled for it.
+        # No code is compiled for the host.
         self._host = None if host is None else Target(host)
         self._tokens: list[Token[Target | None]] = []
 
@@ -165,15 +165,16 @@ class Target:
 
     @property
     def host(self) -> Target | None:
-        """The value of ``host=``; nothing is compiled for it."""
+        """The value of ``host=``; no code is compiled for the host."""
         return self._host
 
     @property
     def max_num_threads(self) -> int:
         """The number of threads per block that schedules should use at most.
 
-        That of the text or of its device; otherwise a number that suits most devices of the kind,
-        for ``"opencl"`` 256. ``attrs["max_num_threads"]`` is the limit that ``build`` enforces.
+        The number in the text or of its device; otherwise a number that suits most devices of the
+        kind: 256 for ``"opencl"``. ``attrs["max_num_threads"]`` is the limit that ``build``
+        enforces.
         """
         usual = target_kind(self.kind.name).threads
         if "max_num_threads" not in self._given and not self.device_name:
@@ -182,7 +183,7 @@ class Target:
 
     @property
     def thread_warp_size(self) -> int:
-        """The value of ``-thread_warp_size=``, or the usual one: for ``"cuda"`` 32."""
+        """The value of ``-thread_warp_size=``, or the usual size of the kind: 32 for ``"cuda"``."""
         usual = target_kind(self.kind.name).warp
         return int(self._options.get("thread_warp_size", usual))
 
@@ -271,23 +272,23 @@ def resolve(target: str | Target | TargetValue | None) -> TargetValue:
 
 
 def target_for(device: Device | str | None, target: str | Target | None = None) -> Target:
-    """Return the given target, else the current one, else that of the device that runs kernels.
+    """Return the given target, else the current target, else the target of the device.
 
-    The device is given as to :func:`texloom.devices.lookup.present`. A current target counts,
-    whatever the device: kernels for another kind are refused when they run.
+    `device` is as for :func:`texloom.devices.lookup.present`. A current target takes precedence
+    over the device; kernels for another kind of device are refused when they run.
     """
     chosen = Target.current() if target is None else target
     return Target.from_device(present(device)) if chosen is None else Target(chosen)
 
 
 def device_named(target: object) -> str | None:
-    """Return ``"opencl:0"`` of such a target's text, and None for targets that name no device."""
+    """Return the name of the device, such as ``"opencl:0"``, in a target's text; else None."""
     match = _DEVICE_NAME.match(target) if isinstance(target, str) else None
     return None if match is None else match[1]
 
 
 def resolve_for_arrays(target: str | Target | None) -> TargetValue:
-    """Like :func:`resolve`, but with the default for a current target without kernels."""
+    """Like :func:`resolve`, but a current target without kernels is replaced by the default."""
     current = Target.current()
     if target is None and current is not None and has_no_kernels(current.kind.name):
         return resolve(DEFAULT)

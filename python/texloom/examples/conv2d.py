@@ -52,7 +52,9 @@ def conv2d_nchw4c(data: Tensor, weight: Tensor, *, stride: int = 1, padding: int
     if data.dtype != weight.dtype or data.dtype not in ("float32", "float16"):
         raise ValueError(f"{data} and {weight} are not both float32 or both float16")
     if stride < 1 or padding < 0:
-        raise ValueError(f"stride={stride} must be positive, padding={padding} not negative")
+        raise ValueError(
+            f"stride={stride} must be positive, and padding={padding} must not be negative"
+        )
     out_height = (height + 2 * padding - kernel_height) // stride + 1
     out_width = (width + 2 * padding - kernel_width) // stride + 1
     if out_height < 1 or out_width < 1:

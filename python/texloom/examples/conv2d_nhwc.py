@@ -183,7 +183,7 @@ def _vectorize(stage: Stage, axis: IterVar, lanes: int) -> None:
 
 
 def _bind_tiles(stage: Stage, tiles: ConvTiles) -> IterVar:
-    """Return the loop of a thread over its tile; bind blocks if nothing encloses the stage."""
+    """Return the loop of a thread over its tile; bind blocks if no loop encloses the stage."""
     leading, (y, x, o) = stage.op.axis[:-3], stage.op.axis[-3:]
     by, y, own_y = _split_twice(stage, y, tiles.threads[0], tiles.pixels[0])
     bx, x, own_x = _split_twice(stage, x, tiles.threads[1], tiles.pixels[1])

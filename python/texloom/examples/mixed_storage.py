@@ -1,7 +1,7 @@
 """A network on a picture, with its tensors in textures, in buffers, and in both.
 
-``python -m texloom.examples.mixed_storage`` prints what was chosen, times, memory, and whether the
-outputs are equal. The network has five convolutions, a residual and a concatenation.
+``python -m texloom.examples.mixed_storage`` prints the chosen storages, times, memory, and whether
+the outputs are equal. The network has five convolutions, a residual and a concatenation.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class Network:
     Parameters
     ----------
     height, width : int
-        Of the pictures.
+        The size of the pictures.
     costs : dict of str to dict of str to float, optional
-        For nodes, by their storages: nanoseconds per pixel.
+        Nanoseconds per pixel, by node and storages.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ def compiled(height: int, width: int) -> dict[str, CompiledGraph]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the three forms on a picture of noise and print what they take."""
+    """Run the three forms on a picture of noise, and print their time and memory."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=256, help="height and width of the picture")
     parser.add_argument("--repeat", type=int, default=10, help="runs that are timed")

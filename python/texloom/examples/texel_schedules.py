@@ -44,7 +44,7 @@ def spread(s: Schedule, tensor: Tensor, threads: int = THREADS, vectorize: bool 
 def cache_in_texture(
     s: Schedule, tensor: Tensor, reader: Tensor, scope: str = "global.texture"
 ) -> Tensor:
-    """Copy the tensor into a texture, one texel per thread, unless it is in one already."""
+    """Copy the tensor into a texture, one texel per thread, unless it is in a texture already."""
     cache = s.cache_read(tensor, scope, [reader])
     spread(s, cache)
     return cache

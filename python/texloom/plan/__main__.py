@@ -61,9 +61,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     options = parser.parse_args(arguments)
     if (options.network.suffix == ".csv") < (options.capacity is not None):
-        parser.error("--capacity is for buffers in a CSV file")
+        parser.error("--capacity is for buffers in a CSV file: leave it out")
     if options.capacity is not None and not 0 <= options.capacity < 1 << 61:
-        parser.error("--capacity is a number of bytes from 0 to 2**61 - 1")
+        parser.error("--capacity must be a number of bytes from 0 to 2**61 - 1")
     return options
 
 
@@ -76,9 +76,9 @@ def _plan_buffers(options: argparse.Namespace) -> int:
 
 
 def _load(options: argparse.Namespace) -> dict[str, Any]:
-    """Read the network's file, and replace what the options say about the device."""
+    """Read the network's file; options replace its facts about the device."""
     data = load_json(options.network)
-    network_of(data)  # refuses what is not a network
+    network_of(data)  # refuses data that is not a network
     given = {key: getattr(options, key) for key in (*DEVICE, "one_arena")}
     return data | {key: value for key, value in given.items() if value is not None}
 
@@ -138,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (NetworkError, ValueError) as error:
         print(f"texloom plan: {options.network}: {error}", file=sys.stderr)
     except OSError as error:
-        # A write error names no file.
+        # Errors of writing have no file name.
         print(f"texloom plan: {error.filename or options.svg}: {error.strerror}", file=sys.stderr)
     return 1
 

@@ -23,7 +23,7 @@ _LARGEST = 2**63 - 1
 
 
 class InstanceError(ValueError):
-    """A file is not a planning problem; the text names the file and the line."""
+    """A file is not a valid planning problem; the text names the file and the line."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class Buffer:
     Attributes
     ----------
     id : str
-        Its name, unique in the file.
+        The name of the buffer, unique in the file.
     lower, upper : int
-        It is live at each time t with ``lower <= t < upper``.
+        The buffer is live at each time t with ``lower <= t < upper``.
     size, alignment : int
         Bytes; the offset is a multiple of the alignment.
     line : int
-        Its line in the file, from 1.
+        The line of the row in the file, counted from 1.
     """
 
     id: str
@@ -64,14 +64,14 @@ def _check_columns(path: Path, header: Sequence[str]) -> None:
     for column in header:
         if column not in known:
             raise _refuse(
-                path, 1, f"unknown column '{column}'", f"the columns are {', '.join(known)}"
+                path, 1, f"unknown column '{column}'", f"use only the columns {', '.join(known)}"
             )
         if header.count(column) > 1:
-            raise _refuse(path, 1, f"two columns '{column}'", "remove one of them")
+            raise _refuse(path, 1, f"two columns are named '{column}'", "remove one of them")
 
 
 def _number(path: Path, line: int, column: str, text: str) -> int:
-    # int() reads up to 4,300 digits, and underscores and digits of all scripts.
+    # int() alone would accept 4,300 digits, underscores, and the digits of all scripts.
     if not re.fullmatch(r"[+-]?[0-9]{1,30}", text, re.ASCII):
         shown = text if len(text) <= 40 else text[:40] + "…"
         raise _refuse(path, line, f"{column} is '{shown}'", "write a whole number of 64 bits")
@@ -107,7 +107,7 @@ def _buffer(path: Path, line: int, cells: Mapping[str, str]) -> Buffer:
             line,
             f"buffer '{cells['id']}' is never live: upper {numbers['upper']} is not above lower "
             f"{numbers['lower']}",
-            "upper is the time from which the buffer is not live any more",
+            "upper is the first time at which the buffer is no longer live: make it larger",
         )
     return Buffer(cells["id"], line=line, **numbers)
 
@@ -118,7 +118,7 @@ def read_buffers(path: str | Path) -> list[Buffer]:
     Raises
     ------
     InstanceError
-        For a file that is not as this module describes.
+        For a file that does not have the format described in this module.
     OSError
         If the file cannot be read.
     """
@@ -130,14 +130,14 @@ def read_buffers(path: str | Path) -> list[Buffer]:
     for line, row in rows:
         if len(row) != len(header):
             raise _refuse(
-                path, line, f"{len(row)} cells", f"write the {len(header)} cells of line 1"
+                path, line, f"{len(row)} cells", f"write {len(header)} cells, as in line 1"
             )
         buffer = _buffer(path, line, dict(zip(header, row, strict=True)))
         if buffer.id in buffers:
             raise _refuse(
                 path,
                 line,
-                f"id '{buffer.id}' is that of line {buffers[buffer.id].line}, too",
+                f"id '{buffer.id}' is used in line {buffers[buffer.id].line} already",
                 "give each buffer an id of its own",
             )
         buffers[buffer.id] = buffer
@@ -145,7 +145,7 @@ def read_buffers(path: str | Path) -> list[Buffer]:
 
 
 def _planned(path: Path, buffers: Sequence[Buffer], **options: Any) -> dict[str, Any]:
-    """Call the planner; refusals are reported at the buffer's line."""
+    """Call the planner; its errors are reported at the line of the buffer."""
     items = [(b.lower, b.upper - 1, b.size, b.alignment) for b in buffers]
     try:
         return _core.plan_buffers(items, **options)
@@ -160,7 +160,7 @@ def _planned(path: Path, buffers: Sequence[Buffer], **options: Any) -> dict[str,
 
 
 def _busiest_time(buffers: Sequence[Buffer]) -> tuple[int, int]:
-    """Return a time at which the most bytes are live, and these bytes."""
+    """Return a time at which the most bytes are live, and the number of these bytes."""
     changes: dict[int, int] = {}
     for buffer in buffers:
         changes[buffer.lower] = changes.get(buffer.lower, 0) + buffer.size
@@ -186,9 +186,9 @@ def plan_csv(
     path : str or Path
         The file.
     capacity : int, optional
-        Bytes that suffice; without it, the fewest bytes are looked for.
+        Bytes that suffice; by default, the planner searches for the fewest bytes.
     effort : int, optional
-        Steps of the search; the planner's default without it.
+        Steps of the search; by default, those of the planner.
     time_limit : float, optional
         Seconds. The plan then depends on the speed of the machine.
 
@@ -233,7 +233,8 @@ def check_offsets(buffers: Sequence[Buffer], plan: Mapping[str, Any]) -> list[st
     """Return the faults of a plan of `plan_csv`; an empty list if it is right.
 
     Shares no code with the planner. Compares all pairs of buffers. A lower bound is checked against
-    the plan and, if its proof is by live bytes and no alignment adds any, against these.
+    the plan. If its proof is by live bytes, without bytes for alignment, it is also checked against
+    the live bytes.
     """
     problems = []
     offsets = {placement["id"]: placement["offset"] for placement in plan["placements"]}

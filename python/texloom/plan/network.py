@@ -1,4 +1,4 @@
-"""Networks as JSON files: tensors with lifetimes, and what operators do with them."""
+"""Networks as JSON files: tensors with lifetimes, and operators that read and write them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ LARGEST = 2**63 - 1
 
 
 class NetworkError(ValueError):
-    """A file that does not describe a network; the message says where and what to do."""
+    """A file that does not describe a network; the message has the place and a line of help."""
 
 
 def wrong(what: str, way_out: str) -> NetworkError:
-    """Return an error with a line of help."""
+    """Return an error for the problem `what`, with the help `way_out`."""
     return NetworkError(f"{what}\nhelp: {way_out}")
 
 
@@ -34,13 +34,13 @@ def _only_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for key, value in pairs:
         if key in result:
-            raise wrong(f"the key {key!r} is given twice in one object", "keep one of them")
+            raise wrong(f"the key {key!r} is given twice in one object", "keep one of the two")
         result[key] = value
     return result
 
 
 def _no_constant(text: str) -> None:
-    raise wrong(f"{text} is not a number", "JSON has finite numbers only")
+    raise wrong(f"{text} is not a number in JSON", "give a finite number")
 
 
 def load_json(path: Path) -> Any:
@@ -49,9 +49,9 @@ def load_json(path: Path) -> Any:
     Raises
     ------
     NetworkError
-        If the file is not such JSON.
+        If the file is not JSON without these.
     OSError
-        If it cannot be read.
+        If the file cannot be read.
     """
     try:
         return json.loads(
@@ -85,7 +85,8 @@ def integer(value: Any, where: str) -> int:
 def _object(value: Any, where: str, known: Mapping[str, bool]) -> dict[str, Any]:
     """Check the keys of an object; `known` says which are required.
 
-    Unknown keys are left to other programs, but a key that resembles a known one is an error.
+    Unknown keys are ignored: they may be for other programs. But a key that resembles a known key
+    is an error.
     """
     if not isinstance(value, dict):
         raise wrong(f"{where} is not an object", f"give one with the keys {', '.join(known)}")
@@ -117,7 +118,7 @@ _BUFFER = dict.fromkeys(("id", "first", "last", "scope"), True) | dict.fromkeys(
 def _slices(item: dict[str, Any], where: str) -> int:
     """Return the slices of an item: as given, or computed from its channels."""
     if "slices" not in item and "channels" not in item:
-        raise wrong(f"{where} has neither 'slices' nor 'channels'", "give one of them")
+        raise wrong(f"{where} has neither 'slices' nor 'channels'", "give one of the two")
     if "channels" not in item:
         return integer(item["slices"], f"{where}: 'slices'")
     channels = integer(item["channels"], f"{where}: 'channels'")
@@ -127,13 +128,13 @@ def _slices(item: dict[str, Any], where: str) -> int:
     if integer(item.get("slices", slices), f"{where}: 'slices'") != slices:
         raise wrong(
             f"{where} has {item['slices']} slices, but {channels} channels make {slices}",
-            "a slice has four channels: correct one of the two, or leave it out",
+            "a slice has four channels: correct one of the two values, or leave one out",
         )
     return slices
 
 
 def _format(item: dict[str, Any], where: str) -> str:
-    """Return the texel format: as given, the one for the dtype, or the usual one."""
+    """Return the texel format: as given, or that of the dtype, or :data:`DEFAULT_FORMAT`."""
     form = item.get("format")
     if form is None and "dtype" in item:
         match = re.fullmatch("(float|int|uint)(8|16|32)", str(item["dtype"]))
@@ -146,7 +147,7 @@ def _format(item: dict[str, Any], where: str) -> str:
     if form is None:
         return DEFAULT_FORMAT
     if not isinstance(form, str) or not form:
-        raise wrong(f"{where}: the format is not a name", f"give one such as {DEFAULT_FORMAT!r}")
+        raise wrong(f"{where}: the format is not a name", f"give a name such as {DEFAULT_FORMAT!r}")
     return form
 
 
@@ -164,13 +165,13 @@ def _bytes(item: dict[str, Any], where: str) -> int:
         if not match:
             raise wrong(
                 f"{where}: buffers have no elements of dtype {json.dumps(item['dtype'])[:60]}",
-                "give one such as 'float32', or the bytes as 'size'",
+                "give a dtype such as 'float32', or the bytes as 'size'",
             )
         elements = math.prod(integer(item[key], f"{where}: {key!r}") for key in shape)
         if size not in (None, elements * int(match[1]) // 8):
             raise wrong(
                 f"{where} has {size} bytes, but its shape makes {elements * int(match[1]) // 8}",
-                "correct one of the two, or leave it out",
+                "correct the size or the shape, or leave one of them out",
             )
         size = elements * int(match[1]) // 8
     if size is None or not 1 <= size <= LARGEST:
@@ -217,7 +218,7 @@ def _item(value: Any, position: int) -> dict[str, Any]:
 def _pair(value: Any, position: int) -> tuple[int, int]:
     where = f"read_write_conflicts[{position}]"
     if len(_list(value, where)) != 2:
-        raise wrong(f"{where} has {len(value)} members", "give the ids of two items")
+        raise wrong(f"{where} has {len(value)} members", "give two: the ids of two items")
     return integer(value[0], where), integer(value[1], where)
 
 
@@ -241,7 +242,7 @@ def _lives(operators: list[dict[str, list[int]]]) -> dict[int, dict[str, int]]:
 
 
 def _with_life(item: Any, lives: dict[int, dict[str, int]]) -> Any:
-    """Return an item with the life that operators say, where it does not say its own."""
+    """Return an item; if it has no lifetime of its own, with that of `lives`."""
     number = item.get("id") if isinstance(item, dict) else None
     return lives.get(number, {}) | item if isinstance(number, int) else item
 
@@ -261,7 +262,7 @@ _NETWORK = {"items": True} | dict.fromkeys(
 
 
 def network_of(data: Any) -> dict[str, Any]:
-    """Check the form of a network and fill in what it leaves out.
+    """Check the form of a network, and fill in defaults.
 
     The planner itself checks ranges, lifetimes and ids.
 
@@ -269,7 +270,7 @@ def network_of(data: Any) -> dict[str, Any]:
     -------
     dict
         With ``items`` (textures with their extents, buffers with ``size`` and ``alignment``; each
-        has a ``scope``), ``read_write_conflicts``, ``operators`` (maybe empty), ``one_arena``, and
+        has a ``scope``), ``read_write_conflicts``, ``operators`` (may be empty), ``one_arena``, and
         the keys of ``DEVICE``.
 
     Raises
@@ -295,23 +296,26 @@ def network_of(data: Any) -> dict[str, Any]:
 
 
 def with_operators(network: dict[str, Any]) -> dict[str, Any]:
-    """Return the network with operators; if it lists none, those that its pairs imply.
+    """Return the network with operators; if it lists none, they follow from its items and pairs.
 
-    Operator t writes the items that begin at t, and reads those that form a pair with one of them
-    or end at t. An operator that writes no item may do anything: it stays behind all operators
-    before it and ahead of all after it.
+    Operator t writes the items that begin at t. It reads the items that end at t, and those that
+    form a pair with an item that it writes. An operator that writes no item may have any effect: it
+    keeps its order relative to all other operators.
     """
     if network["operators"] or not network["items"]:
         return network
     items = {item["id"]: item for item in network["items"]}
     count = 1 + max(item["last"] for item in items.values())
     if count > 2**20:
-        raise wrong(f"a program of {count} operators", "number operators from 0, without gaps")
+        raise wrong(
+            f"an item lives until operator {count - 1}, which is too large a number",
+            "number operators from 0, without gaps",
+        )
     inputs: list[set[int]] = [set() for _ in range(count)]
     outputs: list[set[int]] = [set() for _ in range(count)]
     for item in items.values():
         if not 0 <= item["first"] <= item["last"]:
-            continue  # the planner says what is wrong
+            continue  # the planner refuses it, with a message
         outputs[item["first"]].add(item["id"])
         if item["last"] > item["first"]:
             inputs[item["last"]].add(item["id"])

@@ -1,4 +1,4 @@
-"""Pictures of plans: what lies where in each image and buffer, operator by operator."""
+"""Pictures of plans: the contents of each image and buffer, operator by operator."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 from ..show.svg import FAINT, INK, Canvas, Colors
 from .network import lifetimes, with_operators, wrong
 
-_LEFT = 110.0  # of the first column, beside the names
+_LEFT = 110.0  # x of the first column, right of the names
 _GAP = 34.0
-_WIDEST = 1600.0  # of all columns together, if that leaves them visible
+_WIDEST = 1600.0  # width of all columns, unless columns would be invisible
 _MOST_OPERATORS = 5000
 _LIVE_HEIGHT = 90.0
-_IMAGES_HEIGHT = 640.0  # of all images together
+_IMAGES_HEIGHT = 640.0  # total height of all images
 _BUFFER_HEIGHT = 200.0
 
 
 def _colors(number: int) -> Colors:
-    """Return colors that differ between neighbors: hues by the golden ratio."""
+    """Return a color for a number; consecutive numbers differ: hues step by the golden ratio."""
     hue = number * 0.618034 % 1
     red, green, blue = colorsys.hls_to_rgb(hue, 0.78 - 0.08 * (number % 2), 0.55)
     edge = colorsys.hls_to_rgb(hue, 0.38, 0.5)
@@ -208,5 +208,7 @@ def picture(network: dict[str, Any], plan: dict[str, Any], name: str) -> str:
     network = with_operators(network) if "order" in plan else network
     last = max((item["last"] for item in network["items"]), default=0)
     if last > _MOST_OPERATORS:
-        raise wrong(f"a picture of {last:,} operators", f"draw at most {_MOST_OPERATORS:,}")
+        raise wrong(
+            f"a picture of {last:,} operators", f"draw a network of at most {_MOST_OPERATORS:,}"
+        )
     return _Picture(network, _as_images(network, plan)).draw(name)

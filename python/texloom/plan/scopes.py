@@ -1,4 +1,4 @@
-"""Tensors in buffers beside those in textures: what becomes of each kind, and their own plan."""
+"""Networks with tensors in buffers and in textures: each kind has a plan of its own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from .._core import plan_buffers
 from .network import lifetimes, wrong
 
-_STEPS = 10_000  # of the search for buffers, per million steps of the search for textures
+_STEPS = 10_000  # steps of the search for buffers, per million steps for textures
 
 
 def buffers_of(network: dict[str, Any]) -> list[dict[str, Any]]:
@@ -19,8 +19,8 @@ def buffers_of(network: dict[str, Any]) -> list[dict[str, Any]]:
 def textures_of(network: dict[str, Any]) -> dict[str, Any]:
     """Return the network of the textures alone.
 
-    An operator that reads a buffer comes after the one that writes it. Pairs with a buffer are left
-    out: a kernel may read and write disjoint parts of one buffer.
+    An operator that reads a buffer comes after the operator that writes it. Pairs with a buffer are
+    left out, because a kernel may read and write disjoint parts of one buffer.
     """
     buffers = {item["id"] for item in buffers_of(network)}
     if not buffers:
@@ -53,7 +53,7 @@ def check_buffers(network: dict[str, Any]) -> None:
     Raises
     ------
     NetworkError
-        For an id that occurs twice, a lifetime that is not one, a pair of an item with itself, and
+        For an id that occurs twice, an invalid lifetime, a pair of an item with itself, and
         operators that contradict the lifetimes.
     """
     ids: set[int] = set()
@@ -92,7 +92,7 @@ def _check_uses(operators: list[dict[str, Any]], buffers: dict[int, dict[str, An
             if key in writers:
                 raise wrong(
                     f"item {key} is written by the operators {writers[key]} and {time}",
-                    "give each result an item of its own",
+                    "let each operator write another item",
                 )
             writers[key] = time
             if key in op["inputs"] or users[key][0] < time:
@@ -116,7 +116,7 @@ def _largest(sets: Iterable[list[int]], sizes: dict[int, int]) -> list[int]:
 
 def _live_set(network: dict[str, Any], in_any_order: bool, sizes: dict[int, int]) -> list[int]:
     """Return buffers that are live together and have the most bytes; in any order, if required."""
-    if in_any_order:  # what one operator uses
+    if in_any_order:  # live at least: all that one operator uses
         used = ([*op["inputs"], *op["outputs"]] for op in network["operators"])
         return _largest((sorted({k for k in keys if k in sizes}) for keys in used), sizes)
     buffers = buffers_of(network)
@@ -137,13 +137,13 @@ def add_buffers(
     Parameters
     ----------
     network : dict
-        All items. If the plan has an order of operators, they are listed.
+        All items; also the operators, if the plan has an order of operators.
     plan : dict
         Of the textures.
     effort : int
         As for the textures.
     time_limit : float | None
-        Seconds, for buffers alone.
+        Seconds, for the plan of the buffers alone.
 
     Raises
     ------

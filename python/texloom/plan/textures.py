@@ -28,11 +28,11 @@ def plan_network(
     mode : str
         One of ``MODES``; ``docs/planning.md`` describes them.
     effort : int
-        Millions of steps. The plan depends on nothing else.
+        Millions of steps of the search. Without a time limit, the plan depends only on this.
     time_limit : float | None
         Seconds, after which the best plan so far is taken.
     reorder : bool
-        Let independent operators change places.
+        Whether independent operators may change their order.
 
     Returns
     -------

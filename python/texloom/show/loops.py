@@ -1,4 +1,4 @@
-"""Drawing of loop nests: which loops are threads, buffers with their scopes, traffic."""
+"""Drawing of loop nests: loops and threads, buffers with their scopes, and traffic."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Node = dict[str, Any]
 
 
 def draw_kernel(canvas: Canvas, kernel: Node, body: list[Node], y: float) -> float:
-    """Draw one kernel from y on, with the loops of `body`; return where it ends."""
+    """Draw one kernel from y on, with the loops of `body`; return the y of its end."""
     mark, top = canvas.mark(), y
     y = _heading(canvas, kernel, y + PAD + 12)
     y = _traffic(canvas, rows_of(kernel), y)
@@ -59,7 +59,7 @@ def draw_kernel(canvas: Canvas, kernel: Node, body: list[Node], y: float) -> flo
 
 
 def draw_legend(canvas: Canvas, bodies: list[list[Node]], y: float) -> float:
-    """Draw the legend of the loops that occur; return where it ends."""
+    """Draw the legend of the loops that occur; return the y of its end."""
     kinds = {_label(node)[0] for body in bodies for node in _all_blocks(body)}
     x = 0.0
     for kind, words in LEGEND.items():
@@ -123,7 +123,7 @@ def _traffic_line(canvas: Canvas, row: Traffic, y: float) -> None:
 
 
 def _without_single_loops(nodes: list[Node]) -> list[Node]:
-    """Return the nodes without loops of one iteration, which no kernel has."""
+    """Return the nodes without loops of one iteration, which kernels do not have."""
     result: list[Node] = []
     for node in nodes:
         if "body" not in node:

@@ -26,7 +26,7 @@ class Picture:
     svg: str
 
     def save(self, path: str | Path) -> None:
-        """Write it to a file, as SVG.
+        """Write the picture to a file, as SVG.
 
         Raises
         ------
@@ -70,7 +70,7 @@ def show(
     Returns
     -------
     Picture
-        ``show(...).save("schedule.svg")``.
+        A picture, which ``show(...).save("schedule.svg")`` writes to a file.
 
     Raises
     ------
@@ -78,18 +78,18 @@ def show(
         As for :func:`texloom.lower`.
     ValueError
         For a program of another stage, for a program without textures if only textures are
-        requested, and for another `what`.
+        requested, and for an unknown `what`.
     """
     if what not in ("all", "loops", "textures"):
         raise ValueError(f"what={what!r} is not one of 'all', 'loops', 'textures'")
     program = lowered(inp, args, binds, target)
     kernels = program._kernels
     bodies = [_in_threads(kernel) for kernel in kernels]
-    if program is not inp:  # the loops of a schedule show more
+    if program is not inp:  # the loops before unrolling show more
         bodies = _scheduled_loops(building.lower_texts(inp, args, binds=binds, target=target))
     textures = _textures(kernels)
     if what == "textures" and not textures:
-        raise ValueError("the program has no texture to show")
+        raise ValueError("the program has no texture to show: use what='loops'")
     canvas = Canvas()
     y = 0.0
     if what != "textures":
@@ -108,7 +108,7 @@ def _scheduled_loops(texts: dict[str, str]) -> list[Any]:
 
 
 def _kernels_in(plan: list[Any]) -> list[Any]:
-    """Return each kernel's loops inside the loops that launch it repeatedly."""
+    """Return the loops of each kernel, enclosed by the loops that launch the kernel repeatedly."""
     bodies = []
     for node in plan:
         if node["kind"] == "nest":

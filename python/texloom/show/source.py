@@ -21,7 +21,7 @@ RUN_NAME = "__show__"
 
 
 class SourceError(Exception):
-    """A file without a program; the message says why, and what to do."""
+    """A file without a program; the message has the reason and a line of help."""
 
 
 def program_of(path: Path, name: str | None = None, target: str | None = None) -> Program:
@@ -49,7 +49,10 @@ def program_of(path: Path, name: str | None = None, target: str | None = None) -
         raise SourceError(str(error)) from error
     if path.suffix != ".py":
         if name is not None or target is not None:
-            raise SourceError(f"{path}: --name and --target are for scripts")
+            raise SourceError(
+                f"{path}: --name and --target are for scripts, not for programs as text: leave "
+                "them out"
+            )
         return building.parse(text, str(path))
     found = _choose(path, _run(path), name)
     if isinstance(found, Program):

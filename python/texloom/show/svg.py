@@ -1,4 +1,4 @@
-"""SVG rectangles and text, whose sizes are computed without a browser."""
+"""SVG rectangles and text, with sizes that are computed without a browser."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Colors:
 
 @dataclass
 class Canvas:
-    """The elements drawn so far; later ones are above earlier ones."""
+    """The elements drawn so far; later elements are above earlier ones."""
 
     width: float = 0
     height: float = 0
@@ -54,7 +54,7 @@ class Canvas:
         hint: str = "",
         **attributes: str,
     ) -> None:
-        """Words on the line at y; `hint` shows under the mouse, `attributes` become data-*."""
+        """Draw words on the line at y; `hint` is a tooltip, `attributes` become data-*."""
         wide = text_width(words, size)
         self._grow(x + (wide / 2 if centered else wide), y + 4)
         style = ' font-weight="bold"' if bold else ""
@@ -112,7 +112,7 @@ class Canvas:
         )
 
     def mark(self) -> int:
-        """Return a position for boxes below everything drawn later."""
+        """Return a position for :meth:`box`, below all elements that are drawn later."""
         return len(self._parts)
 
     def svg(self, margin: float = 16) -> str:

@@ -20,7 +20,7 @@ TINTS = (Colors("#eaf5ff", "#8ec1ee"), Colors("#fff4e0", "#e3b866"))
 """Colors of consecutive values of the most significant digit."""
 PADDING = Colors("#f0f0f0", "#c4c4c4")
 
-Digit = tuple[str, int]  # its text, its number of values
+Digit = tuple[str, int]  # the text of a digit, and the number of its values
 
 
 class _Line(NamedTuple):
@@ -31,12 +31,12 @@ class _Line(NamedTuple):
 
     @property
     def stride(self) -> int:
-        """Entries per value of the most significant digit; all, if it is the only digit."""
+        """Entries per value of the most significant digit; all, if there is no other digit."""
         extents = [extent for _, extent in self.digits if extent > 1]
         return prod(extents[1:]) if len(extents) > 1 else self.count
 
     def shown(self, limit: int) -> list[int | None]:
-        """Return what is drawn: the first entries, both sides of a color change, the last.
+        """Return the entries to draw: the first ones, both sides of a color change, and the last.
 
         None stands for elided entries.
         """
@@ -69,7 +69,7 @@ def number_text(digits: list[Digit]) -> str:
 
 
 def draw_texture(canvas: Canvas, texture: PlacedBuffer, y: float) -> float:
-    """Draw the texture from y on; return where it ends."""
+    """Draw the texture from y on; return the y of its end."""
     y = _heading(canvas, texture, y)
     rows = _Line(texture.row_digits, texture.rows)
     columns = _Line(texture.column_digits, texture.columns)

@@ -44,7 +44,7 @@ class Traffic:
 
     @property
     def times_its_size(self) -> float | None:
-        """The bytes as a multiple of the buffer's size; None for memory of each block."""
+        """The bytes as a multiple of the buffer's size; None for memory that each block has."""
         if self.bytes is None or self.buffer.scope == "shared":
             return None
         return self.bytes / buffer_bytes(self.buffer)
@@ -84,7 +84,7 @@ def traffic(
     Returns
     -------
     list of Traffic
-        In the order of the kernels, and for each kernel in the order of its buffers' first use.
+        In the order of the kernels and, for each kernel, in the order of first use of the buffers.
 
     Raises
     ------
@@ -110,7 +110,9 @@ def lowered(
         )
     if isinstance(inp, Program) and inp.stage == "kernels":
         if args is not None or binds is not None or target is not None:
-            raise TypeError("a program already has its arguments and its target")
+            raise TypeError(
+                "args, binds or target is given, but the program has them already: leave them out"
+            )
         return inp
     return _core.lower_to_kernels(building.program_of(inp, args, "main", binds, target))
 

@@ -18,7 +18,7 @@ def size_text(count: int) -> str:
 
 
 def extents_text(extents: Iterable[int]) -> str:
-    """``34 x 2``; trailing ones are left out."""
+    """``34 x 2``; trailing extents of 1 are left out."""
     numbers = list(extents)
     while len(numbers) > 1 and numbers[-1] == 1:
         numbers.pop()

@@ -1,4 +1,4 @@
-"""Tensor expressions and schedules, with the names and meanings of TVM 0.9's ``te``."""
+"""Tensor expressions and schedules, with the names and meanings of ``te`` in TVM 0.9."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Attributes(Mapping[str, Any]):
 def _attrs(self: Operation) -> Attributes:
     """The attributes given as ``attrs=``."""
     own = self._attributes
-    if isinstance(own, str):  # of an operation that was read from text
+    if isinstance(own, str):  # the operation was read from text
         return Attributes(json.loads(own))
     return Attributes({}) if own is None else own
 

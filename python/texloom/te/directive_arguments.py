@@ -28,7 +28,7 @@ def _is_factor(value: Any) -> bool:
 
 
 def _are(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """One such value, or a list of them."""
+    """Return a check that accepts one such value, or a list of them."""
     return lambda value: (
         all(map(accepts, value)) if isinstance(value, (list, tuple)) else accepts(value)
     )
@@ -90,7 +90,7 @@ def check_arguments(
 ) -> None:
     """Refuse an argument of a kind that its parameter does not accept.
 
-    The number of arguments is checked by the call itself.
+    The call itself checks the number of arguments.
 
     Raises
     ------

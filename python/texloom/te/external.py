@@ -110,7 +110,8 @@ def _outputs(
         if len(known) != 1:
             refuse(
                 "BadExtern",
-                f"the inputs of the extern '{name}' have different dtypes",
+                f"the dtype of the extern '{name}' is unknown: its inputs do not have one common "
+                "dtype",
                 "give the dtype of the outputs as dtype=",
             )
         dtype = known.pop()
@@ -119,9 +120,9 @@ def _outputs(
         refuse(
             "BadExtern",
             f"the extern '{name}' has {len(shapes)} outputs, but {len(dtypes)} dtypes",
-            "give one dtype for all, or a list of one for each",
+            "give one dtype for all outputs, or a list with one for each",
         )
-    # If there are several outputs, each is named by its number.
+    # If there are several outputs, the names end with their numbers.
     names = [name] if len(shapes) == 1 else [f"{name}.v{i}" for i in range(len(shapes))]
     return [decl_buffer(s, d, n) for s, d, n in zip(shapes, dtypes, names, strict=True)]
 

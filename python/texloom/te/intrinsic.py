@@ -30,8 +30,8 @@ def decl_tensor_intrin(
     Parameters
     ----------
     op : Operation
-        The computation of the statements: a compute of constant shape over placeholders, of which
-        it reads every element.
+        The computation that the statements implement: a compute of constant shape over
+        placeholders, which reads every element of them.
     fcompute : callable
         Takes a list of buffers for the inputs, one for the outputs and, if there are any, the list
         `scalar_params`. Returns the statement, or three: the whole computation, the reset of its
@@ -98,13 +98,13 @@ def decl_tensor_intrin(
             refuse(
                 "BadIntrinsic",
                 f"the function of the intrinsic '{name}' returns {kind_of(given)}{effect}",
-                "return a statement, as ib.get() and buffer.vstore() do, or three",
+                "return a statement, as ib.get() and buffer.vstore() do, or a tuple of three",
             )
     if len(statements) > 3:
         refuse(
             "BadIntrinsic",
             f"the function of the intrinsic '{name}' returns {len(statements)} statements",
-            "return the body, the reset and the update",
+            "return at most three: the whole computation, the reset and the update",
         )
     return TensorIntrin(name, op, ins, outs, scalars, *statements)
 

@@ -25,7 +25,7 @@ from ..tir.op import const
 
 _refuse = partial(refuse, "BadIntrinsic")
 
-# Saved before te/tracing.py wraps it, because a call's tensorize is not a directive of the user.
+# The unwrapped method, without the tracing of te/tracing.py: it is not called by the user.
 _reorder = Stage.reorder
 
 
@@ -53,7 +53,8 @@ def _whole_number(value: Any) -> int:
     number = Analyzer().simplify(_core.to_expr(value))
     if number._class != "IntImm":
         _refuse(
-            f"an intrinsic works on parts of constant extents, not on {number}",
+            f"a part of a tensor in a call of an intrinsic has the extent {number}, which is not "
+            "constant",
             "split the axis by a constant, and take that many indices: A[i, j : j + 16]",
         )
     return int(number)
@@ -62,7 +63,7 @@ def _whole_number(value: Any) -> int:
 def _region(tensor: Tensor, indices: Sequence[Any]) -> TensorRegion:
     if len(indices) != tensor.ndim:
         _refuse(
-            f"'{tensor.name}' has {tensor.ndim} axes, but {len(indices)} "
+            f"'{tensor.name}' has {tensor.ndim} axes, but is given {len(indices)} "
             f"{'index' if len(indices) == 1 else 'indices'}",
             "give an index, or a range, for each axis",
         )
@@ -108,7 +109,7 @@ class AppliedIntrinsic:
 
     @property
     def inner(self) -> list[IterVar]:
-        """The axes that the user's directives do not affect."""
+        """The axes that belong to the intrinsic: the user's directives do not affect them."""
         return [*self.data_axes, *self.inner_reduction]
 
     def tensorize(self, stage: Stage) -> None:
@@ -128,9 +129,9 @@ class IntrinsicCall:
     regions : list of TensorRegion
         The tensors that it reads, in the order of its inputs.
     scalars : list of Expr
-        The values of its scalar parameters.
+        The values of the scalar parameters of the intrinsic.
     reduction : list of IterVar
-        The axes to reduce over, in addition to its own.
+        The axes to reduce over, in addition to the axes of the intrinsic.
     """
 
     intrinsic: TensorIntrin
@@ -139,17 +140,17 @@ class IntrinsicCall:
     reduction: list[IterVar]
 
     def applied(self, shape: Sequence[Expr]) -> AppliedIntrinsic:
-        """Apply the call in a compute that has this shape after its own axes."""
+        """Apply the call in a compute; `shape` has the extents after the axes of the compute."""
         op = self.intrinsic.op
         own = [_whole_number(n) for n in op.output(0).shape]
         given = [_whole_number(n) for n in shape]
         skipped = len(own) - len(given)
         if skipped < 0 or own[skipped:] != given or own[:skipped] != [1] * skipped:
             _refuse(
-                f"the intrinsic '{self.intrinsic.name}' computes {own}, but its compute leaves "
-                f"{given} after its own axes",
-                "name the compute's axes by the parameters of its function: the remaining ones "
-                "belong to the intrinsic",
+                f"the intrinsic '{self.intrinsic.name}' computes {own}, but the compute that calls "
+                f"it leaves {given}",
+                "give the function of the compute a parameter for each axis of the compute: the "
+                "axes without a parameter belong to the intrinsic",
             )
         axes = [
             _core.data_axis(axis.name, n) for axis, n in zip(op.axis[skipped:], given, strict=True)

@@ -24,7 +24,7 @@ AXIS_SEPARATOR = _AxisSeparator()
 
 
 def axis_names(function: Callable[..., Any], rank: int) -> list[str]:
-    """Return a name for each axis that the function takes; ``*names`` receives the remaining ones.
+    """Return a name for each axis that the function takes; ``*names`` takes the remaining axes.
 
     Keyword-only parameters, after ``*names``, are the last axes.
     """

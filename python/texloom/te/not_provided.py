@@ -13,32 +13,32 @@ def _create_group(self: Schedule, outputs: Any, inputs: Any, include_inputs: boo
     del outputs, inputs, include_inputs
     _core.refuse(
         "NotProvided",
-        "create_group: stages are not grouped",
+        "create_group: Texloom has no groups of stages",
         "attach each stage of the group by itself: s[T].compute_at(s[reader], axis)",
     )
 
 
 def _env_threads(self: Stage, threads: Any) -> None:
-    """Refused: the threads of a kernel are those that its loops are bound to."""
+    """Refused: a kernel has only the threads that its loops are bound to."""
     del threads
     _core.refuse(
         "NotProvided",
         f"env_threads of '{self.op.name}': only loops are bound to threads",
-        "bind an axis of the stage by s[T].bind; fuse() of no axes makes one of extent 1",
+        "bind an axis of the stage with s[T].bind; fuse() without axes makes an axis of extent 1",
     )
 
 
 def _rolling_buffer(self: Stage) -> None:
-    """Refused: an iteration keeps no values of the previous one."""
+    """Refused: an iteration keeps no values of the previous iteration."""
     _core.refuse(
         "NotProvided",
-        f"rolling_buffer of '{self.op.name}': an iteration keeps no values of the previous one",
+        f"rolling_buffer of '{self.op.name}': an iteration keeps no values of earlier iterations",
         "attach the stage to an outer loop, so that less is computed twice",
     )
 
 
 def _prefetch(self: Stage, tensor: Tensor, var: IterVar, offset: Any) -> None:
-    """A hint to prefetch into a cache; stored as a pragma, without effect."""
+    """Store a pragma that hints to prefetch into a cache; it has no effect."""
     self.pragma(var, f"prefetch_{tensor.name}", offset)
 
 

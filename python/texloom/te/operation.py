@@ -125,7 +125,7 @@ def _body_of(fcompute: Callable[..., Any], axes: Sequence[IterVar], name: str) -
     try:
         return fcompute(*(axis.var for axis in axes))
     except IndexError as error:
-        # NumPy's words for an index that is an expression.
+        # The message of NumPy for an index that is an expression.
         if not str(error).startswith("only integers, slices"):
             raise
         refuse(
@@ -140,11 +140,11 @@ def _axis_names(
 ) -> list[str]:
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     names: list[str] = []
-    defaults: list[str] = []  # of parameters that could take axes too
+    defaults: list[str] = []  # parameters with defaults that could also take axes
     takes_rest = False
     try:
         parameters = inspect.signature(fcompute).parameters
-    except (TypeError, ValueError):  # of a built-in function
+    except (TypeError, ValueError):  # a built-in function
         _refuse_function(tensor, "has parameters that Python cannot inspect", count)
     for parameter in parameters.values():
         if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
@@ -237,8 +237,8 @@ def thread_axis(dom: Any = None, tag: str = "", name: str = "") -> IterVar:
     Parameters
     ----------
     dom : (int, int) or Range, optional
-        Only sets the axis's ``.dom``: its extent is that of the loop that is bound to it. A string
-        is the tag.
+        Sets only ``.dom``: the number of threads is the extent of the loop that is bound to the
+        axis. A string is the tag.
     tag : str
         The tag.
     name : str
@@ -253,7 +253,7 @@ def thread_axis(dom: Any = None, tag: str = "", name: str = "") -> IterVar:
     if isinstance(dom, str):
         dom, tag = None, dom
     if not tag:
-        refuse("BadThreadAxis", "a thread axis has no tag", "name one, such as 'blockIdx.x'")
+        refuse("BadThreadAxis", "a thread axis has no tag", "give a tag, such as 'blockIdx.x'")
     if dom is None:
         return _core.thread_axis(tag)
     begin, end = _ends(dom, "thread_axis", 'te.thread_axis((0, n), "threadIdx.x")')
@@ -263,7 +263,7 @@ def thread_axis(dom: Any = None, tag: str = "", name: str = "") -> IterVar:
 def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> Schedule:
     """Create a schedule of these outputs and everything they read, with all stages at the root.
 
-    Calls of tensor intrinsics are tensorized already.
+    Computes that call tensor intrinsics are already tensorized.
 
     Parameters
     ----------

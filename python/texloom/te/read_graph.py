@@ -1,4 +1,4 @@
-"""Queries of ``te.schedule``: which operations read which, and inside which loops they are."""
+"""Queries of ``te.schedule``: which operations read which, and which loops enclose them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _in_post_order(
 
 
 def CreateReadGraph(ops: Sequence[Operation]) -> dict[Operation, list[Tensor]]:  # noqa: N802 (TVM's)
-    """Return the tensors that each operation reads, for these and everything they depend on."""
+    """Return the tensors that each operation reads, for `ops` and all operations they depend on."""
     graph: dict[Operation, list[Tensor]] = {}
     left = list(ops)
     while left:
@@ -66,7 +66,7 @@ def _attach_path(stage: Stage) -> list[IterVar]:
             refuse(
                 "AttachCycle",
                 f"the stage of '{stage.op.name}' is attached inside itself",
-                "attach each stage to a loop of one that reads it",
+                "attach each stage to a loop of a stage that reads it",
             )
         seen.add(host)
         leaves = list(host.leaf_iter_vars)
@@ -77,12 +77,12 @@ def _attach_path(stage: Stage) -> list[IterVar]:
 
 
 def ScanGetBody(op: Operation) -> list[Operation]:  # noqa: N802
-    """Return the operations of a scan's steps, those that depend on a state, the updates last."""
+    """Return the operations of a scan that depend on a state, with the updates last."""
     if op._kind != "scan":
         refuse(
             "BadArgument",
             f"cannot apply ScanGetBody to '{op.name}': it is not a scan",
-            "give the operation of what te.scan returned",
+            "give the operation of a tensor that te.scan returned",
         )
     graph = CreateReadGraph([op])
     graph |= CreateReadGraph([tensor.op for tensor in op.update])
@@ -96,11 +96,11 @@ def ScanGetBody(op: Operation) -> list[Operation]:  # noqa: N802
 
 
 def ScanFixPointAnalysis(scan: Operation) -> NoReturn:  # noqa: N802
-    """Refused: the axes that a scan leaves in place are not computed."""
+    """Refused: Texloom does not analyze which axes a scan leaves unchanged."""
     refuse(
         "NotProvided",
-        f"there is no ScanFixPointAnalysis of '{scan.name}': the axes that a scan leaves in place "
-        "are not computed",
+        f"ScanFixPointAnalysis of '{scan.name}': Texloom does not analyze which axes a scan leaves "
+        "unchanged",
         "schedule the scan; texloom.lower reports whether its steps can share a kernel",
     )
 

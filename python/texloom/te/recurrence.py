@@ -62,8 +62,9 @@ def scan(
     if len({len(part) for part in parts}) != 1:
         refuse(
             "BadScan",
-            f"the scan '{name}' has different numbers of inits, updates and states",
-            "give one of each for each state",
+            f"the scan '{name}' has different numbers of inits, updates and states: "
+            f"{', '.join(str(len(part)) for part in parts)}",
+            "give one init, one update and one placeholder for each state",
         )
     for tensor in [t for part in parts for t in part] + _several(inputs or []):
         if not isinstance(tensor, Tensor):

@@ -60,11 +60,11 @@ class IterVarAttr:
         The kind of loop: ``IterVar.DataPar`` (serial), ``Unrolled``, ``Vectorized``,
         ``Parallelized`` or ``Tensorized``.
     bind_thread : IterVar or None
-        The thread axis that it is bound to.
+        The thread axis that the loop is bound to.
     pragma_keys : list of StringImm
-        The keys of its pragmas.
+        The keys of the loop's pragmas.
     tensor_intrin : TensorIntrin or None
-        The intrinsic that replaces it.
+        The intrinsic that replaces the loop.
     """
 
     iter_type: int
@@ -80,7 +80,7 @@ class AxisMap(Mapping[IterVar, Any]):
         self._items = items
 
     def __getitem__(self, axis: IterVar) -> Any:
-        """The value of an axis; a KeyError if it has none."""
+        """The value of an axis; a KeyError if the axis has none."""
         for key, value in self._items:
             if key.same_as(axis):
                 return value
@@ -152,7 +152,7 @@ def InferBound(s: Schedule) -> AxisMap:  # noqa: N802 (the name that scripts use
 
 
 def ScheduleOps(s: Schedule, bounds: Any, debug_keep_trivial_loop: bool = False) -> Stmt:  # noqa: N802
-    """Return the loops of the schedule, for printing, as they are at the start of ``lower``.
+    """Return the loops of the schedule at the start of ``lower``, for printing.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def _group(stage: Stage) -> Stage | None:
 
 
 def _groups(s: Schedule) -> list[Stage]:
-    """The stages of scans, each of which stands for the stages of its steps."""
+    """The stages of scans; each represents the stages of its steps."""
     return [stage for stage in s.stages if stage.op._kind == "scan"]
 
 

@@ -17,7 +17,7 @@ class SpecializedCondition:
     Attributes
     ----------
     clauses : list of PrimExpr
-        The conditions, without those of enclosing scopes.
+        The conditions of this scope, without those of enclosing scopes.
     """
 
     def __init__(self, conditions: Any) -> None:

@@ -15,8 +15,8 @@ def statement_of(function: Callable[..., Any], owner: str, code: str, *lists: li
     Raises
     ------
     TVMError
-        The diagnostic of the name `code` if the function does not take as many lists; `owner` names
-        what is defined, as ``the extern 'Y'``.
+        The diagnostic with the name `code`, if the function does not take this number of lists;
+        `owner` is the owner of the function in the message, such as ``the extern 'Y'``.
     """
     try:
         inspect.signature(function).bind(*lists)

@@ -23,7 +23,7 @@ class TagScope(ContextDecorator):
             refuse(
                 "TwoTags",
                 f"tag_scopes do not nest: {self.tag!r} is inside {_current.get()!r}",
-                "remove the inner one, or put it after the outer one",
+                "remove the inner scope, or put it after the outer scope",
             )
         self._token = _current.set(self.tag)
         return self
@@ -39,7 +39,7 @@ def tag_scope(tag: str) -> TagScope:
 
 
 def tag_of(own: str) -> str:
-    """Return the tag of a compute that was given `own`."""
+    """Return the tag of a compute: `own`, which is its argument, or that of the enclosing scope."""
     enclosing = _current.get()
     if enclosing is None:
         return own

@@ -17,7 +17,7 @@ _NAMES = {add: "T_add", sub: "T_subtract", mul: "T_multiply", truediv: "T_divide
 
 
 def _is_element(value: Any) -> bool:
-    """Whether the value uses axes, which a tensor could not bind."""
+    """Whether the value depends on axes, as in a function of ``te.compute``."""
     if isinstance(value, IterVar):
         return True
     node = _core.to_expr(value)
@@ -54,7 +54,7 @@ def _is_one(extent: Any) -> bool:
 
 
 def _broadcast_shape(a: Tensor, b: Tensor) -> list[Expr]:
-    """Broadcast two shapes: axes are matched from the last one, and an extent may be 1."""
+    """Broadcast two shapes: axes are matched from the last axis on, and an extent may be 1."""
     longer, shorter = (a, b) if a.ndim >= b.ndim else (b, a)
     shape = list(longer.shape)
     for i in range(1, shorter.ndim + 1):
@@ -90,7 +90,7 @@ def _astype(self: Tensor, dtype: str) -> Tensor:
 
 
 def _equal(self: Tensor, other: Any) -> Expr:
-    """Compare the element of a tensor without axes with the other value: an expression."""
+    """Return the expression that compares the element of a tensor without axes with a value."""
     return _core.to_expr(self).equal(other)
 
 

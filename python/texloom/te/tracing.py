@@ -1,4 +1,4 @@
-"""``Schedule.trace``: the calls that made a schedule, as a script that repeats them."""
+"""``Schedule.trace``: the calls that made a schedule, as a script."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Trace:
         self.lines: list[str] = []
         self.tensors: dict[Operation, str] = {}
         self.axes: dict[IterVar, str] = {}
-        self.mentioned: list[Stage] = []  # whose axes the current call is likely to name
+        self.mentioned: list[Stage] = []  # stages whose axes the current call probably names
         self.used: set[str] = {"s", "te"}
 
     def copy(self) -> Trace:
-        """Return a copy of the trace, for a schedule that is scheduled independently from here."""
+        """Return a copy of the trace, for a copy of the schedule."""
         other = Trace()
         other.lines, other.used = list(self.lines), set(self.used)
         other.tensors, other.axes = dict(self.tensors), dict(self.axes)
@@ -55,7 +55,7 @@ class Trace:
         return name
 
     def tensor(self, op: Operation) -> str:
-        """Return a name for a user's tensor: its own, if that is free."""
+        """Return a name for a user's tensor: its own name, if no other line uses it."""
         if op not in self.tensors:
             self.tensors[op] = self.new_name(op.name)
         return self.tensors[op]
@@ -75,10 +75,10 @@ class Trace:
                         return f"{self.value(s, stage)}.op.{attribute}[{i}]"
             if stage.op._kind == "scan" and stage.op.scan_axis.same_as(axis):
                 return f"{self.value(s, stage)}.op.scan_axis"
-        return axis.name  # not an axis of a stage: the directive will refuse it
+        return axis.name  # not an axis of a stage: the directive refuses it
 
     def value(self, s: Schedule, value: Any) -> str:
-        """Return an argument as a script spells it."""
+        """Return the source text of an argument."""
         if isinstance(value, Stage):
             return f"s[{self.tensor(value.origin_op)}]"
         if isinstance(value, Tensor):
@@ -96,7 +96,7 @@ class Trace:
         return repr(value)
 
     def layout_function(self, stage: Stage, function: Callable[..., Any]) -> str:
-        """Return the argument of ``transform_layout``, from the axes that it returns."""
+        """Return the source text of the function that was passed to ``transform_layout``."""
         axes = [var(f"d{i}") for i in range(len(axis_names(function, stage._layout_rank)))]
         entries = [
             "te.AXIS_SEPARATOR"
@@ -107,7 +107,7 @@ class Trace:
         return f"lambda {', '.join(map(str, axes))}: [{', '.join(entries)}]"
 
     def thread(self, tag: str) -> str:
-        """Return a thread axis of this tag; axes of one tag are one."""
+        """Return the name of the thread axis with this tag; there is one for each tag."""
         for known, name in self.axes.items():
             if known.thread_tag == tag:
                 return name

@@ -48,8 +48,8 @@ def decl_buffer(
         nothing else uses get the corresponding values, also in statements of te.extern; constants
         must be equal to them.
     scope : str
-        ``global`` by default, or a texture scope. For buffers of tensor intrinsics, any scope,
-        which the tensor must then have; by default any is accepted.
+        ``global`` by default, or a texture scope. For buffers of tensor intrinsics, the scope that
+        the tensor must have; by default, any scope is accepted.
     data_alignment
         Accepted for compatibility and ignored.
     offset_factor : int
@@ -98,7 +98,7 @@ def decl_buffer(
 
 
 def _check_broadcast(extents: tuple[Any, ...]) -> None:
-    """Refuse extents that may be 1 at some calls, which would broadcast."""
+    """Refuse extents that are 1 in some calls: TVM would broadcast such arrays."""
     for extent in map(_core.to_expr, extents):
         if extent._class != "IntImm" or int(extent) == 1:
             refuse(
@@ -155,7 +155,7 @@ def _access_ptr(
     ------
     TVMError
         TL3034 for another access, and for element types that C lacks; when lowered, also for a
-        tensor that is not in a row-major buffer, such as one in a texture.
+        tensor that is not in a row-major buffer, such as a texture.
     """
     del ptr_type, extent
     if content_lanes != 1:
@@ -169,7 +169,7 @@ def _access_ptr(
 
 
 def _data(self: Buffer) -> NoReturn:
-    """Refused: it does not state how the memory is accessed."""
+    """Refused, because it does not state how the memory is accessed."""
     refuse(
         "NotProvided",
         f"the pointer of '{self.name}' is requested by .data, which does not state the access",
@@ -178,7 +178,7 @@ def _data(self: Buffer) -> NoReturn:
 
 
 def _getitem(self: Buffer, index: Any) -> NoReturn:
-    """Refused: a buffer may be read as vectors too."""
+    """Refused, because the reads of a buffer may also be vectors."""
     refuse(
         "BadExtern",
         f"the buffer '{self.name}' is indexed by [{_shown_index(index)}]",

@@ -34,7 +34,7 @@ _OPERATORS: dict[str, Callable[..., Expr]] = {
 
 
 def _element_name(name: str) -> str:
-    """Return the function's name in the table, for exp, expf, fabs, ..."""
+    """Return the name of a function in the table of intrinsics, given exp, expf, fabs, ..."""
     known = _core.intrinsics()
     name = _OTHER_NAMES.get(name, name)
     if name not in known and name.endswith("f"):  # C's names for float32
@@ -56,7 +56,7 @@ def _known(dtype: DType, name: str, args: tuple[Any, ...]) -> Expr | None:
         refuse(
             "BadOperandType",
             f"{name} is called with {len(args)} arguments",
-            f"give it {_core.intrinsics()[element]} of them",
+            f"give it {_core.intrinsics()[element]}",
         )
     # As in C, arguments are converted to the function's type.
     return _core.call(element, *(_core.to_expr(x).astype(dtype) for x in args))

@@ -35,7 +35,7 @@ _KINDS = ("serial", "unroll", "vectorize", "parallel")
 
 
 class WithScope:
-    """The block of a ``with``; ``as`` names `value`."""
+    """The block of a ``with`` statement; ``as`` binds `value`."""
 
     def __init__(self, value: Any, close: Callable[[], None]) -> None:
         self._value, self._close = value, close
@@ -49,9 +49,9 @@ class WithScope:
 
 
 class BufferVar:
-    """The elements of a buffer: ``A[i, j]`` reads one, ``A[i, j] = value`` emits a store.
+    """The elements of a buffer: ``A[i, j]`` reads an element, ``A[i, j] = value`` emits a store.
 
-    A single index into a buffer with several axes counts its elements in order.
+    A single index into a buffer with several axes counts elements in row-major order.
     """
 
     def __init__(self, builder: IRBuilder, buffer: Buffer) -> None:
@@ -85,7 +85,7 @@ class BufferVar:
         return [rest, *reversed(indices)]
 
     def __getitem__(self, index: Any) -> Expr:
-        """The element at these indices, as an expression; TL1002 for a wrong number of them."""
+        """The element at these indices, as an expression; TL1002 for a wrong number of indices."""
         return self._buffer.vload(self._indices(index))
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -107,7 +107,7 @@ class IRBuilder:
         self._done = False  # get has been called
         self._loops = 0
         self._threads = 0  # enclosing thread axes
-        # For a block that ends with an `if`: the statement, its condition and its body.
+        # For a block that ends with an `if` statement: the statement, its condition and its body.
         self._last_if: tuple[Stmt, Expr, Stmt] | None = None
 
     # -- Blocks.
@@ -138,7 +138,7 @@ class IRBuilder:
     def get(self) -> Stmt:
         """Return the statement of everything emitted, and close the builder."""
         if self._done:
-            _refuse("get is called twice", "keep the statement, or make a new builder")
+            _refuse("get is called twice", "keep the first result, or make a new builder")
         if len(self._blocks) != 1:
             _refuse("get is called inside a block of the builder", "call it after the `with`")
         self._done = True
@@ -174,7 +174,7 @@ class IRBuilder:
         name : str
             The name of the index in kernels; by default i, j, k, ...
         dtype : str, optional
-            Its type; by default int32, or int64 if an end is one.
+            The type of the index; by default int32, or int64 if `begin` or `end` is int64.
         kind : str
             ``serial``, ``unroll``, ``vectorize`` or ``parallel``. A parallel loop runs serially: on
             a GPU, only threads run in parallel.
@@ -234,14 +234,16 @@ class IRBuilder:
         """Open a block that runs if the condition of the preceding ``if_scope`` does not hold."""
         block = self._blocks[-1]
         if self._last_if is None or not block or block[-1] is not self._last_if[0]:
-            _refuse("else_scope does not follow an if_scope", "put it directly after one")
+            _refuse(
+                "else_scope does not follow an if_scope", "put it directly after the block of one"
+            )
         _, condition, then = self._last_if
         threads = self._threads
 
         def close() -> None:
             self._threads = threads
             otherwise = self._leave()
-            # The first branch may write values that the condition reads.
+            # Evaluate the condition once: the first branch may write values that it reads.
             asked_once = _core.reads_memory(condition)
             decided = _core.var("condition", "bool") if asked_once else condition
             branches = _core.make_seq(
@@ -317,7 +319,7 @@ class IRBuilder:
     def pointer(self, content_type: str, name: str = "ptr", scope: str = "") -> NoReturn:
         """Refused: a free pointer would not point to any memory."""
         del content_type, scope
-        _refuse(f"pointer('{name}') points to nothing", "use buffer_ptr, or allocate")
+        _refuse(f"pointer('{name}') would point to no memory", "use buffer_ptr, or allocate")
 
     def scope_attr(self, node: Any, attr_key: str, value: Any) -> None:
         """Set an attribute for the rest of the block.

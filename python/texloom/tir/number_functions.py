@@ -1,4 +1,4 @@
-"""Diagnostics for functions of numbers, of Python and NumPy, that are called with expressions.
+"""Diagnostics for functions of Python and NumPy that take numbers, but are called with expressions.
 
 The tables say which function or operator of expressions to use instead. Constants, such as most
 extents, are numbers.
@@ -19,7 +19,7 @@ _ROUND = "te.nearbyint(x), which rounds halves to even too, or te.round(x)"
 _DIVMOD = "x // y and x % y"
 _SUM_OF_PRODUCTS = "te.sum(a[i, k] * b[k, j], axis=k), with k = te.reduce_axis((0, n))"
 
-# Methods that Python calls: what the user wrote, and what to write instead.
+# Special methods, with the user's expression that calls them, and its replacement.
 _PYTHON = {
     "__pow__": ("x ** y", _POWER),
     "__rpow__": ("x ** y", _POWER),
@@ -35,11 +35,11 @@ _PYTHON = {
     "__pos__": ("+x", "x"),
     "__complex__": ("complex(x)", "two tensors, of the real and the imaginary parts"),
 }
-# float(x), which functions of the module math call, and int(x). An Expr has its own, because
-# constants are numbers.
+# float(x), which functions of the module math call, and int(x). Expr has these methods already,
+# because constants are numbers.
 _CONVERSIONS = ("__float__", "__int__")
 
-# Functions of NumPy that te or tir has under the same name, of one operand and of two.
+# NumPy functions of one and of two operands that te or tir has under the same name.
 _TE_UNARY = (
     "exp exp2 log log2 log10 sqrt sin cos tan sinh cosh tanh floor ceil trunc isnan isinf isfinite"
 )
@@ -79,7 +79,7 @@ _NUMPY = {
 
 _REDUCTION = "te.{}(a[i, k], axis=k), with k = te.reduce_axis((0, n))"
 _SELECTION = "te.if_then_else(c, x, y)"
-# Functions that are not ufuncs: what the user wrote, and what to write instead.
+# NumPy functions that are not ufuncs, as the user writes them, and their replacements.
 _OTHER_NUMPY = {
     "round": ("np.round(x)", _ROUND),
     "around": ("np.around(x)", _ROUND),
@@ -101,7 +101,7 @@ def _refuse(written: str, instead: str) -> NoReturn:
 
 
 def _number(value: Any) -> Any:
-    """Return the number that a constant is; other values are returned as they are."""
+    """Return the value of a constant expression; return other values unchanged."""
     kind = value._class if isinstance(value, Expr) else ""
     return {"IntImm": int, "FloatImm": float}.get(kind, _itself)(value)
 
@@ -134,7 +134,7 @@ def _conversion(self: Any) -> NoReturn:
 
 
 def _array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-    """Refuse functions of NumPy that te has too; apply operators to the elements of arrays."""
+    """Refuse functions of NumPy that te has, too; apply operators to the elements of arrays."""
     del self
     numbers = [_number(value) for value in inputs]
     instead = _NUMPY.get(ufunc.__name__)
@@ -163,7 +163,7 @@ def _has_operand(value: Any) -> bool:
 
 
 def _as_object(value: Any) -> Any:
-    """Return an array of one object for an operand of expressions, whose operators NumPy calls."""
+    """Return an expression as an array of one object, so that NumPy calls its operators."""
     if not _is_operand(value):
         return value
     array = np.empty((), object)

@@ -1,9 +1,8 @@
 """Functions of expressions.
 
 Operands are expressions, axes, indexed tensors or Python numbers (int32 and float32), and are
-converted to the wider type. ``te`` has the functions of TVM's ``te``, ``tir`` has all. Wrong types
-raise
-:class:`texloom.TVMError` with the caller's line.
+converted to the wider type. ``te`` has the functions of TVM's ``te``; ``tir`` has all functions.
+Wrong types raise :class:`texloom.TVMError` with the caller's line.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ def clz(x: Operand) -> Expr:
 
 
 def isnan(x: Operand) -> Expr:
-    """Whether the value is not a number; false for integers."""
+    """Whether the value is NaN; false for integers."""
     x = _core.to_expr(x)
     return x != x if _is_float(x) else const(False)
 
@@ -143,7 +142,7 @@ def copysign(x: Operand, y: Operand) -> Expr:
 
 
 def nextafter(x: Operand, y: Operand) -> Expr:
-    """The value next to `x` in the direction of `y`; float32 and float64."""
+    """The next representable value after `x` towards `y`; float32 and float64."""
     return _core.call("nextafter", x, y)
 
 
@@ -192,7 +191,7 @@ def const(value: float, dtype: DType | None = None) -> Expr:
     Raises
     ------
     TVMError
-        TL1009 for a value that its type does not have, TL2040 for a value that is not a number.
+        TL1009 for a value that its type cannot represent, TL2040 for a value that is not a number.
     """
     if dtype is None:
         own = getattr(value, "dtype", None)
@@ -282,7 +281,7 @@ indexmod = floormod
 
 
 def if_then_else(condition: Operand, true_value: Operand, false_value: Operand) -> Expr:
-    """Select one of two values; reads in the other one do not happen.
+    """Select one of two values; reads in the other value are not executed.
 
     Parameters
     ----------

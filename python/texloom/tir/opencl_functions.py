@@ -1,7 +1,7 @@
 """Functions of OpenCL C that are written as expressions of others, by their OpenCL names.
 
-The operands and the result of each have the same type, that of the call. Functions whose
-precision no such expression achieves (``cbrt``, ``expm1``, ...) are element functions.
+All operands and the result have one type, that of the call. Functions whose precision no expression
+achieves (``cbrt``, ``expm1``, ...) are element functions instead.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ def _select(otherwise: Expr, then: Expr, condition: Expr) -> Expr:
 
 
 def _wide(x: Expr) -> Expr:
-    """Widen an integer to a type that holds sums and products of two."""
+    """Widen an integer to a type that holds sums and products of two such integers."""
     if _bits(x) > 32:
         refuse(
             "BadOperandType",
             f"the function takes integers of at most 32 bits, not {x.dtype}",
-            "write it as an expression",
+            "write the computation as an expression, with operators",
         )
     return x.astype("uint64" if x.dtype == "uint32" else "int64")
 
@@ -63,7 +63,7 @@ def _bits(x: Expr) -> int:
 def _saturated(operator: Function) -> Function:
     def function(x: Expr, y: Expr) -> Expr:
         low, high = (op.const(int(f(x.dtype)), "int64") for f in (op.min_value, op.max_value))
-        _wide(x)  # of at most 32 bits
+        _wide(x)  # refuses more than 32 bits
         return _clamp(operator(x.astype("int64"), y.astype("int64")), low, high).astype(x.dtype)
 
     return function
@@ -101,7 +101,7 @@ FLOAT_FUNCTIONS: dict[str, tuple[int, Function]] = {
     "degrees": (1, lambda x: x * op.const(180 / pi, x.dtype)),
     "radians": (1, lambda x: x * op.const(pi / 180, x.dtype)),
     "powr": (2, op.power),
-    # With implementation-defined precision, at least 11 bits.
+    # These functions have implementation-defined precision, at least 11 bits.
     **{
         f"half_{name}": (1, getattr(op, name))
         for name in "cos exp exp2 exp10 log log2 log10 rsqrt sin sqrt tan".split()
@@ -111,7 +111,7 @@ FLOAT_FUNCTIONS: dict[str, tuple[int, Function]] = {
     "half_recip": (1, lambda x: op.const(1, x.dtype) / x),
 }
 INTEGER_FUNCTIONS: dict[str, tuple[int, Function]] = {
-    "mul24": (2, lambda x, y: x * y),  # of operands of 24 bits
+    "mul24": (2, lambda x, y: x * y),  # the operands have 24 bits
     "mad24": (3, lambda x, y, z: x * y + z),
     "mul_hi": (2, _mul_hi),
     "add_sat": (2, _saturated(lambda x, y: x + y)),
@@ -137,13 +137,17 @@ def call(name: str, dtype: str, operands: list[Expr]) -> Expr:
         refuse(
             "BadOperandType",
             f"{name} is called with {len(operands)} arguments",
-            f"give it {count} of them",
+            f"give it {count}",
         )
     takes_floats, takes_integers = name not in INTEGER_FUNCTIONS, name not in FLOAT_FUNCTIONS
     is_float = "float" in dtype
     if dtype == "bool" or not (takes_floats if is_float else takes_integers):
         kind = "integers" if not takes_floats else "numbers" if takes_integers else "floats"
-        refuse("BadOperandType", f"{name} is called for {dtype}", f"it is a function of {kind}")
+        refuse(
+            "BadOperandType",
+            f"{name} is called for {dtype}",
+            f"call it for {kind}: give another dtype",
+        )
     return function(*(x.astype(dtype) for x in operands))
 
 

@@ -123,7 +123,7 @@ def comm_reducer(
     fidentity : callable
         Takes the dtype (of each value) and returns the initial value.
     name : str
-        For texts.
+        The name in texts.
 
     Returns
     -------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class StringImm:
-    """A string among expressions."""
+    """A string that is used as an expression."""
 
     dtype = "handle"
 

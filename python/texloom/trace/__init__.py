@@ -1,4 +1,4 @@
-"""Traces of what a script runs on the host and on devices: ``texloom trace``."""
+"""Traces of the work of a script on the host and on devices: ``texloom trace``."""
 
 from __future__ import annotations
 

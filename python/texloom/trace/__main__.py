@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 1
-    _remove(out)  # the trace of an earlier run, because this run may end without writing one
+    _remove(out)  # an old trace would be misleading, if this run ends without a trace
     # Handlers run in reverse order: this one after the script's and before the compiled module's,
     # which was registered at import. Python has joined the script's threads by then.
     atexit.register(_write, profile, out, options.out, os.getpid())
@@ -75,10 +75,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _check_writable(out: Path, script: Path) -> None:
-    """Check before the script runs that the file can be written. The file is not modified."""
+    """Check, before the script runs, that the file can be written, without modifying it."""
     there = out.exists()
     if there and out.samefile(script):
-        raise TextFileError(f"{script}: is the script itself: write the trace to another file")
+        raise TextFileError(
+            f"{script}: the trace would overwrite the script: choose another file with -o"
+        )
     with out.open("a"):
         pass
     if not there:
@@ -86,7 +88,7 @@ def _check_writable(out: Path, script: Path) -> None:
 
 
 def _remove(out: Path) -> None:
-    """Remove the file, but not a device such as /dev/stdout; of a link, only the target."""
+    """Remove the file; if it is a link, only its target. Devices such as /dev/stdout are kept."""
     if out.is_file():
         with contextlib.suppress(OSError):
             out.resolve().unlink()

@@ -18,8 +18,8 @@ def run_script(path: Path, text: str, arguments: Sequence[str] = ()) -> int:
     """Run a script as ``python path arguments`` does, and return its exit code.
 
     `text` is the content of the file. Exceptions of the script are printed to stderr as Python
-    prints them. The script's threads and ``atexit`` functions find the process as the script left
-    it: ``sys.argv``, ``sys.path`` and ``__main__`` are the script's until the process ends.
+    prints them. ``sys.argv``, ``sys.path`` and ``__main__`` remain those of the script until the
+    process ends, so that its threads and ``atexit`` functions find them unchanged.
     """
     module = types.ModuleType("__main__")
     loader = SourceFileLoader("__main__", str(path))
@@ -36,7 +36,7 @@ def run_script(path: Path, text: str, arguments: Sequence[str] = ()) -> int:
     except KeyboardInterrupt:
         print(f"{path}: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BaseException as error:  # for any exception, Python prints it and exits
+    except BaseException as error:  # Python, too, prints any exception and exits
         _show(error, path)
         return 1
     return 0

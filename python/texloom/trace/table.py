@@ -18,7 +18,7 @@ class Row:
     Attributes
     ----------
     queue, name : str
-        The queue; the kernel, or the kind of copy.
+        The queue; and the kernel, or the kind of copy.
     count : int
         The number of runs.
     total : int
@@ -41,7 +41,7 @@ class Row:
 
     @property
     def rate(self) -> float:
-        """GB/s, if each byte of the arguments is moved once."""
+        """GB/s, on the assumption that each byte of the arguments is moved once."""
         return self.bytes / self.total if self.total else 0.0
 
 

@@ -1,4 +1,4 @@
-"""TVM's spellings: modules and names that its scripts use, and those that Texloom omits.
+"""TVM's spellings: modules and names that scripts for TVM use, and names that Texloom omits.
 
 ``import texloom as tvm`` has the modules as ``tvm.ir``, ``tvm.testing`` and so on. TVM's ``te``,
 ``tir``, ``nd``, ``target`` and ``runtime`` are Texloom's own front end.
@@ -10,7 +10,7 @@ import importlib
 import sys
 from types import ModuleType
 
-# By the name after "texloom.": where the module is. tests/layering.py reads them as imports.
+# The module for each name after "texloom."; tests/layering.py reads this table as imports.
 MODULES = {
     "_ffi": "texloom.tvm._ffi",
     "_ffi.base": "texloom.tvm._ffi.base",

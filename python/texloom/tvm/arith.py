@@ -11,7 +11,7 @@ from .ir import Range
 
 
 def _bind(self: Analyzer, var: Any, expr: Range) -> None:
-    """Bind a variable to a range of constants, for all later questions.
+    """Bind a variable to a constant range, for all later queries.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The exception's home in TVM's packages."""
+"""TVM's module of the exception."""
 
 from ..errors import TVMError
 

@@ -50,7 +50,7 @@ _CALLS = Omission(
     'call it by tir.call_pure_extern("float32", "fma", a, b, c)',
 )
 
-# By the name after "texloom.".
+# Omissions, by the name after "texloom.".
 OMITTED: dict[str, Omission] = {
     "auto_scheduler": _TUNING,
     "autotvm": _TUNING,
@@ -109,7 +109,7 @@ def _refuse(name: str, what: Omission, raised_as: type[TVMError]) -> NoReturn:
 
 
 def _path_in_tvm(name: str) -> str:
-    """Return TVM's spelling of a name of this package or of the room of TVM's modules."""
+    """Return TVM's spelling of a name in this package or in :mod:`texloom.tvm`."""
     return name.removeprefix("texloom.").removeprefix("tvm.")
 
 

@@ -47,7 +47,7 @@ def register_func(
 
 
 def get_global_func(name: str, allow_missing: bool = False) -> Callable[..., Any] | None:
-    """Return the function of this name; without one, None or TL5016 (a ValueError)."""
+    """Return the function with this name. If there is none: TL5016 (a ValueError), or None."""
     if name not in _functions and not allow_missing:
         refuse(
             "UnknownName",

@@ -22,12 +22,12 @@ class Kind:
     ----------
     device : str
     number : int
-        TVM's, which is DLPack's.
+        TVM's number, which is also DLPack's.
     targets : tuple of str
         The first words of targets for such devices.
     threads, warp : int
-        Of a block and of a warp: the numbers that TVM 0.9's schedules count on if the text of the
-        target has none (``src/target/target_kind.cc`` there).
+        Threads of a block and of a warp: the defaults of TVM 0.9, which schedules rely on if the
+        text of the target has no numbers (``src/target/target_kind.cc`` in TVM).
     aliases : tuple of str
         Other names of the device.
     """
@@ -41,7 +41,7 @@ class Kind:
 
     @property
     def keys(self) -> list[str]:
-        """Keys by which TVM's schedules find out the class of a target (``Target.keys``)."""
+        """Keys from which TVM's schedules derive the class of a target (``Target.keys``)."""
         return [self.device] if self.device == "cpu" else [self.device, "gpu"]
 
 
@@ -61,14 +61,14 @@ _BY_ANY_NAME = {
 
 
 def device_kind(name: str | int) -> str:
-    """Return the kind of device for a name or a number of TVM's; return other values unchanged."""
+    """Return the kind of device for a name or number of TVM; return other values unchanged."""
     found = [kind for kind in KINDS if kind.number == name]
     kind = found[0] if found else _BY_ANY_NAME.get(str(name))
     return str(name) if kind is None else kind.device
 
 
 def device_number(kind: str) -> int:
-    """Return TVM's number of a kind of device, or of the devices of a driver."""
+    """Return TVM's number for a kind of device, or for the devices of a driver."""
     return _BY_DEVICE[kind].number if kind in _BY_DEVICE else EXTENSION
 
 
@@ -109,7 +109,7 @@ def words_of(target: str | Mapping[str, Any]) -> list[str]:
         elif words and words[-1].startswith("-") and "=" not in words[-1]:
             words[-1] += f"={word}"
         elif words and option(words[-1])[0] == "model":
-            words[-1] += f" {word}"  # a name of several words
+            words[-1] += f" {word}"  # the value has several words
         else:
             words.append(word)
     return words

@@ -10,7 +10,7 @@ from ..checks.checked_calls import check_calls
 
 
 def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 1e-7) -> None:
-    """Raise an AssertionError unless the arrays, NumPy's or of a device, agree in shape and values.
+    """Raise an AssertionError unless two NumPy or device arrays agree in shape and values.
 
     Close is ``|actual - desired| <= atol + rtol * |desired|``.
     """

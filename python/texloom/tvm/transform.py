@@ -9,8 +9,8 @@ from typing import Any
 
 from ..errors import TexloomWarning, refuse
 
-# None of them changes the results of a program that is correct: instrument_bound_checkers selects
-# kernels that check their indices besides.
+# No key changes the results of a correct program; instrument_bound_checkers only selects kernels
+# that also check their indices.
 _KEYS = frozenset(
     {
         "tir.InjectDoubleBuffer",
@@ -40,13 +40,12 @@ class PassContext:
     Warns
     -----
     TexloomWarning
-        If passes are to be disabled (`disabled_pass`, ``tir.disable_vectorize``), which has no
-        effect.
+        If `disabled_pass` or ``tir.disable_vectorize`` is to disable passes, which has no effect.
 
     Raises
     ------
     TVMError
-        TL5016, a ValueError, for an unknown key or one that would change the program
+        TL5016, a ValueError, for an unknown key, or a key that would change the program
         (``tir.add_lower_pass``).
     """
 

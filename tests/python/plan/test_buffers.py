@@ -46,7 +46,7 @@ def test_an_exhaustive_search_proves_what_live_bytes_do_not(write):
         ("", 1, "the column 'id' is missing"),
         ("id,lower,upper\n", 1, "the column 'size' is missing"),
         (HEADER.strip() + ",gaps\n", 1, "unknown column 'gaps'"),
-        ("id,lower,upper,size,size\n", 1, "two columns 'size'"),
+        ("id,lower,upper,size,size\n", 1, "two columns are named 'size'"),
         (HEADER + "a,0,1\n", 2, "3 cells"),
         (HEADER + "a,0,1,nan\n", 2, "size is 'nan'"),
         (HEADER + "a,0,1,1.5\n", 2, "size is '1.5'"),
@@ -55,7 +55,7 @@ def test_an_exhaustive_search_proves_what_live_bytes_do_not(write):
         (HEADER + "a,-1,1,1\n", 2, "buffer 'a': its lifetime begins at -1"),
         (HEADER + "a,2,1,1\n", 2, "buffer 'a' is never live: upper 1 is not above lower 2"),
         (HEADER + "a,1,1,1\n", 2, "buffer 'a' is never live"),
-        (HEADER + "a,0,1,1\n\na,1,2,1\n", 4, "id 'a' is that of line 2, too"),
+        (HEADER + "a,0,1,1\n\na,1,2,1\n", 4, "id 'a' is used in line 2 already"),
         (HEADER + "a,0,1,9223372036854775807\n", 2, "more than 2^61 bytes"),
     ],
 )
@@ -86,7 +86,7 @@ def test_a_capacity_that_is_too_small(write, capsys):
 def test_a_capacity_that_is_no_size(write, capsys, capacity):
     with pytest.raises(SystemExit):
         main([str(write(HEADER + "a,0,1,9\n")), "--capacity", capacity])
-    assert "--capacity is a number of bytes" in capsys.readouterr().err
+    assert "--capacity must be a number of bytes" in capsys.readouterr().err
 
 
 def test_the_summary(write, capsys):

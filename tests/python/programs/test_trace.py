@@ -190,7 +190,7 @@ def test_refusals_come_before_the_script_runs(tmp_path, monkeypatch, capsys):
         (["late.py"], "late.py: it is not a text file: invalid start byte at byte 44"),
         (
             ["-o", "script.py", "script.py"],
-            "script.py: is the script itself: write the trace to another file",
+            "script.py: the trace would overwrite the script: choose another file with -o",
         ),
         (["-o", "none/trace.json", "script.py"], "none/trace.json: No such file or directory"),
         (["-o", ".", "script.py"], ".: Is a directory"),

@@ -449,11 +449,11 @@ def test_misuse_is_a_value_error():
     for message, call in {
         "returns None": lambda: te.extern((8,), [a], lambda ins, outs: None),
         "which has no effect": lambda: te.extern((8,), [a], lambda ins, outs: ins[0].vload((0, 0))),
-        "different dtypes": lambda: te.extern((8, 16), [a, c], doubled),
+        "not have one common dtype": lambda: te.extern((8, 16), [a, c], doubled),
         "2 outputs, but 1 dtypes": lambda: te.extern([(8,), (8,)], [a], doubled, dtype=["int8"]),
         "not a list of tensors": lambda: te.extern((8,), [a.op], doubled),
         "else_scope does not follow": ib.else_scope,
-        "points to nothing": lambda: ib.pointer("float32"),
+        "would point to no memory": lambda: ib.pointer("float32"),
         r"kind 'tensorize'(.|\n)*use one of serial": lambda: ib.for_range(0, 4, kind="tensorize"),
         r"no attribute(.|\n)*use thread_extent": lambda: ib.scope_attr(a, "coproc_scope", 1),
         r"applied to a Tensor(.|\n)*made by te.thread_axis": lambda: ib.scope_attr(

@@ -1,4 +1,4 @@
-"""Home of TVM's exception, for scripts that import it from here."""
+"""TVM's exception, for scripts that import it from this module."""
 
 from . import base
 

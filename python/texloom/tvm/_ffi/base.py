@@ -1,4 +1,4 @@
-"""The exception's third name."""
+"""A third name of TVM's exception."""
 
 from ...errors import TVMError
 

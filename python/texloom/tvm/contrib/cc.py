@@ -1,4 +1,4 @@
-"""Host compilers: importable, but refused when called, because Texloom makes no host code."""
+"""Host compilers: importable, but calls are refused, because Texloom makes no host code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CUDA's compiler: importable, but refused when called, because kernels are OpenCL C."""
+"""CUDA's compiler: importable, but calls are refused, because kernels are not in CUDA C."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _WAY_OUT = 'build for the target "opencl", whose kernels the driver compiles'
 
 
 def compile_cuda(*args: Any, **options: Any) -> NoReturn:
-    """Refused: kernels are OpenCL C."""
+    """Refused: kernels are not in CUDA C."""
     del args, options
     refuse("NotProvided", "nvcc.compile_cuda: kernels are not in CUDA C", _WAY_OUT)
 
