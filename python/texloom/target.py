@@ -40,10 +40,10 @@ class Target:
     """A target such as ``"opencl"``, ``"opencl -device=adreno"`` or ``"metal -contract=0"``.
 
     The name of a device on this machine, such as ``"opencl:0"``, stands for
-    ``Target.from_device(texloom.device("opencl:0"))``; options after it, as in ``"metal:0
-    -max_buffers=1"``, override those of the device. Options may be written as ``--device=mali``,
-    ``-device mali``, a dict, or a JSON string. As a context manager, a target is the default of
-    ``lower`` and ``build`` in its body.
+    ``Target.from_device(texloom.device("opencl:0"))``; options after it, as in
+    ``"metal:0 -max_buffers=1"``, override those of the device. Options may be written as
+    ``--device=mali``, ``-device mali``, a dict, or a JSON string. As a context manager, a target is
+    the default of ``lower`` and ``build`` in its body.
 
     Warns
     -----

@@ -160,9 +160,9 @@ class Graph:
             and for a :class:`texloom.target.TargetValue`. The scopes of inputs and outputs are
             declared for it; it need not set them.
         scopes : mapping of str to sequence of str
-            The combinations of scopes that the schedule supports, by name, such as ``{"texture":
-            ("texture", "texture:weight", "texture"), "global": ("global",) * 3}``: the scope of
-            each input, then of each output.
+            The combinations of scopes that the schedule supports, by name: the scope of each
+            input, then of each output. An example is
+            ``{"texture": ("texture", "texture:weight", "texture"), "global": ("global",) * 3}``.
         costs : mapping of str to float, optional
             Nanoseconds of some or all combinations; the others have those of the cost model.
         fold_share : float, optional

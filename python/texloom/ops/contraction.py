@@ -37,8 +37,8 @@ class Contraction:
     rows_per_group : int
         How many consecutive rows read the same elements of the column factor.
     is_convolution : bool
-        Whether the sums are a convolution of ``[N, C, *spatial]`` with weights ``[O, C / groups,
-        *kernel]``, reduced over all axes of the weights but the first.
+        Whether the sums are a convolution of ``[N, C, *spatial]`` with weights
+        ``[O, C / groups, *kernel]``, reduced over all axes of the weights but the first.
     """
 
     rows: int | None

@@ -137,17 +137,13 @@ def call(name: str, dtype: str, operands: list[Expr]) -> Expr:
         refuse(
             "BadOperandType",
             f"{name} is called with {len(operands)} arguments",
-            f"give it {count}",
+            f"give it {count} of them",
         )
     takes_floats, takes_integers = name not in INTEGER_FUNCTIONS, name not in FLOAT_FUNCTIONS
     is_float = "float" in dtype
     if dtype == "bool" or not (takes_floats if is_float else takes_integers):
         kind = "integers" if not takes_floats else "numbers" if takes_integers else "floats"
-        refuse(
-            "BadOperandType",
-            f"{name} is called for {dtype}",
-            f"call it for {kind}: give another dtype",
-        )
+        refuse("BadOperandType", f"{name} is called for {dtype}", f"it is a function of {kind}")
     return function(*(x.astype(dtype) for x in operands))
 
 

@@ -125,8 +125,8 @@ def local_response_normalization(
 ) -> Tensor:
     """Return ``x / (bias + alpha / size * squares) ** beta``.
 
-    `squares` is the sum of the squares of `size` consecutive channels, from ``c - floor((size - 1)
-    / 2)`` on; channels that do not exist are left out.
+    `squares` is the sum of the squares of `size` consecutive channels, from
+    ``c - floor((size - 1) / 2)`` on; channels that do not exist are left out.
 
     Parameters
     ----------
