@@ -82,8 +82,8 @@ inline std::vector<float> ramp(std::size_t count, float start = 0) {
 
 class DeviceProgramTest : public hal::OpenClTest {
  protected:
-  // The programs of all tests name the barriers that are found ahead of time, and are refused if
-  // one is missing.
+  // Adds the barriers that are computed ahead of time to the plan. Recording refuses a plan that
+  // lacks one, so all tests check them.
   void name_barriers(LaunchPlan& plan) {
     if (!plan.workspace) {
       const auto workspace = plan_workspace(plan, device_->info().limits, kQuickWorkspace);

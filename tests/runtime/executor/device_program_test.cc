@@ -64,7 +64,7 @@ TEST_F(DeviceProgramTest, SeveralRunsAtOnce) {
   EXPECT_EQ(values_of<std::int32_t>(buffer), std::vector<std::int32_t>{40});
 }
 
-// A serial loop of the plan: the buffer collects its variables in order, in base 10.
+// A serial loop of the plan: each launch appends its loop variable to the buffer as a digit.
 TEST_F(DeviceProgramTest, LoopVariablesReachTheKernels) {
   const char* source =
       "__kernel void push(__global long* x, int i, long j, int k) { x[0] = x[0] * 1000 + i * 100 + "
@@ -93,7 +93,7 @@ TEST_F(DeviceProgramTest, LoopVariablesReachTheKernels) {
   EXPECT_EQ(values_of<std::int64_t>(buffer), std::vector<std::int64_t>{7'017'107'117});
 }
 
-// On a device that compiles kernels when they first run, it is known which of them it runs.
+// On a device that compiles kernels at their first run, a run tells which kernels are new.
 TEST_F(DeviceProgramTest, TellsFirstRuns) {
   const auto program = make_program(add_one_plan());
   ASSERT_NE(program, nullptr);
@@ -114,7 +114,7 @@ TEST_F(DeviceProgramTest, TellsFirstRuns) {
   EXPECT_FALSE(program->first_runs().has_value());
 }
 
-// After each submission the caller may cancel the rest; the next run starts over.
+// After each submission, the caller may cancel the rest of the run; the next run is complete.
 TEST_F(DeviceProgramTest, Interrupted) {
   constexpr int kLaunches = 8;
   LaunchPlan plan =
@@ -144,7 +144,7 @@ Status fail_when_told(const hal::host::WorkGroup&) {
   return Status(StatusCode::DeviceError, "the group fails");
 }
 
-// A run that queues too much work waits, and reports errors that occurred meanwhile.
+// A run that exceeds the backlog waits, and reports errors of the runs before.
 TEST(DeviceProgramPace, ARunThatWaitsTellsTheErrorOfTheOnesBeforeIt) {
   const auto driver = hal::host::create_driver(
       {.threads = 1, .libraries = {{"test", {{"fail_when_told", fail_when_told}}}}});
@@ -157,7 +157,7 @@ TEST(DeviceProgramPace, ARunThatWaitsTellsTheErrorOfTheOnesBeforeIt) {
   TL_ASSERT_OK(program.status());
   may_fail = false;
   for (std::uint64_t i = 0; i < CommitPolicy().backlog; ++i) TL_EXPECT_OK((*program)->run({}, {}));
-  // Called after the submission, and when the run waits because the backlog is full.
+  // The second call comes when the run waits because the backlog is full.
   int asked = 0;
   Status status = (*program)->run({}, {}, {}, [&] {
     if (++asked == 2) may_fail = true;
@@ -165,12 +165,12 @@ TEST(DeviceProgramPace, ARunThatWaitsTellsTheErrorOfTheOnesBeforeIt) {
   });
   EXPECT_GE(asked, 2);
   may_fail = true;
-  // On a slow machine the run may return before all work is done: then the next wait reports it.
+  // On a slow machine the run may return before the failure: then the next wait reports the error.
   if (status.ok()) status = device->queue()->wait_idle();
   EXPECT_THAT(status, fails_with(StatusCode::DeviceError, "the group fails"));
 }
 
-// A call's scalars come in the kernel's own order; each call sets them again.
+// Kernels get the call's scalars in the order of their own parameters, newly set at each call.
 TEST_F(DeviceProgramTest, Scalars) {
   const char* source = R"(
     __kernel void scale(float factor, __global float* x, long offset) {
@@ -206,7 +206,7 @@ TEST_F(DeviceProgramTest, Scalars) {
   EXPECT_THAT(run({offset, offset}), refused("the scalar \"factor\" is float32, got int64"));
 }
 
-// The call and the enclosing loops determine a loop's trip count and its number of groups.
+// The call and the enclosing loops determine a loop's trip count and a launch's group count.
 TEST_F(DeviceProgramTest, ExtentsThatDependOnLoops) {
   const Size next = Size::of(Size::Op::Add, Size::loop_variable(0), 1);
   LaunchPlan plan = TestPlan{
@@ -308,7 +308,7 @@ TEST_F(DeviceProgramTest, PartsOfOneBufferWhoseSizesDependOnTheCall) {
   EXPECT_FALSE(run(static_cast<std::int64_t>(half) + 1).ok());
 }
 
-// If the contract demands exactly this extent, a larger image is refused at any origin.
+// A texture argument of exact extent is refused in a larger image, at any origin.
 TEST_F(DeviceProgramTest, ExactImages) {
   LaunchPlan plan = add_one_plan();
   plan.temporaries = {};

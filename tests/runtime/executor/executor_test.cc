@@ -61,7 +61,7 @@ TEST_F(ExecutorTest, RunsAPackage) {
     for (float& value : expected) value *= 3;
     EXPECT_EQ(output_of(**executor), expected);
   }
-  // Nothing reads it, so it takes anything.
+  // No kernel reads this input, so any size is accepted.
   TL_EXPECT_OK((*executor)->set_input(*(*executor)->find_input("unused"), {}));
   EXPECT_THAT((*executor)->find_input("im").status(),
               fails_with(StatusCode::NotFound, "no input \"im\"; there are: in, unused"));
@@ -72,7 +72,7 @@ TEST_F(ExecutorTest, RunsAPackage) {
   EXPECT_THAT((*executor)->set_input(2, {}), refused("input 2 is out of range: there are 2"));
 }
 
-// Inputs and outputs in textures, and a temporary: whatever a run needs is there after the first.
+// With inputs in buffers or textures, and with temporaries, only the first run allocates memory.
 TEST_F(ExecutorTest, SecondRunsAllocateNothing) {
   LaunchPlan plan = add_one_plan();
   plan.arguments = {texture_tensor("X", kExtent), buffer_tensor("Y", kCount * 4)};
@@ -100,7 +100,7 @@ TEST_F(ExecutorTest, SecondRunsAllocateNothing) {
   }
 }
 
-// The caller's memory: a part of a buffer, and a place in a larger image.
+// Binds a part of the caller's buffer, and a rectangle of the caller's larger image.
 TEST_F(ExecutorTest, BindsMemoryOfTheCaller) {
   const char* source = R"(
     __constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
@@ -202,7 +202,7 @@ LaunchPlan next_plan() {
       .steps = {launch(0, {Size::symbol(0), 1, 1}, {argument(0), argument(1)})}};
 }
 
-// The shape of the input gives that of the output.
+// The input's shape determines the output's shape.
 TEST_F(ExecutorTest, SizesThatDependOnTheCall) {
   const auto executor = make_executor(next_plan(), kInToOut);
   ASSERT_NE(executor, nullptr);
@@ -222,7 +222,7 @@ TEST_F(ExecutorTest, SizesThatDependOnTheCall) {
               refused("input \"in\" has the shape (n), got (4, 4)"));
 }
 
-// A run that is refused, other shapes and other memory do not change what the latest run left.
+// The latest run's outputs stay, whatever shapes and memory are set for the next run, or refused.
 TEST_F(ExecutorTest, OutputsAreThoseOfTheLatestRun) {
   const auto executor = make_executor(next_plan(), kInToOut);
   ASSERT_NE(executor, nullptr);
@@ -246,7 +246,7 @@ TEST_F(ExecutorTest, OutputsAreThoseOfTheLatestRun) {
   TL_ASSERT_OK(executor->set_input(0, bytes(ramp(7, 3))));
   EXPECT_THAT(executor->run(), refused("argument 1 \"Y\": expected"));
   expect_first();
-  // The other size is found by a run that fails; the next one has the same size.
+  // The failed run has already used the new size; a run of that size succeeds with enough memory.
   const BufferBinding third{make_buffer(28)};
   TL_ASSERT_OK(executor->bind_output(0, third));
   TL_ASSERT_OK(executor->run());
@@ -274,7 +274,7 @@ TEST_F(ExecutorTest, ScalarsMustBeSet) {
   }
 }
 
-// Each thread has an executor of its own, and all share a program; half of them share a queue.
+// Each thread has its own executor; all share a program, and half of them share a queue.
 TEST_F(ExecutorTest, ThreadsShareAProgram) {
   const auto program = make_program(add_one_plan());
   ASSERT_NE(program, nullptr);
@@ -304,8 +304,7 @@ TEST_F(ExecutorTest, ThreadsShareAProgram) {
   EXPECT_EQ(failures, std::vector<int>(kThreads));
 }
 
-// The device of the null driver counts what it would have received: one dispatch for each run, and
-// the barriers that the plan needs.
+// The null driver counts the commands it gets: one dispatch per run, and the plan's barriers.
 TEST(ExecutorOnNull, RunsAreSubmittedAsRecorded) {
   const auto device = *hal::null::create_driver()->open(0);
   LaunchPlan plan = add_one_plan();
@@ -355,7 +354,7 @@ TEST(Variants, TheFirstThatTheDeviceCanRunIsChosen) {
       "help: add a variant for this device to the package, or choose another device");
 }
 
-// A driver prepares some formats: a variant with a kernel in none of them is passed over.
+// A variant is skipped if the driver accepts none of the formats of a kernel.
 TEST(Variants, HaveKernelsThatTheDriverPrepares) {
   hal::DeviceInfo device = hal::null::default_device();
   device.name = "vulkan";
@@ -383,7 +382,7 @@ TEST(Variants, HaveKernelsThatTheDriverPrepares) {
             "help: add a variant for this device to the package, or choose another device");
 }
 
-// A later variant needs as much as an earlier one, or more.
+// A variant is never chosen if an earlier one needs the same or less.
 TEST(Variants, AreShadowed) {
   const auto in_formats = [](const char* target, std::vector<hal::KernelCode> codes,
                              const VariantNeeds& needs) {

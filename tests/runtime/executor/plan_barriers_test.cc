@@ -1,4 +1,4 @@
-// Tests which barriers are found in plans; those of all other tests are checked by their fixture.
+// Tests where barriers are inserted into plans; the fixture of other tests checks their barriers.
 #include "runtime/executor/plan_barriers.h"
 
 #include <string>
@@ -11,8 +11,8 @@ namespace {
 
 using hal::Access;
 
-// Kernel i reads a buffer and writes another; kernel 1 adds to a buffer; kernel 2 does not state
-// the extent of the texture that it reads, and writes a buffer; kernel 3 writes a texture.
+// Kernel 0 reads a buffer and writes another; kernel 1 adds one buffer to another; kernel 2 reads a
+// texture without stating its extent, and writes a buffer; kernel 3 writes a texture.
 LaunchPlan plan_of(std::vector<TensorSpec> temporaries, std::vector<Step> steps) {
   const hal::BufferParam read{.name = "in", .min_bytes = 64};
   const hal::BufferParam write{.name = "out", .access = Access::Write, .min_bytes = 64};
@@ -40,7 +40,7 @@ Step run(std::uint32_t kernel, std::vector<Operand> operands) {
   return launch(kernel, {1, 1, 1}, std::move(operands));
 }
 
-// A letter for each step: a launch, a call, a barrier; a loop is in brackets.
+// Returns a letter for each step: l for a launch, c for a call, | for a barrier; loops in brackets.
 std::string text_of(const std::vector<Step>& steps) {
   std::string text;
   for (const Step& step : steps) {
@@ -66,7 +66,7 @@ TEST(PlanBarriers, StandBetweenDependentSteps) {
   EXPECT_EQ(barriers(plan_of({}, {run(0, {x, y}), run(0, {z, x})})), "l|l");  // write after read
   EXPECT_EQ(barriers(plan_of({}, {run(0, {x, z}), run(0, {y, z})})), "l|l");  // both write
   EXPECT_EQ(barriers(plan_of({}, {run(0, {x, y}), BarrierStep{}, run(0, {y, z})})), "l|l");
-  // The third depends on the first alone, which the barrier has ordered.
+  // Launch 3 depends only on launch 1, which the barrier has already ordered before it.
   EXPECT_EQ(barriers(plan_of({}, {run(0, {x, y}), run(1, {x, y}), run(0, {x, z})})), "l|ll");
 }
 
@@ -81,7 +81,7 @@ TEST(PlanBarriers, KnowThePlacesOfTemporaries) {
   EXPECT_EQ(barriers(plan), "l|l");
 }
 
-// A kernel that does not state what it reads of an image may read what lies beside its tensor.
+// A kernel that does not state the extent it reads may read texels beside its tensor.
 TEST(PlanBarriers, KnowWhatKernelsDoNotState) {
   const Operand a = temporary(0), b = temporary(1);
   LaunchPlan plan = plan_of({texture_tensor("a", {4, 4}), texture_tensor("b", {4, 4})},
@@ -95,16 +95,17 @@ TEST(PlanBarriers, KnowWhatKernelsDoNotState) {
 
 TEST(PlanBarriers, OfLoops) {
   const Operand x = argument(0), y = argument(1), z = argument(2);
-  // Iterations add to one sum: each waits for the one before it.
+  // Iterations add to one sum: each waits for the previous iteration.
   EXPECT_EQ(barriers(plan_of({}, {loop(0, 3, {run(1, {x, y})})})), "[|l]");
-  // Iterations write the same, so they wait; what is before the loop is waited for once.
+  // Iterations write one buffer, so each waits; one barrier before the loop orders the launch
+  // before.
   EXPECT_EQ(barriers(plan_of({}, {run(0, {x, y}), loop(0, 3, {run(0, {y, z})}), run(0, {z, x})})),
             "l|[|l]|l");
-  // Two in turn: within an iteration, and from one iteration to the next.
+  // Two dependent launches: barriers within an iteration and between iterations.
   EXPECT_EQ(barriers(plan_of({}, {loop(0, 3, {run(1, {x, y}), run(1, {y, z})})})), "[|l|l]");
   // An inner loop's barriers suffice for the outer one.
   EXPECT_EQ(barriers(plan_of({}, {loop(0, 3, {loop(1, 2, {run(1, {x, y})})})})), "[|[|l]]");
-  // The loop may not run: what comes after it waits for what is before it.
+  // The loop may have no iterations, so a barrier after it orders the launches around it.
   EXPECT_EQ(barriers(plan_of({}, {run(0, {x, y}), loop(0, 0, {run(1, {x, z})}), run(1, {x, y})})),
             "l[|l]|l");
 }

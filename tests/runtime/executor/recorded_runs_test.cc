@@ -1,4 +1,4 @@
-// Tests what equal runs have in common: recordings, constants, memory; and the order of runs.
+// Tests what equal runs share (recordings, constants, memory), and the order of runs.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -82,7 +82,7 @@ class RecordedRunsTest : public DeviceProgramTest {
   }
 };
 
-// The first run is direct, the second one is recorded, and later ones record nothing.
+// The first run is direct, the second run records, and later runs reuse the recording.
 TEST_F(RecordedRunsTest, EqualRunsAreRecordedOnce) {
   LaunchPlan plan =
       TestPlan{.arguments = {buffer_tensor("X", kCount * 4), buffer_tensor("Y", kCount * 4)},
@@ -104,7 +104,7 @@ TEST_F(RecordedRunsTest, EqualRunsAreRecordedOnce) {
               fails_with(StatusCode::Unimplemented, "operator \"mine::next\" is not provided"));
 }
 
-// What is recorded is recorded again if it differs: scalars, and origins of textures.
+// Runs with other scalars or texture origins need separate recordings.
 TEST_F(RecordedRunsTest, RunsWithOtherScalarsAndOrigins) {
   const char* source = R"(
     __constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
@@ -134,7 +134,7 @@ TEST_F(RecordedRunsTest, RunsWithOtherScalarsAndOrigins) {
   TL_ASSERT_OK(hal::write_texture(*device_, image, {{}, kExtent}, hal::bytes_of(ramp(kCount))));
   for (int round = 0; round < 4; ++round) {
     for (const std::uint32_t x : {0U, 3U}) {
-      for (int factor = 1; factor < 7; ++factor) {  // more runs than are known at a time
+      for (int factor = 1; factor < 7; ++factor) {  // more than the cached recordings
         const BufferBinding y{make_buffer(4)};
         const hal::Constant scalar(static_cast<float>(factor));
         TL_ASSERT_OK(program->run({{TextureBinding{image, {x, 2}}, y}}, {.scalars = {&scalar, 1}}));
@@ -145,7 +145,7 @@ TEST_F(RecordedRunsTest, RunsWithOtherScalarsAndOrigins) {
   }
 }
 
-// Temporaries at offsets of one buffer; kernels that touch everything get their parts of it.
+// Temporaries at offsets of one buffer; kernels that state no size get only their own part.
 TEST_F(RecordedRunsTest, TemporariesInAnArena) {
   for (const std::uint64_t min_bytes : {std::uint64_t{kCount * 4}, std::uint64_t{0}}) {
     const auto program = make_program(chain_in_an_arena(min_bytes));
@@ -177,7 +177,8 @@ TEST_F(RecordedRunsTest, SecondRunsAllocateNothing) {
     EXPECT_EQ(device_->allocator()->statistics().of(kind), memory.of(kind));
 }
 
-// Y = T + C, with T in a texture and C in a buffer: read once, at the first run.
+// Y = T + C, with the constants T in a texture and C in a buffer: each is read once, at the first
+// run.
 TEST_F(RecordedRunsTest, ConstantsAreUploadedAtTheFirstRun) {
   const char* source = R"(
     __constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
@@ -210,7 +211,7 @@ TEST_F(RecordedRunsTest, ConstantsAreUploadedAtTheFirstRun) {
     EXPECT_EQ(values_of<float>(y.buffer), sums);
     EXPECT_EQ(values->reads, (std::map<std::uint32_t, int>{{0, 1}, {1, 1}}));
   }
-  EXPECT_EQ(values.use_count(), 1);  // the program has let it go
+  EXPECT_EQ(values.use_count(), 1);  // the program released it
 
   EXPECT_THAT(DeviceProgram::create(device_, plan).status(),
               refused("the plan has 2 constants, but nothing provides their values"));
@@ -222,7 +223,7 @@ TEST_F(RecordedRunsTest, ConstantsAreUploadedAtTheFirstRun) {
               refused("constant \"C\": a buffer of 768 bytes takes 768 bytes, got 12"));
 }
 
-// A run of one submission or of several begins after its waits; an error reaches its signals.
+// A run, in one submission or several, begins after its waits; its error fails its signals.
 TEST_F(RecordedRunsTest, RunsWaitAndSignal) {
   for (const CommitPolicy& policy : {CommitPolicy{}, CommitPolicy{.launches = 1}}) {
     const auto program = make_program(add_one_plan(), policy);
@@ -249,7 +250,7 @@ TEST_F(RecordedRunsTest, RunsWaitAndSignal) {
   }
 }
 
-// Runs of two queues have temporaries of their own.
+// Runs on two queues use separate temporaries.
 TEST_F(RecordedRunsTest, QueuesDoNotShareMemory) {
   const auto program = make_program(add_one_plan());
   ASSERT_NE(program, nullptr);
@@ -261,7 +262,7 @@ TEST_F(RecordedRunsTest, QueuesDoNotShareMemory) {
   const auto gate = hal::Semaphore::create();
   TL_ASSERT_OK(program->run({{x, y}}, {}, {.waits = {{gate, 1}}}));
   TL_ASSERT_OK(program->run({{x, z}}, {}, {.queue = *other}));
-  TL_ASSERT_OK((*other)->wait_idle());  // while the first one waits
+  TL_ASSERT_OK((*other)->wait_idle());  // while the first queue waits
   TL_ASSERT_OK(gate->signal(1));
   EXPECT_EQ(values_of<float>(y.buffer), ramp(kCount, 2));
   EXPECT_EQ(values_of<float>(z.buffer), ramp(kCount, 2));

@@ -47,7 +47,7 @@ inline LaunchPlan scale_plan() {
   return plan;
 }
 
-// "Y" = "X" + n, a number of each call.
+// "Y" = "X" + n, where n is a scalar of the call.
 inline LaunchPlan add_number_plan(hal::ElementType element = hal::ElementType::Int32) {
   const bool is_real = element == hal::ElementType::Float32;
   return TestPlan{

@@ -9,8 +9,7 @@
 namespace texloom::runtime {
 namespace {
 
-// Two temporaries of different extents live one after the other in one image; the second is smaller
-// than the image and finds old values around it.
+// Two temporaries use one image in turn; the second is smaller, with old values around it.
 TEST_F(DeviceProgramTest, FreedTemporariesAreRecycled) {
   LaunchPlan plan = add_one_plan();
   plan.temporaries = {texture_tensor("large", {16, 12}), texture_tensor("small", kExtent)};
@@ -35,7 +34,7 @@ TEST_F(DeviceProgramTest, FreedTemporariesAreRecycled) {
   EXPECT_EQ(values_of<float>(z), ramp(kCount, 2));
 }
 
-// Programs of a device take turns in the same memory, and later runs request none from the driver.
+// Programs of a device use the same memory in turn; later runs request none from the driver.
 TEST_F(DeviceProgramTest, ProgramsShareTheirTemporaries) {
   const auto first = make_program(add_one_plan());
   const auto second = make_program(add_one_plan());
@@ -134,12 +133,12 @@ TEST_F(DeviceProgramTest, TemporariesInLargerTexturesFullOfNaN) {
   TL_ASSERT_OK(fill->run({}));
   TL_ASSERT_OK(program->run({{BufferBinding{x}, BufferBinding{y}}}));
   EXPECT_EQ(values_of<float>(y), ramp(kCount, 1));
-  // There was one texture, and it is still full of NaN around the temporary.
+  // The pool has one texture, which still has NaN around the temporary.
   EXPECT_EQ(device_->workspace_pool().statistics().driver_allocations, 1U);
   const auto lease = device_->workspace_pool().acquire(
       device_->queue(), hal::TextureDesc{.extent = kLarge, .usage = hal::TextureUsage::All});
   ASSERT_TRUE(lease.ok());
-  // 20 texels per row: a buffer of the whole row shows both.
+  // Copies a row of 20 texels: the temporary's texels, then those beside it.
   const char* row_source = R"(
     __constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
     __kernel void row(__read_only image2d_t in, __global float* out) {
@@ -213,8 +212,7 @@ TEST_F(DeviceProgramTest, BufferTemporaries) {
   EXPECT_EQ(values_of<float>(output), ramp(16, 2));
 }
 
-// Kernels that state no size read one temporary and write another one of the same arena; each
-// touches its own bytes alone.
+// Kernels that state no size read and write temporaries of one arena; each gets only its own bytes.
 TEST_F(DeviceProgramTest, BufferTemporariesLieInOneArena) {
   const std::uint64_t unit =
       std::max<std::uint64_t>(device_->info().limits.buffer_offset_alignment, 64);
@@ -255,8 +253,8 @@ TEST_F(DeviceProgramTest, BufferTemporariesLieInOneArena) {
   EXPECT_EQ(statistics.max_bytes_held, 3 * unit);
 }
 
-// Kernels that know the origins of two textures find them side by side, where a third one lies
-// later.
+// If kernels get the origins of textures, two textures lie side by side in the place that a third
+// texture uses at another time.
 TEST_F(DeviceProgramTest, TextureTemporariesLieSideBySide) {
   const char* source = R"(
     __constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;

@@ -1,4 +1,5 @@
-// Tests the binary cache: a find returns exactly what was stored, whatever happens to the files.
+// Tests the binary cache: find() returns exactly the stored binary or nothing, whatever happens to
+// the files.
 #include "runtime/hal/binary_cache.h"
 
 #include <sys/fsuid.h>
@@ -141,7 +142,7 @@ TEST_F(BinaryCacheTest, WhatIsNoFileIsNotFound) {
   EXPECT_EQ(cache.find(key_of("source")), std::nullopt);
   EXPECT_THAT(cache.store(key_of("source"), "binary"),
               fails_with(StatusCode::Unavailable, "writing"));
-  EXPECT_EQ(files().size(), 1u);  // nothing is left of the attempt
+  EXPECT_EQ(files().size(), 1u);  // no temporary file is left
 }
 
 TEST_F(BinaryCacheTest, TheEntriesUsedLongestAgoMakeRoom) {
@@ -164,7 +165,7 @@ TEST_F(BinaryCacheTest, TheEntriesUsedLongestAgoMakeRoom) {
   age("b", 3);
   age("c", 2);
   age("d", 1);
-  EXPECT_EQ(cache.find(key_of("a")), binary);  // makes b the oldest
+  EXPECT_EQ(cache.find(key_of("a")), binary);  // now b was used least recently
   TL_ASSERT_OK(cache.store(key_of("e"), binary));
   EXPECT_EQ(cache.find(key_of("b")), std::nullopt);
   for (const char* source : {"a", "c", "d", "e"}) EXPECT_EQ(cache.find(key_of(source)), binary);

@@ -22,7 +22,7 @@ class CommandBufferTest : public ::testing::Test {
   std::shared_ptr<Buffer> make_buffer(std::uint64_t bytes = 256) const {
     return *device_->create_buffer({.bytes = bytes});
   }
-  // Makes a kernel that reads 64 bytes of "in" and writes 64 bytes of "out"; all bytes bound if
+  // Makes a kernel that reads 64 bytes of "in" and writes 64 bytes of "out", or all bound bytes if
   // `bytes` is 0.
   std::shared_ptr<Executable> make_kernel(const std::string& name = "twice",
                                           std::uint64_t bytes = 64) const {
@@ -90,7 +90,7 @@ TEST_F(CommandBufferTest, TexturesAreTakenByRectangles) {
   EXPECT_EQ(names(*commands)[4], "barrier");
 }
 
-// This also holds for kernels that state no size: they access the subspan, not the bytes after it.
+// Kernels that state no size access only the bound subspan, not the bytes after it.
 TEST_F(CommandBufferTest, DisjointSubspansNeedNoBarrier) {
   const auto kernel = make_kernel("any", 0);
   for (const Barriers barriers : {Barriers::Automatic, Barriers::Checked}) {
@@ -120,7 +120,7 @@ TEST_F(CommandBufferTest, SlotsHaveTheBytesOfTheSubspanInTheTable) {
   EXPECT_EQ(bound.bytes, 48U);
 }
 
-// A subspan is memory of its buffer, and so is a texture view over one.
+// A subspan shares its buffer's memory, and so does a texture view over a buffer.
 TEST_F(CommandBufferTest, PartsAndViewsAreMemoryOfTheirBuffer) {
   const auto part = *a_->subspan(128, 64);
   const auto view = *device_->allocator()->create_view(
@@ -209,7 +209,7 @@ TEST_F(CommandBufferTest, BarriersNameWhatTheyOrder) {
   expect(2, *c_, 0, 4, true);
 }
 
-// Accesses before an earlier barrier do not concern a later one.
+// A barrier does not name accesses before an earlier barrier.
 TEST_F(CommandBufferTest, BarriersForgetWhatIsOrdered) {
   const auto commands = make_commands();
   TL_ASSERT_OK(commands->fill(a_, 0, 16, kZero));
@@ -237,7 +237,7 @@ TEST_F(CommandBufferTest, BarriersOfSlotsAreOfAllMemory) {
   EXPECT_FALSE(barrier.resources[0].is_written);
 }
 
-// The caller's barriers are not analyzed, so they cover everything.
+// The caller's barriers are not analyzed, so they cover all memory.
 TEST_F(CommandBufferTest, ExplicitBarriersAreOfAllMemory) {
   const auto commands = make_commands(Barriers::Explicit);
   TL_ASSERT_OK(commands->fill(a_, 0, 16, kZero));
@@ -298,7 +298,7 @@ TEST_F(CommandBufferTest, RandomCommandsAgreeWithAListOfAll) {
   EXPECT_GT(missed, 100);
 }
 
-// Many places of one object are merged, which may add barriers but never omits one.
+// Many ranges of one object are merged, which may add barriers but never omits one.
 TEST_F(CommandBufferTest, ManyPlacesOfOneBuffer) {
   const auto large = make_buffer(1 << 20);
   const auto commands = make_commands();
@@ -334,7 +334,7 @@ TEST_F(CommandBufferTest, SlotsMayBeAnyMemory) {
   TL_ASSERT_OK(record(*automatic, 2, 3));
   TL_ASSERT_OK(automatic->fill(a_, 0, 1, kZero));
   EXPECT_THAT(names(*automatic), ElementsAre("dispatch", "barrier", "dispatch", "barrier", "fill"));
-  // After a barrier, no slot conflicts with this memory.
+  // After a barrier, no earlier use of a slot conflicts with this memory.
   TL_ASSERT_OK(automatic->copy_buffer(b_, 0, c_, 0, 8));
   EXPECT_EQ(names(*automatic).back(), "copy_buffer");
   EXPECT_EQ(names(*automatic).size(), 6U);
@@ -375,7 +375,7 @@ TEST_F(CommandBufferTest, IndirectDispatchesAreAFeature) {
             StatusCode::Unimplemented);
 }
 
-// The group counts are read, so a command that writes them is ordered before.
+// An indirect dispatch reads its group counts, so a barrier follows the command that writes them.
 TEST_F(CommandBufferTest, GroupsAreMemoryThatIsRead) {
   const std::array<BindingRef, 2> refs = {BufferBinding{a_}, BufferBinding{b_}};
   const auto commands = make_commands();
@@ -465,7 +465,7 @@ TEST_F(CommandBufferTest, EachCommandKeepsWhatItNames) {
   }
 }
 
-// The null driver sees neighboring commands as a run.
+// The null driver gets adjacent commands as one run.
 TEST_F(CommandBufferTest, NeighborsAreSeenTogether) {
   const auto commands = make_commands(Barriers::Explicit);
   const Bytes four(4);

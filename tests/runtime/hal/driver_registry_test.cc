@@ -1,4 +1,4 @@
-// Tests drivers by name and devices by path.
+// Tests finding drivers by name and devices by path.
 #include "runtime/hal/driver_registry.h"
 
 #include "runtime/drivers/null/driver.h"
@@ -76,7 +76,7 @@ TEST_F(DriverRegistryTest, DriversAreMadeWhenTheyAreAskedFor) {
   EXPECT_EQ(made_, 0);
   EXPECT_EQ(*drivers_.find("three"), *drivers_.find("three"));
   EXPECT_EQ(made_, 1);
-  // A driver that failed is tried again.
+  // A driver that failed to be created is created again at the next request.
   for (int i = 0; i < 2; ++i)
     EXPECT_THAT(drivers_.open("gone").status(),
                 fails_with(StatusCode::Unavailable, "nothing there"));

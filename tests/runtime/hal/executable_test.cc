@@ -1,4 +1,4 @@
-// Tests building at first use with executables that compile nothing.
+// Tests building at first use, with fake executables.
 #include "runtime/hal/executable.h"
 
 #include <atomic>
@@ -11,7 +11,7 @@
 namespace texloom::hal {
 namespace {
 
-// Several threads use an executable that counts its builds: each gets the outcome of the one build.
+// Several threads use one executable: it is built once, and each thread gets the build's status.
 TEST(Executable, IsBuiltOnceByManyThreads) {
   class Counting final : public Executable {
    public:

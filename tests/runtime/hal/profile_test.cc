@@ -1,4 +1,4 @@
-// Tests spans, lanes and trace text; the conformance suite checks what devices record.
+// Tests spans, lanes and the text of traces; the conformance suite checks the devices' spans.
 #include "runtime/hal/profile.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ TEST(Profiles, AThreadHasOneLane) {
   EXPECT_LE(spans[0].end, spans[2].begin);
 }
 
-// The system may give a new thread the name of one that has ended.
+// The system may give a new thread the id of a thread that has ended.
 TEST(Profiles, ThreadsOneAfterTheOtherHaveLanesOfTheirOwn) {
   Profile profile;
   std::thread([&] { profile.name_host_track("queue 0: starting"); }).join();
@@ -64,7 +64,7 @@ TEST(Profiles, TheThreadsOfEachQueueHaveNamesOfTheirOwn) {
     return std::any_of(tracks.begin(), tracks.end(),
                        [&](const ProfileTrack& track) { return track.name == name; });
   };
-  // Each thread records its name when it begins.
+  // Waits until each thread has recorded its name.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   for (const char* name :
        {"queue 0: starting", "queue 0: completing", "queue 1: starting", "queue 1: completing"}) {
@@ -73,7 +73,7 @@ TEST(Profiles, TheThreadsOfEachQueueHaveNamesOfTheirOwn) {
   }
 }
 
-// This also holds if another thread adds lanes to the profile meanwhile.
+// Each span of a snapshot has its lane, even if another thread adds lanes meanwhile.
 TEST(Profiles, EverySpanOfASnapshotHasItsLane) {
   Profile profile;
   std::atomic<bool> done = false;

@@ -1,4 +1,4 @@
-// A fixture for tests of queues: a mock driver that does what a test tells it to, when told to.
+// A fixture for tests of queues, with a mock driver that a test controls step by step.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 
 namespace texloom::hal {
 
-// The driver's instructions, and a record of the calls made to it.
+// The test's instructions to the driver, and a record of the calls to the driver.
 struct Script {
   std::mutex mutex;
   std::condition_variable changed;
@@ -26,9 +26,9 @@ struct Script {
   bool waits_natively = false;
   Status start_error, work_error;
   int starts = 0;
-  int waits = 0;                          // begun waits for work
-  std::vector<std::size_t> finished;      // for each work, its number of command buffers
-  std::vector<std::size_t> native_waits;  // for each start, the points left to the device
+  int waits = 0;                          // waits for work that have begun
+  std::vector<std::size_t> finished;      // per work, its number of command buffers
+  std::vector<std::size_t> native_waits;  // per start, the points that the device waits for
   int scopes = 0;                         // scopes entered
   int open_scopes = 0;                    // scopes not yet left
   int calls_outside = 0;                  // driver calls outside a scope

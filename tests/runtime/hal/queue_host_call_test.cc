@@ -1,4 +1,4 @@
-// Tests the functions that queues call, and their end: host calls, release, process exit.
+// Tests host calls of queues, callbacks that release a queue, and queues at process exit.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -22,10 +22,10 @@ TEST_F(Queues, AReleasedQueueFailsWhatStillWaits) {
   EXPECT_TRUE(b_->wait(1).ok());
   EXPECT_EQ(b_->wait(2).code(), StatusCode::Unavailable);
   EXPECT_EQ(script_->seen().size(), 1U);
-  EXPECT_TRUE(a_->signal(1).ok());  // nobody is called anymore
+  EXPECT_TRUE(a_->signal(1).ok());  // no callback is left
 }
 
-// A thread of the queue releases the handle; it cannot wait for itself.
+// A thread of the queue releases the last handle; the thread cannot wait for itself.
 TEST_F(Queues, ACallbackMayReleaseTheQueue) {
   std::shared_ptr<Queue>* held = &queue_;
   a_->when_reached(1, [held](const Status&) { held->reset(); });
@@ -34,8 +34,8 @@ TEST_F(Queues, ACallbackMayReleaseTheQueue) {
   EXPECT_TRUE(b_->wait(1).ok());
 }
 
-// The handle is released by a waiting thread, which is completing work at that time. If another
-// thread completes it first, the handle stays: the waiting thread may not have begun to wait.
+// A waiting thread that completes work runs the callback that releases the handle. If another
+// thread runs the callback, the handle stays, since the waiting thread may not have begun to wait.
 TEST_F(Queues, ACallbackMayReleaseTheQueueThatIsWaitedFor) {
   a_->when_reached(1, [this, waiting = std::this_thread::get_id()](const Status&) {
     if (std::this_thread::get_id() == waiting) queue_.reset();
@@ -81,7 +81,7 @@ TEST_F(Queues, ADriverIsGivenWhatIsBetweenHostCalls) {
   EXPECT_EQ(script_->seen(), (std::vector<std::size_t>{2, 2, 1}));
 }
 
-// This also holds if the work before the call fails on the device.
+// A host call is skipped after an error, even if work before the call fails on the device.
 TEST_F(Queues, NoHostCallIsMadeAfterAnError) {
   std::atomic<int> calls = 0;
   const auto count = [&] {
@@ -135,8 +135,8 @@ TEST_F(Queues, AHostCallMayReleaseTheQueue) {
 
 class QueuesDeathTest : public Queues {};
 
-// A process exits with handles left: work given to the driver is waited for, work that waits for
-// semaphores is not, and nothing more is accepted.
+// A process exits with live queues: they wait for work that the driver has, but not for work that
+// waits for semaphores, and refuse further work.
 TEST_F(QueuesDeathTest, TheEndOfTheProcessStopsThem) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto end = [&] {
@@ -146,7 +146,7 @@ TEST_F(QueuesDeathTest, TheEndOfTheProcessStopsThem) {
     EXPECT_TRUE(left->submit({{}, {commands()}, {{a_, 1}}}).ok());
     EXPECT_TRUE(left->submit({{{b_, 1}}, {commands()}, {}}).ok());
     static std::thread driver;
-    std::atexit([] {  // called after the queue's
+    std::atexit([] {  // runs after the queue's handler
       driver.join();
       std::fputs(left->is_idle() ? "idle." : "busy.", stderr);
       std::fputs(left->submit({{}, {}, {{Semaphore::create(), 1}}}).message().c_str(), stderr);

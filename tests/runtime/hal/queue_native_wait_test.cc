@@ -26,7 +26,7 @@ class PlainSemaphore final : public SemaphoreBackend {
 class NativeWaits : public Queues {
  protected:
   NativeWaits() { waiting_script_->waits_natively = true; }
-  // Lets all work complete, since queues wait for theirs.
+  // Lets all work complete, since the queues' destructors wait for it.
   ~NativeWaits() override {
     script_->run(false);
     waiting_script_->run(false);
@@ -71,7 +71,7 @@ TEST_F(NativeWaits, MayBeSubmittedBeforeTheirSignal) {
   TL_ASSERT_OK(waiting_->wait_idle());
 }
 
-// Work that was given to the device runs, but gets the error of the work that it waited for.
+// Work that the device already has runs, but gets the error of the work that it waited for.
 TEST_F(NativeWaits, PassErrorsOn) {
   script_->run(true);
   script_->work_error = lost();
@@ -96,7 +96,7 @@ TEST_F(NativeWaits, AreTheHostsWhereTheDriverSaysNo) {
   EXPECT_EQ(waiting_script_->native_waits, std::vector<std::size_t>{0});
 }
 
-// Semaphores of another device, or of none.
+// The host waits for semaphores of another device, or of no device.
 TEST_F(NativeWaits, AreTheHostsForOtherSemaphores) {
   for (const auto& other : {Semaphore::create({}, std::make_shared<const DeviceInfo>(),
                                               std::make_unique<PlainSemaphore>()),
@@ -129,7 +129,8 @@ TEST_F(NativeWaits, AreTheHostsForHostCalls) {
   EXPECT_TRUE(called);
 }
 
-// The host waits for one of two points: the submission starts when that one is reached.
+// The host waits for one of two points, the device for the other; the submission starts at the
+// first.
 TEST_F(NativeWaits, StandBesideWaitsOfTheHost) {
   script_->run(true);
   TL_ASSERT_OK(submit_signal());
@@ -212,7 +213,7 @@ TEST(ScheduledValues, AreToldOnce) {
   EXPECT_EQ(calls, 1);
   semaphore->when_scheduled(3, count);
   EXPECT_EQ(calls, 2);
-  // It is not called for a value that is already reached, nor after a failure.
+  // The callback is called neither for a value that is already reached nor after a failure.
   semaphore->when_scheduled(4, count);
   TL_ASSERT_OK(semaphore->signal(4));
   semaphore->schedule(4);

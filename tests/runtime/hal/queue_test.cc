@@ -57,7 +57,7 @@ TEST_F(Queues, SignalsWithoutCommandsKeepTheirPlace) {
   script_->hold(false);
   EXPECT_TRUE(wait_all(std::vector<TimelinePoint>{{a_, 1}, {b_, 2}}).ok());
   EXPECT_EQ(script_->seen(), std::vector<std::size_t>{1});
-  EXPECT_EQ(script_->start_count(), 1);  // the driver gets no empty work
+  EXPECT_EQ(script_->start_count(), 1);  // empty work is not started
 }
 
 TEST_F(Queues, AFailedWaitRunsNothingAndSpreads) {
@@ -70,7 +70,7 @@ TEST_F(Queues, AFailedWaitRunsNothingAndSpreads) {
   EXPECT_TRUE(queue_->wait_idle().ok());
 }
 
-// If two signals would suffice, the queue waits for the first one.
+// If two submissions would signal enough, a wait ends with the first one.
 TEST_F(Queues, TheFirstSignalThatSufficesIsWaitedFor) {
   EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a_, 5}}}).ok());
   EXPECT_TRUE(queue_->submit({{{b_, 1}}, {commands()}, {{a_, 10}}}).ok());
@@ -84,7 +84,7 @@ TEST_F(Queues, TheFirstSignalThatSufficesIsWaitedFor) {
   EXPECT_EQ(queue_->wait_idle().code(), StatusCode::DeviceError);
 }
 
-// One signal of a submission may be refused after another one succeeded.
+// A wait succeeds once its signal came, even if another signal of that submission is refused.
 TEST_F(Queues, ASignalThatCameIsNoErrorWhateverFailsAfterIt) {
   for (const bool early : {true, false}) {
     const auto a = Semaphore::create(), high = Semaphore::create({.value = 5});
@@ -101,7 +101,7 @@ TEST_F(Queues, ASignalThatCameIsNoErrorWhateverFailsAfterIt) {
   }
 }
 
-// The earlier submission's signal will not come, so the other one need not come either.
+// If an earlier submission fails, work that waits for it fails at once, despite other open waits.
 TEST_F(Queues, AWaitForAnEarlierSubmissionThatFailsDoesNotWaitForTheOthers) {
   script_->run(true);
   EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a_, 1}}}).ok());
@@ -125,7 +125,7 @@ TEST_F(Queues, WaitsAloneHoldUpWhatComesAfter) {
   EXPECT_EQ(queue_->wait_idle().code(), StatusCode::DeviceError);
 }
 
-// Errors of other work are reported if nobody waits for it, but never as the caller's own error.
+// Errors of other work are reported by wait_idle(), but never as the error of the caller's run().
 TEST_F(Queues, WhoRunsWorkIsToldItsOwnError) {
   EXPECT_TRUE(queue_->submit({{{a_, 1}}, {commands()}, {}}).ok());
   EXPECT_TRUE(a_->fail(lost()).ok());
@@ -137,7 +137,7 @@ TEST_F(Queues, WhoRunsWorkIsToldItsOwnError) {
   EXPECT_TRUE(queue_->wait_idle().ok());
 }
 
-// The device is never idle because of the host: the queue's order makes a wait unnecessary.
+// A wait for an earlier submission of the same queue needs no host: both are started at once.
 TEST_F(Queues, WhatAnEarlierSubmissionSignalsIsNotWaitedFor) {
   script_->run(true);
   EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a_, 3}}}).ok());
@@ -149,7 +149,7 @@ TEST_F(Queues, WhatAnEarlierSubmissionSignalsIsNotWaitedFor) {
   EXPECT_EQ(script_->seen(), (std::vector<std::size_t>{1, 2}));
 }
 
-// This holds wherever the earlier submission is by then.
+// The same wait is dropped in every state of the earlier submission.
 TEST_F(Queues, WhatIsUnderWayAnywhereInTheQueueIsNotWaitedFor) {
   struct Place {
     const char* name;
@@ -182,7 +182,7 @@ TEST_F(Queues, WhatIsUnderWayAnywhereInTheQueueIsNotWaitedFor) {
   }
 }
 
-// Submissions without signals complete together, but each keeps its own errors.
+// Submissions without signals complete together, but an error of any of them is reported.
 TEST_F(Queues, ErrorsOfWhatSignalsNothingAreTold) {
   script_->run(true);
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(queue_->submit(commands()).ok());
@@ -205,7 +205,7 @@ TEST_F(Queues, AnErrorSpreadsAlongTheOrder) {
   EXPECT_EQ(queue_->wait_idle().code(), StatusCode::DeviceError);
 }
 
-// Work that failed to start signals nothing, so later work in the order is not started either.
+// Work that failed to start signals nothing, so work that waits for it is not started either.
 TEST_F(Queues, NothingIsStartedAfterWhatDidNotStart) {
   script_->start_error = lost();
   EXPECT_TRUE(queue_->submit({{{b_, 1}}, {}, {{a_, 1}}}).ok());
@@ -215,7 +215,7 @@ TEST_F(Queues, NothingIsStartedAfterWhatDidNotStart) {
   EXPECT_EQ(script_->start_count(), 0);
 }
 
-// One of two waits fails, and the other is never satisfied.
+// One of two waits fails while the other point is never reached.
 TEST_F(Queues, AFailedWaitDoesNotWaitForTheOthers) {
   EXPECT_TRUE(queue_->submit({{{b_, 1}, {a_, 1}}, {commands()}, {}}).ok());
   EXPECT_TRUE(a_->fail(lost()).ok());
@@ -274,7 +274,7 @@ TEST_F(Queues, AWaitMayEndBeforeTheWork) {
   EXPECT_EQ(queue_->wait_idle(after(milliseconds(10))).code(), StatusCode::DeadlineExceeded);
   EXPECT_EQ(queue_->wait_idle(after(milliseconds(-1))).code(), StatusCode::DeadlineExceeded);
   script_->run(false);
-  EXPECT_TRUE(a_->wait(1).ok());  // the queue's threads signal: nobody else waits for the queue
+  EXPECT_TRUE(a_->wait(1).ok());  // a thread of the queue signals
 }
 
 TEST_F(Queues, ThreadsSubmitAndWaitAtOnce) {

@@ -257,7 +257,7 @@ TEST(WaitAny, TimesOutOrFails) {
   EXPECT_EQ(wait_any({}).status().code(), StatusCode::InvalidArgument);
 }
 
-// After a timed-out wait, its callback must not be called: its stack frame is gone.
+// After a wait timed out, its callback must not be called, since the wait's stack frame is gone.
 TEST(WaitAny, NothingIsLeft) {
   const auto s = semaphore();
   for (int i = 0; i < 100; ++i) {

@@ -14,7 +14,7 @@ TEST(ElementType, NamesAndSizesGoTogether) {
   for (int i = 0; i <= static_cast<int>(ElementType::Float64); ++i) {
     const auto type = static_cast<ElementType>(i);
     EXPECT_EQ(element_type_from_name(to_string(type)), type);
-    // The number at the end of a name is its size in bits; a bool takes a byte.
+    // The number at the end of a type's name is its size in bits; a bool takes a byte.
     const std::string name(to_string(type));
     const std::size_t digits = name.find_first_of("0123456789");
     const unsigned long bits = digits == std::string::npos ? 8 : std::stoul(name.substr(digits));

@@ -14,7 +14,7 @@
 
 namespace texloom::hal {
 
-// The requests made to the driver, and the memory that it has.
+// The requests to the driver, and its memory.
 struct Memory {
   std::mutex mutex;
   std::uint64_t capacity = 1 << 30;
@@ -135,7 +135,7 @@ class WorkspacePools : public ::testing::Test {
     EXPECT_TRUE(lease.ok()) << lease.status().to_string();
     return *std::move(lease);
   }
-  // Acquires and releases; returns the object only for comparison.
+  // Acquires and releases an object; returns its address only for comparison.
   template <class Desc>
   const void* pass(const Desc& desc) {
     auto lease = acquire(desc);

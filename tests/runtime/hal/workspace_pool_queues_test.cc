@@ -12,14 +12,14 @@
 namespace texloom::hal {
 namespace {
 
-// Work of another queue that used the object is complete when its point is reached, or when its
-// command buffer is gone.
+// Another queue's work with the object is complete once its point is reached, or once its command
+// buffer is destroyed.
 TEST_F(WorkspacePools, AnotherQueueTakesWhatIsComplete) {
   for (const bool with_point : {true, false}) {
     const auto gate = gate_ = Semaphore::create();
     const auto done = Semaphore::create();
     auto lease = acquire(texture({8, 8}));
-    // With the caller's handle alive, only the point can tell.
+    // While the caller's handle is alive, only the point shows completion.
     const std::shared_ptr<Texture> held = with_point ? lease.object() : nullptr;
     const Texture* object = lease.object().get();
     use_until_gate_opens(lease.object(), device_->queue(), {{done, 1}});
@@ -37,7 +37,7 @@ TEST_F(WorkspacePools, AnotherQueueTakesWhatIsComplete) {
   EXPECT_EQ(pool_.statistics().waits, 0U);
 }
 
-// Work on any queue of the device may still use what was released.
+// Released objects may still be in use on any queue of the device.
 TEST_F(WorkspacePools, AllocationsWaitForTheQueuesOfTheDevice) {
   device_->memory->capacity = 2048;
   use_until_gate_opens(*device_->create_texture(texture({8, 8})), other_);
@@ -86,7 +86,7 @@ TEST_F(BusyElsewhere, AtTheBoundThePointIsWaitedFor) {
   EXPECT_EQ(lease.wait()->value, 1U);
   EXPECT_EQ(driver_calls(), calls);
   EXPECT_EQ(pool_.statistics().waits, 1U);
-  EXPECT_EQ(pool_.statistics().reuses, 1U);  // it is larger than requested
+  EXPECT_EQ(pool_.statistics().reuses, 1U);  // an object larger than the request
   EXPECT_EQ(pool_.statistics().exact_hits, 0U);
 }
 
@@ -98,7 +98,7 @@ TEST_F(BusyElsewhere, WhereTheDriverHasNoMoreThePointIsWaitedFor) {
   EXPECT_EQ(pool_.statistics().bytes_held, 1024U);
 }
 
-// The pool waits even though the device makes it free its idle memory when memory is short.
+// The device's pool waits for busy objects, too, before an allocation fails.
 TEST_F(WorkspacePools, TheDevicesPoolWaitsBeforeItFails) {
   WorkspacePool& pool = device_->workspace_pool();
   const auto done = Semaphore::create();
@@ -114,7 +114,8 @@ TEST_F(WorkspacePools, TheDevicesPoolWaitsBeforeItFails) {
   EXPECT_TRUE(next->wait());
 }
 
-// At the bound the object is freed instead; the driver gets it back when the work is complete.
+// At the bound, the pool frees the object instead of waiting; its memory lasts until its work is
+// complete.
 TEST_F(BusyElsewhere, NobodyWaitsUnasked) {
   pool_.set_max_bytes(1024);
   const auto lease = acquire_with(Dependencies::None);
@@ -122,14 +123,14 @@ TEST_F(BusyElsewhere, NobodyWaitsUnasked) {
   EXPECT_FALSE(lease.wait());
 }
 
-// A failed semaphore would fail whoever waits for it, and does not show that the work is complete.
+// A failed semaphore would fail waiting work, and does not show that the earlier work is complete.
 TEST_F(BusyElsewhere, NobodyWaitsForAPointThatFailed) {
   pool_.set_max_bytes(1024);
   TL_ASSERT_OK(done_->fail(make_error(StatusCode::DeviceError, "lost")));
   EXPECT_NE(acquire_with(Dependencies::Allowed).object().get(), object_);
 }
 
-// The queue that waits for the point may use the object after it.
+// A queue may get a busy object if the queue itself waits for the point.
 TEST_F(BusyElsewhere, AQueueOrderedAllocationWaitsItself) {
   pool_.set_max_bytes(1024);
   const auto ready = Semaphore::create();
@@ -139,7 +140,7 @@ TEST_F(BusyElsewhere, AQueueOrderedAllocationWaitsItself) {
   EXPECT_FALSE(lease->wait());
   EXPECT_EQ(*ready->value(), 0U);
   EXPECT_FALSE(device_->queue()->is_idle());
-  // The queue also waits if the caller gives no signal.
+  // The queue also waits if the caller releases without a signal.
   lease->release();
   lease = pool_.allocate(device_->queue(), texture({8, 8}), {{ready, 2}}, {});
   ASSERT_TRUE(lease.ok());
@@ -156,7 +157,7 @@ TEST_F(WorkspacePools, AQueueOrderedReleaseTakesItsPlaceInTheQueue) {
   const Texture* object = lease.object().get();
   use_until_gate_opens(lease.object(), device_->queue(), {});
   const auto freed = Semaphore::create();
-  // From now on `other_` owns it, after the points that it waits for.
+  // From now on `other_` owns the object, after the points that the release waits for.
   TL_ASSERT_OK(lease.release(other_, {{gate_, 1}}, {{freed, 1}}));
   EXPECT_FALSE(lease);
   const auto next = pool_.acquire(other_, texture({8, 8}));
@@ -167,7 +168,7 @@ TEST_F(WorkspacePools, AQueueOrderedReleaseTakesItsPlaceInTheQueue) {
   TL_ASSERT_OK(freed->wait(1));
 }
 
-// The order of another device says nothing about this device's work.
+// The order of another device's queue does not order this device's work.
 TEST_F(WorkspacePools, QueuesOfAnotherDeviceAreRefused) {
   CountingDevice elsewhere(std::make_shared<const DeviceInfo>(null::default_device()));
   const std::shared_ptr<Queue>& foreign = elsewhere.queue();

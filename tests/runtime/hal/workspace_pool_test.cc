@@ -1,4 +1,4 @@
-// Tests what a pool lends, what it keeps, and when it calls the driver.
+// Tests which objects a pool lends and keeps, and when it calls the driver.
 #include <array>
 #include <chrono>
 #include <random>
@@ -26,14 +26,15 @@ TEST_F(WorkspacePools, WhatAQueueStillUsesServesItsNextSubmission) {
   TL_ASSERT_OK(gate_->signal(1));
 }
 
-// Objects that are lent at the same time are different ones.
+// Objects lent at the same time are distinct.
 TEST_F(WorkspacePools, WhatIsLentIsNotLentAgain) {
   auto a = acquire(texture({8, 8}));
   auto b = acquire(texture({8, 8}));
   EXPECT_NE(a.object(), b.object());
 }
 
-// A command buffer may name it and be submitted later or still run; no timeline point was given.
+// Without a timeline point, an object is reused only when no command buffer names it: a command
+// buffer may run later, or still run.
 TEST_F(WorkspacePools, ADroppedLeaseServesAgainWhenNothingNamesTheObject) {
   auto lease = acquire(texture({8, 8}));
   const Texture* object = lease.object().get();
@@ -129,7 +130,7 @@ TEST_F(WorkspacePools, BuffersAreRecycledLikeTexturesOfOneRow) {
   EXPECT_EQ(pool_.statistics().wasted_texels, 0U);
 }
 
-// For any repeating sequence of requests, driver calls eventually stop.
+// For any repeated sequence of requests, driver calls eventually stop.
 TEST_F(WorkspacePools, RepeatedRequestsComeToAnEndOfDriverCalls) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     std::mt19937 engine(seed);
@@ -176,7 +177,7 @@ TEST_F(WorkspacePools, OverTheBoundWhatIsLentStays) {
                          "1001 more"));
   EXPECT_EQ(pool_.statistics().bytes_held, 2000U);
   auto other = acquire(buffer(1000));
-  // If the bound drops below what is lent, objects are freed as they are returned.
+  // If the bound drops below the lent bytes, objects are freed when they are returned.
   pool_.set_max_bytes(1500);
   EXPECT_EQ(pool_.statistics().bytes_held, 3000U);
   other.release();
@@ -187,7 +188,7 @@ TEST_F(WorkspacePools, OverTheBoundWhatIsLentStays) {
 }
 
 TEST_F(WorkspacePools, TheBoundIsAShareOfTheDevicesMemory) {
-  // The device has 64 MiB and may lend 48: three of the largest allocations.
+  // The device has 64 MiB, and its pool may lend 48 MiB: three of the largest allocations.
   const std::uint64_t most = device_->info().limits.max_allocation_bytes;
   std::vector<Lease<Buffer>> leases;
   for (int i = 0; i < 3; ++i) leases.push_back(acquire(buffer(most)));
@@ -208,7 +209,7 @@ TEST_F(WorkspacePools, WhenTheDriverHasNoMoreWhatIsIdleIsFreed) {
   pass(BufferDesc{.bytes = 3000, .usage = BufferUsage::Storage});
 }
 
-// The user's own allocations get the memory that is idle in the device's pool.
+// The device's pool frees idle memory for the user's own allocations.
 TEST_F(WorkspacePools, TheDevicesPoolYieldsToOtherAllocations) {
   device_->memory->capacity = 3000;
   auto lease = device_->workspace_pool().acquire(device_->queue(), buffer(2000));
@@ -236,7 +237,7 @@ TEST_F(WorkspacePools, WhatHasBeenIdleForLongIsFreed) {
   pool.acquire(device_->queue(), buffer(400))->release();
   std::this_thread::sleep_for(milliseconds(20));
   EXPECT_EQ(pool.statistics().bytes_held, 400U);
-  // A request that calls the driver frees it, ...
+  // A request that calls the driver frees the idle object, ...
   const auto lent = pool.acquire(device_->queue(), texture({8, 8}));
   EXPECT_EQ(pool.statistics().bytes_held, 1024U);
   // ... and so does the release of another object.

@@ -1,4 +1,4 @@
-// Tests packages that have forms of a graph for several targets.
+// Tests packages with variants of a graph for several targets.
 #include "runtime/package/add_variants.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The second variant has a fused node, and an intermediate tensor of the name of another one.
+// The second variant has a fused node, and an intermediate tensor with a name that the first uses.
 TEST(AddVariants, JoinsGraphsThatDifferInside) {
   Package package = example_package(), other = example_package();
   const std::size_t tensors = package.tensors.size(), nodes = package.nodes.size();

@@ -1,4 +1,4 @@
-// Tests which kernels are taken from files.
+// Tests which kernels of a package file are loaded.
 #include "runtime/package/kernel_policy.h"
 
 #include <gmock/gmock.h>
@@ -17,8 +17,8 @@ PackageVariant variant_in(std::vector<KernelFormat> formats) {
   return variant;
 }
 
-// Machine code is left out unless it is allowed. A variant that has nothing else stays, for devices
-// get another one.
+// Machine code is omitted unless it is allowed. A variant with only machine code stays in the list;
+// devices get another variant.
 TEST(KernelPolicy, LeavesOutNativeCodeByDefault) {
   Package package;
   package.variants = {variant_in({KernelFormat::NativeObject}), variant_in({KernelFormat::Spirv})};

@@ -1,4 +1,4 @@
-// Adds metallibs to package files; a function stands for Apple's compiler.
+// Tests adding metallibs to package files, with a function in place of Apple's compiler.
 #include "runtime/package/metallibs.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ const KernelCode kMsl{KernelFormat::Msl, "kernel void scale() {}", {"-std=metal2
 const KernelCode kOldMetallib{KernelFormat::Metallib, "an old one", {"-std=metal2.3"}};
 const MetalSource kSource{kMsl.code, kMsl.build_options, false};
 
-// Two variants, whose kernel has these codes.
+// Returns a package of two variants whose kernel has these codes.
 Package metal_package(const std::string& name, const std::vector<KernelCode>& codes) {
   Package package = example_package();
   package.name = name;
@@ -38,7 +38,7 @@ Package metal_package(const std::string& name, const std::vector<KernelCode>& co
   return package;
 }
 
-// A metallib that names its source.
+// A fake compiler: its metallib contains the source's name.
 constexpr auto kCompiled =
     [](std::span<const MetalSource> sources) -> Result<std::vector<std::string>> {
   std::vector<std::string> metallibs;

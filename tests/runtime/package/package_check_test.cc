@@ -1,4 +1,4 @@
-// Packages whose parts do not fit each other are refused: by the writer, and by the reader.
+// Tests that the writer and the reader refuse packages whose parts contradict each other.
 #include "runtime/package/package_check.h"
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ TEST(PackageCheck, AcceptsWhatFits) {
   EXPECT_THAT(check_packages({}).message(), HasSubstr("there is no package"));
   // An argument that is read and written is an input and an output.
   EXPECT_EQ(problem_after([](Package& p) { p.inputs.push_back(3); }), "");
-  // A tensor that a variant keeps nowhere.
+  // A tensor may have no storage in a variant.
   EXPECT_EQ(problem_after([](Package& p) { p.variants[0].stores[2] = {}; }), "");
 }
 
@@ -164,7 +164,7 @@ TEST(PackageCheck, Layouts) {
               HasSubstr("argument \"X\": its layout has 1 rows of 31 columns"));
   EXPECT_THAT(problem_in_plan([](LaunchPlan& p) { p.arguments[0].layout = {}; }),
               HasSubstr("argument \"X\": it has no layout"));
-  // A fold moves a digit of the rows to the columns.
+  // A fold moves a part of the rows to the columns.
   EXPECT_EQ(
       problem_after([](Package& p) {
         for (PackageVariant& variant : p.variants) {
@@ -178,7 +178,7 @@ TEST(PackageCheck, Layouts) {
       "");
 }
 
-// Limits keep the time of loading in proportion to the file.
+// Limits keep the loading time proportional to the file's size.
 TEST(PackageCheck, Limits) {
   EXPECT_EQ(problem_in_plan([](LaunchPlan& p) {
               std::get<LoopStep>(p.steps[1]).extent = long_size(511);  // 1023 steps
@@ -191,7 +191,7 @@ TEST(PackageCheck, Limits) {
                 p.temporaries.resize(kMaxTemporaries + 1, p.temporaries[0]);
               }),
               HasSubstr("16385 temporaries"));
-  // A million iterations, each of which looks at a thousand loops that do nothing.
+  // A million iterations, each of which visits a thousand empty loops.
   const auto idle = [](LaunchPlan& p) {
     LoopStep outer{5000, 1'000'000, {}};
     for (std::uint32_t i = 0; i < 1000; ++i)
@@ -206,14 +206,14 @@ TEST(PackageCheck, Limits) {
   EXPECT_THAT(problem_in_plan(barriers), HasSubstr("more than 16000000 steps"));
 }
 
-// --- what only a file can have ---
+// --- Errors that only a file can have.
 
 std::vector<std::byte> file_of(const Package& package) {
   return *package_bytes(std::span(&package, 1));
 }
 
 TEST(PackageCheck, LoopsThatNestTooDeepInAFile) {
-  // One too many for the writer, so the file is made from one that nests as deep as allowed.
+  // The writer refuses this nesting, so the test patches a file of the deepest allowed nesting.
   Package package = symbolic_package();
   Step step = std::get<LaunchStep>(package.variants[0].plan.steps[0]);
   for (std::uint32_t depth = 0; depth < kMaxLoopDepth; ++depth) step = LoopStep{depth, 1, {step}};
@@ -223,7 +223,7 @@ TEST(PackageCheck, LoopsThatNestTooDeepInAFile) {
   EXPECT_THAT(problem_of(package), HasSubstr("loops nest deeper than 32"));
 }
 
-// A number in the index of a file.
+// Accesses a number in the index of a file.
 template <class T>
 T number_at(const std::vector<std::byte>& file, std::size_t at) {
   T number;
@@ -231,7 +231,7 @@ T number_at(const std::vector<std::byte>& file, std::size_t at) {
   return number;
 }
 
-// If many tables referred to one large part, a small file would fill the memory.
+// If many tables could refer to one large part, a small file would fill the memory.
 TEST(PackageCheck, AnIndexThatRefersToItsPartsTwice) {
   Package small = symbolic_package();
   const std::vector<Package> packages = {example_package(), small};
@@ -270,7 +270,7 @@ TEST(SizeSteps, AreOneExpression) {
     EXPECT_FALSE(Size::from_steps(wrong).ok());
 }
 
-// A texture whose size each call decides: its layout has places for any number of rows.
+// The layout of a texture of symbolic size has an open number of rows.
 TEST(PackageCheck, OpenLayouts) {
   const auto laid_out = [](const std::function<void(TensorSpec&)>& change) {
     Package package = symbolic_package();

@@ -1,4 +1,4 @@
-// Writes and reads packages.
+// Tests writing and reading packages.
 #include "runtime/package/package_file.h"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ Bytes written(const Package& package) {
   return bytes.ok() ? *bytes : Bytes();
 }
 
-// The message with which the reader refuses the bytes.
+// Returns the message with which the reader refuses the bytes.
 std::string refusal(const Bytes& bytes, const PackageOptions& options = {}) {
   const auto file = PackageFile::open(bytes, options);
   EXPECT_FALSE(file.ok());
@@ -60,8 +60,8 @@ class PackageFileTest : public ::testing::Test {
   fs::path folder_;
 };
 
-// Writing what was read gives the same bytes, so nothing is lost; what has no bytes of its own in
-// that comparison, the constants, is compared here.
+// A package that is read and written again gives the same bytes, so nothing is lost. The values of
+// constants are compared separately.
 TEST_F(PackageFileTest, KeepsEverything) {
   for (const Package& package : {example_package(), symbolic_package()}) {
     const Bytes bytes = written(package);
@@ -81,7 +81,7 @@ TEST_F(PackageFileTest, KeepsEverything) {
   }
 }
 
-// The comparison of bytes above would miss what neither the writer nor the reader knows.
+// The comparison of bytes above would miss fields that both the writer and the reader forget.
 TEST_F(PackageFileTest, ReadsWhatWasWritten) {
   const Package wanted = example_package();
   const auto file = PackageFile::open(written(wanted));
@@ -128,7 +128,7 @@ TEST_F(PackageFileTest, HoldsSeveralPackages) {
   EXPECT_THAT(package_bytes(twins).status().message(), HasSubstr("two packages are named"));
 }
 
-// Variants with the same weights cost them once.
+// Weights that variants share are stored once.
 TEST_F(PackageFileTest, SharesEqualConstants) {
   Package package = example_package();
   const std::size_t both = written(package).size();
@@ -144,7 +144,7 @@ TEST_F(PackageFileTest, IsMappedFromAFile) {
   EXPECT_EQ(fs::file_size(path), written(example_package()).size());
   auto file = PackageFile::open(path);
   ASSERT_TRUE(file.ok()) << file.status().to_string();
-  // The open file stays as it was, whatever takes its name.
+  // The open file keeps its contents when another file replaces it by name.
   ASSERT_TRUE(write_package(symbolic_package(), path).ok());
   EXPECT_EQ((*file)->package().name, "example");
   EXPECT_THAT(*(*file)->constant(1, 0), ElementsAreArray(weight_bytes()));
@@ -203,7 +203,7 @@ TEST_F(PackageFileTest, SaysWhatIsWrongWithAFile) {
                         " (format 2, this one reads 1); update, or export it again"));
   EXPECT_THAT(with_header([](PackageHeader& h) { h.version = 0; }),
               HasSubstr("old format 0 of Texloom " + writer + ", and this"));
-  // Who wrote it is not known of a header that this version cannot read.
+  // For a header of an unknown version, the error does not name the writer.
   EXPECT_THAT(with_header([](PackageHeader& h) {
                 h.version = 2;
                 h.index_offset = 0;
@@ -219,7 +219,7 @@ TEST_F(PackageFileTest, SaysWhatIsWrongWithAFile) {
   EXPECT_THAT(refusal(damaged), HasSubstr("its index does not have its checksum; export it again"));
 }
 
-// The writer writes the number of an axis as it is.
+// The writer does not check the axis of an origin, so it can produce the invalid file.
 TEST_F(PackageFileTest, RefusesAnOriginOfAThirdAxis) {
   Package package = example_package();
   auto& loop = std::get<LoopStep>(package.variants.at(0).plan.steps.at(1));
@@ -229,7 +229,7 @@ TEST_F(PackageFileTest, RefusesAnOriginOfAThirdAxis) {
   EXPECT_THAT(refusal(written(package)), HasSubstr("an origin is of axis 2"));
 }
 
-// The bytes of a constant are not looked at before they are used; code is used at once.
+// Damage to a constant is noticed at its first use, damage to code at once.
 TEST_F(PackageFileTest, NoticesDamageAtTheFirstUse) {
   const Bytes good = written(example_package());
   const auto position = [&](std::span<const std::byte> part) {
@@ -262,7 +262,7 @@ TEST_F(PackageFileTest, LeavesOutSource) {
               HasSubstr("module 0 has only source, which is refused"));
 }
 
-// Threads that ask first at the same time get the same bytes.
+// Threads that request a constant for the first time together get the same bytes.
 TEST_F(PackageFileTest, ConstantsAreThreadSafe) {
   const auto file = PackageFile::open(written(example_package()));
   ASSERT_TRUE(file.ok());

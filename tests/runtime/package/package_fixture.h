@@ -13,7 +13,7 @@ namespace texloom::runtime {
 
 using hal::Access;
 
-// Bytes that no two positions share.
+// Returns bytes that depend on their position.
 inline std::vector<std::byte> counted_bytes(std::size_t count) {
   std::vector<std::byte> bytes(count);
   for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<std::byte>(i * 37 + i / 256);
@@ -110,7 +110,7 @@ inline Package example_package() {
   return package;
 }
 
-// Its sizes depend on the call.
+// A package with symbolic sizes.
 inline Package symbolic_package() {
   const Size n = Size::symbol(0);
   Package package;

@@ -1,4 +1,4 @@
-// Tests which arguments of a plan share memory.
+// Tests the search for arguments of a plan that alias.
 #include "runtime/plan/aliases.h"
 
 #include "runtime/drivers/null/driver.h"
@@ -87,7 +87,7 @@ TEST_F(Aliases, RectanglesOfOneTexture) {
   EXPECT_EQ(of_textures({1, 1}, {0, 0}), "0 2");
 }
 
-// A view covers the rows that it shows: here 64 bytes each, from byte 128 on.
+// A view covers the rows that it shows: 64 bytes each, from byte 128 on.
 class AliasesOfViews : public ::testing::Test {
  protected:
   std::shared_ptr<hal::Texture> view(std::uint64_t offset = 128) {

@@ -1,4 +1,4 @@
-// Tests plans of several plans, and temporaries whose places a plan names.
+// Tests the concatenation of plans, and temporaries at the places that a plan gives.
 #include "runtime/plan/concatenate.h"
 
 #include "runtime/plan/validation.h"
@@ -10,7 +10,7 @@ namespace {
 constexpr TensorRef kX{TensorRef::Kind::Argument, 0}, kY{TensorRef::Kind::Argument, 1};
 constexpr TensorRef kMiddle{TensorRef::Kind::Temporary, 0};
 
-// Y = X + 2 through a buffer of the whole and a texture of each part.
+// Y = X + 2 by two part plans: a buffer of the whole plan between them, and a texture in each.
 LaunchPlan add_two_plan() {
   const LaunchPlan one = add_one_plan();
   const std::vector<PlanPart> parts = {{&one, {kX, kMiddle}}, {&one, {kMiddle, kY}}};
@@ -58,7 +58,7 @@ TEST_F(ConcatenatePlans, WhatDoesNotFitIsNamed) {
   EXPECT_THAT(joined({middle}, {kX, kY}, {kX, kY}), refused("no part uses temporary \"middle\""));
 }
 
-// The buffer begins in the middle of its object; the textures take turns in a larger image.
+// The buffer has an offset in its object; the textures use one larger image in turn.
 TEST_F(ConcatenatePlans, TemporariesAreWhereThePlanSays) {
   LaunchPlan plan = add_two_plan();
   plan.workspace =
@@ -97,9 +97,8 @@ TEST_F(ConcatenatePlans, LiveTemporariesDoNotOverlap) {
     EXPECT_THAT(validate(with_places(second)), refused("\"a\" and \"b\" are live together"));
 }
 
-// Parts have constants and calls of their own, and read constants of the whole.
-// A part's symbols are what the whole says of its arguments' extents, or the whole's symbols of the
-// same names.
+// A part's symbols become the sizes of its arguments in the whole plan, or the whole plan's symbols
+// of the same names.
 TEST(ConcatenatePlansAlone, SymbolsOfPartsAreSizesOfTheWhole) {
   using hal::ConstantParam, hal::ElementType;
   const Size a = Size::symbol(0), b = Size::symbol(1);
@@ -144,6 +143,7 @@ TEST(ConcatenatePlansAlone, SymbolsOfPartsAreSizesOfTheWhole) {
                       "part 0: no extent of an argument consists of the symbol \"n\" alone"));
 }
 
+// Parts have their own constants and calls, and read constants of the whole plan.
 TEST(ConcatenatePlansAlone, ConstantsAndCallsAreNumberedAnew) {
   LaunchPlan part;
   part.arguments = {buffer_tensor("in", 8), buffer_tensor("out", 8)};
@@ -168,8 +168,8 @@ TEST(ConcatenatePlansAlone, ConstantsAndCallsAreNumberedAnew) {
       (std::vector<TensorRef>{{TensorRef::Kind::Constant, 0}, {TensorRef::Kind::Constant, 2}, kY}));
 }
 
-// The size of a texture follows from the layout that the whole has of it, so that of a part must be
-// the same.
+// A symbolic texture's size follows from its layout in the whole plan, so the part's layout must be
+// equal.
 TEST(ConcatenatePlansAlone, OpenTexturesHaveOneLayout) {
   const Size n = Size::symbol(0);
   const TensorLayout rows{{}, {{0, 1, 0}}, {}, {{1, 1, 4}}}, cols{{}, {}, {{0, 1, 0}}, {{1, 1, 4}}};
@@ -186,7 +186,7 @@ TEST(ConcatenatePlansAlone, OpenTexturesHaveOneLayout) {
   tensors.arguments[0].layout = cols;
   EXPECT_THAT(concatenate(tensors, parts).status(),
               hal::fails_with(StatusCode::InvalidArgument, "part 0: argument \"X\" is a texture"));
-  // What is a number in the whole has a size.
+  // If the whole plan has numbers as extents, the part's textures get constant sizes.
   tensors.arguments[0] = {"X", hal::ElementType::Float32, {3, 4}, TextureStorage{{1, 3}}};
   const auto known = concatenate(tensors, parts);
   ASSERT_TRUE(known.ok()) << known.status().to_string();

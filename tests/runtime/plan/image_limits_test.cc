@@ -1,4 +1,4 @@
-// Tests the check of the sizes of images that a call decides.
+// Tests the check of image sizes that depend on the call.
 #include "runtime/plan/image_limits.h"
 
 #include <gtest/gtest.h>

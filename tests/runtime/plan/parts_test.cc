@@ -1,4 +1,4 @@
-// Tests temporaries that are parts of others: rules, places, and plans that are joined.
+// Tests temporaries that are parts of other temporaries: rules, places, and concatenated plans.
 #include <gtest/gtest.h>
 
 #include "runtime/plan/concatenate.h"
@@ -60,7 +60,7 @@ TEST(PlanParts, LieInTheirWholes) {
   EXPECT_EQ(places[1].object, places[0].object);
   EXPECT_EQ(places[1].origin, places[0].origin);
   EXPECT_EQ(places[2].origin, (hal::Offset2D{places[0].origin.x, places[0].origin.y + 4}));
-  // What the launch reads is in another image than what it writes, a part of the whole.
+  // The launch's source is in another image than its target, which is a part of `whole`.
   EXPECT_NE(places[3].object, places[0].object);
   plan.workspace->places[2].origin.y += 1;
   EXPECT_THAT(check_workspace(plan),
@@ -92,13 +92,13 @@ TEST(PlanParts, BreakTheRules) {
           "part \"first\" is allocated");
   refused([](LaunchPlan& plan) { plan.steps.erase(plan.steps.begin()); },
           "\"second\" is used while not allocated");
-  // A kernel that takes its texture to be at (0, 0) cannot write the second half.
+  // A kernel that assumes its texture's origin to be (0, 0) cannot write the second half.
   LaunchPlan plan = halves(TextureOrigin::Zero);
   plan.workspace = *plan_workspace(plan, kLimits, kQuickWorkspace);
   EXPECT_THAT(validate(plan), fails_with(StatusCode::InvalidArgument, "at origin (0, 0)"));
 }
 
-// The whole lives from the first plan that uses one of its parts to the last one that uses it.
+// The whole is live from the first plan that uses one of its parts to the last one.
 TEST(PlanParts, KeepTheirWholeAlive) {
   LaunchPlan writer;
   writer.arguments = {buffer_tensor("to", 16)};

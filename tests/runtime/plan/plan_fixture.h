@@ -29,7 +29,7 @@ inline TensorSpec buffer_tensor(std::string name, std::uint64_t bytes) {
           .layout = row_major({elements})};
 }
 
-// A kernel with a module of its own.
+// A kernel that is the only one of its module.
 struct TestKernel {
   std::vector<hal::KernelCode> codes = {};
   hal::EntryPoint entry;
@@ -40,7 +40,7 @@ inline void add_kernel(LaunchPlan& plan, TestKernel kernel) {
       {static_cast<std::uint32_t>(plan.modules.size()), std::move(kernel.entry)});
   plan.modules.push_back({std::move(kernel.codes), kernel.math});
 }
-// A plan in which each kernel has a module of its own.
+// A plan with one module per kernel.
 struct TestPlan {
   std::vector<std::string> symbols = {};
   std::vector<ScalarSpec> scalars = {};

@@ -1,4 +1,4 @@
-// Tests recording plans into command buffers of the caller, and the limits of submissions.
+// Tests recording plans into the caller's command buffers, and the limits of submissions.
 #include "runtime/plan/record.h"
 
 #include "runtime/plan/tensor_transfer.h"
@@ -108,7 +108,7 @@ TEST_F(DeviceProgramTest, AModuleOfSeveralKernelsOverSlots) {
   }
 }
 
-// With the barriers that a plan names none is missing; without them finish() fails.
+// With the barriers of the plan, finish() finds none missing; without these barriers it fails.
 TEST_F(DeviceProgramTest, BarriersThatThePlanNames) {
   LaunchPlan plan = add_one_plan();
   const auto made = create_kernels(*device_, plan);

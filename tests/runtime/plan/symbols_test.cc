@@ -119,7 +119,7 @@ TEST(Instantiate, MakesNumbersOfSizes) {
   EXPECT_EQ(std::get<Immediate>(launch.operands[0]).value, 6);
 }
 
-// A size that a kernel takes is one of its constants.
+// A size that a kernel takes as a parameter becomes a constant argument.
 TEST(Instantiate, ComputesTheSizesThatKernelsTake) {
   LaunchPlan plan = plan_of({{n(), m()}});
   plan.modules.resize(1);
@@ -170,8 +170,8 @@ TEST(Validate, KnowsTheSymbolsOfAPlan) {
             "the texture \"A\" has neither a constant shape nor a layout");
 }
 
-// The rows and columns of a texture follow from the digits of its layout: those to the end of an
-// axis are as long as the call says.
+// A texture's rows and columns follow from its layout; parts of a symbolic axis get their extent
+// from the call.
 TEST(Instantiate, GivesTexturesTheirRowsAndColumns) {
   LaunchPlan plan = plan_of({{n(), of(Size::Op::Add, m(), 1), 6}});
   plan.temporaries = {plan.arguments[0]};
@@ -189,7 +189,7 @@ TEST(Instantiate, GivesTexturesTheirRowsAndColumns) {
         (TensorLayout{{17, 5, 6}, {{0, 8, 3}, {2, 4, 2}}, {{0, 1, 8}, {1, 1, 5}}, {{2, 1, 4}}}));
   }
   EXPECT_TRUE(validate(*call).ok());
-  // An axis without elements counts as one: a temporary may be empty.
+  // An extent of 0 counts as 1, since temporaries may be empty but objects may not.
   const auto empty = instantiate(plan, std::vector<std::int64_t>{0, 0});
   ASSERT_TRUE(empty.ok());
   EXPECT_EQ(std::get<TextureStorage>(empty->temporaries[0].storage).extent, (hal::Extent2D{8, 2}));

@@ -1,4 +1,4 @@
-// Tests copying between row-major arrays and places.
+// Tests copies between row-major arrays and arrays in other layouts.
 #include "runtime/plan/tensor_layout.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ TEST(TensorLayout, PadsWithZeros) {
   EXPECT_EQ(back, elements);
 }
 
-// A fold moves the outer part of the rows to the columns: index 5 of 6 is in row 2 of column 1.
+// A fold moves the outer part of the rows to the columns: index 5 of 6 is in row 2 and column 1.
 TEST(TensorLayout, DigitsOfOneAxis) {
   const TensorLayout folded{{6}, {{0, 1, 3}}, {{0, 3, 2}}, {}};
   std::array<std::uint8_t, 6> elements{0, 1, 2, 3, 4, 5}, places{};
@@ -32,8 +32,7 @@ TEST(TensorLayout, DigitsOfOneAxis) {
   EXPECT_FALSE(folded.is_row_major());
 }
 
-// Neighboring columns that are one run of the array, in rows that are cut off: 5 is not a multiple
-// of 2.
+// Adjacent columns are one contiguous run of the array; the last texel is partial, as 5 is odd.
 TEST(TensorLayout, PaddingBetweenRuns) {
   const TensorLayout layout{{5, 2}, {{0, 2, 3}}, {{1, 1, 2}, {0, 1, 2}}, {}};
   std::array<std::uint32_t, 10> elements{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
@@ -46,8 +45,8 @@ TEST(TensorLayout, PaddingBetweenRuns) {
   EXPECT_EQ(back, elements);
 }
 
-// Without padding, rows and columns that follow one another in the array are one run, which here
-// has a step: the transpose of (3, 4) has three elements in each.
+// Without padding, a run may span rows and columns, here with a stride: the transpose of (3, 4)
+// has runs of three elements.
 TEST(TensorLayout, TransposesInRuns) {
   const TensorLayout layout{{3, 4}, {}, {{1, 1, 4}, {0, 1, 3}}, {}};
   std::array<std::uint64_t, 12> elements{}, places{}, back{};

@@ -1,4 +1,4 @@
-// Tests which plans are invalid on any device.
+// Tests which plans are invalid on every device.
 #include "runtime/plan/validation.h"
 
 #include "tests/runtime/opencl_fixture.h"
@@ -97,17 +97,17 @@ TEST(LaunchPlan, Loops) {
   EXPECT_THAT(status_of({loop(1000, 1, body)}), refused("deeper than 32"));
 }
 
-// A run's launches are counted, multiplied by the trip counts of their loops.
+// The number of a run's launches, multiplied by the trip counts of loops, is limited.
 TEST(LaunchPlan, Launches) {
   const auto times = [](std::int64_t outer, std::int64_t inner) {
     const Step count = launch(1, {1, 1, 1}, {Immediate{0}, Immediate{0}});
     return status_of({loop(0, outer, {loop(1, inner, {count})}), count});
   };
-  TL_ASSERT_OK(times(27, 37037));  // plus one: a million
+  TL_ASSERT_OK(times(27, 37037));  // 999,999, plus the launch outside
   EXPECT_THAT(times(1000, 1000), too_long());
   EXPECT_THAT(times(std::int64_t{1} << 40, std::int64_t{1} << 40), too_long());
   TL_ASSERT_OK(times(0, std::int64_t{1} << 40));
-  // Iterations count even if they launch nothing.
+  // Iterations without launches count, too.
   TL_ASSERT_OK(times(999'999, 0));
   EXPECT_THAT(times(std::int64_t{1} << 40, 0), too_long());
 }
@@ -175,7 +175,7 @@ TEST(LaunchPlan, OperandsOfConstants) {
   EXPECT_THAT(status_of_count(origin_x(argument(1))), refused("\"Y\" has no origin"));
   EXPECT_THAT(status_of_count(origin_x(temporary(0))), refused("used while not allocated"));
   const Step use = launch(1, {1, 1, 1}, {LoopVariable{0}, Immediate{0}});
-  // The loop is inside one that never runs, since that many launches would be refused.
+  // The long loop is inside a loop that never runs, since its launches would exceed the limit.
   TL_ASSERT_OK(status_of({loop(1, 0, {loop(0, kInt32Max + 1, {use})})}));
   EXPECT_THAT(status_of({loop(1, 0, {loop(0, kInt32Max + 2, {use})})}),
               refused("cannot hold 2147483648"));

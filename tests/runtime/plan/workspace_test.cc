@@ -1,4 +1,4 @@
-// Tests where the temporaries of a plan lie.
+// Tests the placement of a plan's temporaries.
 #include "runtime/plan/workspace.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ LaunchPlan plan_of(std::vector<TensorSpec> temporaries, std::vector<Step> steps,
   return plan;
 }
 
-// The plan, which must obey the rules of all plans.
+// Returns the workspace, after a check of the plan with it.
 WorkspacePlan planned(LaunchPlan plan, const hal::DeviceLimits& limits = device_limits()) {
   const auto found = plan_workspace(plan, limits, kQuickWorkspace);
   TL_EXPECT_OK(found.status());
@@ -51,7 +51,7 @@ WorkspacePlan planned(LaunchPlan plan, const hal::DeviceLimits& limits = device_
   return *found;
 }
 
-// Allocates and frees each temporary in turn.
+// Returns a plan that allocates and frees one temporary after the other.
 LaunchPlan in_turn(std::vector<TensorSpec> temporaries) {
   LaunchPlan plan = plan_of(std::move(temporaries), {});
   for (std::uint32_t i = 0; i < plan.temporaries.size(); ++i) {
@@ -108,7 +108,7 @@ TEST(Workspace, TheBoundIsWhatIsLiveAtOnceOfEachKind) {
   EXPECT_EQ(least_workspace_bytes({}), 0u);
 }
 
-// One object of each buffer would take more: the third buffer is as large as the first two.
+// One object per buffer would take more: the third buffer is as large as the first two together.
 TEST(Workspace, BuffersLieInOneArena) {
   const auto plan = planned(
       plan_of({buffer_tensor("A", 96), buffer_tensor("B", 64), buffer_tensor("C", 160)},
@@ -117,7 +117,7 @@ TEST(Workspace, BuffersLieInOneArena) {
   EXPECT_EQ(total_bytes(plan), 160u);
 }
 
-// Objects that take no more bytes than an arena are bound without making parts of a buffer.
+// If separate objects take no more bytes than an arena, they are used: they need no sub-buffers.
 TEST(Workspace, BuffersHaveObjectsIfThatIsNoLarger) {
   const auto plan =
       planned(plan_of({buffer_tensor("A", 96), buffer_tensor("B", 64), buffer_tensor("C", 96)},
@@ -127,8 +127,8 @@ TEST(Workspace, BuffersHaveObjectsIfThatIsNoLarger) {
   EXPECT_EQ(plan.places[0].object, plan.places[2].object);
 }
 
-// The first four do not fit into one allocation; the last one is too large by itself, which the
-// pool will refuse.
+// The first four buffers do not fit into one allocation. The last one exceeds the limit alone, and
+// the pool will refuse it.
 TEST(Workspace, ArenasAreNoLargerThanAllocations) {
   const LaunchPlan plan =
       plan_of({buffer_tensor("A", 64), buffer_tensor("B", 48), buffer_tensor("C", 112),
@@ -155,7 +155,7 @@ TEST(Workspace, ImagesGrowUpToTheLimitsOfTheDevice) {
   EXPECT_EQ(planned(plan, narrow).objects.size(), 2u);
 }
 
-// Two textures, then one that is as large as both side by side.
+// Returns a plan with two textures, then a third one as large as both side by side.
 LaunchPlan two_then_one(std::vector<Step> launches, std::vector<KernelSpec> kernels) {
   LaunchPlan plan = plan_of(
       {texture_tensor("A", {8, 8}), texture_tensor("B", {8, 8}), texture_tensor("both", {16, 8})},
@@ -165,7 +165,7 @@ LaunchPlan two_then_one(std::vector<Step> launches, std::vector<KernelSpec> kern
   return plan;
 }
 
-// All kernels that use a tensor must know its origin for it to lie beside another one.
+// A texture lies beside another one only if all kernels that use it get its origin.
 TEST(Workspace, TexturesLieSideBySideIfKernelsKnowTheirOrigins) {
   const auto places = [](TextureOrigin of_a, TextureOrigin of_b) {
     return planned(
@@ -194,7 +194,7 @@ TEST(Workspace, WhatAKernelReadsAndWritesLiesInDifferentImages) {
   EXPECT_EQ(bytes(Access::Write), (16 * 8 + 8 * 8) * 16u);
 }
 
-// An operator may take every texture to be at (0, 0); barriers say nothing about memory.
+// An operator may assume a texture's origin to be (0, 0), so its textures are not packed.
 TEST(Workspace, WhatAnOperatorUsesLiesAtTheCornersOfImages) {
   LaunchPlan plan = two_then_one(
       {BarrierStep{},
@@ -221,7 +221,7 @@ TEST(Workspace, ExactTexturesHaveImagesOfTheirExtent) {
   EXPECT_FALSE(std::get<TextureStorage>(plan.objects[plan.places[0].object]).exact_extent);
 }
 
-// What is allocated outside lives as long as the loop; what is allocated inside lives inside.
+// Memory allocated outside a loop is live during the whole loop, memory allocated inside is not.
 TEST(Workspace, LoopsUseTheSameMemoryEachTime) {
   const auto plan = planned(plan_of(
       {buffer_tensor("outer", 16), buffer_tensor("A", 16), buffer_tensor("B", 16),
@@ -244,7 +244,7 @@ TEST(Workspace, SizesBeyondAllReasonAreRefused) {
             StatusCode::LimitExceeded);
 }
 
-// The bytes of a plan in which each temporary reuses an idle object by the rule of the pool.
+// Returns the bytes of a plan in which each temporary reuses an idle object by the pool's rule.
 std::uint64_t bytes_of_the_pools_rule(const LaunchPlan& plan, std::uint64_t most) {
   struct Object {
     hal::ReuseExtent extent;

@@ -5,9 +5,9 @@
 
 namespace texloom::hal::metal {
 
-// Counts the messages that are sent to the objects of the software Metal, by selector, while it
-// exists. One at a time. Those of all threads count, and those that the software Metal sends to
-// itself, so that the number of a selector is an upper bound of the driver's calls.
+// Counts, by selector, the messages to objects of the software Metal while the counter exists. Only
+// one counter may exist at a time. Messages of all threads count, also those that the software
+// Metal sends to itself, so the count of a selector is an upper bound of the driver's calls.
 class MessageCounts {
  public:
   MessageCounts();
@@ -16,7 +16,7 @@ class MessageCounts {
   MessageCounts& operator=(const MessageCounts&) = delete;
 
   int of(const std::string& selector) const;
-  // Of all selectors that begin so.
+  // The number of messages whose selector has the prefix.
   int beginning_with(const std::string& prefix) const;
 
  private:

@@ -47,7 +47,7 @@ int MessageCounts::beginning_with(const std::string& prefix) const {
 
 }  // namespace texloom::hal::metal
 
-// The linker puts this in the place of the function that GCC's runtime sends messages by
+// The linker replaces the function with which GCC's runtime sends messages by this wrapper
 // (--wrap=objc_msg_lookup in CMakeLists.txt).
 extern "C" {
 IMP __real_objc_msg_lookup(id receiver, SEL selector);

@@ -1,4 +1,4 @@
-// Executables from metallibs: which code is taken, and what is said of one that cannot be.
+// Tests executables from metallibs: which code is used, and the errors for unusable metallibs.
 #include "tests/softmetal/compile/metallib.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@
 namespace texloom::hal::metal {
 namespace {
 
-// What clang runs for: a library of source, and the code of its pipelines.
+// The number of processes for a library of source, and for the code of its pipelines.
 constexpr std::uint64_t kLibrary = 2, kPipelines = 1;
 
 KernelCode metallib_of(const std::string& source, int system = softmetal::kSystem) {
@@ -29,7 +29,7 @@ class Metallibs : public DeviceTest {
   void SetUp() override { start(); }
   void TearDown() override { softmetal::set_cache_folder(""); }
 
-  // As in a new process, for which Metal has cached nothing.
+  // Opens the device as in a new process, in which Metal's own cache is empty.
   void start() {
     open({.binary_cache = std::make_shared<BinaryCache>(
               BinaryCacheOptions{.folder = folder_.path() + "/archives"})});
@@ -102,7 +102,7 @@ TEST_F(Metallibs, DoNotHideTheErrorsOfTheirSource) {
   }
 }
 
-// Parameters that are wrong for the metallib are wrong for its source, too.
+// Wrong parameters do not make the driver try the source: they would be wrong there, too.
 TEST_F(Metallibs, DoNotLeaveTheirPlaceForWrongParameters) {
   ExecutableDesc wrong = desc_of({metallib_, source_});
   wrong.entry_points[0].params.pop_back();

@@ -1,5 +1,5 @@
-// What native commands encode is in order with the driver's own commands, and leaves them as they
-// were. Without a fence, event or barrier the software Metal would end the process.
+// Tests that native commands run in order with the driver's own commands, and leave their state
+// intact. If a fence, event or barrier is missing, the software Metal aborts the process.
 #import <Metal/Metal.h>
 
 #include <gtest/gtest.h>
@@ -45,14 +45,14 @@ class Native : public DeviceTest {
     TL_ASSERT_OK(write_buffer(*device, a, 0, std::as_bytes(std::span(values))));
   }
 
-  // to = from + k
+  // Records to = from + k.
   Status add(CommandBuffer& commands, const std::shared_ptr<Buffer>& from,
              const std::shared_ptr<Buffer>& to, int k) {
     const std::array<Binding, 2> bindings = {BufferBinding{from}, BufferBinding{to}};
     const std::array constants = {Constant(k)};
     return commands.dispatch(executable, 0, {8, 1, 1}, bindings, constants);
   }
-  // A native command that reads one buffer and writes another one.
+  // Records a native command that reads one buffer and writes another one.
   static Status encode(
       CommandBuffer& commands, const std::shared_ptr<Buffer>& from,
       const std::shared_ptr<Buffer>& to,

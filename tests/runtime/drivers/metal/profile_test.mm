@@ -1,5 +1,5 @@
-// How the driver measures commands: by samples in one command buffer, or else by command buffers.
-// What spans must be is in the conformance suite.
+// Tests how the driver measures commands: by counter samples within a command buffer, or by the
+// times of separate command buffers. The conformance suite tests the spans themselves.
 #import <Metal/Metal.h>
 
 #include <gtest/gtest.h>
@@ -25,10 +25,10 @@ namespace texloom::hal::metal {
 namespace {
 
 constexpr std::uint64_t kBytes = 32;
-// The pairs of samples of a sample buffer, which has 32 KiB.
+// The number of pairs of samples in a sample buffer of 32 KiB.
 constexpr int kPairs = 2048;
-// Of the software clock: whole ticks of each device, and so short that no span begins before the
-// commit.
+// The step of the software clock: whole ticks of each device, and short enough that no span begins
+// before the commit.
 constexpr std::chrono::nanoseconds kStep(1000);
 
 class Profiled : public DeviceTest, public ::testing::WithParamInterface<std::size_t> {
@@ -45,7 +45,7 @@ class Profiled : public DeviceTest, public ::testing::WithParamInterface<std::si
   }
   void TearDown() override { softmetal::step_clock(0); }
   bool samples_encoders() const { return GetParam() == 0; }
-  // Both ends are rounded to nanoseconds.
+  // Allows 1 ns of error, as both ends of a span are rounded to nanoseconds.
   static void expect_steps(ProfileClock::duration time, int steps) {
     EXPECT_LE(std::chrono::abs(time - steps * kStep), std::chrono::nanoseconds(1));
   }
@@ -97,7 +97,7 @@ TEST_P(Profiled, ABatchIsOneCommandBuffer) {
   }
 }
 
-// The software clock takes a step at each sample.
+// The software clock advances by one step at each sample.
 TEST_P(Profiled, SpansTakeTheTimeThatPasses) {
   const auto commands = adds(2);
   softmetal::step_clock(kStep.count());
@@ -109,7 +109,7 @@ TEST_P(Profiled, SpansTakeTheTimeThatPasses) {
   expect_steps(found[1].end - found[1].begin, 1);
 }
 
-// Kernels and blits take turns in a copy of rows that blits refuse.
+// A copy of rows that blits refuse is encoded by kernels and blits in turn.
 TEST_P(Profiled, ACommandMayHaveSeveralEncoders) {
   auto texture = device->create_texture({.extent = {5, 3}, .format = TexelFormat::Rgba8UInt});
   TL_ASSERT_OK(texture.status());
@@ -131,7 +131,7 @@ TEST_P(Profiled, ACommandMayHaveSeveralEncoders) {
   EXPECT_LE(found[0].end, found[1].begin);
 }
 
-// A kernel and a blit. Each encoder that samples does so as it ends.
+// The copy is a kernel and a blit; where encoders sample, each takes a sample at its end.
 TEST_P(Profiled, TheFirstEncoderBeginsACommand) {
   constexpr Extent2D kExtent{64, 64};
   constexpr std::uint32_t kPitch = 4 * kExtent.width + 1;  // which blits refuse
@@ -172,7 +172,7 @@ TEST_P(Profiled, ABatchMayNeedSeveralSampleBuffers) {
                      [](const ProfileSpan& x, const ProfileSpan& y) { return x.begin < y.begin; }));
 }
 
-// Strangers' encoders take no samples, so that a command buffer of its own measures them.
+// Encoders of native commands take no samples, so a separate command buffer measures them.
 TEST_P(Profiled, NativeCommandsAreAlone) {
   const auto commands = device->create_command_buffer();
   TL_ASSERT_OK(add(*commands));
@@ -199,7 +199,7 @@ TEST_P(Profiled, NativeCommandsAreAlone) {
   EXPECT_EQ(names, (std::vector<std::string>{"add", "native", "add"}));
 }
 
-// A device that says that it samples may not do so.
+// If a device cannot resolve samples, although it claims to, command buffers measure instead.
 TEST_P(Profiled, CommandBuffersMeasureWhereSamplesAreMissing) {
   const auto commands = adds(2);
   const auto run = [&] { return device->queue()->run({.commands = {commands}}); };
@@ -223,7 +223,7 @@ TEST_P(Profiled, CommandBuffersMeasureWhereSamplesAreMissing) {
   EXPECT_EQ(spans().size(), 2U);
 }
 
-// A reused sample buffer still has those of an earlier batch.
+// A reused sample buffer still contains the samples of an earlier batch.
 TEST_P(Profiled, SamplesOfEarlierBatchesAreNotTaken) {
   const auto commands = adds(2);
   TL_ASSERT_OK(device->queue()->run({.commands = {commands}}));

@@ -1,4 +1,4 @@
-// The kernels of random command buffers, on the device and on the host.
+// The kernels of random command buffers, for the device and for the model on the host.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kWords = 8;
 inline constexpr std::uint64_t kBytes = kWords * sizeof(std::uint32_t);
 using Values = std::array<std::uint32_t, kWords>;
 
-// What a kernel takes in the order of its parameters, and what it does.
+// A kernel's parameters in order, and its effect on the host.
 struct RandomKernel {
   struct Argument {
     bool is_texture;
@@ -32,9 +32,9 @@ struct RandomKernel {
 };
 
 const std::vector<RandomKernel>& random_kernels();
-inline constexpr std::size_t kPlain = 5;  // the one that takes no argument buffer
+inline constexpr std::size_t kPlain = 5;  // the kernel without an argument buffer
 
-// The sources of the kernels with an argument buffer, and of the plain one.
+// The sources of the kernels with an argument buffer, and of the kernel without one.
 extern const char* const kByAddress;
 extern const char* const kBySlot;
 

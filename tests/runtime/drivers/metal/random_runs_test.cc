@@ -1,6 +1,6 @@
-// Random reusable command buffers, most of whose dispatches become indirect command buffers, on two
-// queues and with tables that change. All memory is compared with a model on the host. The software
-// Metal finds missing barriers, and what is not resident or used after its end.
+// Tests random reusable command buffers on two queues with changing tables; most dispatches become
+// indirect command buffers. All memory is compared with a model on the host. The software Metal
+// finds missing barriers, non-resident memory, and uses after release.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,14 +27,14 @@
 namespace texloom::hal::metal {
 namespace {
 
-// A place in the memory of a model: textures are pieces of memory, too, of which a view over a
-// buffer shares that of the buffer.
+// A place in the model's memory. A texture has its own memory, except that a view over a buffer
+// uses the buffer's.
 struct Place {
   std::size_t memory = 0;
   std::uint64_t offset = 0;  // bytes
 };
 
-// Buffers and textures that commands name, or tables have.
+// A buffer or texture that commands or tables name.
 struct Object {
   std::shared_ptr<Buffer> buffer;
   std::shared_ptr<Texture> texture;
@@ -43,15 +43,15 @@ struct Object {
 
 constexpr std::size_t kBufferSlots = 3, kTextureSlots = 2;
 constexpr std::uint64_t kBufferBytes = 2048;
-constexpr std::uint64_t kViewBytes = 1024;  // with the largest pitch
+constexpr std::uint64_t kViewBytes = 1024;  // a view's rows at the largest pitch
 
-// The objects at the slots: first buffers, then textures. `offsets` are for buffers.
+// The objects in the slots: first buffers, then textures. `offsets` are those of the buffers.
 struct Table {
   std::array<std::size_t, kBufferSlots + kTextureSlots> objects = {};
   std::array<std::uint64_t, kBufferSlots> offsets = {};
 };
 
-// What a command uses: an object, or a slot of the table.
+// A use by a command: of an object, or of a slot of the table.
 struct Used {
   bool is_slot = false;
   std::size_t index = 0;
@@ -60,7 +60,7 @@ struct Used {
   bool is_written = false;
 };
 
-// Memory on the host, and what host calls and readbacks have given.
+// The expected memory, and the numbers of the host calls that ran.
 struct Model {
   std::vector<Bytes> memory;
   std::vector<int> calls;
@@ -77,7 +77,7 @@ class RandomRuns : public DeviceTest,
                    public ::testing::WithParamInterface<std::tuple<int, std::uint32_t>> {
  protected:
   void SetUp() override {
-    // The software Metal looks at all resident memory after each dispatch.
+    // Little memory, since the software Metal examines all resident memory after each dispatch.
     open({.staging_bytes = 1 << 12, .heap_bytes = 1 << 14}, std::get<0>(GetParam()));
     random_.seed(std::get<1>(GetParam()));
     ExecutableDesc by_address;
@@ -103,7 +103,7 @@ class RandomRuns : public DeviceTest,
   bool one_in(std::size_t n) { return below(n) == 0; }
 
   void make_memory() {
-    // The discrete device wants views to begin at multiples of 1024 bytes.
+    // The discrete device requires views to begin at multiples of 1024 bytes.
     const std::uint64_t view_offset = std::get<0>(GetParam()) == 0 ? 256 : 0;
     for (int i = 0; i < 6; ++i) {
       const auto buffer = make(kBufferBytes, i % 3 == 0 ? MemoryKind::Shared : MemoryKind::Device);
@@ -181,17 +181,18 @@ class RandomRuns : public DeviceTest,
       used.index = is_texture ? kBufferSlots + below(kTextureSlots) : below(kBufferSlots);
     else
       used.index = below(is_texture ? textures_.size() : buffers_.size());
-    // A part has 512 bytes, and a table adds up to 240 to the offset.
+    // A part of a buffer has 512 bytes, and a table adds up to 240 to the offset.
     if (!is_texture) used.offset = random_offset(192);
     return used;
   }
 
-  // Whether commands with such uses need a barrier between them. Slots may be anything.
+  // Whether commands with these uses need a barrier between them. A slot may conflict with
+  // anything.
   bool conflict(const std::pair<Used, bool>& a, const std::pair<Used, bool>& b) {
     if (!a.first.is_written && !b.first.is_written) return false;
     if (a.first.is_slot || b.first.is_slot) return true;
     const Place x = place_of(a.first, a.second, {}), y = place_of(b.first, b.second, {});
-    // A view counts as whole rows, whose pitch may be larger.
+    // A view counts as whole rows, including the gaps of their pitch.
     const std::uint64_t x_bytes = a.second ? kViewBytes : a.first.bytes;
     const std::uint64_t y_bytes = b.second ? kViewBytes : b.first.bytes;
     return x.memory == y.memory && x.offset < y.offset + y_bytes && y.offset < x.offset + x_bytes;
@@ -217,7 +218,7 @@ class RandomRuns : public DeviceTest,
       uses.emplace_back(random_use(is_texture, access), is_texture);
       bindings.push_back(binding_of(uses.back().first, is_texture));
     }
-    // Arguments of one kernel that conflict are refused.
+    // The driver refuses a kernel whose arguments conflict with each other.
     for (std::size_t i = 0; i < uses.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         const bool slots = uses[i].first.is_slot || uses[j].first.is_slot;
@@ -245,7 +246,7 @@ class RandomRuns : public DeviceTest,
         is_plain ? plain_ : by_address_, is_plain ? 0 : static_cast<std::uint32_t>(which),
         {static_cast<std::uint32_t>(kWords) / kernel.threads, 1, 1}, bindings, constants);
     if (status.code() == StatusCode::Unimplemented || status.code() == StatusCode::InvalidArgument)
-      return;  // parts of one buffer, of which one is a view; or the same slot twice
+      return;  // a buffer and a view over it, or one slot twice
     TL_ASSERT_OK(status);
     to.steps.emplace_back([this, &kernel, uses, k](Model& model, const Table& table) {
       std::vector<Values> values(uses.size());
@@ -333,7 +334,7 @@ class RandomRuns : public DeviceTest,
         return;
       }
       case 5: {
-        // Encodes nothing, but takes what the driver encodes with.
+        // Encodes nothing, but borrows the driver's encoders or command buffer.
         const std::size_t kind = below(4);
         order(to, {{target, false}});
         const std::array accesses = {
@@ -382,8 +383,8 @@ class RandomRuns : public DeviceTest,
     return made;
   }
 
-  // After the submission before, also if that is of the other queue. Returns whether the tables
-  // were taken: kernels refuse arguments that conflict.
+  // Submits work that waits for the previous submission, on either queue. Returns false if the
+  // tables were refused, because a kernel's arguments conflict.
   bool submit(std::vector<Recorded>& all, const std::vector<Table>& tables) {
     std::vector<std::pair<const Recorded*, const Table*>> chosen;
     Submission submission;
@@ -434,7 +435,7 @@ class RandomRuns : public DeviceTest,
   std::uint64_t number_ = 0;
   Model model_;
   std::vector<Object> buffers_, textures_;
-  std::vector<std::pair<Used, bool>> since_;  // the last barrier; whether it is a texture
+  std::vector<std::pair<Used, bool>> since_;  // uses since the last barrier; true for textures
   std::mutex mutex_;
   std::vector<int> calls_;  // guarded by mutex_
 };

@@ -1,5 +1,5 @@
-// Which memory is in the device's residency set. What is there, kernels reach by addresses that
-// nobody has named.
+// Tests which memory is in the device's residency set: kernels can reach that memory by address,
+// although no encoder names it.
 #import <Metal/Metal.h>
 
 #include <gtest/gtest.h>
@@ -23,10 +23,10 @@ namespace {
 
 class InResidencySets : public DeviceTest {
  protected:
-  // Heaps have pieces of up to 4 KiB.
+  // Heaps serve requests of up to 4 KiB; buffers of kOwnBytes are allocated separately.
   static constexpr std::uint64_t kHeapBytes = 1 << 16, kOwnBytes = 1 << 13;
 
-  // Whether a kernel copies an integer by the addresses of both buffers.
+  // Returns whether a kernel that has only the addresses of both buffers copies an integer.
   bool copies(const std::shared_ptr<Buffer>& from, const std::shared_ptr<Buffer>& to) {
     const int written = 7;
     TL_EXPECT_OK(write_buffer(*device, from, 0, std::as_bytes(std::span(&written, 1))));
@@ -75,7 +75,7 @@ class InResidencySets : public DeviceTest {
     [encoder dispatchThreadgroups:MTLSizeMake(1, 1, 1) threadsPerThreadgroup:MTLSizeMake(1, 1, 1)];
   }
 
-  Handle<MetalPipeline> pipeline;  // kept, as command buffers retain nothing
+  Handle<MetalPipeline> pipeline;  // kept here, since command buffers do not retain it
   Handle<MetalMemory> arguments;
 };
 
@@ -87,7 +87,7 @@ TEST_F(InResidencySets, AreHeapsAndMemoryOfItsOwn) {
   EXPECT_TRUE(copies(shared, own));
 }
 
-// The other device is as on systems without residency sets.
+// Device 1 behaves like systems without residency sets.
 TEST_F(InResidencySets, IsNothingOnOlderSystems) {
   open({.heap_bytes = kHeapBytes}, 1);
   const auto before = softmetal::set_misuse_hook([](const std::string&) {});
@@ -123,7 +123,7 @@ TEST_F(InResidencySets, StagingBlocksStay) {
   EXPECT_EQ(counts.of("removeAllocation:"), 0);
 }
 
-// A commit is a call into the system; until then, the set keeps the memory.
+// A commit calls the system, so removals wait for the next one; until then the set retains memory.
 TEST_F(InResidencySets, RemovalsAreCommittedTogether) {
   open({.heap_bytes = kHeapBytes});
   const auto other = make(64);

@@ -1,5 +1,5 @@
-// Tests the driver that computes nothing: it refuses the same requests as any other driver and
-// completes all others at once.
+// Tests the driver that computes nothing: it refuses the same requests as every driver, and
+// completes valid ones at once.
 #include "runtime/drivers/null/driver.h"
 
 #include <array>
@@ -131,8 +131,8 @@ TEST_F(NullDriverTest, RefusesWhatIsWrong) {
   EXPECT_TRUE(commands->segments().empty());
 }
 
-// A view and its buffer are one memory: a kernel may not write it as one argument while another
-// argument refers to it.
+// A view and its buffer share memory: a kernel may not write one of them while another argument
+// refers to the other.
 TEST_F(NullDriverTest, ViewsAndTheirBufferAreOneMemory) {
   const auto made = device_->create_executable(
       {.codes = opencl_c("anything"),

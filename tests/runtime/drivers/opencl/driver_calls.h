@@ -51,7 +51,7 @@ class DriverCalls {
   int arguments_set() const { return of({"clSetKernelArg"}); }
   int dispatches() const { return of({"clEnqueueNDRangeKernel"}); }
 
-  // A table of the functions that any of these runs called.
+  // Returns a table of the functions that any of these runs called.
   using Runs = std::vector<std::pair<std::string, DriverCalls>>;
   static std::string table(const Runs& runs) {
     std::string text = fmt::format("{:28}", "driver calls");

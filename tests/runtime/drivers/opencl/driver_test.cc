@@ -43,7 +43,7 @@ int exit_code_without_platforms() {
 }
 
 TEST(OpenClDriverDeathTest, NoPlatformAtAll) {
-  // Opening the loader does not yet make it read its list.
+  // Opening the loader does not read its list of implementations yet.
   const Status loader = load_api(DriverOptions().loader_paths).status();
   if (!loader.ok()) GTEST_SKIP() << loader.message();
   GTEST_FLAG_SET(death_test_style, "threadsafe");

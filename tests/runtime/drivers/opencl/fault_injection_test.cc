@@ -24,7 +24,7 @@
 #include "tests/runtime/drivers/opencl/faulty_api.h"
 #include "tests/runtime/opencl_fixture.h"
 
-// Included after the API header, which sets the version that this header uses.
+// Included after the driver's API header, which defines the OpenCL version for this header.
 #include <CL/cl_ext.h>
 
 namespace texloom::hal::opencl {

@@ -87,7 +87,7 @@ Status FaultWorkload::run_next() {
 }
 
 Status FaultWorkload::find_driver() {
-  // This makes fills and copies of odd bytes use kernels.
+  // The option makes fills and copies of odd bytes use kernels.
   TL_ASSIGN_OR_RETURN(driver_,
                       create_driver(api_, {.binary_cache = std::make_shared<BinaryCache>(
                                                BinaryCacheOptions{.folder = cache_folder_}),
@@ -210,8 +210,8 @@ Status FaultWorkload::dispatch() {
   return is_slow_ || result == std::vector<int>(16, 4) ? Status() : wrong("a dispatch");
 }
 
-// A command buffer that keeps its kernels, submitted with two tables in turn. A submission that
-// failed leaves nothing behind: the next one is complete.
+// Submits a command buffer that keeps its kernels, with two tables in turn. The submission after a
+// failed one must set all arguments again.
 Status FaultWorkload::dispatch_again() {
   const std::uint64_t step = device_->info().limits.buffer_offset_alignment;
   const auto commands = device_->create_command_buffer({.reusable = true});
@@ -304,7 +304,7 @@ Status FaultWorkload::submit_badly() {
 
 Status FaultWorkload::two_queues() {
   TL_ASSIGN_OR_RETURN(const auto second, device_->create_queue());
-  // A host semaphore, so that the OpenCL calls are the same each time.
+  // A host semaphore makes the sequence of OpenCL calls deterministic.
   const auto start = Semaphore::create();
   const auto ping = Semaphore::create();
   const auto commands = device_->create_command_buffer();

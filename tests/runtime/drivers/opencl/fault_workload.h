@@ -12,13 +12,13 @@
 
 namespace texloom::hal::opencl {
 
-// The use of one device in steps; each step returns the first error that the HAL reports.
+// Uses a device in steps; each step returns the first error that the HAL reports.
 class FaultWorkload {
  public:
   FaultWorkload(std::shared_ptr<const Api> api, std::string cache_folder, bool is_slow)
       : api_(std::move(api)), cache_folder_(std::move(cache_folder)), is_slow_(is_slow) {}
 
-  // Runs until a step fails or has survived the fault. Keeps the device.
+  // Runs the steps until one fails. Keeps the device open.
   Status run();
   const std::string& step() const { return step_; }  // the last step that ran
 
@@ -36,7 +36,7 @@ class FaultWorkload {
   Status build();
   // Finds the source in the cache.
   Status load();
-  // Makes a mistake that is found without running the compiler.
+  // Creates an executable with an error that the driver finds without its compiler.
   Status build_bad();
   // Submits to the first queue and waits for its semaphore, which reports the same error.
   Status submit(const std::shared_ptr<CommandBuffer>& commands);

@@ -24,8 +24,8 @@ inline constexpr std::array kFunctionNames = {
 };
 
 enum class Failing {
-  OutOfResources,   // returns that error and does nothing
-  OutOfHostMemory,  // returns that error; only for calls that create an object
+  OutOfResources,   // returns CL_OUT_OF_RESOURCES and does nothing
+  OutOfHostMemory,  // returns CL_OUT_OF_HOST_MEMORY; only for calls that create objects
   MakesNothing,     // reports success but creates no object or event
 };
 inline constexpr std::array kAllFailing = {Failing::OutOfResources, Failing::OutOfHostMemory,
@@ -33,7 +33,7 @@ inline constexpr std::array kAllFailing = {Failing::OutOfResources, Failing::Out
 
 struct Fault {
   std::size_t function = kFunctionNames.size();  // index into kFunctionNames; its size means none
-  int occurrence = 0;                            // among the calls that can fail so, from 1
+  int occurrence = 0;  // number of the call among those that can fail this way, from 1
   Failing failing = Failing::OutOfResources;
 };
 
@@ -56,12 +56,12 @@ class FaultyApi {
     const std::scoped_lock lock(state().mutex);
     return state().fired;
   }
-  // Returns the number of calls that could have failed so.
+  // Returns the number of calls that could have failed this way.
   static int calls(std::size_t function, Failing failing) {
     const std::scoped_lock lock(state().mutex);
     return state().calls[function][static_cast<std::size_t>(failing)];
   }
-  // Returns the first cl_uint argument of the failed call: for most queries, what is queried.
+  // Returns the first cl_uint argument of the failed call: for most queries, the queried property.
   static cl_uint first_integer() {
     const std::scoped_lock lock(state().mutex);
     return state().first_integer;
@@ -166,7 +166,7 @@ struct FaultyApi::Replaced<kFunction, Member> {
     const auto all = std::tie(args...);
     const auto real = [&] { return (state().real.*Member)(args...); };
     auto& last = std::get<sizeof...(Args) - 1>(all);
-    // An object counts as released even if the call fails, since its memory would be gone.
+    // An object counts as released even if the release fails: it must not be used afterwards.
     if constexpr (kReleases) release(std::get<0>(all));
     if constexpr (kUnmaps) remove("clEnqueueUnmapMemObject", std::get<2>(all));
     if (fails(kFunction, Failing::OutOfResources, args...)) {

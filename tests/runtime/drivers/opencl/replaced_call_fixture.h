@@ -15,7 +15,7 @@
 
 namespace texloom::hal::opencl {
 
-// Uses the real functions, except for those that a test replaces to fail on demand or to count.
+// Uses the real OpenCL functions, except those that a test replaces to fail or to be counted.
 class ReplacedCallTest : public QueueTest {
  protected:
   static inline std::atomic<bool> fail = false;
@@ -37,7 +37,7 @@ class ReplacedCallTest : public QueueTest {
   }
   void TearDown() override { fail = false; }
 
-  // Simulates a device that rows of the quirk table match.
+  // Simulates an NVIDIA device, so that rows of the quirk table match.
   static void pretend_nvidia(Api& api) {
     api.clGetDeviceInfo = [](cl_device_id device, cl_device_info name, std::size_t bytes,
                              void* value, std::size_t* size) -> cl_int {

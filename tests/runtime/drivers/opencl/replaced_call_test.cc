@@ -33,7 +33,7 @@ TEST_F(ReplacedCallTest, FailedSubmitIsNamedAndTheNextOneWorks) {
       device_->queue()->wait_idle(),
       fails_with(StatusCode::DeviceError,
                  "submit: kernel \"advance\": clEnqueueNDRangeKernel: CL_OUT_OF_RESOURCES"));
-  // The queue waited for the commands enqueued before, since they may read memory of the caller.
+  // The queue waited for the earlier commands, since they may read the caller's memory.
   EXPECT_EQ((calls_of<&Api::clFinish>()), finishes + 1);
   fail = false;
   TL_ASSERT_OK(device_->queue()->wait_idle());
@@ -85,7 +85,7 @@ TEST_F(ReplacedCallTest, AllocationsKeepTheDriversWords) {
                          "CL_OUT_OF_HOST_MEMORY"));
 }
 
-// NVIDIA's driver crashes if it is the other way round.
+// NVIDIA's driver crashes if sub-buffers are released in the order of their creation.
 TEST_F(ReplacedCallTest, PartsOfABufferAreReleasedInTheReverseOrderOfTheirCreation) {
   static std::vector<cl_mem> made, released;
   made = released = {};
@@ -129,7 +129,7 @@ TEST_F(ReplacedCallTest, FormatsThatTheDeviceLacksAreUnimplemented) {
               fails_with(StatusCode::Unimplemented, "no textures of rgba32float"));
 }
 
-// Tables are checked against the limits of the compiled kernel, not only of the device.
+// Entry points are checked against the limits of the compiled kernel, not only the device's.
 TEST_F(ReplacedCallTest, WorkgroupAndLocalMemoryOfTheCompiledKernel) {
   open_with([](Api& api) {
     api.clGetKernelWorkGroupInfo = [](cl_kernel kernel, cl_device_id device,
@@ -194,7 +194,7 @@ TEST_F(ReplacedCallTest, NeighboringUpdatesAreOneWrite) {
   Bytes content = content_of(buffer);
   EXPECT_TRUE(std::equal(data.begin(), data.begin() + 100, content.begin()));
   EXPECT_EQ(content[100], std::byte{0});
-  // A gap, a large update, and another command in between end a run.
+  // A gap, a large update, and another command each end a sequence of merged updates.
   EXPECT_EQ(submit([&](CommandBuffer& commands) {
               EXPECT_TRUE(commands.update(buffer, 0, all.first(10)).ok());
               EXPECT_TRUE(commands.update(buffer, 20, all.first(10)).ok());
@@ -206,7 +206,7 @@ TEST_F(ReplacedCallTest, NeighboringUpdatesAreOneWrite) {
             5);
 }
 
-// On a device that needs multiples of four bytes.
+// On a device that needs multiples of four bytes, kernels transfer only the odd bytes.
 TEST_F(ReplacedCallTest, KernelsDoOnlyWhatTheDriverCannot) {
   open_with(
       [](Api& api) {

@@ -7,7 +7,7 @@
 namespace texloom::hal::opencl {
 namespace {
 
-// The steps do not commute, so any other order gives a different number.
+// The steps do not commute, so the result shows their order.
 TEST_F(QueueTest, CommandsAndSubmissionsRunInOrder) {
   const auto executable = make_executable(kAdvanceSource, advance_entry());
   const auto buffer = make_buffer(Bytes(16 * sizeof(int), std::byte{0}));
@@ -106,7 +106,7 @@ TEST_F(QueueTest, ObjectsOutliveTheirDeviceInAnyOrder) {
   EXPECT_FALSE(texture->device_info().name.empty());
 }
 
-// A host call sees earlier writes, and later commands see what the call wrote.
+// A host call sees earlier writes, and later commands see the host call's writes.
 TEST_F(QueueTest, HostCallsStandInOrder) {
   const auto executable = make_executable(kAdvanceSource, advance_entry());
   const auto buffer = make_buffer(Bytes(sizeof(int), std::byte{0}));

@@ -1,5 +1,5 @@
-// Tests which calls the submissions of a reusable command buffer make, and that its kernels always
-// have the arguments of their submission.
+// Tests which OpenCL calls the submissions of a reusable command buffer make, and that each kernel
+// runs with the arguments of its submission.
 
 #include "runtime/drivers/opencl/commands/recorded_dispatches.h"
 
@@ -78,7 +78,7 @@ class RecordedDispatchesTest : public ReplacedCallTest {
     executable_ = *executable;
   }
 
-  // The place of a second tensor in a buffer.
+  // The offset of the second tensor in a buffer.
   std::uint64_t second() const {
     return std::max<std::uint64_t>(device_->info().limits.buffer_offset_alignment, kBytes);
   }
@@ -161,7 +161,7 @@ TEST_F(RecordedDispatchesTest, LaterRunsOnlyEnqueue) {
     EXPECT_EQ(again.objects_made(), 0);
     EXPECT_EQ(again.arguments_set(), 0);
   }
-  // Only the first dispatch reads the input, and only the last two use the third entry.
+  // Slot 0 is used only by the first dispatch, and slot 2 only by the last two.
   table[0] = BufferBinding{make_input(100)};
   const DriverCalls other_input = run("other input", 100);
   EXPECT_EQ(other_input.objects_made(), 0);
@@ -187,7 +187,7 @@ TEST_F(RecordedDispatchesTest, CommandBuffersDoNotShareKernels) {
   EXPECT_EQ(result_in(b), result_of_graph(50));
 }
 
-// Whether a buffer is bound as a whole depends on the other bindings of the dispatch.
+// Whether a whole buffer or a part is bound depends on the dispatch's other bindings.
 TEST_F(RecordedDispatchesTest, ANeighborsBindingMayMakeABufferAPart) {
   const auto commands = device_->create_command_buffer({.reusable = true});
   dispatch(*commands, kAdvance, {BindingSlot{0}, BindingSlot{1}}, {Constant(1)});
@@ -220,7 +220,7 @@ TEST_F(RecordedDispatchesTest, NewMemoryIsNotMistakenForReleasedMemory) {
   EXPECT_EQ(std::ranges::adjacent_find(ids), ids.end());
 }
 
-// Not even parts of a buffer, which OpenCL counts as its users, keep the memory of a table.
+// Sub-buffers, which OpenCL counts as users, must not keep the memory of a table alive.
 TEST_F(RecordedDispatchesTest, MemoryOfATableIsReleasedWithItsOwners) {
   const auto commands = record_graph();
   const DriverCalls start = DriverCalls::now();
@@ -276,7 +276,7 @@ TEST_F(RecordedDispatchesTest, OneSubmissionWithTwoTables) {
   EXPECT_EQ(result_in(b), result_of_graph(50));
 }
 
-// What the driver remembers is what the kernel has, even after a call that failed.
+// After a failed call, the driver does not believe that the argument is set.
 TEST_F(RecordedDispatchesTest, AnArgumentThatCouldNotBeSetIsSetLater) {
   open_with([](Api& api) {
     api.clSetKernelArg = [](cl_kernel kernel, cl_uint index, std::size_t bytes,

@@ -115,8 +115,8 @@ TEST_F(ScratchTest, AQueueMakesItOnceWhenItIsNeeded) {
   EXPECT_EQ((calls_of<&Api::clCreateBuffer>()), before + 2);
 }
 
-// Replaces the device's clock: each call takes 10 ns and starts 2 ns after the one before; calls
-// are queued 1 ns apart. The event's handle identifies the call.
+// Replaces the device's clock: each call takes 10 ns, starts 2 ns after the previous call's end,
+// and is queued 1 ns after the previous one. The event's handle identifies the call.
 class InventedTimes {
  public:
   static void replace(Api& api) {

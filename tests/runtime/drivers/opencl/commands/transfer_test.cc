@@ -1,5 +1,5 @@
-// Tests fills, copies and updates at every alignment class, with sentinels around: through the API,
-// and through the driver's kernels for devices that need multiples of four bytes.
+// Tests fills, copies and updates at every alignment, with sentinels around the range: with
+// OpenCL's commands, and with the driver's kernels, for devices that need multiples of four bytes.
 #include <array>
 #include <string>
 

@@ -1,5 +1,5 @@
-// Tests programs from the binary cache: how often they are built, and what implementations do to
-// them. The conformance suite tests what entries are used.
+// Tests programs from the binary cache: how often they are built, and binaries that implementations
+// change or refuse. The conformance suite tests which entries are used.
 #include "runtime/hal/binary_cache.h"
 
 #include <atomic>
@@ -172,7 +172,7 @@ TEST_F(ProgramCacheTest, ABinaryThatTheDriverRefusesIsBuiltFromSource) {
   });
   EXPECT_EQ(result_of(add_five()), 7);
   EXPECT_EQ(from_source, 2);
-  // The same if the driver accepts the binary but then creates no kernels from it.
+  // If the driver accepts the binary but creates no kernels from it, the source is built, too.
   open([](Api& api) {
     api.clCreateKernel = [](cl_program program, const char* name, cl_int* error) -> cl_kernel {
       if (from_source == 2) {
@@ -201,7 +201,7 @@ TEST_F(ProgramCacheTest, ADriverWithoutBinariesIsBuiltFromSource) {
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
-// A submission races with threads that prepare it: one builds, the others wait.
+// A submission races with threads that prepare its executable: one builds, the others wait.
 TEST_F(ProgramCacheTest, AtFirstUseItIsBuiltOnce) {
   open();
   ExecutableDesc desc = add_five();

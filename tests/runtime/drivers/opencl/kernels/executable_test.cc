@@ -29,7 +29,7 @@ class ExecutableTest : public OpenClTest {
                              .entry_points = {std::move(entry)}})
         .status();
   }
-  // Returns the status for a table of `copy` in which one thing was changed.
+  // Returns the status for the table of `copy` after a change.
   template <typename Change>
   Status status_of_copy(Change change) {
     EntryPoint entry = copy_entry();
@@ -111,7 +111,7 @@ TEST_F(ExecutableTest, LocalMemoryIsCountedWithWhatTheKernelDeclares) {
                     BufferParam{.name = "out", .access = Access::ReadWrite}}});
   };
   TL_ASSERT_OK(with("__local int* x", 64));
-  // Some devices report a few bytes more.
+  // Some devices report a few bytes more than the kernel uses.
   EXPECT_THAT(with("__local int* x", all),
               fails_with(StatusCode::InvalidArgument, "bytes of local memory"));
   EXPECT_THAT(with("__global int* x", 64),
@@ -193,7 +193,7 @@ TEST_F(ExecutableTest, AWorkgroupThatTheKernelDoesNotRequireIsRefused) {
               fails_with(StatusCode::InvalidArgument, "the kernel requires 8 x 2 x 1"));
 }
 
-// --- Codes: which one is used, and how its arithmetic may be transformed
+// --- Codes: the choice of a code, and its options for arithmetic
 
 constexpr const char* kSetSource = "__kernel void k(__global int* x) { x[0] = VALUE; }";
 

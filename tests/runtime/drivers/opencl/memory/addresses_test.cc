@@ -1,4 +1,4 @@
-// Tests buffers in shared virtual memory, of which kernels get addresses.
+// Tests buffers in shared virtual memory, whose addresses kernels get as arguments.
 
 #include <array>
 #include <set>
@@ -10,14 +10,14 @@
 namespace texloom::hal::opencl {
 namespace {
 
-// Buffers of three parts on a device that is called NVIDIA's: kernels get addresses there
-// for all but the buffers that textures may view.
+// Uses parts of buffers on a device with NVIDIA's name, on which kernels get the addresses of all
+// buffers that textures cannot view.
 class AddressesTest : public ReplacedCallTest {
  protected:
   static constexpr BufferUsage kAddressed =
       BufferUsage::Storage | BufferUsage::CopySource | BufferUsage::CopyTarget;
   static constexpr int kFirst = 7;
-  // Parameters that have had addresses: they cannot get memory objects any more.
+  // Kernel parameters that got an address; OpenCL then accepts no memory object for them.
   static inline std::set<std::pair<cl_kernel, cl_uint>> addressed;
 
   void SetUp() override {
@@ -53,7 +53,7 @@ class AddressesTest : public ReplacedCallTest {
                               bytes_of(std::vector<int>(3 * step_ / sizeof(int), kFirst))));
     return buffer;
   }
-  // Advances the third part, the second, and the third again.
+  // Records dispatches on the third part, the second, and the third again.
   std::shared_ptr<CommandBuffer> record(bool reusable, const BindingRef& third,
                                         const BindingRef& second) {
     const auto commands = device_->create_command_buffer({.reusable = reusable});

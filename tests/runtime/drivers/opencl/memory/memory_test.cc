@@ -1,5 +1,5 @@
-// Tests memory that the host maps, lends or views as an image, as kernels see it; when it is
-// released; and what happens when it runs out.
+// Tests memory that the host maps, lends or views as an image, as kernels see it; its release; and
+// errors when memory runs out.
 #include <array>
 #include <atomic>
 
@@ -75,7 +75,7 @@ TEST_F(MemoryTest, KernelsWorkInTheHostsMemory) {
   EXPECT_EQ(released, 1);
 }
 
-// Subspans are bound and copied by their position in the whole buffer.
+// Subspans are bound and copied at their offsets in the whole buffer.
 TEST_F(MemoryTest, CommandsTakeSubspansAsPlacesInTheirBuffer) {
   const std::uint64_t step = device_->info().limits.buffer_offset_alignment;
   const auto buffer = make_buffer(Bytes(4 * step, std::byte{0}));
@@ -118,7 +118,7 @@ TEST_F(MemoryTest, ViewsAreTheBuffersBytes) {
   EXPECT_EQ(seen[start + 2 * pitch + 3], data[start + 2 * pitch + 3]);
 }
 
-// Pending work keeps what it uses, whatever the caller releases and in any order.
+// Pending work keeps its objects alive, whatever the caller releases, in any order.
 TEST_F(MemoryTest, EverythingMayBeReleasedWhileTheDeviceUsesIt) {
   alignas(4096) static std::array<int, 64> memory;
   memory.fill(0);
@@ -146,7 +146,7 @@ TEST_F(MemoryTest, EverythingMayBeReleasedWhileTheDeviceUsesIt) {
   EXPECT_EQ(released, 1);
 }
 
-// A driver that is out of memory for a given number of calls.
+// A driver that refuses a given number of calls for lack of memory.
 class ShortMemoryTest : public MemoryTest {
  protected:
   static inline Api real = {};
@@ -214,7 +214,7 @@ TEST_F(ShortMemoryTest, ListenersAreAskedUntilTheRequestSucceeds) {
   for (const auto& listener : {empty, gone, first, second})
     device_->allocator()->add_listener(listener);
   gone.reset();
-  // The device's own listeners come first: its queue is asked, and the request fails again.
+  // Two refusals: of the request, and of its retry after the device's own listener, the queue.
   refusals = 2;
   EXPECT_TRUE(device_->create_buffer({.bytes = 12}).ok());
   EXPECT_EQ(empty->calls, 1);
@@ -222,7 +222,7 @@ TEST_F(ShortMemoryTest, ListenersAreAskedUntilTheRequestSucceeds) {
   EXPECT_EQ(second->calls, 0);
 }
 
-// Table rows match by a part of the device's strings; other devices get no quirks.
+// Rows of the table match by parts of the device's strings; other devices get no quirks.
 TEST(OpenClQuirks, FitTheirDevicesAlone) {
   DeviceInfo info;
   info.vendor = "The pocl project";

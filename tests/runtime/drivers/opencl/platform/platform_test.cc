@@ -87,7 +87,7 @@ cl_int CL_API_CALL get_device_info(cl_device_id handle, cl_device_info name, std
     default:
       break;
   }
-  // Numeric answers identify their query; other texts are "x".
+  // A numeric answer is the query's own number; a text without a value is "x".
   const std::size_t number = name - CL_DEVICE_TYPE;
   if (name == CL_DEVICE_MAX_WORK_ITEM_SIZES) {
     const std::size_t sizes[3] = {100, 101, 102};

@@ -1,5 +1,5 @@
-// Tests each row of the quirk table on a mock device: how the driver avoids features that such
-// devices report wrongly.
+// Tests each row of the quirk table on a mock device: how the driver avoids the feature that these
+// devices get wrong.
 #include "runtime/drivers/opencl/platform/quirks.h"
 
 #include <atomic>
@@ -12,8 +12,8 @@
 namespace texloom::hal::opencl {
 namespace {
 
-// The quirk understated-workgroup-limit: on such a device the limit applies only to kernels that do
-// not require a size.
+// The quirk understated-workgroup-limit: the device's reported limit applies only to kernels that
+// do not require a workgroup size.
 TEST_F(ReplacedCallTest, AnUnderstatedWorkgroupLimitDoesNotHoldForARequiredSize) {
   open_with([](Api& api) {
     api.clGetKernelWorkGroupInfo = [](cl_kernel kernel, cl_device_id device,

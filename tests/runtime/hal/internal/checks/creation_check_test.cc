@@ -104,7 +104,7 @@ TEST(CreationCheck, ViewsOverBuffers) {
   EXPECT_TRUE(view({.texture = bytes, .offset = 8}).ok());
   EXPECT_THAT(view({.texture = bytes, .offset = 4}).status(), refused("is at byte 4"));
   EXPECT_THAT(view({.texture = floats, .offset = 8}).status(), refused("is at byte 8"));
-  // For a subspan, the position in the whole buffer counts.
+  // For a subspan, its offset in the whole buffer must be aligned.
   const auto part = *buffer->subspan(8, 512);
   EXPECT_THAT(device->allocator()->create_view(part, {.texture = floats}).status(),
               refused("is at byte 8"));
@@ -175,7 +175,7 @@ TEST(CreationCheck, ArgumentsOverTheLimits) {
     EXPECT_THAT(
         check_creation(device, executable_with({TextureParam{.name = "t", .min_extent = extent}})),
         fails_with(StatusCode::InvalidArgument, "texture \"t\" of at least " + to_string(extent)));
-  // Four pointers of 8 bytes and two ints of 4 make 40.
+  // Four pointers of 8 bytes and two ints of 4 bytes take 40 bytes.
   const ConstantParam word{.name = "n"};
   std::vector<KernelParam> params(4, BufferParam{.name = "b"});
   params.insert(params.end(), {word, word});

@@ -1,4 +1,4 @@
-// Tests that limits of containers and of the address space count, not only the machine's memory.
+// Tests that memory is limited by containers and by the address space, not only by the machine.
 #include "runtime/hal/internal/memory/machine_memory.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST_F(ControlGroups, OfVersion2AndThoseAroundThem) {
   write("a/b/memory.max", "max\n");
   EXPECT_EQ(control_group_memory(root_, "0::/a/b\n"), 4000U);
   EXPECT_EQ(control_group_memory(root_, "0::/\n"), 9000U);
-  // The path may be that of the machine, of which a container sees only a part.
+  // The path may be the host's, of which a container sees only a part.
   EXPECT_EQ(control_group_memory(root_, "0::/elsewhere/c\n"), 9000U);
 }
 
@@ -60,14 +60,14 @@ TEST(MachineMemory, IsNotMoreThanTheMachineHas) {
                        static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
 }
 
-// In a process of its own, as the limit cannot be raised again.
+// Runs in a separate process, since a lowered limit cannot be raised again.
 TEST(MachineMemoryDeathTest, IsWithinTheLimitOfTheAddressSpace) {
   if (kAddressSanitizer) GTEST_SKIP() << "AddressSanitizer ends a process that has no memory";
   EXPECT_EXIT(
       {
         rlimit limit = {};
         getrlimit(RLIMIT_AS, &limit);
-        limit.rlim_cur = std::uint64_t{1} << 20;  // less than the process has already
+        limit.rlim_cur = std::uint64_t{1} << 20;  // less than is in use
         setrlimit(RLIMIT_AS, &limit);
         _exit(machine_memory_bytes() == 0 ? 0 : 1);
       },

@@ -1,4 +1,4 @@
-// Tests that a budget gets bytes back with the last copy of their token.
+// Tests that destroying the last copy of a token returns its bytes to the budget.
 #include "runtime/hal/internal/memory/memory_budget.h"
 
 #include "tests/runtime/status_matchers.h"

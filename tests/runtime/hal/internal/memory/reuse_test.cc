@@ -32,12 +32,12 @@ TEST(Reuse, TallAndWideNeverTakeTurns) {
 TEST(Reuse, SmallerObjectsGrowWhereThatAddsLessThanANewOne) {
   EXPECT_EQ(reuse_cost({12, 10}, {10, 10}), (ReuseCost{20, 0}));
   EXPECT_EQ(reuse_cost({12, 8}, {10, 10}), (ReuseCost{20, 24}));
-  // 64x32 and 32x64 would become 64x64, which adds as much as another 64x32.
+  // Growing 64x32 for 32x64 gives 64x64, which adds as much as a new object of 32x64.
   EXPECT_EQ(reuse_cost({64, 32}, {32, 64}), std::nullopt);
   EXPECT_EQ(reuse_cost({64, 33}, {32, 64}), (ReuseCost{2048, 1984}));
 }
 
-// Otherwise the object could no longer serve the request that it was created for.
+// Growth is limited, since the object must still fit the request that it was created for.
 TEST(Reuse, ObjectsGrowAtMostByTheRatioOfAnAxis) {
   EXPECT_EQ(reuse_cost({50, 10}, {10, 10}), (ReuseCost{400, 0}));
   EXPECT_EQ(reuse_cost({51, 10}, {10, 10}), std::nullopt);

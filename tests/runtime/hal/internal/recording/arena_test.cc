@@ -1,4 +1,4 @@
-// Tests the memory of command buffers and the objects that they retain.
+// Tests the arena of a command buffer and the objects that it retains.
 #include "runtime/hal/internal/recording/arena.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST(Arena, ADeviceHandsBlocksOn) {
   std::vector<const void*> both;
   std::set_intersection(first.begin(), first.end(), second.begin(), second.end(),
                         std::back_inserter(both));
-  // All but those in the first, small block.
+  // All but the allocations in the first, small block.
   EXPECT_GE(both.size(), 990U);
 }
 

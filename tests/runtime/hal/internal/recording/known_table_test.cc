@@ -1,4 +1,4 @@
-// Tests which tables of bindings count as the one that was submitted before.
+// Tests when a table of bindings counts as equal to the table of the previous submission.
 
 #include "runtime/hal/internal/recording/known_table.h"
 
@@ -35,7 +35,7 @@ TEST_F(KnownTableTest, ATableIsKnownUntilAnotherIsRemembered) {
   EXPECT_EQ(known_.find(a), 0U);
 }
 
-// The place in the buffer that owns the memory counts, not the handle.
+// A subspan is compared by its buffer and offset, not by its handle.
 TEST_F(KnownTableTest, SubspansAreKnownByTheirPlace) {
   const auto buffer = make_buffer();
   const auto part = *buffer->subspan(1024, 512);
@@ -68,7 +68,7 @@ TEST_F(KnownTableTest, SizesAndKindsCount) {
   EXPECT_EQ(known_.find(none), 0U);
 }
 
-// A buffer that no allocator made has no number, and might be a new one at the same address.
+// A buffer from no allocator has no id, so a new buffer at its address cannot be told from it.
 TEST_F(KnownTableTest, MemoryWithoutANumberIsNeverKnown) {
   class PlainBuffer final : public Buffer {
    public:

@@ -1,4 +1,4 @@
-// Tests handlers that run at process exit, each in its own process.
+// Tests handlers that run at process exit; each test uses a separate process.
 #include "runtime/hal/internal/submission/exit_handlers.h"
 
 #include <gtest/gtest.h>
