@@ -1,4 +1,4 @@
-// Tests finding the readers of each stage, and the stages attached to it.
+// Tests finding each stage's readers and attached stages.
 #include "schedule/stage_links.h"
 
 #include <gmock/gmock.h>

@@ -36,7 +36,7 @@ inline ir::IterVar reduce_axis(std::string name, int64_t extent, int64_t min = 0
                        ir::IterKind::Reduction, line(3));
 }
 
-// `body` gets the variables of the axes, which are called i, j, k and l.
+// `body` gets the variables of the axes, which are named i, j, k and l.
 template <class F>
 ir::Tensor compute(std::string name, const std::vector<int64_t>& shape, F body) {
   std::vector<ir::IterVar> axes;
@@ -56,7 +56,7 @@ inline ir::Expr sum(ir::Expr source, std::vector<ir::IterVar> axes, ir::Expr whe
   return reduce(Reduction::Sum, std::move(source), {std::move(axes), std::move(where)}, line(4));
 }
 
-// A copy of the tensor plus one: the simplest compute.
+// Returns the simplest compute: the tensor plus one.
 inline ir::Tensor plus_one(const ir::Tensor& tensor, std::string name) {
   std::vector<int64_t> shape;
   for (const ir::Expr& extent : tensor->shape) shape.push_back(*ir::int_value(extent));
@@ -149,7 +149,7 @@ inline std::string place(const SourceLocation& location) {
   return location.known() ? fmt::format("{}:{}", *location.file, location.line) : "nowhere";
 }
 
-// "TL2004 te.py:11: what is wrong" for each diagnostic, one per line; empty if there is none.
+// Returns "TL2004 te.py:11: message" for each diagnostic, one per line; empty if there is none.
 template <class F>
 std::string faults(F&& run) {
   try {

@@ -1,4 +1,4 @@
-// Tests inferring the extents of the arrays that a call passes.
+// Tests inferring the extents of a call's array arguments.
 #include "schedule/bounds/array_extents.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ TEST(ArrayExtents, OfInputsAndOutputs) {
   EXPECT_EQ(known(Te({c})), "n; n + 1; ");
 }
 
-// The state that an update reads is not an array of the call.
+// The state that an update reads is not an argument of the call.
 TEST(ArrayExtents, NotOfTheStatesOfScans) {
   const Tensor init = compute("I", {1}, [](const Exprs&) { return ir::make_float(0); });
   const Tensor state = placeholder("R", {6}), a = placeholder("A", {5});

@@ -1,4 +1,4 @@
-// Shared by the tests of bound inference: the bounds of a stage as text.
+// Helpers for tests of bound inference: the bounds of a stage as text.
 #pragma once
 
 #include <fmt/ranges.h>
@@ -18,7 +18,7 @@ inline std::vector<std::string> texts(const ir::Exprs& expressions) {
   return list;
 }
 
-// "min + extent" for each data axis.
+// Returns "min + extent" for each data axis.
 inline std::string region(const Te& te, const ir::Tensor& t) {
   const Bounds bounds = infer_bounds(te.s);
   const StageBounds& b = bounds.of(te.id(t));
@@ -29,7 +29,7 @@ inline std::string region(const Te& te, const ir::Tensor& t) {
   return fmt::format("{}", fmt::join(axes, ", "));
 }
 
-// "name extent" for each loop. Checks that the ranges of all loop variables agree.
+// Returns "name extent" for each loop. Checks that the ranges of all loop variables agree.
 inline std::string loops(const Te& te, const ir::Tensor& t) {
   const Bounds bounds = infer_bounds(te.s);
   std::vector<std::string> list;
@@ -43,7 +43,7 @@ inline std::string loops(const Te& te, const ir::Tensor& t) {
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
-// The index of each axis variable, reduction axes last.
+// Returns the index expression of each axis variable, reduction axes last.
 inline std::string indices(const Te& te, const ir::Tensor& t) {
   const Bounds bounds = infer_bounds(te.s);
   const StageBounds& b = bounds.of(te.id(t));
@@ -59,7 +59,7 @@ inline std::string positions(const Te& te, const ir::Tensor& t) {
   return fmt::format("{}", fmt::join(texts(bounds.of(te.id(t)).position), ", "));
 }
 
-// "data guards | reduction guards"
+// Returns "data guards | reduction guards".
 inline std::string guards(const Te& te, const ir::Tensor& t, Points points = Points::InShape) {
   const Bounds bounds = infer_bounds(te.s, points);
   const StageBounds& b = bounds.of(te.id(t));
@@ -67,7 +67,7 @@ inline std::string guards(const Te& te, const ir::Tensor& t, Points points = Poi
                      fmt::join(texts(b.reduction_guards), ", "));
 }
 
-// "first to end" for each data axis: the indices that are computed at all.
+// Returns "first to end" for each data axis: the indices that are computed at all.
 inline std::string computed(const Te& te, const ir::Tensor& t, Points points) {
   const Bounds bounds = infer_bounds(te.s, points);
   const StageBounds& b = bounds.of(te.id(t));

@@ -57,7 +57,7 @@ TEST_F(BoundsLoops, SplitByOne) {
   EXPECT_EQ(loops(te, b), "i.outer 10, i.inner 1, j.outer 1, j.inner 12");
 }
 
-// A factor above the extent is reduced to it,
+// A factor above the extent is reduced to the extent.
 TEST_F(BoundsLoops, LargeFactorsShrink) {
   te.split(b, i, 16);
   te.split_nparts(b, j, 16);
@@ -65,7 +65,7 @@ TEST_F(BoundsLoops, LargeFactorsShrink) {
   EXPECT_EQ(guards(te, b), " | ");
 }
 
-// unless a part, or a loop made from it, is bound to a thread: it keeps the user's extent.
+// A part that is bound to a thread, or whose loops are, keeps the factor as its extent.
 TEST_F(BoundsLoops, ThreadsKeepTheirExtent) {
   const auto first = te.split(b, i, 16);
   te.bind(b, first.inner, "threadIdx.x");

@@ -13,7 +13,7 @@ using ir::IterVar;
 using ir::make_int;
 using ir::Tensor;
 
-// B(i) = A(i) + 1 over `inner`, and C over `outer`, whose body reads B.
+// B(i) = A(i) + 1 over `inner`, and C over `outer`; the body of C reads B.
 template <class F>
 struct Chain {
   Chain(int64_t inner, int64_t outer, F body)
@@ -70,7 +70,7 @@ TEST(BoundsRegions, UnionOfAllReaders) {
   EXPECT_EQ(region(Te({c, d}), b), "20 + 30");
 }
 
-// Each of several tensors has its own region.
+// A reader of several tensors needs a separate region of each.
 TEST(BoundsRegions, TellsTensorsApart) {
   const Tensor a = placeholder("A", {100}), b = plus_one(a, "B"), c = plus_one(a, "C");
   const Tensor d =
@@ -150,7 +150,7 @@ TEST(BoundsRegions, LargeRegionsAreTheTensor) {
   EXPECT_EQ(window(17), "0 + 16");
 }
 
-// One end is a constant, the other is not.
+// One end of the region is a constant, the other end is not.
 TEST(BoundsRegions, HalfConstant) {
   const IterVar k = reduce_axis("k", 16);
   Chain chain(64, 16,
@@ -169,7 +169,7 @@ TEST(BoundsRegions, EachAxisByItself) {
   EXPECT_EQ(indices(te, b), "i, j + 3");
 }
 
-// B is attached to the thread loop of C, in scopes that more and more threads share.
+// B is attached to the thread loop of C; the more threads share B's scope, the larger its region.
 TEST(BoundsRegions, SharedBuffersServeAllThreads) {
   const auto in = [](std::string_view scope) {
     Chain chain(256, 256, [](const Tensor& b, const Expr& i) { return at(b, {i}); });
@@ -219,7 +219,7 @@ TEST(BoundsRegions, PointsPastAGuardAskForNothing) {
   EXPECT_EQ(region_of_shared(true), expected);
 }
 
-// Serial loops outside are fixed, in any scope.
+// Serial loops outside the attachment are fixed, in any scope.
 TEST(BoundsRegions, SerialLoopsStandStill) {
   Chain chain(64, 64, [](const Tensor& b, const Expr& i) { return at(b, {i}); });
   const auto [outer, inner] = chain.te.split(chain.c, chain.te.axis(chain.c, 0), 8);
@@ -275,7 +275,7 @@ TEST(BoundsRegions, NeededPointsEndWithTheirReaders) {
   EXPECT_EQ(guards(chain.te, chain.b, Points::Needed), "i.outer * 4 + i < 10 | ");
 }
 
-// The lanes of a texel are written together.
+// The needed points are rounded to whole texels, whose lanes are written together.
 TEST(BoundsRegions, NeededPointsAreWholeTexels) {
   LongerThanItsReader chain;
   chain.te.set_scope(chain.b, "texture");
@@ -296,7 +296,7 @@ TEST(BoundsRegions, NeededPointsFollowTheReadsAndTheirConditions) {
             "1 to 4");
 }
 
-// What a reader does not compute it does not need.
+// Points that only uncomputed points of a reader read are not needed.
 TEST(BoundsRegions, NeededPointsFollowChainsOfReaders) {
   const Tensor a = placeholder("A", {64}), b = plus_one(a, "B");
   const Tensor c = compute("C", {32}, [&](const Exprs& i) { return at(b, {i[0] + 4}); });

@@ -11,7 +11,7 @@ using namespace ir;  // the whole file uses IR nodes
 
 class StridedAxes : public ::testing::Test {
  protected:
-  // The region of an index while i < 3 and j < 4 vary and t < 8 is fixed.
+  // Returns the region of an index while i < 3 and j < 4 vary and t < 8 is fixed.
   std::optional<StridedRegion> region(const Expr& index) const {
     arith::Ranges ranges;
     ranges.set(i, {0, 2});

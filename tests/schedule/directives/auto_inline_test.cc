@@ -13,7 +13,7 @@ using ir::Exprs;
 using ir::IterVar;
 using ir::Tensor;
 
-// One stage of each kind; the last reads all others.
+// One stage of each pattern; the last stage reads all others.
 class AutoInline : public ::testing::Test {
  protected:
   std::string inlined_by(InlinePattern pattern) {

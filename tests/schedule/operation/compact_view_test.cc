@@ -15,7 +15,7 @@ using ir::make_var;
 
 class CompactView : public ::testing::Test {
  protected:
-  // The problem, or the value of `s`.
+  // Returns the error, or the value of `s`.
   std::string of(const Exprs& shape, const Exprs& strides, const Expr& offset = {}) {
     CompactViews views({n, m});
     if (const auto problem = views.add(shape, strides, offset)) return *problem;

@@ -107,7 +107,7 @@ TEST_F(SymbolicExtern, HasTheShapesOfItsBuffers) {
   EXPECT_EQ(to_string(op->shape[0]), "n + 2");
 }
 
-// Equal extents match however they are written.
+// Equal extents match, whatever their form.
 TEST_F(SymbolicExtern, BuffersAreThoseOfTheTensors) {
   const Stmt loop = ir::make_for(i, n, ir::LoopKind::Serial, copy);
   a = output_of(make_placeholder("A", ir::kFloat32, {n * ir::make_int(2), k}, line(1)));

@@ -94,7 +94,7 @@ TEST(Operation, BodiesAreBounded) {
       fmt::format("TL3018 te.py:8: the expression of 'B' has more than {} parts", ir::kMaxSize));
 }
 
-// An expression with this many parts, most of them shared.
+// Returns an expression with this many nodes, most of them shared.
 Expr expression_of(uint64_t parts) {
   if (parts == 1) return make_var("x", kFloat32);
   if (parts % 2 == 0) return make_call(ir::Intrinsic::Exp, {expression_of(parts - 1)});

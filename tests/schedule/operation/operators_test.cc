@@ -301,7 +301,7 @@ TEST(Operators, TypesOfReducers) {
   EXPECT_EQ(n->init.at(0)->type, Type::f(16));
 }
 
-// A few doublings would make an expression too large to traverse.
+// A few doublings of a reducer would make an expression too large to traverse.
 TEST(Operators, SizesOfReducers) {
   const Expr x = var(kFloat32), a = make_var("a", kFloat32), b = make_var("b", kFloat32);
   const auto reduced = [&](const Expr& result, const Expr& identity) {

@@ -23,7 +23,7 @@ Op scan_of(std::vector<ScanState> states) {
   return make_scan("S", "S.idx", "", std::move(states), line(6));
 }
 
-// The problem with a scan of six rows whose elements are `element` of the state and the indices.
+// Returns the error of a scan of six rows whose update is `element` of the state and the indices.
 template <class F>
 std::string problem(F element, int64_t first = 1) {
   const Tensor state = placeholder("R", {6, 4});
@@ -53,7 +53,7 @@ TEST(Scan, ReadsRowsBeforeItsOwn) {
   }
 }
 
-// Minima, divisions and conditions may prove this, including the range of the axis.
+// The ranges of axes, minima, divisions and conditions may prove that a row is earlier.
 TEST(Scan, ReadsRowsThatAreKnownToBeEarlier) {
   const auto row = [](auto earlier) {
     return problem([&](auto& r, auto& t, auto& i) { return at(r, {earlier(t, i), i}); });
@@ -72,7 +72,7 @@ TEST(Scan, ReadsRowsThatAreKnownToBeEarlier) {
   EXPECT_THAT(below([](auto& t) { return t + 1; }), HasSubstr("TL1024"));
 }
 
-// For each operation that a step reads, the axis that is always read at the row of the step.
+// For each operation that a step reads, its axis that is always indexed by the step's row.
 TEST(Scan, RowsOfAStep) {
   const Tensor state = placeholder("R", {6, 4}), a = placeholder("A", {6, 4});
   const Tensor doubled = plus_one(a, "A2");

@@ -35,7 +35,7 @@ TEST(TensorIntrinsic, ConstantsStandInTheExpressionAndTheStatements) {
   EXPECT_TRUE(with_constants(*made, {make_int(1)}, {})->scalars.empty());
 }
 
-// Multiplied by zero, the input disappears and cannot be matched with loops.
+// An input that is multiplied by zero folds away, and cannot be matched with loops.
 TEST(TensorIntrinsic, AConstantMayNotTakeAnInputAlong) {
   const Expr v = make_var("v"), w = make_var("w");
   try {
