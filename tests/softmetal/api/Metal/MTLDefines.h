@@ -1,4 +1,4 @@
-// What all headers of this Metal include. Names and signatures are those of Apple's framework.
+// Included by all headers of the software Metal. Names and signatures are Apple's.
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -10,7 +10,7 @@
 #define MTL_EXTERN extern __attribute__((visibility("default")))
 #endif
 
-// GNUstep's enumerations have no types in C++.
+// GNUstep's NS_ENUM defines no enumeration type in C++.
 #undef NS_ENUM
 #undef NS_OPTIONS
 #define NS_ENUM(type, name) \
@@ -24,7 +24,7 @@
 #define NS_OPTIONS(type, name) NS_ENUM(type, name)
 #endif
 
-// What GNUstep's Foundation lacks.
+// Macros that GNUstep's Foundation lacks.
 #ifndef API_UNAVAILABLE
 #define API_UNAVAILABLE(platform) __attribute__((availability(platform, unavailable)))
 #endif

@@ -26,7 +26,7 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-// One device, with unified memory. The caller releases.
+// Returns the device with unified memory. The caller must release it.
 MTL_EXTERN id<MTLDevice> _Nullable MTLCreateSystemDefaultDevice(void) NS_RETURNS_RETAINED;
 MTL_EXTERN NSArray<id<MTLDevice>>* MTLCopyAllDevices(void) NS_RETURNS_RETAINED;
 

@@ -1,4 +1,4 @@
-// The formats that the software Metal has, with Apple's numbers.
+// The formats that the software Metal supports, with Apple's values.
 #pragma once
 
 #import <Metal/MTLDefines.h>

@@ -1,5 +1,5 @@
-// The Metal API as far as compute needs it: names and signatures of Apple's framework, over the
-// classes of the software Metal.
+// The part of the Metal API that compute needs, with the names and signatures of Apple's framework,
+// implemented by the classes of the software Metal.
 #pragma once
 
 #import <Metal/MTLArgument.h>

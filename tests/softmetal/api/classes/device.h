@@ -1,4 +1,4 @@
-// Devices. For Objective-C++ sources alone.
+// Devices. For Objective-C++ sources only.
 #pragma once
 
 #import <Metal/Metal.h>

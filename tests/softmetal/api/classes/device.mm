@@ -108,7 +108,7 @@ NSArray<id<MTLDevice>>* MTLCopyAllDevices() { return [all_devices() retain]; }
 - (NSArray<id<MTLCounterSet>>*)counterSets {
   return [NSArray arrayWithObject:softmetal::timestamp_set()];
 }
-// GPUs of Apple sample where encoders begin and end, others between commands.
+// Apple's GPUs sample at the begin and end of encoders, other GPUs between commands.
 - (BOOL)supportsCounterSampling:(MTLCounterSamplingPoint)point {
   if (model_->is_apple) return point == MTLCounterSamplingPointAtStageBoundary;
   return point == MTLCounterSamplingPointAtDispatchBoundary ||
@@ -266,7 +266,7 @@ NSArray<id<MTLDevice>>* MTLCopyAllDevices() { return [all_devices() retain]; }
   return softmetal::new_sampler(self, descriptor);
 }
 
-// One device is as on newer systems, and the other one as on older ones.
+// One device answers like newer systems, the other one like older systems.
 - (BOOL)respondsToSelector:(SEL)selector {
   if (!model_->has_residency_sets &&
       sel_isEqual(selector, @selector(newResidencySetWithDescriptor:error:)))

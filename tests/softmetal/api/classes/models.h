@@ -10,14 +10,14 @@ namespace softmetal {
 struct DeviceModel {
   const char* name;
   uint64_t registry_id;
-  bool is_unified;  // else managed memory has a copy on either side
-  bool is_apple;    // of the families of Apple's own GPUs, beside those of Macs
+  bool is_unified;  // if not, managed memory has copies on host and device
+  bool is_apple;    // in Apple's GPU families, too, not only in the Macs'
   uint32_t simd_width;
   size_t linear_alignment;    // of textures over buffers, in bytes
-  uint64_t clock_megahertz;   // of the clock that counters have
-  uint64_t clock_start;       // what it shows when the host's clock shows 0
-  bool has_residency_sets;    // as from macOS 15 on
-  uint32_t indirect_threads;  // at most, of a threadgroup of pipelines for indirect commands
+  uint64_t clock_megahertz;   // of the counters' clock
+  uint64_t clock_start;       // the counters' clock when the host's clock is 0
+  bool has_residency_sets;    // as since macOS 15
+  uint32_t indirect_threads;  // most per threadgroup, for indirect commands' pipelines
 };
 
 inline constexpr std::array kDeviceModels = {
@@ -32,7 +32,7 @@ inline constexpr size_t kThreadgroupMemory = 32768;
 inline constexpr uint32_t kMaxThreads = 1024;
 inline constexpr size_t kBufferSlots = 31, kTextureSlots = 128, kSamplerSlots = 16;
 inline constexpr size_t kPassSampleBuffers = 4;
-// In an indirect command buffer, and in an execution of one.
+// The limit of commands in an indirect command buffer, and in one execution.
 inline constexpr size_t kMostIndirectCommands = 16384;
 
 }  // namespace softmetal

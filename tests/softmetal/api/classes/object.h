@@ -1,5 +1,5 @@
-// What all objects of the API have: a device, a label, and the knowledge whether commands in flight
-// need them. For Objective-C++ sources alone.
+// The base of all objects of the API: a device, a label, and the number of commands in flight that
+// need the object. For Objective-C++ sources only.
 #pragma once
 
 #import <Metal/Metal.h>
@@ -13,7 +13,7 @@
 namespace softmetal {
 
 inline std::string text_of(NSString* text) {
-  @autoreleasepool {  // for the characters; there may be none around deallocations
+  @autoreleasepool {  // owns the characters; deallocations may run without a pool
     return text == nil ? std::string() : [text UTF8String];
   }
 }
@@ -22,19 +22,19 @@ inline NSString* string_of(const std::string& text) {
 }
 // Autoreleased.
 NSError* make_error(NSString* domain, NSInteger code, const std::string& text);
-// If there is a place for it.
+// Sets `*error`, unless `error` is null.
 void set_error(NSError** error, NSString* domain, NSInteger code, const std::string& text);
 
 // Outlives its object.
 struct ObjectState {
   std::atomic<int> in_flight = 0;  // commands that do not retain it
   std::atomic<bool> is_gone = false;
-  std::string name;  // "the buffer", once it is gone with its label
+  std::string name;  // for messages after the object is gone
 };
 
 }  // namespace softmetal
 
-// Whoever sends a message to such an object after it was deallocated is reported for some time.
+// For some time after its deallocation, messages to an object are reported as misuses.
 @interface SMObject : NSObject {
  @public
   NSString* label_;

@@ -8,7 +8,7 @@ using softmetal::report_misuse;
 
 namespace {
 
-// Deallocated objects that are kept to see who still uses them.
+// The number of deallocated objects that are kept, to find later uses.
 constexpr size_t kMostKept = 1024;
 std::mutex kept_mutex;
 std::deque<id>& kept() {
@@ -22,7 +22,7 @@ std::map<const void*, std::string>& names() {
 
 }  // namespace
 
-// What a deallocated object becomes.
+// The class that a deallocated object gets.
 @interface SMDeallocated : NSObject
 @end
 
@@ -103,7 +103,7 @@ void set_error(NSError** error, NSString* domain, NSInteger code, const std::str
     report_misuse("dealloc: " + state->name +
                   " is needed by a command buffer that has not completed, and does not retain it");
   }
-  if (false) [super dealloc];  // memory is kept for a while
+  if (false) [super dealloc];  // never: the memory is kept for a while
 }
 - (id<MTLDevice>)device {
   return device_;

@@ -1,4 +1,4 @@
-// Calls of the API that fail on purpose, for tests of those who call it.
+// Makes calls of the API fail on purpose, for tests of the API's users.
 #pragma once
 
 #include <cstdint>
@@ -6,20 +6,21 @@
 
 namespace softmetal {
 
-// Lets the n-th call from now fail that may fail without being misused (1 is the next one). 0, as
-// at first, lets none fail. Calls of all threads count.
+// Makes the n-th fallible call from now fail; 1 is the next one. A fallible call is one that can
+// fail although it is used correctly. 0, the default, makes none fail. Calls of all threads count.
 void fail_call(uint64_t n);
-// How many such calls there were since.
+// Returns the number of fallible calls since fail_call().
 uint64_t calls_that_may_fail();
-// The name of the one that failed, or nothing.
+// Returns the name of the call that was made to fail, or an empty string.
 std::string failed_call();
 
-// For such calls: counts it, and tells whether it must fail.
+// Counts a fallible call, and returns whether it must fail.
 bool must_fail(const char* call);
-// The text of the NSError of a call that fails so.
+// The text of the NSError of a call that is made to fail.
 inline constexpr const char* kFaultText = "a fault that a test injected";
 
-// Whether commands write no samples of counters from now on, as devices do that say they would.
+// If `drop` is true, commands write no counter samples from now on, as on some devices that claim
+// to support them.
 void drop_samples(bool drop);
 bool drops_samples();
 

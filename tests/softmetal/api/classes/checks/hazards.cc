@@ -6,17 +6,17 @@
 namespace softmetal {
 namespace {
 
-// Of a piece of memory; older uses are forgotten.
+// The limit of recorded uses of a storage; older uses are forgotten.
 constexpr size_t kMostEntries = 256;
 
 std::mutex seen_mutex;
-// Never destroyed, as threads of queues may outlive the end of the program.
+// Never destroyed, since threads of queues may outlive main().
 PassSet& seen() {
   static auto* const passes = new PassSet;
   return *passes;
 }
 
-// The first byte in both.
+// Returns whether the ranges overlap; `where` is the first common byte.
 bool overlap(const ByteRanges& a, const ByteRanges& b, size_t& where) {
   for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {
     where = std::max(x->first, y->first);
@@ -78,11 +78,11 @@ bool UseHistory::is_ordered(const Entry& entry, const Pass& pass, const Use& use
   if (entry.pass != pass.id)
     return (tracked && entry.queue == pass.queue) || pass.known.has(entry.pass);
   if (pass.kind == Pass::Kind::Blit) return tracked;
-  // One kernel's accesses through two of its arguments are no matter of order.
+  // Accesses of one command through two of its arguments need no order.
   if (entry.command == pass.command) return true;
   if (entry.command >= pass.indirect_begin && entry.command < pass.indirect_done) return true;
   if (pass.kind == Pass::Kind::Serial) return entry.command < pass.indirect_begin;
-  // A barrier of a scope, or for a resource, is about accesses through it on both sides.
+  // A barrier for a scope or a resource orders only accesses through it, before and after.
   const auto by_scope = [&](bool texture) {
     return entry.command < (texture ? pass.textures_done : pass.buffers_done);
   };
@@ -95,7 +95,7 @@ std::string UseHistory::add(const Pass& pass, const std::string& what, Use use) 
   const std::lock_guard lock(mutex_);
   std::string hazard;
   std::erase_if(entries_, [&](const Entry& entry) {
-    if (is_ordered(entry, pass, use))  // whoever conflicts with that one will with this one, too
+    if (is_ordered(entry, pass, use))  // the new use conflicts with all that the old one did
       return covers(use.written, entry.use.read) && covers(use.written, entry.use.written);
     size_t at = 0;
     const char* before = "writes";

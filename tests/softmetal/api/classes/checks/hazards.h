@@ -1,6 +1,6 @@
-// The search for hazards: commands that use the same memory in a way in which their order matters,
-// although nothing orders them. Commands are run one after the other, so that each is held against
-// what ran before it.
+// The search for hazards: two commands access the same memory, one of them writes, and nothing
+// orders them. The software Metal runs commands sequentially, so each command is compared with
+// those before.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace softmetal {
 
-using PassId = uint64_t;  // of an encoder's commands; 0 is none
+using PassId = uint64_t;  // identifies an encoder's commands; 0 is none
 
-// Passes that are complete before something begins.
+// A set of passes, such as those complete before a pass begins.
 class PassSet {
  public:
   void add(PassId id) { join(id, id + 1); }
@@ -24,38 +24,38 @@ class PassSet {
 
  private:
   void join(PassId begin, PassId end);
-  std::vector<std::pair<PassId, PassId>> ranges_;  // sorted, apart from each other
+  std::vector<std::pair<PassId, PassId>> ranges_;  // sorted and disjoint
 };
 
 // The commands of one encoder while they run.
 struct Pass {
-  // The commands of a concurrent pass are ordered by its barriers alone, those of a blit pass
-  // only if Metal tracks what they use.
+  // Only barriers order the commands of a concurrent pass; the commands of a blit pass are ordered
+  // only if Metal tracks the resources that they use.
   enum class Kind { Serial, Concurrent, Blit };
 
   Kind kind = Kind::Serial;
   PassId id = 0;
   const void* queue = nullptr;
   PassSet known;
-  uint32_t command = 0;  // the running one
-  // By barriers: what commands before these numbers did to buffers and textures, and to objects, is
-  // complete.
+  uint32_t command = 0;  // the number of the running command
+  // Barriers: commands before these numbers have completed their accesses to buffers, to textures,
+  // and to each object.
   uint32_t buffers_done = 0, textures_done = 0;
   std::map<const void*, uint32_t> done;
-  // While indirect commands are executed: the first one, and the last one that has a barrier. The
-  // barriers are known to order only those of one execution. They are concurrent, also in a serial
-  // pass.
+  // While indirect commands are executed: the first command, and the last one with a barrier.
+  // Indirect commands are concurrent, also in a serial pass; their barriers order only the commands
+  // of one execution.
   uint32_t indirect_begin = UINT32_MAX, indirect_done = 0;
 };
 PassId new_pass();
 
-// What the host has seen complete. Whatever is committed later runs after it.
+// The passes that the host knows to be complete. Work committed later runs after these passes.
 PassSet seen_by_host();
 void host_has_seen(const PassSet& passes);
 
 using ByteRanges = std::vector<std::pair<size_t, size_t>>;  // sorted: begin and end
 
-// What a command does to memory, through one resource.
+// A command's accesses to memory through one resource.
 struct Use {
   const void* object = nullptr;
   std::string name;  // of the object
@@ -64,11 +64,11 @@ struct Use {
   ByteRanges read, written;
 };
 
-// What was done to a piece of memory.
+// The past uses of a storage.
 class UseHistory {
  public:
-  // Adds a use by the running command, `what`. Returns the hazard with an earlier one in words, or
-  // nothing.
+  // Adds a use by the running command, which `what` names. Returns the message about a hazard with
+  // an earlier use, or an empty string.
   std::string add(const Pass& pass, const std::string& what, Use use);
 
  private:
@@ -82,7 +82,7 @@ class UseHistory {
   static bool is_ordered(const Entry& entry, const Pass& pass, const Use& use);
 
   std::mutex mutex_;
-  std::vector<Entry> entries_;  // in the order of their runs
+  std::vector<Entry> entries_;  // in the order of execution
 };
 
 }  // namespace softmetal

@@ -8,7 +8,7 @@
 namespace softmetal {
 namespace {
 std::mutex hook_mutex;
-// Never destroyed, as threads of queues may outlive the end of the program.
+// Never destroyed, since threads of queues may outlive main().
 MisuseHook& current_hook() {
   static auto* const hook = new MisuseHook;
   return *hook;

@@ -1,4 +1,4 @@
-// What the API layer says about calls that break its rules.
+// Reports of calls that break the API's rules.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,9 @@ namespace softmetal {
 
 using MisuseHook = std::function<void(const std::string&)>;
 
-// Gets each misuse as a sentence; the call that misused the API has no effect then. Null, as at
-// first: it is printed, and the program aborts. Returns the hook before.
+// Sets the function that gets the message of each misuse; a call that misuses the API then has no
+// effect. With null, the default, the message is printed and the program aborts. Returns the
+// previous hook.
 MisuseHook set_misuse_hook(MisuseHook hook);
 void report_misuse(const std::string& text);
 

@@ -13,7 +13,7 @@ using softmetal::Run;
 
 namespace {
 
-// Metal's limit for the distance of rows, in texels.
+// Metal's limit for the row pitch, in texels.
 constexpr NSUInteger kMostTexelsApart = 32767;
 
 bool inside(NSUInteger offset, NSUInteger size, NSUInteger length) {
@@ -67,7 +67,7 @@ Texels texels_of(SMTexture* texture, MTLRegion region, NSUInteger level, NSUInte
   return texels;
 }
 
-// Rows in a buffer.
+// A region of rows in a buffer.
 struct BufferRows {
   NSUInteger offset, bytes_per_row, bytes_per_image;
 
@@ -298,7 +298,7 @@ bool overlaps(const Texels& a, const Texels& b) {
     return std::string();
   }];
 }
-// Options are for formats that the software Metal does not have.
+// The options matter only for formats that the software Metal lacks.
 - (void)copyFromBuffer:(id<MTLBuffer>)source
            sourceOffset:(NSUInteger)offset
       sourceBytesPerRow:(NSUInteger)bytesPerRow
@@ -343,7 +343,7 @@ bool overlaps(const Texels& a, const Texels& b) {
         destinationBytesPerRow:bytesPerRow
       destinationBytesPerImage:bytesPerImage];
 }
-// Contents do not change.
+// Does nothing: the contents stay the same.
 - (void)optimizeContentsForGPUAccess:(id<MTLTexture>)texture {
   [self may:"optimizeContentsForGPUAccess" read:texture write:texture];
 }

@@ -1,4 +1,4 @@
-// Captures: MTLCaptureManager writes which calls it has seen. For Objective-C++ sources alone.
+// Captures: MTLCaptureManager writes the list of calls. For Objective-C++ sources only.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace softmetal {
 
-// Whether there is a capture of what is given to the queue.
+// Returns whether a capture includes the queue.
 bool is_captured(id<MTLCommandQueue> queue);
-// Adds a line to the capture: a call to an object of the queue, or what it does.
+// Adds a line to the capture: a call to an object of the queue, or the call's effect.
 void capture(SMObject* object, const std::string& call);
 
 }  // namespace softmetal

@@ -16,13 +16,13 @@ struct SMCommandBufferState {
   bool retains = true;
   std::vector<softmetal::Command> commands;
   std::set<id> kept;  // if it retains
-  // Else, and what indirect commands need, which nobody retains for them.
+  // The objects that are used but not retained, also those that indirect commands use.
   std::set<std::shared_ptr<softmetal::ObjectState>> needed;
   std::vector<std::pair<std::shared_ptr<softmetal::IndirectCommands>, NSRange>> executed;
   std::set<std::shared_ptr<softmetal::FenceState>> fences;  // that it updates
   std::vector<MTLCommandBufferHandler> scheduled, completed;
   MTLCommandBufferStatus status = MTLCommandBufferStatusNotEnqueued;
-  std::set<SMResidencySet*> residency_sets;    // beside those of the queue; kept or needed
+  std::set<SMResidencySet*> residency_sets;    // besides the queue's; kept or needed
   std::vector<softmetal::Resident> residents;  // when it was committed
   softmetal::PassSet seen;                     // by the host when it was committed
   softmetal::PassSet done;
@@ -212,7 +212,7 @@ void call_all(const std::vector<MTLCommandBufferHandler>& handlers, SMCommandBuf
   const bool is_shared = [e isKindOfClass:[SMSharedEvent class]];
   SMQueue* const queue = buffer_->queue;
   [self record:[=](Run& run) -> std::string {
-    // Command buffers of a queue end in order.
+    // A queue's command buffers complete in order.
     softmetal::PassSet done = [queue done];
     done.join(run.known);
     const uint64_t before = state->value();

@@ -1,4 +1,4 @@
-// Queues, command buffers and encoders. For Objective-C++ sources alone.
+// Queues, command buffers and encoders. For Objective-C++ sources only.
 #pragma once
 
 #include <condition_variable>
@@ -21,33 +21,32 @@
 
 namespace softmetal {
 
-// A command buffer while it runs.
+// The state of a command buffer while it runs.
 struct Run {
   const void* queue = nullptr;
-  PassSet known;                    // what is complete before its next pass
-  PassSet done;                     // its passes, and what they knew
-  std::optional<Pass> pass;         // of the encoder whose commands run
-  std::vector<Resident> residents;  // of residency sets, when it was committed
+  PassSet known;                    // passes complete before the next pass
+  PassSet done;                     // its own passes, and their `known`
+  std::optional<Pass> pass;         // of the running encoder
+  std::vector<Resident> residents;  // of residency sets, at the commit
 };
 class IndirectCommands;
-// Returns what went wrong, or nothing.
+// Returns the error, or an empty string.
 using Command = std::function<std::string(Run&)>;
 
-// An update of a fence counts as soon as its command buffer has ended, also by an error, so that
-// nobody waits in vain.
+// Updates a fence when the command buffer has ended, also with an error, so that no waiter hangs.
 void update_fence(FenceState& fence, const Run& run);
 
 }  // namespace softmetal
 
-// Command buffers run in the order in which they were enqueued, or else committed.
+// Command buffers run in the order of their enqueue, or of their commit if they were not enqueued.
 @interface SMQueue : SMObject <MTLCommandQueue> {
  @public
   struct SMQueueState* queue_;
 }
 - (instancetype)initWithDevice:(id<MTLDevice>)device;
 - (void)enqueue:(SMCommandBuffer*)buffer;
-- (void)runCommitted;        // later, on a thread of the queue
-- (softmetal::PassSet)done;  // by command buffers up to now
+- (void)runCommitted;        // asynchronously, on a thread of the queue
+- (softmetal::PassSet)done;  // the passes that are complete now
 - (void)add:(const softmetal::PassSet&)passes;
 - (std::vector<softmetal::Resident>)residents;  // of its residency sets
 @end
@@ -58,10 +57,11 @@ void update_fence(FenceState& fence, const Run& run);
 }
 - (instancetype)initWithQueue:(SMQueue*)queue retains:(BOOL)retains;
 - (void)record:(softmetal::Command)command;
-// The command buffer's commands use an object: it is retained, or must live until they are done.
+// Notes that the commands use an object, which is retained, or else must live until they complete.
 - (void)need:(SMObject*)object;
 - (void)updates:(std::shared_ptr<softmetal::FenceState>)fence;
-// Indirect commands must stay as they are from `commit` on until the command buffer completes.
+// Notes that the commands execute indirect commands, which must not change from `commit` until the
+// command buffer completes.
 - (void)executes:(std::shared_ptr<softmetal::IndirectCommands>)commands range:(NSRange)range;
 - (void)encoderEnded;
 - (void)run;
@@ -73,7 +73,7 @@ void update_fence(FenceState& fence, const Run& run);
   BOOL ended_;
   int groups_;
   std::set<const void*>* updated_fences_;
-  std::vector<softmetal::PassSamples>* samples_;  // taken when it begins and ends
+  std::vector<softmetal::PassSamples>* samples_;  // at its begin and end
 }
 - (instancetype)initWithBuffer:(SMCommandBuffer*)buffer
                           kind:(const char*)kind
@@ -84,7 +84,7 @@ void update_fence(FenceState& fence, const Run& run);
 @end
 
 @interface SMEncoder (Counters)
-// Records that the time is sampled, unless the index is MTLCounterDontSample.
+// Records a sample of the time, unless the index is MTLCounterDontSample.
 - (void)sample:(SMCounterSampleBuffer*)buffer at:(NSUInteger)index;
 - (void)sampleCountersInBuffer:(id<MTLCounterSampleBuffer>)buffer
                  atSampleIndex:(NSUInteger)index

@@ -1,5 +1,5 @@
-// What a compute encoder has set, and what dispatches make of it: those of encoders, and those of
-// indirect commands. For Objective-C++ sources alone.
+// The state that a compute encoder has set, and its use by dispatches of encoders and of indirect
+// commands. For Objective-C++ sources only.
 #pragma once
 
 #include <map>
@@ -16,17 +16,17 @@ namespace softmetal {
 
 // `grid` is in threads if `is_in_threads`, else in threadgroups.
 struct DispatchSize {
-  MTLSize grid, threads;  // the latter of a threadgroup
+  MTLSize grid, threads;  // `threads` per threadgroup
   bool is_in_threads = false;
   bool is_empty() const { return grid.width == 0 || grid.height == 0 || grid.depth == 0; }
 };
 
-// Why threadgroups of a pipeline, which may be null, cannot have so many threads and so much
-// memory, or nothing.
+// Returns why threadgroups of a pipeline cannot have these numbers of threads and bytes of memory,
+// or an empty string. The pipeline may be null.
 std::string problem_of(const PipelineState* pipeline, MTLSize threads,
                        const std::map<int, size_t>& threadgroup_sizes);
-// Completes a dispatch that has its arguments. Returns why it cannot run, or nothing. A dispatch of
-// no threadgroups needs no arguments.
+// Completes a dispatch whose arguments are set. Returns why it cannot run, or an empty string. A
+// dispatch of no threadgroups needs no arguments.
 std::string complete(Dispatched& dispatched, const std::shared_ptr<const PipelineState>& pipeline,
                      const DispatchSize& size);
 
@@ -48,11 +48,11 @@ struct SMComputeState {
   std::set<std::shared_ptr<const softmetal::PipelineState>> dispatched_pipelines;
   bool has_executed = false;  // indirect commands
 
-  // Everything that is bound, and what is reached through it.
+  // Returns a dispatch with all bound arguments and the resources that they refer to.
   std::shared_ptr<softmetal::Dispatched> dispatched() const;
-  // What indirect commands get of it: what is resident, and the buffers if they inherit them.
+  // Returns the state that indirect commands get: resident resources, and buffers if inherited.
   std::shared_ptr<softmetal::Dispatched> inherited(bool has_buffers) const;
-  // Indirect commands leave the pipeline and the arguments undefined. What is resident remains.
+  // Executing indirect commands leaves pipeline and arguments undefined, but keeps the residents.
   void forget_arguments();
 
  private:

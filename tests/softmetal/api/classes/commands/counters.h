@@ -1,5 +1,5 @@
-// Counter sample buffers, which have the times of encoders and commands. For Objective-C++ sources
-// alone.
+// Counter sample buffers, which contain the times of encoders and commands. For Objective-C++
+// sources only.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class CounterSamples {
 
  private:
   mutable std::mutex mutex_;
-  std::vector<uint64_t> times_;  // 0 where nothing was sampled yet
+  std::vector<uint64_t> times_;  // 0 where no sample was taken yet
 };
 
 }  // namespace softmetal
@@ -36,20 +36,20 @@ class CounterSamples {
 
 namespace softmetal {
 
-// The host's clock in nanoseconds, and what the device's clock shows at such a moment.
+// The host's clock in nanoseconds. device_time() converts its times to the device's clock.
 uint64_t host_time();
-// Lets each reading of that clock be so many nanoseconds after the one before, for tests that
-// expect exact times; 0, as at first, lets it show the time of the system.
+// Makes each reading of the host's clock `nanoseconds` later than the previous one, for tests that
+// expect exact times. 0, the default, makes it the system's clock.
 void step_clock(uint64_t nanoseconds);
 uint64_t device_time(const DeviceModel& model, uint64_t host_time);
 
-// One set of one counter. Lives as long as the program.
+// The set of the only counter, the timestamp. Never released.
 id<MTLCounterSet> timestamp_set();
 id<MTLCounterSampleBuffer> new_sample_buffer(id<MTLDevice> device,
                                              MTLCounterSampleBufferDescriptor* descriptor,
                                              NSError** error);
 
-// What an encoder samples when it begins and ends, unless an index is MTLCounterDontSample.
+// The indices for samples at an encoder's begin and end; MTLCounterDontSample takes none.
 struct PassSamples {
   SMCounterSampleBuffer* buffer = nil;
   NSUInteger start = 0, end = 0;
@@ -57,7 +57,7 @@ struct PassSamples {
 std::vector<PassSamples> samples_of(MTLComputePassDescriptor* descriptor);
 std::vector<PassSamples> samples_of(MTLBlitPassDescriptor* descriptor);
 
-// Why the samples cannot be taken by a device's encoder, or nothing.
+// Returns why a device's encoder cannot take the samples, or an empty string.
 std::string problem_of(const std::vector<PassSamples>& samples, id<MTLDevice> device);
 
 }  // namespace softmetal

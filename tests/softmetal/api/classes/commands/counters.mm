@@ -63,7 +63,7 @@ NSString* const MTLCounterErrorDomain = @"MTLCounterErrorDomain";
 namespace softmetal {
 namespace {
 
-// Of a sample buffer: 32 KiB, as Apple's GPUs have it.
+// The limit of a sample buffer: 32 KiB, as on Apple's GPUs.
 constexpr size_t kMostSamples = 32768 / sizeof(MTLCounterResultTimestamp);
 
 template <typename Descriptor>
@@ -114,7 +114,7 @@ uint64_t host_time() {
   return system_time();
 }
 
-// From a whole microsecond on, so that steps of microseconds are whole ticks of each device.
+// The clock starts at a whole microsecond, so that steps of microseconds are whole ticks.
 void step_clock(uint64_t nanoseconds) {
   stepped_clock = system_time() / 1000 * 1000;
   clock_step = nanoseconds;
@@ -211,7 +211,7 @@ std::string problem_of(const std::vector<PassSamples>& samples, id<MTLDevice> de
     return std::string();
   }];
 }
-// Commands run one after another here, so that the barrier changes nothing.
+// The barrier has no effect, since the software Metal runs commands sequentially.
 - (void)sampleCountersInBuffer:(id<MTLCounterSampleBuffer>)buffer
                  atSampleIndex:(NSUInteger)index
                    withBarrier:(BOOL)barrier {

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-// A queue or data.
+// The common base of queues and data objects.
 struct dispatch_object_s {
   virtual ~dispatch_object_s() = default;
   std::atomic<int> references{1};
@@ -25,7 +25,7 @@ dispatch_block_t copied(dispatch_block_t block) {
 
 void release_block(dispatch_block_t block) { _Block_release(reinterpret_cast<const void*>(block)); }
 
-// The thread holds its own share of the state, so that a queue may be released by its last block.
+// The thread shares ownership of the state, since a queue's last block may release the queue.
 struct Queue : dispatch_object_s {
   struct State {
     std::mutex mutex;

@@ -1,4 +1,4 @@
-// A dispatch with all that is bound.
+// A dispatch with all bound arguments.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace softmetal {
 
-// A resource, for the search for hazards.
+// A resource as the search for hazards names it.
 struct UsedObject {
   const void* object = nullptr;
   std::string name;
@@ -38,21 +38,21 @@ class Dispatched {
     size_t offset = 0;
     UsedObject object;
   };
-  std::optional<Indirect> indirect;  // else the grid counts
+  std::optional<Indirect> indirect;  // if not set, `grid` counts
 
   void bind(int index, const Part& part, size_t offset, const UsedObject& object,
             bool is_writable = true);
   void bind(int index, const std::shared_ptr<Texture>& texture, const Part& part,
             const UsedObject& object);
-  // Adds what argument buffers may refer to, unless it has been added.
+  // Adds a resource that argument buffers may refer to, unless it was added before.
   void make_resident(const Resident& resident, bool is_writable);
-  // Whether a resident buffer may be written; nothing if it is not resident. Those of residency
-  // sets are given.
+  // Returns whether a resident buffer may be written; empty if the buffer is not resident.
+  // `of_sets` are the resources of residency sets.
   std::optional<bool> residency_of(const Part& buffer, const std::vector<Resident>& of_sets) const;
 
-  // Why the arguments do not fit the function, or nothing.
+  // Returns why the arguments do not fit the function, or an empty string.
   std::string problem() const;
-  // Returns what went wrong. Hazards are reported as misuses. Residents are of residency sets.
+  // Returns the error, if any; reports hazards as misuses. `residents` are those of residency sets.
   std::string run(Pass& pass, const std::vector<Resident>& residents);
 
  private:
@@ -65,10 +65,10 @@ class Dispatched {
   bool has_argument_buffers() const;
   void add_use(const Pass& pass, const Touched& touched);
 
-  std::map<const void*, Place> places_;  // by address, and by texture
+  std::map<const void*, Place> places_;  // by buffer address or by texture
 };
 
-// Holds a use of memory against earlier ones, and reports hazards.
+// Compares a use of memory with earlier uses, and reports hazards.
 void check_use(const Pass& pass, const std::string& what, const Part& part, Use use);
 
 }  // namespace softmetal

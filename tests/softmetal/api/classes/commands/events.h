@@ -1,4 +1,4 @@
-// Fences and events. For Objective-C++ sources alone.
+// Fences and events. For Objective-C++ sources only.
 #pragma once
 
 #include <chrono>
@@ -13,20 +13,21 @@
 
 namespace softmetal {
 
-// What encoders that update a fence had done.
+// The passes that were complete at a fence's updates.
 struct FenceState {
   std::mutex mutex;
   bool is_updated = false;
   PassSet done;
 };
 
-// A value that grows, and what is complete when it has a value.
+// A monotonic value, and the passes that are complete once it reaches a value.
 class EventState {
  public:
   uint64_t value();
-  // False, and nothing happens, if the event has a greater value.
+  // Returns false, without effect, if the event's value is greater.
   bool signal(uint64_t value, const PassSet& done, id<MTLSharedEvent> event = nil);
-  // Returns what is complete then. False in `reached`: the time was over.
+  // Returns the passes that are complete once the value is reached. wait_for() returns false after
+  // a timeout.
   PassSet wait(uint64_t value);
   bool wait_for(uint64_t value, std::chrono::milliseconds time);
   // Runs the block on the queue once the value is reached.
@@ -46,11 +47,11 @@ class EventState {
   std::mutex mutex_;
   std::condition_variable changed_;
   uint64_t value_ = 0;
-  std::vector<std::pair<uint64_t, PassSet>> signals_;  // by value; old ones are joined
+  std::vector<std::pair<uint64_t, PassSet>> signals_;  // sorted by value; old entries are merged
   std::vector<Waiting> waiting_;
 };
 
-// Of the handle's event. Null with a misuse reported for nil.
+// Returns the handle's event. For nil, reports a misuse and returns null.
 id<MTLSharedEvent> new_event_of(MTLSharedEventHandle* handle, id<MTLDevice> device);
 
 }  // namespace softmetal

@@ -10,7 +10,7 @@ using softmetal::report_misuse;
 
 namespace softmetal {
 namespace {
-// Of the signals of an event that are told apart.
+// The limit of an event's distinct signals; older ones are merged.
 constexpr size_t kMostSignals = 64;
 }  // namespace
 
@@ -34,7 +34,7 @@ bool EventState::signal(uint64_t value, const PassSet& done, id<MTLSharedEvent> 
     const std::lock_guard lock(mutex_);
     if (value < value_) return false;
     value_ = value;
-    // Whoever waits for this value has waited for the smaller ones.
+    // A wait for this value includes the passes of smaller values.
     known = done;
     if (!signals_.empty()) known.join(signals_.back().second);
     signals_.emplace_back(value, known);
@@ -64,7 +64,7 @@ bool EventState::wait_for(uint64_t value, std::chrono::milliseconds time) {
 
 void EventState::run(const Waiting& waiting, id<MTLSharedEvent> event, const PassSet& done,
                      uint64_t value) {
-  // Lambdas cannot be sent to a queue, and blocks copy what they use.
+  // Dispatch queues take blocks, not lambdas, and blocks copy the variables that they use.
   const MTLSharedEventNotificationBlock block = waiting.block;
   const PassSet seen = done;
   [event retain];

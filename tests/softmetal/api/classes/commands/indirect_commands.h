@@ -1,5 +1,5 @@
 // Indirect command buffers. Their commands are read when a command buffer that executes them runs.
-// For Objective-C++ sources alone.
+// For Objective-C++ sources only.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace softmetal {
 
-// They retain neither pipeline states nor buffers.
+// A command, which retains neither its pipeline state nor its buffers.
 struct IndirectCommand {
   struct Bound {
     Resident buffer;
@@ -29,7 +29,7 @@ struct IndirectCommand {
   bool has_barrier = false;
 };
 
-// The commands of an indirect command buffer. They outlive it. Thread safe.
+// The commands of an indirect command buffer, which may outlive the buffer. Thread safe.
 class IndirectCommands {
  public:
   IndirectCommands(MTLIndirectCommandBufferDescriptor* descriptor, size_t size,
@@ -37,7 +37,7 @@ class IndirectCommands {
 
   size_t size() const { return commands_.size(); }
   IndirectCommand at(size_t index) const;
-  // Tells a misuse if there is no such command, or if it may not be changed now.
+  // Changes the commands; reports a misuse if the range is invalid or in flight.
   template <class Change>
   void change(const char* call, NSRange range, const Change& by) {
     const std::lock_guard lock(mutex_);
@@ -45,10 +45,10 @@ class IndirectCommands {
     if (!problem.empty()) return report_misuse(std::string(call) + ": " + problem);
     for (NSUInteger i = 0; i < range.length; ++i) by(commands_[range.location + i]);
   }
-  // A command buffer that executes the range is committed, and completes.
+  // Note that a command buffer that executes the range is committed, and that it completes.
   void begin(NSRange range);
   void end(NSRange range);
-  // What commands of the range need that dispatch something.
+  // Returns the objects that the range's dispatches use.
   std::vector<std::shared_ptr<ObjectState>> needed_by(NSRange range) const;
 
   const MTLIndirectCommandType types;
@@ -64,16 +64,16 @@ class IndirectCommands {
   std::vector<NSRange> in_flight_;
 };
 
-// What an encoder executes.
+// An encoder's execution of indirect commands.
 struct IndirectExecution {
   std::shared_ptr<IndirectCommands> commands;
   NSRange range;
   std::shared_ptr<const PipelineState> pipeline;  // of the encoder
   std::shared_ptr<const Dispatched> inherited;
-  // Those that the encoder has used, on GPUs on which only these may be executed.
+  // On GPUs that allow only pipelines that the encoder has used: these pipelines.
   std::optional<std::set<std::shared_ptr<const PipelineState>>> usable;
 
-  // Returns what went wrong. Misuses are reported.
+  // Returns the error, if any; reports misuses.
   std::string run(Run& run) const;
 
  private:
@@ -82,7 +82,7 @@ struct IndirectExecution {
   std::string problem_of_pipeline(const PipelineState& state) const;
 };
 
-// Why an encoder may not execute the range, or nothing.
+// Returns why an encoder may not execute the range, or an empty string.
 std::string problem_of_execution(const IndirectCommands& commands, NSRange range);
 
 id<MTLIndirectCommandBuffer> new_indirect_command_buffer(

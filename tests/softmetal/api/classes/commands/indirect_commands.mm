@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto kDispatches =
     MTLIndirectCommandTypeConcurrentDispatch | MTLIndirectCommandTypeConcurrentDispatchThreads;
-// Of a command, so that the object has a size.
+// The pretended size of a command, so that the indirect command buffer has a size.
 constexpr size_t kBytes = 256;
 
 bool overlap(NSRange a, NSRange b) {
@@ -116,7 +116,7 @@ std::string IndirectExecution::problem_of_pipeline(const PipelineState& state) c
   return {};
 }
 
-// Binds what the command has of its own. Returns why it cannot run, or nothing.
+// Binds the command's own arguments. Returns why it cannot run, or an empty string.
 std::string IndirectExecution::prepare(Dispatched& dispatched, const IndirectCommand& command,
                                        const std::vector<Resident>& of_sets) const {
   for (const auto& [index, bound] : command.buffers) {
@@ -198,7 +198,7 @@ std::string problem_of_execution(const IndirectCommands& commands, NSRange range
   delete commands_;
   [super dealloc];
 }
-// Changes the command, unless that is a misuse.
+// Changes the command, or reports a misuse.
 - (void)change:(const char*)call by:(const std::function<void(IndirectCommand&)>&)change {
   (*commands_)->change(call, NSMakeRange(index_, 1), change);
 }
@@ -280,7 +280,8 @@ std::string problem_of_execution(const IndirectCommands& commands, NSRange range
 - (void)reset {
   [self change:"reset" by:[](IndirectCommand& command) { command = {}; }];
 }
-// Memory needs maxKernelThreadgroupMemoryBindCount of the descriptor, which newer systems have.
+// Threadgroup memory needs the descriptor's maxKernelThreadgroupMemoryBindCount, which the software
+// Metal lacks, like older systems.
 - (void)setThreadgroupMemoryLength:(NSUInteger)length atIndex:(NSUInteger)index {
   (void)index;
   [self refuse:"setThreadgroupMemoryLength of an indirect command"

@@ -2,7 +2,7 @@
 
 #include "tests/softmetal/api/classes/models.h"
 
-// The attachments of compute and of blit passes differ by their names alone.
+// The attachments of compute and of blit passes differ only in their names.
 #define SAMPLE_ATTACHMENTS(ATTACHMENT, ARRAY)                                                 \
   @implementation ATTACHMENT                                                                  \
   @synthesize sampleBuffer = buffer_, startOfEncoderSampleIndex = start_,                     \

@@ -1,4 +1,4 @@
-// Binary archives. For Objective-C++ sources alone.
+// Binary archives. For Objective-C++ sources only.
 #pragma once
 
 #include "tests/softmetal/api/classes/object.h"

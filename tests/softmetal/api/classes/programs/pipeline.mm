@@ -14,7 +14,8 @@ std::string name_in_archives(MTLComputePipelineDescriptor* descriptor) {
 
 namespace {
 
-// The function with its code, out of an archive that has it. Null with `problem`.
+// Returns the function with its code, from an archive if one has it. On failure, returns null and
+// sets `problem`.
 std::shared_ptr<Function> generate(MTLComputePipelineDescriptor* descriptor,
                                    MTLPipelineOption options, std::string& problem) {
   SMFunction* const function = (SMFunction*)descriptor.computeFunction;

@@ -120,7 +120,7 @@ NSString* const MTLLibraryErrorDomain = @"MTLLibraryErrorDomain";
 
 namespace {
 
-// A value of a function constant as an expression of C++.
+// Returns the value of a function constant as a C++ expression.
 NSString* expression(const void* value, MTLDataType type) {
   const auto number = [&](auto sample) {
     auto x = sample;

@@ -1,4 +1,4 @@
-// Libraries, functions, pipelines and samplers. For Objective-C++ sources alone.
+// Libraries, functions, pipelines and samplers. For Objective-C++ sources only.
 #pragma once
 
 #include "tests/softmetal/api/classes/object.h"
@@ -11,7 +11,7 @@
 }
 @end
 
-// Code is generated for pipelines and archives alone.
+// A function without code: only pipelines and archives generate code.
 @interface SMFunction : SMObject <MTLFunction> {
  @public
   std::shared_ptr<softmetal::Library>* library_;  // with the function's constants
@@ -21,12 +21,12 @@
 
 namespace softmetal {
 
-// What dispatches need of a pipeline state. It outlives it.
+// The part of a pipeline state that dispatches need. It may outlive the pipeline state.
 struct PipelineState {
   std::shared_ptr<Function> function;
   uint32_t simd_width = 0;
   NSUInteger most_threads = 0;
-  bool is_multiple = false;  // threadgroups are to be multiples of simdgroups
+  bool is_multiple = false;  // threadgroups must be multiples of the SIMD width
   bool supports_indirect = false;
 };
 
@@ -48,7 +48,7 @@ namespace softmetal {
 
 id<MTLLibrary> new_library(id<MTLDevice> device, NSString* source, MTLCompileOptions* options,
                            NSError** error);
-// Of a file of compile/metallib.h; `call` names the API's call.
+// From a file of compile/metallib.h; `call` is the API's call, for messages.
 id<MTLLibrary> new_library(id<MTLDevice> device, std::string_view metallib, const char* call,
                            NSError** error);
 id<MTLComputePipelineState> new_pipeline(id<MTLDevice> device,
@@ -63,11 +63,11 @@ MTLStructType* struct_type_of(const std::vector<MemberInfo>& members);
 MTLTextureType texture_type_of(const SmDescription& description);
 MTLBindingAccess texture_access_of(const SmDescription& description);
 
-// What keeps a function from being a pipeline of the device, or nothing.
+// Returns why a function cannot be a pipeline of the device, or an empty string.
 std::string limit_problem(const Function& function);
-// What keeps it from being used by indirect commands, or nothing.
+// Returns why indirect commands cannot use the function, or an empty string.
 std::string indirect_problem(const Function& function);
-// What a binary archive has a pipeline's function under: code for indirect commands is other code.
+// Returns a function's key in binary archives, which differs for indirect commands.
 std::string name_in_archives(MTLComputePipelineDescriptor* descriptor);
 // The arguments of a function, as objects of MTLBinding. Autoreleased.
 NSArray* bindings_of(const Function& function);

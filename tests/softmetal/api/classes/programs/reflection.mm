@@ -12,7 +12,7 @@ MTLDataType data_type(const std::string& type) {
       {"int2", MTLDataTypeInt2},     {"int", MTLDataTypeInt},       {"ushort", MTLDataTypeUShort},
       {"short", MTLDataTypeShort},   {"uchar", MTLDataTypeUChar},   {"char", MTLDataTypeChar},
       {"ulong", MTLDataTypeULong},   {"long", MTLDataTypeLong},     {"bool", MTLDataTypeBool}};
-  // The last word before the `*` or `&`.
+  // Returns the last word before the `*` or `&`.
   const size_t end = type.find_last_not_of("*& ", type.find_first_of("*&"));
   const size_t begin = type.find_last_of(" :", end);
   const std::string word =
@@ -73,7 +73,7 @@ MTLDataType data_type(const std::string& type) {
 - (MTLDataType)bufferDataType {
   return data_type(info_->parameter.type);
 }
-// Structs without resources are not described.
+// Only structs with resources are described.
 - (MTLStructType*)bufferStructType {
   return softmetal::struct_type_of(info_->members);
 }
@@ -103,7 +103,7 @@ MTLDataType data_type(const std::string& type) {
   }
 }
 - (BOOL)isDepthTexture {
-  return NO;  // which programs cannot have
+  return NO;  // the software Metal has no depth textures
 }
 - (NSUInteger)arrayLength {
   return info_->description.count;

@@ -1,4 +1,4 @@
-// The types of argument buffers. Members that are data have no type here.
+// The types of argument buffers. Only members that are resources have a type.
 #include "tests/softmetal/api/classes/programs/programs.h"
 
 @implementation MTLType
@@ -66,7 +66,7 @@
 - (MTLDataType)dataType {
   return MTLDataTypeTexture;
 }
-// Elements of 16 bits are those of 32.
+// Elements of 16 bits are reported with the type of 32 bits.
 - (MTLDataType)textureDataType {
   static constexpr MTLDataType kTypes[] = {MTLDataTypeFloat, MTLDataTypeInt, MTLDataTypeUInt};
   return kTypes[description_.type >> 8 & 255];
@@ -115,7 +115,7 @@
 }
 @end
 
-// A member of a struct, or an element of an array.
+// Returns the type of a struct's member or of an array's element.
 static MTLDataType data_type_of(const SmDescription& description) {
   static constexpr MTLDataType kTypes[] = {MTLDataTypeNone, MTLDataTypeTexture, MTLDataTypeSampler,
                                            MTLDataTypePointer};  // by category

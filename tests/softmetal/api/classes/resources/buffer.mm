@@ -70,7 +70,7 @@ using softmetal::report_misuse;
   view->bytes_per_row_ = bytesPerRow;
   return view;
 }
-// Markers are for people who look at a trace.
+// Does nothing: markers only show in traces.
 - (void)addDebugMarker:(NSString*)marker range:(NSRange)range {
   if (marker == nil || NSMaxRange(range) > [self length])
     report_misuse("addDebugMarker: the range must lie in the buffer");

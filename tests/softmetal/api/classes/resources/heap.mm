@@ -14,13 +14,13 @@ using softmetal::report_misuse;
 struct SMHeapState {
   std::mutex mutex;
   Part all;
-  std::map<size_t, size_t> used;  // begin to end; empty for heaps whose users place resources
-  std::map<const void*, softmetal::Resident> residents;  // by object, until they end
+  std::map<size_t, size_t> used;                         // begin to end; empty for placement heaps
+  std::map<const void*, softmetal::Resident> residents;  // by object, while they exist
 };
 
 namespace {
 
-// Of every resource in a heap.
+// The alignment of every resource in a heap.
 constexpr size_t kAlignment = 256;
 
 size_t aligned(size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
@@ -48,7 +48,7 @@ size_t aligned(size_t size) { return (size + kAlignment - 1) / kAlignment * kAli
   for (const auto& [object, resident] : heap_->residents) residents.push_back(resident);
   return residents;
 }
-// Keeps what it needs of the resource, as the resource may end on another thread.
+// Stores a copy of the resource's data, as another thread may deallocate the resource.
 - (id)withResident:(SMResource*)resource {
   if (resource == nil) return nil;
   const std::lock_guard lock(heap_->mutex);
@@ -66,7 +66,7 @@ size_t aligned(size_t size) { return (size + kAlignment - 1) / kAlignment * kAli
 - (MTLCPUCacheMode)cpuCacheMode {
   return descriptor_.cpuCacheMode;
 }
-// Unlike resources of their own, those in heaps are not tracked unless the heap says so.
+// Resources in heaps are tracked only if the heap requests it, unlike resources outside heaps.
 - (MTLHazardTrackingMode)hazardTrackingMode {
   return descriptor_.hazardTrackingMode == MTLHazardTrackingModeDefault
              ? MTLHazardTrackingModeUntracked
@@ -113,7 +113,7 @@ size_t aligned(size_t size) { return (size + kAlignment - 1) / kAlignment * kAli
   return MTLPurgeableStateNonVolatile;
 }
 
-// The first gap that is large enough. A part without storage if there is none.
+// Takes the first gap that is large enough. Returns a part without storage if there is none.
 - (Part)takeSize:(size_t)size {
   const std::lock_guard lock(heap_->mutex);
   size_t begin = 0;

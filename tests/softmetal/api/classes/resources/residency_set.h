@@ -1,5 +1,5 @@
-// Residency sets: memory that kernels may reach by addresses, without naming it. For Objective-C++
-// sources alone.
+// Residency sets: memory that kernels may reach by address, although no encoder names it. For
+// Objective-C++ sources only.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 #include "tests/softmetal/api/classes/commands/dispatched.h"
 #include "tests/softmetal/api/classes/object.h"
 
-// Retains what is in it. Changes count from `commit` on, and for command buffers that are committed
+// Retains its members. Changes take effect at `commit`, for command buffers that are committed
 // later.
 @interface SMResidencySet : SMObject <MTLResidencySet> {
  @public
@@ -22,7 +22,7 @@ namespace softmetal {
 
 id<MTLResidencySet> new_residency_set(id<MTLDevice> device, MTLResidencySetDescriptor* descriptor,
                                       NSError** error);
-// Reports null and sets of another device.
+// Returns whether `call` may use the set; reports null and sets of another device.
 bool may_use(id<MTLResidencySet> set, id<MTLDevice> device, const char* call);
 
 }  // namespace softmetal

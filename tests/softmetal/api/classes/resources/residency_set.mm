@@ -80,7 +80,7 @@ bool may_use(id<MTLResidencySet> set, id<MTLDevice> device, const char* call) {
   for (id each : set_->committed) size += [each allocatedSize];
   return size;
 }
-// All memory is resident here, as soon as it is committed.
+// Does nothing: all memory is resident once it is committed.
 - (void)requestResidency {
 }
 - (void)endResidency {

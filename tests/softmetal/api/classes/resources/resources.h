@@ -1,4 +1,4 @@
-// Buffers, textures and heaps. For Objective-C++ sources alone.
+// Buffers, textures and heaps. For Objective-C++ sources only.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace softmetal {
 
-// What options of resources are made of.
+// The fields of a resource's options.
 inline MTLStorageMode storage_mode(MTLResourceOptions options) {
   return static_cast<MTLStorageMode>((options & MTLResourceStorageModeMask) >>
                                      MTLResourceStorageModeShift);
@@ -25,13 +25,13 @@ inline MTLHazardTrackingMode tracking_mode(MTLResourceOptions options) {
                                             MTLResourceHazardTrackingModeShift);
 }
 
-// Memory for a resource of the device.
+// Allocates memory for a resource of the device.
 std::shared_ptr<Storage> allocate(id<MTLDevice> device, size_t bytes, MTLStorageMode mode,
                                   void* borrowed = nullptr);
 
-// Why a texture cannot be made so, or nothing.
+// Returns why a texture with this descriptor cannot be created, or an empty string.
 std::string problem_of(MTLTextureDescriptor* descriptor);
-// The texture without memory.
+// Returns the texture of a descriptor, without memory.
 Texture texture_of(MTLTextureDescriptor* descriptor);
 
 }  // namespace softmetal
@@ -40,7 +40,7 @@ Texture texture_of(MTLTextureDescriptor* descriptor);
  @public
   MTLResourceOptions options_;
   softmetal::Part* part_;
-  SMHeap* heap_;  // that it is in, or nil
+  SMHeap* heap_;  // the resource's heap, or nil
   BOOL aliasable_;
 }
 - (void)takePart:(softmetal::Part)part options:(MTLResourceOptions)options heap:(SMHeap*)heap;
@@ -59,11 +59,11 @@ Texture texture_of(MTLTextureDescriptor* descriptor);
  @public
   MTLTextureDescriptor* descriptor_;
   std::shared_ptr<softmetal::Texture>* texture_;
-  SMResource* base_;  // the buffer or the texture that it is a view over, or nil
+  SMResource* base_;  // the buffer or texture of a view, or nil
   NSUInteger buffer_offset_, bytes_per_row_;
-  NSUInteger first_level_, first_slice_;  // of the texture that it is a view over
+  NSUInteger first_level_, first_slice_;  // in the viewed texture
 }
-// `texture` has the addresses of its levels.
+// `texture` contains the addresses of its levels.
 + (SMTexture*)newWithDevice:(id<MTLDevice>)device
                  descriptor:(MTLTextureDescriptor*)descriptor
                     texture:(softmetal::Texture)texture
@@ -83,7 +83,7 @@ Texture texture_of(MTLTextureDescriptor* descriptor);
 @end
 
 namespace softmetal {
-// The resource as the search for hazards knows it.
+// Returns the resource as the search for hazards names it.
 UsedObject name_for_uses(SMResource* resource);
 Resident resident_of(SMResource* resource);
 }  // namespace softmetal

@@ -11,7 +11,7 @@
 namespace softmetal {
 namespace {
 
-// Garbage costs memory, so that only so much of it is made.
+// The most bytes that are filled with garbage, since filled pages take memory.
 constexpr size_t kMostGarbage = size_t{1} << 24;
 
 // The device's memory that there is, by its begin.
