@@ -1,9 +1,9 @@
-"""Checks that the Metal driver compiles for macOS and iOS, over our declarations of Metal's API.
+"""Check that the Metal driver compiles for macOS and iOS, with our declarations of Metal's API.
 
     .venv/bin/python tests/softmetal/check_apple.py [PART_OF_PATH ...]
 
 Apple's targets decide the ABI, the Objective-C runtime and the widths of types. The headers are
-Debian's: libc++, and the C library for the same processor, which is told that it is on Linux.
+Debian's: libc++, and the C library for the same processor, with macros that say Linux.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ SYSTEM = (
     Path("/usr/include/GNUstep"),
 )
 DEFINES = ("GNUSTEP", "GNUSTEP_BASE_LIBRARY=1", "FMT_HEADER_ONLY", "__linux__", "_GNU_SOURCE")
-UNDEFINED = ("__APPLE__", "__MACH__", "__nonnull")  # so that the headers take what is there
+UNDEFINED = ("__APPLE__", "__MACH__", "__nonnull")  # so that the headers use Linux's features
 
 
 def problems(source: Path, target: str) -> str:
-    """The diagnostics of clang for a source."""
+    """Return clang's diagnostics for a source."""
     command = ["clang++-19", "-target", target, "-x", "objective-c++", "-std=c++20", "-fblocks"]
     command += ["-fsyntax-only", "-nostdinc", "-Wall", "-Wextra", "-Werror"]
     command += [f"-D{each}" for each in DEFINES] + [f"-U{each}" for each in UNDEFINED]
     command += [f"-I{ROOT / 'src'}", f"-I{ROOT}"]
     command += [word for each in SYSTEM for word in ("-isystem", str(each))]
-    command += ["-isystem", str(ROOT / "build/apple")]  # has fmt alone, not all of /usr/include
+    command += ["-isystem", str(ROOT / "build/apple")]  # contains only fmt, not all of /usr/include
     done = subprocess.run([*command, str(source)], capture_output=True, text=True, check=False)
     return done.stderr if done.returncode else ""
 

@@ -1,10 +1,10 @@
-"""Compares our declarations of Metal's API with those of a public binding, metal-cpp.
+"""Compare our declarations of Metal's API with those of a public binding, metal-cpp.
 
     .venv/bin/python tests/softmetal/check_signatures.py FOLDER
 
 FOLDER has metal-cpp's ``Metal/``. Names, result types and parameter types of methods and
-properties, and the values of enumerations, have to agree. Prints how many agree, and what the
-binding lacks, which is the case for API that is newer; exits with 1 if something differs.
+properties, and the values of enumerations, must agree. Prints the number that agree, and the names
+that the binding lacks, such as newer API; exits with 1 if something differs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Api:
 
 
 def plain(type_text: str) -> str:
-    """A type in the words of neither language, without what qualifies pointers."""
+    """Return a type's name without either language's notation or qualifiers of pointers."""
     text = re.sub(
         r"\b(const|class|struct|enum|_Nullable|_Nonnull|__kindof|__strong)\b", "", type_text
     )
@@ -56,12 +56,12 @@ def plain(type_text: str) -> str:
 
 
 def _split(params: str) -> list[str]:
-    """Split at the commas that are outside of parentheses, as those of blocks."""
+    """Split at commas, except inside parentheses, such as those of block types."""
     return re.split(r",(?![^(]*\))", params)
 
 
 def metal_cpp(folder: Path) -> Api:
-    """The declarations of the binding."""
+    """Return the declarations of the binding."""
     api = Api()
     bridge = (folder / "Metal/MTLHeaderBridge.hpp").read_text()
     selectors = dict(re.findall(r'_MTL_PRIVATE_DEF_SEL\((\w+),\s*"([^"]+)"\)', bridge))
@@ -91,7 +91,7 @@ def metal_cpp(folder: Path) -> Api:
 
 
 def ours() -> Api:
-    """The declarations of our headers, as clang reads them."""
+    """Return the declarations of our headers, as clang parses them."""
     include = [ROOT / "tests/softmetal/api", ROOT / "build/objective_c", "/usr/include/GNUstep"]
     with tempfile.NamedTemporaryFile("w", suffix=".mm") as file:
         file.write("#import <Metal/Metal.h>\n")
@@ -111,7 +111,7 @@ def ours() -> Api:
         elif re.match(r"^\w+Decl ", line):
             owner = ""
         if owner and (found := re.search(r"ObjCMethodDecl 0x.* [-+] ([\w:]+) " + type_of, line)):
-            method = found[1]  # also those that properties declare
+            method = found[1]  # also a property's methods
             api.methods[owner, method] = (plain(found[2]),)
         elif (
             owner and method and (found := re.search(r"ParmVarDecl 0x.*?[ >]\w+ " + type_of, line))

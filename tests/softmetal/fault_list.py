@@ -1,10 +1,10 @@
-"""The faults that `seeded_faults.py` seeds, each a change of one place in the Metal driver."""
+"""The faults that `seeded_faults.py` seeds; each changes one place in the Metal driver."""
 
 from __future__ import annotations
 
 from tree_copy import Fault
 
-DRIVER = "src/runtime/drivers/metal/"  # where their sources are
+DRIVER = "src/runtime/drivers/metal/"  # the folder of their sources
 
 PASSES, QUEUE, WORK = "commands/passes.mm", "commands/command_queue.mm", "commands/work.mm"
 SAMPLES, CLOCK = "commands/samples.mm", "commands/device_clock.cc"

@@ -19,17 +19,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kCachedFiles = 8000;  // two for each program that runs
+constexpr size_t kCachedFiles = 8000;  // two per program
 
 std::mutex folder_mutex;
-std::string chosen_folder;  // guarded by folder_mutex; empty: that of the build folder
+std::string chosen_folder;  // guarded by folder_mutex; empty: in the build folder
 
 std::string cache_folder() {
   const std::lock_guard lock(folder_mutex);
   return chosen_folder.empty() ? build_file("cache") : chosen_folder;
 }
 
-// Removes the oldest half of too many files. Others may do the same at a time.
+// If there are too many files, removes the oldest half. Other processes may do so at the same time.
 void limit_cache(const fs::path& folder) {
   std::vector<std::pair<fs::file_time_type, fs::path>> files;
   std::error_code ignored;

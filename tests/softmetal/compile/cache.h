@@ -1,24 +1,24 @@
-// The cache of compiled code: files named by what they are made from, which processes share.
+// The cache of compiled code, which processes share: files named by a hash of their source.
 #pragma once
 
 #include <string>
 
 namespace softmetal {
 
-// A file of the build folder of the software Metal.
+// Returns the path of a file in the software Metal's build folder.
 std::string build_file(const char* name);
 
-// Tells toolchains apart: what one has compiled does not fit another.
+// Identifies the toolchain, since code of one toolchain does not fit another.
 const std::string& toolchain_key();
-// Names what this toolchain makes of a text.
+// Returns the key of the code that this toolchain generates from a text.
 std::string code_key(const std::string& text);
 
-// Where the cache has a file, or would have it.
+// Returns the path of a key's file in the cache, whether or not the file exists.
 std::string cached_path(const std::string& key, const char* extension);
-// Puts a file there, all of it at a time. Returns what went wrong, or nothing.
+// Moves a file into the cache atomically. Returns the error, or an empty string.
 std::string put_in_cache(const std::string& file, const std::string& path);
 
-// For tests: from now on the cache is in this folder; "" is that of the build folder.
+// For tests: uses this folder as the cache from now on; "" is the cache in the build folder.
 void set_cache_folder(const std::string& folder);
 
 }  // namespace softmetal

@@ -37,9 +37,9 @@ std::vector<std::string> preprocessor_command(const CompileOptions& options) {
   return command;
 }
 
-// The line markers of the preprocessor name the file "source".
+// The preprocessor's line markers give the source this name.
 constexpr const char* kFile = "source";
-// Of files with the first half's code.
+// The extension of files with the first half's code.
 constexpr const char* kBitcode = ".bc";
 
 std::string with_pragmas(const std::string& text, const CompileOptions& options) {
@@ -47,14 +47,14 @@ std::string with_pragmas(const std::string& text, const CompileOptions& options)
   return std::string("#pragma clang fp contract(") + contract + ")\n" + text;
 }
 
-// clang as it takes programs.
+// Returns clang's command line for programs.
 std::vector<std::string> program_command() {
   std::vector<std::string> command = clang_command();
   command.insert(command.end(), {"-include-pch", build_file("metal.pch")});
   return command;
 }
 
-// Compiles `text` to bitcode, which the cache keeps.
+// Compiles `text` to bitcode, which the cache stores.
 std::vector<Message> make_bitcode(const std::string& text, const std::string& folder,
                                   IntermediateCode& code) {
   write_file(folder + "/program", text);
@@ -88,7 +88,7 @@ Program pass_over(const std::string& preprocessed, const CompileOptions& options
   return run_token_pass(preprocessed, pass);
 }
 
-// The token pass and clang, over what the preprocessor made.
+// Runs the token pass and clang on the preprocessed source.
 void compile_preprocessed(const CompileOptions& options, const std::string& folder,
                           Compilation& c) {
   c.program = pass_over(c.preprocessed, options);
@@ -98,7 +98,7 @@ void compile_preprocessed(const CompileOptions& options, const std::string& fold
   if (auto bitcode = read_file(cached_path(c.code.key, kBitcode))) {
     c.code.bitcode = *std::move(bitcode);
   } else {
-    // What the token pass refuses is shown to clang as well, so that one run reports all.
+    // Clang runs even if the token pass found errors, so that one compilation reports all errors.
     std::vector<Message> more = make_bitcode(text, folder, c.code);
     if (!has_errors(c.messages) || has_errors(more)) {
       c.messages.insert(c.messages.end(), more.begin(), more.end());

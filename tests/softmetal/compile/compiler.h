@@ -1,5 +1,5 @@
-// The first half of a compilation: preprocessor, token pass, and clang down to bitcode. Messages
-// are its matter; generation.h has the second half.
+// The first half of a compilation: preprocessor, token pass, and clang down to bitcode. It gives
+// all messages about the source; generation.h has the second half.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ enum class MathMode { Safe, Relaxed, Fast };
 
 struct CompileOptions {
   int version = 320;                    // of the language: 320 is 3.2
-  MathMode math_mode = MathMode::Safe;  // relaxed and fast may contract to fma
+  MathMode math_mode = MathMode::Safe;  // Relaxed and Fast may contract to fma
   std::map<std::string, std::string> macros;
   std::map<int, std::string> constants;  // values of function constants, as C++ expressions
   std::string file = "program_source";   // the name of the source in messages
@@ -32,11 +32,11 @@ struct Compilation {
 };
 
 Compilation compile_source(const std::string& source, const CompileOptions& options);
-// The same for other values of function constants, where the source was preprocessed before.
+// Compiles for other values of function constants; the source was preprocessed before.
 Compilation specialize(const std::string& preprocessed, const std::string& source,
                        const CompileOptions& options);
 
-// What was compiled before: its code is given, and the token pass alone runs.
+// Restores an earlier compilation from its code; only the token pass runs.
 Compilation restore(const std::string& preprocessed, const CompileOptions& options,
                     IntermediateCode code);
 

@@ -22,7 +22,7 @@ void replace_all(std::string& s, std::string_view from, std::string_view to) {
   }
 }
 
-// `vec<float[4]>` and `vec<float, 4>`, which is how the library names it, is float4.
+// Replaces `vec<float[4]>` and `vec<float, 4>`, the library's names, by float4.
 void name_vectors(std::string& s) {
   for (size_t at = 0; (at = s.find("vec<", at)) != std::string::npos; ++at) {
     const size_t close = s.find('>', at);
@@ -39,7 +39,7 @@ void name_vectors(std::string& s) {
   }
 }
 
-// Types in the words of MSL. A variable is in its own space as well, which says nothing here.
+// Returns the text with MSL's names of types. Omits a variable's own address space.
 std::string in_words_of_msl(std::string_view text) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kWords = {{
       {"*__private'", "*'"},
@@ -62,7 +62,7 @@ std::string in_words_of_msl(std::string_view text) {
       {"__constant ", "constant "},
   }};
   std::string out(text);
-  // A failed check of the library is its message alone.
+  // A failed check of the library prints only the check's message.
   constexpr std::string_view kRequirement = "static assertion failed due to requirement '";
   if (text.substr(0, kRequirement.size()) == kRequirement &&
       text.find("': ") != std::string_view::npos) {
@@ -70,7 +70,7 @@ std::string in_words_of_msl(std::string_view text) {
   }
   for (const auto& [from, to] : kWords) replace_all(out, from, to);
   name_vectors(out);
-  // Clang puts an attribute in front of the other qualifiers.
+  // Clang prints the space, an attribute, before the other qualifiers.
   for (size_t at = 0; (at = out.find("device ", at)) != std::string::npos; ++at) {
     const size_t end = out.find(' ', at + 7);
     const bool word =
@@ -85,7 +85,7 @@ std::string in_words_of_msl(std::string_view text) {
   return out;
 }
 
-// `file:line: kind: text`, or nothing.
+// Reads `file:line: kind: text`; returns false for other lines.
 bool read_line(std::string_view printed, Line& out) {
   static constexpr std::array<std::pair<std::string_view, Message::Kind>, 4> kKinds = {{
       {": fatal error: ", Message::Kind::Error},
@@ -119,7 +119,7 @@ bool read_line(std::string_view printed, Line& out) {
 
 std::vector<Message> read_clang_messages(std::string_view printed, std::string_view file) {
   std::vector<Message> messages;
-  bool homeless = false;  // the last error has no line of the user's yet
+  bool homeless = false;  // the last error has no line of the user's source yet
   int candidates = 0;
   for (size_t at = 0; at < printed.size();) {
     const size_t end = std::min(printed.find('\n', at), printed.size());
@@ -127,13 +127,13 @@ std::vector<Message> read_clang_messages(std::string_view printed, std::string_v
     const bool read = read_line(printed.substr(at, end - at), line);
     at = end + 1;
     if (!read) continue;
-    // The library's own files have absolute paths, as others have, but are of one folder.
+    // The library's files have absolute paths, like other headers, but are in one folder.
     const bool of_library = line.file.find("softmetal/include/") != std::string_view::npos;
     const bool of_user = !of_library && !line.file.empty();
     const std::string other = of_user && line.file != file ? std::string(line.file) : "";
     // The token pass reports this in Metal's terms.
     if (line.text.find("cl_khr_fp64") != std::string::npos) continue;
-    // The overload that the token pass adds for temporaries.
+    // Omits the overload that the token pass adds for temporaries.
     if (line.text.find("expects an rvalue for object argument") != std::string::npos) continue;
     if (line.kind != Message::Kind::Note) {
       homeless = !of_user;
@@ -147,7 +147,7 @@ std::vector<Message> read_clang_messages(std::string_view printed, std::string_v
       homeless = false;
       continue;
     }
-    // Of notes in headers those that say why a function does not fit are kept, a few.
+    // From the notes in headers, keeps a few that say why a function does not fit.
     const bool why = line.text.find("candidate") != std::string::npos;
     if (homeless || (!of_user && (!why || ++candidates > 3))) continue;
     messages.push_back({Message::Kind::Note, of_user ? line.number : 0, line.text, other});

@@ -1,5 +1,5 @@
-// Messages about a program: clang's, brought back to the user's lines and to the words of MSL, and
-// their text.
+// Converts clang's messages about a program to the user's lines and to MSL's terms, and prints
+// messages.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace softmetal {
 
-// Reads what clang printed. What it says inside of the library's headers is moved to the line of
-// the user's `file` that asked for it.
+// Reads clang's output. Messages inside the library's headers are moved to the line of the user's
+// `file` that caused them.
 std::vector<Message> read_clang_messages(std::string_view printed, std::string_view file);
 
 bool has_errors(const std::vector<Message>& messages);

@@ -13,7 +13,7 @@ std::string number(uint64_t value) { return {reinterpret_cast<const char*>(&valu
 
 uint64_t checksum(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
-// Takes a number from the front of the bytes, which have one.
+// Removes a number from the front of the bytes, which must start with one, and returns the number.
 uint64_t take_number(std::string_view& bytes) {
   uint64_t value = 0;
   std::memcpy(&value, bytes.data(), sizeof value);

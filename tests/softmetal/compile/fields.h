@@ -1,5 +1,5 @@
-// The form of files that softmetal writes for itself: a line that says what it is, strings with
-// their lengths, and a checksum.
+// The format of softmetal's own files: a line with the kind, strings with their lengths, and a
+// checksum.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace softmetal {
 
 std::string write_fields(std::string_view kind, const std::vector<std::string>& fields);
-// False if the bytes are no file of this kind, or damaged.
+// Returns false if the bytes are damaged or not of this kind.
 bool read_fields(std::string_view kind, std::string_view bytes, std::vector<std::string>& fields);
 
 }  // namespace softmetal

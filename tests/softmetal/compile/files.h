@@ -1,4 +1,4 @@
-// Whole files as strings.
+// Reads and writes whole files as strings.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace softmetal {
 
-// Nothing if it cannot be read, as a folder.
+// Returns no value if the file cannot be read, for example if it is a folder.
 std::optional<std::string> read_file(const std::string& path);
 bool write_file(const std::string& path, std::string_view content);
 

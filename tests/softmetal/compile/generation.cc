@@ -14,8 +14,9 @@
 namespace softmetal {
 namespace {
 
-// The flags of the language are left out, and so is the sanitizer: its calls are in the bitcode,
-// and its library is ours. The passes over the bitcode have run.
+// Returns clang's command line for bitcode. The flags of the language are not needed, nor is the
+// sanitizer's: its calls are in the bitcode, and this runtime implements them. Optimizer passes
+// have run already.
 std::vector<std::string> generator_command() {
   std::vector<std::string> command = clang_command();
   const auto language = std::find(command.begin(), command.end(), "-x");
@@ -27,7 +28,7 @@ std::vector<std::string> generator_command() {
   return command;
 }
 
-// What the linker says in words, if it is that functions are missing.
+// Returns a readable message, if the linker's errors are about missing functions.
 std::string link_problem(const std::string& errors) {
   static constexpr std::string_view kUndefined = "undefined reference to `";
   std::set<std::string> names;
@@ -49,7 +50,7 @@ std::string link_problem(const std::string& errors) {
 
 std::vector<std::string> clang_command() {
   std::vector<std::string> command;
-  std::ifstream flags(build_file("flags"));  // one in each line, as the header was precompiled
+  std::ifstream flags(build_file("flags"));  // one per line, as for the precompiled header
   for (std::string flag; std::getline(flags, flag);) command.push_back(flag);
   return command;
 }

@@ -1,5 +1,5 @@
-// The second half of a compilation: the shared object of what the first half made, as a GPU's
-// compiler generates code when a pipeline is made.
+// The second half of a compilation: generates a shared object from the first half's code, as a
+// GPU's compiler does when a pipeline is created.
 #pragma once
 
 #include <string>
@@ -7,17 +7,17 @@
 
 namespace softmetal {
 
-// What the first half makes of a program, as Metal's compiler makes AIR.
+// The result of the first half, like the AIR of Metal's compiler.
 struct IntermediateCode {
-  std::string key;      // names it, and what is generated from it: two that are equal have one
-  std::string bitcode;  // of LLVM
+  std::string key;      // of this code and its module; equal code has equal keys
+  std::string bitcode;  // LLVM's
 };
 
-// clang with the flags that all programs have.
+// Returns clang's command line with the flags of all programs.
 std::vector<std::string> clang_command();
 
-// The path of the shared object, which is generated unless the cache has it. Empty with `problem`
-// if it cannot be.
+// Returns the path of the shared object, which is generated unless the cache has it. On failure,
+// returns an empty path and sets `problem`.
 std::string generate_module(const IntermediateCode& code, std::string& problem);
 
 }  // namespace softmetal

@@ -1,5 +1,5 @@
-// Compiled libraries as files: what softmetal-compile writes, and newLibraryWithData reads. The
-// format is softmetal's own, not Apple's.
+// Files of compiled libraries, which softmetal-compile writes and newLibraryWithData reads. The
+// format is softmetal's, not Apple's.
 #pragma once
 
 #include <optional>
@@ -10,19 +10,19 @@
 
 namespace softmetal {
 
-// The version of macOS that the software Metal is like.
+// The version of macOS that the software Metal simulates.
 inline constexpr int kSystem = 15;
 
 struct CompiledLibrary {
   std::string source;  // for messages about other values of function constants
   CompileOptions options;
   Compilation compilation;
-  int needed_system = kSystem;  // older ones load the library, and make no pipelines of it
+  int needed_system = kSystem;  // older systems load the library, but create no pipelines
 };
 
 std::string write_metallib(const CompiledLibrary& library);
-// Nothing with `problem` if the bytes are no library, or one of another toolchain. Runs no
-// compiler.
+// Runs no compiler. If the bytes are no library, or another toolchain's, sets `problem` and returns
+// no value.
 std::optional<CompiledLibrary> read_metallib(std::string_view bytes, std::string& problem);
 
 }  // namespace softmetal

@@ -18,8 +18,8 @@ namespace {
 
 std::atomic<uint64_t> count = 0;
 
-// A pipe whose ends no child inherits by itself: libraries are compiled by several threads at a
-// time.
+// A pipe whose ends close at exec: several threads compile at a time, and must not inherit each
+// other's pipes.
 struct Pipe {
   std::array<int, 2> ends{-1, -1};
   bool open() { return ::pipe2(ends.data(), O_CLOEXEC) == 0; }

@@ -1,4 +1,4 @@
-// Runs a program and takes what it prints.
+// Runs a program and captures its output.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct ProcessResult {
 
 // Runs `arguments` in `folder`, which must exist.
 ProcessResult run_process(const std::vector<std::string>& arguments, const std::string& folder);
-// How many this process has run, for tests of what needs no compiler.
+// Returns the number of programs that this process has run, for tests that expect no compilation.
 uint64_t processes_run();
 
 }  // namespace softmetal

@@ -12,7 +12,7 @@
 namespace softmetal {
 namespace {
 
-// The symbols behind `@` in a line of LLVM's text.
+// Reads the symbols after `@` in a line of LLVM's text.
 void read_symbols(const std::string& line, size_t from, std::set<std::string>& out) {
   for (size_t at = line.find('@', from); at != std::string::npos; at = line.find('@', at + 1)) {
     const size_t end = line.find_first_of("(), \"", at + 1);

@@ -1,4 +1,4 @@
-// Functions that call themselves, which Metal does not have.
+// Finds recursion, which Metal forbids.
 #pragma once
 
 #include <string>
@@ -8,9 +8,8 @@
 
 namespace softmetal {
 
-// Adds an error for each circle of calls. Names of functions do not tell overloads and instances of
-// a template apart, so that circles of names, `program.recursion_candidates`, are looked up in the
-// code that clang makes.
+// Adds an error for each cycle of calls. Names do not distinguish overloads and template instances,
+// so cycles of names, `program.recursion_candidates`, are checked in clang's output.
 void check_recursion(const std::string& text, std::vector<std::string> clang_command,
                      const Program& program, const std::string& folder,
                      std::vector<Message>& messages);

@@ -1,4 +1,4 @@
-// A folder for files that are needed for a moment.
+// A folder for temporary files.
 #pragma once
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 namespace softmetal {
 
-// Removed with what is in it at the end of the scope.
+// Removed with its contents at the end of the scope.
 class ScratchFolder {
  public:
   ScratchFolder() {
@@ -24,7 +24,7 @@ class ScratchFolder {
   }
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
-  // Empty if none can be made.
+  // Empty if the folder could not be created.
   const std::string& path() const { return path_; }
 
  private:

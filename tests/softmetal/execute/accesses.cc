@@ -8,7 +8,7 @@
 namespace softmetal {
 namespace {
 
-// Races are looked for in regions up to this size.
+// The search for races covers regions up to this size.
 constexpr size_t kMarkedBytes = size_t{1} << 26;
 
 const char* verb(Access access) {
@@ -44,7 +44,7 @@ void Execution::set_up_memory() {
     return memory_.add(std::move(region));
   };
   const auto add_range = [&](const MemoryRange& range, RegionKind kind, const std::string& name) {
-    // Bindings of one range are one region, so that races through two of them are found.
+    // Bindings of one range share one region, so that races through two bindings are found.
     for (const auto& r : memory_.regions()) {
       if (r->begin == range.begin && r->size == range.size) return;
     }
@@ -69,7 +69,7 @@ void Execution::set_up_memory() {
       function_.module->end() - function_.module->begin(), RegionKind::Program, false,
       "the program's constants");
 
-  // The values of the entry point.
+  // Fills the table of the entry point's arguments.
   for (const ArgumentInfo& a : function_.arguments) {
     const Parameter& p = a.parameter;
     uint64_t value = 0;
@@ -146,7 +146,7 @@ void Execution::note(ReportKind kind, std::string text) {
 Accessor Execution::accessor(const Region& region) const {
   Accessor by;
   by.thread = (group_ - 1) * static_cast<uint32_t>(threads_.size()) + running_->index + 1;
-  // Threadgroups have nothing in common in their own memory: a new one is a new epoch there.
+  // Each threadgroup has its own threadgroup memory, so a new threadgroup starts a new epoch there.
   const bool own = region.kind == RegionKind::Threadgroup;
   by.group = own ? 1 : group_;
   by.simdgroup = running_->simdgroup;
@@ -186,7 +186,7 @@ void Execution::access(const void* address, size_t size, Access access, bool who
     }
     size_t fresh = 0;
     for (size_t i = offset; i < offset + size; ++i) fresh += 1 - region->written[i];
-    // Copies of structs take padding along, which nobody writes.
+    // Copies of structs also read padding, which is never written.
     if (access != Access::Write && access != Access::AtomicStore && fresh != 0 &&
         (whole || fresh == size)) {
       fail(ReportKind::Uninitialized,
@@ -206,8 +206,8 @@ void Execution::access(const void* address, size_t size, Access access, bool who
   const std::string text = std::string("two threads ") +
                            (race->with_write ? "write" : "read and write") + " " + region->name +
                            " without a barrier between";
-  // Threads may agree on what they write; what one reads while another writes is a matter of
-  // chance.
+  // Two threads may write equal values, but a read during another thread's write is
+  // nondeterministic.
   if (!race->with_write && region->kind == RegionKind::Threadgroup) {
     fail(ReportKind::Race, text + ", at byte " + std::to_string(offset));
   }
@@ -266,7 +266,7 @@ void Execution::report_time_limit() {
 }
 
 void Execution::fault(int signal, const void* code, const void* address) {
-  // A jump to where no code is faults there.
+  // A jump to an address without code faults at the address.
   const bool jumped = (signal == SIGSEGV || signal == SIGBUS) && code == address;
   const bool inside = code >= function_.module->begin() && code < function_.module->end();
   if (running_ == nullptr || (!inside && !jumped)) {

@@ -10,7 +10,7 @@ namespace {
 
 Execution& here() { return *Execution::current(); }
 
-// Does what a program asks for. If that ends the execution, the thread goes no further.
+// Runs a program's request. If the request ends the execution, the thread does not continue.
 template <class F>
 auto guarded(F call) {
   try {
@@ -71,7 +71,7 @@ void* on_threadgroup_variable(uint32_t id, uint64_t size, uint64_t alignment) {
   return guarded([&]() -> void* { return here().threadgroup_variable(id, size, alignment); });
 }
 
-// Whether a texel is inside of its texture; else it is noted if asked for.
+// Returns whether a texel is inside its texture; if not, reports it if the options say so.
 bool is_inside_or_noted(const Texture& t, const SmTexelAt& at, const char* verb) {
   if (is_inside(t, at)) return true;
   if (here().options().report_texture_bounds) {
@@ -85,7 +85,7 @@ bool is_inside_or_noted(const Texture& t, const SmTexelAt& at, const char* verb)
   return false;
 }
 
-// Notes the texels that a sampler reads.
+// Returns a function that records the texels that a sampler reads.
 TexelReads reads_of(const Texture& t) {
   return [&t](const uint8_t* texel) { here().touch(t, texel, false); };
 }
@@ -127,7 +127,7 @@ void on_texture_gather(uint64_t handle, uint32_t type, uint64_t sampler, const S
   });
 }
 
-// Operation 8 has in its upper half what the texel must be.
+// Operation 8, compare and exchange, has the expected value in its upper half.
 uint32_t apply_atomic(uint64_t operation, bool is_signed, uint32_t old, uint32_t x) {
   const auto a = static_cast<int32_t>(old), b = static_cast<int32_t>(x);
   if ((operation & 0xff) == 8) return old == operation >> 32 ? x : old;

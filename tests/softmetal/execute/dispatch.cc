@@ -7,10 +7,10 @@
 namespace softmetal {
 namespace {
 
-// They are numbered from 1.
+// Threadgroups are numbered from 1.
 constexpr uint64_t kMaxThreadgroups = UINT32_MAX;
 
-// Holds the arguments to the function's parameters, before anything runs.
+// Compares the arguments with the function's parameters before the dispatch runs.
 class Checker {
  public:
   Checker(const Function& f, const Arguments& a, const Grid& g, const RunOptions& o)
@@ -101,7 +101,7 @@ class Checker {
     }
     const bool is_buffer = found != arguments_.buffers.end();
     const size_t size = is_buffer ? found->second.size : bytes->second.size();
-    // A reference is to a whole object; a pointer may be to a part of an array that is smaller.
+    // A reference needs a whole object; a pointer may refer to a smaller part of an array.
     if (p.type.find('&') != std::string::npos && size < a.description.size) {
       error(ReportKind::Binding, named("buffer", p) + ", has " + std::to_string(size) +
                                      " bytes, but \"" + p.type + "\" refers to " +
@@ -149,7 +149,7 @@ class Checker {
       error(ReportKind::Texture, named("texture", p) + ", is one that was not made to be written");
   }
 
-  // Threadgroup memory that the arguments ask for; variables are counted when they are reached.
+  // Checks the threadgroup memory of the arguments; variables are added when threads reach them.
   void memory() {
     size_t bytes = 0;
     for (const auto& [index, size] : arguments_.threadgroup_sizes) {

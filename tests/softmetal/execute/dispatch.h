@@ -16,22 +16,22 @@
 
 namespace softmetal {
 
-// Memory that a kernel may use. It must stay while the dispatch runs.
+// Memory that a kernel may use. It must exist while the dispatch runs.
 struct MemoryRange {
   void* begin = nullptr;
   size_t size = 0;
   bool writable = true;
-  std::string name = {};  // for messages; empty: by its place
+  std::string name = {};  // for messages; empty: named by its index
 };
 
-// What the parameters of a kernel are bound to, by index.
+// The arguments of a kernel, by index.
 struct Arguments {
   std::map<int, MemoryRange> buffers;  // from the offset of the binding to the end of the buffer
   std::map<int, std::vector<uint8_t>> bytes;      // copied into the command, as setBytes does
   std::map<int, std::vector<Texture*>> textures;  // arrays take several
   std::map<int, std::vector<SamplerState>> samplers;
   std::map<int, size_t> threadgroup_sizes;
-  // What argument buffers refer to.
+  // The resources that argument buffers may refer to.
   std::vector<MemoryRange> resident;
   std::vector<Texture*> resident_textures;
 };
@@ -39,11 +39,11 @@ struct Arguments {
 struct Grid {
   std::array<uint32_t, 3> threadgroups{1, 1, 1};
   std::array<uint32_t, 3> threads_per_threadgroup{1, 1, 1};
-  // Where the grid is no multiple of the threadgroups: how many threads it has.
+  // The number of threads, if it is not a multiple of the threadgroup's size.
   std::optional<std::array<uint32_t, 3>> threads = std::nullopt;
 };
 
-// What a kernel did to one of the ranges of its arguments; for the search for hazards.
+// A kernel's accesses to one range of its arguments, for the search for hazards.
 struct Touched {
   const void* begin = nullptr;       // of the range, or of a texture's first texel
   const Texture* texture = nullptr;  // null for other memory
@@ -58,16 +58,16 @@ struct RunOptions {
   bool find_races = true;
   bool report_texture_bounds = false;
   double time_limit = 60;  // seconds of computation
-  // Takes what was touched in each range, if given; needs find_races.
+  // If set, gets the accesses to each range; needs find_races.
   std::function<void(const Touched&)> on_touched = nullptr;
 };
 
-// Runs all threadgroups, unless the arguments do not fit or a thread does what it must not. The
-// reports are in order; the last one may be an error.
+// Runs all threadgroups, unless the arguments do not fit or a thread makes an error. The reports
+// are in order; the last one may be an error.
 std::vector<Report> dispatch(const Function& function, const Arguments& arguments, const Grid& grid,
                              const RunOptions& options = {});
 
-// What is wrong with the arguments before anything runs.
+// Returns the errors in the arguments, without running the kernel.
 std::vector<Report> check_arguments(const Function& function, const Arguments& arguments,
                                     const Grid& grid, const RunOptions& options = {});
 

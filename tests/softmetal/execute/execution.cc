@@ -12,7 +12,7 @@ namespace {
 
 thread_local Execution* tl_execution = nullptr;
 
-// What threads that gather may hand in.
+// The largest value that a thread may pass to gather().
 constexpr size_t kValueBytes = 64;
 
 }  // namespace
@@ -29,8 +29,8 @@ Execution::Execution(const Function& function, const Arguments& arguments, const
   const auto& t = grid.threads_per_threadgroup;
   const size_t count = size_t{t[0]} * t[1] * t[2];
   threads_.resize(count);
-  // Twice for each kind of group: a thread may enter the next meeting while others still read the
-  // last.
+  // Two tables for each kind of group: a thread may enter the next gather while others still read
+  // the previous values.
   tables_.resize(4 * (count + options.simd_width) * kValueBytes);
   threadgroup_memory_.resize(options.threadgroup_memory_limit + 64);
   simd_epochs_.resize(count / options.simd_width + 1);
@@ -44,7 +44,7 @@ std::vector<Report> Execution::run() {
   const SignalScope signals(options_.time_limit);
   const uint64_t count =
       uint64_t{grid_.threadgroups[0]} * grid_.threadgroups[1] * grid_.threadgroups[2];
-  // Steps of a length without a factor of the count reach each group once.
+  // Steps of a length that is coprime to the count visit each group once.
   uint64_t first = 0, step = 1;
   if (options_.seed != 0) {
     std::uniform_int_distribution<uint64_t> choice(1, count);
@@ -115,7 +115,7 @@ void Execution::run_group(uint32_t x, uint32_t y, uint32_t z, uint32_t number) {
   ++epoch_;
   ++device_epoch_;
   std::fill(simd_epochs_.begin(), simd_epochs_.end(), 0);
-  // Memory of threadgroups holds nothing that a program could rely on.
+  // Threadgroup memory is undefined at first.
   std::memset(threadgroup_memory_.data(), 0xff, threadgroup_memory_.size());
   threadgroup_region_->written.assign(threadgroup_region_->size, 0);
   variables_.clear();
@@ -176,14 +176,14 @@ void Execution::make_ready(Thread& thread) {
   ready_.push_back(thread.index);
 }
 
-// Leaves the running thread until something makes it ready.
+// Suspends the running thread until it becomes ready.
 void Execution::wait(Thread& thread, State state) {
   thread.state = state;
   thread.context.switch_to(main_);
 }
 
 void Execution::may_yield() {
-  // Threads that spin on an atomic let others go on.
+  // Yields regularly, so that a thread that spins on an atomic lets others continue.
   if (++atomics_ % 8 != 0) return;
   Thread& thread = *running_;
   make_ready(thread);
@@ -199,7 +199,7 @@ void Execution::barrier(uint32_t flags, const void* site, const void* frame) {
   wait(thread, thread.state);
 }
 
-// The barrier opens when all threads have come.
+// The barrier opens when all threads have arrived.
 void Execution::arrive_at_barrier() {
   for (uint32_t i = 0; i < count_; ++i) {
     if (threads_[i].state != State::AtBarrier) return;
@@ -248,7 +248,7 @@ const void* Execution::gather(const void* value, uint32_t size, bool quad, const
   return thread.table;
 }
 
-// A meeting of a simdgroup ends when all its threads wait at the same call.
+// A call of a simdgroup completes when all its threads wait at this call.
 void Execution::arrive_in_simdgroup(Thread& thread, State state) {
   thread.state = state;
   const std::vector<Thread*> members = members_of(thread, thread.quad);
@@ -283,7 +283,7 @@ uint32_t Execution::lane_count(bool quad) const {
   return std::min(width, count_ - running_->index / width * width);
 }
 
-// A call is told from others by the calls that lead to it: return addresses up the chain of frames.
+// A call site is identified by its call stack: the return addresses in the chain of frames.
 uintptr_t Execution::site_of(const void* site, const void* frame) const {
   auto hash = reinterpret_cast<uintptr_t>(site);
   const Stack& stack = running_->stack;
@@ -291,7 +291,7 @@ uintptr_t Execution::site_of(const void* site, const void* frame) const {
   for (int depth = 0; depth < 64; ++depth) {
     const char* place = reinterpret_cast<const char*>(at);
     if (place < stack.begin || place + 16 > stack.begin + stack.size) break;
-    // Beyond the entry point is the host's code, which has no chain.
+    // The chain ends at the entry point: the host's code has no frame pointers.
     const char* from = reinterpret_cast<const char*>(at[1]);
     if (from < function_.module->begin() || from >= function_.module->end()) break;
     hash = hash * 1000003 ^ at[1];
@@ -300,7 +300,7 @@ uintptr_t Execution::site_of(const void* site, const void* frame) const {
   return hash;
 }
 
-// No thread can go on: some wait for others that have ended or wait elsewhere.
+// Reports a deadlock: threads wait for others that have ended or wait at another call.
 void Execution::report_stuck() {
   static constexpr const char* kWhere[] = {"",
                                            "",
@@ -314,7 +314,7 @@ void Execution::report_stuck() {
                                                              : kWhere[static_cast<int>(t.state)];
     return std::string("waits ") + place;
   };
-  // A simdgroup whose threads disagree; else threads that disagree about the barrier of the group.
+  // Looks for a simdgroup whose threads wait at different calls, then for different barriers.
   for (uint32_t i = 0; i < count_; ++i) {
     Thread& t = threads_[i];
     if (t.state != State::AtGather && t.state != State::AtSimdBarrier) continue;

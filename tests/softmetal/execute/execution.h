@@ -1,6 +1,6 @@
 // The execution of one dispatch, on the calling thread of the host. The threads of a threadgroup
-// have stacks of their own and take turns; threadgroups run one after the other. Which comes next
-// is chosen by a seed, so that what a missing barrier leaves open shows.
+// have separate stacks and run in turn; threadgroups run sequentially. A seed determines the order,
+// so that different seeds show the effects of missing barriers.
 #pragma once
 
 #include <csignal>
@@ -33,7 +33,7 @@ class Execution {
   // The execution on this thread of the host, or null.
   static Execution* current();
 
-  // --- what programs call, on the stack of the running thread ---
+  // --- Called by programs, on the stack of the running thread ---
   void access(const void* address, size_t size, Access access, bool whole, bool aligned);
   void barrier(uint32_t flags, const void* site, const void* frame);
   void simdgroup_barrier(uint32_t flags, const void* site, const void* frame);
@@ -43,23 +43,23 @@ class Execution {
   uint32_t lane_count(bool quad) const;
   void* threadgroup_variable(uint32_t id, uint64_t size, uint64_t alignment);
   void may_yield();
-  // The texture of a handle, if it is one that the kernel may use as `type` says.
+  // Returns a handle's texture; fails if the kernel must not use it as `type` says.
   const Texture& texture(uint64_t handle, uint32_t type, bool reads, bool writes);
-  // A texel of it that is read or written.
+  // Records a read or write of a texel.
   void touch(const Texture& texture, const uint8_t* texel, bool writes) {
     if (options_.on_touched) texel_marks_[&texture].record(texture, texel, writes);
   }
   const RunOptions& options() const { return options_; }
 
-  // Ends the execution with an error of the running thread: throws Abandoned, which the call that
-  // the program made catches, so that the host's frames are unwound; the program's cannot be.
-  // leave() then gives up the thread's stack.
+  // Ends the execution with an error of the running thread: throws Abandoned, which unwinds the
+  // host's frames up to the program's call, where it is caught. The program's frames cannot be
+  // unwound, so leave() then abandons the thread's stack.
   struct Abandoned {};
   [[noreturn]] void fail(ReportKind kind, std::string text);
   [[noreturn]] void leave();
-  // Reports something that does not end it.
+  // Adds a report that does not end the execution.
   void note(ReportKind kind, std::string text);
-  // From a signal handler: whether the fault at `code` is a program's; does not return if so.
+  // For signal handlers: does not return if the fault at `code` is the program's.
   void fault(int signal, const void* code, const void* address);
 
  private:
@@ -74,7 +74,7 @@ class Execution {
     const void* value = nullptr;
     uint32_t size = 0;
     bool quad = false;
-    const void* table = nullptr;  // the values that its last gather gave
+    const void* table = nullptr;  // the values from its last gather
     uint32_t gathers[2] = {0, 0};
     uint32_t builtins[SM_BUILTIN_COUNT][4] = {};
   };
@@ -90,7 +90,7 @@ class Execution {
   void arrive_in_simdgroup(Thread& thread, State state);
   void give_values(const std::vector<Thread*>& members);
   void make_ready(Thread& thread);
-  // Why nothing can go on.
+  // Reports a deadlock.
   void report_stuck();
   void report_time_limit();
   uintptr_t site_of(const void* site, const void* frame) const;
@@ -109,7 +109,7 @@ class Execution {
   std::map<const Texture*, TexelMarks> texel_marks_;
   std::vector<Report> reports_;
   bool failed_ = false;
-  volatile std::sig_atomic_t time_is_over_ = 0;  // a signal came while the host's code was running
+  volatile std::sig_atomic_t time_is_over_ = 0;  // the time ran out in the host's code
   const void* refused_ = nullptr;                // an address outside of all memory
 
   Context main_;
@@ -121,7 +121,7 @@ class Execution {
   Thread* running_ = nullptr;
   std::minstd_rand random_;
 
-  std::vector<uint8_t> tables_;              // values that threads gather
+  std::vector<uint8_t> tables_;              // values of gathers
   std::vector<uint8_t> threadgroup_memory_;  // with the limit's size
   Region* threadgroup_region_ = nullptr;
   struct Variable {

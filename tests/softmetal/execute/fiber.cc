@@ -15,7 +15,7 @@
 #endif
 
 #ifdef SOFTMETAL_ASAN
-// The address sanitizer is told of each switch; its header is not installed with every compiler.
+// Functions to tell the address sanitizer of each switch; not every compiler installs its header.
 extern "C" {
 void __sanitizer_start_switch_fiber(void** save, const void* bottom, size_t size);
 void __sanitizer_finish_switch_fiber(void* saved, const void** bottom, size_t* size);
@@ -30,11 +30,12 @@ void __asan_unpoison_memory_region(const volatile void* begin, size_t size);
 namespace softmetal {
 namespace {
 
-// Where an index that is far off an array still faults. Such memory costs addresses alone.
+// The size of guard memory: large, so that far out-of-bounds indices fault; it takes only
+// addresses.
 constexpr size_t kGuard = size_t{1} << 20;
 
 #if !defined(__x86_64__)
-// Where a prepared context begins.
+// The start of a prepared context.
 struct Start {
   void (*function)(void*);
   void* argument;
@@ -44,8 +45,8 @@ struct Start {
 }  // namespace
 
 #if defined(__x86_64__)
-// Saves the registers that a call preserves on the stack, stores its pointer at `save`, and
-// continues on `load`. A zero frame pointer ends the chain of frames of a new stack.
+// Pushes the callee-saved registers, stores the stack pointer at `save`, and continues on the stack
+// `load`. A zero frame pointer ends the chain of frames of a new stack.
 extern "C" void softmetal_switch(void** save, void* load);
 asm(R"(
 .text
@@ -88,7 +89,7 @@ softmetal_start:
 
 void Context::prepare(void* stack, size_t size, void (*start)(void*), void* argument) {
   auto** top = reinterpret_cast<void**>(static_cast<char*>(stack) + size);
-  *--top = nullptr;  // keeps the stack aligned to 16 behind the call
+  *--top = nullptr;  // keeps the stack aligned to 16 after the call
   *--top = nullptr;
   *--top = reinterpret_cast<void*>(&softmetal_start);
   *--top = nullptr;                         // rbp
@@ -108,7 +109,7 @@ void jump(void*& from, void*& to) { softmetal_switch(&from, to); }
 }  // namespace
 #else
 namespace {
-// Contexts of the C library: slow, because they also switch the signal mask.
+// The C library's contexts are slower, since they also switch the signal mask.
 void begin(unsigned high, unsigned low) {
   const auto* start = reinterpret_cast<Start*>((static_cast<uintptr_t>(high) << 32) | low);
   start->function(start->argument);
@@ -172,7 +173,7 @@ Stack StackPool::take() {
   const Stack stack = free_.back();
   free_.pop_back();
 #ifdef SOFTMETAL_ASAN
-  // Frames of the last thread were left, not returned from.
+  // The last thread's frames may have been abandoned, so their redzones are still poisoned.
   __asan_unpoison_memory_region(stack.begin, stack.size);
 #endif
   return stack;

@@ -1,4 +1,4 @@
-// Stacks on which the threads of a threadgroup run, and switches between them.
+// Stacks for the threads of a threadgroup, and switches between stacks.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,10 @@
 
 namespace softmetal {
 
-// A place where execution continues: a stack with saved registers on it.
+// A suspended execution: a stack with saved registers.
 class Context {
  public:
-  // Switches from this context, which is the running one, to another.
+  // Switches from this context, which must be the running one, to another context.
   void switch_to(Context& other);
   // Prepares `start(argument)` on a stack; it must never return.
   // To be called first on a prepared stack, with the context that switched to it.
@@ -28,20 +28,20 @@ struct Stack {
   size_t size = 0;
 };
 
-// Whether an address is in the guard memory below or above a stack.
+// Returns whether an address is in the guard memory of a stack.
 bool is_below(const Stack& stack, const void* address);
 bool is_above(const Stack& stack, const void* address);
 
-// Stacks with guard memory below and above each. Not shared by threads of the host.
+// Stacks with guard memory on both sides. Not thread safe.
 class StackPool {
  public:
   static constexpr size_t kSize = 256 * 1024;
   ~StackPool();
   Stack take();
   void give_back(Stack stack) { free_.push_back(stack); }
-  // Forgets which stacks are in use.
+  // Marks all stacks as free.
   void give_back_all() { free_ = all_; }
-  // Whether an address is on any stack, or in its guard memory.
+  // Returns whether an address is on any stack or in its guard memory.
   bool contains(const void* address) const;
 
  private:

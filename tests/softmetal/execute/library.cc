@@ -37,7 +37,7 @@ std::vector<MemberInfo> describe_members(const Program& program, const Module& m
   return resources ? members : std::vector<MemberInfo>();
 }
 
-// What the variables of a kernel take, as they are laid out when threads reach them.
+// Returns the bytes of a kernel's threadgroup variables, with the layout that threads give them.
 size_t threadgroup_memory(const Module& module, const Kernel& kernel) {
   const auto* list =
       static_cast<const SmThreadgroupVariable* const*>(module.symbol("__sm_threadgroup_list"));
@@ -74,7 +74,7 @@ std::shared_ptr<Module> Module::load(const std::string& path, std::string& probl
 }
 
 std::shared_ptr<Module> Module::load_bytes(std::string_view bytes, std::string& problem) {
-  const ScratchFolder scratch;  // the file is in memory once it is loaded
+  const ScratchFolder scratch;  // needed only until the file is loaded
   const std::string path = scratch.path() + "/program.so";
   if (scratch.path().empty() || !write_file(path, bytes)) {
     problem = "no temporary folder can be written";

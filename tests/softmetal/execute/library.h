@@ -1,4 +1,4 @@
-// Compiled programs: libraries, and the functions made from them.
+// Compiled programs: libraries and their functions.
 #pragma once
 
 #include <map>
@@ -16,16 +16,16 @@ namespace softmetal {
 // A loaded shared object. Several functions share it.
 class Module {
  public:
-  // Null with `problem` if it cannot be loaded.
+  // On failure, returns null and sets `problem`.
   static std::shared_ptr<Module> load(const std::string& path, std::string& problem);
-  // The same for the content of such a file.
+  // Loads the contents of a shared object's file.
   static std::shared_ptr<Module> load_bytes(std::string_view bytes, std::string& problem);
   ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
   void* symbol(const std::string& name) const;
-  // Where the module is in memory: its code and its constants.
+  // The address range of the module's code and constants.
   const char* begin() const { return begin_; }
   const char* end() const { return end_; }
 
@@ -37,7 +37,7 @@ class Module {
   const char* end_ = nullptr;
 };
 
-// How a program may use a texture, numbered as `access` in include/softmetal/texture.h.
+// A program's access to a texture, numbered as `access` in include/softmetal/texture.h.
 enum class TextureAccess { Sample, Read, Write, ReadWrite };
 inline TextureAccess texture_access(const SmDescription& description) {
   return static_cast<TextureAccess>(description.type >> 16);
@@ -46,15 +46,15 @@ inline TextureAccess texture_access(const SmDescription& description) {
 // A member of a struct that a kernel takes as an argument buffer.
 struct MemberInfo {
   std::string name;
-  int id = -1;  // [[id(n)]], or its place; arrays take as many as they have elements
+  int id = -1;  // [[id(n)]], or its position; an array takes one id per element
   SmDescription description{};
 };
 
-// A parameter of a kernel with what clang knows of its type.
+// A parameter of a kernel, with clang's description of its type.
 struct ArgumentInfo {
   Parameter parameter;
   SmDescription description{};
-  bool present = true;              // false if a function constant leaves it out
+  bool present = true;              // false if a function constant omits it
   std::vector<MemberInfo> members;  // of a buffer whose struct has resources
 };
 
@@ -67,44 +67,46 @@ struct Function {
   std::vector<ArgumentInfo> arguments;
 };
 
-// A program after the first half of its compilation. The second half is made for the first
-// function, as by a pipeline, unless whoever wants it has the module already. Thread safe.
+// A program after the first half of its compilation. The second half runs when the first function
+// is requested, unless the caller supplies the module. Thread safe.
 class Library {
  public:
-  // Null if the program does not compile; `log` has all messages, also warnings.
+  // Returns null if the program does not compile; `log` gets all messages, also warnings.
   static std::shared_ptr<Library> compile(const std::string& source, const CompileOptions& options,
                                           std::string& log);
-  // The library in a file of compile/metallib.h. Null with `problem` if it is none.
+  // Returns the library in a file of compile/metallib.h. On failure, returns null and sets
+  // `problem`.
   static std::shared_ptr<Library> load(std::string_view metallib, std::string& problem);
-  // The same program for other values of function constants, by index, as C++ expressions. Null
-  // with the messages in `problem` if it does not compile so.
+  // Returns the program with other values of function constants: C++ expressions by index. If the
+  // program does not compile with these values, returns null and puts the messages into `problem`.
   std::shared_ptr<Library> specialized(const std::map<int, std::string>& constants,
                                        std::string& problem) const;
 
   std::vector<std::string> function_names() const;
-  // Else `problem` names those that are there.
+  // If there is no such function, `problem` names the existing ones.
   bool has_function(const std::string& name, std::string& problem) const {
     return find(name, problem) != nullptr;
   }
-  // Whether the function constants that the kernel needs have values; else `problem` names them.
+  // Whether all function constants that the kernel needs have values; `problem` names missing ones.
   bool has_constants(const std::string& name, std::string& problem) const;
-  // Those that lack one, by name; none if there is no such kernel.
+  // Returns the names of the kernel's constants without values; none if there is no such kernel.
   std::vector<std::string> missing_constants(const std::string& name) const;
   const std::vector<FunctionConstant>& constants() const { return program().constants; }
   const IntermediateCode& code() const { return compiled_.compilation.code; }
 
-  // The function of a name. Null with `problem` if there is none, or if no code can be generated.
+  // Returns a function by name. If there is none, or no code can be generated, returns null and
+  // sets `problem`.
   std::shared_ptr<Function> function(const std::string& name, std::string& problem) const;
-  // The same, in a module that was generated of this code before.
+  // Returns the function from a module that was generated from this code before.
   std::shared_ptr<Function> function(const std::string& name, std::shared_ptr<Module> module,
                                      std::string& problem) const;
 
  private:
   const Program& program() const { return compiled_.compilation.program; }
   static std::shared_ptr<Library> of(CompiledLibrary compiled, std::string& log);
-  // The kernel of a name, or null with `problem`.
+  // Returns a kernel by name; if there is none, returns null and sets `problem`.
   const Kernel* find(const std::string& name, std::string& problem) const;
-  // The same, if this system can run the library, and if the kernel has its constants.
+  // Like find(), but also fails if this system is too old or if the kernel lacks constants.
   const Kernel* find_runnable(const std::string& name, std::string& problem) const;
 
   CompiledLibrary compiled_;

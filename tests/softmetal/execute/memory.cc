@@ -8,10 +8,10 @@
 
 namespace softmetal {
 namespace {
-constexpr uint32_t kSeveral = ~0U;         // several threads, or groups
-constexpr uint32_t kAtomic = 0x80000000U;  // in a mask: by atomics alone
+constexpr uint32_t kSeveral = ~0U;         // more than one thread or group
+constexpr uint32_t kAtomic = 0x80000000U;  // in a mask: only atomic accesses
 
-// Zero pages that nobody touches cost nothing.
+// Untouched zero pages take no memory.
 void* zero_pages(size_t size) {
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -31,7 +31,7 @@ AccessMarks::~AccessMarks() {
   munmap(bytes_, 4 * count_ * sizeof(Mark));
 }
 
-// Whether a barrier lies between an earlier access and one of another thread now.
+// Returns whether a barrier orders an earlier access before an access by `now`.
 bool AccessMarks::ordered(const Mark& before, const Accessor& now) {
   if (before.group != now.group) return false;
   if (before.epoch != now.epoch) return true;
@@ -61,7 +61,7 @@ void AccessMarks::mark_read(Mark& mark, uint32_t mask, Access access, const Acce
     mark_write(mark, mask, access, by);
     return;
   }
-  // Readers of several groups are never ordered with a writer.
+  // No barrier orders readers of several groups before a writer.
   mark.thread = kSeveral;
   mark.mask = ((mark.mask | mask) & 15) | (flag & mark.mask & kAtomic);
   if (mark.group != by.group) mark.group = kSeveral;

@@ -1,5 +1,4 @@
-// The memory that a kernel may use, and what its threads did to it: bounds, threadgroup memory that
-// nobody has written, and races.
+// Checks of a kernel's memory accesses: bounds, reads of unwritten threadgroup memory, and races.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +13,13 @@
 
 namespace softmetal {
 
-// Who accesses memory, and after which barriers.
+// The thread that accesses memory, and the number of barriers before the access.
 struct Accessor {
-  uint32_t thread = 0;     // in the dispatch, counted from 1
-  uint32_t group = 0;      // likewise
-  uint32_t simdgroup = 0;  // in the group
-  uint32_t epoch = 0;  // grows with each barrier of the group for this memory, and with each group
-  uint32_t simd_epoch = 0;  // grows with each barrier of the simdgroup
+  uint32_t thread = 0;      // in the dispatch, counted from 1
+  uint32_t group = 0;       // in the dispatch, counted from 1
+  uint32_t simdgroup = 0;   // in the group
+  uint32_t epoch = 0;       // counts the group's barriers for this memory, and groups
+  uint32_t simd_epoch = 0;  // counts the simdgroup's barriers
 };
 
 enum class Access { Read, Write, AtomicLoad, AtomicStore, AtomicUpdate };
@@ -28,13 +27,13 @@ constexpr bool is_atomic(Access a) { return a != Access::Read && a != Access::Wr
 constexpr bool is_read(Access a) { return a == Access::Read || a == Access::AtomicLoad; }
 
 struct RaceFound {
-  bool with_write;  // both write, or one of them read
-  uint32_t other;   // the other thread in the dispatch, or 0 if there were several
+  bool with_write;  // whether both threads write
+  uint32_t other;   // the other thread's number in the dispatch; 0 for several threads
 };
 
-// The last accesses to each word of a region. Words are of 4 bytes; a mask tells their bytes apart,
-// and reads of a part of a word have marks by byte, so that neighbors in one word are no race. Of
-// writes to parts of a word only the last is known, so that some races of bytes are missed.
+// The last accesses to each word of 4 bytes in a region. A mask selects bytes of the word, and
+// reads of parts of a word are recorded per byte, so that accesses to different bytes are no race.
+// Only the last write to a part of a word is recorded, so some races of bytes are missed.
 class AccessMarks {
  public:
   explicit AccessMarks(size_t bytes);
@@ -51,8 +50,8 @@ class AccessMarks {
     uint32_t thread, group, simdgroup, epoch, simd_epoch, mask;
   };
   struct Word {
-    Mark write, read;            // the latter of whole words
-    uint16_t written, was_read;  // a bit for each byte, by any thread
+    Mark write, read;            // `read` only of whole words
+    uint16_t written, was_read;  // one bit per byte, for all threads
   };
   static bool ordered(const Mark& before, const Accessor& now);
   static bool conflicts(const Mark& mark, uint32_t mask, Access access, const Accessor& by);
@@ -62,17 +61,17 @@ class AccessMarks {
                                        const Accessor& by);
 
   Word* words_;
-  Mark* bytes_;  // of reads of parts of words
+  Mark* bytes_;  // for reads of parts of words
   bool has_byte_marks_ = false;
   size_t count_;
-  size_t first_, end_ = 0;  // all words with marks are from the first to before the end
+  size_t first_, end_ = 0;  // the range that contains all marked words
 };
 
 // The texels that a dispatch reads and writes.
 class TexelMarks {
  public:
   void record(const Texture& texture, const uint8_t* texel, bool writes);
-  // Ranges of bytes from the first texel on.
+  // Returns byte ranges, counted from the first texel.
   std::vector<std::pair<size_t, size_t>> touched(const Texture& texture, bool written) const;
 
  private:
@@ -87,20 +86,20 @@ struct Region {
   RegionKind kind = RegionKind::Buffer;
   bool writable = true;
   std::string name;                    // "buffer 3", for messages
-  std::unique_ptr<AccessMarks> marks;  // if races are looked for here
-  std::vector<uint8_t> written;        // per byte, of threadgroup memory
+  std::unique_ptr<AccessMarks> marks;  // null if races are not searched in the region
+  std::vector<uint8_t> written;        // per byte; only of threadgroup memory
   char* end() const { return begin + size; }
 };
 
 class Memory {
  public:
-  // Regions may overlap, as two bindings of one buffer do: the first one that contains an access
-  // counts.
+  // Regions may overlap, for example two bindings of one buffer: an access belongs to the first
+  // region that contains it.
   Region& add(Region region);
   void sort();
   // The region that contains all of an access, or null.
   Region* find(const void* address, size_t size);
-  // What is near an address outside of all regions, in words.
+  // Describes an address outside all regions by the nearest region.
   std::string describe(const void* address) const;
   std::vector<std::unique_ptr<Region>>& regions() { return regions_; }
 

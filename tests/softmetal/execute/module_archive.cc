@@ -13,8 +13,8 @@ constexpr std::string_view kKind = "softmetal archive 1";
 
 }  // namespace
 
-// The fields: the device, the toolchain, and for each function its key, its name, and the module,
-// which is empty where that of the function before it is meant.
+// The fields: the device, the toolchain, and for each function its key, its name, and its module.
+// An empty module means the previous function's module.
 std::shared_ptr<ModuleArchive> ModuleArchive::read(std::string_view bytes,
                                                    const std::string& device,
                                                    std::string& problem) {

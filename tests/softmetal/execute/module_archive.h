@@ -1,4 +1,4 @@
-// Generated code that outlives the process: what a binary archive of the API holds.
+// The contents of the API's binary archives: generated code that can be stored in a file.
 #pragma once
 
 #include <map>
@@ -13,22 +13,23 @@
 
 namespace softmetal {
 
-// Modules by the code that they were generated of, each with the functions that were added: others
-// of the same program are not found. A function has a name for each way of compiling it. Thread
-// safe.
+// Modules by the key of their code, each with the functions that were added; other functions of the
+// program are not found. A function has a separate name for each way of compiling it. Thread safe.
 class ModuleArchive {
  public:
   explicit ModuleArchive(std::string device) : device_(std::move(device)) {}
-  // Null with `problem` if the bytes are no archive, or one of another device or toolchain.
+  // If the bytes are no archive, or another device's or toolchain's, returns null and sets
+  // `problem`.
   static std::shared_ptr<ModuleArchive> read(std::string_view bytes, const std::string& device,
                                              std::string& problem);
-  // Nothing if there is nothing in the archive.
+  // Returns no value if the archive is empty.
   std::optional<std::string> write() const;
 
-  // Null if the function is not there, or, with `problem`, if the module cannot be loaded.
+  // Returns null if the function is not in the archive. If its module cannot be loaded, also sets
+  // `problem`.
   std::shared_ptr<Module> find(const std::string& key, const std::string& function,
                                std::string& problem);
-  // Adds the module of a function, which is generated if need be. Else what is wrong.
+  // Adds a function's module, which is generated if needed. Returns the error, or an empty string.
   std::string add(const Library& library, const std::string& function);
 
  private:

@@ -9,7 +9,7 @@
 namespace softmetal {
 namespace {
 
-// How one channel is stored.
+// The encoding of a channel.
 enum class Coding { Unorm, Snorm, Uint, Sint, Float, Srgb };
 
 struct Layout {
@@ -61,7 +61,7 @@ constexpr Layout kLayouts[] = {
     layout(F::RGBA8Sint, "RGBA8Sint", 4, Coding::Sint, 8),
     layout(F::BGRA8Unorm, "BGRA8Unorm", 4, Coding::Unorm, 8, true),
     layout(F::BGRA8UnormSrgb, "BGRA8Unorm_sRGB", 4, Coding::Srgb, 8, true),
-    // The channels of these two are not of one width; see packed_bits().
+    // The channels of these two formats differ in width; see packed_bits().
     layout(F::RGB10A2Unorm, "RGB10A2Unorm", 4, Coding::Unorm, 8),
     layout(F::RGB10A2Uint, "RGB10A2Uint", 4, Coding::Uint, 8),
     layout(F::RG32Uint, "RG32Uint", 2, Coding::Uint, 32),

@@ -61,7 +61,7 @@ enum class TexelKind {
   Float,
   Int,
   Uint
-};  // what a program reads: numbers as in __sm_texture types
+};  // the type that programs read, numbered as in __sm_texture types
 
 struct FormatInfo {
   PixelFormat format;
@@ -73,9 +73,9 @@ struct FormatInfo {
 
 const FormatInfo* format_info(PixelFormat format);  // null if it is not known
 
-// Texels as four numbers of 32 bits: floats, or integers. Channels that the format lacks are 0,
-// alpha 1. Decoding and encoding are those of Metal: normalized integers round to nearest even, NaN
-// becomes 0, integers saturate.
+// Converts texels from and to four 32-bit numbers, floats or integers. Channels that the format
+// lacks are 0, and alpha is 1. As in Metal, normalized integers round to nearest even, NaN becomes
+// 0, and integers saturate.
 void decode_texel(PixelFormat format, const void* from, uint32_t texel[4]);
 void encode_texel(PixelFormat format, const uint32_t texel[4], void* to);
 

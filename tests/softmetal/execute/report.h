@@ -1,4 +1,4 @@
-// What is wrong with an execution.
+// Reports of errors and warnings of an execution.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ enum class ReportKind {
   Race,           // accesses of two threads without a barrier between
   Barrier,        // threads that wait at different barriers, or have ended
   Simdgroup,      // lanes that wait at different calls, or have ended
-  Lane,           // a shuffle from a lane that is not there
+  Lane,           // a shuffle from a lane that does not exist
   TextureBounds,  // a texel outside of a texture; reads give 0, writes are dropped
   Texture,        // a texture of another kind, format or usage than the program's type
   Fault,          // a division by zero, an endless loop, a full stack
@@ -26,11 +26,11 @@ enum class ReportKind {
 
 struct Report {
   ReportKind kind;
-  bool is_error;  // the execution ended there; else it went on as specified
+  bool is_error;  // whether the execution ended; if not, it continued as Metal specifies
   std::string text;
-  std::array<uint32_t, 3> group{}, thread{};  // where, if a thread did it
-  int count = 1;                              // how often; only the first place is named
-  const void* address = nullptr;              // of memory that the kernel may not use
+  std::array<uint32_t, 3> group{}, thread{};  // the position, if a thread caused the report
+  int count = 1;                  // number of occurrences; only the first one is described
+  const void* address = nullptr;  // an address that the kernel may not use
 };
 
 // One line per report.

@@ -23,7 +23,7 @@ constexpr std::array<int, 5> kSignals = {SIGSEGV, SIGBUS, SIGILL, kDivisionSigna
                                          kTimeLimitSignal};
 constexpr size_t kStackBytes = 256 * 1024;
 
-// Handlers of the process that were there before the first scope; they stay behind ours.
+// The process's handlers from before the first scope; ours forward to them.
 std::array<struct sigaction, kSignals.size()>& previous() {
   static std::array<struct sigaction, kSignals.size()> kActions;
   return kActions;
@@ -44,7 +44,7 @@ void handle(int signal, siginfo_t* info, void* context) {
   const auto& c = *static_cast<ucontext_t*>(context);
   Execution* execution = Execution::current();
   if (execution != nullptr) {
-    // The handler may not return: its signals must not stay blocked then.
+    // The handler may not return, so the signals are unblocked here.
     sigset_t mask = c.uc_sigmask;
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
     execution->fault(signal, code_of(c), info->si_addr);
@@ -90,7 +90,7 @@ SignalScope::SignalScope(double time_limit) {
     itimerspec spec{};
     spec.it_value.tv_sec = static_cast<time_t>(whole);
     spec.it_value.tv_nsec = static_cast<long>((time_limit - whole) * 1e9);
-    spec.it_interval.tv_nsec = 1000000;  // again, until it hits the program
+    spec.it_interval.tv_nsec = 1000000;  // repeated until the program's code is interrupted
     ::timer_settime(timer, 0, &spec, nullptr);
     timer_ = timer;
     has_timer_ = true;

@@ -1,4 +1,4 @@
-// Faults of programs: signals that belong to a running kernel become reports.
+// Turns signals that a running kernel causes into reports.
 #pragma once
 
 #include <csignal>
@@ -8,8 +8,8 @@ namespace softmetal {
 constexpr int kTimeLimitSignal = SIGVTALRM;
 constexpr int kDivisionSignal = SIGFPE;
 
-// While one exists, faults in programs on this thread of the host are given to the current
-// execution, as is the end of its time. Faults elsewhere are the host's, as before.
+// While a scope exists, the current execution gets faults of programs on this thread of the host,
+// and the signal of its time limit. Other faults go to the host's handlers.
 class SignalScope {
  public:
   explicit SignalScope(double time_limit);

@@ -18,7 +18,7 @@ size_t image_of(const Texture& t, const SmTexelAt& at) {
   return size_t{at.slice} * t.samples + at.sample;
 }
 
-// Where a coordinate lands after the sampler's rule for places outside; -1: the border.
+// Applies the sampler's address mode to a coordinate; -1 is the border.
 int wrapped(int i, int size, SamplerState::Address address) {
   switch (address) {
     case SamplerState::ClampToEdge:
@@ -36,7 +36,7 @@ int wrapped(int i, int size, SamplerState::Address address) {
   return -1;
 }
 
-// Where sample_compare() asks for it, a texel becomes whether the reference compares to it.
+// For sample_compare(), replaces a texel by its comparison with the reference: 1 or 0.
 void compare(SamplerState s, const SmSampleAt& at, uint32_t texel[4]) {
   if (at.compares == 0) return;
   const float depth = std::bit_cast<float>(texel[0]), r = at.reference;
@@ -45,7 +45,7 @@ void compare(SamplerState s, const SmSampleAt& at, uint32_t texel[4]) {
   texel[0] = std::bit_cast<uint32_t>(results[s.compare_function()] ? 1.0F : 0.0F);
 }
 
-// The texel at whole coordinates, or the border's color.
+// Reads the texel at integer coordinates, or the border's color.
 void fetch(const Texture& t, SamplerState s, std::array<int, 3> at, SmTexelAt place,
            uint32_t texel[4], const TexelReads& reads) {
   const std::array<int, 3> size = {static_cast<int>(t.width_of(place.lod)),
@@ -75,13 +75,13 @@ void fetch(const Texture& t, SamplerState s, std::array<int, 3> at, SmTexelAt pl
   decode_texel(t.format, from, texel);
 }
 
-// A place to sample: texel coordinates of a level, where a center is at .5.
+// A place to sample: texel coordinates in a level, with texel centers at .5.
 struct Place {
   std::array<float, 3> at;
   SmTexelAt image{};
 };
 
-// The face of a cube and its coordinates in 0 to 1.
+// Finds the face of a cube and the coordinates on it, from 0 to 1.
 void project_to_face(const SmSampleAt& at, Place& place) {
   const float x = at.x, y = at.y, z = at.z, ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
   float s, r, m;
@@ -200,7 +200,7 @@ const uint8_t* texel_address(const Texture& t, const SmTexelAt& at) {
 
 void sample_texture(const Texture& t, SamplerState s, const SmSampleAt& at, uint32_t texel[4],
                     const TexelReads& reads) {
-  // Kernels have no derivatives: without a level it is the first.
+  // Kernels have no derivatives, so the default level is the first.
   float lod = at.lod < -1e30F || s.mip_filter() == 0 ? 0 : at.lod;
   const auto last = static_cast<float>(t.levels.size() - 1);
   lod = std::clamp(lod, 0.0F, last);
@@ -225,7 +225,7 @@ void gather_texture(const Texture& t, SamplerState s, const SmSampleAt& at, uint
   const Place place = locate(t, s, at, 0);
   const int x = static_cast<int>(std::floor(place.at[0] - 0.5F)),
             y = static_cast<int>(std::floor(place.at[1] - 0.5F));
-  // Counter-clockwise from the lower left, rows growing downwards.
+  // Counter-clockwise from the lower left; y grows downwards.
   static constexpr std::array<std::array<int, 2>, 4> kCorners = {{{0, 1}, {1, 1}, {1, 0}, {0, 0}}};
   for (int i = 0; i < 4; ++i) {
     uint32_t texel[4];

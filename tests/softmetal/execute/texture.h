@@ -1,4 +1,4 @@
-// Textures of the host. A program's handle of a texture is the address of one of these.
+// Textures of the host. A program's handle of a texture is the address of a Texture.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ enum class TextureKind : uint32_t {
 const char* texture_kind_name(TextureKind kind);
 
 struct Texture {
-  // One level of detail. Images are the layers, faces and samples, or the planes in z, of a level.
+  // One level of detail. Its images are layers, faces and samples, or planes in z.
   struct Level {
     uint8_t* data = nullptr;
     size_t bytes_per_row = 0, bytes_per_image = 0;
@@ -36,16 +36,16 @@ struct Texture {
   PixelFormat format = PixelFormat::R32Float;
   uint32_t width = 1, height = 1, depth = 1, layers = 1, samples = 1;
   std::vector<Level> levels;
-  bool readable = true, writable = true;  // the usage that it was made for
+  bool readable = true, writable = true;  // its declared usage
 
   uint32_t width_of(uint32_t level) const { return width >> level > 0 ? width >> level : 1; }
   uint32_t height_of(uint32_t level) const { return height >> level > 0 ? height >> level : 1; }
   uint32_t depth_of(uint32_t level) const { return depth >> level > 0 ? depth >> level : 1; }
-  // Lays all levels out in `memory`, and returns how much they need; `memory` may be empty to ask.
+  // Lays out all levels in `memory`, and returns their size; `memory` may be null to get the size.
   size_t lay_out(uint8_t* memory, uint32_t level_count);
 };
 
-// Where the bits of a sampler's state are; programs set them in `sampler` of the same header.
+// The layout of a sampler's bits, which `sampler` in include/softmetal/sampler.h sets.
 struct SamplerState {
   uint64_t bits = 0;
   enum Address { ClampToEdge, ClampToZero, ClampToBorder, Repeat, MirroredRepeat };
@@ -58,17 +58,17 @@ struct SamplerState {
   int compare_function() const { return static_cast<int>(bits >> 16 & 7); }
 };
 
-// The texel at a place that is inside.
+// Returns the address of a texel inside the texture.
 const uint8_t* texel_address(const Texture& t, const SmTexelAt& at);
 bool is_inside(const Texture& t, const SmTexelAt& at);
 
-// Is told which texels are read; may be empty.
+// Called for each texel that is read; may be empty.
 using TexelReads = std::function<void(const uint8_t*)>;
 
-// What sample() gives: filtered, at coordinates that the sampler says.
+// Implements sample(): filtered, with the sampler's kind of coordinates.
 void sample_texture(const Texture& t, SamplerState s, const SmSampleAt& at, uint32_t texel[4],
                     const TexelReads& reads = nullptr);
-// Component `c` of the four texels that linear filtering would use, in the order of Metal.
+// Reads component `c` of the four texels that linear filtering would use, in Metal's order.
 void gather_texture(const Texture& t, SamplerState s, const SmSampleAt& at, uint32_t c,
                     uint32_t texels[4], const TexelReads& reads = nullptr);
 

@@ -1,5 +1,5 @@
-// The types of libdispatch that Metal's API takes, with what a driver needs of them: serial queues
-// that run blocks, and data. Objects are counted by dispatch_retain and dispatch_release.
+// The part of libdispatch that Metal's API and its drivers need: serial queues that run blocks, and
+// data objects. dispatch_retain and dispatch_release count references.
 #pragma once
 
 #include <stddef.h>
@@ -17,17 +17,17 @@ typedef void (^dispatch_block_t)(void);
 #define DISPATCH_QUEUE_SERIAL ((dispatch_queue_attr_t)0)
 #define DISPATCH_DATA_DESTRUCTOR_DEFAULT ((dispatch_block_t)0)
 
-// A queue runs its blocks one after the other on a thread of its own.
+// A queue runs its blocks sequentially on a separate thread.
 dispatch_queue_t dispatch_queue_create(const char* label, dispatch_queue_attr_t attributes);
 void dispatch_async(dispatch_queue_t queue, dispatch_block_t block);
 void dispatch_sync(dispatch_queue_t queue, dispatch_block_t block);
 
-// Copies `size` bytes if the destructor is the default one; else refers to them, and runs the
-// destructor in the end.
+// Copies `size` bytes if the destructor is the default one; otherwise refers to the bytes, and runs
+// the destructor when the data is released.
 dispatch_data_t dispatch_data_create(const void* buffer, size_t size, dispatch_queue_t queue,
                                      dispatch_block_t destructor);
 size_t dispatch_data_get_size(dispatch_data_t data);
-// The bytes stay as long as what is returned, which the caller releases.
+// The bytes are valid as long as the returned object, which the caller must release.
 dispatch_data_t dispatch_data_create_map(dispatch_data_t data, const void** buffer, size_t* size);
 
 void dispatch_retain(dispatch_object_t object);

@@ -1,4 +1,4 @@
-// GNUstep's headers ask for this file when blocks are on; the runtime of blocks is BlocksRuntime.
+// GNUstep's headers include this file if blocks are enabled; BlocksRuntime implements blocks.
 #pragma once
 
 #ifdef __cplusplus

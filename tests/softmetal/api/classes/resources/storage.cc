@@ -14,7 +14,7 @@ namespace {
 // The most bytes that are filled with garbage, since filled pages take memory.
 constexpr size_t kMostGarbage = size_t{1} << 24;
 
-// The device's memory that there is, by its begin.
+// The existing device memory: sizes by begin address.
 std::mutex all_mutex;
 std::map<const uint8_t*, size_t>& all() {
   static auto* const ranges = new std::map<const uint8_t*, size_t>;

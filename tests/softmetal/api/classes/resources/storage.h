@@ -9,10 +9,10 @@
 
 namespace softmetal {
 
-// Memory that is zero at first. Of managed memory of a discrete device there are two copies.
+// Memory that is zero at first. Managed memory of a discrete device has two copies.
 class Storage {
  public:
-  // The host's memory `borrowed`, if there is some, is not freed.
+  // If `borrowed` is not null, the storage uses this memory of the host, and does not free it.
   Storage(size_t size, bool has_two_copies, void* borrowed = nullptr);
   ~Storage();
   Storage(const Storage&) = delete;
@@ -22,10 +22,10 @@ class Storage {
   size_t size() const { return size_; }
   uint8_t* device() const { return device_; }
   uint8_t* host() const { return host_; }
-  // Copies a range from one copy to the other.
+  // Copies a range between the host's copy and the device's.
   void to_device(size_t offset, size_t size);
   void to_host(size_t offset, size_t size);
-  // Leaves bytes behind that nobody should rely on, as of memory whose contents are undefined.
+  // Writes arbitrary bytes, to simulate undefined contents.
   void fill_with_garbage();
 
   UseHistory& uses() { return uses_; }
@@ -38,10 +38,10 @@ class Storage {
   UseHistory uses_;
 };
 
-// Whether a resource of some device has this address.
+// Returns whether the memory of any device's resource contains the address.
 bool is_of_a_resource(const void* address);
 
-// A resource's part of it.
+// The part of a storage that a resource has.
 struct Part {
   std::shared_ptr<Storage> storage;
   size_t offset = 0, size = 0;

@@ -1,4 +1,4 @@
-// Regions of textures. For Objective-C++ sources alone.
+// Regions of textures. For Objective-C++ sources only.
 #pragma once
 
 #import <Metal/Metal.h>
@@ -10,7 +10,7 @@
 
 namespace softmetal {
 
-// Why the region is none of the texture, or nothing.
+// Returns why the region is not inside the texture, or an empty string.
 std::string problem_of_region(const Texture& texture, const MTLRegion& region, NSUInteger level,
                               NSUInteger slice);
 

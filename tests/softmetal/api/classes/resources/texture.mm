@@ -129,7 +129,7 @@ Texture texture_of(MTLTextureDescriptor* d) {
   return MTLResourceID{reinterpret_cast<uint64_t>(texture_->get())};
 }
 
-// Whether the host may copy the region, with rows so far apart.
+// Returns whether the host may copy the region with this row pitch; reports a misuse if not.
 - (BOOL)mayCopy:(MTLRegion)region
           level:(NSUInteger)level
           slice:(NSUInteger)slice
@@ -174,7 +174,7 @@ Texture texture_of(MTLTextureDescriptor* d) {
   if (![self mayCopy:region level:level slice:slice bytesPerRow:bytesPerRow by:"replaceRegion"])
     return;
   const ptrdiff_t to_host = part_->host() - part_->device();
-  // Of managed textures, unlike buffers, both copies change.
+  // For managed textures, unlike buffers, the write goes to both copies.
   softmetal::for_each_row(**texture_, region, level, slice,
                           [&](size_t row, size_t image, uint8_t* texels, size_t size) {
                             const auto* from = static_cast<const uint8_t*>(bytes) +
