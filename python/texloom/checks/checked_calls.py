@@ -1,7 +1,7 @@
 """Checks of calls of public functions: diagnostics in place of Python's TypeErrors.
 
-Calls are checked against annotations: a parameter annotated with one of KINDS accepts only such
-values.
+Calls are checked against annotations: a parameter annotated with one of KINDS accepts only values
+of that kind.
 """
 
 from __future__ import annotations

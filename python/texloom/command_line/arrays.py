@@ -41,7 +41,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def load_array(path: Path, name: str) -> NDArray[Any]:
-    """Return the array of a file: that of this name if it has several."""
+    """Return the only array of a file, or the named one if the file has several."""
     arrays = load_arrays(path)
     if len(arrays) == 1:
         return next(iter(arrays.values()))
@@ -68,7 +68,7 @@ def refuse_missing_folder(file: Path) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file as a whole: it replaces an earlier one only when it is complete."""
+    """Write a file as a whole: complete content replaces an existing file at once."""
     try:
         _write_whole(path, content)
     except OSError as error:  # the error names the temporary file
@@ -124,7 +124,8 @@ def file_names(outputs: Iterable[str]) -> dict[str, str]:
 def tensors_of(outputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
     """Return the arrays of outputs.
 
-    Those of a sequence are called ``name.0``, ``name.1`` and so on; an absent one has none.
+    The arrays of a sequence are called ``name.0``, ``name.1`` and so on; an absent optional value
+    has no array.
     """
     made: dict[str, NDArray[Any]] = {}
     for name, value in outputs.items():

@@ -1,7 +1,7 @@
 """Records of runs, which another machine can repeat: ZIP files, usually named ``*.tlz``.
 
-``record.json`` says what ran where, ``package.tlp`` is the package, and ``inputs/0.npy`` and
-``outputs/0.npy`` are the arrays in the order of the names in ``record.json``.
+``record.json`` describes the run and its device, ``package.tlp`` is the package, and
+``inputs/0.npy`` and ``outputs/0.npy`` are the arrays in the order of the names in ``record.json``.
 """
 
 from __future__ import annotations

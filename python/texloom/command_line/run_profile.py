@@ -1,4 +1,4 @@
-"""``texloom run --profile`` and ``--profile-file``: what a run does on the device's queue."""
+"""``texloom run --profile`` and ``--profile-file``: the commands of a run on the device's queue."""
 
 from __future__ import annotations
 

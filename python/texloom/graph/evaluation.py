@@ -31,11 +31,11 @@ def evaluated(
     Parameters
     ----------
     name : str
-        The node, for messages.
+        The name of the node, for messages.
     compute : callable
         As for :meth:`texloom.graph.Graph.op`.
     arrays : sequence of array
-        Their element types are those of tensors; none is empty.
+        Arrays with element types of tensors; none is empty.
 
     Returns
     -------

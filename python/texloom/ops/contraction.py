@@ -9,7 +9,7 @@ from .._core import Tensor
 from ..extents import Extent, plain
 
 PADDED = "padded"
-"""The tag of a tensor that is another one with a border, which is stored for sums to read."""
+"""The tag of a bordered copy of a tensor, which is stored for sums to read."""
 _TAG = "contraction"
 
 

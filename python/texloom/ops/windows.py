@@ -202,7 +202,7 @@ def padded(
         The spatial extents of the result.
     value : int or float
     dtype : str, optional
-        Of the result; by default that of `x`.
+        The element type of the result; by default that of `x`.
 
     Returns
     -------

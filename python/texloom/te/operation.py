@@ -71,7 +71,7 @@ def compute(
         Takes one index for each extent and returns an expression, or a list of them; its parameters
         name the axes (``*i``: i0, i1, ...). Parameters with defaults, after those of all axes, keep
         the defaults: ``lambda i, p=p: p[i] + 1``. Trailing extents without a parameter are dropped;
-        if it returns a call of a tensor intrinsic, they are the extents that the intrinsic
+        if `fcompute` returns a call of a tensor intrinsic, these are the extents that the intrinsic
         computes. A reduction such as ``te.sum`` must be the outermost expression.
     name : str
         The name used in messages, texts and stages.

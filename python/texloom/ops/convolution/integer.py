@@ -85,7 +85,8 @@ def convolution_requantized(
     weight_scale : Tensor
         One float32 element, or ``[O]``.
     scale, zero : Tensor
-        Of the result: one element each, of float32 and of the result's dtype.
+        The scale and zero point of the result: one element each, of float32 and of the result's
+        dtype.
     bias : Tensor, optional
         ``[O]``, int32, in units of the product of both scales.
     **windows

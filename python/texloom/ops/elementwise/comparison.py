@@ -55,7 +55,7 @@ def _has_bit(x: Any, y: Any) -> Any:
 
 
 def _sign(x: Any) -> Any:
-    """Return what is left of an integer without its bits."""
+    """Return an integer with all bits shifted out: -1 if it is negative, else 0."""
     zero = number(0, x)
     return zero if x.dtype.startswith("uint") else te.if_then_else(x < zero, number(-1, x), zero)
 

@@ -13,7 +13,7 @@ from ..threads import each_thread
 from .combining import Combiner
 
 FEW = 64
-"""Updates at most among which each element looks for its own, one after another."""
+"""The most updates for which each element searches all of them, one after another."""
 
 
 class SortedUpdates:

@@ -12,7 +12,7 @@ from ..precision import sum_dtype
 from ..raveling import unraveled
 
 LARGEST = 128
-"""Rows of a matrix at most: a thread keeps a whole matrix."""
+"""The most rows of a matrix: a thread keeps a whole matrix."""
 
 
 def determinant(x: Tensor) -> Tensor:

@@ -52,7 +52,7 @@ def requantized(
     scale, zero : Tensor
         The scale and zero point of the result, which has the dtype of `zero`.
     axis : int
-        Of `sums`.
+        The axis of `sums` along which the second scale varies.
 
     Returns
     -------

@@ -70,7 +70,7 @@ def reduce_over(
     keepdims : bool
         Whether the reduced axes stay, with extent 1.
     name : str
-        Of the stage.
+        The name of the stage.
     """
     shape = extents(x)
 

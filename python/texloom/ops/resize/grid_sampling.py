@@ -149,7 +149,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool = False)
     theta : Tensor
         ``[N, axes, axes + 1]``: they transform ``[..., height, width, 1]``, last axis first.
     size : sequence of int
-        Of the result's image.
+        The spatial extents of the result.
     align_corners : bool
         As for :func:`grid_sample`.
 

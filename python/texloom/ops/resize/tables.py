@@ -63,9 +63,9 @@ class Axis(NamedTuple):
     Attributes
     ----------
     extent : int
-        Of the tensor.
+        The extent of the tensor.
     size : int
-        Of the result.
+        The extent of the result.
     scale : float
         The ratio of the lengths of result and tensor; ``scale * extent`` may differ from `size`.
     begin, end : float

@@ -15,7 +15,7 @@ VECTOR_BYTES = 32
 
 
 def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: TargetValue) -> IterVar:
-    """Schedule a sum of products, and what is computed from it in the same kernel.
+    """Schedule a sum of products, and later stages of the same kernel.
 
     Extents need not be divisible by anything.
 

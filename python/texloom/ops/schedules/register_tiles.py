@@ -15,7 +15,7 @@ from ...extents import likely, product
 from ..contraction import Contraction
 
 ROWS = 8
-"""Rows of a tile at most: with two vectors of columns they fill half of 32 vector registers.
+"""The most rows of a tile: with two vectors of columns they fill half of 32 vector registers.
 
 Tiles of few rows have more vectors instead.
 """
@@ -95,7 +95,7 @@ def even_rows(rows: int, per_group: int) -> int:
 def _bind_tiles(
     s: Schedule, root: Tensor, rank: int, roles: Contraction, tile: Tile, written: int
 ) -> IterVar:
-    """Bind the tiles of what a kernel writes to threads; return the innermost thread axis."""
+    """Bind the tiles of the written stage to threads; return the innermost thread axis."""
     stage = s[root]
     axes = list(stage.op.axis)
     columns, rest = stage.fuse(*axes[rank - 1 :]), axes[: rank - 1]

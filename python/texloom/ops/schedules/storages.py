@@ -65,7 +65,7 @@ def channels_last_storages(
     if len(sums) > 1 and (device is processor or separable_sums(stages) is None):
         return None
     if not all(are_known(each.shape) for each in (*inputs, *outputs)):
-        return None  # the rows of such tensors have no fixed length
+        return None  # without known extents, rows have no fixed length
     if not all(is_convolution(each, outputs[0], target) for each in sums):
         return None
     layouts = {

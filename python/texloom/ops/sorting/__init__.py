@@ -1,4 +1,4 @@
-"""Sorting: the order of elements, and the first ones in order."""
+"""Sorting: the order of elements, and the first elements in order."""
 
 from __future__ import annotations
 

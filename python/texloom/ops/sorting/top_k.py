@@ -13,7 +13,7 @@ from .order import by_value, sorted_order
 from .ranks import ranked_order
 
 _MOST_COMPARED = 512
-"""Elements along the axis at most for which all pairs are compared."""
+"""The most elements along the axis for which all pairs are compared."""
 
 
 def top_k(x: Tensor, k: int, axis: int = -1, largest: bool = True) -> tuple[Tensor, Tensor]:

@@ -66,7 +66,7 @@ class ConvolutionTile:
 
 
 def schedule_convolution(s: Schedule, sums: Tensor, root: Tensor, tile: ConvolutionTile) -> IterVar:
-    """Schedule the sums of a convolution, and what is computed from them in the same kernel.
+    """Schedule the sums of a convolution, and later stages of the same kernel.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from .convolution import ConvolutionTile, bind_pixels, weight_layout_of
 
 
 def schedule_depthwise(s: Schedule, sums: Tensor, root: Tensor, tile: ConvolutionTile) -> IterVar:
-    """Schedule the sums of a depthwise convolution, and what is computed from them.
+    """Schedule the sums of a depthwise convolution, and the stages computed from them.
 
     A thread keeps the pixels and the filters of its tile in registers. The parameters and the
     result are those of :func:`.convolution.schedule_convolution`; the tile has no slices.

@@ -128,7 +128,7 @@ def _estimate(tile: ConvolutionTile, taps: int, shape: ConvolutionShape) -> floa
 def schedule_separable(
     s: Schedule, depthwise: Tensor, sums: Tensor, root: Tensor, tile: ConvolutionTile
 ) -> IterVar:
-    """Schedule the sums of both convolutions, and what is computed from the second.
+    """Schedule the sums of both convolutions, and the stages computed from the second.
 
     Parameters
     ----------

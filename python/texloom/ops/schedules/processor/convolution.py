@@ -21,7 +21,7 @@ from .tiles import LANES, PixelTile, copied_channels
 def schedule_convolution(
     s: Schedule, sums: Tensor, root: Tensor, tile: PixelTile
 ) -> tuple[IterVar, list[Tensor]]:
-    """Schedule the sums of a convolution, and what is computed from them in the same kernel.
+    """Schedule the sums of a convolution, and later stages of the same kernel.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def _copied_pixels(sums: Tensor, root: Tensor, copied: Tensor, tile: PixelTile) 
 
 
 def _bind(stage: Stage, tile: PixelTile, is_flat: bool) -> IterVar:
-    """Give each tile a thread, those of equal channels in a row; return the axis of threads."""
+    """Give each tile a thread, with channels along y; return the axis of threads along x."""
     axes = list(stage.op.axis)
     if is_flat:
         axes[2:] = [stage.fuse(*axes[2:])]
