@@ -18,7 +18,7 @@ class Builds {
   Builds(const Builds&) = delete;
   Builds& operator=(const Builds&) = delete;
   ~Builds() {
-    stop();  // the builds that have not begun, if `goes_on` has thrown
+    stop();  // cancels the builds that have not begun, if `goes_on` has thrown
     for (std::thread& thread : threads_) thread.join();
   }
 
@@ -55,7 +55,8 @@ class Builds {
         threads_.emplace_back([this] { work(); });
       } catch (const std::system_error& error) {
         if (i > 0) return {};  // the threads that were created do all the builds
-        return make_error(StatusCode::Unavailable, "no thread to build kernels: {}", error.what());
+        return make_error(StatusCode::Unavailable, "cannot create a thread to build kernels: {}",
+                          error.what());
       }
       ++working_;
     }

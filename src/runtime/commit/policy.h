@@ -23,7 +23,7 @@ struct CommitPolicy {
   std::uint64_t backlog = 256;          // the most submissions that a run leaves on the queue
   Waits waits = Waits::Never;           // except with Never, submissions end only at these waits
 
-  // Everything that is recorded together is submitted together.
+  // No limits: launches that are recorded together form one submission.
   static CommitPolicy off() { return {.launches = 0, .submissions_ahead = 0}; }
 };
 

@@ -88,11 +88,12 @@ class DeviceProgram {
 
   // Submits the plan's launches `times` times to a queue, in submissions as long and as far ahead
   // of the device as the policy says, with nothing of other runs in between. If runs come faster
-  // than the device executes them, they wait for the policy's backlog; the first error of earlier
-  // work that is complete by then is returned. `interrupted` is called after each submission and
-  // while waiting: if it returns true, the rest is not submitted, and there is no error; `signals`
-  // are then signaled when what was submitted is complete. `arguments` are the plan's arguments in
-  // order; the run keeps them alive. The first run uploads the constants, and waits for that.
+  // than the device executes them, a run waits until the queue is within the policy's backlog, and
+  // returns the first error of earlier work that is complete by then. `interrupted` is called after
+  // each submission and while waiting: if it returns true, the rest is not submitted, and there is
+  // no error; `signals` are then signaled when what was submitted is complete. `arguments` are the
+  // plan's arguments in order; the run keeps them alive. The first run uploads the constants, and
+  // waits for the upload.
   //
   // InvalidArgument, naming the argument or the scalar: a wrong count, kind, type, format or
   // device; a tensor that is partly outside its buffer or texture; an origin or offset that a

@@ -30,9 +30,9 @@ class LeasedWorkspace {
                                          const WorkspacePlan& places);
 
   // By temporary. A buffer is bound as a part of exactly its bytes (Buffer::subspan), so that a
-  // kernel that states no size touches no other temporary, and one kernel may read one and write
-  // the other: OpenCL allows this for parts of a buffer that do not overlap. An image may be larger
-  // than its temporary, unless that requires its exact extent.
+  // kernel that states no size touches no other temporary, and one kernel may read one temporary
+  // and write another: OpenCL allows this for parts of a buffer that do not overlap. An image may
+  // be larger than its temporary, unless the temporary requires its exact extent.
   std::span<const hal::Binding> bindings() const { return bindings_; }
 
   void release();

@@ -117,8 +117,7 @@ enum class MathMode : std::uint8_t {
   IgnoreSignedZeros = 2,  // -0 and +0 are the same
   FlushDenormals = 4,     // numbers below the smallest normal one become zero
   AssumeFinite = 8,       // inputs and results are neither NaN nor infinite
-  Reassociate =
-      16 | Contract | IgnoreSignedZeros,  // arithmetic as on real numbers; less accurate functions
+  Reassociate = 16 | Contract | IgnoreSignedZeros,  // as for real numbers; less accurate functions
   Fast = Reassociate | FlushDenormals | AssumeFinite,
 };
 constexpr MathMode operator|(MathMode a, MathMode b) {

@@ -105,8 +105,8 @@ struct WorkspaceStatistics {
 // Avoid cycles, in which that work waits for something submitted after the request.
 enum class Dependencies : std::uint8_t { None, Allowed };
 
-// Whether a request may get an object that is larger. With Exactly, it has the requested extent,
-// so that a read outside the extent is outside the image.
+// Whether a request may get an object that is larger than requested. With Exactly, it has the
+// requested extent, so that a read outside the extent is outside the image.
 enum class Fit : std::uint8_t { AtLeast, Exactly };
 
 // Thread safe. Each device has one for everything that runs on it: Device::workspace_pool().

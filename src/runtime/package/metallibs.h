@@ -31,7 +31,7 @@ using MetalCompiler =
 // different sources. Returns the number of sources, which is 0 for packages without kernels.
 //
 // NotFound: there are kernels, but none in Metal's language. InvalidArgument: another number of
-// metallibs than of sources. Else the errors of PackageFile::constant(), of `compile` and of
+// metallibs than of sources. Otherwise the errors of PackageFile::constant(), of `compile` and of
 // write_packages(). After an error `output` is what it was; an exception of `compile` is passed on.
 Result<std::size_t> add_metallibs(const PackageFile& file, const std::filesystem::path& output,
                                   MetalCompiler compile);

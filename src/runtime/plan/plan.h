@@ -173,7 +173,7 @@ std::string_view to_string(Encoding encoding);  // "kernels", "native", "host"
 // A call of a custom operator that the program's user provides, and the call's attributes.
 struct OperatorCall {
   std::string op;                          // its registered name, such as "mine::softshrink"
-  std::uint32_t version = 0;               // that it was compiled against
+  std::uint32_t version = 0;               // of the operator, at compile time
   std::vector<hal::Access> accesses = {};  // of its arguments
   Encoding encoding = Encoding::Kernels;   // that it had when the plan was made
   std::vector<Attribute> attributes = {};

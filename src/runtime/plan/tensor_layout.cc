@@ -51,7 +51,8 @@ class PlaceRuns {
   }
 
  private:
-  // Joins neighbors whose steps are those of one digit. Without padding their axes do not matter.
+  // Joins neighboring digits whose steps equal those of a single digit. Without padding, the axes
+  // of the digits do not matter.
   void join_digits() {
     std::vector<PlaceDigit> joined;
     for (const PlaceDigit& digit : digits_) {

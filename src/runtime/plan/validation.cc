@@ -90,15 +90,16 @@ class Validator {
       return invalid_argument("temporary \"{}\" is freed while not allocated", name);
     if (std::find(allocated_here.begin(), allocated_here.end(), step.temporary) ==
         allocated_here.end())
-      return invalid_argument("temporary \"{}\" is freed in a loop that it is allocated outside of",
-                              name);
+      return invalid_argument(
+          "temporary \"{}\" is freed in a loop, but allocated outside of the loop", name);
     life = Life::Dead;
     return {};
   }
 
   Status check_loop(const LoopStep& loop) {
     const auto extent = loop.extent.constant();
-    if (extent && *extent < 0) return invalid_argument("a loop of extent {}", *extent);
+    if (extent && *extent < 0)
+      return invalid_argument("a loop of extent {}, expected at least 0", *extent);
     if (!is_known(loop.extent))
       return invalid_argument(
           "loop variable {}: its extent uses a symbol or a loop variable that is not defined",
@@ -179,7 +180,8 @@ class Validator {
     if (const auto* constant = std::get_if<hal::ConstantParam>(&param))
       return check_number(*constant, operand);
     if (!hal::is_bound(param))
-      return invalid_argument("is {}, which a plan cannot pass", hal::describe(param));
+      return invalid_argument("is {}, but a plan passes only buffers, textures and constants",
+                              hal::describe(param));
     const auto* ref = std::get_if<TensorRef>(&operand);
     if (ref == nullptr) return invalid_argument("expected {}, got a number", hal::describe(param));
     TL_ASSIGN_OR_RETURN(const TensorSpec* tensor, find(*ref, hal::access_of(param)));
@@ -310,7 +312,7 @@ Status check_conditions(const LaunchPlan& plan) {
   return {};
 }
 
-// If sizes depend on the call, the plan of a call is checked once more.
+// If sizes depend on the call, the plan of each call is checked again.
 Status check_parts(const LaunchPlan& plan) {
   const PartOfTemporary* previous = nullptr;
   for (const PartOfTemporary& part : plan.parts) {

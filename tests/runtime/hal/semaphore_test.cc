@@ -34,8 +34,8 @@ TEST(Semaphore, NeverFallsAndIsNotSetAgain) {
   for (const std::uint64_t value : {0U, 2U, 3U}) {
     const Status status = s.signal(value);
     EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
-    EXPECT_EQ(status.message(),
-              "signal: the semaphore is at 3, and cannot be set to " + std::to_string(value));
+    EXPECT_EQ(status.message(), "signal: the semaphore is at 3, and cannot be set to " +
+                                    std::to_string(value) + ": values must increase");
   }
   EXPECT_EQ(*s.value(), 3U);
 }

@@ -64,7 +64,8 @@ class HostQueue final : public QueueBackend {
     try {
       thread_ = std::thread([this] { run_submissions(); });
     } catch (const std::system_error& error) {
-      return make_error(StatusCode::Unavailable, "no thread for a queue: {}", error.what());
+      return make_error(StatusCode::Unavailable, "cannot create a thread for a queue: {}",
+                        error.what());
     }
     return {};
   }

@@ -38,7 +38,8 @@ Result<std::shared_ptr<Workers>> Workers::create(unsigned threads) {
         each.work({memory.get(), kScratchBytes});
       });
     } catch (const std::system_error& error) {
-      return make_error(StatusCode::Unavailable, "no thread for the host driver: {}", error.what());
+      return make_error(StatusCode::Unavailable, "cannot create a thread for the host driver: {}",
+                        error.what());
     }
   }
   return workers;

@@ -172,8 +172,8 @@ void Passes::end_sampled() {
   samples_ = {};
 }
 
-// All commands before the event's signal are complete when it is signaled, and no command after the
-// wait starts before.
+// All commands before the event's signal are complete when the event is signaled, and no command
+// after the wait starts before the signal.
 void Passes::fence_off() {
   [objc(commands_) encodeSignalEvent:objc(event_) value:++event_value_];
   [objc(commands_) encodeWaitForEvent:objc(event_) value:event_value_];

@@ -117,8 +117,8 @@ Result<std::vector<Kernel>> make_kernels(const Context& context,
   return kernels;
 }
 
-// Makes the kernels from the archive in the binary cache. If there is none, or anything is wrong
-// with it, a new archive replaces it.
+// Makes the kernels from the archive in the binary cache. A new archive replaces a missing or
+// unusable one.
 Result<std::vector<Kernel>> make_kernels(const Context& context,
                                          NSArray<id<MTLFunction>>* functions,
                                          const ProgramCode& program,

@@ -175,7 +175,9 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
     return make_error(StatusCode::Unavailable, "device {} is not available", info.name);
   // Scalars are passed, and bytes addressed, in the host's byte order.
   if (!little_endian)
-    return make_error(StatusCode::Unavailable, "device {} is big-endian", info.name);
+    return make_error(StatusCode::Unavailable,
+                      "device {} is big-endian, and only little-endian devices are supported",
+                      info.name);
   if (!compiles) return make_error(StatusCode::Unavailable, "device {} has no compiler", info.name);
   return info;
 }

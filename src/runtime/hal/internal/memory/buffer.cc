@@ -22,7 +22,7 @@ Buffer::~Buffer() {
 }
 
 Result<std::shared_ptr<Buffer>> Buffer::subspan(std::uint64_t offset, std::uint64_t bytes) {
-  if (bytes == 0) return invalid_argument("a subspan of zero bytes");
+  if (bytes == 0) return invalid_argument("a subspan of zero bytes: at least 1 is required");
   if (!range_fits(offset, bytes, desc_.bytes))
     return invalid_argument("a subspan of {} bytes at offset {}, but the buffer has {}", bytes,
                             offset, desc_.bytes);
@@ -90,7 +90,7 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
   return *this;
 }
 
-// Only release() returns errors.
+// A destructor cannot return errors; release() can.
 Mapping::~Mapping() { static_cast<void>(release()); }
 
 Status Mapping::release() {

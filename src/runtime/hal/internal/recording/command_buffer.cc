@@ -72,7 +72,8 @@ CommandBuffer::~CommandBuffer() = default;
 
 Status CommandBuffer::check_recording(const char* command) const {
   if (!finished_) return {};
-  return invalid_argument("{}: the command buffer is finished", command);
+  return invalid_argument("{}: the command buffer is finished; help: record into a new one",
+                          command);
 }
 
 // Inserts the barrier that a segment needs, or remembers that it is missing.
@@ -286,8 +287,8 @@ Status CommandBuffer::copy_buffer_to_texture(const std::shared_ptr<Buffer>& sour
   const Segment segment = CopyBufferToTextureSegment{place.buffer, target.get(), resolved};
   if (overlaps_itself(segment))
     return invalid_argument(
-        "copy_buffer_to_texture: the target is a view over rows of the source that overlap those "
-        "which are read");
+        "copy_buffer_to_texture: the target is a view over the source, and the rows that are read "
+        "overlap the rows that are written");
   recording_->retained.retain(source);
   recording_->retained.retain(target);
   append(segment);
@@ -311,8 +312,8 @@ Status CommandBuffer::copy_texture_to_buffer(const std::shared_ptr<Texture>& sou
   const Segment segment = CopyTextureToBufferSegment{source.get(), place.buffer, resolved};
   if (overlaps_itself(segment))
     return invalid_argument(
-        "copy_texture_to_buffer: the source is a view over rows of the target that overlap those "
-        "which are written");
+        "copy_texture_to_buffer: the source is a view over the target, and the rows that are read "
+        "overlap the rows that are written");
   recording_->retained.retain(source);
   recording_->retained.retain(target);
   append(segment);
@@ -416,7 +417,8 @@ Status CommandBuffer::finish() {
 }
 
 Result<std::uint64_t> CommandBuffer::check_submission(std::span<const Binding> table) const {
-  if (!finished_) return invalid_argument("the command buffer is not finished");
+  if (!finished_)
+    return invalid_argument("the command buffer is not finished; help: call finish() first");
   if (with_slots_.empty()) return std::uint64_t{0};
   if (!desc_.reusable) {
     TL_RETURN_IF_ERROR(check_slots(table));

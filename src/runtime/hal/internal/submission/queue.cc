@@ -17,7 +17,8 @@ Result<std::shared_ptr<Queue>> Queue::create(std::shared_ptr<const DeviceInfo> d
     queue->threads_.emplace_back([state] { state->start_all(); });
     queue->threads_.emplace_back([state] { state->complete_all(); });
   } catch (const std::system_error& error) {
-    return make_error(StatusCode::Unavailable, "no thread for a queue: {}", error.what());
+    return make_error(StatusCode::Unavailable, "cannot create a thread for a queue: {}",
+                      error.what());
   }
   call_at_exit(state, [state = state.get()] { state->stop_and_wait(); });
   return queue;
@@ -56,7 +57,9 @@ Status Queue::accept(Submission& submission) const {
   for (std::size_t i = 0; i < submission.commands.size(); ++i) {
     if (submission.commands[i].commands->claim()) continue;
     while (i > 0) submission.commands[--i].commands->unclaim();
-    return invalid_argument("submit: the command buffer was submitted before, and is not reusable");
+    return invalid_argument(
+        "submit: the command buffer was submitted before, and is not reusable; help: set "
+        "CommandBufferDesc::reusable");
   }
   std::erase_if(submission.commands, [](const SubmittedCommands& commands) {
     return commands.commands->segments().empty();

@@ -236,7 +236,8 @@ bool Queue::State::busy_wait_until(std::uint64_t completed, const Deadline& dead
 Status Queue::State::check_wait() const {
   TL_RETURN_IF_ERROR(check_may_wait());
   if (!is_working()) return {};
-  return invalid_argument("a host call or a semaphore callback waits for its own queue");
+  return invalid_argument(
+      "a host call or a semaphore callback waits for its own queue, which would never end");
 }
 
 Status Queue::State::wait(const Ticket& ticket) {

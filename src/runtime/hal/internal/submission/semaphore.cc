@@ -141,8 +141,9 @@ Status Semaphore::signal(std::uint64_t value) {
     const std::scoped_lock lock(mutex_);
     if (!error_.ok()) return error_;
     if (value <= value_) {
-      return invalid_argument("signal: the semaphore is at {}, and cannot be set to {}", value_,
-                              value);
+      return invalid_argument(
+          "signal: the semaphore is at {}, and cannot be set to {}: values must increase", value_,
+          value);
     }
     value_ = value;
     reached = take(waiting_, value);
