@@ -20,7 +20,7 @@ struct Word {
   std::string_view name;
   ArgumentStorage storage;  // that the word needs; Any: either
   hal::Access access;       // Read or Write; ReadWrite: either
-  std::string_view use;     // how it is written, for messages; {0}: the argument
+  std::string_view use;     // how the word is written, for messages; {0}: the argument
 };
 
 constexpr hal::Access kEither = hal::Access::ReadWrite;

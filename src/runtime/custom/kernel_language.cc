@@ -16,9 +16,9 @@ namespace {
 
 using hal::ElementType;
 
-// The words that do not depend on the arguments. `tl_load(x, …)` becomes `tl_load_x(…)`, which is
-// defined for each argument. Parameters begin with "tl_", which no argument does: in the definition
-// for an argument named `v`, a parameter `v` would replace it.
+// The macros for kernel bodies that do not depend on the arguments. `tl_load(x, …)` becomes
+// `tl_load_x(…)`, which is defined for each argument. Macro parameters begin with "tl_", unlike
+// every argument: otherwise a parameter `v` would replace an argument named `v`.
 constexpr std::string_view kLanguageWords = R"(
 #define tl_load(tl_t, tl_col, tl_row) tl_load_##tl_t(tl_col, tl_row)
 #define tl_store(tl_t, tl_col, tl_row, tl_v) tl_store_##tl_t(tl_col, tl_row, tl_v)
@@ -114,7 +114,7 @@ void add_buffer_words(const KernelSpelling& language, const OperatorArgument& ar
     fmt::format_to(out, fmt::runtime(is_half ? language.put_half : language.put), argument.name);
 }
 
-// Defines the words of source kernels for each argument.
+// Defines the macros for kernel bodies that depend on the arguments.
 std::string words_of(const KernelSpelling& language, const KernelText& kernel) {
   std::string text;
   const auto out = std::back_inserter(text);

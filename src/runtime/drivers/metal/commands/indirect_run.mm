@@ -126,7 +126,7 @@ void IndirectRun::bind(const DispatchRun& run, const CommandRange& range) {
 }
 
 // Metal does not promise that barriers of indirect commands order commands outside of their
-// execution, so barriers of the encoder order those.
+// execution, so barriers of the encoder order the commands outside.
 Status IndirectRun::encode(Passes& passes) const {
   if (has_barriers_) passes.barrier();
   TL_ASSIGN_OR_RETURN(MetalCompute* const encoder, passes.compute());

@@ -18,7 +18,7 @@ MTLBarrierScope scope_of(BarrierScope scope) {
   return made;
 }
 
-// Lets the encoder take a sample at its end, and at its begin if it is the first one of the
+// Lets the encoder take a sample at its end, and at its beginning if it is the first encoder of the
 // command. The last encoder overwrites the samples of the earlier ends.
 template <typename PassDescriptor>
 void set_samples(PassDescriptor* descriptor, const SamplePair& samples, bool has_begin) {

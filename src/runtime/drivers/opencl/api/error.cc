@@ -8,8 +8,8 @@ struct ErrorRow {
   std::string_view name;
 };
 
-// By number, because the headers define newer names only for newer versions of the API, while any
-// loader may return them.
+// Rows have numbers instead of macros, because the headers define newer macros only for newer
+// versions of the API, while any loader may return these codes.
 constexpr ErrorRow kErrors[] = {
     {0, "CL_SUCCESS"},
     {-1, "CL_DEVICE_NOT_FOUND"},

@@ -9,9 +9,9 @@
 
 namespace texloom::hal::opencl {
 
-// One buffer for all such transfers of a queue; larger transfers are done in blocks. Because the
-// queue is in order, a command that writes the buffer may be enqueued before earlier ones have read
-// it. Used by one thread at a time.
+// One buffer for all two-step transfers of a queue; larger transfers are done in blocks. Because
+// the queue is in order, a command that writes the buffer may be enqueued before earlier ones have
+// read it. Used by one thread at a time.
 class Scratch {
  public:
   explicit Scratch(std::uint64_t bytes) : bytes_(bytes) {}

@@ -15,7 +15,7 @@
 
 namespace texloom::hal::opencl {
 
-// The flags for a texture that kernels use in these ways.
+// The memory flags for a texture with this usage.
 cl_mem_flags memory_flags(TextureUsage usage);
 cl_image_format image_format(TexelFormat format);
 

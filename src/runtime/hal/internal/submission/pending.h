@@ -80,7 +80,7 @@ struct Pending {
   // Whether the device receives commands, so that it can wait before them.
   bool is_for_device() const { return host_call == nullptr && !ranges.empty(); }
   bool will_signal(const TimelinePoint& point) const;
-  // The first error among its predecessors.
+  // The first error among the part's predecessors.
   Status earlier_error() const;
 };
 
